@@ -1,4 +1,4 @@
-use crate::{SendOtpError, SentOtp, VerifiedOtp, VerifyOtpError};
+use crate::{SendOtpError, SentOtp, VerifyOtpError};
 use dwar_event::SendFailure;
 use dwar_kernel::{Channel, KeyMode, words};
 use dwar_otp::{DeliveryAttempt, Report};
@@ -139,8 +139,8 @@ impl From<&Result<SentOtp, SendOtpError>> for SendEnd {
     }
 }
 
-impl From<&Result<VerifiedOtp, VerifyOtpError>> for GuessEnd {
-    fn from(outcome: &Result<VerifiedOtp, VerifyOtpError>) -> Self {
+impl<T> From<&Result<T, VerifyOtpError>> for GuessEnd {
+    fn from(outcome: &Result<T, VerifyOtpError>) -> Self {
         match outcome {
             Ok(_) => Self::Accepted,
             Err(VerifyOtpError::Wrong(_)) => Self::Wrong,

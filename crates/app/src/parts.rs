@@ -1,8 +1,8 @@
 use crate::{
     About, AdmitRequest, ApplyReceipts, Authenticate, DeleteIdentity, Deliver, FindIdentity,
     Heartbeat, Idempotency, KeepFigures, Logout, OtpStatus, Policies, ProviderWatch, PublicKeys,
-    ReceiveWebhook, RefreshSession, Routes, SandboxMessages, SendOtp, Stores, Sweep, Tally,
-    TellEvents, Tokens, Toolbox, ValidateSession, VerifyOtp,
+    ReceiveWebhook, RefreshSession, RelayOtp, Routes, SandboxMessages, SendOtp, Stores, Sweep,
+    Tally, TellEvents, Tokens, Toolbox, ValidateSession, VerifyOtp,
 };
 use dwar_event::WebhookSender;
 use dwar_kernel::KeeperId;
@@ -67,6 +67,8 @@ pub struct UseCases {
     pub admit_request: Arc<AdmitRequest>,
     /// `POST /v1/otp/send`.
     pub send_otp: Arc<SendOtp>,
+    /// `POST /v1/otp/relay`.
+    pub relay_otp: Arc<RelayOtp>,
     /// `GET /v1/otp/status/{otp_id}`.
     pub otp_status: Arc<OtpStatus>,
     /// `POST /v1/otp/verify`.
@@ -168,6 +170,18 @@ impl Parts {
         let (identities, sessions) = (|| stores.identities.clone(), || stores.sessions.clone());
         let signer = || signer.clone();
         let tokens = Tokens { tools: tools(), signer: signer(), policy: policies.session };
+        let send_otp = Arc::new(SendOtp {
+            idempotency: Idempotency {
+                tools: tools(),
+                store: stores.idempotency.clone(),
+                lifetimes: policies.idempotency,
+            },
+            deliver: deliver.clone(),
+            codes: codes.clone(),
+            policy: policies.otp,
+            limits,
+            tally: tally.clone(),
+        });
         UseCases {
             tools: tools(),
             authenticate: Arc::new(Authenticate {
@@ -177,18 +191,8 @@ impl Parts {
                 signer: signer(),
             }),
             admit_request: Arc::new(AdmitRequest { tools: tools(), limiter, limits }),
-            send_otp: Arc::new(SendOtp {
-                idempotency: Idempotency {
-                    tools: tools(),
-                    store: stores.idempotency.clone(),
-                    lifetimes: policies.idempotency,
-                },
-                deliver: deliver.clone(),
-                codes: codes.clone(),
-                policy: policies.otp,
-                limits,
-                tally: tally.clone(),
-            }),
+            relay_otp: Arc::new(RelayOtp { sends: send_otp.clone() }),
+            send_otp,
             otp_status: Arc::new(OtpStatus { otps: otps() }),
             verify_otp: Arc::new(VerifyOtp {
                 tools: tools(),

@@ -211,8 +211,15 @@ impl Fixtures {
 
     /// A guess at the code of a phone, and a login for the case that it is right.
     pub fn redemption(&self, line: &Line, code: &str) -> Redemption {
-        let (guess, login) = (self.guess(code), self.login(line));
-        Redemption { guess, policy: GuessPolicy::OFF, login }
+        let login = Some(self.login(line));
+        Redemption { login, ..self.check(line, code) }
+    }
+
+    /// A guess at the code of a phone that logs nobody in.
+    pub fn check(&self, line: &Line, code: &str) -> Redemption {
+        let Line { project, mode, index: phone, .. } = *line;
+        let (guess, policy) = (self.guess(code), GuessPolicy::OFF);
+        Redemption { project, mode, phone, guess, policy, login: None }
     }
 
     /// A guess.

@@ -179,6 +179,12 @@ macro_rules! shared_store_contract_tests {
                 a_send_stays_inside_project_and_mode
                 a_repeated_send_is_done_once
                 a_send_that_calls_nobody_takes_no_place
+                a_check_uses_the_code_up_and_begins_nothing
+                a_relayed_code_takes_the_place_of_none
+                a_relayed_code_opens_nothing
+                a_relayed_code_is_delivered_as_any_other
+                nothing_is_sent_after_the_end_of_a_relayed_code
+                relayed_codes_and_login_codes_at_once_leave_one_in_force
                 the_answer_that_ends_a_send_charges_its_channel
                 an_answer_that_awaits_a_receipt_leaves_the_hold
                 a_next_attempt_is_on_record_before_the_answer

@@ -24,7 +24,12 @@ pub fn outside(
         route.hops.iter().map(|hop| gateway(&hop.provider)).collect();
     Outside {
         requests,
-        routes: Routes { live: route.clone(), test: route, gateways },
+        routes: Routes {
+            live: route.clone(),
+            test: route,
+            gateways,
+            fixed_minutes: HashMap::new(),
+        },
         sources: HashMap::new(),
         sender: Arc::<Post>::clone(post),
     }

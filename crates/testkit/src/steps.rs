@@ -51,7 +51,7 @@ impl Fixtures {
     pub async fn log_in(&self, store: &dyn LoginStore, line: &Line, login: Login) -> IdentityId {
         let now = login.session.created_at;
         self.issue(store, self.otp_with(line, CODE, now)).await;
-        let redemption = Redemption { login, ..self.redemption(line, CODE) };
+        let redemption = Redemption { login: Some(login), ..self.redemption(line, CODE) };
         match store.redeem(redemption, now).await.unwrap() {
             Redeemed::LoggedIn(_, identity) => identity,
             other => panic!("the right code gave {other:?}"),
@@ -62,7 +62,9 @@ impl Fixtures {
 /// What the code said, whoever it logged in.
 pub const fn verdict(redeemed: Redeemed) -> Verdict {
     match redeemed {
-        Redeemed::LoggedIn(allowance, _) => Verdict::Accepted(allowance),
+        Redeemed::LoggedIn(allowance, _) | Redeemed::Verified(allowance) => {
+            Verdict::Accepted(allowance)
+        }
         Redeemed::Wrong(allowance) => Verdict::Wrong(allowance),
         Redeemed::Locked(allowance) => Verdict::Locked(allowance),
         Redeemed::NotFound => Verdict::NotFound,

@@ -128,6 +128,7 @@ pub fn build(core: &Core) -> Result<Providers, WiringError> {
         live: route(settings.whatsapp.clone(), settings.sms.clone()),
         test: route(vec![test.clone()], vec![test.clone()]),
         gateways,
+        fixed_minutes: settings.fixed_minutes.clone(),
     };
     let source = |(name, known): (&String, &Provider)| {
         let vault = core.parts.tools.vault.clone();

@@ -1,6 +1,7 @@
 use crate::{BaseUrl, Gupshup, Msg91, SandboxOptions, Secret, TwilioSettings, WhatsappCloud};
 use serde::Deserialize;
 use serde_with::{As, DurationMilliSeconds, DurationSeconds, NoneAsEmptyString};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,6 +28,8 @@ pub struct Settings {
     pub breaker_cool_down: Duration,
     /// Calls to one provider that may be under way at once.
     pub calls_at_once: usize,
+    /// By provider, the minutes that its registered text names in words that no message can change.
+    pub fixed_minutes: HashMap<String, u32>,
     /// Files that each describe a [`GenericHttpSettings`](crate::GenericHttpSettings).
     pub generic_files: Vec<PathBuf>,
     /// What every call goes through; empty: nothing. May hold a user and a password.

@@ -28,7 +28,10 @@ impl LoginStore for MemoryStore {
             if send.takes_place() {
                 state.take_place(key, id, now);
             }
-            supersede(&mut state.otps, send.otp);
+            if send.supersedes() {
+                supersede(&mut state.otps, &send.otp);
+            }
+            state.otps.push(send.otp);
         }
         Ok(prepared)
     }
@@ -59,7 +62,7 @@ impl LoginStore for MemoryStore {
 
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
         let state = &mut *self.step("LoginStore::redeem").await?;
-        let line = line_of(&redemption);
+        let line = (redemption.project, redemption.mode, redemption.phone);
         if let Some(repeated) = state.redeemed(&redemption, now) {
             return Ok(repeated);
         }
@@ -70,17 +73,15 @@ impl LoginStore for MemoryStore {
         let (verdict, event) = redemption.judge(otp, budget, now);
         state.record(event);
         let identity = match verdict {
-            Verdict::Accepted(_) => state.log_in(&redemption),
-            _ => redemption.login.session.identity,
+            Verdict::Accepted(_) => state.log_in(line, &redemption),
+            _ => None,
         };
         Ok(Redeemed::of(verdict, identity))
     }
 }
 
-fn line_of(redemption: &Redemption) -> (ProjectId, KeyMode, BlindIndex) {
-    let session = &redemption.login.session;
-    (session.project, session.mode, redemption.phone())
-}
+/// Whose phone it is.
+type Line = (ProjectId, KeyMode, BlindIndex);
 
 impl State {
     /// Moves the money of a send that ends.
@@ -100,34 +101,35 @@ impl State {
         Ok(())
     }
 
-    /// Puts the identity and the session of a login on record.
-    fn log_in(&mut self, redemption: &Redemption) -> IdentityId {
-        let line = line_of(redemption);
+    /// Puts the identity and the session of a login on record, if one begins.
+    fn log_in(&mut self, line: Line, redemption: &Redemption) -> Option<IdentityId> {
+        redemption.session()?;
         let own = |(phone, known): &mut (BlindIndex, Identity)| {
             (known.project, known.mode, *phone) == line
         };
         let known = self.identities.extract_if(.., own).next();
-        let (identity, session) = redemption.log_in(known.map(|(_, known)| known));
-        self.identities.push((redemption.phone(), identity));
+        let (identity, session) = redemption.log_in(known.map(|(_, known)| known))?;
+        self.identities.push((redemption.phone, identity));
         let id = session.identity;
         if self.sessions.iter().all(|known| known.id != session.id) {
             self.sessions.push(session);
         }
-        id
+        Some(id)
     }
 
     /// The answer to a right guess whose session is on record already: it is judged as it was then.
     fn redeemed(&self, redemption: &Redemption, now: Timestamp) -> Option<Redeemed> {
-        let id = redemption.login.session.id;
+        let id = redemption.session()?.id;
         let session = self.sessions.iter().find(|session| session.id == id)?;
         let is_used = |otp: &&Otp| {
             let line = (otp.project, otp.mode, otp.phone);
-            otp.state == OtpState::Used && line == line_of(redemption)
+            otp.state == OtpState::Used
+                && line == (redemption.project, redemption.mode, redemption.phone)
         };
         let used = self.otps.iter().rfind(is_used)?;
         let mut again = Otp { state: OtpState::Active, ..used.clone() };
         let (verdict, _) = redemption.judge(&mut again, &mut GuessBudget::default(), now);
-        let answer = Redeemed::of(verdict, session.identity);
+        let answer = Redeemed::of(verdict, Some(session.identity));
         Some(answer).filter(|answer| matches!(answer, Redeemed::LoggedIn(..)))
     }
 }

@@ -10,11 +10,10 @@ pub(crate) fn is_open(otp: &Otp, line: (ProjectId, KeyMode, BlindIndex)) -> bool
     (otp.project, otp.mode, otp.phone) == line && otp.state.is_open()
 }
 
-/// Replaces the phone's present code with a new one.
-pub(crate) fn supersede(otps: &mut Vec<Otp>, otp: Otp) {
-    let line = (otp.project, otp.mode, otp.phone);
+/// Makes room for a newer code of the phone.
+pub(crate) fn supersede(otps: &mut [Otp], newer: &Otp) {
+    let line = (newer.project, newer.mode, newer.phone);
     otps.iter_mut().filter(|old| is_open(old, line)).for_each(Otp::supersede);
-    otps.push(otp);
 }
 
 #[async_trait]

@@ -134,6 +134,21 @@ async fn the_right_code_whose_answer_was_lost_is_accepted_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_check_whose_answer_was_lost_is_accepted_once() {
+    let scene = Scene::open().await;
+    let otp = scene.issued().await;
+    let (store, robber) = scene.robbed("guesses = s.guesses");
+    let redeemed = store.redeem(scene.make.check(&scene.line, CODE), START).await.unwrap();
+    assert!(robber.has_robbed.load(Ordering::SeqCst));
+    assert!(matches!(redeemed, Redeemed::Verified(_)), "{redeemed:?}");
+    assert_eq!(scene.stored(&otp).await.state, OtpState::Used);
+    assert_eq!(scene.database.rows("sessions"), 0);
+    let again = store.redeem(scene.make.check(&scene.line, CODE), START).await.unwrap();
+    assert_eq!(again, Redeemed::NotFound);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_wrong_code_whose_answer_was_lost_is_counted_once() {
     let scene = Scene::open().await;
     let otp = scene.issued().await;

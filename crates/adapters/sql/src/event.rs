@@ -158,6 +158,9 @@ impl TryFrom<EventRow> for Event {
             EventKind::OtpSent
             | EventKind::OtpDelivered
             | EventKind::OtpFailed
+            | EventKind::RelaySent
+            | EventKind::RelayDelivered
+            | EventKind::RelayFailed
             | EventKind::OtpVerified
             | EventKind::OtpUnderAttack => Subject::Otp {
                 otp: read.id("subject_id", subject)?,

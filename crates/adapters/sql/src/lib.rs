@@ -47,7 +47,9 @@ pub use inbox::{MessageRow, NewMessageRow, ReceivedRow};
 pub use instance::InstanceRow;
 pub use migrations::{names, pending_migrations};
 pub use operator::{LinkRow, OperatorRow, OperatorSessionRow, StandingRow};
-pub use otp::{AttemptRow, BudgetRow, OtpRow, guesses, stored_guesses, with_attempts};
+pub use otp::{
+    AttemptRow, BudgetRow, OtpRow, guesses, stored_guesses, stored_state, with_attempts,
+};
 pub use pace::pause;
 pub use passkey::PasskeyRow;
 pub use project::{CallerRow, KeyRow, ProjectRow};

@@ -31,6 +31,7 @@ pub struct OtpRow {
     pub expires_at: At,
     pub due_at: Option<At>,
     pub guesses: Option<Vec<u8>>,
+    pub relayed: bool,
 }
 
 /// An attempt; whose it is stands beside it.
@@ -71,7 +72,7 @@ impl From<&Otp> for OtpRow {
             code_key: otp.code.key,
             code_mac: otp.code.mac.to_vec(),
             code_sealed: sealed_bytes(otp.sealed_code.as_ref()),
-            state: otp.state.as_str().to_owned(),
+            state: stored_state(otp.state).to_owned(),
             wrong: stored_count(otp.wrong),
             max_wrong: stored_count(otp.max_wrong),
             status: otp.delivery.status.as_str().to_owned(),
@@ -79,7 +80,17 @@ impl From<&Otp> for OtpRow {
             expires_at: otp.expires_at.into(),
             due_at: otp.delivery.due_at.map(At::from),
             guesses: stored_guesses(&otp.guesses),
+            relayed: otp.is_relayed(),
         }
+    }
+}
+
+/// The state as stored. Whether a code is relayed stands beside it, so that an instance of the version before, which
+/// knows no such codes, takes one for void: it sends no more of it and settles its money.
+pub const fn stored_state(state: OtpState) -> &'static str {
+    match state {
+        OtpState::Relayed => OtpState::Void.as_str(),
+        other => other.as_str(),
     }
 }
 
@@ -133,7 +144,10 @@ impl OtpRow {
             sealed_phone: Sealed(self.phone_sealed),
             code: CodeDigest { key: self.code_key, mac: read.bytes("code_mac", self.code_mac)? },
             sealed_code: self.code_sealed.map(Sealed),
-            state: read.known("state", OtpState::from_word(&self.state))?,
+            state: match OtpState::from_word(&self.state) {
+                Some(OtpState::Void) if self.relayed => OtpState::Relayed,
+                state => read.known("state", state)?,
+            },
             wrong: read.count("wrong", self.wrong)?,
             max_wrong: read.count("max_wrong", self.max_wrong)?,
             guesses: read.known("guesses", guesses(self.guesses.as_deref()))?,

@@ -108,6 +108,7 @@ diesel::table! {
         expires_at -> At,
         due_at -> Nullable<At>,
         guesses -> Nullable<Binary>,
+        relayed -> Bool,
         version -> Id,
     }
 }

@@ -1,5 +1,5 @@
 use crate::Toolbox;
-use dwar_kernel::{BlindIndex, Phone, Purpose, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, Purpose, StoreError, Timestamp};
 use dwar_otp::idempotency::{Beginning, IdempotencyKey, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_project::Caller;
 use std::sync::Arc;
@@ -33,13 +33,13 @@ pub(crate) enum Begun {
 }
 
 impl Idempotency {
-    /// Asks whether to do the work of `key` on `route`, for a request about `phone`.
+    /// Asks whether to do the work of `key` on `route`, for a request about a phone; `asked` is all that it asks for.
     pub(crate) async fn begin(
         &self,
         caller: &Caller,
         route: &'static str,
         key: &IdempotencyKey,
-        (phone, index): (&Phone, BlindIndex),
+        (asked, phone): (&str, BlindIndex),
     ) -> Result<Begun, StoreError> {
         let vault = &self.tools.vault;
         let (project, mode) = (caller.project.id, caller.mode);
@@ -49,9 +49,9 @@ impl Idempotency {
             vault.digest(Purpose::Idempotency, &[scope[0], scope[1], scope[2], last.as_bytes()])
         };
         let slot = Slot { project, mode, route, key: digest(key.expose()) };
-        let fingerprint = digest(phone.national());
+        let fingerprint = digest(asked);
         let began_at = self.tools.now();
-        let record = Record { fingerprint, phone: index, began_at, answer: None };
+        let record = Record { fingerprint, phone, began_at, answer: None };
         Ok(match self.store.begin(slot, record, self.lifetimes).await? {
             Beginning::Fresh => Begun::Fresh(Ticket { slot, began_at }),
             Beginning::Running => Begun::Running,

@@ -12,15 +12,23 @@ use dwar_kernel::{
 use dwar_login::{Cost, NewSend, Prepared};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_otp::sandbox::Scenario;
-use dwar_otp::{Code, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, Reach, Refusal, Route};
+use dwar_otp::{
+    Code, CodeDigest, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, Reach, Refusal, Route,
+};
 use dwar_project::Caller;
 use dwar_ratelimit::{SendAdmission, SendBound};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
+use zeroize::Zeroizing;
 
-/// The word that distinguishes answers of this endpoint from those of others.
-const ROUTE: &str = "otp/send";
+/// What is sent to a phone.
+pub(crate) enum Errand {
+    /// A login code, made here.
+    LogIn,
+    /// A code of somebody else, and how long it works.
+    Relay(Code, Duration),
+}
 
 /// Sends a code to a phone: prepare, deliver, report (`POST /v1/otp/send`).
 pub struct SendOtp {
@@ -60,8 +68,19 @@ impl SendOtp {
         phone: &Phone,
         key: Option<&IdempotencyKey>,
     ) -> Result<SentOtp, SendOtpError> {
+        self.run(caller, phone, &Errand::LogIn, key).await
+    }
+
+    /// Does an errand, once for each key.
+    pub(crate) async fn run(
+        &self,
+        caller: &Caller,
+        phone: &Phone,
+        errand: &Errand,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<SentOtp, SendOtpError> {
         let index = self.deliver.tools.vault.phone_index(caller.project.id, caller.mode, phone);
-        let outcome = self.send_once(caller, (phone, index), key).await;
+        let outcome = self.run_once(caller, (phone, index), errand, key).await;
         if let Some(reason) = outcome.as_ref().err().and_then(reason_of) {
             self.tally.refused((caller.project.id, caller.mode), Some(index), reason);
         }
@@ -69,16 +88,19 @@ impl SendOtp {
         outcome
     }
 
-    async fn send_once(
+    async fn run_once(
         &self,
         caller: &Caller,
         (phone, index): (&Phone, BlindIndex),
+        errand: &Errand,
         key: Option<&IdempotencyKey>,
     ) -> Result<SentOtp, SendOtpError> {
         let Some(key) = key else {
-            return self.send_fresh(caller, phone, index).await;
+            return self.run_fresh(caller, (phone, index), errand).await;
         };
-        let ticket = match self.idempotency.begin(caller, ROUTE, key, (phone, index)).await? {
+        let asked = errand.asked(phone);
+        let asked = (asked.as_str(), index);
+        let ticket = match self.idempotency.begin(caller, errand.route(), key, asked).await? {
             Begun::Fresh(ticket) => ticket,
             Begun::Running => return Err(SendOtpError::Conflict),
             Begun::Reused => return Err(SendOtpError::Reused),
@@ -87,24 +109,22 @@ impl SendOtp {
                 return again(&answer, caller.mode).unwrap_or_else(unreadable);
             }
         };
-        let outcome = self.send_fresh(caller, phone, index).await;
+        let outcome = self.run_fresh(caller, (phone, index), errand).await;
         self.idempotency.end(ticket, first_answer(&outcome).as_deref()).await;
         outcome
     }
 
-    async fn send_fresh(
+    async fn run_fresh(
         &self,
         caller: &Caller,
-        phone: &Phone,
-        index: BlindIndex,
+        (phone, index): (&Phone, BlindIndex),
+        errand: &Errand,
     ) -> Result<SentOtp, SendOtpError> {
         let Deliver { tools, logins, routes, .. } = self.deliver.as_ref();
         let now = tools.now();
         let mode = caller.mode;
         let route = routes.of(&caller.project, mode);
-        let id = OtpId::new(now, tools.entropy.as_ref());
-        let code = Code::generate(tools.entropy.as_ref());
-        let otp = self.compose(caller, (phone, index), (id, &code), &route, now);
+        let (otp, code) = self.compose(caller, (phone, index), errand, &route, now);
 
         let cost = self.cost(caller, phone, &route);
         let entry = EntryId::new(now, tools.entropy.as_ref());
@@ -162,12 +182,24 @@ impl SendOtp {
         &self,
         caller: &Caller,
         (phone, index): (&Phone, BlindIndex),
-        (id, code): (OtpId, &Code),
+        errand: &Errand,
         route: &Route,
         now: Timestamp,
-    ) -> Otp {
+    ) -> (Otp, Code) {
         let Toolbox { entropy, vault, .. } = &self.deliver.tools;
         let (project, mode) = (caller.project.id, caller.mode);
+        let id = OtpId::new(now, entropy.as_ref());
+        let (code, digest, state, lifetime) = match errand {
+            Errand::LogIn => {
+                let code = Code::generate(entropy.as_ref());
+                let binding = Otp::binding_of(id, project, mode, &index);
+                let digest = self.codes.digest(&binding, &code);
+                (code, digest, OtpState::Active, self.policy.lifetime)
+            }
+            Errand::Relay(code, lifetime) => {
+                (code.clone(), CodeDigest::NONE, OtpState::Relayed, *lifetime)
+            }
+        };
         let digits = code.expose().as_bytes();
         let delivery = Delivery::begin(route, AttemptId::new(now, entropy.as_ref()), now);
         let mut otp = Otp {
@@ -176,22 +208,42 @@ impl SendOtp {
             mode,
             phone: index,
             sealed_phone: vault.seal_phone(project, phone),
-            code: self.codes.digest(&Otp::binding_of(id, project, mode, &index), code),
+            code: digest,
             sealed_code: Some(vault.seal(Purpose::Code, id.uuid().as_bytes(), digits)),
-            state: OtpState::Active,
+            state,
             wrong: 0,
             max_wrong: self.limits.of(mode).max_wrong,
             guesses: Vec::new(),
             created_at: now,
-            expires_at: now + self.policy.lifetime,
+            expires_at: now + lifetime,
             delivery,
         };
         if otp.delivery.attempts.is_empty() {
-            // It supersedes the phone's present code like any other, and leaves no active one.
+            // A login code supersedes the phone's present one like any other, and leaves no active one.
             tracing::error!(%project, "no provider is configured");
             otp.give_up();
         }
-        otp
+        (otp, code)
+    }
+}
+
+impl Errand {
+    /// The word that distinguishes its answers from those of others.
+    const fn route(&self) -> &'static str {
+        match self {
+            Self::LogIn => "otp/send",
+            Self::Relay(..) => "otp/relay",
+        }
+    }
+
+    /// All that it asks for, for a digest alone.
+    fn asked(&self, phone: &Phone) -> Zeroizing<String> {
+        Zeroizing::new(match self {
+            Self::LogIn => phone.national().to_owned(),
+            Self::Relay(code, lifetime) => {
+                format!("{} {} {}", phone.national(), code.expose(), lifetime.as_secs())
+            }
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 use crate::refusals::refusals;
 use crate::{GuessEnd, Limits, TokenPair, Tokens, Toolbox};
-use dwar_kernel::{IdentityId, OtpId, Phone, TRACE};
+use dwar_kernel::{BlindIndex, IdentityId, OtpId, Phone, StoreError, TRACE, Timestamp};
 use dwar_login::{LoginStore, Redeemed, Redemption};
 use dwar_otp::{Allowance, Code, CodeKeys, Guess};
 use dwar_project::Caller;
@@ -8,11 +8,11 @@ use dwar_session::{Login, Session};
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Judges a code and opens a session, in one step (`POST /v1/otp/verify`).
+/// Judges a code, and opens a session in the same step (`POST /v1/otp/verify`), or none (`POST /v1/otp/check`).
 pub struct VerifyOtp {
     /// Says when a guess was made, and makes ids.
     pub tools: Toolbox,
-    /// Judges guesses, counts wrong ones, and begins a session with the right one.
+    /// Judges guesses, counts wrong ones, and begins a session with the right one if one is asked for.
     pub logins: Arc<dyn LoginStore>,
     /// Makes its tokens.
     pub tokens: Tokens,
@@ -58,18 +58,48 @@ impl VerifyOtp {
         code: Code,
         request: Option<OtpId>,
     ) -> Result<VerifiedOtp, VerifyOtpError> {
-        let outcome = self.redeem(caller, phone, code, request).await;
-        let left = outcome.as_ref().ok().map(|verified| verified.allowance.reset);
-        self.tools.observer.guessed(caller.mode, GuessEnd::from(&outcome), left);
+        let guess = Guess::new(code, Arc::clone(&self.codes)).meant_for(request);
+        let outcome = self.log_in(caller, phone, guess).await;
+        self.observe(caller, &outcome, |verified| verified.allowance);
         outcome
     }
 
-    async fn redeem(
+    /// Judges `code` as [`VerifyOtp::verify`] does, and uses the right one up; begins no session, and makes or
+    /// recognises no identity. Gives what was left of the code's guesses.
+    ///
+    /// # Errors
+    /// As [`VerifyOtp::verify`].
+    #[instrument(name = "check_otp", target = TRACE, level = "error", skip_all)]
+    pub async fn check(
         &self,
         caller: &Caller,
         phone: &Phone,
         code: Code,
         request: Option<OtpId>,
+    ) -> Result<Allowance, VerifyOtpError> {
+        let index = self.tools.vault.phone_index(caller.project.id, caller.mode, phone);
+        let guess = Guess::new(code, Arc::clone(&self.codes)).meant_for(request);
+        let outcome = self.redeem(caller, index, guess, None, self.tools.now()).await;
+        let outcome = outcome.map(|(allowance, _)| allowance);
+        self.observe(caller, &outcome, |allowance| *allowance);
+        outcome
+    }
+
+    fn observe<T>(
+        &self,
+        caller: &Caller,
+        outcome: &Result<T, VerifyOtpError>,
+        allowance: impl FnOnce(&T) -> Allowance,
+    ) {
+        let left = outcome.as_ref().ok().map(|right| allowance(right).reset);
+        self.tools.observer.guessed(caller.mode, GuessEnd::from(outcome), left);
+    }
+
+    async fn log_in(
+        &self,
+        caller: &Caller,
+        phone: &Phone,
+        guess: Guess,
     ) -> Result<VerifiedOtp, VerifyOtpError> {
         let Toolbox { entropy, vault, .. } = &self.tools;
         let (project, mode, now) = (caller.project.id, caller.mode, self.tools.now());
@@ -77,21 +107,33 @@ impl VerifyOtp {
         let (session, refresh) = self.tokens.open(project, mode, fresh, now);
         // A login whose token nobody can sign would use the code up for nothing.
         self.tokens.ready(&session).await?;
-        let redemption = Redemption {
-            guess: Guess::new(code, Arc::clone(&self.codes)).meant_for(request),
-            policy: self.limits.guesses(mode),
-            login: Login {
-                session: session.clone(),
-                phone: vault.phone_index(project, mode, phone),
-                sealed_phone: vault.seal_phone(project, phone),
-            },
+        let index = vault.phone_index(project, mode, phone);
+        let login = Login {
+            session: session.clone(),
+            phone: index,
+            sealed_phone: vault.seal_phone(project, phone),
         };
+        let (allowance, identity) = self.redeem(caller, index, guess, Some(login), now).await?;
+        let nobody = || StoreError::Failed("a login without an identity".into());
+        let session = Session { identity: identity.ok_or_else(nobody)?, ..session };
+        let tokens = self.tokens.pair(&session, refresh, now).await?;
+        Ok(VerifiedOtp { tokens, allowance })
+    }
+
+    async fn redeem(
+        &self,
+        caller: &Caller,
+        phone: BlindIndex,
+        guess: Guess,
+        login: Option<Login>,
+        now: Timestamp,
+    ) -> Result<(Allowance, Option<IdentityId>), VerifyOtpError> {
+        let (project, mode) = (caller.project.id, caller.mode);
+        let policy = self.limits.guesses(mode);
+        let redemption = Redemption { project, mode, phone, guess, policy, login };
         match self.logins.redeem(redemption, now).await? {
-            Redeemed::LoggedIn(allowance, identity) => {
-                let session = Session { identity, ..session };
-                let tokens = self.tokens.pair(&session, refresh, now).await?;
-                Ok(VerifiedOtp { tokens, allowance })
-            }
+            Redeemed::LoggedIn(allowance, identity) => Ok((allowance, Some(identity))),
+            Redeemed::Verified(allowance) => Ok((allowance, None)),
             Redeemed::Wrong(allowance) => Err(VerifyOtpError::Wrong(allowance)),
             Redeemed::Locked(allowance) => Err(VerifyOtpError::Locked(allowance)),
             Redeemed::NotFound => Err(VerifyOtpError::NotFound),

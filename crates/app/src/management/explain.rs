@@ -219,6 +219,9 @@ pub fn fact(fact: &Fact) -> Sentence {
         Fact::Superseded => Sentence::new(Plain, "Replaced by a newer code.")
             .advise("Only the newest code works. The user may have typed an older one."),
         Fact::Expired => Sentence::new(Plain, "Expired without being used."),
+        Fact::Relayed { until } => {
+            Sentence::new(Plain, "Made and checked by another system. It expires at").until(*until)
+        }
         Fact::Usable { until } => Sentence::new(Plain, "Valid until").until(*until),
     }
 }

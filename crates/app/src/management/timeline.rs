@@ -152,6 +152,11 @@ pub enum Fact {
     Superseded,
     /// It was not used in time.
     Expired,
+    /// Somebody else made the code and checks it, until this instant at most.
+    Relayed {
+        /// The first instant at which nothing is sent any more.
+        until: Timestamp,
+    },
     /// It can still be used.
     Usable {
         /// The first instant at which that is over.
@@ -174,7 +179,11 @@ impl Timeline {
         let OnRecord { mode, mut requests, charges, refused, log } = on_record;
         let (send, policy) = (&limits.of(mode).send, limits.guesses(mode));
         requests.sort_by_key(|otp| Reverse((otp.created_at, otp.id)));
-        let newer = |index: usize| Some(requests.get(index.checked_sub(1)?)?.created_at);
+        // A relayed code takes the place of none.
+        let newer = |index: usize| {
+            let newer = requests[..index].iter().rev().find(|otp| !otp.is_relayed());
+            newer.map(|otp| otp.created_at)
+        };
         let mut entries: Vec<Entry> = requests
             .iter()
             .enumerate()
@@ -303,6 +312,7 @@ fn ending(
     let until = otp.expires_at;
     match otp.state {
         OtpState::Used | OtpState::Void => None,
+        OtpState::Relayed => Some((None, Fact::Relayed { until })),
         OtpState::Superseded => Some((newer, Fact::Superseded)),
         OtpState::Locked => {
             let of_code = otp.wrong >= otp.max_wrong;

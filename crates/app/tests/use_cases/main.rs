@@ -33,6 +33,7 @@ mod public_keys;
 mod receipt;
 mod receive_webhook;
 mod refresh_session;
+mod relay_otp;
 mod routes;
 mod sandbox_messages;
 mod search_phones;

@@ -206,6 +206,21 @@ fn how_a_code_ended_is_told() {
 }
 
 #[test]
+fn a_relayed_code_is_told_as_one_and_replaces_none() {
+    let scene = Scene::of(KeyMode::Live);
+    let made = |at, state| {
+        let (created_at, expires_at) = (at, at + seconds(600));
+        Otp { state, created_at, expires_at, ..scene.make.otp(&scene.line) }
+    };
+    let first = made(at(0), OtpState::Superseded);
+    let relayed = made(at(10), OtpState::Relayed);
+    let last = made(at(30), OtpState::Active);
+    let told = scene.told(vec![first, relayed, last], vec![], 40);
+    assert_eq!(facts(&told[2..]).pop(), Some((Some(30), Fact::Superseded)));
+    assert_eq!(facts(&told[1..2]).pop(), Some((None, Fact::Relayed { until: at(610) })));
+}
+
+#[test]
 fn test_mode_costs_nothing_and_no_provider_is_said_to_be_none() {
     let scene = Scene::of(KeyMode::Test);
     let otp = scene.sent(&[(0, accepted()), (0, Report::Delivered)]);

@@ -1,7 +1,7 @@
 use crate::common::{World, down, limits};
 use dwar_app::{VerifiedOtp, VerifyOtp, VerifyOtpError};
 use dwar_kernel::{IdentityId, KeyMode, OtpId, Vault};
-use dwar_login::Redeemed;
+use dwar_login::{Redeemed, Redemption};
 use dwar_otp::{Allowance, GuessPolicy};
 use dwar_session::{AccessToken, Login, Session};
 use dwar_testkit::{CODE, ClearVault, START, minutes};
@@ -20,14 +20,18 @@ async fn verify_of(
     world: &mut World,
     request: Option<OtpId>,
 ) -> Result<VerifiedOtp, VerifyOtpError> {
-    let use_case = VerifyOtp {
+    let use_case = use_case(world);
+    use_case.verify(&world.caller, &world.line.phone, CODE.parse().unwrap(), request).await
+}
+
+fn use_case(world: &mut World) -> VerifyOtp {
+    VerifyOtp {
         tools: world.tools(),
         logins: Arc::new(take(&mut world.logins)),
         tokens: world.tokens(),
         codes: Arc::clone(&world.make.codes),
         limits: limits(),
-    };
-    use_case.verify(&world.caller, &world.line.phone, CODE.parse().unwrap(), request).await
+    }
 }
 
 /// There is a key to sign with, and the store redeems one guess for the world's phone like this, given
@@ -39,12 +43,14 @@ fn redeems(world: &mut World, answer: fn(IdentityId) -> Redeemed) -> Arc<Mutex<V
     let seen = Arc::clone(&offered);
     world.signer.expect_ready().with(eq(issued_at)).times(1).returning(|_| Ok(()));
     let expected = world.logins.expect_redeem().times(1).withf(move |redemption, now| {
-        let Session { project, mode, .. } = redemption.login.session;
-        (project, mode, redemption.phone()) == (line.project, line.mode, line.index)
+        let Redemption { project, mode, phone, .. } = *redemption;
+        let session = redemption.session().unwrap();
+        (project, mode, phone) == (line.project, line.mode, line.index)
+            && (session.project, session.mode) == (project, mode)
             && (redemption.policy, *now) == (policy, START)
     });
     expected.returning(move |redemption, _| {
-        let session = redemption.login.session;
+        let session = redemption.login.unwrap().session;
         let answer = answer(session.identity);
         seen.lock().unwrap().push(session);
         Ok(answer)
@@ -78,12 +84,28 @@ async fn a_login_seals_the_phone_and_begins_now() {
     world.signs().signer.expect_ready().returning(|_| Ok(()));
     let line = world.line.clone();
     let redeem = world.logins.expect_redeem().times(1).withf(move |redemption, _| {
-        let Login { session, sealed_phone, .. } = &redemption.login;
+        let Login { session, sealed_phone, .. } = redemption.login.as_ref().unwrap();
         let phone = ClearVault.open_phone(line.project, sealed_phone);
         (phone, session.created_at) == (Ok(line.phone.clone()), START)
     });
-    redeem.returning(|asked, _| Ok(Redeemed::LoggedIn(LEFT, asked.login.session.identity)));
+    redeem.returning(|asked, _| Ok(Redeemed::LoggedIn(LEFT, asked.session().unwrap().identity)));
     assert!(verify(&mut world).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_check_asks_for_no_session_and_no_signature() {
+    let mut world = World::test();
+    let line = world.line.clone();
+    let redeem = world.logins.expect_redeem().times(1).withf(move |redemption, now| {
+        let Redemption { project, mode, phone, .. } = *redemption;
+        (project, mode, phone, *now) == (line.project, line.mode, line.index, START)
+            && redemption.login.is_none()
+    });
+    redeem.return_once(|_, _| Ok(Redeemed::Verified(LEFT)));
+    let use_case = use_case(&mut world);
+    let code = CODE.parse().unwrap();
+    let checked = use_case.check(&world.caller, &world.line.phone, code, None).await;
+    assert_eq!(checked.unwrap(), LEFT);
 }
 
 #[tokio::test]

@@ -12,6 +12,12 @@ words! {
         OtpDelivered = "otp.delivered",
         /// Every channel failed.
         OtpFailed = "otp.failed",
+        /// A provider accepted a code that somebody else made.
+        RelaySent = "relay.sent",
+        /// Such a code reached its phone.
+        RelayDelivered = "relay.delivered",
+        /// Every channel failed for it.
+        RelayFailed = "relay.failed",
         /// A code was used.
         OtpVerified = "otp.verified",
         /// Too many wrong codes for one phone; its codes are stopped for a while.

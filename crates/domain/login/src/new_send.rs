@@ -52,6 +52,12 @@ impl NewSend {
         !self.otp.delivery.attempts.is_empty()
     }
 
+    /// Whether its code takes the place of the phone's present one. A [relayed](dwar_otp::OtpState::Relayed) code
+    /// does not: it is none of the codes that can be verified.
+    pub fn supersedes(&self) -> bool {
+        !self.otp.is_relayed()
+    }
+
     /// Judges the send by the phone's limit, then by the wallet, so that a limit is told before a
     /// balance. `hold` sets money aside by [`dwar_wallet::Wallet::hold`], and is asked only where the
     /// limit has room.

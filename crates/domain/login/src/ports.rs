@@ -11,7 +11,8 @@ use dwar_otp::{DeliveryStep, Otp, Reported};
 #[async_trait]
 pub trait LoginStore: Send + Sync {
     /// Begins a send, by [`NewSend::judge`]: records the phone's place, sets the money aside and puts the
-    /// code in the place of the phone's present one.
+    /// code in the place of the phone's present one, or beside it if it does not
+    /// [supersede](NewSend::supersedes) that.
     ///
     /// However many come at once, at most as many MUST be ready as both bounds of the quota allow in
     /// any window and as the balance covers, and as many as that MUST be; of one phone exactly one code
@@ -37,12 +38,12 @@ pub trait LoginStore: Send + Sync {
     ) -> Result<Option<(Otp, DeliveryStep)>, StoreError>;
 
     /// Judges a guess at the code in force for a phone, by [`Redemption::judge`]; the right one also
-    /// begins the session, by [`Redemption::log_in`].
+    /// begins the session, by [`Redemption::log_in`], if it is to begin one.
     ///
     /// The count of wrong guesses MUST be on disk before this answers, and no two guesses may be
     /// judged against the same count: of any number of right ones at once exactly one logs in, of
     /// wrong ones exactly `max_wrong` are judged. However many logins of one phone come at once, there
-    /// MUST be one identity after them. No code may be used up without its session, nor a session
-    /// begin without its code.
+    /// MUST be one identity after them. No code may be used up without the session that was to begin with it, nor a
+    /// session begin without its code.
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError>;
 }

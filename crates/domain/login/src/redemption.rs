@@ -1,18 +1,24 @@
 use dwar_identity::Identity;
-use dwar_kernel::{BlindIndex, Event, GuessPolicy, IdentityId, Timestamp};
+use dwar_kernel::{BlindIndex, Event, GuessPolicy, IdentityId, KeyMode, ProjectId, Timestamp};
 use dwar_otp::{Allowance, Guess, GuessBudget, Otp, Verdict};
 use dwar_session::{Login, Session};
 
-/// A guess at the code in force for a phone, and the login that the right one begins.
+/// A guess at the code in force for a phone, and the login that the right one begins, if it is to begin any.
 #[derive(Clone, Debug)]
 pub struct Redemption {
+    /// Whose code it is.
+    pub project: ProjectId,
+    /// In which world.
+    pub mode: KeyMode,
+    /// The phone's look-up form.
+    pub phone: BlindIndex,
     /// What somebody entered.
     pub guess: Guess,
     /// How wrong guesses are counted for the phone.
     pub policy: GuessPolicy,
-    /// Whose phone it is, and the session that begins if the guess is right; its identity is the one to
-    /// make if the phone is new.
-    pub login: Login,
+    /// The session of this project, mode and phone that begins if the guess is right; its identity is the one to
+    /// make if the phone is new. Without it the right guess uses the code up, and that is all.
+    pub login: Option<Login>,
 }
 
 /// What came of a guess.
@@ -20,6 +26,8 @@ pub struct Redemption {
 pub enum Redeemed {
     /// It was right: the code is used up, and the session of this identity is on record.
     LoggedIn(Allowance, IdentityId),
+    /// It was right: the code is used up. No session was asked for.
+    Verified(Allowance),
     /// It was wrong, and is counted.
     Wrong(Allowance),
     /// The code is locked; nothing was compared.
@@ -41,9 +49,10 @@ impl Redemption {
         (verdict, otp.judged_since((&before, &counted), budget, now))
     }
 
-    /// The identity that the right guess logs in, new or `known`, as just verified, and its session.
-    pub fn log_in(&self, known: Option<Identity>) -> (Identity, Session) {
-        let Login { session, sealed_phone, .. } = &self.login;
+    /// The identity that the right guess logs in, new or `known`, as just verified, and its session; `None` if it
+    /// logs nobody in.
+    pub fn log_in(&self, known: Option<Identity>) -> Option<(Identity, Session)> {
+        let Login { session, sealed_phone, .. } = self.login.as_ref()?;
         let (at, phone) = (session.created_at, sealed_phone.clone());
         let identity = match known {
             Some(known) => {
@@ -60,23 +69,24 @@ impl Redemption {
             },
         };
         let session = Session { identity: identity.id, ..session.clone() };
-        (identity, session)
+        Some((identity, session))
     }
 
-    /// The phone's look-up form.
-    pub const fn phone(&self) -> BlindIndex {
-        self.login.phone
+    /// The session that is to begin.
+    pub fn session(&self) -> Option<&Session> {
+        self.login.as_ref().map(|login| &login.session)
     }
 }
 
 impl Redeemed {
-    /// The answer to a guess, where the right one logged in `identity`.
-    pub const fn of(verdict: Verdict, identity: IdentityId) -> Self {
-        match verdict {
-            Verdict::Accepted(allowance) => Self::LoggedIn(allowance, identity),
-            Verdict::Wrong(allowance) => Self::Wrong(allowance),
-            Verdict::Locked(allowance) => Self::Locked(allowance),
-            Verdict::NotFound => Self::NotFound,
+    /// The answer to a guess, where the right one logged in `identity`, or nobody.
+    pub const fn of(verdict: Verdict, identity: Option<IdentityId>) -> Self {
+        match (verdict, identity) {
+            (Verdict::Accepted(allowance), Some(identity)) => Self::LoggedIn(allowance, identity),
+            (Verdict::Accepted(allowance), None) => Self::Verified(allowance),
+            (Verdict::Wrong(allowance), _) => Self::Wrong(allowance),
+            (Verdict::Locked(allowance), _) => Self::Locked(allowance),
+            (Verdict::NotFound, _) => Self::NotFound,
         }
     }
 }

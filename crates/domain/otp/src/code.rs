@@ -8,17 +8,51 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// A one-time code: exactly six ASCII digits, leading zeros included. Dropping it wipes it.
+/// A one-time code: ASCII digits, leading zeros included. A login code has exactly six, one that somebody else
+/// made and wants delivered 4 to 10. Dropping it wipes it.
 #[derive(Clone, Debug, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 #[debug("Code(••••••)")]
-pub struct Code([u8; 6]);
+pub struct Code {
+    /// Zeros after the digits that count.
+    digits: [u8; Code::LONGEST],
+    length: usize,
+}
 
 /// The text is not a code.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a code is exactly 6 digits")]
 pub struct InvalidCode;
 
+/// The text is not a code that can be delivered for somebody else.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a code is 4 to 10 digits")]
+pub struct InvalidRelayedCode;
+
 impl Code {
+    /// As many digits as a login code has.
+    const LENGTH: usize = 6;
+    /// As many digits as a code of somebody else may have, at least and at most.
+    const SHORTEST: usize = 4;
+    const LONGEST: usize = 10;
+
+    /// A code that somebody else made.
+    ///
+    /// # Errors
+    /// Anything but 4 to 10 ASCII digits.
+    pub fn relayed(text: &str) -> Result<Self, InvalidRelayedCode> {
+        match text.len() {
+            Self::SHORTEST..=Self::LONGEST => Self::of(text).ok_or(InvalidRelayedCode),
+            _ => Err(InvalidRelayedCode),
+        }
+    }
+
+    fn of(text: &str) -> Option<Self> {
+        let mut digits = [0; Self::LONGEST];
+        digits.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        let is_code = text.bytes().all(|byte| byte.is_ascii_digit());
+        is_code.then_some(Self { digits, length: text.len() })
+    }
+
     /// A uniformly random code, by rejection: a modulo would favour the small ones.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         const CODES: u32 = 1_000_000;
@@ -34,18 +68,18 @@ impl Code {
     }
 
     fn from_number(mut number: u32) -> Self {
-        let mut digits = [b'0'; 6];
-        for digit in digits.iter_mut().rev() {
-            *digit += u8::try_from(number % 10).unwrap_or_default();
+        let mut digits = [0; Self::LONGEST];
+        for digit in digits[..Self::LENGTH].iter_mut().rev() {
+            *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
             number /= 10;
         }
-        Self(digits)
+        Self { digits, length: Self::LENGTH }
     }
 
-    /// The six digits. Only for the message that carries them and for the vault.
+    /// The digits. Only for the message that carries them and for the vault.
     #[expect(clippy::expect_used, reason = "only ASCII digits are ever put in")]
     pub fn expose(&self) -> &str {
-        std::str::from_utf8(&self.0).expect("digits are text")
+        std::str::from_utf8(&self.digits[..self.length]).expect("digits are text")
     }
 }
 
@@ -53,8 +87,7 @@ impl FromStr for Code {
     type Err = InvalidCode;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digits: [u8; 6] = text.as_bytes().try_into().map_err(|_| InvalidCode)?;
-        if digits.iter().all(u8::is_ascii_digit) { Ok(Self(digits)) } else { Err(InvalidCode) }
+        Self::of(text).filter(|code| code.length == Self::LENGTH).ok_or(InvalidCode)
     }
 }
 
@@ -66,6 +99,11 @@ pub struct CodeDigest {
     pub key: i32,
     /// HMAC-SHA-256 of the code and its request.
     pub mac: [u8; 32],
+}
+
+impl CodeDigest {
+    /// Of a code that is checked elsewhere: no code has it.
+    pub const NONE: Self = Self { key: 0, mac: [0; 32] };
 }
 
 /// The server secrets for codes: the first makes digests, all of them check, so that a secret can
@@ -125,7 +163,7 @@ impl Guess {
 }
 
 fn mac(secret: &[u8; 32], binding: &[u8], code: &Code) -> [u8; 32] {
-    keyed(secret, &[b"dwar otp code 1", binding, &code.0])
+    keyed(secret, &[b"dwar otp code 1", binding, code.expose().as_bytes()])
 }
 
 /// Derived from the secret itself, so that reordering the configuration changes nothing.
@@ -159,13 +197,24 @@ mod tests {
     }
 
     #[test]
+    fn a_code_of_somebody_else_has_4_to_10_digits() {
+        for text in ["0000", "123456", "0123456789"] {
+            assert_eq!(Code::relayed(text).unwrap().expose(), text);
+        }
+        assert_eq!(Code::relayed("123456").unwrap(), "123456".parse().unwrap());
+        for text in ["", "123", "01234567890", "12 34", "-1234", "１２３４"] {
+            assert_eq!(Code::relayed(text), Err(InvalidRelayedCode), "{text:?}");
+        }
+    }
+
+    #[test]
     fn codes_and_their_secrets_are_wiped_when_they_are_dropped() {
         fn wiped<T: ZeroizeOnDrop>(_: &T) {}
         let mut code: Code = "123456".parse().unwrap();
         wiped(&code);
         wiped(&CodeKeys::new([1; 32], []).0[0].1);
         code.zeroize();
-        assert_eq!(code.0, [0; 6]);
+        assert_eq!(code.digits, [0; 10]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub mod sandbox;
 mod test_quota;
 mod text;
 
-pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode};
+pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode, InvalidRelayedCode};
 pub use delivery::{
     AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryStep, Hop, Reach,
     Reason, Report, Route,

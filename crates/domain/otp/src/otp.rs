@@ -21,6 +21,8 @@ words! {
         Superseded = "superseded",
         /// No channel delivered it.
         Void = "void",
+        /// Somebody else made it and checks it; here it is only delivered.
+        Relayed = "relayed",
     }
 }
 
@@ -32,9 +34,15 @@ impl OtpState {
     pub fn is_open(self) -> bool {
         Self::OPEN.contains(&self)
     }
+
+    /// Whether somebody may still enter the code, as long as it has not expired.
+    const fn is_wanted(self) -> bool {
+        matches!(self, Self::Active | Self::Relayed)
+    }
 }
 
-/// One request to send a code, its code and its delivery.
+/// One request to send a code, its code and its delivery. The code is a login code, or one that is
+/// [relayed](OtpState::Relayed).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Otp {
     /// The `otp_id` of the answer.
@@ -101,8 +109,11 @@ impl Otp {
         let kind = match self.delivery.status {
             now if now == before.delivery.status => return None,
             DeliveryStatus::Queued => return None,
+            DeliveryStatus::Sent if self.is_relayed() => EventKind::RelaySent,
             DeliveryStatus::Sent => EventKind::OtpSent,
+            DeliveryStatus::Failed if self.is_relayed() => EventKind::RelayFailed,
             DeliveryStatus::Failed => EventKind::OtpFailed,
+            DeliveryStatus::Delivered if self.is_relayed() => EventKind::RelayDelivered,
             DeliveryStatus::Delivered => EventKind::OtpDelivered,
         };
         Some(self.event(kind, at))
@@ -143,6 +154,11 @@ impl Otp {
         [ids.as_slice(), mode.as_str().as_bytes(), &phone.0].concat()
     }
 
+    /// Whether somebody else made the code, and checks it.
+    pub fn is_relayed(&self) -> bool {
+        self.state == OtpState::Relayed
+    }
+
     /// Whether the code is in force at `now`: open, and not expired.
     pub fn in_force(&self, now: Timestamp) -> bool {
         self.state.is_open() && now < self.expires_at
@@ -157,9 +173,15 @@ impl Otp {
 
     /// Gives up a request that nobody is asked to deliver: there is no active code.
     pub fn give_up(&mut self) {
-        self.state = OtpState::Void;
+        self.void();
         self.sealed_code = None;
         self.delivery.status = DeliveryStatus::Failed;
+    }
+
+    fn void(&mut self) {
+        if self.state == OtpState::Active {
+            self.state = OtpState::Void;
+        }
     }
 
     /// Judges a guess (docs/contract.md, Verify).
@@ -230,10 +252,10 @@ impl Otp {
         next: AttemptId,
         now: Timestamp,
     ) -> DeliveryStep {
-        let wanted = self.state == OtpState::Active && now < self.expires_at;
+        let wanted = self.state.is_wanted() && now < self.expires_at;
         let step = self.delivery.report(attempt, report, wanted, route, next, now);
-        if self.delivery.status == DeliveryStatus::Failed && self.state == OtpState::Active {
-            self.state = OtpState::Void;
+        if self.delivery.status == DeliveryStatus::Failed {
+            self.void();
         }
         if self.delivery.due_at.is_none() {
             self.sealed_code = None;

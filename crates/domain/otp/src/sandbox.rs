@@ -60,7 +60,9 @@ impl InboxMessage {
     /// What `message` leaves behind in the inbox at `at`, sealed for its project and request.
     pub fn seal(vault: &dyn Vault, message: &Message, at: Timestamp) -> Self {
         let context = context(message.project, message.otp);
-        let plain = [message.code.expose(), &message.text].concat();
+        let code = message.code.expose();
+        let end = if code.len() == CODE_LEN { "" } else { CODE_END };
+        let plain = [code, end, &message.text].concat();
         Self {
             otp: message.otp,
             phone: message.phone_index,
@@ -78,12 +80,16 @@ impl InboxMessage {
         let context = context(project, self.otp);
         let plain = vault.open(Purpose::SandboxMessage, &context, &self.content)?;
         let plain = String::from_utf8(plain).map_err(|_| Unsealable)?;
-        let (code, text) = plain.split_at_checked(CODE_LEN).ok_or(Unsealable)?;
-        Ok(Content { code: code.parse().map_err(|_| Unsealable)?, text: text.to_owned() })
+        let marked = plain.split_once(CODE_END);
+        let (code, text) = marked.or_else(|| plain.split_at_checked(CODE_LEN)).ok_or(Unsealable)?;
+        Ok(Content { code: Code::relayed(code).map_err(|_| Unsealable)?, text: text.to_owned() })
     }
 }
 
+/// The length of a code that is followed by the text at once; another one is followed by [`CODE_END`], which is
+/// in no text.
 const CODE_LEN: usize = 6;
+const CODE_END: &str = "\0";
 
 /// Binds the content to its row's owner, so that it cannot be moved to another request.
 fn context(project: ProjectId, otp: OtpId) -> Vec<u8> {

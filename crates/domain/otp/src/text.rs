@@ -119,6 +119,12 @@ impl SmsText {
         }
     }
 
+    /// Whether it may name the minutes in words of its own, which fit one lifetime alone: it has a number, and no
+    /// `{minutes}`.
+    pub fn has_fixed_minutes(&self) -> bool {
+        !self.template.contains("{minutes}") && self.template.contains(char::is_numeric)
+    }
+
     /// The message for one code.
     pub fn compose(&self, code: &Code, minutes: u32) -> String {
         self.fill(code.expose(), minutes)

@@ -224,6 +224,7 @@ fn plain(fact: &Fact) -> RequestFact {
         Fact::Stopped { until: end } => until("stopped", *end),
         Fact::Superseded => kind("superseded"),
         Fact::Expired => kind("expired"),
+        Fact::Relayed { until: end } => until("relayed", *end),
         Fact::Usable { until: end } => until("usable", *end),
     }
 }

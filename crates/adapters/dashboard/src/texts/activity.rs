@@ -101,6 +101,7 @@ pub(crate) const fn state(state: OtpState) -> (Tone, &'static str) {
         OtpState::Used => (Tone::Good, "Verified"),
         OtpState::Superseded => (Tone::Plain, "Replaced"),
         OtpState::Void => (Tone::Plain, "Void"),
+        OtpState::Relayed => (Tone::Plain, "Relayed"),
     }
 }
 

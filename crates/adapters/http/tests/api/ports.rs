@@ -158,6 +158,7 @@ impl Ports {
                 live: route.clone(),
                 gateways: gateways.collect::<HashMap<_, _>>(),
                 test: route,
+                fixed_minutes: HashMap::new(),
             },
             sources: self.sources,
             sender: Arc::new(MockWebhookSender::new()),

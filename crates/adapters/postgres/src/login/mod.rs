@@ -99,8 +99,7 @@ impl LoginStore for PostgresStore {
     }
 
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
-        let session = &redemption.login.session;
-        let (project, mode, phone) = (session.project, session.mode, redemption.phone());
+        let Redemption { project, mode, phone, .. } = redemption;
         let of_project = || self.pool.of(project);
         let mut written: Option<Written> = None;
         for _ in 0..TRIES {
@@ -116,9 +115,8 @@ impl LoginStore for PostgresStore {
             let Some(target) = target else { return Ok(Redeemed::NotFound) };
             let (mut otp, mut budget) = (target.found.otp.clone(), target.counted);
             let (verdict, event) = redemption.judge(&mut otp, &mut budget, now);
-            let fresh = session.identity;
             if otp == target.found.otp && budget == target.counted {
-                return Ok(Redeemed::of(verdict, fresh));
+                return Ok(Redeemed::of(verdict, None));
             }
             let (before, version) = (target.found.version, target.fresh);
             let logs_in = matches!(verdict, Verdict::Accepted(_));
@@ -127,18 +125,18 @@ impl LoginStore for PostgresStore {
                 version,
                 otp: otp.clone(),
                 budget: (budget != target.counted).then_some(budget),
-                login: logs_in.then(|| redemption.login.clone()),
+                login: redemption.login.clone().filter(|_| logs_in),
                 event: event.as_ref().map(EventRow::from),
                 now,
             };
             let outcome = self.guesses.done(project, step).await?;
             if let GuessOutcome::Written(home) = outcome {
-                return Ok(Redeemed::of(verdict, home.unwrap_or(fresh)));
+                return Ok(Redeemed::of(verdict, home));
             }
             let in_doubt = matches!(outcome, GuessOutcome::InDoubt);
-            let session = session.id;
+            let session = redemption.session().map(|session| session.id);
             let otp = otp.id;
-            written = Some(Written { otp, before, version, verdict, session, fresh, in_doubt });
+            written = Some(Written { otp, before, version, verdict, session, in_doubt });
         }
         Err(unavailable("a code keeps changing"))
     }
@@ -191,9 +189,8 @@ struct Written {
     before: Id,
     version: Id,
     verdict: Verdict,
-    session: SessionId,
-    /// Whom the session makes if the phone is new.
-    fresh: IdentityId,
+    /// The session that the right guess begins, if it is to begin one.
+    session: Option<SessionId>,
     /// The connection was lost: it may be on record or not.
     in_doubt: bool,
 }
@@ -226,13 +223,15 @@ impl Written {
     }
 
     fn answer(&self, conn: &mut PgConnection) -> Result<Redeemed, Failure> {
-        let begun = sessions::table.find(Id::from(self.session)).select(sessions::identity_id);
-        let home: Option<Id> = match self.verdict {
-            Verdict::Accepted(_) => Some(begun.get_result(conn)?),
+        let home: Option<Id> = match (self.verdict, self.session) {
+            (Verdict::Accepted(_), Some(session)) => {
+                let begun = sessions::table.find(Id::from(session));
+                Some(begun.select(sessions::identity_id).get_result(conn)?)
+            }
             _ => None,
         };
         let whose = |home: Id| Row::new("sessions", home).id("identity_id", home);
         let home: Option<IdentityId> = home.map(whose).transpose()?;
-        Ok(Redeemed::of(self.verdict, home.unwrap_or(self.fresh)))
+        Ok(Redeemed::of(self.verdict, home))
     }
 }

@@ -62,20 +62,21 @@ struct Outcome {
 const PREPARE: &str = concat!(
     ", judged AS ( \
          SELECT j.* FROM given g, prepare_sends(g.owner, g.ids, g.modes, g.phones, g.versions, \
-             g.made, g.placed, g.unguessed, g.costs, g.entries, g.seen_by, g.seen) AS j \
+             g.made, g.placed, g.superseding, g.unguessed, g.costs, g.entries, g.seen_by, g.seen) AS j \
      ), changed AS ( \
          SELECT j.place, g.ids[j.place] AS id FROM judged j, given g WHERE j.outcome = 'ready' \
      ), inserted AS ( \
          INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, \
-             code_sealed, state, wrong, max_wrong, status, created_at, expires_at, due_at, version) \
+             code_sealed, state, wrong, max_wrong, status, created_at, expires_at, due_at, version, \
+             relayed) \
          SELECT s.id, g.owner, s.mode, s.phone, s.phone_sealed, s.code_key, s.code_mac, \
              s.code_sealed, s.state, s.wrong, s.max_wrong, s.status, s.created_at, s.expires_at, \
-             s.due_at, s.version \
+             s.due_at, s.version, NOT s.supersedes \
          FROM given g, unnest(g.ids, g.modes, g.phones, g.phones_sealed, g.code_keys, g.code_macs, \
              g.codes_sealed, g.states, g.wrongs, g.most_wrong, g.stands, g.created, g.expiries, \
-             g.dues, g.versions) WITH ORDINALITY AS s (id, mode, phone, phone_sealed, code_key, \
+             g.dues, g.versions, g.superseding) WITH ORDINALITY AS s (id, mode, phone, phone_sealed, code_key, \
              code_mac, code_sealed, state, wrong, max_wrong, status, created_at, expires_at, \
-             due_at, version, place) \
+             due_at, version, supersedes, place) \
          JOIN changed c ON c.place = s.place \
      )",
     attempted!(),
@@ -140,6 +141,7 @@ fn prepare(
         .given::<Array<Id>, _>("versions", each(steps, |step| version_of(&step.send)))
         .given::<Array<At>, _>("made", each(steps, |step| At::from(step.now)))
         .given::<Array<Bool>, _>("placed", each(steps, |step| step.send.takes_place()))
+        .given::<Array<Bool>, _>("superseding", each(steps, |step| step.send.supersedes()))
         .given::<Array<Bool>, _>("unguessed", each(steps, |step| step.seen.is_none()))
         .given::<Array<BigInt>, _>("costs", each(steps, cost))
         .given::<Array<Id>, _>("entries", each(steps, |step| Id::from(step.send.entry)))

@@ -10,7 +10,7 @@ use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
 use dwar_kernel::{EntryId, Event, EventKind, KeyMode, ProjectId, Subject, Timestamp};
 use dwar_login::{Concluded, Ending};
 use dwar_otp::{DeliveryAttempt, Otp, Reason};
-use dwar_sql::{At, EventRow, Id, sealed_bytes};
+use dwar_sql::{At, EventRow, Id, sealed_bytes, stored_state};
 use dwar_wallet::{Paise, Settlement};
 
 /// A request as a report leaves it, and what follows from that.
@@ -186,7 +186,7 @@ pub(crate) fn write(
             "codes",
             each(steps, |step| sealed_bytes(step.otp.sealed_code.as_ref())),
         )
-        .given::<Array<Text>, _>("states", each(steps, |step| step.otp.state.as_str()))
+        .given::<Array<Text>, _>("states", each(steps, |step| stored_state(step.otp.state)))
         .given::<Array<Text>, _>("stands", each(steps, |step| step.otp.delivery.status.as_str()))
         .given::<Array<Nullable<At>>, _>(
             "dues",

@@ -36,7 +36,7 @@ impl LoginStore for SqliteStore {
     }
 
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
-        self.of(redemption.login.session.project)
+        self.of(redemption.project)
             .write_that(Changes::NoLookUp, move |connection| {
                 redeem::redeem(connection, &redemption, now)
             })

@@ -32,7 +32,7 @@ pub(super) fn prepare(
     };
     let prepared = send.judge(&mut log, set_aside, now)?;
     if matches!(prepared, Prepared::Ready(_)) {
-        if has_code {
+        if has_code && send.supersedes() {
             row::supersede(connection, otp)?;
         }
         row::insert(connection, otp)?;

@@ -28,14 +28,15 @@ pub(super) fn redeem(
     for event in event.iter().filter(|_| is_heard) {
         event::record(connection, event)?;
     }
-    let mut logged_in = redemption.login.session.identity;
-    if matches!(verdict, Verdict::Accepted(_)) {
-        let (identity, session) = redemption.log_in(known);
-        identity::save(connection, &identity, redemption.phone())?;
-        session::begin(connection, &session)?;
-        logged_in = identity.id;
+    let login = match verdict {
+        Verdict::Accepted(_) => redemption.log_in(known),
+        _ => None,
+    };
+    if let Some((identity, session)) = &login {
+        identity::save(connection, identity, redemption.phone)?;
+        session::begin(connection, session)?;
     }
-    Ok(Redeemed::of(verdict, logged_in))
+    Ok(Redeemed::of(verdict, login.map(|(identity, _)| identity.id)))
 }
 
 /// What a guess meets on record.
@@ -52,7 +53,7 @@ fn find(
     connection: &mut SqliteConnection,
     redemption: &Redemption,
 ) -> Result<Option<Found>, Failure> {
-    let (login, phone) = (&redemption.login.session, redemption.phone());
+    let Redemption { project, mode, phone, .. } = *redemption;
     let budget = guess_budgets::project_id
         .eq(otps::project_id)
         .and(guess_budgets::mode.eq(otps::mode))
@@ -61,7 +62,7 @@ fn find(
         .eq(otps::project_id)
         .and(identities::mode.eq(otps::mode))
         .and(identities::phone_index.eq(otps::phone_index));
-    let rows = of_phone!(otps of login.project, login.mode, phone.0.as_slice())
+    let rows = of_phone!(otps of project, mode, phone.0.as_slice())
         .filter(row::is_open())
         .left_join(guess_budgets::table.on(budget))
         .left_join(identities::table.on(identity))
@@ -72,7 +73,7 @@ fn find(
             (
                 Option::<BudgetRow>::as_select(),
                 Option::<IdentityRow>::as_select(),
-                exists(event::listeners(login.project)),
+                exists(event::listeners(project)),
             ),
         ))
         .load::<(OtpRow, Option<AttemptRow>, (Option<BudgetRow>, Option<IdentityRow>, bool))>(

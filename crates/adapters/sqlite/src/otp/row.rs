@@ -9,7 +9,7 @@ use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
 use dwar_sql::statement;
 use dwar_sql::{
     At, AttemptRow, BudgetRow, Id, OtpRow, of_phone, read_one, sealed_bytes, stored_count,
-    stored_guesses,
+    stored_guesses, stored_state,
 };
 
 /// Rebuilds the code of a row that was found, if one was.
@@ -84,7 +84,7 @@ pub(crate) fn save(
     }
     let changed = (
         otps::code_sealed.eq(sealed_bytes(after.sealed_code.as_ref())),
-        otps::state.eq(after.state.as_str()),
+        otps::state.eq(stored_state(after.state)),
         otps::wrong.eq(stored_count(after.wrong)),
         otps::guesses.eq(stored_guesses(&after.guesses)),
         otps::status.eq(after.delivery.status.as_str()),

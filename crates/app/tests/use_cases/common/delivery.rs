@@ -215,7 +215,8 @@ impl World {
             ("sandbox", take(&mut self.sandbox)),
         ];
         let gateways = gateways.map(|(name, gateway)| (name.to_owned(), Arc::new(gateway) as _));
-        Routes { live, test, gateways: HashMap::from(gateways) }
+        let fixed_minutes = self.fixed_minutes.clone();
+        Routes { live, test, gateways: HashMap::from(gateways), fixed_minutes }
     }
 }
 

@@ -11,6 +11,7 @@ use dwar_ratelimit::MockSendLimiter;
 use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner, Session, Sought};
 use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy, policies};
 use dwar_wallet::{MockWalletStore, Paise};
+use std::collections::HashMap;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
@@ -39,6 +40,7 @@ pub struct World {
     pub msg91: MockGateway,
     pub sandbox: MockGateway,
     pub prices: PriceList,
+    pub fixed_minutes: HashMap<String, u32>,
     pub lifetimes: SessionPolicy,
     /// What gateways were given.
     pub messages: Arc<Mutex<Vec<Message>>>,
@@ -79,6 +81,7 @@ impl World {
             msg91: MockGateway::new(),
             sandbox: MockGateway::new(),
             // Unlike the defaults, and WhatsApp is the dearer one.
+            fixed_minutes: HashMap::new(),
             prices: PriceList { whatsapp: Paise(30), sms: Paise(20) },
             lifetimes: policies().session,
             messages: Arc::default(),

@@ -8,8 +8,8 @@ use dwar_identity::Identity;
 use dwar_kernel::{GuessBudget, GuessPolicy, KeyMode, OtpId, Timestamp};
 use dwar_login::{Concluded, Cost, Ending, NewSend, Prepared, Redeemed, Redemption, SendReport};
 use dwar_otp::{
-    AttemptStatus, Delivery, DeliveryStatus, DeliveryStep, Otp, OtpState, Reason, Report, Reported,
-    Verdict,
+    AttemptStatus, CodeDigest, Delivery, DeliveryStatus, DeliveryStep, Otp, OtpState, Reason,
+    Report, Reported, Verdict,
 };
 use dwar_project::ProjectChange;
 use dwar_ratelimit::{Quota, SendLog, SendQuota, SendSlot};
@@ -69,7 +69,9 @@ impl Model {
             if send.takes_place() {
                 phone.places.push((id, SendSlot { at: now, forgiven: false }));
             }
-            phone.otps.iter_mut().for_each(Otp::supersede);
+            if send.supersedes() {
+                phone.otps.iter_mut().for_each(Otp::supersede);
+            }
             phone.otps.push(send.otp.clone());
         }
         prepared
@@ -108,10 +110,10 @@ impl Model {
         };
         let (verdict, event) = redemption.judge(otp, &mut phone.budget, now);
         self.books.events.extend(event);
-        let mut id = redemption.login.session.identity;
-        if let Verdict::Accepted(_) = verdict {
-            let (identity, session) = redemption.log_in(phone.identity.take());
-            id = identity.id;
+        let mut id = None;
+        if let (Verdict::Accepted(_), Some(_)) = (verdict, redemption.session()) {
+            let (identity, session) = redemption.log_in(phone.identity.take()).unwrap();
+            id = Some(identity.id);
             phone.identity = Some(identity);
             self.sessions.push(session);
         }
@@ -201,7 +203,7 @@ async fn ask(scene: &Scene, draw: &Draw, model: &mut Model, now: Timestamp) -> [
             let session = Session { created_at: now, ..make.login(&line).session };
             let mut login = Redemption {
                 policy: POLICY,
-                login: make.login_of(&line, session),
+                login: (draw.below(4) > 0).then(|| make.login_of(&line, session)),
                 ..make.redemption(&line, code)
             };
             let otps = &model.phones[phone].otps;
@@ -235,7 +237,8 @@ async fn ask(scene: &Scene, draw: &Draw, model: &mut Model, now: Timestamp) -> [
     }
 }
 
-/// A send that costs about what is `free`, nothing, or more than there is; sometimes it calls nobody.
+/// A send that costs about what is `free`, nothing, or more than there is; sometimes it calls nobody, sometimes the
+/// code is somebody else's.
 fn new_send(scene: &Scene, draw: &Draw, line: &Line, free: i64, now: Timestamp) -> NewSend {
     let max_wrong = 2 + draw.small(3);
     let mut otp = Otp { max_wrong, ..scene.make.otp_with(line, CODE, now) };
@@ -245,10 +248,13 @@ fn new_send(scene: &Scene, draw: &Draw, line: &Line, free: i64, now: Timestamp) 
         _ if line.mode.is_test() => Cost::Nothing,
         _ => Cost::Hold(Paise(draw.around(free.min(40)).max(1))),
     };
+    if draw.below(4) == 0 {
+        (otp.state, otp.code) = (OtpState::Relayed, CodeDigest::NONE);
+    }
     if draw.below(10) == 0 {
         let (attempts, status) = (Vec::new(), DeliveryStatus::Failed);
-        otp.delivery = Delivery { status, attempts, due_at: None };
-        (otp.state, otp.sealed_code, cost) = (OtpState::Void, None, Cost::Nothing);
+        (otp.delivery, cost) = (Delivery { status, attempts, due_at: None }, Cost::Nothing);
+        otp.give_up();
     }
     NewSend { quota: QUOTA, guesses: POLICY, cost, ..scene.make.new_send_of(otp) }
 }
@@ -303,10 +309,12 @@ pub async fn every_step_of_a_login_is_what_the_domain_says(stores: &Stores) {
             *kinds.entry(event.kind.as_str()).or_insert(0) += 1;
         }
     }
-    for name in ["Ready", "Limited", "Unaffordable", "LoggedIn", "Wrong", "Locked", "NotFound"] {
+    for name in
+        ["Ready", "Limited", "Unaffordable", "LoggedIn", "Verified", "Wrong", "Locked", "NotFound"]
+    {
         assert!(answers.get(name).is_some_and(|count| *count > 9), "{name}: {answers:?}");
     }
-    assert_eq!(kinds.len(), 6, "not everything that can be told was: {kinds:?}");
+    assert_eq!(kinds.len(), 9, "not everything that can be told was: {kinds:?}");
 }
 
 impl Model {

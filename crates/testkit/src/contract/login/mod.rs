@@ -7,11 +7,13 @@
 mod agreement;
 mod prepare;
 mod redeem;
+mod relay;
 mod report;
 
 pub use agreement::*;
 pub use prepare::*;
 pub use redeem::*;
+pub use relay::*;
 pub use report::*;
 
 use crate::contract::MANY;

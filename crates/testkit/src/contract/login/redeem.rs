@@ -42,17 +42,57 @@ pub async fn right_guesses_at_once_log_in_once(stores: &Stores) {
         let on_record = OnRecord::of(stores, &line).await;
         let identity = identity_of(&answers[winner]).unwrap();
         assert_eq!(on_record.identity.as_ref().map(|found| found.id), Some(identity));
-        let first = &logins[winner].login.session;
+        let first = logins[winner].session().unwrap();
         let wanted = known.as_ref().map_or(first.identity, |session| session.identity);
         assert_eq!(identity, wanted);
         assert_eq!(on_record.sessions.len(), 1 + usize::from(is_known));
         for (number, login) in logins.iter().enumerate() {
-            let session = Session { identity, ..login.login.session.clone() };
+            let session = Session { identity, ..login.session().unwrap().clone() };
             let wanted = (number == winner).then_some(session);
-            assert_eq!(stored(stores, &login.login.session).await, wanted);
+            assert_eq!(stored(stores, login.session().unwrap()).await, wanted);
         }
         assert_eq!(on_record.request(otp.id).state, OtpState::Used);
     }
+}
+
+/// Of sixty right guesses at once, half of them checks, exactly one is accepted. If that is a check, the code is used
+/// up and nothing begins.
+pub async fn a_check_uses_the_code_up_and_begins_nothing(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    for _ in 0..ROUNDS {
+        let line = scene.line();
+        let otp = scene.issued(&line).await;
+        let answers = race(60, |number| {
+            let guess = match number % 2 {
+                0 => scene.make.check(&line, CODE),
+                _ => scene.make.redemption(&line, CODE),
+            };
+            let store = Arc::clone(&stores.logins);
+            async move { store.redeem(guess, START + seconds(1)).await.unwrap() }
+        })
+        .await;
+        assert_eq!(count(&answers, |answer| *answer == Redeemed::NotFound), answers.len() - 1);
+        let logged_in = count(&answers, |answer| identity_of(answer).is_some());
+        let on_record = OnRecord::of(stores, &line).await;
+        assert_eq!(on_record.sessions.len(), logged_in);
+        assert_eq!(usize::from(on_record.identity.is_some()), logged_in);
+        assert_eq!(on_record.request(otp.id).state, OtpState::Used);
+    }
+    let line = scene.line();
+    let otp = scene.issued(&line).await;
+    for left in (0..otp.max_wrong).rev() {
+        let wrong = scene.make.check(&line, WRONG_CODE);
+        let redeemed = stores.logins.redeem(wrong, START).await.unwrap();
+        assert!(matches!(redeemed, Redeemed::Wrong(allowance) if allowance.remaining == left));
+    }
+    let right = stores.logins.redeem(scene.make.check(&line, CODE), START).await.unwrap();
+    assert!(matches!(right, Redeemed::Locked(_)), "{right:?}");
+    let line = scene.line();
+    scene.issued(&line).await;
+    let right = stores.logins.redeem(scene.make.check(&line, CODE), START).await.unwrap();
+    assert!(matches!(right, Redeemed::Verified(_)), "{right:?}");
+    let on_record = OnRecord::of(stores, &line).await;
+    assert_eq!((on_record.identity, on_record.sessions), (None, vec![]));
 }
 
 /// A wrong guess begins nothing, nor does the right one once the code is locked.
@@ -68,7 +108,7 @@ pub async fn a_guess_that_is_not_accepted_begins_nothing(stores: &Stores) {
         assert_eq!(is_locked, number > otp.max_wrong, "{number}: {redeemed:?}");
         let on_record = OnRecord::of(stores, &line).await;
         assert_eq!((on_record.identity, on_record.sessions), (None, vec![]), "{number}");
-        assert_eq!(stored(stores, &login.login.session).await, None, "{number}");
+        assert_eq!(stored(stores, login.session().unwrap()).await, None, "{number}");
         assert_eq!(on_record.requests[0].wrong, number.min(otp.max_wrong));
     }
 }
@@ -85,7 +125,7 @@ pub async fn a_login_stays_inside_project_and_mode(stores: &Stores) {
         assert_eq!(redeemed, Redeemed::NotFound);
         let on_record = OnRecord::of(stores, other).await;
         assert_eq!((on_record.identity, on_record.sessions), (None, vec![]));
-        assert_eq!(stored(stores, &login.login.session).await, None);
+        assert_eq!(stored(stores, login.session().unwrap()).await, None);
     }
     let mut identities = vec![scene.identity(&line).await];
     for other in &elsewhere {
@@ -121,7 +161,7 @@ pub async fn a_repeated_login_is_made_once(stores: &Stores) {
         let one_answer = |answer: &Redeemed| [Redeemed::NotFound, *first].contains(answer);
         assert_eq!(count(&answers, one_answer), answers.len(), "{answers:?}");
         assert_eq!(OnRecord::of(stores, &line).await, on_record);
-        assert_eq!(on_record.sessions, [login.login.session]);
+        assert_eq!(on_record.sessions, [login.login.unwrap().session]);
         assert_eq!(on_record.requests[0].guesses, [now]);
     }
 }
@@ -162,7 +202,7 @@ pub async fn no_code_is_used_in_vain_beside_an_erasure(stores: &Stores) {
         assert_ne!(now, Some(erased.identity));
         let mut kept = 0;
         for (answer, login) in answers.iter().zip(&logins) {
-            let Some(session) = stored(stores, &login.login.session).await else { continue };
+            let Some(session) = stored(stores, login.session().unwrap()).await else { continue };
             assert_eq!(identity_of(answer), Some(session.identity));
             assert_eq!(now, Some(session.identity));
             kept += 1;

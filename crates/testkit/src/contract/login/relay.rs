@@ -1,0 +1,158 @@
+use super::{HELD, OnRecord, begun, places};
+use crate::contract::wallet::{balance, balance_of};
+use crate::contract::{CROWD, ROUNDS, count};
+use crate::scene::Scene;
+use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, race, seconds, verdict};
+use dwar_kernel::Timestamp;
+use dwar_login::{Cost, NewSend, Prepared, Redemption};
+use dwar_otp::{
+    CodeDigest, DeliveryStatus, DeliveryStep, GuessPolicy, Otp, OtpState, Reason, Report, Verdict,
+};
+use std::sync::Arc;
+
+/// As many sends of one phone as come at once here; no more get a place in real life.
+const SENDS: usize = 20;
+
+impl Scene {
+    /// A request to deliver a code of somebody else, which is [`CODE`].
+    fn relayed(&self, line: &Line, now: Timestamp) -> Otp {
+        let (state, code) = (OtpState::Relayed, CodeDigest::NONE);
+        Otp { state, code, ..self.make.otp_with(line, CODE, now) }
+    }
+
+    async fn relay(&self, line: &Line, now: Timestamp) -> Otp {
+        let send =
+            NewSend { cost: Cost::Hold(HELD), ..self.make.new_send_of(self.relayed(line, now)) };
+        let otp = send.otp.clone();
+        let prepared = self.stores.logins.prepare(send, now).await.unwrap();
+        assert!(matches!(prepared, Prepared::Ready(_)), "{prepared:?}");
+        otp
+    }
+
+    async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Verdict {
+        verdict(self.stores.logins.redeem(redemption, now).await.unwrap())
+    }
+}
+
+/// A relayed code takes a place and sets money aside as any send, and changes no other code of the phone: the
+/// login code before it works, and so do other relayed codes beside it. A login code does not end it.
+pub async fn a_relayed_code_takes_the_place_of_none(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(200).await;
+    let line = scene.line();
+    let login = scene.issue(scene.make.otp_with(&line, "222222", START)).await;
+    let first = scene.relay(&line, START + MS).await;
+    let second = scene.relay(&line, START + MS * 2).await;
+    let on_record = OnRecord::of(stores, &line).await;
+    assert_eq!(on_record.requests, [second.clone(), first.clone(), login]);
+    assert_eq!(balance_of(stores, scene.project).await, balance(200, 80));
+
+    let full = NewSend { quota: places(3), ..scene.make.new_send_of(scene.relayed(&line, START)) };
+    let refused = stores.logins.prepare(full, START + MS * 3).await.unwrap();
+    assert!(matches!(refused, Prepared::Limited(_)), "{refused:?}");
+
+    let newer = scene.issue(scene.make.otp_with(&line, "333333", START + MS * 4)).await;
+    let on_record = OnRecord::of(stores, &line).await;
+    for relayed in [first, second] {
+        assert_eq!(*on_record.request(relayed.id), relayed);
+    }
+    assert_eq!(on_record.request(newer.id).state, OtpState::Active);
+    let right = scene.judge(&line, "333333", GuessPolicy::OFF, START + seconds(1)).await;
+    assert!(matches!(right, Verdict::Accepted(_)), "{right:?}");
+}
+
+/// Nobody logs in with a relayed code: there is nothing to guess at, also by its id and however many try at once,
+/// and beside a login code it is a wrong one.
+pub async fn a_relayed_code_opens_nothing(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(200).await;
+    let line = scene.line();
+    let relayed = scene.relay(&line, START).await;
+    let by_phone = scene.make.redemption(&line, CODE);
+    let mut by_id = scene.make.redemption(&line, CODE);
+    by_id.guess = by_id.guess.meant_for(Some(relayed.id));
+    for now in [START, relayed.expires_at - MS, relayed.expires_at] {
+        for redemption in [&by_phone, &by_id] {
+            assert_eq!(scene.redeem(redemption.clone(), now).await, Verdict::NotFound);
+        }
+    }
+    let answers = race(CROWD, |number| {
+        let redemption = if number % 2 == 0 { by_phone.clone() } else { by_id.clone() };
+        let store = Arc::clone(&stores.logins);
+        async move { verdict(store.redeem(redemption, START).await.unwrap()) }
+    })
+    .await;
+    assert_eq!(count(&answers, |answer| *answer == Verdict::NotFound), CROWD);
+
+    let login = scene.issue(scene.make.otp_with(&line, "222222", START)).await;
+    assert_eq!(scene.redeem(by_id, START).await, Verdict::NotFound);
+    assert!(matches!(scene.redeem(by_phone, START).await, Verdict::Wrong(_)));
+    let on_record = OnRecord::of(stores, &line).await;
+    assert_eq!(on_record.request(login.id).wrong, 1);
+    assert_eq!((on_record.request(relayed.id), &on_record.identity), (&relayed, &None));
+}
+
+/// Its delivery goes as that of any code: it falls back, and once no channel is left, or one has delivered it, the
+/// money ends and nobody can read the code any more. What it is stays on record.
+pub async fn a_relayed_code_is_delivered_as_any_other(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(200).await;
+    for (line, last, status, left) in [
+        (scene.line(), Report::Delivered, DeliveryStatus::Delivered, 180),
+        (scene.line(), Report::Failed(Reason::RejectedNumber), DeliveryStatus::Failed, 180),
+    ] {
+        let relayed = scene.relay(&line, START).await;
+        let refused = Report::Failed(Reason::NotOnChannel);
+        let (otp, step) = scene.reports(&relayed, 0, refused, START + MS).await.unwrap();
+        assert!(matches!(step, DeliveryStep::Try(_)), "{step:?}");
+        assert_eq!((otp.state, &otp.sealed_code), (OtpState::Relayed, &relayed.sealed_code));
+        let (otp, step) = scene.reports(&otp, 1, last, START + MS * 2).await.unwrap();
+        assert!(matches!(step, DeliveryStep::Settle(_)), "{step:?}");
+        assert_eq!((otp.state, otp.delivery.status), (OtpState::Relayed, status));
+        assert_eq!(otp.sealed_code, None);
+        assert_eq!(*OnRecord::of(stores, &line).await.request(otp.id), otp);
+        assert_eq!(balance_of(stores, scene.project).await, balance(left, 0));
+    }
+}
+
+/// After its end nothing is sent any more.
+pub async fn nothing_is_sent_after_the_end_of_a_relayed_code(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    scene.credit(200).await;
+    for (early, tried) in [(MS, true), (MS * 0, false)] {
+        let line = scene.line();
+        let relayed = scene.relay(&line, START).await;
+        let refused = Report::Failed(Reason::NotOnChannel);
+        let at = relayed.expires_at - early;
+        let (otp, step) = scene.reports(&relayed, 0, refused, at).await.unwrap();
+        assert_eq!(matches!(step, DeliveryStep::Try(_)), tried, "{step:?}");
+        assert_eq!(otp.sealed_code.is_some(), tried);
+    }
+}
+
+/// However many login codes and relayed codes of one phone come at once, one login code is in force after them,
+/// and every relayed code is on record.
+pub async fn relayed_codes_and_login_codes_at_once_leave_one_in_force(stores: &Stores) {
+    for _ in 0..ROUNDS {
+        let scene = Scene::open(stores).await;
+        scene.credit(10_000).await;
+        let line = scene.line();
+        race(SENDS, |number| {
+            let otp = match number % 2 {
+                0 => scene.make.otp(&line),
+                _ => scene.relayed(&line, START),
+            };
+            let send = NewSend { cost: Cost::Hold(HELD), ..scene.make.new_send_of(otp) };
+            let store = Arc::clone(&stores.logins);
+            async move { store.prepare(send, START).await.unwrap() }
+        })
+        .await;
+        let requests = OnRecord::of(stores, &line).await.requests;
+        let states: Vec<_> = requests.iter().map(|otp| otp.state).collect();
+        assert_eq!(count(&states, |state| *state == OtpState::Active), 1);
+        assert_eq!(count(&states, |state| *state == OtpState::Relayed), SENDS / 2);
+        begun(&scene, &line).await;
+        let wrong = scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START).await;
+        assert!(matches!(wrong, Verdict::Wrong(_)), "{wrong:?}");
+    }
+}
