@@ -63,7 +63,8 @@ start() {
     made=$(cd "$folder" && "$dwar" project create --name Attacked --balance-rupees 100000 --json)
     ATTACK_PROJECT=$(member "$made" project_id)
     ATTACK_TEST_KEY=$(member "$made" test_key)
-    (cd "$folder" && "$dwar" project set --project "$ATTACK_PROJECT" --identity-lookup on --identity-delete on) >/dev/null
+    (cd "$folder" && "$dwar" project set --project "$ATTACK_PROJECT" --identity-lookup on --identity-delete on \
+        --relay-test on) >/dev/null
     made=$(cd "$folder" && "$dwar" admin-token add --name attack --everything --may-delegate --json)
     ATTACK_TOKEN=$(member "$made" secret)
     ATTACK_PUBLIC=http://127.0.0.1:$api_port

@@ -19,6 +19,8 @@ on_both_databases! {
 const ROUNDS: u8 = 10;
 const CROWD: usize = 50;
 const FUNDS: i64 = 100_000;
+/// The code of every second send, which is a relay: long enough to be found wherever it should not be.
+const RELAYED: &str = "8642097531";
 
 /// Everything that waits before it cleans up waits briefly.
 fn world(database: Database) -> World {
@@ -36,7 +38,7 @@ enum Moment {
     Answers(usize),
 }
 
-/// Sends to as many phones at once as there are in a crowd, and kills the process meanwhile; gives
+/// Sends to as many phones at once as there are in a crowd, every second time a code of somebody else, and kills the process meanwhile; gives
 /// the ids of the sends that were answered with a 200, and of those that reached the provider.
 async fn interrupted(
     service: Service,
@@ -44,9 +46,13 @@ async fn interrupted(
     moment: Moment,
 ) -> (World, Vec<String>, Vec<String>) {
     let (answered, mut answers) = mpsc::unbounded_channel();
-    for _ in 0..CROWD {
-        let body = json!({ "phone": service.world.phone() });
-        let (send, answered) = (service.call(key, "/v1/otp/send", &body).send(), answered.clone());
+    for number in 0..CROWD {
+        let phone = service.world.phone();
+        let (path, body) = match number % 2 {
+            0 => ("/v1/otp/send", json!({ "phone": phone })),
+            _ => ("/v1/otp/relay", json!({ "phone": phone, "code": RELAYED, "expires_in": 600 })),
+        };
+        let (send, answered) = (service.call(key, path, &body).send(), answered.clone());
         tokio::spawn(async move {
             let response = send.await.ok()?;
             assert_eq!(response.status(), StatusCode::OK);
@@ -76,6 +82,17 @@ async fn interrupted(
     (world, accepted, messages.iter().filter_map(id).collect())
 }
 
+/// No file of the database has a relayed code in clear.
+fn assert_sealed(world: &World) {
+    for file in std::fs::read_dir(world.database.folder()).unwrap() {
+        let path = file.unwrap().path();
+        let is_data = path.file_name().is_some_and(|name| name.to_string_lossy().contains(".db"));
+        let bytes = if is_data { std::fs::read(&path).unwrap() } else { Vec::new() };
+        let found = bytes.windows(RELAYED.len()).any(|part| part == RELAYED.as_bytes());
+        assert!(!found, "{path:?} has a code in clear");
+    }
+}
+
 /// Waits until nothing is held any more.
 async fn settled(service: &Service, id: &str) -> Value {
     let until = Instant::now() + Duration::from_secs(30);
@@ -92,6 +109,7 @@ async fn settled(service: &Service, id: &str) -> Value {
 async fn money_survives_crash_after_crash(database: Database) {
     let mut service = Service::start_in(world(database));
     let project = service.world.project("1000");
+    service.world.cli(&["project", "set", "--project", &project.id, "--relay-live", "on"]);
     let (mut accepted, mut carried) = (Vec::new(), BTreeSet::new());
     for round in 0..ROUNDS {
         // From before anything is on disk to after most has been answered.
@@ -101,6 +119,7 @@ async fn money_survives_crash_after_crash(database: Database) {
         };
         let (world, sent, messages) = interrupted(service, &project.live, moment).await;
         world.database.check();
+        assert_sealed(&world);
         accepted.extend(sent);
         carried.extend(messages);
         service = Service::start_in(world);

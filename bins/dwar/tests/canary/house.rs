@@ -124,7 +124,8 @@ impl House {
         for project in [&self.stage.ours, &self.carried, &self.echoed] {
             let of = ["--project", project.id.as_str()];
             let lookup = ["--identity-lookup", "on", "--identity-delete", "on"];
-            world.cli(&[&["project", "set"][..], &of, &lookup].concat());
+            let relay = ["--relay-live", "on", "--relay-test", "on"];
+            world.cli(&[&["project", "set"][..], &of, &lookup, &relay].concat());
             for url in [&self.endpoint.url, &format!("{}/events", self.echo.url)] {
                 let add = ["webhook", "add", "--full-phone", "--url", url];
                 world.cli(&[&add[..], &of].concat());

@@ -16,6 +16,9 @@ pub async fn walk(house: &House) {
         for _ in 0..10 {
             caller.log_in().await;
         }
+        for _ in 0..5 {
+            caller.relay_and_check().await;
+        }
         caller.be_refused().await;
     }
     let key = &house.carried.test;
@@ -76,6 +79,29 @@ impl Caller<'_> {
         self.post("/v1/otp/verify", guess(&code)).await.refused(400, "OTP_NOT_FOUND");
         self.get(&format!("/v1/otp/status/{}", text(&sent["otp_id"]))).await.ok();
         self.use_up(&phone, &pair).await;
+    }
+
+    /// A code of somebody else, and a code that logs nobody in.
+    async fn relay_and_check(&self) {
+        let phone = self.house.phone();
+        let repeats = format!("relay-of-{phone}");
+        self.house.secrets().add("an Idempotency-Key", &repeats);
+        let relayed = wrong(&phone[4..], 0);
+        self.house.secrets().add_code(&relayed);
+        let body = |code: &str| json!({ "phone": phone, "code": code, "expires_in": 300 });
+        self.repeat("/v1/otp/relay", &repeats, &body(&relayed)).await.ok();
+        self.repeat("/v1/otp/relay", &repeats, &body(&relayed)).await.ok();
+        let other = self.repeat("/v1/otp/relay", &repeats, &body(&relayed[1..])).await;
+        other.refused(422, "IDEMPOTENCY_KEY_REUSED");
+        self.post("/v1/otp/relay", body(&relayed[3..])).await.refused(422, "INVALID_FIELD");
+
+        self.post("/v1/otp/send", json!({ "phone": phone })).await.ok();
+        let code = self.house.code(self.key, &phone).await;
+        self.house.secrets().add_code(&code);
+        let guess = |code: &str| json!({ "phone": phone, "code": code });
+        self.post("/v1/otp/check", guess(&wrong(&code, 0))).await.refused(400, "INVALID_OTP");
+        self.post("/v1/otp/check", guess(&code)).await.ok();
+        self.post("/v1/otp/check", guess(&code)).await.refused(400, "OTP_NOT_FOUND");
     }
 
     /// What becomes of a session and of whom it is of.

@@ -31,9 +31,11 @@ pub fn stage(page: &str) -> Stage {
         }
         "docs/api.md" => Stage {
             prologue: "make_project; start
-                dwar project set --project $ID --identity-lookup on --identity-delete on",
+                dwar project set --project $ID --identity-lookup on --identity-delete on \
+                    --relay-test on",
             before: &[
                 ("otp/status/$OTP_ID", "send $KEY 9000000001 >$WORK/sent; remember $WORK/sent"),
+                ("otp/check", "send $KEY 9876543210 >$WORK/sent; remember $WORK/sent"),
                 ("otp/verify", "send $KEY 9876543210 >$WORK/sent; remember $WORK/sent"),
                 ("sandbox/messages", "send $KEY 9876543210"),
             ],

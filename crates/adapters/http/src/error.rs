@@ -4,13 +4,14 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use dwar_app::{
     AuthenticateError, DeleteIdentityError, FindIdentityError, LogoutError, OtpStatusError,
-    ReceiveWebhookError, RefreshSessionError, SandboxMessagesError, SendOtpError,
+    ReceiveWebhookError, RefreshSessionError, RelayOtpError, SandboxMessagesError, SendOtpError,
     ValidateSessionError, VerifyOtpError,
 };
 use dwar_kernel::StoreError;
 use dwar_ratelimit::Admission;
 use dwar_wire::RETRY_AN_OUTAGE;
 use std::error::Error;
+use std::fmt::Display;
 use std::iter::successors;
 
 dwar_wire::codes! {
@@ -64,6 +65,10 @@ dwar_wire::codes! {
             "The body must be JSON."
         IdentityLookupDisabled "IDENTITY_LOOKUP_DISABLED" FORBIDDEN
             "Identity look-up is not enabled for this project."
+        InvalidField "INVALID_FIELD" UNPROCESSABLE_ENTITY
+            "A field has a value that it cannot have."
+        RelayDisabled "RELAY_DISABLED" FORBIDDEN
+            "Relaying codes is not enabled for this project and mode."
         IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT
             "The first request with this Idempotency-Key is still running."
         IdempotencyKeyReused "IDEMPOTENCY_KEY_REUSED" UNPROCESSABLE_ENTITY
@@ -112,6 +117,8 @@ pub(crate) struct ApiError {
     pub(crate) code: ErrorCode,
     /// The limit it was measured against.
     pub(crate) rate: Option<RateLimit>,
+    /// The sentence for people, where there is something more exact to say than the code's own.
+    pub(crate) said: Option<String>,
     allow: Option<String>,
     replayed: bool,
     cause: Option<Box<StoreError>>,
@@ -121,6 +128,11 @@ impl ApiError {
     /// A refusal by a limit.
     pub(crate) fn limited(code: ErrorCode, rate: impl Into<RateLimit>) -> Self {
         Self { rate: Some(rate.into()), ..code.into() }
+    }
+
+    /// A field with a value that it cannot have.
+    pub(crate) fn field(name: &str, rule: impl Display) -> Self {
+        Self { said: Some(format!("{name}: {rule}.")), ..ErrorCode::InvalidField.into() }
     }
 
     /// A method that the resource does not have; `allow` lists those it has.
@@ -183,7 +195,7 @@ impl ResponseError for ApiError {
 
 impl From<ErrorCode> for ApiError {
     fn from(code: ErrorCode) -> Self {
-        Self { code, rate: None, allow: None, replayed: false, cause: None }
+        Self { code, rate: None, said: None, allow: None, replayed: false, cause: None }
     }
 }
 
@@ -239,6 +251,16 @@ impl From<SendOtpError> for ApiError {
             SendOtpError::Conflict => ErrorCode::IdempotencyConflict.into(),
             SendOtpError::Reused => ErrorCode::IdempotencyKeyReused.into(),
             SendOtpError::Store(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<RelayOtpError> for ApiError {
+    fn from(error: RelayOtpError) -> Self {
+        match error {
+            RelayOtpError::Disabled => ErrorCode::RelayDisabled.into(),
+            RelayOtpError::FixedLifetime(_) => Self::field("expires_in", error),
+            RelayOtpError::Send(error) => error.into(),
         }
     }
 }

@@ -69,8 +69,8 @@ pub(crate) async fn identify(
     }
 }
 
-fn refusal_body(code: ErrorCode, request_id: &str) -> Vec<u8> {
-    Refused { error: code.message(), code: code.as_str(), request_id }.to_json()
+fn refusal_body(code: ErrorCode, said: Option<&str>, request_id: &str) -> Vec<u8> {
+    Refused { error: said.unwrap_or(code.message()), code: code.as_str(), request_id }.to_json()
 }
 
 /// A whole answer to what cannot be read as a request; the connection ends with it.
@@ -86,7 +86,7 @@ pub(crate) fn unreadable(tools: &Toolbox, status: StatusCode) -> Vec<u8> {
         code: Some(code.as_str()),
         took: Duration::ZERO,
     });
-    let body = refusal_body(code, request_id);
+    let body = refusal_body(code, None, request_id);
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nx-request-id: {request_id}\r\n\
          x-content-type-options: nosniff\r\ncache-control: no-store\r\nconnection: close\r\n\
@@ -101,7 +101,8 @@ pub(crate) fn unreadable(tools: &Toolbox, status: StatusCode) -> Vec<u8> {
 fn complete(trail: &Trail, mut response: HttpResponse) -> (HttpResponse, Option<ErrorCode>) {
     let code = refusal(trail, &response);
     if let Some(code) = code {
-        let body = refusal_body(code, trail.request_id());
+        let said = error_of(&response).and_then(|error| error.said.as_deref());
+        let body = refusal_body(code, said, trail.request_id());
         response = response.set_body(BoxBody::new(Bytes::from(body)));
         response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     }
@@ -117,9 +118,13 @@ fn complete(trail: &Trail, mut response: HttpResponse) -> (HttpResponse, Option<
     (response, code)
 }
 
+fn error_of(response: &HttpResponse) -> Option<&ApiError> {
+    response.error().and_then(Error::as_error)
+}
+
 /// Which row of the table this answer is, and why, for the log.
 fn refusal(trail: &Trail, response: &HttpResponse) -> Option<ErrorCode> {
-    match response.error().and_then(Error::as_error::<ApiError>) {
+    match error_of(response) {
         Some(error) => {
             error.log_cause();
             trail.rate.set(error.rate.or(trail.rate.get()));

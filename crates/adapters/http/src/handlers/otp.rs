@@ -1,21 +1,21 @@
 use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
-use crate::error::REPLAYED;
-use crate::json::response::{CodeStatus, SentCode, Tokens};
-use crate::json::{SendBody, VerifyBody, schema};
+use crate::error::{ApiError, REPLAYED};
+use crate::json::response::{CheckedCode, CodeStatus, SentCode, Tokens};
+use crate::json::{RelayBody, SendBody, VerifyBody, schema};
 use crate::operation::{Operation, get, post};
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
+use dwar_app::{RelayLifetime, SentOtp};
+use dwar_kernel::{OtpId, Phone};
+use dwar_otp::{Code, InvalidRelayedCode};
+use dwar_project::Caller;
 use dwar_ratelimit::RequestScope;
 use serde_json::json;
 use std::sync::Arc;
 
 pub(crate) fn operations() -> Vec<Operation> {
-    use ErrorCode::{
-        IdempotencyConflict, IdempotencyKeyReused, InsufficientBalance, InvalidOtp, InvalidOtpCode,
-        InvalidPhone, OtpNotFound, OtpRateLimited, OtpRequestNotFound, SmsFailed,
-        VerifyRateLimited,
-    };
+    use ErrorCode::{InvalidField, OtpRequestNotFound, RelayDisabled};
     let send = post("/v1/otp/send", "sendOtp", send)
         .says(
             "Send a code",
@@ -23,34 +23,73 @@ pub(crate) fn operations() -> Vec<Operation> {
              time. It supersedes the phone's code of before. With an `Idempotency-Key`, the same request \
              gets the first answer again for 24 hours and sends nothing.",
         )
-        .reads("header", "Idempotency-Key", "Names this send.", schema::visible(255))
-        .takes::<SendBody>()
-        .gives::<SentCode>("The code is on its way.")
-        .refuses([InvalidPhone, IdempotencyKeyReused, IdempotencyConflict, OtpRateLimited])
-        .refuses([InsufficientBalance, SmsFailed])
-        .tells("Idempotent-Replayed", [StatusCode::OK, StatusCode::PAYMENT_REQUIRED])
-        .tells("Idempotent-Replayed", [StatusCode::INTERNAL_SERVER_ERROR])
-        .leads_to("status", "getOtpStatus", json!({ "parameters": { "otp_id": "$response.body#/otp_id" } }))
-        .leads_to(
-            "message",
-            "listSandboxMessages",
-            json!({ "parameters": { "phone": "$request.body#/phone" } }),
-        );
+        .takes::<SendBody>();
+    let relay = post("/v1/otp/relay", "relayOtp", relay)
+        .says(
+            "Deliver a code of your own",
+            "Delivers a code that you made and will check yourself, as a send does: within the same limits, \
+             at the same price. The phone keeps its login code, and this one can never be verified here. Off \
+             until the project switches it on.",
+        )
+        .takes::<RelayBody>()
+        .refuses([InvalidField, RelayDisabled]);
     let verify = post("/v1/otp/verify", "verifyOtp", verify)
         .says(
             "Verify a code",
             "The right code works once, and opens a session. A wrong one is counted; after the fifth the \
              code is locked.",
         )
-        .takes::<VerifyBody>()
-        .gives::<Tokens<'_>>("The code was right.")
-        .refuses([InvalidPhone, InvalidOtpCode, OtpNotFound, InvalidOtp, VerifyRateLimited]);
+        .gives::<Tokens<'_>>("The code was right.");
+    let check = post("/v1/otp/check", "checkOtp", check)
+        .says(
+            "Verify a code without a login",
+            "Judges, counts and uses the code up as verify does, and opens no session: for a second factor, \
+             or where somebody else keeps the sessions.",
+        )
+        .gives::<CheckedCode>("The code was right.");
     let status = get("/v1/otp/status/{otp_id}", "getOtpStatus", status)
         .says("Get the status of a send", "Each attempt, over which channel, and why it failed.")
         .reads("path", "otp_id", "As the send was answered.", schema::id())
         .gives::<CodeStatus<'_>>("The request.")
         .refuses([OtpRequestNotFound]);
-    vec![send, verify.opens_session(), status]
+    vec![sends(send), sends(relay), judges(verify).opens_session(), judges(check), status]
+}
+
+/// What all that judge a code have in common.
+fn judges(operation: Operation) -> Operation {
+    use ErrorCode::{InvalidOtp, InvalidOtpCode, InvalidPhone, OtpNotFound, VerifyRateLimited};
+    operation.takes::<VerifyBody>().refuses([
+        InvalidPhone,
+        InvalidOtpCode,
+        OtpNotFound,
+        InvalidOtp,
+        VerifyRateLimited,
+    ])
+}
+
+/// What all that send have in common.
+fn sends(operation: Operation) -> Operation {
+    use ErrorCode::{
+        IdempotencyConflict, IdempotencyKeyReused, InsufficientBalance, InvalidPhone,
+        OtpRateLimited, SmsFailed,
+    };
+    operation
+        .reads("header", "Idempotency-Key", "Names this send.", schema::visible(255))
+        .gives::<SentCode>("The code is on its way.")
+        .refuses([InvalidPhone, IdempotencyKeyReused, IdempotencyConflict, OtpRateLimited])
+        .refuses([InsufficientBalance, SmsFailed])
+        .tells("Idempotent-Replayed", [StatusCode::OK, StatusCode::PAYMENT_REQUIRED])
+        .tells("Idempotent-Replayed", [StatusCode::INTERNAL_SERVER_ERROR])
+        .leads_to(
+            "status",
+            "getOtpStatus",
+            json!({ "parameters": { "otp_id": "$response.body#/otp_id" } }),
+        )
+        .leads_to(
+            "message",
+            "listSandboxMessages",
+            json!({ "parameters": { "phone": "$request.body#/phone" } }),
+        )
 }
 
 /// `POST /v1/otp/send`.
@@ -63,7 +102,27 @@ pub(crate) async fn send(call: ApiCall) -> Answer {
     let otps = Arc::clone(&call.use_cases()?.send_otp);
     let sent = async move { otps.send(&caller, &phone, key.as_ref()).await };
     let sent = call.api.tasks.finish(sent).await?;
-    let mut answer = ok(SentCode::from(&sent))?;
+    on_its_way(&call, &sent)
+}
+
+/// `POST /v1/otp/relay`.
+pub(crate) async fn relay(call: ApiCall) -> Answer {
+    let caller = call.capped_caller(RequestScope::Send).await?;
+    let key = call.idempotency_key()?;
+    let body: RelayBody = call.body().await?;
+    let phone = body.phone.or(ErrorCode::InvalidPhone)?;
+    call.concerns(&phone);
+    let code = body.code.get().ok_or_else(|| ApiError::field("code", InvalidRelayedCode))?.0;
+    let lifetime = body.expires_in.0.and_then(RelayLifetime::from_seconds);
+    let lifetime = lifetime.ok_or_else(|| ApiError::field("expires_in", RelayLifetime::RULE))?;
+    let relay = Arc::clone(&call.use_cases()?.relay_otp);
+    let sent = async move { relay.relay(&caller, &phone, (code, lifetime), key.as_ref()).await };
+    let sent = call.api.tasks.finish(sent).await?;
+    on_its_way(&call, &sent)
+}
+
+fn on_its_way(call: &ApiCall, sent: &SentOtp) -> Answer {
+    let mut answer = ok(SentCode::from(sent))?;
     match sent.admission {
         Some(admission) => call.limited_by(admission),
         None => {
@@ -83,6 +142,33 @@ pub(crate) async fn status(call: ApiCall) -> Answer {
 
 /// `POST /v1/otp/verify`.
 pub(crate) async fn verify(call: ApiCall) -> Answer {
+    let (caller, guess) = entered(&call).await?;
+    let otps = Arc::clone(&call.use_cases()?.verify_otp);
+    let verified =
+        async move { otps.verify(&caller, &guess.phone, guess.code, guess.request).await };
+    let verified = call.api.tasks.finish(verified).await?;
+    call.limited_by(verified.allowance);
+    ok(Tokens::from(&verified.tokens))
+}
+
+/// `POST /v1/otp/check`.
+pub(crate) async fn check(call: ApiCall) -> Answer {
+    let (caller, guess) = entered(&call).await?;
+    let otps = Arc::clone(&call.use_cases()?.verify_otp);
+    let checked = async move { otps.check(&caller, &guess.phone, guess.code, guess.request).await };
+    let allowance = call.api.tasks.finish(checked).await?;
+    call.limited_by(allowance);
+    ok(CheckedCode::RIGHT)
+}
+
+/// A code that somebody entered.
+struct Entered {
+    phone: Phone,
+    code: Code,
+    request: Option<OtpId>,
+}
+
+async fn entered(call: &ApiCall) -> Result<(Caller, Entered), ApiError> {
     let caller = call.capped_caller(RequestScope::Verify).await?;
     let body: VerifyBody = call.body().await?;
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
@@ -90,9 +176,5 @@ pub(crate) async fn verify(call: ApiCall) -> Answer {
     let code = body.code.or(ErrorCode::InvalidOtpCode)?;
     // An id that cannot be read belongs to no request.
     let request = body.otp_id.map(|id| id.or(ErrorCode::OtpNotFound)).transpose()?;
-    let otps = Arc::clone(&call.use_cases()?.verify_otp);
-    let verified = async move { otps.verify(&caller, &phone, code, request).await };
-    let verified = call.api.tasks.finish(verified).await?;
-    call.limited_by(verified.allowance);
-    ok(Tokens::from(&verified.tokens))
+    Ok((caller, Entered { phone, code, request }))
 }

@@ -4,4 +4,4 @@ mod request;
 pub(crate) mod response;
 pub(crate) mod schema;
 
-pub(crate) use request::{AccessBody, RefreshBody, SendBody, Token, VerifyBody};
+pub(crate) use request::{AccessBody, RefreshBody, RelayBody, SendBody, Token, VerifyBody};

@@ -1,9 +1,10 @@
 use crate::error::{ApiError, ErrorCode};
 use crate::json::schema;
 use dwar_kernel::{OtpId, Phone};
-use dwar_otp::Code;
+use dwar_otp::{Code, InvalidRelayedCode};
 use dwar_session::AccessToken;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -16,6 +17,49 @@ use zeroize::Zeroizing;
 pub(crate) struct SendBody {
     #[schema(schema_with = schema::given_phone, required = true)]
     pub(crate) phone: Field<Phone>,
+}
+
+/// A code that somebody else made, and whom to send it to.
+#[derive(Default, serde::Deserialize, ToSchema)]
+#[serde(default)]
+pub(crate) struct RelayBody {
+    #[schema(schema_with = schema::given_phone, required = true)]
+    pub(crate) phone: Field<Phone>,
+    #[schema(schema_with = schema::relayed_code, required = true)]
+    pub(crate) code: Field<RelayedCode>,
+    #[schema(schema_with = schema::relay_lifetime, required = true)]
+    pub(crate) expires_in: Seconds,
+}
+
+/// A code that somebody else made.
+pub(crate) struct RelayedCode(pub(crate) Code);
+
+impl FromStr for RelayedCode {
+    type Err = InvalidRelayedCode;
+
+    fn from_str(text: &str) -> Result<Self, InvalidRelayedCode> {
+        Code::relayed(text).map(Self)
+    }
+}
+
+/// A member that is a whole number of seconds; `None` for anything else.
+#[derive(Default)]
+pub(crate) struct Seconds(pub(crate) Option<u64>);
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let given = Value::deserialize(deserializer)?;
+        // 600.0 is the integer 600 too (JSON Schema 2020-12, 6.1.1).
+        let written_out =
+            || given.as_f64().filter(|it| it.fract() == 0.0 && (0.0..1e9).contains(it));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "whole, and within bounds"
+        )]
+        let whole = given.as_u64().or_else(|| written_out().map(|it| it as u64));
+        Ok(Self(whole))
+    }
 }
 
 /// A code as somebody entered it.
@@ -75,6 +119,10 @@ impl From<Token> for AccessToken {
 pub(crate) struct Field<T>(Option<T>);
 
 impl<T> Field<T> {
+    pub(crate) fn get(self) -> Option<T> {
+        self.0
+    }
+
     pub(crate) fn or(self, code: ErrorCode) -> Result<T, ApiError> {
         self.0.ok_or_else(|| code.into())
     }

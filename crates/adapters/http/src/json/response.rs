@@ -41,7 +41,7 @@ pub(crate) struct SentCode {
     #[schema(schema_with = schema::instant)]
     expires_at: String,
     /// Seconds until the code expires.
-    #[schema(minimum = 0, maximum = 600, example = 600)]
+    #[schema(minimum = 0, maximum = 3_600, example = 600)]
     expires_in: i64,
 }
 
@@ -114,6 +114,17 @@ impl<'a> From<&'a DeliveryAttempt> for DeliveryTry<'a> {
             at: instant(attempt.at),
         }
     }
+}
+
+/// A code that was right.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CheckedCode {
+    #[schema(schema_with = schema::yes)]
+    verified: bool,
+}
+
+impl CheckedCode {
+    pub(crate) const RIGHT: Self = Self { verified: true };
 }
 
 /// The tokens of a session.

@@ -1,5 +1,6 @@
 //! What members of bodies have in common, for the document.
 
+use dwar_app::RelayLifetime;
 use dwar_otp::{AttemptStatus, Channel, DeliveryStatus, Reason};
 use dwar_wire::openapi::EXAMPLE_ID;
 pub(crate) use dwar_wire::openapi::given_phone;
@@ -58,6 +59,22 @@ pub(crate) fn phone() -> Object {
 pub(crate) fn code() -> Object {
     let six = Some("^[0-9]{6}$");
     text().description(Some("Six digits.")).pattern(six).examples([json!("482913")]).build()
+}
+
+pub(crate) fn relayed_code() -> Object {
+    let said = Some("As its maker will check it: 4 to 10 digits.");
+    text().description(said).pattern(Some("^[0-9]{4,10}$")).examples([json!("48291")]).build()
+}
+
+pub(crate) fn relay_lifetime() -> Object {
+    let bounds = RelayLifetime::SECONDS;
+    ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .description(Some("For how many seconds the code works; nothing is sent after that."))
+        .minimum(Some(*bounds.start()))
+        .maximum(Some(*bounds.end()))
+        .examples([json!(600)])
+        .build()
 }
 
 pub(crate) fn token() -> Object {

@@ -20,22 +20,22 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tokio::runtime::Handle;
 
-const PHONE: &str = "+919876543210";
+pub const PHONE: &str = "+919876543210";
 const NOWHERE: &str = "01920000-0000-7000-8000-000000000000";
 
 /// A service whose stores are in memory, with one project that has money.
-struct Whole {
-    app: TestApp,
+pub struct Whole {
+    pub app: TestApp,
     store: Arc<MemoryStore>,
-    postbox: Arc<Postbox>,
+    pub postbox: Arc<Postbox>,
 }
 
 impl Whole {
-    async fn open() -> Self {
+    pub async fn open() -> Self {
         Self::with(true, |_| ()).await
     }
 
-    /// With look-up and deletion `allowed`, and parts that differ.
+    /// With everything `allowed` that a project can switch off, and parts that differ.
     async fn with(allowed: bool, change: impl FnOnce(&mut Parts)) -> Self {
         let make = Fixtures::seeded(7);
         let store = Arc::new(MemoryStore::default());
@@ -48,6 +48,7 @@ impl Whole {
         let switches = ProjectChange {
             identity_lookup: Some(allowed),
             identity_delete: Some(allowed),
+            relay_live: Some(allowed),
             ..ProjectChange::default()
         };
         store.change(project.id, switches, any_project()).await.unwrap();
@@ -65,23 +66,36 @@ impl Whole {
         Self { app, store, postbox }
     }
 
-    async fn send(&self) -> Reply {
-        self.app.post("/v1/otp/send", &json!({ "phone": PHONE }).to_string()).await
+    pub async fn send(&self) -> Reply {
+        self.sends("sendOtp").await
     }
 
-    async fn send_again(&self, phone: &str) -> Reply {
-        let request = self.app.request(Method::POST, "/v1/otp/send");
-        let request = request.insert_header(("Idempotency-Key", "k"));
-        self.app.send(request.set_payload(json!({ "phone": phone }).to_string())).await
+    /// Asks one of the operations that send.
+    async fn sends(&self, operation: &str) -> Reply {
+        let (_, path, body) = call(operation);
+        self.app.post(&path, &body.unwrap().to_string()).await
+    }
+
+    pub async fn sends_again(&self, operation: &str, phone: &str) -> Reply {
+        let (method, path, body) = call(operation);
+        let mut body = body.unwrap();
+        body["phone"] = phone.into();
+        let request = self.app.request(method, &path).insert_header(("Idempotency-Key", "k"));
+        self.app.send(request.set_payload(body.to_string())).await
     }
 
     async fn verify(&self, code: &str) -> Reply {
+        self.judges("verifyOtp", code).await
+    }
+
+    /// Asks one of the operations that judge a code.
+    async fn judges(&self, operation: &str, code: &str) -> Reply {
         let body = json!({ "phone": PHONE, "code": code });
-        self.app.post("/v1/otp/verify", &body.to_string()).await
+        self.app.post(&call(operation).1, &body.to_string()).await
     }
 
     /// The code that was sent last, and one that is wrong.
-    fn codes(&self) -> (String, &'static str) {
+    pub fn codes(&self) -> (String, &'static str) {
         let right = self.postbox.messages().last().unwrap().code.expose().to_owned();
         let wrong = if right == "000000" { "000001" } else { "000000" };
         (right, wrong)
@@ -108,7 +122,11 @@ fn call(operation: &str) -> (Method, String, Option<Value>) {
     let get = |path: String| (Method::GET, path, None);
     match operation {
         "sendOtp" => post("/v1/otp/send", json!({ "phone": PHONE })),
+        "relayOtp" => {
+            post("/v1/otp/relay", json!({ "phone": PHONE, "code": "48291", "expires_in": 600 }))
+        }
         "verifyOtp" => post("/v1/otp/verify", json!({ "phone": PHONE, "code": "123456" })),
+        "checkOtp" => post("/v1/otp/check", json!({ "phone": PHONE, "code": "123456" })),
         "getOtpStatus" => get(format!("/v1/otp/status/{NOWHERE}")),
         "validateSession" => post("/v1/session/validate", json!({ "access_token": "a.b.c" })),
         "refreshSession" => post("/v1/session/refresh", json!({ "refresh_token": "nonsense" })),
@@ -208,41 +226,43 @@ async fn provoke_the_rule(operation: &str, code: &str) -> Reply {
         "INVALID_PHONE" | "MISSING_ACCESS_TOKEN" | "MISSING_REFRESH_TOKEN" => {
             app.post(&path, "{}").await
         }
-        "INVALID_OTP_CODE" => whole.verify("12").await,
+        "INVALID_OTP_CODE" => whole.judges(operation, "12").await,
+        "INVALID_FIELD" => app.post(&path, &json!({ "phone": PHONE }).to_string()).await,
+        "RELAY_DISABLED" => whole.sends(operation).await,
         "OTP_RATE_LIMITED" => {
             for _ in 0..3 {
-                assert_eq!(whole.send().await.status, 200);
+                assert_eq!(whole.sends(operation).await.status, 200);
             }
-            whole.send().await
+            whole.sends(operation).await
         }
         "INSUFFICIENT_BALANCE" => {
             let price = Paise(10_000_000);
             let dear = Whole::with(true, |parts| {
                 parts.policies.prices = PriceList { whatsapp: price, sms: price };
             });
-            dear.await.send().await
+            dear.await.sends(operation).await
         }
         "SMS_FAILED" => {
             for _ in 0..2 {
                 whole.postbox.answer(Outcome::Refused(Reason::Blocked));
             }
-            whole.send().await
+            whole.sends(operation).await
         }
         "IDEMPOTENCY_KEY_REUSED" => {
-            assert_eq!(whole.send_again(PHONE).await.status, 200);
-            whole.send_again("+919876543211").await
+            assert_eq!(whole.sends_again(operation, PHONE).await.status, 200);
+            whole.sends_again(operation, "+919876543211").await
         }
         "IDEMPOTENCY_CONFLICT" => {
             whole.store.faults().next("LoginStore::prepare", Fault::Panics);
-            assert_eq!(whole.send_again(PHONE).await.status, 500);
-            whole.send_again(PHONE).await
+            assert_eq!(whole.sends_again(operation, PHONE).await.status, 500);
+            whole.sends_again(operation, PHONE).await
         }
-        "OTP_NOT_FOUND" => whole.verify("123456").await,
+        "OTP_NOT_FOUND" => whole.judges(operation, "123456").await,
         "INVALID_OTP" | "VERIFY_RATE_LIMITED" => {
             assert_eq!(whole.send().await.status, 200);
-            let mut last = whole.verify(whole.codes().1).await;
+            let mut last = whole.judges(operation, whole.codes().1).await;
             while last.code() != code {
-                last = whole.verify(whole.codes().1).await;
+                last = whole.judges(operation, whole.codes().1).await;
             }
             last
         }
@@ -282,6 +302,12 @@ async fn every_operation_does_what_it_is_for() {
     let id = of(&sent, "otp_id");
     assert_eq!(app.get(&format!("/v1/otp/status/{id}")).await.status, 200);
     let pair = whole.verify(&whole.codes().0).await;
+    assert_eq!(whole.sends("relayOtp").await.status, 200);
+    assert_eq!(whole.send().await.status, 200);
+    let right = whole.codes().0;
+    let checked = whole.judges("checkOtp", &right).await;
+    assert_eq!((checked.status, checked.body.as_str()), (200, r#"{"verified":true}"#));
+    assert_eq!(whole.judges("checkOtp", &right).await.code(), "OTP_NOT_FOUND");
     let access = json!({ "access_token": of(&pair, "access_token") }).to_string();
     assert_eq!(app.post("/v1/session/validate", &access).await.status, 200);
     let refresh = json!({ "refresh_token": of(&pair, "refresh_token") }).to_string();

@@ -2,7 +2,7 @@ use dwar_http::ErrorCode;
 
 /// Every row of docs/errors.md in its order, and the one of the webhooks, which are the providers'
 /// API and not the customers'.
-const ROWS: [(&str, u16); 29] = [
+const ROWS: [(&str, u16); 31] = [
     ("MISSING_API_KEY", 401),
     ("INVALID_API_KEY", 401),
     ("INVALID_PHONE", 422),
@@ -27,6 +27,8 @@ const ROWS: [(&str, u16); 29] = [
     ("PAYLOAD_TOO_LARGE", 413),
     ("UNSUPPORTED_MEDIA_TYPE", 415),
     ("IDENTITY_LOOKUP_DISABLED", 403),
+    ("INVALID_FIELD", 422),
+    ("RELAY_DISABLED", 403),
     ("IDEMPOTENCY_CONFLICT", 409),
     ("IDEMPOTENCY_KEY_REUSED", 422),
     ("WEBHOOK_UNAUTHENTICATED", 401),
