@@ -25,7 +25,7 @@ const PROFILES = {
 
 /**
  * The running service and what cases call it by: `url`, `test_key`, `live_key`, `project_id`, `closed_key` of a project
- * without look-up and deletion, and `webhook_secret` if events go to `eventsUrl`.
+ * without look-up, deletion and relay, and `webhook_secret` if events go to `eventsUrl`.
  */
 export async function serve(profile, eventsUrl) {
   const binary = process.env.DWAR_BIN;
@@ -48,7 +48,8 @@ export async function serve(profile, eventsUrl) {
   const options = { cwd: folder, env: { PATH: process.env.PATH, ...Object.fromEntries(own) } };
   const cli = async (...words) => JSON.parse((await run(binary, [...words, "--json"], options)).stdout);
   const project = await cli("project", "create", "--name", "Suite", "--balance-rupees", "100");
-  await cli("project", "set", "--project", project.project_id, "--identity-lookup", "on", "--identity-delete", "on");
+  await cli("project", "set", "--project", project.project_id, "--identity-lookup", "on", "--identity-delete", "on",
+    "--relay-test", "on");
   const closed = await cli("project", "create", "--name", "Closed");
   const add = ["webhook", "add", "--project", project.project_id, "--url", eventsUrl];
   const webhook = eventsUrl ? await cli(...add) : {};
