@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from ._error import DwarError
+from ._text import visible_ascii
+from ._transport import Operation, Transport
+from ._types import (
+    CheckedCode,
+    CodeStatus,
+    DeletedIdentity,
+    EndedSession,
+    Identity,
+    LiveSession,
+    PublicKeys,
+    SandboxMessages,
+    SentCode,
+    Tokens,
+)
+from ._waiting import AsyncWaiting, Waiting
+
+Answered = TypeVar("Answered")
+Self = TypeVar("Self", bound="AsyncClosing")
+
+KEYS = Operation(PublicKeys, "keys", "GET", "/.well-known/jwks.json", repeatable=True)
+"""The one operation that needs no API key."""
+
+
+class Calls:
+    """The operations of the service."""
+
+    def __init__(self, waiting: Waiting, url: str, api_key: str, timeout: float) -> None:
+        self.waiting = waiting
+        self._key = {"X-Api-Key": visible_ascii("api_key", api_key)}
+        self._transport = Transport(waiting, url, timeout)
+
+    async def send(self, phone: str, *, idempotency_key: str | None = None) -> SentCode:
+        """Sends a fresh code, which replaces the phone's current one."""
+        body = {"phone": _phone(phone)}
+        return await self._write(SentCode, "otp_id", "/v1/otp/send", body, idempotency_key)
+
+    async def relay(self, phone: str, code: str, expires_in: int, *, idempotency_key: str | None = None) -> SentCode:
+        """Sends a code that you made yourself and check yourself: 4 to 10 digits, valid for 60 to 3600 seconds."""
+        body = {"phone": _phone(phone), "code": code, "expires_in": expires_in}
+        return await self._write(SentCode, "otp_id", "/v1/otp/relay", body, idempotency_key)
+
+    async def status(self, otp_id: str) -> CodeStatus:
+        """What became of a send so far."""
+        return await self._call(CodeStatus, "otp_id", "GET", f"/v1/otp/status/{_segment(otp_id)}")
+
+    async def verify(self, phone: str, code: str, *, otp_id: str | None = None) -> Tokens:
+        """Checks the code that the person entered. The right one works once and starts a session.
+
+        `otp_id` is that of the answer of `send`, and checks the code against that request alone.
+        """
+        return await self._call(Tokens, "access_token", "POST", "/v1/otp/verify", _guess(phone, code, otp_id))
+
+    async def check(self, phone: str, code: str, *, otp_id: str | None = None) -> CheckedCode:
+        """Checks the code that the person entered, without a session. The right one works once."""
+        return await self._call(CheckedCode, "verified", "POST", "/v1/otp/check", _guess(phone, code, otp_id))
+
+    async def validate(self, access_token: str) -> LiveSession:
+        """Asks the service whether an access token is valid now. It raises unless it is."""
+        body = {"access_token": access_token}
+        return await self._call(LiveSession, "valid", "POST", "/v1/session/validate", body, repeatable=True)
+
+    async def refresh(self, refresh_token: str, *, idempotency_key: str | None = None) -> Tokens:
+        """Exchanges a refresh token for a new pair; both old tokens end at once.
+
+        A session does this for you, once however many calls wait.
+        """
+        body = {"refresh_token": refresh_token}
+        return await self._write(Tokens, "access_token", "/v1/session/refresh", body, idempotency_key)
+
+    async def logout(self, access_token: str) -> EndedSession:
+        """Ends the session of an access token, both of its tokens at once."""
+        return await self._call(EndedSession, "revoked", "POST", "/v1/session/logout", {"access_token": access_token})
+
+    async def identity(self, id: str) -> Identity:
+        """A person by id."""
+        return await self._call(Identity, "id", "GET", f"/v1/identity/{_segment(id)}")
+
+    async def identity_by_phone(self, phone: str) -> Identity:
+        """A person by phone number."""
+        return await self._call(Identity, "id", "GET", f"/v1/identity?phone={quote(_phone(phone))}")
+
+    async def delete_identity(self, id: str) -> DeletedIdentity:
+        """Erases a person, the sessions included."""
+        return await self._call(DeletedIdentity, "deleted", "DELETE", f"/v1/identity/{_segment(id)}")
+
+    async def sandbox_messages(self, phone: str) -> SandboxMessages:
+        """With a test key: what would have been sent to this phone, newest first, at most 50."""
+        return await self._call(
+            SandboxMessages, "messages", "GET", f"/v1/sandbox/messages?phone={quote(_phone(phone))}"
+        )
+
+    async def keys(self) -> PublicKeys:
+        """The public keys of access tokens; a verifier caches them."""
+        return await self._transport.send(KEYS)
+
+    async def _write(
+        self, answer: type[Answered], answers: str, path: str, body: Mapping[str, Any], key: str | None
+    ) -> Answered:
+        """Repeatable, since every try has the same key."""
+        key = str(uuid.uuid4()) if key is None else visible_ascii("idempotency_key", key)
+        return await self._call(answer, answers, "POST", path, body, {"Idempotency-Key": key}, repeatable=True)
+
+    async def _call(
+        self,
+        answer: type[Answered],
+        answers: str,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] = {},
+        *,
+        repeatable: bool = False,
+    ) -> Answered:
+        headers = {**self._key, **headers}
+        repeatable = repeatable or method == "GET"
+        return await self._transport.send(Operation(answer, answers, method, path, headers, body, repeatable))
+
+
+class AsyncClosing:
+    _waiting: AsyncWaiting
+
+    async def aclose(self) -> None:
+        """Closes the connections, unless they are those of a given `http_client`."""
+        await self._waiting.close()
+
+    async def __aenter__(self: Self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class AsyncDwar(Calls, AsyncClosing):
+    """Calls a Dwar service, for asyncio. Every method raises `DwarError`; one object serves the whole event loop.
+
+    What may be repeated is sent up to three times within the time limit, after `Retry-After` or a quarter and half a
+    second: reads, `validate`, and `send`, `relay` and `refresh` with the same `Idempotency-Key`. `verify`, `check`,
+    `logout` and `delete_identity` are sent once, since a lost answer may have taken effect.
+
+    `idempotency_key` is 1 to 255 visible ASCII characters, the same for every repetition of one intent. Without it each
+    call makes its own and uses it for its own repetitions.
+    """
+
+    def __init__(
+        self, url: str, api_key: str, *, timeout: float = 30.0, http_client: httpx.AsyncClient | None = None
+    ) -> None:
+        """`url` is the address of the service, such as `https://otp.example.com`; plain http only on loopback.
+        `api_key` is `svc_live_…` or `svc_test_…`. `timeout` is the longest that one call may take in seconds,
+        repetitions and waits included. `http_client` replaces the HTTP client, for a proxy or certificates of your
+        own."""
+        self._waiting = AsyncWaiting(http_client)
+        super().__init__(self._waiting, url, api_key, timeout)
+
+
+def _guess(phone: str, code: str, otp_id: str | None) -> dict[str, str]:
+    body = {"phone": _phone(phone), "code": code}
+    return body if otp_id is None else {**body, "otp_id": otp_id}
+
+
+def _segment(id: str) -> str:
+    """Stays one segment of the path, whatever it is: `..` too would lead elsewhere."""
+    return quote(id, safe="").replace(".", "%2E")
+
+
+def _phone(text: str) -> str:
+    """Refuses what cannot be a number before anything is sent; which numbers there are, the service knows."""
+    if not re.fullmatch(r"\+?[0-9]+", text):
+        raise DwarError("INVALID_PHONE", "a phone number is digits alone, with or without +91")
+    return text

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, TypeAlias
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
+
+from ._error import DwarError
+from ._text import from_base64url
+from ._types import PublicKeys
+from ._waiting import Flight
+
+Algorithm: TypeAlias = Literal["ES256", "EdDSA", "RS256"]
+Check: TypeAlias = Callable[[bytes, bytes], None]
+"""Of a signature and the signed data: raises `InvalidSignature`."""
+
+_CACHED_SECONDS = 300
+_ASKED_AGAIN_SECONDS = 60
+
+
+class VerifyingKey:
+    def __init__(self, jwk: Mapping[str, Any]) -> None:
+        self.alg: str = jwk["alg"]
+        self._check = _CHECKS[self.alg](jwk)
+
+    def verifies(self, signature: bytes, data: bytes) -> bool:
+        try:
+            self._check(signature, data)
+        except InvalidSignature:
+            return False
+        return True
+
+
+class KeySet:
+    """The published keys, fetched once however many callers wait. Keys that cannot be used are left out."""
+
+    def __init__(
+        self, fetch: Callable[[], Awaitable[PublicKeys]], flight: Flight[None], now: Callable[[], float]
+    ) -> None:
+        self._fetch = fetch
+        self._flight = flight
+        self._now = now
+        self._keys: dict[str, VerifyingKey] | None = None
+        self._fetch_again_at = 0.0
+        self._unknown_again_at = 0.0
+
+    async def find(self, kid: str) -> VerifyingKey | None:
+        """Raises only while no set was ever fetched."""
+        if self._is_old():
+            await self._flight.join(self._replace_old)
+        if not self._keys or kid not in self._keys:
+            # Whoever comes while the set is being fetched waits for it, since it may have the key.
+            await self._flight.join(self._ask_for_unknown)
+        return self._keys.get(kid) if self._keys else None
+
+    def _is_old(self) -> bool:
+        return self._keys is None or self._now() >= self._fetch_again_at
+
+    async def _replace_old(self) -> None:
+        if self._is_old():
+            await self._replace()
+
+    async def _ask_for_unknown(self) -> None:
+        if self._now() >= self._unknown_again_at:
+            self._unknown_again_at = self._now() + _ASKED_AGAIN_SECONDS
+            await self._replace()
+
+    async def _replace(self) -> None:
+        try:
+            keys = (await self._fetch())["keys"]
+            if not isinstance(keys, list):
+                error = DwarError("UNKNOWN_ERROR", "the answer is no key set")
+                error.status = 200
+                raise error
+        except DwarError:
+            if self._keys is None:
+                raise
+            self._fetch_again_at = self._now() + _ASKED_AGAIN_SECONDS
+            return
+        self._keys = dict(_usable(keys))
+        self._fetch_again_at = self._now() + _CACHED_SECONDS
+
+
+def _usable(keys: list[Any]) -> list[tuple[str, VerifyingKey]]:
+    usable = []
+    for jwk in keys:
+        try:
+            if jwk["use"] == "sig":
+                usable.append((str(jwk["kid"]), VerifyingKey(jwk)))
+        except (KeyError, TypeError, ValueError, UnsupportedAlgorithm):
+            continue
+    return usable
+
+
+def _es256(jwk: Mapping[str, Any]) -> Check:
+    key = ec.EllipticCurvePublicNumbers(_number(jwk["x"]), _number(jwk["y"]), ec.SECP256R1()).public_key()
+
+    def check(signature: bytes, data: bytes) -> None:
+        if len(signature) != 64:
+            raise InvalidSignature
+        r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big")
+        key.verify(encode_dss_signature(r, s), data, ec.ECDSA(SHA256()))
+
+    return check
+
+
+def _eddsa(jwk: Mapping[str, Any]) -> Check:
+    return Ed25519PublicKey.from_public_bytes(from_base64url(jwk["x"])).verify
+
+
+def _rs256(jwk: Mapping[str, Any]) -> Check:
+    key = rsa.RSAPublicNumbers(_number(jwk["e"]), _number(jwk["n"])).public_key()
+    return lambda signature, data: key.verify(signature, data, padding.PKCS1v15(), SHA256())
+
+
+_CHECKS: dict[str, Callable[[Mapping[str, Any]], Check]] = {"ES256": _es256, "EdDSA": _eddsa, "RS256": _rs256}
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(from_base64url(text), "big")

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar, cast
+
+from ._client import AsyncDwar, Calls
+from ._error import DwarError
+from ._types import Answer, StoredTokens, Tokens
+from ._waiting import Flight
+
+Result = TypeVar("Result")
+
+_EARLY_SECONDS = 10
+"""An access token with less time left than this is refreshed before it is used."""
+
+
+class Renewal:
+    """The tokens of one session, and when they are refreshed."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        load: Callable[[], Awaitable[StoredTokens | None]],
+        save: Callable[[StoredTokens], Awaitable[object]],
+        secret: str,
+        now: Callable[[], float],
+    ) -> None:
+        if len(secret) < 32:
+            raise ValueError("secret must have 32 characters or more")
+        self._calls = calls
+        self._load = load
+        self._save = save
+        self._secret = secret
+        self._now = now
+        self._flight: Flight[StoredTokens] = calls.waiting.flight()
+
+    async def begin(self, tokens: Tokens) -> None:
+        """Keeps the tokens of a login."""
+        await self._keep(tokens)
+
+    async def access_token(self) -> str:
+        """An access token that has not expired."""
+        tokens = await self._stored()
+        if int(self._now()) < tokens["expires_at"] - _EARLY_SECONDS:
+            return tokens["access_token"]
+        return await self._renewed(tokens["access_token"])
+
+    async def call(self, use: Callable[[str], Awaitable[Result]]) -> Result:
+        """Calls with an access token, and once more with a fresh one if the first is refused:
+        `session.call(dwar.validate)`."""
+        token = await self.access_token()
+        try:
+            return await use(token)
+        except DwarError as error:
+            if error.code != "INVALID_ACCESS_TOKEN":
+                raise
+        return await use(await self._renewed(token))
+
+    async def _renewed(self, stale: str) -> str:
+        tokens = await self._flight.join(lambda: self._exchange(stale))
+        return tokens["access_token"]
+
+    async def _exchange(self, stale: str) -> StoredTokens:
+        """Whoever was first has stored another pair; a used refresh token that is presented later ends the session."""
+        tokens = await self._stored()
+        if tokens["access_token"] != stale:
+            return tokens
+        try:
+            key = self._idempotency_key(tokens["refresh_token"])
+            return await self._keep(await self._calls.refresh(tokens["refresh_token"], idempotency_key=key))
+        except DwarError as error:
+            if error.code != "SESSION_EXPIRED":
+                raise
+            newer = await self._stored()
+            if newer["access_token"] == stale:
+                raise
+            return newer
+
+    async def _stored(self) -> StoredTokens:
+        tokens = await self._load()
+        if tokens is None:
+            raise DwarError("SESSION_EXPIRED", "no session is stored")
+        return tokens
+
+    async def _keep(self, tokens: Tokens) -> StoredTokens:
+        expires_at = int(self._now()) + tokens["expires_in"]
+        stored = cast(StoredTokens, Answer({**tokens, "expires_at": expires_at}))
+        await self._save(stored)
+        return stored
+
+    def _idempotency_key(self, refresh_token: str) -> str:
+        """HMAC-SHA-256 in hexadecimal: clients in other languages make the same."""
+        return hmac.new(self._secret.encode(), refresh_token.encode(), hashlib.sha256).hexdigest()
+
+
+class AsyncSession(Renewal):
+    """The session of one person. It refreshes an expired access token once however many calls wait, in other processes
+    too if they share store and secret. When the session is over, calls raise `SESSION_EXPIRED`: log in again.
+    """
+
+    def __init__(
+        self,
+        dwar: AsyncDwar,
+        *,
+        load: Callable[[], Awaitable[StoredTokens | None]],
+        save: Callable[[StoredTokens], Awaitable[object]],
+        secret: str,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """`load` reads the pair of this session from the store that your processes share, `save` replaces it there.
+        `secret` is one of your backend, 32 characters or more, the same in all its processes: it makes the
+        `Idempotency-Key` of a refresh, so that processes that refresh at once get the same pair, and a thief of the
+        refresh token does not. `now` is in seconds since 1970."""
+        super().__init__(dwar, load, save, secret, now)

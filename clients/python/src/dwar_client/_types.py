@@ -1,0 +1,142 @@
+"""The answers of the API under their names in docs/openapi.json.
+
+Times are RFC 3339 in UTC, ids UUIDs, lifetimes seconds. An enumeration may gain values in a later version of the
+service.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, TypedDict
+
+SendStatus: TypeAlias = Literal["queued", "sent", "failed", "delivered"]
+Channel: TypeAlias = Literal["whatsapp", "sms"]
+
+
+class SentCode(TypedDict):
+    otp_id: str
+    status: SendStatus
+    channel: Channel | Literal["sandbox"] | None
+    expires_at: str
+    expires_in: int
+
+
+class DeliveryTry(TypedDict):
+    channel: Channel
+    provider: str
+    status: SendStatus
+    reason: (
+        Literal[
+            "not_on_channel",
+            "rejected_number",
+            "blocked",
+            "template_rejected",
+            "provider_auth",
+            "provider_throttled",
+            "provider_refused",
+            "provider_unavailable",
+            "timeout",
+            "unknown",
+        ]
+        | None
+    )
+    at: str
+
+
+class CodeStatus(TypedDict):
+    otp_id: str
+    status: SendStatus
+    channel: Channel | Literal["sandbox"] | None
+    created_at: str
+    expires_at: str
+    attempts: list[DeliveryTry]
+
+
+class CheckedCode(TypedDict):
+    verified: Literal[True]
+
+
+class Tokens(TypedDict):
+    access_token: str
+    refresh_token: str
+    token_type: Literal["Bearer"]
+    expires_in: int
+    refresh_expires_in: int
+    session_id: str
+    identity_id: str
+
+
+class StoredTokens(Tokens):
+    """A token pair as your store keeps it. `json.dumps` writes all of it, so seal it where others can read."""
+
+    expires_at: int
+    """When the access token expires, in seconds since 1970 by the clock of your backend."""
+
+
+class LiveSession(TypedDict):
+    valid: Literal[True]
+    session_id: str
+    identity_id: str
+    issued_at: str
+    expires_at: str
+    expires_in: int
+
+
+class EndedSession(TypedDict):
+    revoked: Literal[True]
+
+
+class Identity(TypedDict):
+    id: str
+    phone: str
+    created_at: str
+    last_verified_at: str
+
+
+class DeletedIdentity(TypedDict):
+    id: str
+    deleted: Literal[True]
+    sessions_revoked: int
+
+
+class SandboxText(TypedDict):
+    otp_id: str
+    phone: str
+    channel: Channel
+    text: str
+    code: str
+    at: str
+
+
+class SandboxMessages(TypedDict):
+    messages: list[SandboxText]
+
+
+class _PublicKeyUse(TypedDict):
+    kty: Literal["EC", "OKP", "RSA"]
+    use: Literal["sig"]
+    alg: str
+    kid: str
+
+
+class PublicKey(_PublicKeyUse, total=False):
+    """A public key as a JSON Web Key (RFC 7517)."""
+
+    crv: str | None
+    x: str | None
+    y: str | None
+    n: str | None
+    e: str | None
+
+
+class PublicKeys(TypedDict):
+    keys: list[PublicKey]
+
+
+_SECRETS = ("access_token", "refresh_token", "code", "text")
+
+
+class Answer(dict[str, Any]):
+    """An object of an answer. Its secrets are left out when it is printed; `json.dumps` writes all of it."""
+
+    def __repr__(self) -> str:
+        return repr({name: "[secret]" if name in _SECRETS else value for name, value in self.items()})
