@@ -321,10 +321,15 @@ def test_who_waits_for_a_thread_that_is_interrupted_takes_over() -> None:
         first.join()
 
 
-def test_both_styles_have_the_same_methods() -> None:
+def test_both_styles_have_the_same_methods_and_defaults() -> None:
     for one, other in ((Dwar, AsyncDwar), (Session, AsyncSession), (TokenVerifier, AsyncTokenVerifier)):
+        assert defaults(one) == defaults(other)
         names = {name.replace("aclose", "close") for name in dir(other) if not name.startswith("_")}
-        assert {name for name in dir(one) if not name.startswith("_")} == names - {"waiting"}
-        for name in names - {"close", "waiting", "call"}:
+        assert {name for name in dir(one) if not name.startswith("_")} == names
+        for name in names - {"close", "call"}:
             assert inspect.signature(getattr(one, name)) == inspect.signature(getattr(other, name))
             assert getattr(one, name).__doc__
+
+
+def defaults(kind: type) -> dict[str, Any]:
+    return {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}

@@ -37,7 +37,7 @@ class Calls:
     """The operations of the service."""
 
     def __init__(self, waiting: Waiting, url: str, api_key: str, timeout: float) -> None:
-        self.waiting = waiting
+        self._new_flight = waiting.flight
         self._key = {"X-Api-Key": visible_ascii("api_key", api_key)}
         self._transport = Transport(waiting, url, timeout)
 

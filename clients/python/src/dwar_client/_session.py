@@ -35,7 +35,7 @@ class Renewal:
         self._save = save
         self._secret = secret
         self._now = now
-        self._flight: Flight[StoredTokens] = calls.waiting.flight()
+        self._flight: Flight[StoredTokens] = calls._new_flight()
 
     async def begin(self, tokens: Tokens) -> None:
         """Keeps the tokens of a login."""

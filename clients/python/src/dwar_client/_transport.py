@@ -74,13 +74,13 @@ class Transport:
             response, body = await self._waiting.answer(request, max(0.0, deadline - time.monotonic()))
         except TimeoutError:
             raise DwarError("NETWORK_ERROR", "no answer within the time limit") from None
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, OSError) as error:
             raise DwarError("NETWORK_ERROR", "the request did not complete") from error
         try:
             answer = json_object(body)
         except ValueError:
             answer = Answer()
-        if response.status_code == 200 and answer.get(answers):
+        if response.status_code == 200 and answer.get(answers) not in (None, False, ""):
             return answer
         raise _refusal(response, answer, body)
 
@@ -118,7 +118,7 @@ def _service_url(text: str) -> str:
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL:
-        raise ValueError("url is not an absolute URL") from None
+        raise ValueError("url is not a URL") from None
     loopback = re.fullmatch(r"localhost|127(\.[0-9]+){3}|::1", url.host)
     if not url.host or not (url.scheme == "https" or (url.scheme == "http" and loopback)):
         raise ValueError("url must be https, or http on loopback")
