@@ -141,6 +141,28 @@ def test_the_time_limit_holds_for_headers_that_come_drop_by_drop(kind: Any) -> N
         assert time.monotonic() - started < 1
 
 
+def test_the_thread_of_a_late_call_ends_by_itself() -> None:
+    def play(connection: socket.socket) -> None:
+        head_of(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        try:
+            for _ in range(1000):
+                connection.sendall(b"x")
+                time.sleep(0.01)
+        except OSError:
+            pass
+
+    def left_behind() -> list[threading.Thread]:
+        return [thread for thread in threading.enumerate() if thread.name == "dwar-client"]
+
+    with server(play) as url, Dwar(url, KEY, timeout=0.2) as dwar:
+        with pytest.raises(DwarError, match="NETWORK_ERROR: no answer within the time limit"):
+            dwar.logout("at_1")
+        for thread in left_behind():
+            thread.join(1)
+        assert not left_behind()
+
+
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
 def test_a_time_limit_of_nothing_is_refused(timeout: float) -> None:
     with pytest.raises(ValueError, match="timeout"):
