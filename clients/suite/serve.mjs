@@ -17,8 +17,8 @@ const MASTER_KEY = randomBytes(32).toString("base64");
 /** Settings beside those of every profile. */
 const PROFILES = {
   real: { LIMITS__TEST__GENERAL_PER_MINUTE: 100_000, LIMITS__TEST__VALIDATE_PER_MINUTE: 100_000 },
-  /** Tokens that expire while a case waits. */
-  short: { SESSION__ACCESS_SECONDS: 1, SESSION__REFRESH_SECONDS: 2 },
+  /** Tokens that expire while a case waits. Their times are whole seconds, so an access token lives for one or two. */
+  short: { SESSION__ACCESS_SECONDS: 2, SESSION__REFRESH_SECONDS: 4 },
   /** A limit of requests that a case reaches. */
   tight: { LIMITS__TEST__GENERAL_PER_MINUTE: 2 },
 };

@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -100,8 +101,14 @@ def described(error: Exception) -> Fields:
 async def at_once(count: int, action: Callable[[], Any]) -> list[Fields]:
     if ASYNCIO:
         return await asyncio.gather(*(outcome(action) for _ in range(count)))
+    ready = threading.Barrier(count)
+
+    def together(_: int) -> Fields:
+        ready.wait()
+        return run(outcome(action))
+
     with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(lambda _: run(outcome(action)), range(count)))
+        return list(pool.map(together, range(count)))
 
 
 async def answer(message: Fields) -> Fields:
