@@ -130,7 +130,7 @@ class _TaskFlight(Generic[Result]):
         if self._task is None:
             self._task = asyncio.create_task(action())
             self._task.add_done_callback(self._land)
-        # Who is cancelled leaves; the others go on waiting.
+        # A caller that is cancelled does not cancel the action for the others.
         return await asyncio.shield(self._task)
 
     def _land(self, task: asyncio.Task[Result]) -> None:
