@@ -1,0 +1,129 @@
+package dwar
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Code says why a call failed, and does not change between versions. It is an error, so that
+// errors.Is(err, dwar.ErrInvalidOTP) tells one from the others.
+type Code string
+
+func (c Code) Error() string { return string(c) }
+
+var serviceCodes = map[Code]bool{}
+
+// Codes that the service answers with.
+var (
+	ErrMissingAPIKey          = serviceCode("MISSING_API_KEY")
+	ErrInvalidAPIKey          = serviceCode("INVALID_API_KEY")
+	ErrRateLimited            = serviceCode("RATE_LIMITED")
+	ErrInvalidPhone           = serviceCode("INVALID_PHONE")
+	ErrInvalidOTPCode         = serviceCode("INVALID_OTP_CODE")
+	ErrOTPRateLimited         = serviceCode("OTP_RATE_LIMITED")
+	ErrInsufficientBalance    = serviceCode("INSUFFICIENT_BALANCE")
+	ErrSMSFailed              = serviceCode("SMS_FAILED")
+	ErrOTPRequestNotFound     = serviceCode("OTP_REQUEST_NOT_FOUND")
+	ErrOTPNotFound            = serviceCode("OTP_NOT_FOUND")
+	ErrInvalidOTP             = serviceCode("INVALID_OTP")
+	ErrVerifyRateLimited      = serviceCode("VERIFY_RATE_LIMITED")
+	ErrRelayDisabled          = serviceCode("RELAY_DISABLED")
+	ErrInvalidField           = serviceCode("INVALID_FIELD")
+	ErrMissingAccessToken     = serviceCode("MISSING_ACCESS_TOKEN")
+	ErrMissingRefreshToken    = serviceCode("MISSING_REFRESH_TOKEN")
+	ErrInvalidAccessToken     = serviceCode("INVALID_ACCESS_TOKEN")
+	ErrSessionExpired         = serviceCode("SESSION_EXPIRED")
+	ErrIdentityLookupDisabled = serviceCode("IDENTITY_LOOKUP_DISABLED")
+	ErrIdentityDeleteDisabled = serviceCode("IDENTITY_DELETE_DISABLED")
+	ErrIdentityNotFound       = serviceCode("IDENTITY_NOT_FOUND")
+	ErrInvalidRequest         = serviceCode("INVALID_REQUEST")
+	ErrNotFound               = serviceCode("NOT_FOUND")
+	ErrMethodNotAllowed       = serviceCode("METHOD_NOT_ALLOWED")
+	ErrPayloadTooLarge        = serviceCode("PAYLOAD_TOO_LARGE")
+	ErrUnsupportedMediaType   = serviceCode("UNSUPPORTED_MEDIA_TYPE")
+	ErrIdempotencyConflict    = serviceCode("IDEMPOTENCY_CONFLICT")
+	ErrIdempotencyKeyReused   = serviceCode("IDEMPOTENCY_KEY_REUSED")
+	ErrInternalError          = serviceCode("INTERNAL_ERROR")
+	ErrServiceUnavailable     = serviceCode("SERVICE_UNAVAILABLE")
+	ErrWebhookUnauthenticated = serviceCode("WEBHOOK_UNAUTHENTICATED")
+)
+
+// Codes of this package.
+const (
+	// ErrNetwork: no whole answer within the time limit. The error wraps its cause too if that shows nothing secret, such
+	// as context.Canceled.
+	ErrNetwork Code = "NETWORK_ERROR"
+	// ErrUnknown: an answer that this version does not know; Error.Raw has it.
+	ErrUnknown Code = "UNKNOWN_ERROR"
+	// ErrArgument: a wrong argument, such as an address with plain http; nothing was sent.
+	ErrArgument Code = "ARGUMENT"
+)
+
+func serviceCode(code Code) Code {
+	serviceCodes[code] = true
+	return code
+}
+
+// Error is why a call failed; errors.As finds it. Only what a Store returns comes back as another error.
+//
+// Status is 0 if this package raised it: ErrInvalidPhone (the text cannot be a number; nothing was sent), ErrNetwork,
+// ErrArgument, ErrInvalidAccessToken of a Verifier, ErrSessionExpired of a Session whose store has no pair, and
+// ErrWebhookUnauthenticated of VerifyEvent.
+type Error struct {
+	Code Code
+	// Message is a sentence for people.
+	Message string
+	// Status is the HTTP status of the answer.
+	Status int
+	// RequestID identifies the request in the log of the service.
+	RequestID string
+
+	retryAfter, remaining *int
+	raw                   Secret
+	cause                 error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("dwar: %s: %s", e.Code, e.Message) }
+
+// GoString is what %#v prints.
+func (e *Error) GoString() string { return e.Error() }
+
+// LogValue is what log/slog writes.
+func (e *Error) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("code", string(e.Code)),
+		slog.String("message", e.Message),
+		slog.Int("status", e.Status),
+		slog.String("request_id", e.RequestID),
+	)
+}
+
+// Unwrap gives the code, and the cause of ErrNetwork if it is known.
+func (e *Error) Unwrap() []error {
+	if e.cause == nil {
+		return []error{e.Code}
+	}
+	return []error{e.Code, e.cause}
+}
+
+// RetryAfter is how long to wait before the next try, if the service said so.
+func (e *Error) RetryAfter() (time.Duration, bool) {
+	if e.retryAfter == nil {
+		return 0, false
+	}
+	return time.Duration(*e.retryAfter) * time.Second, true
+}
+
+// Remaining is the number of guesses or sends that are left, from RateLimit-Remaining, if the service said so.
+func (e *Error) Remaining() (int, bool) {
+	if e.remaining == nil {
+		return 0, false
+	}
+	return *e.remaining, true
+}
+
+// Raw is the body of the answer for ErrUnknown. It is not printed with the error, since it may hold a token.
+func (e *Error) Raw() string { return e.raw.Reveal() }
+
+func argumentError(message string) error { return &Error{Code: ErrArgument, Message: message} }

@@ -1,0 +1,33 @@
+package dwar
+
+import "context"
+
+// flight is a piece of work that several callers wait for. It goes on when they give up.
+type flight[Result any] struct {
+	landed chan struct{}
+	result Result
+	err    error
+}
+
+func takeOff[Result any](ctx context.Context, work func(context.Context) (Result, error)) *flight[Result] {
+	f := &flight[Result]{landed: make(chan struct{})}
+	go func() {
+		defer close(f.landed)
+		f.result, f.err = work(context.WithoutCancel(ctx))
+	}()
+	return f
+}
+
+// wait does nothing where there is no flight.
+func (f *flight[Result]) wait(ctx context.Context) (Result, error) {
+	var none Result
+	if f == nil {
+		return none, nil
+	}
+	select {
+	case <-f.landed:
+		return f.result, f.err
+	case <-ctx.Done():
+		return none, networkError(ctx, ctx.Err())
+	}
+}

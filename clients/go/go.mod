@@ -1,0 +1,3 @@
+module github.com/dwar-auth/dwar-go
+
+go 1.23.0

@@ -1,0 +1,181 @@
+package dwar
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"math/big"
+	"sync"
+	"time"
+)
+
+// Algorithm of the signature of an access token (RFC 7518, RFC 8037).
+type Algorithm string
+
+// What the setting tokens.algorithm of the service can be.
+const (
+	ES256 Algorithm = "ES256"
+	EdDSA Algorithm = "EdDSA"
+	RS256 Algorithm = "RS256"
+)
+
+const (
+	cachedFor  = 5 * time.Minute
+	askedAgain = time.Minute
+)
+
+// keySet has the published keys, fetched once however many callers wait. Keys that cannot be used are left out.
+type keySet struct {
+	fetch func(context.Context) (*PublicKeys, error)
+	now   func() time.Time
+
+	mutex          sync.Mutex
+	keys           map[string]verifyingKey
+	fetchAgainAt   time.Time
+	unknownAgainAt time.Time
+	fetching       *flight[struct{}]
+}
+
+type verifyingKey struct {
+	algorithm Algorithm
+	verifies  func(signature, data []byte) bool
+}
+
+// find fails only while no set was ever fetched. Of an unknown kid the key has no algorithm.
+func (s *keySet) find(ctx context.Context, kid string) (verifyingKey, error) {
+	if _, err := s.refreshIfOld(ctx).wait(ctx); err != nil {
+		return verifyingKey{}, err
+	}
+	if _, err := s.refreshIfUnknown(ctx, kid).wait(ctx); err != nil {
+		return verifyingKey{}, err
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.keys[kid], nil
+}
+
+func (s *keySet) refreshIfOld(ctx context.Context) *flight[struct{}] {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.keys != nil && s.now().Before(s.fetchAgainAt) {
+		return nil
+	}
+	return s.refresh(ctx)
+}
+
+// refreshIfUnknown lets whoever comes while the set is being fetched wait for it, since it may have the key.
+func (s *keySet) refreshIfUnknown(ctx context.Context, kid string) *flight[struct{}] {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if _, known := s.keys[kid]; known {
+		return nil
+	}
+	if s.now().Before(s.unknownAgainAt) {
+		return s.fetching
+	}
+	s.unknownAgainAt = s.now().Add(askedAgain)
+	return s.refresh(ctx)
+}
+
+// refresh needs the mutex.
+func (s *keySet) refresh(ctx context.Context) *flight[struct{}] {
+	if s.fetching == nil {
+		s.fetching = takeOff(ctx, s.replace)
+	}
+	return s.fetching
+}
+
+func (s *keySet) replace(ctx context.Context) (none struct{}, err error) {
+	published, err := s.fetch(ctx)
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.fetching = nil
+	if err == nil {
+		s.keys = usable(published.Keys)
+		s.fetchAgainAt = s.now().Add(cachedFor)
+		return none, nil
+	}
+	if s.keys == nil {
+		return none, err
+	}
+	s.fetchAgainAt = s.now().Add(askedAgain)
+	return none, nil
+}
+
+func usable(published []PublicKey) map[string]verifyingKey {
+	keys := map[string]verifyingKey{}
+	for _, key := range published {
+		if verifies := verifierOf(key); verifies != nil && key.Use == "sig" {
+			keys[key.Kid] = verifyingKey{Algorithm(key.Alg), verifies}
+		}
+	}
+	return keys
+}
+
+// verifierOf is nil for a key of a kind that this version does not know, or that cannot be read.
+func verifierOf(key PublicKey) func(signature, data []byte) bool {
+	switch {
+	case key.Alg == string(ES256) && key.Kty == "EC" && key.Crv == "P-256":
+		return es256(key)
+	case key.Alg == string(EdDSA) && key.Kty == "OKP" && key.Crv == "Ed25519":
+		return edDSA(key)
+	case key.Alg == string(RS256) && key.Kty == "RSA":
+		return rs256(key)
+	}
+	return nil
+}
+
+func es256(key PublicKey) func(signature, data []byte) bool {
+	public := &ecdsa.PublicKey{Curve: elliptic.P256(), X: number(key.X), Y: number(key.Y)}
+	if _, err := public.ECDH(); err != nil {
+		return nil
+	}
+	return func(signature, data []byte) bool {
+		if len(signature) != 64 {
+			return false
+		}
+		digest := sha256.Sum256(data)
+		r, s := new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])
+		return ecdsa.Verify(public, digest[:], r, s)
+	}
+}
+
+func edDSA(key PublicKey) func(signature, data []byte) bool {
+	public, err := fromBase64URL(key.X)
+	if err != nil || len(public) != ed25519.PublicKeySize {
+		return nil
+	}
+	return func(signature, data []byte) bool { return ed25519.Verify(public, data, signature) }
+}
+
+func rs256(key PublicKey) func(signature, data []byte) bool {
+	modulus, exponent := number(key.N), number(key.E)
+	// RFC 7518 section 3.3.
+	if modulus.BitLen() < 2048 || exponent.BitLen() > 31 {
+		return nil
+	}
+	public := &rsa.PublicKey{N: modulus, E: int(exponent.Int64())}
+	return func(signature, data []byte) bool {
+		digest := sha256.Sum256(data)
+		return rsa.VerifyPKCS1v15(public, crypto.SHA256, digest[:], signature) == nil
+	}
+}
+
+// number is 0, which no key has, if the text is none.
+func number(text string) *big.Int {
+	bytes, err := fromBase64URL(text)
+	if err != nil {
+		return new(big.Int)
+	}
+	return new(big.Int).SetBytes(bytes)
+}
+
+// fromBase64URL reads base64url without padding (RFC 7515 section 2).
+func fromBase64URL(text string) ([]byte, error) {
+	return base64.RawURLEncoding.Strict().DecodeString(text)
+}
