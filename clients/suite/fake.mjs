@@ -21,9 +21,10 @@ export class Fake {
     this.#server.close();
   }
 
-  /** Answers per "METHOD /path", in order; the last one is repeated. */
+  /** Answers per "METHOD /path", in order, each `times` times; the last one is repeated. */
   play(answers = {}) {
-    this.#answers = structuredClone(answers);
+    const inFull = (list) => list.flatMap(({ times = 1, ...answer }) => Array(times).fill(answer));
+    this.#answers = Object.fromEntries(Object.entries(answers).map(([is, list]) => [is, inFull(list)]));
     this.#requests = [];
   }
 
