@@ -38,6 +38,11 @@ func New(address, apiKey string, options *Options) (*Client, error) {
 	return &Client{transport: transport, apiKey: newSecret(apiKey)}, nil
 }
 
+// Format prints the address of the service alone.
+func (c *Client) Format(state fmt.State, _ rune) {
+	fmt.Fprintf(state, "dwar.Client(%s)", c.transport.url)
+}
+
 // A CallOption changes one call.
 type CallOption func(*operation)
 

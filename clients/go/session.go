@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -58,6 +59,9 @@ func NewSession(client *Client, store Store, secret string, options *SessionOpti
 	}
 	return &Session{client: client, store: store, secret: newSecret(secret), now: now}, nil
 }
+
+// Format prints the client alone.
+func (s *Session) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "dwar.Session(%v)", s.client) }
 
 // storedPair is the answer of the service and when the access token expires, in seconds since 1970 by the clock of the
 // backend. Clients of other languages store the same.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -99,6 +100,11 @@ func NewVerifier(address, audience string, options *VerifierOptions) (*Verifier,
 	fetch := func(ctx context.Context) (*PublicKeys, error) { return publicKeys(ctx, transport) }
 	v.keys = &keySet{fetch: fetch, now: v.now}
 	return v, nil
+}
+
+// Format prints the audience alone.
+func (v *Verifier) Format(state fmt.State, _ rune) {
+	fmt.Fprintf(state, "dwar.Verifier(%s)", v.audience)
 }
 
 // Verify gives the claims of a token that is valid now. It fails with ErrInvalidAccessToken and no status for any
