@@ -1,0 +1,31 @@
+package dwar_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The examples run; the README has parts of them.
+func TestTheProgramsOfTheREADMEAreThoseOfTheExamples(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(readme, -1)
+	if len(blocks) != 5 {
+		t.Errorf("%d programs", len(blocks))
+	}
+	for _, block := range blocks {
+		if !strings.Contains(words(examples), words(block[1])) {
+			t.Errorf("no example has\n%s", block[1])
+		}
+	}
+}
+
+func words(program []byte) string { return strings.Join(strings.Fields(string(program)), " ") }
