@@ -43,7 +43,7 @@ func TestNoSecretIsShown(t *testing.T) {
 		map[string]Secret{"k": tokens.AccessToken},
 	} {
 		if shown := everyWay(value); strings.Contains(shown, sesame) || strings.Contains(shown, "6f70656e") {
-			t.Errorf("%T is shown: %s", value, shown)
+			t.Errorf("%T is shown: %q", value, shown)
 		}
 	}
 	if tokens.AccessToken.Reveal() != sesame || failure.Raw() != sesame {
