@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Tests the clients in clients/: each passes the suite against the service and against a fake, and against the service on
+# PostgreSQL, and has what docs/openapi.json has.
+#
+# Needs node 20 and npm, python3 with venv, go, and the programs of PostgreSQL, and installs what is missing as root on
+# Debian or Ubuntu. What it cannot get it leaves out and says so; with CI set that is a failure.
+#
+#   test-clients.sh [--mutants] [BINARY]     the debug build of this checkout by default; --mutants wants each seeded fault
+#                                            of each client to be found, which takes minutes
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/lib/apt.sh
+. scripts/lib/postgres.sh
+PATH=$PATH:/usr/local/go/bin
+
+mutants=""
+[ "${1:-}" != --mutants ] || { mutants=1; shift; }
+DWAR_BIN=$(realpath "${1:-${CARGO_TARGET_DIR:-$PWD/target}/debug/dwar}")
+export DWAR_BIN
+suite=$PWD/clients/suite
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+leave_out() {
+    echo "test-clients.sh: !!! LEFT OUT: $* !!!"
+    [ -z "${CI:-}" ] || exit 1
+}
+
+# on_postgres COMMAND: the cases of the service, by this adapter, on a PostgreSQL.
+on_postgres() {
+    if [ -n "$(find_postgres)" ]; then
+        "$suite/postgres.sh" "$@"
+    else
+        leave_out "the cases of the service on PostgreSQL"
+    fi
+}
+
+of_typescript() {
+    cd clients/typescript
+    npm install --silent --no-audit --no-fund --no-package-lock
+    npm test
+    on_postgres node tests/adapter.mjs
+    [ -z "$mutants" ] || npm run --silent mutants
+    cd ../examples/better-auth
+    npm install --silent --no-audit --no-fund --no-package-lock
+    npm test
+}
+
+of_python() {
+    python3 -m venv "$scratch/python"
+    PATH=$scratch/python/bin:$PATH
+    cd clients/python
+    pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+    pip install --quiet --editable . --group dev
+    mypy
+    ruff check
+    ruff format --check
+    pytest -q
+    on_postgres python tests/adapter.py asyncio
+    [ -z "$mutants" ] || "$suite/mutants.sh" . python tests/suite.py
+}
+
+of_go() {
+    cd clients/go
+    go vet ./...
+    go test
+    go build -o "$scratch/adapter" ./internal/adapter
+    on_postgres "$scratch/adapter"
+    [ -z "$mutants" ] ||
+        "$suite/mutants.sh" . bash -o pipefail -c "go test | sed 's/^--- FAIL:/not ok /'"
+}
+
+# try LANGUAGE PROGRAM...: its tests, if these programs are there.
+try() {
+    local language=$1 program
+    shift
+    for program in "$@"; do
+        command -v "$program" >/dev/null || { leave_out "the $language client; $program is wanted"; return; }
+    done
+    printf '\n-- clients: %s\n' "$language"
+    ("of_$language")
+}
+
+command -v npm >/dev/null || apt_install nodejs npm
+python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
+[ -n "$(find_postgres)" ] || apt_install_unstarted postgresql
+node -e 'process.exit(+process.versions.node.split(".")[0] < 20)' 2>/dev/null || {
+    leave_out "every client; node 20 is wanted"
+    exit 0
+}
+try typescript node npm
+try python node python3
+try go node go
