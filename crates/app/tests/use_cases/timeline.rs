@@ -5,7 +5,7 @@ use dwar_otp::{
     Report, Route,
 };
 use dwar_ratelimit::{SendBound, SendLog, SendSlot};
-use dwar_testkit::{Fixtures, Line, START, minutes, policies, seconds};
+use dwar_testkit::{CODE, Fixtures, Line, START, minutes, policies, seconds};
 use dwar_wallet::{Balance, EntryKind, LedgerEntry};
 
 struct Scene {
@@ -208,10 +208,7 @@ fn how_a_code_ended_is_told() {
 #[test]
 fn a_relayed_code_is_told_as_one_and_replaces_none() {
     let scene = Scene::of(KeyMode::Live);
-    let made = |at, state| {
-        let (created_at, expires_at) = (at, at + seconds(600));
-        Otp { state, created_at, expires_at, ..scene.make.otp(&scene.line) }
-    };
+    let made = |at, state| Otp { state, ..scene.make.otp_with(&scene.line, CODE, at) };
     let first = made(at(0), OtpState::Superseded);
     let relayed = made(at(10), OtpState::Relayed);
     let last = made(at(30), OtpState::Active);

@@ -203,7 +203,7 @@ async fn ask(scene: &Scene, draw: &Draw, model: &mut Model, now: Timestamp) -> [
             let session = Session { created_at: now, ..make.login(&line).session };
             let mut login = Redemption {
                 policy: POLICY,
-                login: (draw.below(4) > 0).then(|| make.login_of(&line, session)),
+                login: (draw.below(2) > 0).then(|| make.login_of(&line, session)),
                 ..make.redemption(&line, code)
             };
             let otps = &model.phones[phone].otps;

@@ -119,7 +119,7 @@ pub async fn a_relayed_code_is_delivered_as_any_other(stores: &Stores) {
 pub async fn nothing_is_sent_after_the_end_of_a_relayed_code(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(200).await;
-    for (early, tried) in [(MS, true), (MS * 0, false)] {
+    for (early, tried) in [(MS, true), (seconds(0), false)] {
         let line = scene.line();
         let relayed = scene.relay(&line, START).await;
         let refused = Report::Failed(Reason::NotOnChannel);
