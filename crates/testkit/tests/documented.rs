@@ -83,7 +83,7 @@ fn no_answer_that_differs_passes() {
         ("a member less", without),
         ("a member more", right().with("code", json!("482913"))),
         ("a member of another type", right().with("expires_in", json!("600"))),
-        ("a number out of its bounds", right().with("expires_in", json!(601))),
+        ("a number out of its bounds", right().with("expires_in", json!(3_601))),
         ("a word that is not in the list", right().with("status", json!("lost"))),
         ("text that is no id", right().with("otp_id", json!("1"))),
         ("text that is no instant", right().with("expires_at", json!("tomorrow"))),

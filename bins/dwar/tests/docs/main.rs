@@ -16,8 +16,10 @@ const OPEN_SECTION: &str = "gateways";
 
 /// What looks like code of ours and is not: a header, files that a guide has its reader make, attributes
 /// that OpenTelemetry names.
-const FOREIGN: [&str; 6] = [
+const FOREIGN: [&str; 8] = [
     "ETag",
+    "GetBody",
+    "RoundTripper",
     "secrets.env",
     "telepost.rs",
     "http.request.method",
