@@ -23,7 +23,8 @@ pub(crate) fn operations() -> Vec<Operation> {
             .reads("query", "phone", "The whole number.", schema::given_phone())
             .gives::<SandboxMessages<'_>>("The messages, newest first.")
             .refuses([ErrorCode::NotFound, ErrorCode::InvalidPhone])
-            .leads_to("verify", "verifyOtp", verify),
+            .leads_to("verify", "verifyOtp", verify.clone())
+            .leads_to("check", "checkOtp", verify),
     ]
 }
 

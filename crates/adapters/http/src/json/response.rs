@@ -263,7 +263,7 @@ struct SandboxText<'a> {
     /// As the phone would show it.
     #[schema(max_length = 1000, example = "482913 is your verification code.")]
     text: &'a str,
-    #[schema(schema_with = schema::code)]
+    #[schema(schema_with = schema::sent_code)]
     code: &'a str,
     #[schema(schema_with = schema::instant)]
     at: String,

@@ -63,8 +63,16 @@ pub(crate) fn code() -> Object {
 
 pub(crate) fn relayed_code() -> Object {
     let said = Some("As its maker will check it: 4 to 10 digits.");
-    text().description(said).pattern(Some("^[0-9]{4,10}$")).examples([json!("48291")]).build()
+    text().description(said).pattern(Some(DIGITS)).examples([json!("48291")]).build()
 }
+
+pub(crate) fn sent_code() -> Object {
+    let said = Some("Six digits; 4 to 10 where it was relayed.");
+    text().description(said).pattern(Some(DIGITS)).examples([json!("482913")]).build()
+}
+
+/// As many as a code may have that somebody else made.
+const DIGITS: &str = "^[0-9]{4,10}$";
 
 pub(crate) fn relay_lifetime() -> Object {
     let bounds = RelayLifetime::SECONDS;

@@ -49,7 +49,7 @@ fn links_lead_to_operations_that_there_are() {
         }
     }
     // All that takes something which an answer gives.
-    assert_eq!(led_to.len(), 8, "{led_to:?}");
+    assert_eq!(led_to.len(), 9, "{led_to:?}");
 }
 
 #[test]
