@@ -9,6 +9,10 @@ cd "$(dirname "$0")/.."
 crates=(-p dwar-defaults -p dwar-app -p dwar-testkit)
 for folder in crates/domain/*/; do crates+=(-p "dwar-$(basename "$folder")"); done
 
+# Cargo unpacks and compiles a package once for each version, and a version changes at a release alone: nothing of an
+# earlier run may be left.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/crates
+rm -rf "$CARGO_TARGET_DIR" "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/dwar-*
 # What is packaged is what is there, committed or not.
 cargo package --locked --allow-dirty --quiet "${crates[@]}"
 echo "check-crates.sh: $((${#crates[@]} / 2)) crates are built from their packages"
