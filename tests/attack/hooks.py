@@ -110,7 +110,7 @@ def hook():
 
 def real(operation, case):
     """Makes a request one about something that is there."""
-    if operation == "verifyOtp":
+    if operation in ("verifyOtp", "checkOtp"):
         case.body = code()
     elif operation in ("validateSession", "logoutSession"):
         case.body = {"access_token": login()["access_token"]}
