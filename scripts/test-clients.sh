@@ -84,7 +84,7 @@ try() {
 command -v npm >/dev/null || apt_install nodejs npm
 python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
 [ -n "$(find_postgres)" ] || apt_install_unstarted postgresql
-node -e 'process.exit(+process.versions.node.split(".")[0] < 20)' 2>/dev/null || {
+node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' 2>/dev/null || {
     leave_out "every client; node 20 is wanted"
     exit 0
 }
