@@ -1,8 +1,8 @@
 use crate::{
     About, AdmitRequest, ApplyReceipts, Authenticate, DeleteIdentity, Deliver, FindIdentity,
-    Heartbeat, Idempotency, KeepFigures, Logout, OtpStatus, Policies, ProviderWatch, PublicKeys,
-    ReceiveWebhook, RefreshSession, RelayOtp, Routes, SandboxMessages, SendOtp, Stores, Sweep,
-    Tally, TellEvents, Tokens, Toolbox, ValidateSession, VerifyOtp,
+    Heartbeat, HookFormats, Idempotency, KeepFigures, Logout, OtpStatus, Policies, ProviderWatch,
+    PublicKeys, ReceiveHook, ReceiveWebhook, RefreshSession, RelayOtp, Routes, SandboxMessages,
+    SendOtp, Stores, Sweep, Tally, TellEvents, Tokens, Toolbox, ValidateSession, VerifyOtp,
 };
 use dwar_event::WebhookSender;
 use dwar_kernel::KeeperId;
@@ -36,6 +36,8 @@ pub struct Outside {
     pub routes: Routes,
     /// Providers that report what became of them.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
+    /// How other systems ask for their codes to be delivered.
+    pub hook_formats: HookFormats,
     /// Posts events.
     pub sender: Arc<dyn WebhookSender>,
 }
@@ -87,6 +89,8 @@ pub struct UseCases {
     pub public_keys: Arc<PublicKeys>,
     /// `GET /v1/sandbox/messages`.
     pub sandbox_messages: Arc<SandboxMessages>,
+    /// `POST /hooks/{hook}`.
+    pub receive_hook: Arc<ReceiveHook>,
     /// `POST /webhooks/{provider}`.
     pub receive_webhook: Arc<ReceiveWebhook>,
     /// Counts what is refused, and which keys were used.
@@ -113,7 +117,7 @@ impl Parts {
     /// The whole service, put together.
     pub fn service(&self, outside: Outside) -> Service {
         let Self { tools, stores, policies, .. } = self.clone();
-        let Outside { requests, routes, sources, sender } = outside;
+        let Outside { requests, routes, sources, hook_formats, sender } = outside;
         let deliver = Arc::new(Deliver {
             tools: tools.clone(),
             logins: stores.logins,
@@ -127,7 +131,7 @@ impl Parts {
         let (refusals, key_uses) = (stores.refusals.clone(), stores.key_uses);
         let tally = Arc::new(Tally::new(tools.clone(), refusals, key_uses));
         Service {
-            use_cases: self.use_cases(&deliver, &tally, requests.clone(), sources),
+            use_cases: self.use_cases(&deliver, &tally, requests.clone(), (sources, hook_formats)),
             apply_receipts: Arc::new(ApplyReceipts {
                 receipts: stores.receipts,
                 deliver: deliver.clone(),
@@ -162,7 +166,7 @@ impl Parts {
         deliver: &Arc<Deliver>,
         tally: &Arc<Tally>,
         limiter: Arc<dyn RequestLimiter>,
-        sources: HashMap<String, Arc<dyn ReceiptSource>>,
+        (sources, formats): (HashMap<String, Arc<dyn ReceiptSource>>, HookFormats),
     ) -> UseCases {
         let Self { tools, stores, signer, codes, policies } = self;
         let (tools, limits) = (|| tools.clone(), policies.limits);
@@ -182,6 +186,8 @@ impl Parts {
             limits,
             tally: tally.clone(),
         });
+        let admit_request = Arc::new(AdmitRequest { tools: tools(), limiter, limits });
+        let relay_otp = Arc::new(RelayOtp { sends: send_otp.clone() });
         UseCases {
             tools: tools(),
             authenticate: Arc::new(Authenticate {
@@ -190,8 +196,15 @@ impl Parts {
                 sessions: sessions(),
                 signer: signer(),
             }),
-            admit_request: Arc::new(AdmitRequest { tools: tools(), limiter, limits }),
-            relay_otp: Arc::new(RelayOtp { sends: send_otp.clone() }),
+            receive_hook: Arc::new(ReceiveHook {
+                tools: tools(),
+                hooks: stores.hooks.clone(),
+                formats,
+                admit_request: admit_request.clone(),
+                relay: relay_otp.clone(),
+            }),
+            admit_request,
+            relay_otp,
             send_otp,
             otp_status: Arc::new(OtpStatus { otps: otps() }),
             verify_otp: Arc::new(VerifyOtp {

@@ -7,7 +7,7 @@ use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, PasskeyStore, Se
 use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::sandbox::SandboxInbox;
 use dwar_otp::{OtpHistory, OtpStore, ReceiptStore, RefusalStore, TestQuotaStore};
-use dwar_project::{KeyUseStore, ProjectStore};
+use dwar_project::{HookStore, KeyUseStore, ProjectStore};
 use dwar_ratelimit::SendLimiter;
 use dwar_session::{IdentitySessions, SessionStore, SigningKeyStore};
 use dwar_wallet::{ChargeStore, LedgerStore, WalletStore};
@@ -18,6 +18,8 @@ use std::sync::Arc;
 pub struct Stores {
     /// Projects and their keys.
     pub projects: Arc<dyn ProjectStore>,
+    /// Where other systems ask for codes to be delivered.
+    pub hooks: Arc<dyn HookStore>,
     /// The steps of a login, over several of the others at once.
     pub logins: Arc<dyn LoginStore>,
     /// Codes, attempts, and wrong guesses.
@@ -79,6 +81,7 @@ impl Stores {
     pub fn of<S>(store: &Arc<S>) -> Self
     where
         S: ProjectStore
+            + HookStore
             + LoginStore
             + OtpStore
             + SandboxInbox
@@ -110,6 +113,7 @@ impl Stores {
     {
         Self {
             projects: Arc::<S>::clone(store),
+            hooks: Arc::<S>::clone(store),
             logins: Arc::<S>::clone(store),
             otps: Arc::<S>::clone(store),
             inbox: Arc::<S>::clone(store),

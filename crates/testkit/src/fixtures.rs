@@ -1,8 +1,8 @@
 use crate::{ClearVault, SeededEntropy};
 use dwar_event::{Endpoint, EndpointCall, EventKind, SendFailure};
 use dwar_kernel::{
-    AttemptId, BlindIndex, Digest, EndpointId, Entropy, EntryId, GuessPolicy, IdentityId, KeyMode,
-    Phone, PriceList, ProjectId, Purpose, Sealed, Timestamp, Vault,
+    AttemptId, BlindIndex, Digest, EndpointId, Entropy, EntryId, GuessPolicy, IdentityId,
+    KeptSecret, KeyMode, Phone, PriceList, ProjectId, Purpose, Sealed, Timestamp, Vault,
 };
 use dwar_login::{Cost, NewSend, Redemption, SendReport};
 use dwar_operator::{
@@ -15,7 +15,7 @@ use dwar_otp::{
     Channel, Code, CodeKeys, Delivery, Guess, Hop, KeptReceipt, Otp, OtpState, Receipt, Report,
     Route,
 };
-use dwar_project::{ApiKey, KeyRecord, NewProject, ProjectRules};
+use dwar_project::{ApiKey, Hook, HookKind, KeyRecord, NewProject, ProjectRules};
 use dwar_ratelimit::{Quota, SendKey, SendQuota};
 use dwar_session::{
     Algorithm, CurrentAccess, Login, Presented, Rotations, Session, SigningKey, Successor,
@@ -345,11 +345,23 @@ impl Fixtures {
             project,
             url: format!("https://events.example.com/{id}"),
             full_phone: false,
-            secret: self.sealed(),
-            previous: None,
+            secret: KeptSecret::first(self.sealed()),
             created_at: START,
             failing: None,
             disabled_at: None,
+        }
+    }
+
+    /// A live hook of Supabase, for codes that work five minutes.
+    pub fn hook(&self, project: ProjectId) -> Hook {
+        Hook {
+            id: self.id(),
+            project,
+            mode: KeyMode::Live,
+            kind: HookKind::Supabase,
+            lifetime: Duration::from_secs(300),
+            secret: KeptSecret::first(self.sealed()),
+            created_at: START,
         }
     }
 

@@ -143,6 +143,14 @@ macro_rules! shared_store_contract_tests {
                 a_removal_ends_the_other_sessions
                 a_reset_and_a_removal_of_the_operator_take_them_along
             }
+            hooks {
+                hooks_come_back_oldest_first
+                a_hook_speaks_for_the_present_key_of_its_mode
+                a_hook_of_an_archived_project_is_unknown
+                a_new_secret_takes_the_place_of_the_present_one
+                new_secrets_at_once_are_both_kept
+                a_removed_hook_is_unknown_at_once
+            }
             admin_token {
                 tokens_come_back_oldest_first
                 a_use_is_noted_once_a_minute

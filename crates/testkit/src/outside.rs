@@ -3,7 +3,11 @@ use crate::parts::policies;
 use async_trait::async_trait;
 use dwar_app::{Management, ManagementOutside, Outside, Parts, Policies, Routes};
 use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
-use dwar_otp::{Channel, Gateway, Message, Outcome, Providers, Route};
+use dwar_kernel::{Phone, Timestamp};
+use dwar_otp::{
+    Channel, Code, Gateway, HookFormat, HookRefusal, Message, Outcome, Providers, Route,
+    WebhookCall,
+};
 use dwar_ratelimit::RequestLimiter;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -31,6 +35,7 @@ pub fn outside(
             fixed_minutes: HashMap::new(),
         },
         sources: HashMap::new(),
+        hook_formats: |_| &PlainFormat,
         sender: Arc::<Post>::clone(post),
     }
 }
@@ -92,6 +97,33 @@ impl Gateway for Postbox {
         self.messages.lock().unwrap().push(message);
         let accepted = Outcome::Accepted { provider_ref: None, awaits_receipt: false };
         self.answers.lock().unwrap().pop_front().unwrap_or(accepted)
+    }
+}
+
+/// The shortest format of another system: its secret stands in `authorization`, and the body is the number, a
+/// blank, and the code.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainFormat;
+
+impl HookFormat for PlainFormat {
+    fn proves(&self, secrets: &[WebhookSecret], call: &WebhookCall, _: Timestamp) -> bool {
+        let shown = call.head.header("authorization");
+        secrets.iter().any(|secret| shown == Some(&secret.expose()))
+    }
+
+    fn read(&self, body: &[u8]) -> Result<(Phone, Code), HookRefusal> {
+        let text = std::str::from_utf8(body).map_err(|_| HookRefusal::Unreadable)?;
+        let (phone, code) = text.split_once(' ').ok_or(HookRefusal::Unreadable)?;
+        let phone = phone.parse().map_err(|_| HookRefusal::InvalidPhone)?;
+        Ok((phone, Code::relayed(code).map_err(|_| HookRefusal::InvalidCode)?))
+    }
+
+    fn repeats_for(&self) -> Duration {
+        Duration::from_secs(600)
+    }
+
+    fn answer(&self, outcome: Result<(), HookRefusal>) -> Option<String> {
+        outcome.ok().map(|()| "{}".to_owned())
     }
 }
 

@@ -101,7 +101,7 @@ pub(crate) async fn stored_session(
     sought.session
 }
 
-async fn new_project(stores: &Stores, make: &Fixtures) -> ProjectId {
+pub(crate) async fn new_project(stores: &Stores, make: &Fixtures) -> ProjectId {
     let project = make.project();
     let id = project.id;
     stores.projects.create(project, make.keys()).await.unwrap();

@@ -6,6 +6,7 @@ mod audit;
 mod doctor;
 mod doctor_online;
 mod health;
+mod hook;
 mod key;
 mod operator;
 mod project;
@@ -68,6 +69,9 @@ enum Command {
     /// Manage the endpoints that receive a project's events
     #[command(subcommand)]
     Webhook(webhook::Command),
+    /// Manage the addresses at which other login systems have their codes delivered
+    #[command(subcommand)]
+    Hook(hook::Command),
     /// Invite, list, reset and remove operators
     #[command(subcommand)]
     Operator(operator::Command),
@@ -229,6 +233,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Command::Wallet(command) => answer(args.json, wallet::run(config, command)),
         Command::SigningKey(command) => answer(args.json, signing_key::run(config, command)),
         Command::Webhook(command) => answer(args.json, webhook::run(config, command)),
+        Command::Hook(command) => answer(args.json, hook::run(config, command)),
         Command::Operator(command) => answer(args.json, operator::run(config, command)),
         Command::AdminToken(command) => answer(args.json, admin_token::run(config, command)),
         Command::Audit(asked) => runtime()?.block_on(audit::run(config, asked, args.json)),

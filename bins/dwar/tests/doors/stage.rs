@@ -57,6 +57,8 @@ pub enum About {
     Webhook,
     /// One that was told of an event.
     ToldWebhook,
+    /// An address for the codes of another system.
+    Hook,
     /// Somebody who logged in, in test mode.
     Identity,
     /// Somebody with a role in the project that is named.

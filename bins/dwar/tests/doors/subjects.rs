@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 impl About {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Nothing,
         Self::Archived,
         Self::InUse,
@@ -19,6 +19,7 @@ impl About {
         Self::IdleLedger,
         Self::Webhook,
         Self::ToldWebhook,
+        Self::Hook,
         Self::Identity,
         Self::Operator,
         Self::Token,
@@ -55,6 +56,7 @@ impl Stage {
             About::IdleLedger => self.idle_ledger(project).await,
             About::Webhook => self.webhook().await,
             About::ToldWebhook => self.told.lock().unwrap().pop().unwrap(),
+            About::Hook => self.hook().await,
             About::Identity => self.identity().await,
             About::Operator => self.operator(project).await,
             About::Token => self.token().await,
@@ -124,6 +126,12 @@ impl Stage {
     async fn webhook(&self) -> Subject {
         let made = self.made(&self.own("/webhooks"), json!({ "url": self.hook })).await;
         Subject { id: text(&made["webhook"]["webhook_id"]), ..Subject::default() }
+    }
+
+    async fn hook(&self) -> Subject {
+        let hook = json!({ "kind": "supabase", "mode": "test", "expires_in": 300 });
+        let made = self.made(&self.own("/hooks"), hook).await;
+        Subject { id: text(&made["hook"]["hook_id"]), ..Subject::default() }
     }
 
     pub async fn told_webhook(&self) -> Subject {

@@ -5,6 +5,7 @@ use crate::tasks::Tasks;
 use actix_web::web::Bytes;
 use async_trait::async_trait;
 use dwar_app::UseCases;
+use dwar_wire::Throttle;
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -49,6 +50,8 @@ pub struct Api {
     pub(crate) tasks: Tasks,
     pub(crate) body_timeout: Duration,
     pub(crate) webhook_rooms: Rooms,
+    /// What wrong secrets of hooks may cost.
+    pub(crate) throttle: Throttle,
     /// Whether `X-Forwarded-For` is written by a proxy.
     pub(crate) behind_proxy: bool,
     /// What describes the API; whoever asks needs no key, so no answer copies it.
@@ -70,6 +73,7 @@ impl Api {
             tasks: Tasks::new(runtime),
             body_timeout: settings.body_timeout,
             webhook_rooms: Rooms::default(),
+            throttle: Throttle::default(),
             behind_proxy: settings.behind_proxy,
             document: Bytes::from(document()),
             stopping: OnceLock::new(),

@@ -8,6 +8,7 @@ use dwar_app::{
     ValidateSessionError, VerifyOtpError,
 };
 use dwar_kernel::StoreError;
+use dwar_otp::{HookRefusal, InvalidRelayedCode};
 use dwar_ratelimit::Admission;
 use dwar_wire::RETRY_AN_OUTAGE;
 use std::error::Error;
@@ -122,6 +123,8 @@ pub(crate) struct ApiError {
     allow: Option<String>,
     replayed: bool,
     cause: Option<Box<StoreError>>,
+    /// Whether it says nothing of when to ask again.
+    for_good: bool,
 }
 
 impl ApiError {
@@ -138,6 +141,11 @@ impl ApiError {
     /// A method that the resource does not have; `allow` lists those it has.
     pub(crate) fn method_not_allowed(allow: impl Into<String>) -> Self {
         Self { allow: Some(allow.into()), ..ErrorCode::MethodNotAllowed.into() }
+    }
+
+    /// The same refusal, without a word on when to ask again.
+    pub(crate) fn for_good(self) -> Self {
+        Self { for_good: true, ..self }
     }
 
     /// A refusal with the allowance it left; without one, it was kept as the first answer to an
@@ -167,6 +175,7 @@ impl ApiError {
 
     fn retry_after(&self) -> Option<u64> {
         match self.code.status_code() {
+            _ if self.for_good => None,
             StatusCode::TOO_MANY_REQUESTS => Some(self.rate.map_or(1, RateLimit::retry_after)),
             StatusCode::SERVICE_UNAVAILABLE => Some(RETRY_AN_OUTAGE),
             _ => None,
@@ -195,7 +204,15 @@ impl ResponseError for ApiError {
 
 impl From<ErrorCode> for ApiError {
     fn from(code: ErrorCode) -> Self {
-        Self { code, rate: None, said: None, allow: None, replayed: false, cause: None }
+        Self {
+            code,
+            rate: None,
+            said: None,
+            allow: None,
+            replayed: false,
+            cause: None,
+            for_good: false,
+        }
     }
 }
 
@@ -261,6 +278,20 @@ impl From<RelayOtpError> for ApiError {
             RelayOtpError::Disabled => ErrorCode::RelayDisabled.into(),
             RelayOtpError::FixedLifetime(_) => Self::field("expires_in", error),
             RelayOtpError::Send(error) => error.into(),
+        }
+    }
+}
+
+impl From<HookRefusal> for ApiError {
+    fn from(refusal: HookRefusal) -> Self {
+        match refusal {
+            HookRefusal::Unreadable => ErrorCode::InvalidRequest.into(),
+            HookRefusal::InvalidPhone => ErrorCode::InvalidPhone.into(),
+            HookRefusal::InvalidCode => Self::field("code", InvalidRelayedCode),
+            HookRefusal::PhoneLimited => ErrorCode::OtpRateLimited.into(),
+            HookRefusal::ProjectLimited => ErrorCode::RateLimited.into(),
+            HookRefusal::Undelivered => ErrorCode::SmsFailed.into(),
+            HookRefusal::Unavailable => ErrorCode::ServiceUnavailable.into(),
         }
     }
 }

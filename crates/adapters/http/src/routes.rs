@@ -1,7 +1,7 @@
 use crate::api::Api;
 use crate::call::{Answer, ApiCall, JSON, Pattern};
 use crate::error::{ApiError, ErrorCode};
-use crate::handlers::{self, webhooks};
+use crate::handlers::{self, hooks, webhooks};
 use crate::operation::{Operation, get};
 use crate::request_id::identify;
 use actix_web::body::BoxBody;
@@ -14,6 +14,7 @@ use dwar_wire::{allow, known_method};
 
 const DOCUMENT: &str = "/openapi.json";
 const WEBHOOKS: &str = "/webhooks/{provider}";
+const HOOKS: &str = "/hooks/{hook}";
 
 /// The whole API as an actix application, with its one middleware.
 pub fn app(
@@ -68,6 +69,14 @@ fn routes(config: &mut ServiceConfig) {
                 Answer::Err(ApiError::method_not_allowed("GET, POST"))
             })),
     );
+    config.service(
+        web::resource(HOOKS)
+            .app_data(Pattern(HOOKS))
+            .route(web::post().to(hooks::receive))
+            .default_service(web::to(|_: ApiCall| async {
+                Answer::Err(ApiError::method_not_allowed("POST"))
+            })),
+    );
 }
 
 /// What there is at a path; `refused` answers a method that it does not have.
@@ -111,9 +120,9 @@ pub fn endpoints() -> Vec<Endpoint> {
         }
     });
     let webhook = [ErrorCode::WebhookUnauthenticated, ErrorCode::InvalidRequest];
-    let others = [(DOCUMENT, "GET"), (WEBHOOKS, "GET"), (WEBHOOKS, "POST")];
+    let others = [(DOCUMENT, "GET"), (WEBHOOKS, "GET"), (WEBHOOKS, "POST"), (HOOKS, "POST")];
     let others = others.into_iter().map(|(route, method)| {
-        let codes = if route == WEBHOOKS { webhook.as_slice() } else { &[] };
+        let codes = if route == DOCUMENT { &[] } else { webhook.as_slice() };
         let refused = codes.iter().map(|code| (code.status(), code.as_str()));
         Endpoint { route, method, answers: [(200, "")].into_iter().chain(refused).collect() }
     });

@@ -112,7 +112,7 @@ impl EventStore for MemoryStore {
     ) -> Result<bool, StoreError> {
         let state = &mut *self.step("EventStore::replace_secret").await?;
         let found = state.endpoint_of(project, endpoint);
-        Ok(found.map(|endpoint| endpoint.replace_secret(secret)).is_some())
+        Ok(found.map(|endpoint| endpoint.secret.replace(secret)).is_some())
     }
 
     async fn enable_endpoint(

@@ -9,6 +9,7 @@ mod event;
 #[cfg(feature = "faults")]
 mod faults;
 mod figures;
+mod hook;
 mod idempotency;
 mod identity;
 mod identity_sessions;

@@ -14,7 +14,7 @@ use dwar_operator::{
 use dwar_otp::idempotency::{Record, Slot};
 use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{GuessBudget, Otp, RefusedSends};
-use dwar_project::{KeyRecord, Project};
+use dwar_project::{Hook, KeyRecord, Project};
 use dwar_ratelimit::{SendKey, SendSlot};
 use dwar_session::{Session, SigningKey};
 use dwar_wallet::{LedgerEntry, LedgerProof, OpenHold, ProofRun};
@@ -51,6 +51,7 @@ pub(crate) struct State {
     pub used_challenges: HashMap<Digest, Timestamp>,
     pub passkeys: Vec<Passkey>,
     pub admin_tokens: Vec<AdminToken>,
+    pub hooks: Vec<Hook>,
     pub audit: Vec<AuditEntry>,
     pub searches: HashMap<SearcherId, Searches>,
     pub instances: Vec<Instance>,

@@ -9,7 +9,7 @@ use dwar_event::{
     CallLog, Dispatch, Endpoint, Event, EventKind, EventPhone, EventStore, NewSecret, Room, Subject,
 };
 use dwar_identity::IdentityStore;
-use dwar_kernel::{KeyMode, ProjectId, StoreError};
+use dwar_kernel::{KeptSecret, KeyMode, ProjectId, StoreError};
 use dwar_login::LoginStore;
 use dwar_otp::{Otp, OtpStore, Report, Reported, Verdict};
 use dwar_postgres::{PostgresStore, Settings};
@@ -68,8 +68,7 @@ fn endpoint(make: &Fixtures, project: ProjectId) -> Endpoint {
         project,
         url: "https://example.com/hook".to_owned(),
         full_phone: false,
-        secret: make.sealed(),
-        previous: None,
+        secret: KeptSecret::first(make.sealed()),
         created_at: START,
         failing: None,
         disabled_at: None,

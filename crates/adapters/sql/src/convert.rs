@@ -1,7 +1,7 @@
 //! From columns to the domain's types and back; what cannot be read names its table, column, row.
 
 use crate::{At, Id};
-use dwar_kernel::{BlindIndex, Digest, Sealed, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, Digest, KeptSecret, PreviousSecret, Sealed, StoreError, Timestamp};
 use std::fmt::Display;
 use std::str::FromStr;
 use uuid::Uuid;
@@ -79,9 +79,37 @@ impl<K: Display> Row<K> {
         self.bytes(column, raw).map(BlindIndex)
     }
 
+    /// A secret, and the one before it.
+    pub fn secret(&self, stored: SecretColumns) -> Result<KeptSecret, StoreError> {
+        let SecretColumns { secret, previous_secret, previous_until } = stored;
+        let previous = previous_secret.map(|secret| {
+            let until = self.known("previous_until", previous_until.and_then(|at| at.0))?;
+            Ok::<_, StoreError>(PreviousSecret { secret: Sealed(secret), until })
+        });
+        Ok(KeptSecret { present: Sealed(secret), previous: previous.transpose()? })
+    }
+
     /// A count.
     pub fn count(&self, column: &'static str, stored: i32) -> Result<u32, StoreError> {
         self.known(column, u32::try_from(stored).ok())
+    }
+}
+
+/// The columns of a secret and the one before it, in the tables that have both.
+pub struct SecretColumns {
+    pub secret: Vec<u8>,
+    pub previous_secret: Option<Vec<u8>>,
+    pub previous_until: Option<At>,
+}
+
+impl From<&KeptSecret> for SecretColumns {
+    fn from(kept: &KeptSecret) -> Self {
+        let previous = kept.previous.as_ref();
+        Self {
+            secret: kept.present.0.clone(),
+            previous_secret: sealed_bytes(previous.map(|previous| &previous.secret)),
+            previous_until: previous.map(|previous| previous.until.into()),
+        }
     }
 }
 

@@ -1,12 +1,10 @@
 //! Events and the endpoints they go to.
 
 use crate::schema::{events, webhook_endpoints};
-use crate::{At, Id, Row, sealed_bytes, stored_count};
+use crate::{At, Id, Row, SecretColumns, sealed_bytes, stored_count};
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use dwar_event::{
-    Endpoint, Event, EventKind, EventPhone, Failing, PreviousSecret, Subject, WaitingEndpoint,
-};
+use dwar_event::{Endpoint, Event, EventKind, EventPhone, Failing, Subject, WaitingEndpoint};
 use dwar_kernel::{Channel, Paise, Sealed, StoreError, Timestamp};
 
 /// An endpoint.
@@ -28,15 +26,15 @@ pub struct EndpointRow {
 
 impl From<&Endpoint> for EndpointRow {
     fn from(endpoint: &Endpoint) -> Self {
-        let previous = endpoint.previous.as_ref();
+        let SecretColumns { secret, previous_secret, previous_until } = (&endpoint.secret).into();
         Self {
             id: endpoint.id.into(),
             project_id: endpoint.project.into(),
             url: endpoint.url.clone(),
             full_phone: endpoint.full_phone,
-            secret: endpoint.secret.0.clone(),
-            previous_secret: sealed_bytes(previous.map(|previous| &previous.secret)),
-            previous_until: previous.map(|previous| previous.until.into()),
+            secret,
+            previous_secret,
+            previous_until,
             created_at: endpoint.created_at.into(),
             failures: endpoint.failing.map_or(0, |failing| stored_count(failing.failures)),
             failing_since: endpoint.failing.map(|failing| failing.since.into()),
@@ -50,13 +48,6 @@ impl TryFrom<EndpointRow> for Endpoint {
 
     fn try_from(row: EndpointRow) -> Result<Self, StoreError> {
         let read = Row::new("webhook_endpoints", row.id);
-        let previous = match row.previous_secret {
-            Some(secret) => Some(PreviousSecret {
-                secret: Sealed(secret),
-                until: read.known("previous_until", row.previous_until.and_then(|at| at.0))?,
-            }),
-            None => None,
-        };
         let failures = read.count("failures", row.failures)?;
         let since = read.maybe_at("failing_since", row.failing_since)?;
         Ok(Self {
@@ -64,8 +55,11 @@ impl TryFrom<EndpointRow> for Endpoint {
             project: read.id("project_id", row.project_id)?,
             url: row.url,
             full_phone: row.full_phone,
-            secret: Sealed(row.secret),
-            previous,
+            secret: read.secret(SecretColumns {
+                secret: row.secret,
+                previous_secret: row.previous_secret,
+                previous_until: row.previous_until,
+            })?,
             created_at: read.at("created_at", row.created_at)?,
             failing: since.map(|since| Failing { since, failures }),
             disabled_at: read.maybe_at("disabled_at", row.disabled_at)?,

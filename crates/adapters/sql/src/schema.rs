@@ -499,6 +499,21 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    use crate::types::*;
+    hooks (id) {
+        id -> Id,
+        project_id -> Id,
+        mode -> Text,
+        kind -> Text,
+        lifetime_seconds -> Integer,
+        secret -> Binary,
+        previous_secret -> Nullable<Binary>,
+        previous_until -> Nullable<At>,
+        created_at -> At,
+    }
+}
+
 diesel::joinable!(api_keys -> projects (project_id));
 diesel::joinable!(wallets -> projects (project_id));
 diesel::joinable!(event_deliveries -> events (event_id));

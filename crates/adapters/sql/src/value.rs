@@ -7,7 +7,7 @@ use diesel::expression::AsExpression;
 use diesel::query_builder::QueryId;
 use diesel::sql_types::{SqlOrd, SqlType};
 use dwar_kernel::{
-    AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, IdentityId,
+    AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, HookId, IdentityId,
     InstanceId, KeeperId, OperatorId, OtpId, ProjectId, ReceiptId, SearcherId, SessionId, TallyId,
     Timestamp, TokenId,
 };
@@ -81,7 +81,7 @@ macro_rules! ids {
 
 ids! {
     ProjectId ApiKeyId OtpId AttemptId SessionId TokenId IdentityId EntryId ReceiptId EndpointId
-    OperatorId AdminTokenId AuditId CallId InstanceId KeeperId TallyId SearcherId
+    HookId OperatorId AdminTokenId AuditId CallId InstanceId KeeperId TallyId SearcherId
 }
 
 #[cfg(feature = "postgres")]

@@ -33,6 +33,8 @@ mod audit;
 mod call;
 #[path = "../../sql/ports/figures.rs"]
 mod figures;
+#[path = "../../sql/ports/hook.rs"]
+mod hook;
 #[path = "../../sql/ports/ledger.rs"]
 mod ledger;
 #[path = "../../sql/ports/operator.rs"]

@@ -10,7 +10,7 @@ use diesel::query_dsl::RunQueryDsl;
 use diesel::sql_types::BigInt;
 use dwar_event::{CallLog, Endpoint, Event, EventStore, Room};
 use dwar_identity::IdentityStore;
-use dwar_kernel::{EntryId, KeyMode, ProjectId, Sealed, StoreError};
+use dwar_kernel::{EntryId, KeptSecret, KeyMode, ProjectId, Sealed, StoreError};
 use dwar_operator::{AuditFilter, AuditStore};
 use dwar_otp::{GuessPolicy, Otp, Report, Reported, Verdict};
 use dwar_project::{ProjectChange, ProjectStore};
@@ -55,8 +55,7 @@ impl Scene {
             project: self.project,
             url: "https://example.com/dwar".to_owned(),
             full_phone: false,
-            secret: Sealed(vec![1]),
-            previous: None,
+            secret: KeptSecret::first(Sealed(vec![1])),
             created_at: START,
             failing: None,
             disabled_at: None,

@@ -123,6 +123,7 @@ const fn label(purpose: Purpose) -> &'static str {
         Purpose::SandboxMessage => "sandbox message",
         Purpose::SigningKey => "signing key",
         Purpose::WebhookSecret => "webhook secret",
+        Purpose::HookSecret => "hook secret",
         Purpose::ProviderReference => "provider reference",
         Purpose::AccessToken => "access token",
         Purpose::OperatorLink => "operator link",

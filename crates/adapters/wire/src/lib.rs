@@ -14,6 +14,7 @@ mod refused;
 mod request_id;
 mod serve;
 mod streamed;
+mod throttle;
 mod trace;
 
 pub use actix_web::http::StatusCode;
@@ -28,4 +29,5 @@ pub use refused::Refused;
 pub use request_id::{REQUEST_ID, fresh_id, request_id};
 pub use serve::{Serving, begun, listen, serve};
 pub use streamed::{CutOff, csv_download, streamed};
+pub use throttle::Throttle;
 pub use trace::{RequestTrace, TraceEnd};

@@ -1,6 +1,7 @@
+use super::send_otp::Repeat;
 use crate::Toolbox;
 use dwar_kernel::{BlindIndex, Purpose, StoreError, Timestamp};
-use dwar_otp::idempotency::{Beginning, IdempotencyKey, IdempotencyStore, Lifetimes, Record, Slot};
+use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_project::Caller;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ pub struct Idempotency {
     pub tools: Toolbox,
     /// Keeps first answers.
     pub store: Arc<dyn IdempotencyStore>,
-    /// How long a request may take, and how long its answer is kept.
+    /// How long a request may take, and how long its answer is kept, unless it says otherwise.
     pub lifetimes: Lifetimes,
 }
 
@@ -33,12 +34,12 @@ pub(crate) enum Begun {
 }
 
 impl Idempotency {
-    /// Asks whether to do the work of `key` on `route`, for a request about a phone; `asked` is all that it asks for.
+    /// Asks whether to do the work of a key on `route`, for a request about a phone; `asked` is all that it asks for.
     pub(crate) async fn begin(
         &self,
         caller: &Caller,
         route: &'static str,
-        key: &IdempotencyKey,
+        repeat: Repeat<'_>,
         (asked, phone): (&str, BlindIndex),
     ) -> Result<Begun, StoreError> {
         let vault = &self.tools.vault;
@@ -48,11 +49,11 @@ impl Idempotency {
         let digest = |last: &str| {
             vault.digest(Purpose::Idempotency, &[scope[0], scope[1], scope[2], last.as_bytes()])
         };
-        let slot = Slot { project, mode, route, key: digest(key.expose()) };
+        let slot = Slot { project, mode, route, key: digest(repeat.key.expose()) };
         let fingerprint = digest(asked);
         let began_at = self.tools.now();
         let record = Record { fingerprint, phone, began_at, answer: None };
-        Ok(match self.store.begin(slot, record, self.lifetimes).await? {
+        Ok(match self.store.begin(slot, record, repeat.lifetimes).await? {
             Beginning::Fresh => Begun::Fresh(Ticket { slot, began_at }),
             Beginning::Running => Begun::Running,
             Beginning::Reused => Begun::Reused,

@@ -1,11 +1,10 @@
 use super::message_text::sms_text_of;
-use super::send_otp::Errand;
+use super::send_otp::{Errand, Order, Repeat};
 use crate::{SendOtp, SendOtpError, SentOtp};
 use dwar_kernel::{Channel, Phone, TRACE};
 use dwar_otp::idempotency::IdempotencyKey;
-use dwar_otp::{Code, Route};
+use dwar_otp::{Code, RelayLifetime, Route};
 use dwar_project::Caller;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
@@ -17,22 +16,6 @@ use tracing::instrument;
 pub struct RelayOtp {
     /// Sends it.
     pub sends: Arc<SendOtp>,
-}
-
-/// How long a code of somebody else works: 60 to 3,600 seconds. Nothing is sent after that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RelayLifetime(Duration);
-
-impl RelayLifetime {
-    /// Its bounds, in seconds.
-    pub const SECONDS: RangeInclusive<u64> = 60..=3_600;
-    /// The same, for people.
-    pub const RULE: &str = "a whole number of seconds from 60 to 3600";
-
-    /// A lifetime of whole seconds; `None` outside of the bounds.
-    pub fn from_seconds(seconds: u64) -> Option<Self> {
-        Self::SECONDS.contains(&seconds).then(|| Self(Duration::from_secs(seconds)))
-    }
 }
 
 /// Why a code was not relayed.
@@ -60,17 +43,33 @@ impl RelayOtp {
         &self,
         caller: &Caller,
         phone: &Phone,
-        (code, RelayLifetime(lifetime)): (Code, RelayLifetime),
+        message: (Code, RelayLifetime),
         key: Option<&IdempotencyKey>,
     ) -> Result<SentOtp, RelayOtpError> {
         if !caller.project.relay.is_on(caller.mode) {
             return Err(RelayOtpError::Disabled);
         }
+        let repeat = key.map(|key| Repeat { key, lifetimes: self.sends.idempotency.lifetimes });
+        self.deliver(caller, phone, message, repeat, &|| ()).await
+    }
+
+    /// As [`RelayOtp::relay`], whether or not the project has switched that on; `recorded` is called once the
+    /// send is on record.
+    pub(crate) async fn deliver(
+        &self,
+        caller: &Caller,
+        phone: &Phone,
+        (code, lifetime): (Code, RelayLifetime),
+        repeat: Option<Repeat<'_>>,
+        recorded: &(dyn Fn() + Send + Sync),
+    ) -> Result<SentOtp, RelayOtpError> {
+        let lifetime = lifetime.duration();
         let fixed = self.fixed_lifetime(caller).filter(|fixed| *fixed != lifetime);
         if let Some(fixed) = fixed {
             return Err(RelayOtpError::FixedLifetime(fixed));
         }
-        Ok(self.sends.run(caller, phone, &Errand::Relay(code, lifetime), key).await?)
+        let errand = Errand::Relay(code, lifetime);
+        Ok(self.sends.run(&Order { caller, phone, errand, repeat, recorded }).await?)
     }
 
     /// The one lifetime that the texts on the route of a caller's messages are for, if any of them names its

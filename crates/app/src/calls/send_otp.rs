@@ -10,7 +10,7 @@ use dwar_kernel::{
     Unsealable,
 };
 use dwar_login::{Cost, NewSend, Prepared};
-use dwar_otp::idempotency::IdempotencyKey;
+use dwar_otp::idempotency::{IdempotencyKey, Lifetimes};
 use dwar_otp::sandbox::Scenario;
 use dwar_otp::{
     Code, CodeDigest, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, Reach, Refusal, Route,
@@ -28,6 +28,24 @@ pub(crate) enum Errand {
     LogIn,
     /// A code of somebody else, and how long it works.
     Relay(Code, Duration),
+}
+
+/// A send, and all that is known of it before it is made.
+pub(crate) struct Order<'a> {
+    pub(crate) caller: &'a Caller,
+    pub(crate) phone: &'a Phone,
+    pub(crate) errand: Errand,
+    /// By what it is recognised when it is asked for again.
+    pub(crate) repeat: Option<Repeat<'a>>,
+    /// Called when it is on record: from then on nothing that happens to this process loses it.
+    pub(crate) recorded: &'a (dyn Fn() + Send + Sync),
+}
+
+/// By what a request is recognised when it is repeated, and for how long.
+#[derive(Clone, Copy)]
+pub(crate) struct Repeat<'a> {
+    pub(crate) key: &'a IdempotencyKey,
+    pub(crate) lifetimes: Lifetimes,
 }
 
 /// Sends a code to a phone: prepare, deliver, report (`POST /v1/otp/send`).
@@ -68,63 +86,50 @@ impl SendOtp {
         phone: &Phone,
         key: Option<&IdempotencyKey>,
     ) -> Result<SentOtp, SendOtpError> {
-        self.run(caller, phone, &Errand::LogIn, key).await
+        let repeat = key.map(|key| Repeat { key, lifetimes: self.idempotency.lifetimes });
+        let errand = Errand::LogIn;
+        self.run(&Order { caller, phone, errand, repeat, recorded: &|| () }).await
     }
 
-    /// Does an errand, once for each key.
-    pub(crate) async fn run(
-        &self,
-        caller: &Caller,
-        phone: &Phone,
-        errand: &Errand,
-        key: Option<&IdempotencyKey>,
-    ) -> Result<SentOtp, SendOtpError> {
-        let index = self.deliver.tools.vault.phone_index(caller.project.id, caller.mode, phone);
-        let outcome = self.run_once(caller, (phone, index), errand, key).await;
+    /// Does what is ordered, once for each key.
+    pub(crate) async fn run(&self, order: &Order<'_>) -> Result<SentOtp, SendOtpError> {
+        let (project, mode) = (order.caller.project.id, order.caller.mode);
+        let index = self.deliver.tools.vault.phone_index(project, mode, order.phone);
+        let outcome = self.once(order, index).await;
         if let Some(reason) = outcome.as_ref().err().and_then(reason_of) {
-            self.tally.refused((caller.project.id, caller.mode), Some(index), reason);
+            self.tally.refused((project, mode), Some(index), reason);
         }
-        self.deliver.tools.observer.sent(caller.mode, SendEnd::from(&outcome));
+        self.deliver.tools.observer.sent(mode, SendEnd::from(&outcome));
         outcome
     }
 
-    async fn run_once(
-        &self,
-        caller: &Caller,
-        (phone, index): (&Phone, BlindIndex),
-        errand: &Errand,
-        key: Option<&IdempotencyKey>,
-    ) -> Result<SentOtp, SendOtpError> {
-        let Some(key) = key else {
-            return self.run_fresh(caller, (phone, index), errand).await;
-        };
-        let asked = errand.asked(phone);
+    async fn once(&self, order: &Order<'_>, index: BlindIndex) -> Result<SentOtp, SendOtpError> {
+        let Some(repeat) = order.repeat else { return self.fresh(order, index).await };
+        let asked = order.errand.asked(order.phone);
         let asked = (asked.as_str(), index);
-        let ticket = match self.idempotency.begin(caller, errand.route(), key, asked).await? {
+        let begun =
+            self.idempotency.begin(order.caller, order.errand.route(), repeat, asked).await?;
+        let ticket = match begun {
             Begun::Fresh(ticket) => ticket,
             Begun::Running => return Err(SendOtpError::Conflict),
             Begun::Reused => return Err(SendOtpError::Reused),
             Begun::Replay(answer) => {
                 let unreadable = || Err(StoreError::from(Unsealable).into());
-                return again(&answer, caller.mode).unwrap_or_else(unreadable);
+                return again(&answer, order.caller.mode).unwrap_or_else(unreadable);
             }
         };
-        let outcome = self.run_fresh(caller, (phone, index), errand).await;
+        let outcome = self.fresh(order, index).await;
         self.idempotency.end(ticket, first_answer(&outcome).as_deref()).await;
         outcome
     }
 
-    async fn run_fresh(
-        &self,
-        caller: &Caller,
-        (phone, index): (&Phone, BlindIndex),
-        errand: &Errand,
-    ) -> Result<SentOtp, SendOtpError> {
+    async fn fresh(&self, order: &Order<'_>, index: BlindIndex) -> Result<SentOtp, SendOtpError> {
+        let Order { caller, phone, .. } = *order;
         let Deliver { tools, logins, routes, .. } = self.deliver.as_ref();
         let now = tools.now();
         let mode = caller.mode;
         let route = routes.of(&caller.project, mode);
-        let (otp, code) = self.compose(caller, (phone, index), errand, &route, now);
+        let (otp, code) = self.compose(order, index, &route, now);
 
         let cost = self.cost(caller, phone, &route);
         let entry = EntryId::new(now, tools.entropy.as_ref());
@@ -141,6 +146,7 @@ impl SendOtp {
                 return Err(SendOtpError::InsufficientBalance(Some(admission.withdrawn)));
             }
         };
+        (order.recorded)();
         let way = Way { project: &caller.project, route, contents: Some((phone.clone(), code)) };
         let otp = match otp.delivery.attempts.last().cloned() {
             Some(first) => self.deliver.attempt(way, otp, first).await?,
@@ -180,12 +186,12 @@ impl SendOtp {
 
     fn compose(
         &self,
-        caller: &Caller,
-        (phone, index): (&Phone, BlindIndex),
-        errand: &Errand,
+        order: &Order<'_>,
+        index: BlindIndex,
         route: &Route,
         now: Timestamp,
     ) -> (Otp, Code) {
+        let Order { caller, phone, errand, .. } = order;
         let Toolbox { entropy, vault, .. } = &self.deliver.tools;
         let (project, mode) = (caller.project.id, caller.mode);
         let id = OtpId::new(now, entropy.as_ref());

@@ -1,6 +1,6 @@
 use crate::{AuditedChange, Control, ManageError};
 use dwar_event::{Endpoint, EventStore, NewSecret, WebhookSecret, WebhookSender};
-use dwar_kernel::{EndpointId, ProjectId, Purpose, Sealed, TRACE, is_line};
+use dwar_kernel::{EndpointId, KeptSecret, ProjectId, Purpose, Sealed, TRACE, is_line};
 use dwar_operator::{Action, By, Command, Facts};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ const LONGEST_URL: usize = 2_048;
 const MALFORMED_URL: &str = "an address is at most 2048 visible characters on one line";
 
 /// How long a replaced secret also signs, so that receivers can change over.
-const OVERLAP: Duration = Duration::from_secs(24 * 3_600);
+pub(super) const OVERLAP: Duration = Duration::from_secs(24 * 3_600);
 
 /// No endpoint of this id in the project.
 pub(super) const NO_ENDPOINT: ManageError =
@@ -55,8 +55,7 @@ impl ManageEndpoints {
             project,
             url: url.to_owned(),
             full_phone,
-            secret: self.seal(id, &secret),
-            previous: None,
+            secret: KeptSecret::first(self.seal(id, &secret)),
             created_at: now,
             failing: None,
             disabled_at: None,
@@ -139,8 +138,8 @@ impl ManageEndpoints {
     }
 
     fn seal(&self, endpoint: EndpointId, secret: &WebhookSecret) -> Sealed {
-        let (context, plain) = (endpoint.uuid(), secret.expose());
-        self.control.tools.vault.seal(Purpose::WebhookSecret, context.as_bytes(), plain.as_bytes())
+        let vault = self.control.tools.vault.as_ref();
+        secret.seal(vault, Purpose::WebhookSecret, endpoint.uuid())
     }
 }
 

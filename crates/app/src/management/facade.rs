@@ -1,8 +1,8 @@
 use crate::{
     Activity, Audit, AuditLog, Control, EndpointLog, Find, FirstSteps, Inbox, ManageAccount,
-    ManageAdminTokens, ManageEndpoints, ManageIdentities, ManageLedger, ManageOperators,
-    ManageProjects, ManageSigningKeys, ManageWallets, Parts, Passkeys, ReadFigures, SearchPhones,
-    SignIn, UnlockPhone, project_rules,
+    ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
+    ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, Parts, Passkeys,
+    ReadFigures, SearchPhones, SignIn, UnlockPhone, project_rules,
 };
 use dwar_event::WebhookSender;
 use dwar_operator::{PasskeyVerifier, PasswordHasher};
@@ -23,6 +23,8 @@ pub struct Management {
     pub endpoints: ManageEndpoints,
     /// What endpoints were told, and telling it again.
     pub endpoint_log: EndpointLog,
+    /// Where other systems ask for codes to be delivered.
+    pub hooks: ManageHooks,
     /// Those who verified a phone number, and their sessions.
     pub identities: ManageIdentities,
     /// Lifts the locks of phones.
@@ -109,6 +111,7 @@ impl Parts {
                 control: control(),
                 tell: Arc::new(self.tell_events(sender)),
             },
+            hooks: ManageHooks { control: control(), hooks: stores.hooks },
             identities: ManageIdentities {
                 control: control(),
                 identities: stores.identities.clone(),

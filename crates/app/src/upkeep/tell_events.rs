@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tracing::field::Empty;
 use tracing::{Span, instrument};
-use zeroize::Zeroizing;
 
 /// Calls under way at once, of this process.
 const TOTAL: u32 = 128;
@@ -135,19 +134,12 @@ impl TellEvents {
         endpoint: &Endpoint,
         now: Timestamp,
     ) -> Result<Vec<WebhookSecret>, StoreError> {
-        endpoint.secrets(now).into_iter().map(|sealed| self.secret(endpoint, sealed)).collect()
+        endpoint.secret.at(now).into_iter().map(|sealed| self.secret(endpoint, sealed)).collect()
     }
 
     fn secret(&self, endpoint: &Endpoint, sealed: &Sealed) -> Result<WebhookSecret, StoreError> {
-        let context = endpoint.id.uuid();
-        let plain = self.tools.vault.open(Purpose::WebhookSecret, context.as_bytes(), sealed)?;
-        let plain = Zeroizing::new(plain);
-        let text = std::str::from_utf8(&plain).ok().and_then(|text| text.parse().ok());
-        text.ok_or_else(|| StoreError::Inconsistent {
-            table: "webhook_endpoints",
-            column: "secret",
-            row: endpoint.id.to_string(),
-        })
+        let (vault, owner) = (self.tools.vault.as_ref(), endpoint.id.uuid());
+        Ok(WebhookSecret::open(vault, Purpose::WebhookSecret, owner, sealed)?)
     }
 
     /// The phone an event is about: masked, unless the endpoint is to know it; none once erased.

@@ -83,7 +83,7 @@ impl Walk {
         let digests: Vec<_> = keys.iter().map(|key| key.digest.0).collect();
         let links = stores.operators.links().await.unwrap();
         let links: Vec<_> = links.iter().map(|link| link.digest.0).collect();
-        let secrets: Vec<_> = endpoints.iter().map(|one| one.secret.0.clone()).collect();
+        let secrets: Vec<_> = endpoints.iter().map(|one| one.secret.present.0.clone()).collect();
         format!(
             "{projects:?}{keys:?}{wallet:?}{endpoints:?}{signing_keys:?}{identity:?}{operators:?}\
              {sessions:?}{tokens:?}{hashes:?}{digests:?}{links:?}{secrets:?}"

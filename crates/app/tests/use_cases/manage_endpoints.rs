@@ -1,7 +1,7 @@
 use crate::common::{BY, World, down};
 use dwar_app::{ManageEndpoints, ManageError};
 use dwar_event::{Endpoint, MockEventStore, MockWebhookSender, NewSecret, SendFailure};
-use dwar_kernel::{EndpointId, Purpose, Vault};
+use dwar_kernel::{EndpointId, KeptSecret, Purpose, Vault};
 use dwar_testkit::{ClearVault, START, minutes};
 use mockall::predicate::eq;
 use std::sync::{Arc, Mutex};
@@ -49,15 +49,15 @@ async fn a_new_endpoint_shows_its_secret_and_stores_it_sealed() {
         let (endpoint, secret) = manage.add(&BY, project, URL, full_phone).await.unwrap();
         assert_eq!(*stored.lock().unwrap(), std::slice::from_ref(&endpoint));
         let context = endpoint.id.uuid();
-        let plain = ClearVault.open(Purpose::WebhookSecret, context.as_bytes(), &endpoint.secret);
+        let plain =
+            ClearVault.open(Purpose::WebhookSecret, context.as_bytes(), &endpoint.secret.present);
         assert_eq!(plain.unwrap(), secret.expose().into_bytes());
         let wanted = Endpoint {
             id: endpoint.id,
             project,
             url: URL.to_owned(),
             full_phone,
-            secret: endpoint.secret.clone(),
-            previous: None,
+            secret: KeptSecret::first(endpoint.secret.present.clone()),
             created_at: START,
             failing: None,
             disabled_at: None,

@@ -24,7 +24,7 @@ fn sealed(endpoint: &Endpoint, secret: &WebhookSecret) -> Sealed {
 /// An endpoint with the secret of seed 1, to be told of a code that reached the world's phone.
 fn dispatch(world: &World) -> Dispatch {
     let mut endpoint = world.make.endpoint(world.line.project);
-    endpoint.secret = sealed(&endpoint, &secret(1));
+    endpoint.secret.present = sealed(&endpoint, &secret(1));
     let subject = Subject::Otp {
         otp: world.make.id(),
         channel: Some(dwar_otp::Channel::Sms),
@@ -200,7 +200,7 @@ async fn a_replaced_secret_signs_along_until_its_end() {
     let mut dispatch = dispatch(&world);
     let new = sealed(&dispatch.endpoint, &secret(2));
     let end = START + seconds(60);
-    dispatch.endpoint.replace_secret(NewSecret { secret: new, previous_until: end });
+    dispatch.endpoint.secret.replace(NewSecret { secret: new, previous_until: end });
     for (now, seeds) in [(end - MS, vec![2, 1]), (end, vec![2])] {
         world.clock.set(now);
         let signature = told(&world, &dispatch).await.signature;
@@ -242,10 +242,11 @@ async fn what_cannot_be_opened_is_given_up_and_posted_to_nobody() {
     let world = World::live();
     let good = dispatch(&world);
     let mut no_secret = good.clone();
-    no_secret.endpoint.secret = Sealed(b"of another key".to_vec());
+    no_secret.endpoint.secret.present = Sealed(b"of another key".to_vec());
     let mut garbled = good.clone();
     let context = garbled.endpoint.id.uuid();
-    garbled.endpoint.secret = ClearVault.seal(Purpose::WebhookSecret, context.as_bytes(), b"?");
+    garbled.endpoint.secret.present =
+        ClearVault.seal(Purpose::WebhookSecret, context.as_bytes(), b"?");
     let mut no_phone = good;
     if let Subject::Otp { phone: Some(phone), .. } = &mut no_phone.event.subject {
         phone.sealed = Sealed(b"of another project".to_vec());

@@ -1,5 +1,5 @@
 use crate::{Event, EventKind, Subject};
-use dwar_kernel::{EndpointId, KeyMode, ProjectId, Sealed, Timestamp};
+use dwar_kernel::{EndpointId, KeptSecret, KeyMode, ProjectId, Timestamp};
 use std::time::Duration;
 
 /// An address that a project's events go to.
@@ -13,10 +13,8 @@ pub struct Endpoint {
     pub url: String,
     /// Whether events carry the whole phone number instead of a masked one.
     pub full_phone: bool,
-    /// What signs them, unreadable at rest.
-    pub secret: Sealed,
-    /// The secret before, while both sign.
-    pub previous: Option<PreviousSecret>,
+    /// What signs them.
+    pub secret: KeptSecret,
     /// When it was added.
     pub created_at: Timestamp,
     /// How it fails, if the last call to it failed.
@@ -43,31 +41,7 @@ pub struct SwitchOff {
     pub failures: u32,
 }
 
-/// A secret that signs alongside its successor for a while.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PreviousSecret {
-    /// The secret, unreadable at rest.
-    pub secret: Sealed,
-    /// The first instant at which it no longer signs.
-    pub until: Timestamp,
-}
-
-/// A secret to take the place of the present one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewSecret {
-    /// The secret, unreadable at rest.
-    pub secret: Sealed,
-    /// Until when the present one also signs.
-    pub previous_until: Timestamp,
-}
-
 impl Endpoint {
-    /// Replaces the present secret with a new one; the old one also signs for a while.
-    pub fn replace_secret(&mut self, new: NewSecret) {
-        let secret = std::mem::replace(&mut self.secret, new.secret);
-        self.previous = Some(PreviousSecret { secret, until: new.previous_until });
-    }
-
     /// Counts a call that failed at `now`; if this switches the endpoint off, gives what its
     /// project must be told.
     ///
@@ -99,17 +73,12 @@ impl Endpoint {
         self.disabled_at = None;
         self.failing = None;
     }
-
-    /// The secrets that sign at `now`, the newest first.
-    pub fn secrets(&self, now: Timestamp) -> Vec<&Sealed> {
-        let previous = self.previous.as_ref().filter(|previous| now < previous.until);
-        std::iter::once(&self.secret).chain(previous.map(|previous| &previous.secret)).collect()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dwar_kernel::Sealed;
 
     const NOW: i64 = 1_800_000_000;
     const RULE: SwitchOff = SwitchOff { after: Duration::from_secs(60), failures: 3 };
@@ -124,22 +93,11 @@ mod tests {
             project: "00000000-0000-7000-8000-000000000002".parse().unwrap(),
             url: "https://example.com".to_owned(),
             full_phone: false,
-            secret: Sealed(vec![1]),
-            previous: None,
+            secret: KeptSecret::first(Sealed(vec![1])),
             created_at: at(0),
             failing: None,
             disabled_at: None,
         }
-    }
-
-    #[test]
-    fn the_old_secret_signs_along_until_its_end() {
-        let mut endpoint = endpoint();
-        let until = at(60);
-        endpoint.replace_secret(NewSecret { secret: Sealed(vec![2]), previous_until: until });
-        let last = until - Duration::from_millis(1);
-        assert_eq!(endpoint.secrets(last), [&Sealed(vec![2]), &Sealed(vec![1])]);
-        assert_eq!(endpoint.secrets(until), [&Sealed(vec![2])]);
     }
 
     #[test]

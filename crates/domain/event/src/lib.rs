@@ -9,14 +9,12 @@ mod event_id;
 mod ports;
 mod retry;
 mod room;
-mod secret;
 
 pub use call::{CALL_LEASE, CALLS_KEPT, CallFilter, EndpointCall, LoggedCall, Resend, ResendState};
 pub use call_log::*;
-pub use dwar_kernel::{Event, EventKind, EventPhone, Subject};
-pub use endpoint::{Endpoint, Failing, NewSecret, PreviousSecret, SwitchOff};
+pub use dwar_kernel::{Event, EventKind, EventPhone, NewSecret, Subject, WebhookSecret};
+pub use endpoint::{Endpoint, Failing, SwitchOff};
 pub use event_id::{EventId, MalformedEventId};
 pub use ports::*;
 pub use retry::wait_after;
 pub use room::{Room, WaitingEndpoint};
-pub use secret::{MalformedSecret, WebhookSecret};

@@ -24,7 +24,7 @@ pub trait EventStore: Send + Sync {
         endpoint: EndpointId,
     ) -> Result<bool, StoreError>;
 
-    /// Replaces an endpoint's secret by [`Endpoint::replace_secret`]; `false` if there is none.
+    /// Replaces an endpoint's secret by [`KeptSecret::replace`](dwar_kernel::KeptSecret::replace); `false` if there is none.
     async fn replace_secret(
         &self,
         project: ProjectId,

@@ -72,7 +72,9 @@ ids! {
     ReceiptId;
     /// One address that a project's events go to.
     EndpointId;
-    /// One call to such an address.
+    /// One address at which another system asks for codes to be delivered.
+    HookId;
+    /// One call to an address that events go to.
     CallId;
     /// One process that runs the service, from its start to its end.
     InstanceId;

@@ -16,6 +16,7 @@ mod phone;
 mod secret_text;
 mod trace;
 mod vault;
+mod webhook_secret;
 mod words;
 
 pub use channel::Channel;
@@ -25,7 +26,7 @@ pub use error::StoreError;
 pub use event::{Event, EventKind, EventPhone, Subject};
 pub use guesses::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use id::{
-    AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, IdentityId,
+    AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, HookId, IdentityId,
     InstanceId, KeeperId, MalformedId, OperatorId, OtpId, ProjectId, ReceiptId, SearcherId,
     SessionId, TallyId, TokenId,
 };
@@ -36,3 +37,4 @@ pub use phone::{InvalidPhone, Phone};
 pub use secret_text::SecretText;
 pub use trace::{PARENT_AWAITED, TRACE, TRACE_BEGINS};
 pub use vault::{BlindIndex, Digest, Purpose, Sealed, Unsealable, Vault};
+pub use webhook_secret::{KeptSecret, MalformedSecret, NewSecret, PreviousSecret, WebhookSecret};

@@ -24,6 +24,8 @@ pub enum Purpose {
     SigningKey,
     /// The secret that signs a project's events.
     WebhookSecret,
+    /// What another system proves itself with at a hook.
+    HookSecret,
     /// Look-up digest of what a provider calls a message.
     ProviderReference,
     /// Digest by which a checked access token is recognised.
@@ -54,7 +56,7 @@ pub enum Purpose {
 
 impl Purpose {
     /// Every purpose, in the order of their declaration.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::ApiKey,
         Self::RefreshToken,
         Self::RefreshTokenMac,
@@ -65,6 +67,7 @@ impl Purpose {
         Self::SandboxMessage,
         Self::SigningKey,
         Self::WebhookSecret,
+        Self::HookSecret,
         Self::ProviderReference,
         Self::AccessToken,
         Self::OperatorLink,

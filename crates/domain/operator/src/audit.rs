@@ -39,6 +39,12 @@ words! {
         EndpointTested = "endpoint.tested",
         /// An event was sent again.
         EventResent = "event.resent",
+        /// An address for the codes of another system was made.
+        HookAdded = "hook.added",
+        /// An address for the codes of another system was removed.
+        HookRemoved = "hook.removed",
+        /// An address for the codes of another system got a new secret.
+        HookSecretRotated = "hook.secret_rotated",
         /// A new signing key was made.
         SigningKeyRotated = "signing_key.rotated",
         /// The wrong codes of a phone were forgotten.

@@ -112,6 +112,14 @@ commands! {
     TestWebhook = "test_webhook", change(Area::Settings);
     /// Sends an event again.
     ResendEvent = "resend_event", change(Area::Settings);
+    /// Where other systems ask for codes to be delivered.
+    ListHooks = "list_hooks", see(Area::Settings);
+    /// Makes such an address.
+    AddHook = "add_hook", change(Area::Settings);
+    /// Gives it a new secret.
+    RotateHookSecret = "rotate_hook_secret", change(Area::Settings);
+    /// Removes it.
+    RemoveHook = "remove_hook", change(Area::Settings);
     /// An identity by its id.
     ShowIdentity = "show_identity", see(Area::Identities);
     /// An identity by its phone number.

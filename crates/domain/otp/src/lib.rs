@@ -5,6 +5,7 @@
 mod code;
 mod delivery;
 mod history;
+mod hook;
 pub mod idempotency;
 mod language;
 mod otp;
@@ -24,6 +25,7 @@ pub use delivery::{
 };
 pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use history::*;
+pub use hook::{HookFormat, HookRefusal, RelayLifetime};
 pub use language::{InvalidLanguage, Language};
 pub use otp::{Allowance, Otp, OtpState, Verdict};
 pub use ports::*;

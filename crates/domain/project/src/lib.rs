@@ -3,11 +3,13 @@
 #![warn(missing_docs)]
 
 mod api_key;
+mod hook;
 mod name;
 mod ports;
 mod project;
 
 pub use api_key::{ApiKey, KeyRecord, KeyUse, MalformedApiKey, Used};
+pub use hook::{Hook, HookCaller, HookKind, UnknownHookKind};
 pub use name::{InvalidProjectName, ProjectName};
 pub use ports::*;
 pub use project::{

@@ -1,6 +1,9 @@
-use crate::{Caller, Changed, KeyRecord, KeyUse, NewProject, Project, ProjectChange, ProjectRules};
+use crate::{
+    Caller, Changed, Hook, HookCaller, KeyRecord, KeyUse, NewProject, Project, ProjectChange,
+    ProjectRules,
+};
 use async_trait::async_trait;
-use dwar_kernel::{Digest, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{Digest, HookId, NewSecret, ProjectId, StoreError, Timestamp};
 
 /// Keeps projects and recognises their API keys.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -71,4 +74,33 @@ pub trait KeyUseStore: Send + Sync {
     /// record, or before it, changes nothing, whichever process noted that; nor does one of a key
     /// that is no longer in force.
     async fn note(&self, uses: Vec<KeyUse>) -> Result<(), StoreError>;
+}
+
+/// Keeps the addresses at which other systems ask for codes to be delivered.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait HookStore: Send + Sync {
+    /// Puts a new hook on record.
+    async fn add_hook(&self, hook: Hook) -> Result<(), StoreError>;
+
+    /// The hooks of a project, oldest first, equals by id.
+    async fn hooks(&self, project: ProjectId) -> Result<Vec<Hook>, StoreError>;
+
+    /// The hook of this id, and whom it speaks for: the project, in the hook's mode, by that mode's
+    /// present key. `None` for one of an archived project.
+    ///
+    /// MUST see every change that returned before this call began, from any process.
+    async fn hook_caller(&self, hook: HookId) -> Result<Option<HookCaller>, StoreError>;
+
+    /// Replaces a hook's secret by [`KeptSecret::replace`](dwar_kernel::KeptSecret::replace); `false` if
+    /// the project has no such hook.
+    async fn replace_hook_secret(
+        &self,
+        project: ProjectId,
+        hook: HookId,
+        secret: NewSecret,
+    ) -> Result<bool, StoreError>;
+
+    /// Removes a hook; `false` if the project has no such hook. It MUST be unknown once this returns.
+    async fn remove_hook(&self, project: ProjectId, hook: HookId) -> Result<bool, StoreError>;
 }

@@ -12,6 +12,7 @@ pub mod audit;
 mod draw;
 pub mod events;
 pub mod figures;
+pub mod hooks;
 pub mod idempotency;
 pub mod identity;
 pub mod identity_sessions;

@@ -1,6 +1,7 @@
 //! The table: how each command is asked for at each door, and what comes of it.
 
 mod activity;
+mod hooks;
 mod identities;
 mod installation;
 mod people;
@@ -115,6 +116,10 @@ pub fn row(command: Command) -> Row {
         Command::ListWebhookCalls => webhook_calls::list(),
         Command::TestWebhook => webhook_calls::test(),
         Command::ResendEvent => webhook_calls::resend(),
+        Command::ListHooks => hooks::list(),
+        Command::AddHook => hooks::add(),
+        Command::RotateHookSecret => hooks::rotate(),
+        Command::RemoveHook => hooks::remove(),
         Command::ShowIdentity => identities::show(),
         Command::FindIdentity => identities::find(),
         Command::EraseIdentity => identities::erase(),

@@ -6,14 +6,13 @@ pub(crate) mod body;
 pub(crate) mod operation;
 pub(crate) mod query;
 pub(crate) mod refusal;
-mod throttle;
 
 use crate::document::document;
 use actix_web::web::Bytes;
 use dwar_app::operations::Operations;
 use dwar_app::{Management, Toolbox};
+use dwar_wire::Throttle;
 use std::sync::Arc;
-use throttle::Throttle;
 
 /// What all endpoints share.
 pub struct AdminApi {

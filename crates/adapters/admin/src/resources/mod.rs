@@ -2,6 +2,7 @@
 
 mod audit;
 mod figures;
+mod hooks;
 mod identities;
 mod identity_sessions;
 mod keys;
@@ -30,6 +31,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<Operation>)> {
         ("wallet", wallet_ledger::operations()),
         ("webhooks", webhooks::operations()),
         ("webhooks", webhook_calls::operations()),
+        ("hooks", hooks::operations()),
         ("identities", identities::operations()),
         ("identities", identity_sessions::operations()),
         ("operators", operators::operations()),

@@ -1,6 +1,7 @@
 //! How each thing is shown, in the admin API and by `--json` on the command line alike.
 
 mod audit;
+mod hook;
 mod key;
 mod ledger;
 mod operator;
@@ -13,6 +14,7 @@ mod webhook;
 mod webhook_call;
 
 pub use audit::AuditLine;
+pub use hook::{AddedHook, Hook, HookSecret, RemovedHook};
 pub use key::{Key, NewKey};
 pub use ledger::{BegunProof, LedgerProof, LedgerProofs, RunningProof, WalletEntry};
 pub use operator::{Access, InvitedOperator, Operator, RemovedOperator};

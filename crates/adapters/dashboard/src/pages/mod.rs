@@ -21,6 +21,7 @@ mod passkeys;
 mod playground;
 mod reference;
 mod settings;
+mod settings_hooks;
 mod settings_messages;
 mod settings_project;
 mod settings_routing;
@@ -157,6 +158,9 @@ fn forms_of_project(config: &mut ServiceConfig) {
         .service(form("/settings/money", "/settings", settings::money))
         .service(form("/settings/messages", "/settings", settings_messages::save))
         .route("/settings/preview", post().to(settings_messages::preview))
+        .service(form("/settings/hooks", "/settings", settings_hooks::add))
+        .service(form("/settings/hooks/{id}/rotate", "/settings", settings_hooks::rotate))
+        .service(form("/settings/hooks/{id}/remove", "/settings", settings_hooks::remove))
         .service(form("/settings/webhooks", "/settings", settings_webhooks::add))
         .service(form("/settings/webhooks/{id}/test", "/settings/webhooks/{id}", webhook::test))
         .service(form("/settings/webhooks/{id}/resend", "/settings/webhooks/{id}", webhook::resend))

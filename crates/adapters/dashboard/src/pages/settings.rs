@@ -1,13 +1,15 @@
 use super::go;
 use super::parts::{Field, done};
 use super::{
-    settings_messages as messages, settings_project as own, settings_routing as routing,
-    settings_webhooks as webhooks,
+    settings_hooks as hooks, settings_messages as messages, settings_project as own,
+    settings_routing as routing, settings_webhooks as webhooks,
 };
 use crate::form::{Form, Refused};
 use crate::format::rupees;
 use crate::layout::{Frame, Page, csrf};
-use crate::texts::{settings as texts, settings_project as texts_of_project};
+use crate::texts::{
+    settings as texts, settings_hooks as texts_of_hooks, settings_project as texts_of_project,
+};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
@@ -135,6 +137,7 @@ pub(crate) async fn page(
     refused: Option<&Refused<'_>>,
 ) -> Page {
     let endpoints = visit.console.manage.endpoints.list(&visit.by, project.id).await?;
+    let listed = visit.console.manage.hooks.list(&visit.by, project.id).await?;
     let messages = messages::card(visit, project, refused).await?;
     let content = html! {
         div.stack {
@@ -145,6 +148,7 @@ pub(crate) async fn page(
             (routing::card(visit, project, refused))
             (switches_card(visit, project, refused))
             (relay_card(visit, project, refused))
+            (hooks::card(visit, project, &listed, refused))
             (money_card(visit, project, refused))
             (webhooks::card(visit, project, &endpoints, refused))
             (own::archive_section(visit, project))
@@ -161,6 +165,7 @@ fn jump(project: &Project, visit: &Visit) -> Markup {
         ("routing", texts::ROUTING.0),
         ("identities", texts::IDENTITIES.0),
         ("relay", texts::RELAY.0),
+        ("hooks", texts_of_hooks::HOOKS.0),
         ("money", texts::MONEY.0),
         ("webhooks", texts::WEBHOOKS.0),
     ];

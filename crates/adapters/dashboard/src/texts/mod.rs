@@ -23,6 +23,7 @@ pub(crate) mod projects;
 pub(crate) mod reference;
 pub(crate) mod refusals;
 pub(crate) mod settings;
+pub(crate) mod settings_hooks;
 pub(crate) mod settings_project;
 pub(crate) mod sign_in;
 pub(crate) mod team;

@@ -7,6 +7,7 @@ pub(crate) const SAVE: &str = "Save";
 pub(crate) const DONE: &[(&str, &str)] = &[
     ("saved", "Saved."),
     ("removed", "Endpoint removed."),
+    ("hook-removed", "Hook removed."),
     ("restored", "Project restored. Its API keys are accepted again."),
 ];
 pub(crate) const MESSAGES: Words = (

@@ -1,6 +1,7 @@
 //! One function per route: parse, call, map.
 
 pub(crate) mod health;
+pub(crate) mod hooks;
 pub(crate) mod identity;
 pub(crate) mod jwks;
 pub(crate) mod otp;

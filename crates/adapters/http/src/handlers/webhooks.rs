@@ -54,7 +54,7 @@ async fn keep(call: &ApiCall, provider: &str, head: WebhookHead, body: Body) -> 
 }
 
 impl ApiCall {
-    fn webhook_head(&self) -> Result<WebhookHead, ApiError> {
+    pub(super) fn webhook_head(&self) -> Result<WebhookHead, ApiError> {
         let uri = self.request.uri();
         let path_and_query = uri.path_and_query().ok_or(ErrorCode::InvalidRequest)?;
         let headers = self.request.headers().iter().filter_map(|(name, value)| {

@@ -1,6 +1,6 @@
 //! What members of bodies have in common, for the document.
 
-use dwar_app::RelayLifetime;
+use dwar_otp::RelayLifetime;
 use dwar_otp::{AttemptStatus, Channel, DeliveryStatus, Reason};
 use dwar_wire::openapi::EXAMPLE_ID;
 pub(crate) use dwar_wire::openapi::given_phone;

@@ -161,6 +161,7 @@ impl Ports {
                 fixed_minutes: HashMap::new(),
             },
             sources: self.sources,
+            hook_formats: |_| &PlainFormat,
             sender: Arc::new(MockWebhookSender::new()),
         };
         let stores = Stores {

@@ -122,7 +122,7 @@ impl EventStore for PostgresStore {
         endpoint: EndpointId,
         secret: NewSecret,
     ) -> Result<bool, StoreError> {
-        self.change(project, endpoint, move |endpoint| endpoint.replace_secret(secret.clone()))
+        self.change(project, endpoint, move |endpoint| endpoint.secret.replace(secret.clone()))
             .await
     }
 

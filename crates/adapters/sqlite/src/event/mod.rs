@@ -76,7 +76,7 @@ impl EventStore for SqliteStore {
         self.of(project)
             .write_that(Changes::NoLookUp, move |connection| {
                 let Some(row) = by_id(connection, project, endpoint)? else { return Ok(false) };
-                change(connection, row, |endpoint| endpoint.replace_secret(secret))?;
+                change(connection, row, |endpoint| endpoint.secret.replace(secret))?;
                 Ok(true)
             })
             .await

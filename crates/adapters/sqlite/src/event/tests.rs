@@ -1,7 +1,7 @@
 use super::*;
 use crate::Settings;
 use dwar_event::{EventKind, Room, Subject};
-use dwar_kernel::{KeyMode, Sealed};
+use dwar_kernel::{KeptSecret, KeyMode, Sealed};
 use dwar_project::ProjectStore;
 use dwar_testkit::{Fixtures, START, seconds};
 
@@ -17,8 +17,7 @@ async fn the_same_event_again_changes_nothing() {
         project: project.id,
         url: "https://example.com/dwar".to_owned(),
         full_phone: false,
-        secret: Sealed(vec![1]),
-        previous: None,
+        secret: KeptSecret::first(Sealed(vec![1])),
         created_at: START,
         failing: None,
         disabled_at: None,

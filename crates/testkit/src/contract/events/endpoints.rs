@@ -43,7 +43,7 @@ pub async fn a_new_secret_takes_the_place_of_the_present_one(stores: &Stores) {
     };
     for minute in [1, 9] {
         let secret = new(minute);
-        endpoint.replace_secret(secret.clone());
+        endpoint.secret.replace(secret.clone());
         assert!(stores.events.replace_secret(scene.project, endpoint.id, secret).await.unwrap());
         let mut stored = endpoints(stores, scene.project).await;
         stored.retain(|found| found.id == endpoint.id);

@@ -6,17 +6,17 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-/// Tokens that are looked up at once.
+/// Secrets that are looked up at once.
 const AT_ONCE: usize = 8;
 const WAIT: Duration = Duration::from_secs(2);
-/// Wrong tokens of one address in [`WINDOW`] that are answered as wrong.
+/// Wrong secrets of one address in [`WINDOW`] that are answered as wrong.
 const FAILURES: u32 = 30;
 const WINDOW: Duration = Duration::from_secs(60);
 /// Addresses that are counted by themselves; all others together are one.
 const ADDRESSES: usize = 1_024;
 
-/// What wrong tokens may cost: bounded look-ups at once, and a count per address. A good token is
-/// never refused for what others at its address do wrong: no token can be guessed (190 bits), so
+/// What wrong secrets may cost: bounded look-ups at once, and a count per address. A good secret is
+/// never refused for what others at its address do wrong: none can be guessed (190 bits or more), so
 /// the limit is about noise and load, and cannot be used to lock anybody out.
 pub struct Throttle {
     seats: Semaphore,
@@ -37,12 +37,12 @@ impl Default for Throttle {
 
 impl Throttle {
     /// A place for one look-up; `None` if none is free soon.
-    pub(crate) async fn seat(&self) -> Option<SemaphorePermit<'_>> {
+    pub async fn seat(&self) -> Option<SemaphorePermit<'_>> {
         timeout(WAIT, self.seats.acquire()).await.ok()?.ok()
     }
 
-    /// Counts a wrong token; the seconds until the count begins anew, once there were too many.
-    pub(crate) fn failed(&self, from: Option<IpAddr>, now: Timestamp) -> Option<u64> {
+    /// Counts a wrong secret; the seconds until the count begins anew, once there were too many.
+    pub fn failed(&self, from: Option<IpAddr>, now: Timestamp) -> Option<u64> {
         let mut all = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         let mut key = from;
         if !all.contains_key(&key) && all.len() >= ADDRESSES {

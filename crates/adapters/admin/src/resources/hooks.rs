@@ -1,0 +1,80 @@
+use crate::endpoint::admin_request::ProjectRequest;
+use crate::endpoint::answer::Answered;
+use crate::endpoint::body::{Nothing, Parsed};
+use crate::endpoint::operation::{Operation, delete, get, post};
+use crate::endpoint::query::Paging;
+use crate::views::{AddedHook, Hook, HookSecret, Page, RemovedHook};
+use dwar_app::NewHook;
+use dwar_kernel::{HookId, KeyMode};
+use dwar_operator::Command;
+use dwar_project::HookKind;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        get(
+            "/projects/{project}/hooks",
+            Command::ListHooks,
+            "Where other login systems ask for their codes to be delivered, oldest first",
+        )
+        .to(list),
+        post(
+            "/projects/{project}/hooks",
+            Command::AddHook,
+            "A new address for the codes of another login system; its secret is in this one answer",
+        )
+        .makes()
+        .to(add),
+        post(
+            "/projects/{project}/hooks/{hook}/rotate-secret",
+            Command::RotateHookSecret,
+            "A new secret; the old one is accepted too for a day",
+        )
+        .to(rotate),
+        delete(
+            "/projects/{project}/hooks/{hook}",
+            Command::RemoveHook,
+            "Removes a hook; the very next call to it is refused",
+        )
+        .to(remove),
+    ]
+}
+
+/// A hook to be made.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AddHook {
+    /// Which system calls it.
+    #[schema(value_type = String, pattern = "^(supabase|logto)$")]
+    kind: Parsed<HookKind>,
+    #[schema(value_type = String, pattern = "^(live|test)$")]
+    mode: Parsed<KeyMode>,
+    /// For how many seconds the codes of the other system work.
+    #[schema(minimum = 60, maximum = 3600)]
+    expires_in: u64,
+}
+
+async fn list(at: ProjectRequest, paging: Paging, _: Nothing) -> Answered<Page<Hook>> {
+    let hooks = at.api.manage.hooks.list(&at.by, at.project).await?;
+    Page::of(&hooks, &paging, |hook| hook.id, |hook| hook.into())
+}
+
+async fn add(at: ProjectRequest, _: Nothing, body: AddHook) -> Answered<AddedHook> {
+    let AddHook { kind: Parsed(kind), mode: Parsed(mode), expires_in } = body;
+    let new = NewHook { kind, mode, expires_in };
+    let (hook, secret) = at.api.manage.hooks.add(&at.by, at.project, new).await?;
+    Ok(AddedHook::new(&hook, &secret))
+}
+
+async fn rotate(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<HookSecret> {
+    let hook = at.part("hook")?;
+    let (hook, secret) = at.api.manage.hooks.rotate_secret(&at.by, at.project, hook).await?;
+    Ok(HookSecret::new(&hook, &secret))
+}
+
+async fn remove(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<RemovedHook> {
+    let hook: HookId = at.part("hook")?;
+    at.api.manage.hooks.remove(&at.by, at.project, hook).await?;
+    Ok(hook.into())
+}

@@ -1,0 +1,88 @@
+use crate::phone::international;
+use crate::standard_webhooks::{TOLERANCE, proves};
+use dwar_kernel::{Phone, Timestamp, WebhookSecret};
+use dwar_otp::{Code, HookFormat, HookRefusal, WebhookCall};
+use serde::Deserialize;
+use serde_json::json;
+use std::time::Duration;
+
+/// Supabase Auth, Send SMS hook
+/// (<https://supabase.com/docs/guides/auth/auth-hooks/send-sms-hook>).
+///
+/// It reads nothing of an answer but a 200 and its `error`, and repeats a call that was answered otherwise, with
+/// a new `webhook-id` and the same body, up to three times in five seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Supabase;
+
+/// What is read of a payload. Everything else in it, about the user, is left alone.
+#[derive(Deserialize)]
+struct Payload {
+    user: User,
+    sms: Sms,
+}
+
+#[derive(Deserialize)]
+struct User {
+    #[serde(default)]
+    phone: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Sms {
+    otp: String,
+    /// Where the code goes if the user changes numbers; older versions do not have it.
+    #[serde(default)]
+    phone: Option<String>,
+}
+
+impl HookFormat for Supabase {
+    fn proves(&self, secrets: &[WebhookSecret], call: &WebhookCall, now: Timestamp) -> bool {
+        proves(secrets, call, now)
+    }
+
+    fn read(&self, body: &[u8]) -> Result<(Phone, Code), HookRefusal> {
+        let payload: Payload = serde_json::from_slice(body).map_err(|_| HookRefusal::Unreadable)?;
+        let named = [payload.sms.phone, payload.user.phone].into_iter().flatten();
+        let phone = named.filter(|phone| !phone.is_empty()).next();
+        let phone = phone.and_then(|phone| international(&phone));
+        let phone = phone.ok_or(HookRefusal::InvalidPhone)?;
+        let code = Code::relayed(&payload.sms.otp).map_err(|_| HookRefusal::InvalidCode)?;
+        Ok((phone, code))
+    }
+
+    /// As long as a signature counts: from five minutes before its timestamp to five minutes after.
+    fn repeats_for(&self) -> Duration {
+        TOLERANCE * 2
+    }
+
+    fn answer(&self, outcome: Result<(), HookRefusal>) -> Option<String> {
+        let body = match outcome.map_err(words_of) {
+            Ok(()) => json!({}),
+            Err((status, message)) => {
+                json!({ "error": { "http_code": status, "message": message } })
+            }
+        };
+        Some(body.to_string())
+    }
+}
+
+/// A refusal as the person who waits for the code is told it, and the status that the client of Supabase sees.
+const fn words_of(refusal: HookRefusal) -> (u16, &'static str) {
+    match refusal {
+        HookRefusal::Unreadable => (400, "The request cannot be read."),
+        HookRefusal::InvalidPhone => (422, "The phone number is not a valid Indian mobile number."),
+        HookRefusal::InvalidCode => (422, "The code is not 4 to 10 digits."),
+        HookRefusal::PhoneLimited => {
+            (429, "Too many codes were requested for this phone number. Try again later.")
+        }
+        HookRefusal::ProjectLimited => {
+            (429, "Too many codes are requested at the moment. Try again in a minute.")
+        }
+        HookRefusal::Undelivered => (500, "The code could not be delivered to this phone number."),
+        HookRefusal::Unavailable => (503, "Codes cannot be sent at the moment. Try again later."),
+    }
+}
+
+#[cfg(test)]
+#[path = "supabase_tests.rs"]
+mod tests;

@@ -1,0 +1,95 @@
+use crate::body::Body;
+use crate::call::{Answer, ApiCall, JSON};
+use crate::error::{ApiError, ErrorCode};
+use actix_web::HttpResponse;
+use dwar_app::{HookOrder, ReceiveHookError};
+use dwar_kernel::HookId;
+use dwar_otp::{HookRefusal, WebhookCall};
+use dwar_wire::client_address;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+/// In bytes: what another system knows of its user travels along.
+const LONGEST: usize = 128 * 1_024;
+/// Supabase waits five seconds, repetitions included; this leaves the rest to the way there and back.
+const ANSWERED_WITHIN: Duration = Duration::from_millis(3_500);
+/// How often a repetition looks whether the first call has ended.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// `POST /hooks/{hook}`.
+///
+/// No answer says when to call again: Supabase would do so at once.
+pub(crate) async fn receive(call: ApiCall) -> Answer {
+    let deadline = Instant::now() + ANSWERED_WITHIN;
+    let order = Arc::new(proven(&call).await.map_err(ApiError::for_good)?);
+    let outcome = deliver(&call, &order, deadline).await;
+    match (order.answer(outcome), outcome) {
+        (Some(body), _) => Ok(HttpResponse::Ok().content_type(JSON).body(body)),
+        (None, Ok(())) => Ok(HttpResponse::Ok().finish()),
+        (None, Err(refusal)) => Err(ApiError::from(refusal).for_good()),
+    }
+}
+
+/// What a proven call asks for. An unknown hook, and a wrong proof, answer alike.
+async fn proven(call: &ApiCall) -> Result<HookOrder, ApiError> {
+    let (head, hook) = (call.webhook_head()?, call.id_in_path()?.parse::<HookId>());
+    let strangers = &call.api.webhook_rooms.strangers;
+    let Body { bytes, room: _room } = call.raw_body(LONGEST, Some(strangers)).await?;
+    let use_cases = call.use_cases()?;
+    let _seat = call.api.throttle.seat().await.ok_or(ErrorCode::ServiceUnavailable)?;
+    let opened = match hook {
+        Ok(hook) => use_cases.receive_hook.open(hook, &WebhookCall { head, body: bytes }).await,
+        Err(_) => Err(ReceiveHookError::Unauthenticated),
+    };
+    match opened {
+        Ok(order) => {
+            call.trail.caller.set(Some((order.caller.project.id, order.caller.mode)));
+            call.trail.trace.believe();
+            order.phone().into_iter().for_each(|phone| call.concerns(phone));
+            Ok(order)
+        }
+        Err(ReceiveHookError::Unauthenticated) => {
+            let from = client_address(&call.request, call.api.behind_proxy);
+            let too_many = call.api.throttle.failed(from, use_cases.tools.now()).is_some();
+            let refused =
+                if too_many { ErrorCode::RateLimited } else { ErrorCode::WebhookUnauthenticated };
+            Err(refused.into())
+        }
+        Err(ReceiveHookError::Store(cause)) => Err(cause.into()),
+    }
+}
+
+/// Sends what is ordered, and answers in time: if providers are slower, as soon as it is on record. It goes on
+/// then.
+async fn deliver(
+    call: &ApiCall,
+    order: &Arc<HookOrder>,
+    deadline: Instant,
+) -> Result<(), HookRefusal> {
+    loop {
+        let recorded = Arc::new(AtomicBool::new(false));
+        let work = {
+            let Ok(use_cases) = call.use_cases() else { break };
+            let (receive, order, recorded) =
+                (use_cases.receive_hook.clone(), order.clone(), recorded.clone());
+            call.api.tasks.finish(async move {
+                receive.deliver(&order, &move || recorded.store(true, Ordering::Release)).await
+            })
+        };
+        match timeout_at(deadline, work).await {
+            Ok(Ok(Some(outcome))) => return outcome,
+            // The first call with this body is at work; at the end of the time it counts as taken.
+            Ok(Ok(None)) if Instant::now() + LOOK_AGAIN >= deadline => return Ok(()),
+            Ok(Ok(None)) => sleep_until(Instant::now() + LOOK_AGAIN).await,
+            Ok(Err(failed)) => {
+                failed.log_cause();
+                break;
+            }
+            Err(_) if recorded.load(Ordering::Acquire) => return Ok(()),
+            Err(_) => break,
+        }
+    }
+    Err(HookRefusal::Unavailable)
+}

@@ -1,0 +1,83 @@
+use crate::Store;
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{HookId, NewSecret, ProjectId, StoreError};
+use dwar_project::{Hook, HookCaller, HookStore};
+use dwar_sql::schema::{api_keys, hooks, projects};
+use dwar_sql::{At, CallerRow, HookRow, Id, read_all, read_one};
+
+#[async_trait]
+impl HookStore for Store {
+    async fn add_hook(&self, hook: Hook) -> Result<(), StoreError> {
+        self.of(hook.project)
+            .write_one(move |conn| {
+                // Repeated after a lost answer, it is there already.
+                diesel::insert_into(hooks::table)
+                    .values(HookRow::from(&hook))
+                    .on_conflict(hooks::id)
+                    .do_nothing()
+                    .execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn hooks(&self, project: ProjectId) -> Result<Vec<Hook>, StoreError> {
+        self.of(project)
+            .read(move |conn| {
+                let query = hooks::table
+                    .filter(hooks::project_id.eq(Id::from(project)))
+                    .order((hooks::created_at, hooks::id));
+                Ok(read_all!(HookRow of query, conn))
+            })
+            .await
+    }
+
+    async fn hook_caller(&self, hook: HookId) -> Result<Option<HookCaller>, StoreError> {
+        self.read(move |conn| {
+            let query = hooks::table.find(Id::from(hook));
+            let Some(hook) = read_one!(HookRow of query, conn) else { return Ok(None) };
+            let hook: Hook = hook;
+            let query = projects::table
+                .inner_join(api_keys::table)
+                .filter(api_keys::project_id.eq(Id::from(hook.project)))
+                .filter(api_keys::mode.eq(hook.mode.as_str()))
+                .filter(projects::archived_at.is_null());
+            let caller: Option<_> = read_one!(CallerRow of query, conn);
+            Ok(caller.map(|caller| HookCaller { hook, caller }))
+        })
+        .await
+    }
+
+    async fn replace_hook_secret(
+        &self,
+        project: ProjectId,
+        hook: HookId,
+        secret: NewSecret,
+    ) -> Result<bool, StoreError> {
+        self.of(project)
+            .write(move |conn| {
+                let row = hooks::table.filter(hooks::project_id.eq(Id::from(project)));
+                // The row's own secret becomes the one before, so two at once lose neither.
+                let replaced = diesel::update(row.filter(hooks::id.eq(Id::from(hook))))
+                    .set((
+                        hooks::previous_secret.eq(hooks::secret.nullable()),
+                        hooks::previous_until.eq(At::from(secret.previous_until)),
+                        hooks::secret.eq(&secret.secret.0),
+                    ))
+                    .execute(conn)?;
+                Ok(replaced == 1)
+            })
+            .await
+    }
+
+    async fn remove_hook(&self, project: ProjectId, hook: HookId) -> Result<bool, StoreError> {
+        self.of(project)
+            .write(move |conn| {
+                let row = hooks::table.filter(hooks::project_id.eq(Id::from(project)));
+                let row = row.filter(hooks::id.eq(Id::from(hook)));
+                Ok(diesel::delete(row).execute(conn)? == 1)
+            })
+            .await
+    }
+}

@@ -1,0 +1,64 @@
+//! An address at which another system asks for its own codes to be delivered.
+
+use crate::schema::hooks;
+use crate::{At, Id, Row, SecretColumns, stored_count};
+use diesel::prelude::*;
+use dwar_kernel::StoreError;
+use dwar_project::{Hook, HookKind};
+use std::time::Duration;
+
+/// A hook.
+#[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
+#[diesel(table_name = hooks, treat_none_as_null = true)]
+pub struct HookRow {
+    pub id: Id,
+    pub project_id: Id,
+    pub mode: String,
+    pub kind: String,
+    pub lifetime_seconds: i32,
+    pub secret: Vec<u8>,
+    pub previous_secret: Option<Vec<u8>>,
+    pub previous_until: Option<At>,
+    pub created_at: At,
+}
+
+impl From<&Hook> for HookRow {
+    fn from(hook: &Hook) -> Self {
+        let SecretColumns { secret, previous_secret, previous_until } = (&hook.secret).into();
+        Self {
+            id: hook.id.into(),
+            project_id: hook.project.into(),
+            mode: hook.mode.as_str().to_owned(),
+            kind: hook.kind.as_str().to_owned(),
+            lifetime_seconds: stored_count(
+                u32::try_from(hook.lifetime.as_secs()).unwrap_or(u32::MAX),
+            ),
+            secret,
+            previous_secret,
+            previous_until,
+            created_at: hook.created_at.into(),
+        }
+    }
+}
+
+impl TryFrom<HookRow> for Hook {
+    type Error = StoreError;
+
+    fn try_from(row: HookRow) -> Result<Self, StoreError> {
+        let read = Row::new("hooks", row.id);
+        let seconds = read.count("lifetime_seconds", row.lifetime_seconds)?;
+        Ok(Self {
+            id: read.id("id", row.id)?,
+            project: read.id("project_id", row.project_id)?,
+            mode: read.parse("mode", &row.mode)?,
+            kind: read.known("kind", HookKind::from_word(&row.kind))?,
+            lifetime: Duration::from_secs(seconds.into()),
+            secret: read.secret(SecretColumns {
+                secret: row.secret,
+                previous_secret: row.previous_secret,
+                previous_until: row.previous_until,
+            })?,
+            created_at: read.at("created_at", row.created_at)?,
+        })
+    }
+}

@@ -1,0 +1,169 @@
+use super::send_otp::Repeat;
+use crate::refusals::refusals;
+use crate::{AdmitRequest, RelayOtp, RelayOtpError, SendOtpError, Toolbox};
+use dwar_kernel::{HookId, Phone, Purpose, StoreError, TRACE, WebhookSecret};
+use dwar_otp::idempotency::{IdempotencyKey, Lifetimes};
+use dwar_otp::{Code, HookFormat, HookRefusal, Refusal, RelayLifetime, WebhookCall};
+use dwar_project::{Caller, Hook, HookCaller, HookKind, HookStore};
+use dwar_ratelimit::RequestScope;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+use tracing::instrument;
+
+/// The format of each system that may call.
+pub type HookFormats = fn(HookKind) -> &'static dyn HookFormat;
+
+/// Delivers a code at the call of another system, in its own format (`POST /hooks/{hook}`).
+///
+/// A hook is of its own accord switched on: it is there because somebody made it.
+pub struct ReceiveHook {
+    /// Opens secrets.
+    pub tools: Toolbox,
+    /// Knows hooks by their id.
+    pub hooks: Arc<dyn HookStore>,
+    /// How other systems prove themselves, ask and are answered.
+    pub formats: HookFormats,
+    /// Counts sends of a project.
+    pub admit_request: Arc<AdmitRequest>,
+    /// Sends the code.
+    pub relay: Arc<RelayOtp>,
+}
+
+refusals! {
+    /// Why a call was turned away.
+    ReceiveHookError {
+        /// There is no such hook, its project is archived, or the call does not show its secret.
+        Unauthenticated = "the call is not authenticated",
+    }
+}
+
+/// A proven call, and what it asks for.
+pub struct HookOrder {
+    /// Whom it speaks for.
+    pub caller: Caller,
+    asked: Result<(Phone, Code), HookRefusal>,
+    lifetime: Duration,
+    key: IdempotencyKey,
+    format: &'static dyn HookFormat,
+}
+
+impl HookOrder {
+    /// Whose code it is, if that can be read.
+    pub fn phone(&self) -> Option<&Phone> {
+        self.asked.as_ref().ok().map(|(phone, _)| phone)
+    }
+
+    /// What the other system is told: see [`HookFormat::answer`].
+    pub fn answer(&self, outcome: Result<(), HookRefusal>) -> Option<String> {
+        self.format.answer(outcome)
+    }
+}
+
+impl ReceiveHook {
+    /// Judges a call, and reads what it asks for.
+    ///
+    /// # Errors
+    /// [`ReceiveHookError::Unauthenticated`] for whatever was not called by whom the hook was made for; the
+    /// same for all of that.
+    #[instrument(name = "open_hook", target = TRACE, level = "error", skip_all)]
+    pub async fn open(
+        &self,
+        hook: HookId,
+        call: &WebhookCall,
+    ) -> Result<HookOrder, ReceiveHookError> {
+        let found = self.hooks.hook_caller(hook).await?;
+        let HookCaller { hook, caller } = found.ok_or(ReceiveHookError::Unauthenticated)?;
+        let format = (self.formats)(hook.kind);
+        let now = self.tools.now();
+        let (vault, owner) = (self.tools.vault.as_ref(), hook.id.uuid());
+        let open = |sealed| WebhookSecret::open(vault, Purpose::HookSecret, owner, sealed);
+        let secrets = hook.secret.at(now).into_iter().map(open).collect::<Result<Vec<_>, _>>();
+        let secrets = secrets.map_err(StoreError::from)?;
+        if !format.proves(&secrets, call, now) {
+            return Err(ReceiveHookError::Unauthenticated);
+        }
+        let (asked, key) = (format.read(&call.body), self.key_of(&hook, &call.body)?);
+        Ok(HookOrder { caller, asked, lifetime: hook.lifetime, key, format })
+    }
+
+    /// Sends what is asked for, once for each body; `None` while the first call with this body is at work.
+    /// `recorded` is called once the send is on record.
+    ///
+    /// # Errors
+    /// A store is out of reach.
+    #[instrument(name = "receive_hook", target = TRACE, level = "error", skip_all)]
+    pub async fn deliver(
+        &self,
+        order: &HookOrder,
+        recorded: &(dyn Fn() + Send + Sync),
+    ) -> Result<Option<Result<(), HookRefusal>>, StoreError> {
+        match self.send(order, recorded).await {
+            Ok(()) => Ok(Some(Ok(()))),
+            Err(Ended::Refused(refusal)) => Ok(Some(Err(refusal))),
+            Err(Ended::Running) => Ok(None),
+            Err(Ended::Failed(cause)) => Err(cause),
+        }
+    }
+
+    async fn send(
+        &self,
+        order: &HookOrder,
+        recorded: &(dyn Fn() + Send + Sync),
+    ) -> Result<(), Ended> {
+        let HookOrder { caller, asked, lifetime, key, format } = order;
+        let (phone, code) = asked.clone().map_err(Ended::Refused)?;
+        let (key_id, mode) = (caller.key, caller.mode);
+        let admitted = self.admit_request.admit(key_id, mode, RequestScope::Send).await;
+        if admitted.map_err(Ended::Failed)?.is_some_and(|admission| !admission.admitted) {
+            let tally = &self.relay.sends.tally;
+            tally.refused((caller.project.id, mode), None, Refusal::Ceiling);
+            return Err(Ended::Refused(HookRefusal::ProjectLimited));
+        }
+        let lifetime = RelayLifetime::from_seconds(lifetime.as_secs());
+        let lifetime = lifetime.ok_or(Ended::Refused(HookRefusal::Unavailable))?;
+        // A first call that never ended is not done again: whoever repeats it has given up by then.
+        let lifetimes = Lifetimes { lease: format.repeats_for(), keep: format.repeats_for() };
+        let repeat = Some(Repeat { key, lifetimes });
+        self.relay.deliver(caller, &phone, (code, lifetime), repeat, recorded).await?;
+        Ok(())
+    }
+
+    /// By what a repetition of the call is recognised: the hook and the body.
+    fn key_of(&self, hook: &Hook, body: &[u8]) -> Result<IdempotencyKey, StoreError> {
+        let (vault, id) = (&self.tools.vault, hook.id.uuid());
+        let digest = vault.digest(Purpose::Idempotency, &[id.as_bytes(), body]);
+        let mut text = format!("{}:", hook.id);
+        for byte in digest.0 {
+            // Writing to a text cannot fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        text.parse().map_err(|_| StoreError::Failed("a digest is no key".into()))
+    }
+}
+
+/// How a call ends that does not send.
+enum Ended {
+    Refused(HookRefusal),
+    Running,
+    Failed(StoreError),
+}
+
+impl From<RelayOtpError> for Ended {
+    fn from(error: RelayOtpError) -> Self {
+        let send = match error {
+            RelayOtpError::Send(send) => send,
+            RelayOtpError::FixedLifetime(_) | RelayOtpError::Disabled => {
+                tracing::error!(cause = %error, "a hook cannot deliver");
+                return Self::Refused(HookRefusal::Unavailable);
+            }
+        };
+        Self::Refused(match send {
+            SendOtpError::RateLimited(_) => HookRefusal::PhoneLimited,
+            SendOtpError::Undeliverable(_) => HookRefusal::Undelivered,
+            SendOtpError::InsufficientBalance(_) | SendOtpError::Reused => HookRefusal::Unavailable,
+            SendOtpError::Conflict => return Self::Running,
+            SendOtpError::Store(cause) => return Self::Failed(cause),
+        })
+    }
+}

@@ -1,0 +1,156 @@
+use crate::{Entropy, Purpose, Sealed, Timestamp, Unsealable, Vault};
+use base64ct::{Base64, Encoding};
+use derive_more::Debug;
+use std::str::FromStr;
+use uuid::Uuid;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+const PREFIX: &str = "whsec_";
+/// Standard Webhooks asks for 24 to 64 bytes.
+const BYTES: usize = 32;
+
+/// What two sides of a webhook share: `whsec_` and 32 random bytes in base64 (Standard Webhooks,
+/// Signature scheme). `Debug` hides it, and dropping it wipes it.
+#[derive(Clone, Debug, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+#[debug("{PREFIX}…")]
+pub struct WebhookSecret([u8; BYTES]);
+
+/// The text is no secret of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a webhook secret")]
+pub struct MalformedSecret;
+
+impl WebhookSecret {
+    /// A fresh secret.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        let mut bytes = [0; BYTES];
+        entropy.fill(&mut bytes);
+        Self(bytes)
+    }
+
+    /// The key of the HMAC.
+    pub const fn bytes(&self) -> &[u8; BYTES] {
+        &self.0
+    }
+
+    /// Makes it unreadable at rest, for the row that it belongs to.
+    pub fn seal(&self, vault: &dyn Vault, purpose: Purpose, owner: Uuid) -> Sealed {
+        vault.seal(purpose, owner.as_bytes(), Zeroizing::new(self.expose()).as_bytes())
+    }
+
+    /// Opens what [`WebhookSecret::seal`] made for the same purpose and row.
+    ///
+    /// # Errors
+    /// [`Unsealable`] when it is not one of these, or no secret.
+    pub fn open(
+        vault: &dyn Vault,
+        purpose: Purpose,
+        owner: Uuid,
+        sealed: &Sealed,
+    ) -> Result<Self, Unsealable> {
+        let plain = Zeroizing::new(vault.open(purpose, owner.as_bytes(), sealed)?);
+        let text = std::str::from_utf8(&plain).map_err(|_| Unsealable)?;
+        text.parse().map_err(|_| Unsealable)
+    }
+
+    /// The text form, for the one answer that shows it and for the vault.
+    pub fn expose(&self) -> String {
+        format!("{PREFIX}{}", Base64::encode_string(&self.0))
+    }
+}
+
+impl FromStr for WebhookSecret {
+    type Err = MalformedSecret;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let encoded = text.strip_prefix(PREFIX).ok_or(MalformedSecret)?;
+        let mut bytes = [0; BYTES];
+        match Base64::decode(encoded, &mut bytes) {
+            Ok(read) if read.len() == BYTES => Ok(Self(bytes)),
+            _ => Err(MalformedSecret),
+        }
+    }
+}
+
+/// A webhook secret on record, with the one before while both count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptSecret {
+    /// The present one, unreadable at rest.
+    pub present: Sealed,
+    /// The one before, while both count.
+    pub previous: Option<PreviousSecret>,
+}
+
+/// A secret that counts alongside its successor for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreviousSecret {
+    /// The secret, unreadable at rest.
+    pub secret: Sealed,
+    /// The first instant at which it no longer counts.
+    pub until: Timestamp,
+}
+
+/// A secret to take the place of the present one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewSecret {
+    /// The secret, unreadable at rest.
+    pub secret: Sealed,
+    /// Until when the present one counts too.
+    pub previous_until: Timestamp,
+}
+
+impl KeptSecret {
+    /// The first secret, with none before it.
+    pub const fn first(secret: Sealed) -> Self {
+        Self { present: secret, previous: None }
+    }
+
+    /// Replaces the present secret with a new one; the old one counts for a while, and what was before
+    /// that no more.
+    pub fn replace(&mut self, new: NewSecret) {
+        let secret = std::mem::replace(&mut self.present, new.secret);
+        self.previous = Some(PreviousSecret { secret, until: new.previous_until });
+    }
+
+    /// The secrets that count at `now`, the newest first.
+    pub fn at(&self, now: Timestamp) -> Vec<&Sealed> {
+        let previous = self.previous.as_ref().filter(|previous| now < previous.until);
+        std::iter::once(&self.present).chain(previous.map(|previous| &previous.secret)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Counting;
+
+    impl Entropy for Counting {
+        fn fill(&self, buffer: &mut [u8]) {
+            for (byte, value) in buffer.iter_mut().zip(0..) {
+                *byte = value;
+            }
+        }
+    }
+
+    #[test]
+    fn the_old_secret_counts_until_its_end() {
+        let until = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
+        let [one, two] = [1, 2].map(|byte| Sealed(vec![byte]));
+        let mut kept = KeptSecret::first(one.clone());
+        kept.replace(NewSecret { secret: two.clone(), previous_until: until });
+        assert_eq!(kept.at(until - std::time::Duration::from_millis(1)), [&two, &one]);
+        assert_eq!(kept.at(until), [&two]);
+    }
+
+    #[test]
+    fn reads_what_it_wrote_as_base64() {
+        let secret = WebhookSecret::generate(&Counting);
+        assert_eq!(secret.expose(), "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
+        assert_eq!(secret.expose().parse(), Ok(secret.clone()));
+        assert_eq!(format!("{secret:?}"), "whsec_…");
+        for text in ["", "whsec_", "whsec_AAEC", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="] {
+            assert_eq!(text.parse::<WebhookSecret>(), Err(MalformedSecret), "{text}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+use crate::Caller;
+use dwar_kernel::{HookId, KeptSecret, KeyMode, ProjectId, Timestamp, WebhookSecret, words};
+use std::str::FromStr;
+use std::time::Duration;
+
+words! {
+    /// Which system calls a hook, and so in which format.
+    HookKind {
+        /// Supabase Auth, its Send SMS hook.
+        Supabase = "supabase",
+        /// Logto, its HTTP SMS connector.
+        Logto = "logto",
+    }
+}
+
+/// Not the name of a [`HookKind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("supabase or logto")]
+pub struct UnknownHookKind;
+
+impl FromStr for HookKind {
+    type Err = UnknownHookKind;
+
+    fn from_str(text: &str) -> Result<Self, UnknownHookKind> {
+        Self::from_word(text).ok_or(UnknownHookKind)
+    }
+}
+
+impl HookKind {
+    /// A secret as the other system wants it to be entered.
+    pub fn shown(self, secret: &WebhookSecret) -> String {
+        match self {
+            Self::Supabase => format!("v1,{}", secret.expose()),
+            Self::Logto => format!("Bearer {}", secret.expose()),
+        }
+    }
+}
+
+/// An address at which another system asks for its own codes to be delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hook {
+    /// Its id, the last part of the address.
+    pub id: HookId,
+    /// Whose codes it delivers.
+    pub project: ProjectId,
+    /// In which world.
+    pub mode: KeyMode,
+    /// Who calls it.
+    pub kind: HookKind,
+    /// How long the other system's codes work; none of its calls says it.
+    pub lifetime: Duration,
+    /// What the other system proves itself with.
+    pub secret: KeptSecret,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A hook, and whom it speaks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookCaller {
+    /// The hook.
+    pub hook: Hook,
+    /// The project, by the present key of the hook's mode.
+    pub caller: Caller,
+}

@@ -1,0 +1,115 @@
+//! What [`dwar_project::HookStore`] promises.
+
+use crate::scene::new_project;
+use crate::{Fixtures, MS, START, Stores, minutes};
+use dwar_kernel::{KeyMode, NewSecret, ProjectId};
+use dwar_project::{Hook, HookKind};
+use std::time::Duration;
+
+async fn stored_hook(stores: &Stores, make: &Fixtures, project: ProjectId) -> Hook {
+    let hook = make.hook(project);
+    stores.hooks.add_hook(hook.clone()).await.unwrap();
+    hook
+}
+
+/// Hooks come back as they were given, oldest first; those of another project stay its own.
+pub async fn hooks_come_back_oldest_first(stores: &Stores) {
+    let make = Fixtures::random();
+    let (project, other) = (new_project(stores, &make).await, new_project(stores, &make).await);
+    let old = make.hook(project);
+    let new = Hook {
+        mode: KeyMode::Test,
+        kind: HookKind::Logto,
+        lifetime: Duration::from_secs(3_600),
+        created_at: START + MS,
+        ..make.hook(project)
+    };
+    let foreign = make.hook(other);
+    for hook in [&new, &old, &foreign] {
+        stores.hooks.add_hook(hook.clone()).await.unwrap();
+    }
+    assert_eq!(stores.hooks.hooks(project).await.unwrap(), [old, new]);
+    assert_eq!(stores.hooks.hooks(other).await.unwrap(), [foreign]);
+    assert_eq!(stores.hooks.hooks(make.id()).await.unwrap(), []);
+}
+
+/// A hook speaks for its project in its mode, by that mode's present key.
+pub async fn a_hook_speaks_for_the_present_key_of_its_mode(stores: &Stores) {
+    let make = Fixtures::random();
+    let project = new_project(stores, &make).await;
+    for mode in [KeyMode::Live, KeyMode::Test] {
+        let hook = Hook { mode, ..make.hook(project) };
+        stores.hooks.add_hook(hook.clone()).await.unwrap();
+        for _ in 0..2 {
+            let new = make.key(mode);
+            assert!(stores.projects.replace_key(project, new.clone()).await.unwrap());
+            let found = stores.hooks.hook_caller(hook.id).await.unwrap().unwrap();
+            assert_eq!(found.hook, hook);
+            assert_eq!((found.caller.mode, found.caller.key), (mode, new.id));
+            assert_eq!(Some(found.caller.project), stores.projects.find(project).await.unwrap());
+        }
+    }
+    assert_eq!(stores.hooks.hook_caller(make.id()).await.unwrap(), None);
+}
+
+/// A hook of an archived project is unknown to the very next call, until the project is restored.
+pub async fn a_hook_of_an_archived_project_is_unknown(stores: &Stores) {
+    let make = Fixtures::random();
+    let project = new_project(stores, &make).await;
+    let hook = stored_hook(stores, &make, project).await;
+    stores.projects.set_archived(project, Some(START)).await.unwrap();
+    assert_eq!(stores.hooks.hook_caller(hook.id).await.unwrap(), None);
+    stores.projects.set_archived(project, None).await.unwrap();
+    assert!(stores.hooks.hook_caller(hook.id).await.unwrap().is_some());
+}
+
+/// A new secret takes the place of the present one, which is kept with its end; an older one goes. Another
+/// project replaces nothing.
+pub async fn a_new_secret_takes_the_place_of_the_present_one(stores: &Stores) {
+    let make = Fixtures::random();
+    let (project, other) = (new_project(stores, &make).await, new_project(stores, &make).await);
+    let mut hook = stored_hook(stores, &make, project).await;
+    let new =
+        |minute| NewSecret { secret: make.sealed(), previous_until: START + minutes(minute) + MS };
+    for minute in [1, 2] {
+        let secret = new(minute);
+        hook.secret.replace(secret.clone());
+        assert!(stores.hooks.replace_hook_secret(project, hook.id, secret).await.unwrap());
+        let found = stores.hooks.hook_caller(hook.id).await.unwrap().unwrap();
+        assert_eq!(found.hook, hook);
+    }
+    assert!(!stores.hooks.replace_hook_secret(other, hook.id, new(3)).await.unwrap());
+    assert!(!stores.hooks.replace_hook_secret(project, make.id(), new(3)).await.unwrap());
+    assert_eq!(stores.hooks.hooks(project).await.unwrap(), [hook]);
+}
+
+/// Two new secrets at once: one is the present, the other the one before.
+pub async fn new_secrets_at_once_are_both_kept(stores: &Stores) {
+    let make = Fixtures::random();
+    let project = new_project(stores, &make).await;
+    let hook = stored_hook(stores, &make, project).await;
+    for _ in 0..super::ROUNDS {
+        let [one, two] = [(); 2]
+            .map(|()| NewSecret { secret: make.sealed(), previous_until: START + minutes(1) });
+        let replace = |secret| stores.hooks.replace_hook_secret(project, hook.id, secret);
+        let both = tokio::join!(replace(one.clone()), replace(two.clone()));
+        assert!(both.0.unwrap() && both.1.unwrap());
+        let found = stores.hooks.hook_caller(hook.id).await.unwrap().unwrap().hook.secret;
+        let kept = (found.present, found.previous.unwrap().secret);
+        let (one, two) = (one.secret, two.secret);
+        assert!(kept == (one.clone(), two.clone()) || kept == (two, one));
+    }
+}
+
+/// A removed hook is gone, once, and no other; another project removes nothing.
+pub async fn a_removed_hook_is_unknown_at_once(stores: &Stores) {
+    let make = Fixtures::random();
+    let (project, other) = (new_project(stores, &make).await, new_project(stores, &make).await);
+    let gone = stored_hook(stores, &make, project).await;
+    let kept = stored_hook(stores, &make, project).await;
+    assert!(!stores.hooks.remove_hook(other, gone.id).await.unwrap());
+    assert!(stores.hooks.remove_hook(project, gone.id).await.unwrap());
+    assert!(!stores.hooks.remove_hook(project, gone.id).await.unwrap());
+    assert_eq!(stores.hooks.hook_caller(gone.id).await.unwrap(), None);
+    assert_eq!(stores.hooks.hooks(project).await.unwrap(), [kept]);
+}
