@@ -1,8 +1,9 @@
 use crate::{
     About, AdmitRequest, ApplyReceipts, Authenticate, DeleteIdentity, Deliver, FindIdentity,
-    Heartbeat, HookFormats, Idempotency, KeepFigures, Logout, OtpStatus, Policies, ProviderWatch,
-    PublicKeys, ReceiveHook, ReceiveWebhook, RefreshSession, RelayOtp, Routes, SandboxMessages,
-    SendOtp, Stores, Sweep, Tally, TellEvents, Tokens, Toolbox, ValidateSession, VerifyOtp,
+    Heartbeat, HookFormats, Idempotency, KeepFigures, Logout, OtpStatus, Policies, ProjectIssuer,
+    ProviderWatch, PublicKeys, ReceiveHook, ReceiveWebhook, RefreshSession, RelayOtp, Routes,
+    SandboxMessages, SendOtp, Stores, Sweep, Tally, TellEvents, Tokens, Toolbox, ValidateSession,
+    VerifyOtp,
 };
 use dwar_event::WebhookSender;
 use dwar_kernel::KeeperId;
@@ -85,6 +86,8 @@ pub struct UseCases {
     pub find_identity: Arc<FindIdentity>,
     /// `DELETE /v1/identity/{id}`.
     pub delete_identity: Arc<DeleteIdentity>,
+    /// `GET /p/{project}/.well-known/…`.
+    pub project_issuer: Arc<ProjectIssuer>,
     /// `GET /.well-known/jwks.json`.
     pub public_keys: Arc<PublicKeys>,
     /// `GET /v1/sandbox/messages`.
@@ -187,6 +190,7 @@ impl Parts {
             tally: tally.clone(),
         });
         let admit_request = Arc::new(AdmitRequest { tools: tools(), limiter, limits });
+        let public_keys = Arc::new(PublicKeys { tools: tools(), signer: signer() });
         let relay_otp = Arc::new(RelayOtp { sends: send_otp.clone() });
         UseCases {
             tools: tools(),
@@ -219,7 +223,12 @@ impl Parts {
             logout: Arc::new(Logout { tools: tools(), signer: signer(), sessions: sessions() }),
             find_identity: Arc::new(FindIdentity { tools: tools(), identities: identities() }),
             delete_identity: Arc::new(DeleteIdentity { tools: tools(), identities: identities() }),
-            public_keys: Arc::new(PublicKeys { tools: tools(), signer: signer() }),
+            project_issuer: Arc::new(ProjectIssuer {
+                projects: projects(),
+                keys: public_keys.clone(),
+                installation: policies.issuer.clone(),
+            }),
+            public_keys,
             sandbox_messages: Arc::new(SandboxMessages {
                 tools: tools(),
                 inbox: stores.inbox.clone(),

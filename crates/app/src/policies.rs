@@ -25,6 +25,8 @@ pub struct Policies {
     pub receipt_window: Option<Duration>,
     /// How long sessions and their tokens live.
     pub session: SessionPolicy,
+    /// What tokens name as their issuer (`tokens.issuer`).
+    pub issuer: String,
     /// How signing keys overlap.
     pub signing_keys: SigningKeyPolicy,
     /// What a message costs unless its project has its own price.
@@ -40,7 +42,7 @@ pub struct Policies {
 impl Policies {
     /// The policies for these settings; `number` gives the value of a key of `config.default.toml`,
     /// such as `limits.live.send`. A value that does not fit becomes the largest one that does.
-    pub fn of(number: impl Fn(&str) -> u64, algorithm: Algorithm) -> Self {
+    pub fn of(number: impl Fn(&str) -> u64, algorithm: Algorithm, issuer: String) -> Self {
         let settings = Settings(number);
         let (count, seconds) = (|key: &str| settings.count(key), |key: &str| settings.seconds(key));
         let limits = settings.limits();
@@ -64,6 +66,7 @@ impl Policies {
                 leeway: seconds("session.leeway_seconds"),
                 replay: seconds("session.replay_seconds"),
             },
+            issuer,
             signing_keys: SigningKeyPolicy {
                 algorithm,
                 publish_before: seconds("tokens.publish_before_seconds"),

@@ -2,7 +2,7 @@ use crate::{ClearVault, FixedClock, SeededEntropy};
 use async_trait::async_trait;
 use dwar_app::{NewAdminToken, Parts, Policies, Stores, Toolbox};
 use dwar_defaults::number;
-use dwar_kernel::{Sealed, StoreError, Timestamp};
+use dwar_kernel::{FixedClaims, Sealed, StoreError, Timestamp};
 use dwar_operator::Access;
 use dwar_otp::CodeKeys;
 use dwar_session::{
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// What `config.default.toml` comes to, as the service of whoever configured nothing has it.
 pub fn policies() -> Policies {
     let number = |key: &str| key.rsplit_once('.').map(|(section, key)| number(section, key));
-    Policies::of(|key| number(key).unwrap(), Algorithm::Es256)
+    Policies::of(|key| number(key).unwrap(), Algorithm::Es256, "dwar".to_owned())
 }
 
 /// Everything that use cases are built from, over `stores`: the documented policies, the doubles
@@ -45,7 +45,11 @@ impl TokenSigner for ListSigner {
         Ok(())
     }
 
-    async fn sign(&self, claims: &Claims) -> Result<AccessToken, StoreError> {
+    async fn sign<'a>(
+        &self,
+        claims: &Claims,
+        _: Option<&'a FixedClaims>,
+    ) -> Result<AccessToken, StoreError> {
         let token = claims.token.to_string();
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         list.insert(token.clone(), claims.clone());
@@ -69,7 +73,11 @@ impl TokenSigner for ListSigner {
     }
 
     async fn public_keys(&self, _: Timestamp) -> Result<JwkSet, StoreError> {
-        Ok(JwkSet { json: r#"{"keys":[]}"#.to_owned(), etag: "none".to_owned() })
+        Ok(JwkSet {
+            json: r#"{"keys":[]}"#.to_owned(),
+            etag: "none".to_owned(),
+            algorithms: Vec::new(),
+        })
     }
 
     fn generate(

@@ -3,6 +3,7 @@
 use crate::config;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use dwar_kernel::{FixedClaims, InvalidClaims};
 use dwar_project::ProjectChange;
 use dwar_wallet::{Amount, InvalidAmount, Paise};
 use std::convert::Infallible;
@@ -26,6 +27,12 @@ pub struct Settings {
     /// Allow POST /v1/otp/relay with the test key
     #[arg(long, value_name = "on|off", value_parser = switch())]
     relay_test: Option<bool>,
+    /// Have live tokens name an issuer of the project's own, which other systems can verify by discovery
+    #[arg(long, value_name = "on|off", value_parser = switch())]
+    own_issuer: Option<bool>,
+    /// Claims of these tokens, NAME=VALUE separated by commas; or `none`
+    #[arg(long, value_name = "CLAIMS", value_parser = claims)]
+    token_claims: Option<FixedClaims>,
     /// Price per code by WhatsApp in paise, or `default`
     #[arg(long, value_name = "PAISE")]
     whatsapp_price_paise: Option<OrDefault<i64>>,
@@ -92,6 +99,12 @@ fn names(text: &str) -> Result<OrDefault<Vec<String>>, Infallible> {
     OrDefault::read(text, own)
 }
 
+/// `name=value` separated by commas, or `none`.
+fn claims(text: &str) -> Result<FixedClaims, InvalidClaims> {
+    let lines = if text == "none" { String::new() } else { text.replace(',', "\n") };
+    lines.parse()
+}
+
 fn rupees(text: &str) -> Result<OrDefault<Paise>, InvalidAmount> {
     OrDefault::read(text, |text| Amount::from_rupees(text).map(Amount::paise))
 }
@@ -108,6 +121,8 @@ impl From<Settings> for ProjectChange {
             identity_delete: given.identity_delete,
             relay_live: given.relay_live,
             relay_test: given.relay_test,
+            own_issuer: given.own_issuer,
+            token_claims: given.token_claims,
             whatsapp_price: price(given.whatsapp_price_paise),
             sms_price: price(given.sms_price_paise),
             brand: own(given.brand),

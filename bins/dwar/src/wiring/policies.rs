@@ -9,7 +9,7 @@ pub fn all(config: &Config) -> Result<Policies, ConfigError> {
     let algorithm =
         algorithm.map_err(|_| invalid("tokens.algorithm", "is ES256, EdDSA or RS256"))?;
     let number = |key: &str| config.numbers.get(key).copied().unwrap_or_default();
-    Ok(Policies::of(number, algorithm))
+    Ok(Policies::of(number, algorithm, config.tokens.issuer.clone()))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use dwar_app::{
     AuthenticateError, DeleteIdentityError, FindIdentityError, LogoutError, OtpStatusError,
-    ReceiveWebhookError, RefreshSessionError, RelayOtpError, SandboxMessagesError, SendOtpError,
-    ValidateSessionError, VerifyOtpError,
+    ProjectIssuerError, ReceiveWebhookError, RefreshSessionError, RelayOtpError,
+    SandboxMessagesError, SendOtpError, ValidateSessionError, VerifyOtpError,
 };
 use dwar_kernel::StoreError;
 use dwar_otp::{HookRefusal, InvalidRelayedCode};
@@ -249,6 +249,7 @@ refusals! {
     LogoutError { Invalid => InvalidAccessToken }
     FindIdentityError { Disabled => IdentityLookupDisabled, NotFound => IdentityNotFound }
     DeleteIdentityError { Disabled => IdentityDeleteDisabled, NotFound => IdentityNotFound }
+    ProjectIssuerError { NotFound => NotFound }
     SandboxMessagesError { LiveKey => NotFound }
     ReceiveWebhookError {
         UnknownProvider => NotFound,

@@ -122,7 +122,7 @@ fn prepare(runtime: &Runtime, algorithm: Algorithm) -> (JosekitSigner, AccessTok
     let key = signer.generate(algorithm, at(-600), at(-600)).unwrap();
     let token = runtime.block_on(async {
         keys.add_first(key, at(-600)).await.unwrap();
-        signer.sign(&claims()).await.unwrap()
+        signer.sign(&claims(), None).await.unwrap()
     });
     (signer, token)
 }
@@ -138,7 +138,7 @@ fn sign_verify(criterion: &mut Criterion) {
 
         let mut group = criterion.benchmark_group(algorithm.as_str());
         group.bench_function("sign", |bench| {
-            bench.iter(|| runtime.block_on(signer.sign(black_box(&claims))).unwrap());
+            bench.iter(|| runtime.block_on(signer.sign(black_box(&claims), None)).unwrap());
         });
         group.bench_function("sign floor (openssl)", |bench| {
             bench.iter(|| floor.sign(black_box(message)));

@@ -72,7 +72,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             "alg": algorithm.as_str(),
             "issuer": ISSUER,
             "audience": claims.project.to_string(),
-            "token": signer.sign(&claims).await?.expose(),
+            "token": signer.sign(&claims, None).await?.expose(),
             "jwks": signer.public_keys(now).await?.json,
         });
         println!("{line}");

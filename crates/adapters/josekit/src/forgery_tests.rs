@@ -200,7 +200,7 @@ async fn a_missing_mistyped_or_wrong_claim_is_refused() {
 async fn a_changed_shape_is_refused() {
     for algorithm in ALGORITHMS {
         let scene = Scene::new(algorithm).await;
-        let token = scene.signer.sign(&claims()).await.unwrap();
+        let token = scene.signer.sign(&claims(), None).await.unwrap();
         let good = token.expose();
         assert!(scene.accepts(&token).await);
         for text in [
@@ -239,7 +239,7 @@ async fn a_changed_shape_is_refused() {
 #[tokio::test]
 async fn a_signature_in_der_form_is_refused() {
     let scene = Scene::new(Algorithm::Es256).await;
-    let token = scene.signer.sign(&claims()).await.unwrap();
+    let token = scene.signer.sign(&claims(), None).await.unwrap();
     let raw = part(&token, 2);
     let number = |bytes| openssl::bn::BigNum::from_slice(bytes).unwrap();
     let signature =
@@ -258,7 +258,7 @@ proptest! {
     ) {
         runtime().block_on(async {
             let scene = Scene::new(Algorithm::EdDsa).await;
-            let token = scene.signer.sign(&claims()).await.unwrap();
+            let token = scene.signer.sign(&claims(), None).await.unwrap();
             let mut text = token.expose().to_owned();
             for (at, to) in changes {
                 let at = at.index(text.len());

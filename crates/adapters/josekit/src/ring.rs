@@ -2,7 +2,7 @@ use crate::key::Key;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use dwar_kernel::{StoreError, Timestamp, Vault};
-use dwar_session::{JwkSet, KeyState, SigningKey};
+use dwar_session::{Algorithm, JwkSet, KeyState, SigningKey};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -57,7 +57,17 @@ impl Ring {
         let keys: Vec<_> = self.published(now).map(|key| key.public.as_str()).collect();
         let json = format!(r#"{{"keys":[{}]}}"#, keys.join(","));
         let etag = URL_SAFE_NO_PAD.encode(Sha256::digest(&json));
-        JwkSet { json, etag }
+        let mut algorithms: Vec<_> = self.algorithms(now).collect();
+        algorithms.dedup();
+        JwkSet { json, etag, algorithms }
+    }
+
+    fn algorithms(&self, now: Timestamp) -> impl Iterator<Item = Algorithm> {
+        let published =
+            self.records.iter().filter(move |record| record.state(now) != KeyState::Gone);
+        Algorithm::ALL
+            .into_iter()
+            .filter(move |one| published.clone().any(|it| it.algorithm == *one))
     }
 
     fn published(&self, now: Timestamp) -> impl Iterator<Item = &Key> {

@@ -2,7 +2,7 @@ use crate::key::{self, Key};
 use crate::ring_cache::RingCache;
 use crate::token::{self, Unverified};
 use async_trait::async_trait;
-use dwar_kernel::{Digest, Purpose, StoreError, Timestamp, Vault};
+use dwar_kernel::{Digest, FixedClaims, Purpose, StoreError, Timestamp, Vault};
 use dwar_session::{
     AccessToken, Algorithm, Claims, InvalidToken, JwkSet, PresentedToken, Signature, SigningKey,
     SigningKeyStore, TokenSigner,
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// # What is checked
 /// At most 4 KiB in three parts; the header exactly as this service writes it for a published key
 /// (so `alg` is that key's, `typ` is `at+jwt`, there is no `crit`); the signature; every claim
-/// present and of its type; `iss` equal; `aud` equal to `client_id`; `iat` before `exp`; `exp`
+/// present and of its type; `iss` equal, or for a live token that of its project; `aud` equal to `client_id`; `iat` before `exp`; `exp`
 /// after `now`, `nbf`, if any, not after it, with no skew. `iat` may lie ahead of `now`, since two
 /// instances' clocks differ and `exp` bounds the harm.
 ///
@@ -58,7 +58,8 @@ const KNOWN_TOKENS: usize = 100_000;
 const KNOWN_FORGERIES: usize = 10_000;
 
 impl JosekitSigner {
-    /// A signer that writes `issuer` as `iss` and accepts nothing else there.
+    /// A signer that writes `issuer` as `iss`, or what that makes of a project with an issuer of its own, and accepts
+    /// nothing else there.
     pub fn new(
         store: Arc<dyn SigningKeyStore>,
         vault: Arc<dyn Vault>,
@@ -121,9 +122,13 @@ impl TokenSigner for JosekitSigner {
         self.active(instant).await.map(drop)
     }
 
-    async fn sign(&self, claims: &Claims) -> Result<AccessToken, StoreError> {
+    async fn sign<'a>(
+        &self,
+        claims: &Claims,
+        own: Option<&'a FixedClaims>,
+    ) -> Result<AccessToken, StoreError> {
         let key = self.active(claims.issued_at).await?;
-        let token = token::sign(&key, &self.issuer, claims)?;
+        let token = token::sign(&key, &self.issuer, claims, own)?;
         self.remember_own(&token, &key, claims.issued_at);
         Ok(token)
     }

@@ -12,7 +12,7 @@ async fn a_token_says_what_rfc_9068_asks_and_verifies() {
     for algorithm in ALGORITHMS {
         let key = key(algorithm);
         let signer = signer_with(&key);
-        let token = signer.sign(&claims()).await.unwrap();
+        let token = signer.sign(&claims(), None).await.unwrap();
         let header = json!({ "alg": algorithm.as_str(), "typ": "at+jwt", "kid": key.kid });
         assert_eq!(parsed(&part(&token, 0)), header);
         assert_eq!(parsed(&part(&token, 1)), payload());
@@ -25,7 +25,7 @@ async fn an_es256_signature_is_always_the_64_bytes_of_jose() {
     let key = key(Algorithm::Es256);
     let (signer, other) = (signer_with(&key), signer_with(&key));
     for _ in 0..1_000 {
-        let token = signer.sign(&claims()).await.unwrap();
+        let token = signer.sign(&claims(), None).await.unwrap();
         assert_eq!(part(&token, 2).len(), 64);
         assert_eq!(verify(&other, &token, at(1)).await, Ok(claims()));
     }
@@ -34,7 +34,7 @@ async fn an_es256_signature_is_always_the_64_bytes_of_jose() {
 #[tokio::test]
 async fn a_token_ends_at_the_very_millisecond() {
     let signer = signer_with(&key(Algorithm::Es256));
-    let token = signer.sign(&claims()).await.unwrap();
+    let token = signer.sign(&claims(), None).await.unwrap();
     let last = at(900) - Duration::from_millis(1);
     assert_eq!(verify(&signer, &token, last).await, Ok(claims()));
     assert_eq!(verify(&signer, &token, at(900)).await, Err(InvalidToken));
@@ -47,7 +47,7 @@ async fn what_a_signer_made_it_knows_as_another_reads_it() {
         let key = key(algorithm);
         let (signer, other) = (signer_with(&key), signer_with(&key));
         let precise = Claims { issued_at: at(0) + Duration::from_millis(1), ..claims() };
-        let token = signer.sign(&precise).await.unwrap();
+        let token = signer.sign(&precise, None).await.unwrap();
         let own = signer.read(token.clone()).signature;
         assert_eq!(other.read(token.clone()).signature, Signature::Unchecked);
         assert_eq!(verify(&other, &token, at(1)).await, Ok(claims()));
@@ -58,7 +58,7 @@ async fn what_a_signer_made_it_knows_as_another_reads_it() {
 #[tokio::test]
 async fn a_token_from_a_clock_ahead_of_ours_counts() {
     let key = key(Algorithm::Es256);
-    let token = signer_with(&key).sign(&claims()).await.unwrap();
+    let token = signer_with(&key).sign(&claims(), None).await.unwrap();
     assert_eq!(verify(&signer_with(&key), &token, at(-2)).await, Ok(claims()));
 }
 
@@ -75,7 +75,7 @@ async fn a_rotation_takes_effect_at_its_exact_instants() {
     let mut sign_at = async |second| {
         claims.issued_at = at(second);
         claims.expires_at = at(5_000);
-        let token = signer.sign(&claims).await.unwrap();
+        let token = signer.sign(&claims, None).await.unwrap();
         let kid = parsed(&part(&token, 0))["kid"].as_str().unwrap().to_owned();
         (token, kid)
     };
@@ -113,7 +113,7 @@ async fn a_token_that_is_known_is_asked_for_its_key_its_time_and_its_whole_text(
     store.add_first(old, at(-9_000)).await.unwrap();
     let signer = signer(Arc::<Keys>::clone(&store));
     let lasting = Claims { expires_at: at(5_000), ..claims() };
-    let token = signer.sign(&lasting).await.unwrap();
+    let token = signer.sign(&lasting, None).await.unwrap();
     for _ in 0..2 {
         assert_eq!(verify(&signer, &token, at(1)).await, Ok(lasting.clone()));
     }
@@ -138,7 +138,7 @@ async fn a_token_that_is_known_is_asked_for_its_key_its_time_and_its_whole_text(
 #[tokio::test]
 async fn a_bad_signature_is_remembered_for_its_very_text() {
     let signer = signer_with(&key(Algorithm::Es256));
-    let good = signer.sign(&claims()).await.unwrap();
+    let good = signer.sign(&claims(), None).await.unwrap();
     let (signed, _) = good.expose().rsplit_once('.').unwrap();
     let forged = AccessToken::new(format!("{signed}.{}", "A".repeat(86)));
     let first = signer.read(forged.clone());
@@ -154,7 +154,7 @@ async fn a_bad_signature_is_remembered_for_its_very_text() {
 #[tokio::test]
 async fn forged_tokens_push_no_good_one_out() {
     let signer = signer_with(&key(Algorithm::EdDsa));
-    let good = signer.sign(&claims()).await.unwrap();
+    let good = signer.sign(&claims(), None).await.unwrap();
     assert_eq!(verify(&signer, &good, at(1)).await, Ok(claims()));
     let (signed, _) = good.expose().rsplit_once('.').unwrap();
     for digest in 0..2 * KNOWN_FORGERIES as u64 {
@@ -173,7 +173,7 @@ async fn a_token_whose_key_or_time_is_yet_to_come_is_not_taken_for_forged() {
     store.add_first(old, at(-9_000)).await.unwrap();
     let signer = signer(Arc::<Keys>::clone(&store));
     assert!(signer.public_keys(at(0)).await.is_ok());
-    let token = signer_with(&new).sign(&claims()).await.unwrap();
+    let token = signer_with(&new).sign(&claims(), None).await.unwrap();
     assert_eq!(verify(&signer, &token, at(1)).await, Err(InvalidToken));
     store.rotate(new, at(9_000)).await.unwrap();
     tokio::time::pause();
@@ -207,7 +207,7 @@ async fn the_key_set_holds_public_members_only() {
 async fn an_empty_store_publishes_an_empty_set_and_signs_nothing() {
     let signer = signer(Arc::new(Keys::default()));
     assert_eq!(signer.public_keys(at(0)).await.unwrap().json, r#"{"keys":[]}"#);
-    let refused = signer.sign(&claims()).await;
+    let refused = signer.sign(&claims(), None).await;
     assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
 }
 
@@ -220,7 +220,7 @@ async fn a_key_added_after_the_ring_was_read_signs_at_once() {
     assert_eq!((key.created_at, key.signs_from), (at(0), at(0)));
     assert_eq!((key.signs_until, key.published_until), (None, None));
     store.add_first(key, at(0)).await.unwrap();
-    let token = signer.sign(&claims()).await.unwrap();
+    let token = signer.sign(&claims(), None).await.unwrap();
     assert_eq!(verify(&signer, &token, at(1)).await, Ok(claims()));
 }
 

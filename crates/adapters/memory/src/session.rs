@@ -47,7 +47,8 @@ impl SessionStore for MemoryStore {
         let state = &mut *self.step("SessionStore::seek").await?;
         let Some(Caller { project, mode, key }) = state.caller(key) else { return Ok(None) };
         let session = session.and_then(|id| state.session((project.id, mode, id)).cloned());
-        Ok(Some(Sought { key, project: project.id, mode, session }))
+        let own_claims = project.own_claims(mode).cloned();
+        Ok(Some(Sought { key, project: project.id, mode, own_claims, session }))
     }
 
     async fn revoke(

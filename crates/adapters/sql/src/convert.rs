@@ -1,7 +1,9 @@
 //! From columns to the domain's types and back; what cannot be read names its table, column, row.
 
 use crate::{At, Id};
-use dwar_kernel::{BlindIndex, Digest, KeptSecret, PreviousSecret, Sealed, StoreError, Timestamp};
+use dwar_kernel::{
+    BlindIndex, Digest, FixedClaims, KeptSecret, PreviousSecret, Sealed, StoreError, Timestamp,
+};
 use std::fmt::Display;
 use std::str::FromStr;
 use uuid::Uuid;
@@ -89,6 +91,11 @@ impl<K: Display> Row<K> {
         Ok(KeptSecret { present: Sealed(secret), previous: previous.transpose()? })
     }
 
+    /// The claims that a project adds to its tokens.
+    pub fn claims(&self, stored: Option<&str>) -> Result<FixedClaims, StoreError> {
+        Ok(self.maybe_parse("token_claims", stored)?.unwrap_or_default())
+    }
+
     /// A count.
     pub fn count(&self, column: &'static str, stored: i32) -> Result<u32, StoreError> {
         self.known(column, u32::try_from(stored).ok())
@@ -116,6 +123,11 @@ impl From<&KeptSecret> for SecretColumns {
 /// A count as stored; one beyond what the column holds stays at its end.
 pub fn stored_count(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+/// The claims that a project adds to its tokens, as stored.
+pub fn stored_claims(claims: &FixedClaims) -> Option<String> {
+    (!claims.is_empty()).then(|| claims.to_string())
 }
 
 /// What is sealed, as stored.

@@ -39,7 +39,9 @@ pub use activity::RefusedRow;
 pub use admin_token::AdminTokenRow;
 pub use audit::AuditEntryRow;
 pub use call::CallRow;
-pub use convert::{Row, SecretColumns, all, maybe, sealed_bytes, stored_count, unavailable};
+pub use convert::{
+    Row, SecretColumns, all, maybe, sealed_bytes, stored_claims, stored_count, unavailable,
+};
 pub use event::{EndpointRow, EventRow, WaitingRow};
 pub use figures::{FigureRow, SentRow, TenureRow, requests};
 pub use hook::HookRow;

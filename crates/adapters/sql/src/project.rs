@@ -1,7 +1,7 @@
 //! A project and its keys.
 
 use crate::schema::{api_keys, projects};
-use crate::{At, Id, Row, stored_count};
+use crate::{At, Id, Row, stored_claims, stored_count};
 use diesel::prelude::*;
 use dwar_kernel::{Paise, ProjectId, StoreError};
 use dwar_project::{Caller, KeyRecord, Messages, Prices, Project, Relay, Routing, Used};
@@ -30,6 +30,8 @@ pub struct ProjectRow {
     pub archived_at: Option<At>,
     pub relay_live: bool,
     pub relay_test: bool,
+    pub own_issuer: bool,
+    pub token_claims: Option<String>,
 }
 
 /// A project, and the key by which it was found.
@@ -94,6 +96,8 @@ impl From<Project> for ProjectRow {
             archived_at: project.archived_at.map(Into::into),
             relay_live: project.relay.live,
             relay_test: project.relay.test,
+            own_issuer: project.own_issuer,
+            token_claims: stored_claims(&project.token_claims),
         }
     }
 }
@@ -110,6 +114,8 @@ impl TryFrom<ProjectRow> for Project {
             identity_lookup: row.identity_lookup,
             identity_delete: row.identity_delete,
             relay: Relay { live: row.relay_live, test: row.relay_test },
+            own_issuer: row.own_issuer,
+            token_claims: read.claims(row.token_claims.as_deref())?,
             prices: Prices {
                 whatsapp: row.whatsapp_price.map(Paise),
                 sms: row.sms_price.map(Paise),

@@ -24,6 +24,8 @@ diesel::table! {
         archived_at -> Nullable<At>,
         relay_live -> Bool,
         relay_test -> Bool,
+        own_issuer -> Bool,
+        token_claims -> Nullable<Text>,
     }
 }
 

@@ -1,9 +1,9 @@
 //! A session.
 
-use crate::schema::{api_keys, sessions};
+use crate::schema::{api_keys, projects, sessions};
 use crate::{At, Id, Row};
 use diesel::prelude::*;
-use dwar_kernel::{Sealed, StoreError};
+use dwar_kernel::{KeyMode, Sealed, StoreError};
 use dwar_session::{CurrentAccess, Replay, Rotations, Session, Sought};
 
 /// A session.
@@ -95,6 +95,10 @@ pub struct SoughtRow {
     pub id: Id,
     pub project_id: Id,
     pub mode: String,
+    #[diesel(select_expression = projects::own_issuer)]
+    pub own_issuer: bool,
+    #[diesel(select_expression = projects::token_claims)]
+    pub token_claims: Option<String>,
     #[diesel(embed)]
     pub session: Option<SessionRow>,
 }
@@ -104,10 +108,14 @@ impl TryFrom<SoughtRow> for Sought {
 
     fn try_from(row: SoughtRow) -> Result<Self, StoreError> {
         let read = Row::new("api_keys", row.id);
+        let mode = read.parse("mode", &row.mode)?;
+        let has_own = row.own_issuer && mode == KeyMode::Live;
+        let claims = has_own.then(|| read.claims(row.token_claims.as_deref()));
         Ok(Self {
             key: read.id("id", row.id)?,
             project: read.id("project_id", row.project_id)?,
-            mode: read.parse("mode", &row.mode)?,
+            mode,
+            own_claims: claims.transpose()?,
             session: row.session.map(Session::try_from).transpose()?,
         })
     }

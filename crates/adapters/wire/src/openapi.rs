@@ -129,6 +129,18 @@ pub fn common_headers() -> Value {
     })
 }
 
+/// Claims of a project, each a text.
+pub fn claims() -> Object {
+    let text = ObjectBuilder::new().schema_type(Type::String).max_length(Some(512));
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some("What live tokens say beside the claims of every token, if they name an issuer of the project's own."))
+        .additional_properties(Some(text))
+        .max_properties(Some(8))
+        .examples([json!({ "role": "authenticated" })])
+        .build()
+}
+
 /// A phone number as clients may write it.
 pub fn given_phone() -> Object {
     ObjectBuilder::new()

@@ -1,6 +1,8 @@
 use crate::refusals::refusals;
 use crate::{TokenPair, Tokens};
-use dwar_kernel::{Digest, IdentityId, ProjectId, Purpose, Sealed, StoreError, TRACE, Timestamp};
+use dwar_kernel::{
+    Digest, FixedClaims, IdentityId, ProjectId, Purpose, Sealed, StoreError, TRACE, Timestamp,
+};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_session::{
     AccessToken, Presented, RefreshToken, RefreshTokenId, Replay, Rotation, RotationPolicy,
@@ -42,7 +44,7 @@ impl RefreshSession {
         key: Option<&IdempotencyKey>,
     ) -> Result<TokenPair, RefreshSessionError> {
         let (vault, now) = (self.tokens.tools.vault.as_ref(), self.tokens.tools.now());
-        let Sought { project, mode, session, .. } = sought;
+        let Sought { project, mode, session, own_claims, .. } = sought;
         let token = RefreshToken::read(token, project, mode, vault);
         let token = token.ok_or(RefreshSessionError::Expired)?;
         let token_id = token.id();
@@ -54,7 +56,7 @@ impl RefreshSession {
         let presented = Presented { generation: token_id.generation, refresh, key };
         let token_id =
             RefreshTokenId { generation: token_id.generation.saturating_add(1), ..token_id };
-        let (next, pair) = self.successor(&seen, token_id, key, now).await?;
+        let (next, pair) = self.successor((&seen, own_claims.as_ref()), token_id, key, now).await?;
         let identity = seen.identity;
         match self.sessions.rotate(seen, presented, next, self.policy(), now).await? {
             Some(Rotation::Rotated) => Ok(pair),
@@ -69,7 +71,7 @@ impl RefreshSession {
 
     async fn successor(
         &self,
-        session: &Session,
+        (session, own): (&Session, Option<&FixedClaims>),
         token_id: RefreshTokenId,
         key: Option<Digest>,
         now: Timestamp,
@@ -80,7 +82,7 @@ impl RefreshSession {
             access: self.tokens.access(now, session.expires_at),
             ..session.clone()
         };
-        let pair = self.tokens.pair(&next, refresh, now).await?;
+        let pair = self.tokens.pair(&next, own, refresh, now).await?;
         let successor = Successor {
             refresh: pair.refresh.digest(self.tokens.tools.vault.as_ref()),
             refresh_expires_at: next.refresh_expires_at,

@@ -1,5 +1,7 @@
 use crate::Toolbox;
-use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_kernel::{
+    FixedClaims, IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId,
+};
 use dwar_session::{
     AccessToken, Claims, CurrentAccess, RefreshToken, RefreshTokenId, Rotations, Session,
     TokenSigner,
@@ -101,14 +103,16 @@ impl Tokens {
         self.signer.ready(session.access.issued_at).await
     }
 
-    /// Signs the current access token of `session` and pairs it with `refresh`.
+    /// Signs the current access token of `session` and pairs it with `refresh`; with `own` claims, by the issuer
+    /// of its project.
     pub(crate) async fn pair(
         &self,
         session: &Session,
+        own: Option<&FixedClaims>,
         refresh: RefreshToken,
         now: Timestamp,
     ) -> Result<TokenPair, StoreError> {
-        let access = self.signer.sign(&Claims::of(session)).await?;
+        let access = self.signer.sign(&Claims::of(session), own).await?;
         Ok(TokenPair {
             access,
             refresh,

@@ -1,3 +1,4 @@
+use super::project_rules::OwnIssuers;
 use crate::{
     Activity, Audit, AuditLog, Control, EndpointLog, Find, FirstSteps, Inbox, ManageAccount,
     ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
@@ -90,7 +91,7 @@ impl Parts {
             projects: ManageProjects {
                 control: control(),
                 wallets: stores.wallets.clone(),
-                rules: project_rules(providers.clone()),
+                rules: project_rules(providers.clone(), OwnIssuers::of(&policies)),
             },
             wallets: ManageWallets {
                 control: control(),

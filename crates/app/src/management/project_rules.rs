@@ -1,16 +1,51 @@
-use crate::sms_text_of;
+use crate::{Policies, sms_text_of};
 use dwar_kernel::Amount;
 use dwar_otp::{Channel, InvalidText, Providers};
 use dwar_project::{InvalidSetting, Project, ProjectName, ProjectRules};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The longest id of a registered text; DLT content templates have 19 digits.
 const TEMPLATE_ID: usize = 64;
 
 /// Whether a project's settings can work with these providers: the only rule for this. Stores apply it
 /// before they keep a change, and so do previews.
-pub fn project_rules(providers: Arc<dyn Providers>) -> ProjectRules {
-    Arc::new(move |project| judge(project, providers.as_ref()))
+pub fn project_rules(providers: Arc<dyn Providers>, issuers: OwnIssuers) -> ProjectRules {
+    Arc::new(move |project| judge(project, providers.as_ref(), &issuers))
+}
+
+/// Whether projects can have issuers of their own, by the settings of the installation.
+#[derive(Clone, Debug)]
+pub struct OwnIssuers {
+    installation: String,
+    publish_before: Duration,
+}
+
+/// Supabase may take 30 minutes to see a new key, API gateways of AWS two hours.
+const SEEN_BY_OTHERS: Duration = Duration::from_secs(7_200);
+
+impl OwnIssuers {
+    /// By these policies.
+    pub fn of(policies: &Policies) -> Self {
+        let publish_before = policies.signing_keys.publish_before;
+        Self { installation: policies.issuer.clone(), publish_before }
+    }
+
+    fn obstacle(&self) -> Option<&'static str> {
+        let rest = self.installation.strip_prefix("https://");
+        let is_address = rest.is_some_and(|rest| {
+            !rest.is_empty() && !rest.ends_with('/') && !rest.contains(['?', '#', '@', ' '])
+        });
+        if !is_address {
+            return Some(
+                "tokens.issuer has to be the https:// address of this API, without a slash at its end",
+            );
+        }
+        let is_late = self.publish_before < SEEN_BY_OTHERS;
+        is_late.then_some(
+            "tokens.publish_before_seconds has to be 7200 or more: others may see a new key that late",
+        )
+    }
 }
 
 /// The first of `names` that carries nothing over `channel`, as a sentence.
@@ -28,7 +63,11 @@ pub fn unknown_provider(
     ))
 }
 
-fn judge(project: &Project, providers: &dyn Providers) -> Result<(), InvalidSetting> {
+fn judge(
+    project: &Project,
+    providers: &dyn Providers,
+    issuers: &OwnIssuers,
+) -> Result<(), InvalidSetting> {
     let invalid = |field, reason: String| InvalidSetting { field, reason };
     let name = project.name.parse::<ProjectName>();
     name.map_err(|cause| invalid("name", cause.to_string()))?;
@@ -36,6 +75,9 @@ fn judge(project: &Project, providers: &dyn Providers) -> Result<(), InvalidSett
     if !project.messages.template_id.as_deref().is_none_or(is_template_id) {
         let reason = format!("a template id has 1 to {TEMPLATE_ID} visible ASCII characters");
         return Err(invalid("sms_template_id", reason));
+    }
+    if let Some(reason) = issuers.obstacle().filter(|_| project.own_issuer) {
+        return Err(invalid("own_issuer", reason.to_owned()));
     }
     let routing = &project.routing;
     for (field, channel, names) in [

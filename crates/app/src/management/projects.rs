@@ -303,6 +303,8 @@ fn of_project(project: &Project) -> Facts {
         .flag("identity_delete", project.identity_delete)
         .flag("relay_live", project.relay.live)
         .flag("relay_test", project.relay.test)
+        .flag("own_issuer", project.own_issuer)
+        .text("token_claims", &project.token_claims.to_string())
         .maybe_number("whatsapp_price_paise", project.prices.whatsapp.map(|paise| paise.0))
         .maybe_number("sms_price_paise", project.prices.sms.map(|paise| paise.0))
         .maybe("brand", messages.brand.as_deref())

@@ -7,6 +7,7 @@ mod clock;
 mod entropy;
 mod error;
 mod event;
+mod fixed_claims;
 mod guesses;
 mod id;
 mod line;
@@ -24,6 +25,7 @@ pub use clock::{Clock, Timestamp, read_instant};
 pub use entropy::Entropy;
 pub use error::StoreError;
 pub use event::{Event, EventKind, EventPhone, Subject};
+pub use fixed_claims::{FixedClaims, InvalidClaims};
 pub use guesses::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use id::{
     AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, HookId, IdentityId,

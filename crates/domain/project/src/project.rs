@@ -1,4 +1,4 @@
-use dwar_kernel::{ApiKeyId, KeyMode, Paise, PriceList, ProjectId, Timestamp};
+use dwar_kernel::{ApiKeyId, FixedClaims, KeyMode, Paise, PriceList, ProjectId, Timestamp};
 use std::sync::Arc;
 
 /// A customer's project and its settings.
@@ -14,6 +14,11 @@ pub struct Project {
     pub identity_delete: bool,
     /// In which modes `POST /v1/otp/relay` sends.
     pub relay: Relay,
+    /// Whether its live tokens name an issuer of its own, so that verifiers who look at nothing else take
+    /// them for no other project's.
+    pub own_issuer: bool,
+    /// What these tokens say beside the claims of every token.
+    pub token_claims: FixedClaims,
     /// Prices that differ from the configured ones.
     pub prices: Prices,
     /// How its messages read.
@@ -119,6 +124,10 @@ pub struct ProjectChange {
     pub relay_live: Option<bool>,
     /// Whether it does with the test key.
     pub relay_test: Option<bool>,
+    /// Whether its live tokens name an issuer of its own.
+    pub own_issuer: Option<bool>,
+    /// What these say beside the claims of every token.
+    pub token_claims: Option<FixedClaims>,
     /// What a code delivered over WhatsApp costs.
     pub whatsapp_price: Option<Option<Paise>>,
     /// What a code delivered over SMS costs.
@@ -207,6 +216,8 @@ impl NewProject {
             identity_lookup: false,
             identity_delete: false,
             relay: Relay::default(),
+            own_issuer: false,
+            token_claims: FixedClaims::default(),
             prices: Prices::default(),
             messages: Messages::default(),
             routing: Routing::default(),
@@ -235,6 +246,8 @@ impl Project {
         set(&mut self.identity_delete, change.identity_delete);
         set(&mut self.relay.live, change.relay_live);
         set(&mut self.relay.test, change.relay_test);
+        set(&mut self.own_issuer, change.own_issuer);
+        set(&mut self.token_claims, change.token_claims);
         set(&mut self.prices.whatsapp, change.whatsapp_price);
         set(&mut self.prices.sms, change.sms_price);
         set(&mut self.messages.brand, change.brand);
@@ -261,6 +274,12 @@ impl Project {
     ) -> Result<Self, InvalidSetting> {
         let changed = self.with(change);
         rules(&changed).map(|()| changed)
+    }
+
+    /// The claims of its tokens in this mode beside those of every token; `None` where they are the
+    /// installation's.
+    pub fn own_claims(&self, mode: KeyMode) -> Option<&FixedClaims> {
+        (self.own_issuer && mode == KeyMode::Live).then_some(&self.token_claims)
     }
 
     /// The project archived at this instant, or in use without one. One that is archived already keeps

@@ -3,7 +3,7 @@ use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp, TokenId}
 
 /// What an access token says (RFC 9068 section 2.2; docs/contract.md, Access tokens). No phone number.
 ///
-/// `iss` is the signer's, `aud` and `client_id` are both the project.
+/// `iss` is the installation's or the project's, `aud` and `client_id` are both the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
     /// `jti`.
@@ -35,6 +35,11 @@ impl Claims {
             expires_at: session.access.expires_at,
         }
     }
+}
+
+/// The issuer that the tokens of a project name which has one of its own.
+pub fn issuer_of(installation: &str, project: ProjectId) -> String {
+    format!("{installation}/p/{project}")
 }
 
 /// The token is not one of ours, or has expired. It is not said which.

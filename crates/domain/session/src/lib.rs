@@ -10,7 +10,7 @@ mod session;
 mod signing_key;
 mod token;
 
-pub use claims::{Claims, InvalidToken};
+pub use claims::{Claims, InvalidToken, issuer_of};
 pub use identity_sessions::*;
 pub use ports::*;
 pub use rotations::Rotations;

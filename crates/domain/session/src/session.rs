@@ -1,7 +1,7 @@
 use crate::Rotations;
 use dwar_kernel::{
-    ApiKeyId, BlindIndex, Digest, Event, EventKind, IdentityId, KeyMode, ProjectId, Sealed,
-    SessionId, Subject, Timestamp, TokenId,
+    ApiKeyId, BlindIndex, Digest, Event, EventKind, FixedClaims, IdentityId, KeyMode, ProjectId,
+    Sealed, SessionId, Subject, Timestamp, TokenId,
 };
 use std::time::Duration;
 use subtle::ConstantTimeEq;
@@ -115,6 +115,8 @@ pub struct Sought {
     pub project: ProjectId,
     /// Which world the key opens.
     pub mode: KeyMode,
+    /// What tokens of a project with an issuer of its own say beside the claims of every token.
+    pub own_claims: Option<FixedClaims>,
     /// The session, if this caller has one of that id.
     pub session: Option<Session>,
 }

@@ -1,4 +1,4 @@
-use crate::Claims;
+use crate::{Algorithm, Claims};
 use derive_more::Debug;
 use dwar_kernel::{Digest, Entropy, KeyMode, ProjectId, Purpose, SessionId, Vault};
 use std::sync::Arc;
@@ -157,6 +157,8 @@ pub struct JwkSet {
     pub json: String,
     /// A strong validator that changes with the document (RFC 9110 section 8.8.3), unquoted.
     pub etag: String,
+    /// What its keys sign with, each once.
+    pub algorithms: Vec<Algorithm>,
 }
 
 #[cfg(test)]

@@ -6,12 +6,13 @@ use crate::endpoint::operation::{Operation, get, patch, post};
 use crate::endpoint::query::Paging;
 use crate::endpoint::refusal::ApiRefusal;
 use crate::views::{CreatedProject, Page, ProjectSettings, ProjectSummary, UnlockedPhone};
-use dwar_kernel::Phone;
+use dwar_kernel::{FixedClaims, Phone};
 use dwar_operator::Command;
 use dwar_project::{ProjectChange, ProjectName};
 use dwar_wallet::Paise;
-use dwar_wire::openapi::given_phone;
+use dwar_wire::openapi::{claims, given_phone};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -79,6 +80,10 @@ struct Settings {
     identity_delete: Option<bool>,
     relay_live: Option<bool>,
     relay_test: Option<bool>,
+    own_issuer: Option<bool>,
+    /// In place of those before; names and values have 512 bytes together at most.
+    #[schema(schema_with = claims)]
+    token_claims: Option<BTreeMap<String, String>>,
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>)]
     brand: Option<Option<String>>,
@@ -150,7 +155,7 @@ async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<ProjectSet
 }
 
 async fn change(at: ProjectRequest, _: Nothing, body: Settings) -> Answered<ProjectSettings> {
-    apply(&at, body.into()).await
+    apply(&at, body.try_into()?).await
 }
 
 async fn reprice(at: ProjectRequest, _: Nothing, body: PriceChange) -> Answered<ProjectSettings> {
@@ -182,14 +187,21 @@ async fn unlock(at: ProjectRequest, _: Nothing, body: PhoneToUnlock) -> Answered
     Ok(UnlockedPhone::new(at.project, &phone, &unlocked))
 }
 
-impl From<Settings> for ProjectChange {
-    fn from(body: Settings) -> Self {
-        Self {
+impl TryFrom<Settings> for ProjectChange {
+    type Error = ApiRefusal;
+
+    fn try_from(body: Settings) -> Result<Self, ApiRefusal> {
+        let claims = body.token_claims.map(|claims| FixedClaims::new(claims.into_iter().collect()));
+        let claims =
+            claims.transpose().map_err(|cause| ApiRefusal::field("token_claims", cause))?;
+        Ok(Self {
             name: body.name,
             identity_lookup: body.identity_lookup,
             identity_delete: body.identity_delete,
             relay_live: body.relay_live,
             relay_test: body.relay_test,
+            own_issuer: body.own_issuer,
+            token_claims: claims,
             brand: body.brand,
             language: body.language,
             sms_text: body.sms_text,
@@ -200,6 +212,6 @@ impl From<Settings> for ProjectChange {
             sms_providers: body.sms_providers,
             fallback_seconds: body.fallback_seconds,
             ..Self::default()
-        }
+        })
     }
 }

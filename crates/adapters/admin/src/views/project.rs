@@ -4,7 +4,9 @@ use dwar_kernel::{Phone, ProjectId};
 use dwar_otp::SendPace;
 use dwar_project::Project;
 use dwar_wallet::Paise;
+use dwar_wire::openapi::claims;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// What every token that may know of a project may know.
@@ -34,6 +36,11 @@ pub struct ProjectSettings {
     relay_live: bool,
     /// Whether it does with the test key.
     relay_test: bool,
+    /// Whether live tokens name an issuer of the project's own.
+    own_issuer: bool,
+    /// What these say beside the claims of every token.
+    #[schema(schema_with = claims)]
+    token_claims: BTreeMap<String, String>,
     whatsapp_price_paise: Option<i64>,
     sms_price_paise: Option<i64>,
     brand: Option<String>,
@@ -112,6 +119,12 @@ impl From<&Project> for ProjectSettings {
             identity_delete: project.identity_delete,
             relay_live: project.relay.live,
             relay_test: project.relay.test,
+            own_issuer: project.own_issuer,
+            token_claims: project
+                .token_claims
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
             whatsapp_price_paise: paise(project.prices.whatsapp),
             sms_price_paise: paise(project.prices.sms),
             brand: messages.brand.clone(),

@@ -25,6 +25,7 @@ mod settings_hooks;
 mod settings_messages;
 mod settings_project;
 mod settings_routing;
+mod settings_tokens;
 mod settings_webhooks;
 mod sign_in;
 pub(crate) mod team;
@@ -154,6 +155,7 @@ fn forms_of_project(config: &mut ServiceConfig) {
         .service(form("/settings/restore", "/settings", settings_project::restore))
         .service(form("/settings/identities", "/settings", settings::switches))
         .service(form("/settings/relay", "/settings", settings::relay))
+        .service(form("/settings/tokens", "/settings", settings_tokens::save))
         .service(form("/settings/routing", "/settings", settings_routing::save))
         .service(form("/settings/money", "/settings", settings::money))
         .service(form("/settings/messages", "/settings", settings_messages::save))

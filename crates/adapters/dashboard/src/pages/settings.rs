@@ -2,13 +2,14 @@ use super::go;
 use super::parts::{Field, done};
 use super::{
     settings_hooks as hooks, settings_messages as messages, settings_project as own,
-    settings_routing as routing, settings_webhooks as webhooks,
+    settings_routing as routing, settings_tokens as tokens, settings_webhooks as webhooks,
 };
 use crate::form::{Form, Refused};
 use crate::format::rupees;
 use crate::layout::{Frame, Page, csrf};
 use crate::texts::{
     settings as texts, settings_hooks as texts_of_hooks, settings_project as texts_of_project,
+    settings_tokens as texts_of_tokens,
 };
 use crate::visit::{Posted, Visit};
 use actix_web::HttpRequest;
@@ -148,6 +149,7 @@ pub(crate) async fn page(
             (routing::card(visit, project, refused))
             (switches_card(visit, project, refused))
             (relay_card(visit, project, refused))
+            (tokens::card(visit, project, refused))
             (hooks::card(visit, project, &listed, refused))
             (money_card(visit, project, refused))
             (webhooks::card(visit, project, &endpoints, refused))
@@ -165,6 +167,7 @@ fn jump(project: &Project, visit: &Visit) -> Markup {
         ("routing", texts::ROUTING.0),
         ("identities", texts::IDENTITIES.0),
         ("relay", texts::RELAY.0),
+        ("tokens", texts_of_tokens::TOKENS.0),
         ("hooks", texts_of_hooks::HOOKS.0),
         ("money", texts::MONEY.0),
         ("webhooks", texts::WEBHOOKS.0),

@@ -25,6 +25,7 @@ pub(crate) mod refusals;
 pub(crate) mod settings;
 pub(crate) mod settings_hooks;
 pub(crate) mod settings_project;
+pub(crate) mod settings_tokens;
 pub(crate) mod sign_in;
 pub(crate) mod team;
 pub(crate) mod tokens;

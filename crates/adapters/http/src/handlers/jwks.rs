@@ -6,6 +6,7 @@ use crate::operation::{Operation, get};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap};
+use dwar_session::JwkSet;
 
 pub(crate) fn operations() -> Vec<Operation> {
     let of_a_set = [StatusCode::OK, StatusCode::NOT_MODIFIED];
@@ -27,11 +28,16 @@ pub(crate) fn operations() -> Vec<Operation> {
 /// `GET /.well-known/jwks.json`.
 pub(crate) async fn publish(call: ApiCall) -> Answer {
     let keys = call.use_cases()?.public_keys.publish().await?;
+    Ok(key_set(&call, keys))
+}
+
+/// A set of keys, or that it is the one that the client has.
+pub(super) fn key_set(call: &ApiCall, keys: JwkSet) -> HttpResponse {
     let known = is_known(call.request.headers(), &keys.etag);
     let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::CACHE_CONTROL, "public, max-age=300"));
     response.insert_header((header::ETAG, format!("\"{}\"", keys.etag)));
-    Ok(if known { response.finish() } else { response.content_type(JSON).body(keys.json) })
+    if known { response.finish() } else { response.content_type(JSON).body(keys.json) }
 }
 
 /// Whether the client has this version already (RFC 9110 section 13.1.2, weak comparison).

@@ -3,6 +3,7 @@
 pub(crate) mod health;
 pub(crate) mod hooks;
 pub(crate) mod identity;
+pub(crate) mod issuer;
 pub(crate) mod jwks;
 pub(crate) mod otp;
 pub(crate) mod sandbox;
@@ -20,6 +21,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         ("Identities", identity::operations()),
         ("Sandbox", sandbox::operations()),
         ("Public keys", jwks::operations()),
+        ("Public keys", issuer::operations()),
         ("Health", health::operations()),
     ];
     let tagged = |(tag, all): (&'static str, Vec<Operation>)| {

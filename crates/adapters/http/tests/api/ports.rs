@@ -109,6 +109,7 @@ impl Ports {
                 key: caller.key,
                 project: caller.project.id,
                 mode: caller.mode,
+                own_claims: None,
                 session: session.clone().filter(|known| named == Some(known.id)),
             };
             Ok(caller(digest).map(found))

@@ -124,7 +124,8 @@ impl World {
     /// The caller, with this session found.
     pub fn sought(&self, session: Option<Session>) -> Sought {
         let Caller { project, mode, key } = self.caller.clone();
-        Sought { key, project: project.id, mode, session }
+        let own_claims = project.own_claims(mode).cloned();
+        Sought { key, project: project.id, mode, own_claims, session }
     }
 
     /// The same project's caller in the other mode.

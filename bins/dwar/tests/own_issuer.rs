@@ -1,0 +1,128 @@
+//! A project whose live tokens name an issuer of its own, which others verify by discovery.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
+mod common;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use common::{Answer, Database, Project, Service, World, answer};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+on_both_databases! {
+    live_tokens_name_the_project_and_say_its_claims;
+    discovery_is_there_for_such_projects_alone;
+    a_project_has_an_issuer_only_where_others_can_find_it;
+}
+
+const ISSUER: &str = "https://otp.example.com";
+
+async fn service(database: Database) -> Service {
+    let world = World::new(database)
+        .with("DWAR__TOKENS__ISSUER", ISSUER)
+        .with("DWAR__TOKENS__PUBLISH_BEFORE_SECONDS", "7200");
+    Service::start_in(world)
+}
+
+fn set(service: &Service, project: &Project, settings: &[&str]) -> Value {
+    let change = [&["project", "set", "--project", &project.id], settings].concat();
+    service.world.cli(&change)
+}
+
+fn claims(token: &Value) -> Value {
+    let payload = token.as_str().unwrap().split('.').nth(1).unwrap();
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap()
+}
+
+async fn get(service: &Service, path: &str) -> Answer {
+    answer(service.request(Method::GET, path)).await
+}
+
+async fn live_tokens_name_the_project_and_say_its_claims(database: Database) {
+    let service = service(database).await;
+    let project = service.world.project("100");
+    let before = service.log_in(&project.live, &service.world.phone()).await;
+    assert_eq!(claims(&before["access_token"])["iss"], ISSUER);
+    let lines = "role=authenticated,https://shop.example/tenant=a b";
+    set(&service, &project, &["--own-issuer", "on", "--token-claims", lines]);
+
+    let login = service.log_in(&project.live, &service.world.phone()).await;
+    let refreshed = service.refresh(&project.live, &login["refresh_token"]).await.ok();
+    let own = format!("{ISSUER}/p/{}", project.id);
+    for pair in [&login, &refreshed] {
+        let claims = claims(&pair["access_token"]);
+        assert_eq!((&claims["iss"], &claims["aud"]), (&json!(own), &json!(project.id)));
+        assert_eq!(claims["role"], "authenticated");
+        assert_eq!(claims["https://shop.example/tenant"], "a b");
+    }
+    // Tokens of before go on, and so do those of now when it is switched off again.
+    service.validate(&project.live, &before["access_token"]).await.ok();
+    service.validate(&project.live, &refreshed["access_token"]).await.ok();
+    // Neither the sandbox nor another project ever names it.
+    let test = service.log_in(&project.test, &service.world.phone()).await;
+    let other = service.world.project("100");
+    let other = service.log_in(&other.live, &service.world.phone()).await;
+    for pair in [&test, &other] {
+        let claims = claims(&pair["access_token"]);
+        assert_eq!((&claims["iss"], &claims["role"]), (&json!(ISSUER), &Value::Null));
+    }
+    set(&service, &project, &["--own-issuer", "off"]);
+    service.validate(&project.live, &refreshed["access_token"]).await.ok();
+    let after = service.refresh(&project.live, &refreshed["refresh_token"]).await.ok();
+    let after = claims(&after["access_token"]);
+    assert_eq!((&after["iss"], &after["role"]), (&json!(ISSUER), &Value::Null));
+}
+
+async fn discovery_is_there_for_such_projects_alone(database: Database) {
+    let service = service(database).await;
+    let project = service.world.project("0");
+    let own = |document: &str| format!("/p/{}/.well-known/{document}", project.id);
+    let by_path = format!("/.well-known/oauth-authorization-server/p/{}", project.id);
+    let documents = [own("openid-configuration"), own("oauth-authorization-server"), by_path];
+    let all = documents.iter().cloned().chain([own("jwks.json")]).collect::<Vec<_>>();
+    for path in &all {
+        get(&service, path).await.refused(404, "NOT_FOUND");
+    }
+    set(&service, &project, &["--own-issuer", "on"]);
+    for path in &documents {
+        let found = get(&service, path).await;
+        assert_eq!(found.header("cache-control"), "public, max-age=300");
+        let found = found.ok();
+        let issuer = format!("{ISSUER}/p/{}", project.id);
+        assert_eq!(found["issuer"], issuer);
+        assert_eq!(found["jwks_uri"], format!("{issuer}/.well-known/jwks.json"));
+        assert_eq!(found["id_token_signing_alg_values_supported"], json!(["ES256"]));
+        assert_eq!(found["subject_types_supported"], json!(["public"]));
+    }
+    let keys = get(&service, &own("jwks.json")).await;
+    let etag = keys.header("etag").to_owned();
+    assert_eq!(keys.ok(), get(&service, "/.well-known/jwks.json").await.ok());
+    let again = service.request(Method::GET, &own("jwks.json")).header("if-none-match", etag);
+    assert_eq!(answer(again).await.status.as_u16(), 304);
+    for other in ["nonsense", "0199a000-0000-7000-8000-000000000000"] {
+        let path = format!("/p/{other}/.well-known/openid-configuration");
+        get(&service, &path).await.refused(404, "NOT_FOUND");
+    }
+    service.world.cli(&["project", "archive", "--project", &project.id]);
+    for path in &all {
+        get(&service, path).await.refused(404, "NOT_FOUND");
+    }
+}
+
+async fn a_project_has_an_issuer_only_where_others_can_find_it(database: Database) {
+    let service = Service::start(database);
+    let project = service.world.project("0");
+    let refused = |name: &str, value: &str| {
+        let output = service.world.run(&["project", "set", "--project", &project.id, name, value]);
+        assert_ne!(output.status.code(), Some(0), "{name} {value}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(refused("--own-issuer", "on").contains("tokens.issuer"));
+    for claims in ["role=service_role", "service_role=x", "sub=x", "iss=x", "role", "a b=c"] {
+        refused("--token-claims", claims);
+    }
+    // Claims alone change nothing.
+    set(&service, &project, &["--token-claims", "role=authenticated"]);
+    set(&service, &project, &["--token-claims", "none"]);
+}

@@ -1,0 +1,81 @@
+use super::jwks::key_set;
+use crate::ErrorCode;
+use crate::call::{Answer, ApiCall, JSON};
+use crate::error::ApiError;
+use crate::json::response::{IssuerMetadata, PublicKeys};
+use crate::json::schema;
+use crate::operation::{Operation, get};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::CACHE_CONTROL;
+use dwar_app::PublishedIssuer;
+use dwar_kernel::ProjectId;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    let of_issuer = |path, id, title| {
+        get(path, id, metadata)
+            .says(
+                title,
+                "For verifiers that find keys by the issuer of a token. A project whose live tokens name the \
+                 installation has none.",
+            )
+            .reads("path", "project", "Whose tokens they are.", schema::id())
+            .gives::<IssuerMetadata>("What there is to know.")
+            .refuses(REFUSES)
+    };
+    vec![
+        of_issuer(
+            "/p/{project}/.well-known/openid-configuration",
+            "getOpenIdConfiguration",
+            "Get the metadata of a project's issuer (OpenID Connect Discovery)",
+        ),
+        of_issuer(
+            "/p/{project}/.well-known/oauth-authorization-server",
+            "getIssuerMetadata",
+            "Get the metadata of a project's issuer (RFC 8414)",
+        ),
+        of_issuer(
+            "/.well-known/oauth-authorization-server/p/{project}",
+            "getIssuerMetadataByPath",
+            "The same where RFC 8414 has it, between host and path",
+        ),
+        get("/p/{project}/.well-known/jwks.json", "getIssuerKeys", keys)
+            .says(
+                "Get the public keys of a project's issuer",
+                "They are those of the installation.",
+            )
+            .reads("path", "project", "Whose tokens they are.", schema::id())
+            .reads("header", "If-None-Match", "The `ETag` of an answer.", schema::any_text())
+            .gives::<PublicKeys>("The set.")
+            .gives_nothing(StatusCode::NOT_MODIFIED, "It is still that version.")
+            .refuses(REFUSES)
+            .tells("ETag", [StatusCode::OK, StatusCode::NOT_MODIFIED]),
+    ]
+}
+
+const REFUSES: [ErrorCode; 3] =
+    [ErrorCode::NotFound, ErrorCode::InternalError, ErrorCode::ServiceUnavailable];
+
+/// `GET /p/{project}/.well-known/openid-configuration`, and the same by RFC 8414.
+async fn metadata(call: ApiCall) -> Answer {
+    let PublishedIssuer { issuer, keys } = find(&call).await?;
+    let body = serde_json::to_vec(&IssuerMetadata::new(issuer, &keys.algorithms));
+    let body = body.map_err(|_| ErrorCode::InternalError)?;
+    let cached = (CACHE_CONTROL, "public, max-age=300");
+    Ok(HttpResponse::Ok().insert_header(cached).content_type(JSON).body(body))
+}
+
+/// `GET /p/{project}/.well-known/jwks.json`.
+async fn keys(call: ApiCall) -> Answer {
+    let found = find(&call).await?;
+    Ok(key_set(&call, found.keys))
+}
+
+/// Who asks has proven nothing, so only so many are looked up at once.
+async fn find(call: &ApiCall) -> Result<PublishedIssuer, ApiError> {
+    let project = call.request.match_info().get("project").and_then(|text| text.parse().ok());
+    let project: ProjectId = project.ok_or(ErrorCode::NotFound)?;
+    let find = &call.use_cases()?.project_issuer;
+    let _seat = call.api.throttle.seat().await.ok_or(ErrorCode::ServiceUnavailable)?;
+    Ok(find.find(project).await?)
+}
