@@ -84,7 +84,7 @@ export class Session {
     const tokens = await this.#stored();
     if (tokens.access_token !== stale) return tokens;
     try {
-      const idempotencyKey = await this.#idempotencyKey(tokens.refresh_token);
+      const idempotencyKey = await refreshKey(this.#secret, tokens.refresh_token);
       return await this.#keep(await this.#dwar.refresh(tokens.refresh_token, { idempotencyKey }));
     } catch (error) {
       if (!(error instanceof DwarError && error.code === "SESSION_EXPIRED")) throw error;
@@ -109,9 +109,9 @@ export class Session {
   #seconds(): number {
     return Math.floor(this.#now() / 1000);
   }
+}
 
-  /** HMAC-SHA-256 in hexadecimal: clients in other languages make the same. */
-  async #idempotencyKey(refreshToken: string): Promise<string> {
-    return toHex(await crypto.subtle.sign("HMAC", await hmacKey(utf8(this.#secret)), utf8(refreshToken)));
-  }
+/** The `Idempotency-Key` of a refresh, HMAC-SHA-256 in hexadecimal: clients in other languages make the same. */
+export async function refreshKey(secret: string, refreshToken: string): Promise<string> {
+  return toHex(await crypto.subtle.sign("HMAC", await hmacKey(utf8(secret)), utf8(refreshToken)));
 }

@@ -1,0 +1,73 @@
+import { Endpoints, type Admission, type EndpointsOptions } from "./login/endpoints.js";
+import type { Body, RequestHead } from "./login/request.js";
+import type { AccessClaims } from "./verifier.js";
+
+/** What is needed of Express's request. */
+export interface ExpressRequest extends AsyncIterable<Uint8Array> {
+  method: string;
+  /** Below the path where the router is mounted. */
+  url: string;
+  headers: Record<string, string | string[] | undefined>;
+  socket: { remoteAddress?: string | undefined };
+  /** If a parser was there before. */
+  body?: unknown;
+}
+
+/** What is needed of Express's response. */
+export interface ExpressResponse {
+  statusCode: number;
+  setHeader(name: string, value: string | string[]): unknown;
+  end(body: string): unknown;
+}
+
+export interface ExpressLoginOptions<Request> extends EndpointsOptions {
+  /** The address of the peer by default; behind a proxy `(request) => request.ip` with Express's `trust proxy`. */
+  clientAddress?: (request: Request) => string | Promise<string>;
+  /** May refuse a send, for example for want of a captcha in `body`. */
+  admit?: (request: Request, body: Body) => Admission | Promise<Admission>;
+}
+
+export interface ExpressLogin {
+  /** `app.use("/login", login.router)` */
+  router: (request: ExpressRequest, response: ExpressResponse, next: (error: unknown) => void) => Promise<void>;
+  /** The claims of a valid access token, or nothing. Rejects only if there are no keys to verify it with. */
+  authenticate: (request: ExpressRequest) => Promise<AccessClaims | undefined>;
+}
+
+/** The endpoints that a login form and an app call (clients/login/README.md), for Express. */
+export function createLogin<Request extends ExpressRequest = ExpressRequest>(
+  options: ExpressLoginOptions<Request>,
+): ExpressLogin {
+  const { clientAddress = ({ socket }) => socket.remoteAddress ?? "", admit } = options;
+  const endpoints = new Endpoints(options);
+  const answer = (request: Request) =>
+    endpoints.handle(
+      { ...head(request), path: request.url.split("?", 1)[0]!, body: unread(request) },
+      { clientAddress: () => clientAddress(request), admit: (body) => admit?.(request, body) },
+    );
+  return {
+    router: (request, response, next) =>
+      answer(request as Request)
+        .then((found) => write(found, response))
+        .catch(next),
+    authenticate: (request) => endpoints.authenticate(head(request)),
+  };
+}
+
+function head({ method, headers }: ExpressRequest): RequestHead {
+  const get = (name: string) => headers[name.toLowerCase()]?.toString() ?? null;
+  return { method, headers: { get } };
+}
+
+/** A parser that was there before has read the body. */
+function unread(request: ExpressRequest): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+  return request.body === undefined ? request : [new TextEncoder().encode(JSON.stringify(request.body))];
+}
+
+async function write(found: Response, response: ExpressResponse): Promise<void> {
+  response.statusCode = found.status;
+  for (const [name, value] of found.headers) response.setHeader(name, value);
+  // The loop sees each cookie on its own, and the last would replace the others.
+  response.setHeader("Set-Cookie", found.headers.getSetCookie());
+  response.end(await found.text());
+}

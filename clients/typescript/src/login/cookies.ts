@@ -1,0 +1,30 @@
+import type { Tokens } from "../types.js";
+
+const OTP = "__Host-dwar_otp";
+const ACCESS = "__Host-dwar_access";
+const REFRESH = "__Host-dwar_refresh";
+
+export interface Credentials {
+  otp_id: string;
+  access_token: string;
+  refresh_token: string;
+}
+
+export function fromCookies(header: string | null): Credentials {
+  const pairs = (header ?? "").split(";").map((pair) => pair.trim());
+  const value = (name: string) => pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
+  return { otp_id: value(OTP), access_token: value(ACCESS), refresh_token: value(REFRESH) };
+}
+
+/** A link into the site should arrive logged in: the access token is Lax, the others are for the form alone. */
+function cookie(name: string, value: string, seconds: number): string {
+  return `${name}=${value}; Max-Age=${seconds}; Path=/; HttpOnly; Secure; SameSite=${name === ACCESS ? "Lax" : "Strict"}`;
+}
+
+export const codeCookie = (otpId: string, seconds: number) => [cookie(OTP, otpId, seconds)];
+export const noCodeCookie = () => [cookie(OTP, "", 0)];
+export const noTokenCookies = () => [cookie(ACCESS, "", 0), cookie(REFRESH, "", 0)];
+export const tokenCookies = (tokens: Tokens) => [
+  cookie(ACCESS, tokens.access_token, tokens.expires_in),
+  cookie(REFRESH, tokens.refresh_token, tokens.refresh_expires_in),
+];

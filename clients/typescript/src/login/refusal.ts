@@ -1,0 +1,44 @@
+import { DwarError } from "../error.js";
+
+/** What a person can mend, or has to know. Every other failure of a call is `LOGIN_UNAVAILABLE`. */
+const PASSED_ON = [
+  "INVALID_PHONE",
+  "INVALID_OTP_CODE",
+  "INVALID_OTP",
+  "OTP_NOT_FOUND",
+  "OTP_RATE_LIMITED",
+  "VERIFY_RATE_LIMITED",
+  "SESSION_EXPIRED",
+];
+
+/** An answer that is not the wanted one. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Record<string, string>;
+  readonly requestId: string | undefined;
+
+  constructor(status: number, code: string, message: string, headers = {}, requestId?: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+    this.requestId = requestId;
+  }
+}
+
+/** What the person is told of a failed call of the service. */
+export function refusalOf({ code, message, status, retryAfter, requestId }: DwarError): Refusal {
+  const headers = retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) };
+  if (!PASSED_ON.includes(code))
+    return new Refusal(503, "LOGIN_UNAVAILABLE", "Login is not possible at the moment.", headers, requestId);
+  // Without a status the client refused what cannot be a number, as the service does.
+  if (status === undefined) return new Refusal(422, code, "The phone number is not a valid Indian mobile number.");
+  return new Refusal(status, code, message, headers, requestId);
+}
+
+export const originRefused = () => new Refusal(403, "ORIGIN_REFUSED", "This page may not log in here.");
+export const tooManySends = (seconds: number) =>
+  new Refusal(429, "TOO_MANY_SENDS", "Too many codes were requested from this address.", {
+    "Retry-After": String(seconds),
+  });

@@ -1,0 +1,86 @@
+import { fromCookies, type Credentials } from "./cookies.js";
+import { originRefused, Refusal } from "./refusal.js";
+
+const BODY_BYTES = 16 * 1024;
+
+/** What `authenticate` needs of a request; a `Request` has it. */
+export interface RequestHead {
+  method: string;
+  headers: { get(name: string): string | null };
+}
+
+/** What the endpoints need of a request; `path` is the part below the prefix. */
+export interface LoginRequest extends RequestHead {
+  path: string;
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null;
+}
+
+export type Body = Record<string, unknown>;
+
+/** Who asks: a page, whose cookies count, or an app, whose body counts. */
+export class Asker {
+  readonly isPage: boolean;
+  readonly #isOwn: boolean;
+
+  constructor({ headers }: RequestHead, origins: readonly string[]) {
+    const origin = headers.get("Origin");
+    const site = headers.get("Sec-Fetch-Site");
+    this.isPage = origin !== null || site !== null;
+    this.#isOwn = origin === null ? site === null || site === "same-origin" : origins.includes(origin);
+  }
+
+  /** Another site's page asks. */
+  get isForeign(): boolean {
+    return !this.#isOwn;
+  }
+
+  credentials({ headers }: RequestHead, body: Body): Credentials {
+    if (this.isPage) return fromCookies(headers.get("Cookie"));
+    return {
+      otp_id: text(body, "otp_id"),
+      access_token: text(body, "access_token"),
+      refresh_token: text(body, "refresh_token"),
+    };
+  }
+
+  /** Whether the tokens go into the body. No script of a page may see them. */
+  wantsTokens(body: Body): boolean {
+    if (body["tokens"] !== "body") return false;
+    if (this.isPage) throw originRefused();
+    return true;
+  }
+}
+
+/** A field that is absent or no text is empty, which the service refuses by that field's own code. */
+export function text(body: Body, name: string): string {
+  const value = body[name];
+  return typeof value === "string" ? value : "";
+}
+
+export async function jsonBody({ headers, body }: LoginRequest): Promise<Body> {
+  if (!/^application\/json\s*(;|$)/i.test(headers.get("Content-Type") ?? ""))
+    throw new Refusal(415, "UNSUPPORTED_MEDIA_TYPE", "The body must be JSON.");
+  if (Number(headers.get("Content-Length")) > BODY_BYTES) throw tooLarge();
+  const bytes = await bytesOf(body ?? []);
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Body;
+  } catch {
+    // Refused below, as any other value that is no object.
+  }
+  throw new Refusal(400, "INVALID_REQUEST", "The request cannot be read.");
+}
+
+/** Reads to the end, since leaving a Node request unread would cut the connection before the answer. */
+async function bytesOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array> {
+  const bytes = new Uint8Array(BODY_BYTES);
+  let length = 0;
+  for await (const chunk of body) {
+    if (length + chunk.length <= BODY_BYTES) bytes.set(chunk, length);
+    length += chunk.length;
+  }
+  if (length > BODY_BYTES) throw tooLarge();
+  return bytes.subarray(0, length);
+}
+
+const tooLarge = () => new Refusal(413, "PAYLOAD_TOO_LARGE", "The body is too large.");
