@@ -16,9 +16,9 @@ export interface LoginOptions<Context> extends EndpointsOptions {
   admit?: (request: Request, body: Body, context: Context) => Admission | Promise<Admission>;
 }
 
-export interface Login<Context> {
+export interface Login<Context = unknown> {
   /** Answers `send`, `verify`, `refresh` and `logout` below the prefix. */
-  handle: (request: Request, context: Context) => Promise<Response>;
+  handle: (request: Request, context?: Context) => Promise<Response>;
   /**
    * The claims of a valid access token, from `Authorization: Bearer` or the cookie, or nothing. Rejects only if there
    * are no keys to verify it with.
@@ -39,8 +39,8 @@ export function createLogin<Context = unknown>(options: LoginOptions<Context>): 
       return endpoints.handle(
         { method, headers, body, path },
         {
-          clientAddress: () => clientAddress(request, context),
-          admit: (fields) => admit?.(request, fields, context),
+          clientAddress: () => clientAddress(request, context as Context),
+          admit: (fields) => admit?.(request, fields, context as Context),
         },
       );
     },

@@ -1,0 +1,177 @@
+// What the suite of the login contract cannot see: a clock, IPv6, and the functions of the application.
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
+import { Dwar, DwarError, TokenVerifier } from "../dist/index.js";
+import { createLogin as createExpressLogin } from "../dist/express.js";
+import { AddressLimit } from "../dist/login/addresses.js";
+import { createLogin } from "../dist/login/index.js";
+
+const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+const url = "https://otp.example.com";
+const secret = "the secret of this backend, 32 characters";
+const sent = { otp_id: "otp-1", expires_in: 600 };
+
+/** Options of a login whose service answers so. */
+function options(answer = async () => Response.json(sent), more = {}) {
+  const dwar = new Dwar({ url, apiKey: "svc_test_1", fetch: answer });
+  const verifier = new TokenVerifier({ url, audience: "project-1", fetch: answer });
+  return { dwar, verifier, secret, origins: ["https://shop.example"], clientAddress: () => "192.0.2.1", ...more };
+}
+
+function sending(body = { phone: "9876543210" }) {
+  const headers = { "Content-Type": "application/json", Origin: "https://shop.example" };
+  return new Request("https://shop.example/login/send", { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+test("the login contract is kept", () => {
+  const words = [path("../../suite/login.mjs"), process.execPath, path("backend.mjs")];
+  const { status } = spawnSync(process.execPath, words, { stdio: "inherit" });
+  assert.equal(status, 0);
+});
+
+test("sends are counted in any ten minutes", () => {
+  let now = 0;
+  const limit = new AddressLimit(() => now);
+  for (const second of [0, 100, 200, 300, 400]) {
+    now = second * 1000;
+    assert.equal(typeof limit.take("192.0.2.1"), "function");
+  }
+  assert.equal(limit.take("192.0.2.1"), 200);
+  now = 599_001;
+  assert.equal(limit.take("192.0.2.1"), 1);
+  now = 600_000;
+  assert.equal(typeof limit.take("192.0.2.1"), "function");
+  assert.equal(limit.take("192.0.2.1"), 100);
+});
+
+test("a send that is uncounted makes room for one", () => {
+  const limit = new AddressLimit(() => 0);
+  const uncount = Array.from({ length: 5 }, () => limit.take("192.0.2.1"))[0];
+  assert.equal(typeof limit.take("192.0.2.1"), "number");
+  uncount();
+  assert.equal(typeof limit.take("192.0.2.1"), "function");
+  assert.equal(typeof limit.take("192.0.2.1"), "number");
+});
+
+test("an IPv6 network is one address, however it is written", () => {
+  const same = [
+    ["2001:db8:0:1::1", "2001:db8:0:1:ffff::9", "2001:0DB8:0000:0001:1:2:3:4", "2001:db8::1:0:0:0:5"],
+    ["::ffff:192.0.2.1", "192.0.2.1", "::FFFF:192.0.2.1"],
+    ["::1", "0:0:0:0:0:0:0:1", "::"],
+    ["fe80::1%eth0", "fe80::2"],
+  ];
+  for (const addresses of same) {
+    const limit = new AddressLimit(() => 0);
+    for (let sends = 0; sends < 5; sends++) limit.take(addresses[sends % addresses.length]);
+    for (const address of addresses) assert.equal(limit.take(address), 600, address);
+    assert.equal(typeof limit.take("2001:db8:0:2::1"), "function");
+    assert.equal(typeof limit.take("192.0.2.2"), "function");
+  }
+});
+
+test("the oldest of more than 100,000 addresses are forgotten", () => {
+  const limit = new AddressLimit(() => 0);
+  const fill = (address) => {
+    for (let sends = 0; sends < 5; sends++) limit.take(address);
+  };
+  fill("a");
+  fill("b");
+  for (let number = 0; number < 99_999; number++) limit.take(`n${number}`);
+  assert.equal(limit.take("b"), 600);
+  assert.equal(typeof limit.take("a"), "function");
+});
+
+test("admit may refuse a send, which then is none", async () => {
+  const asked = [];
+  const admit = (request, body, context) => {
+    asked.push([request.method, body.captcha, context]);
+    if (body.captcha !== "right") return { status: 403, code: "CAPTCHA_REQUIRED", message: "Solve it first." };
+  };
+  const login = createLogin(options(undefined, { admit }));
+  for (let tries = 0; tries < 6; tries++) {
+    const response = await login.handle(sending({ phone: "9876543210" }), "context");
+    assert.equal(response.status, 403);
+    assert.deepEqual(await response.json(), { error: "Solve it first.", code: "CAPTCHA_REQUIRED" });
+  }
+  assert.deepEqual(asked[0], ["POST", undefined, "context"]);
+  const right = sending({ phone: "9876543210", captcha: "right" });
+  assert.equal((await login.handle(right, "context")).status, 200);
+});
+
+test("admit is not asked for an address without sends left", async () => {
+  let asked = 0;
+  const login = createLogin(options(undefined, { admit: async () => void asked++ }));
+  for (let sends = 0; sends < 7; sends++) await login.handle(sending());
+  assert.equal(asked, 5);
+});
+
+test("an admit that throws lets nothing through", async () => {
+  const admit = () => {
+    throw new Error("the captcha's service is out of reach");
+  };
+  const login = createLogin(options(() => assert.fail("the service was asked"), { admit }));
+  await assert.rejects(login.handle(sending()), /captcha/);
+});
+
+test("onError is told of faults, and of nothing that the person can mend", async () => {
+  const told = [];
+  const answer = (status, code) => async () => Response.json({ error: "…", code, request_id: "r" }, { status });
+  for (const [status, code] of [
+    [402, "INSUFFICIENT_BALANCE"],
+    [429, "OTP_RATE_LIMITED"],
+  ])
+    await createLogin(options(answer(status, code), { onError: (error) => told.push(error) })).handle(sending());
+  assert.deepEqual(
+    told.map((error) => [error instanceof DwarError, error.code]),
+    [[true, "INSUFFICIENT_BALANCE"]],
+  );
+});
+
+test("without keys nobody is refused or let in", async () => {
+  const login = createLogin(options(async () => new Response(null, { status: 500 })));
+  const header = Buffer.from('{"alg":"ES256","typ":"at+jwt","kid":"1"}').toString("base64url");
+  const headers = new Headers({ Authorization: `Bearer ${header}.e30.AA` });
+  await assert.rejects(login.authenticate({ method: "GET", headers }), { name: "DwarError" });
+});
+
+test("wrong settings are refused", () => {
+  const refused = (more) => assert.throws(() => createLogin(options(undefined, more)), TypeError);
+  refused({ secret: "short" });
+  refused({ clientAddress: undefined });
+  for (const origins of [[], ["*"], ["shop.example"], ["https://shop.example/"], ["https://*.shop.example/x"]])
+    refused({ origins });
+});
+
+test("a login shows no secret", () => {
+  const shown = inspect(createLogin(options()), { showHidden: true, depth: 9 });
+  assert.doesNotMatch(shown, /svc_test_1|secret of this/);
+});
+
+test("in Express a body that was parsed already is taken", async () => {
+  const { clientAddress: _, ...rest } = options();
+  const login = createExpressLogin(rest);
+  const answered = new Promise((resolve) => {
+    const request = {
+      method: "POST",
+      url: "/send?x=1",
+      headers: { "content-type": "application/json", origin: "https://shop.example" },
+      socket: { remoteAddress: "192.0.2.1" },
+      body: { phone: "9876543210" },
+    };
+    const response = { setHeader() {}, end: (body) => resolve([response.statusCode, JSON.parse(body)]) };
+    login.router(request, response, resolve);
+  });
+  assert.deepEqual(await answered, [200, sent]);
+});
+
+test("in Express a failure of the application goes to its handler of errors", async () => {
+  const admit = () => Promise.reject(new Error("of the application"));
+  const login = createExpressLogin({ ...options(), admit });
+  const headers = { "content-type": "application/json" };
+  const request = { method: "POST", url: "/send", headers, socket: {}, body: { phone: "9876543210" } };
+  const error = await new Promise((resolve) => login.router(request, {}, resolve));
+  assert.match(error.message, /of the application/);
+});
