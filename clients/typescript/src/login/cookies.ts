@@ -1,8 +1,8 @@
 import type { Tokens } from "../types.js";
 
 const OTP = "__Host-dwar_otp";
-const ACCESS = "__Host-dwar_access";
-const REFRESH = "__Host-dwar_refresh";
+export const ACCESS = "__Host-dwar_access";
+export const REFRESH = "__Host-dwar_refresh";
 
 export interface Credentials {
   otp_id: string;

@@ -1,0 +1,142 @@
+/// <reference types="node" />
+// For tests, on Node alone: a service in memory, and logins without a phone.
+import { spawn, type ChildProcess } from "node:child_process";
+import { devNull } from "node:os";
+import { Dwar } from "./client.js";
+import { ACCESS, REFRESH } from "./login/cookies.js";
+import type { Tokens } from "./types.js";
+
+export interface TestDwarOptions {
+  /** Path of the service's binary: by default `DWAR_BIN`, or `dwar` on the path. */
+  binary?: string;
+  /** Further settings, such as `{ DWAR__OTP__LIFETIME_SECONDS: "60" }`. Those of your shell are not taken. */
+  settings?: Record<string, string>;
+}
+
+/** What a backend under test is configured with, besides its own secret and origin. */
+export interface TestEnvironment extends Record<string, string> {
+  DWAR_URL: string;
+  /** A test key. */
+  DWAR_API_KEY: string;
+  DWAR_PROJECT_ID: string;
+  DWAR_MODE: "test";
+}
+
+/** Cookies as `browser.newContext({ storageState })` of Playwright takes them. */
+export interface StorageState {
+  cookies: {
+    name: string;
+    value: string;
+    domain: string;
+    path: string;
+    expires: number;
+    httpOnly: boolean;
+    secure: boolean;
+    sameSite: "Lax" | "Strict";
+  }[];
+  origins: [];
+}
+
+const START_MS = 30_000;
+const SETTINGS = {
+  DWAR__DATABASE__URL: "memory:",
+  DWAR__HTTP__ADDRESS: "127.0.0.1:0",
+  DWAR__DASHBOARD__ADDRESS: "",
+  DWAR__METRICS__ADDRESS: "off",
+  // A fast run of tests is not an attack.
+  DWAR__LIMITS__TEST__GENERAL_PER_MINUTE: "100000",
+  DWAR__LIMITS__TEST__VALIDATE_PER_MINUTE: "100000",
+};
+
+/** Starts a service of its own on a free port of loopback. It keeps everything in memory, and ends with this process. */
+export async function startDwar({ binary, settings }: TestDwarOptions = {}): Promise<TestDwar> {
+  const program = binary ?? process.env["DWAR_BIN"] ?? "dwar";
+  const env = { PATH: process.env["PATH"], ...SETTINGS, ...settings };
+  // The settings file of the current folder is none of the test's.
+  const service = spawn(program, ["serve", "--config", devNull], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const kill = () => void service.kill();
+  const ended = new Promise<void>((resolve) => service.once("close", () => resolve()));
+  process.once("exit", kill);
+  const stop = async () => {
+    process.off("exit", kill);
+    kill();
+    await ended;
+  };
+  try {
+    return new TestDwar(await environmentOf(service), stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+export class TestDwar {
+  readonly #environment: TestEnvironment;
+  /** Calls the service with the test key. */
+  readonly client: Dwar;
+  /** Ends the service; all that it kept is gone. */
+  readonly stop: () => Promise<void>;
+
+  constructor(environment: TestEnvironment, stop: () => Promise<void>) {
+    this.#environment = environment;
+    this.client = new Dwar({ url: environment.DWAR_URL, apiKey: environment.DWAR_API_KEY });
+    this.stop = stop;
+  }
+
+  get environment(): TestEnvironment {
+    return this.#environment;
+  }
+
+  /** The code that this phone got last. */
+  async lastCode(phone: string): Promise<string> {
+    const { messages } = await this.client.sandboxMessages(phone);
+    if (!messages[0]) throw new Error("this phone has got no code");
+    return messages[0].code;
+  }
+
+  /** Logs in as this phone, at the service itself. */
+  async logIn(phone: string): Promise<Tokens> {
+    const { otp_id } = await this.client.send({ phone });
+    return this.client.verify({ phone, code: await this.lastCode(phone), otp_id });
+  }
+
+  /** The cookies of a browser in which this phone has logged in at `url`, such as `http://localhost:3000`. */
+  async storageState(phone: string, url: string): Promise<StorageState> {
+    const { access_token, refresh_token, expires_in, refresh_expires_in } = await this.logIn(phone);
+    const own = { domain: new URL(url).hostname, path: "/", httpOnly: true, secure: true };
+    const expires = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+    return {
+      cookies: [
+        { ...own, name: ACCESS, value: access_token, expires: expires(expires_in), sameSite: "Lax" },
+        { ...own, name: REFRESH, value: refresh_token, expires: expires(refresh_expires_in), sameSite: "Strict" },
+      ],
+      origins: [],
+    };
+  }
+}
+
+/** Reads the address and the keys that the service prints once. */
+function environmentOf(service: ChildProcess): Promise<TestEnvironment> {
+  return new Promise((resolve, reject) => {
+    let printed = "";
+    let log = "";
+    const fail = (reason: string) => reject(new Error(`the service did not start: ${reason}\n${log}`));
+    const timer = setTimeout(() => fail("no keys within 30 s"), START_MS);
+    service.stderr?.on("data", (chunk) => (log = (log + chunk).slice(-10_000)));
+    service.stdout?.on("data", (chunk) => {
+      printed = (printed + chunk).slice(-10_000);
+      const environment = understood(printed);
+      if (environment) resolve(environment);
+    });
+    service.once("error", ({ message }) => fail(message));
+    service.once("close", (status) => fail(`it ended with ${status}`));
+    service.once("close", () => clearTimeout(timer));
+  });
+}
+
+function understood(printed: string): TestEnvironment | undefined {
+  const found = /ready at (\S+)[^]*\(([0-9a-f-]{36})\)[^]*Test key +(svc_test_\w+)\n/.exec(printed);
+  if (!found) return undefined;
+  const [, url = "", project = "", key = ""] = found;
+  return { DWAR_URL: url, DWAR_API_KEY: key, DWAR_PROJECT_ID: project, DWAR_MODE: "test" };
+}
