@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Tests the clients in clients/: each passes the suite against the service and against a fake, and against the service on
-# PostgreSQL, and has what docs/openapi.json has.
+# PostgreSQL, and has what docs/openapi.json has; each example of the login contract keeps it.
 #
-# Needs node 20 and npm, python3 with venv, go, and the programs of PostgreSQL, and installs what is missing as root on
-# Debian or Ubuntu. What it cannot get it leaves out and says so; with CI set that is a failure.
+# Needs node 20 and npm, python3 with venv, go, Chromium, and the programs of PostgreSQL, and installs what is missing as
+# root on Debian or Ubuntu. What it cannot get it leaves out and says so; with CI set that is a failure.
 #
 #   test-clients.sh [--mutants] [BINARY]     the debug build of this checkout by default; --mutants wants each seeded fault
 #                                            of each client to be found, which takes minutes
@@ -41,9 +41,17 @@ of_typescript() {
     npm test
     on_postgres node tests/adapter.mjs
     [ -z "$mutants" ] || npm run --silent mutants
-    cd ../examples/better-auth
-    npm install --silent --no-audit --no-fund --no-package-lock
-    npm test
+    for example in better-auth express nextjs; do
+        cd "$suite/../examples/$example"
+        npm install --silent --no-audit --no-fund --no-package-lock
+        npm test
+    done
+    if CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome)}; then
+        export CHROMIUM
+        npm --prefix ../express run test:browser
+    else
+        leave_out "the Express example in Chromium"
+    fi
 }
 
 of_python() {
@@ -84,6 +92,7 @@ try() {
 command -v npm >/dev/null || apt_install nodejs npm
 python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
 [ -n "$(find_postgres)" ] || apt_install_unstarted postgresql
+[ -n "${CHROMIUM:-}" ] || command -v chromium chromium-browser google-chrome >/dev/null || apt_install chromium
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' 2>/dev/null || {
     leave_out "every client; node 20 is wanted"
     exit 0

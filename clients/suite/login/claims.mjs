@@ -1,5 +1,8 @@
 // What cases claim of answers. Each function throws if it is not so.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+const DOCUMENT = JSON.parse(readFileSync(new URL("../../login/openapi.json", import.meta.url)));
 
 export const OTP = "__Host-dwar_otp";
 export const ACCESS = "__Host-dwar_access";
@@ -11,7 +14,7 @@ export function everyAnswer({ is, status, headers, text, json, cookies }) {
   assert.match(headers["cache-control"] ?? "", /no-store/, `${is}: Cache-Control`);
   assert.equal(headers["access-control-allow-origin"], undefined, `${is}: a header for other origins`);
   assert.ok(text === "" || typeof json === "object", `${is}: neither JSON nor empty`);
-  assert.ok(status < 500 || status === 503, `${is}: ${status} ${text}`);
+  isInDocument({ is, status, text, json });
   for (const { name, value, attributes } of cookies) {
     assert.ok([OTP, ACCESS, REFRESH].includes(name), `another cookie: ${name}`);
     assert.equal(attributes.httponly, true, `${name}: HttpOnly`);
@@ -22,6 +25,22 @@ export function everyAnswer({ is, status, headers, text, json, cookies }) {
     assert.match(attributes["max-age"] ?? "", /^[0-9]+$/, `${name}: Max-Age`);
     assert.ok(value !== "" || attributes["max-age"] === "0", `${name}: no value`);
   }
+}
+
+/** The document has this status, and the code if it is a refusal. */
+function isInDocument({ is, status, text, json }) {
+  const { responses } = DOCUMENT.paths[is.replace("POST /login", "")].post;
+  const schema = resolved(responses[status])?.content?.["application/json"].schema;
+  assert.ok(schema || status === 204, `${is}: ${status} ${text} is not in the document`);
+  if (status >= 400)
+    assert.ok(codesOf(schema).includes(json.code), `${is}: ${status} ${json.code} is not in the document`);
+}
+
+const codesOf = (schema) => schema.allOf.flatMap(({ properties }) => properties?.code.enum ?? []);
+
+function resolved(object) {
+  const names = object?.$ref?.split("/").slice(1);
+  return names ? names.reduce((value, name) => value[name], DOCUMENT) : object;
 }
 
 /** Gives the answer back, so that a case can look closer. */
