@@ -11,6 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib/apt.sh
+. scripts/lib/browser.sh
 . scripts/lib/postgres.sh
 
 scratch=$(mktemp -d)
@@ -117,17 +118,9 @@ build_pgbouncer() {
     ) >"$scratch/pgbouncer.log" 2>&1 && cp "$sources/code/pgbouncer" "$built" || tail -n 5 "$scratch/pgbouncer.log"
 }
 
-find_browser() {
-    local name
-    for name in chromium chromium-browser google-chrome; do
-        if command -v "$name"; then return 0; fi
-    done
-}
-
 # The dashboard in a browser, with the binary that the tests have built.
 browser_tests() {
-    CHROMIUM=${CHROMIUM:-$(find_browser)}
-    [ -n "$CHROMIUM" ] || { apt_install chromium && CHROMIUM=$(find_browser); }
+    CHROMIUM=$(find_browser)
     command -v node >/dev/null && command -v npm >/dev/null || apt_install nodejs npm
     if [ -n "$CHROMIUM" ] && command -v npm >/dev/null; then
         export CHROMIUM
