@@ -2,15 +2,13 @@ package dwar
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
-	"unicode/utf8"
+
+	"github.com/dwar-auth/dwar-go/internal/refreshkey"
 )
 
 // Store keeps the token pair of one session where all processes of a backend find it. The pair is JSON with both
@@ -33,31 +31,29 @@ type SessionOptions struct {
 type Session struct {
 	client *Client
 	store  Store
-	secret Secret
+	keyOf  func(refreshToken string) string
 	now    func() time.Time
 
 	mutex   sync.Mutex
 	renewal *flight[string]
 }
 
-const (
-	minSecretLength = 32
-	// An access token with less time left than this is refreshed before it is used.
-	earlySeconds = 10
-)
+// An access token with less time left than this is refreshed before it is used.
+const earlySeconds = 10
 
 // NewSession makes a session. secret is one of your backend, 32 characters or more, the same in all its processes. It
 // makes the Idempotency-Key of a refresh, so that processes that refresh at once get the same pair, and a thief of the
 // refresh token does not. options may be nil.
 func NewSession(client *Client, store Store, secret string, options *SessionOptions) (*Session, error) {
-	if utf8.RuneCountInString(secret) < minSecretLength {
+	keyOf := refreshkey.Of(secret)
+	if keyOf == nil {
 		return nil, argumentError("the secret of a session must have 32 characters or more")
 	}
 	now := time.Now
 	if options != nil && options.Now != nil {
 		now = options.Now
 	}
-	return &Session{client: client, store: store, secret: newSecret(secret), now: now}, nil
+	return &Session{client: client, store: store, keyOf: keyOf, now: now}, nil
 }
 
 // Format prints the client alone.
@@ -154,7 +150,7 @@ func (s *Session) exchange(ctx context.Context, stale string) (string, error) {
 	if err != nil || pair.AccessToken != stale {
 		return pair.AccessToken, err
 	}
-	tokens, err := s.client.Refresh(ctx, pair.RefreshToken, WithIdempotencyKey(s.idempotencyKey(pair.RefreshToken)))
+	tokens, err := s.client.Refresh(ctx, pair.RefreshToken, WithIdempotencyKey(s.keyOf(pair.RefreshToken)))
 	if err == nil {
 		return tokens.AccessToken.Reveal(), s.Begin(ctx, tokens)
 	}
@@ -180,11 +176,4 @@ func (s *Session) load(ctx context.Context) (storedPair, error) {
 		return pair, argumentError("what the store gave is no pair")
 	}
 	return pair, nil
-}
-
-// idempotencyKey is the same in clients of other languages.
-func (s *Session) idempotencyKey(refreshToken string) string {
-	mac := hmac.New(sha256.New, []byte(s.secret.Reveal()))
-	mac.Write([]byte(refreshToken))
-	return hex.EncodeToString(mac.Sum(nil))
 }
