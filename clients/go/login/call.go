@@ -1,0 +1,136 @@
+package login
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+const maxBody = 16 << 10
+
+const (
+	otpCookie     = "__Host-dwar_otp"
+	accessCookie  = "__Host-dwar_access"
+	refreshCookie = "__Host-dwar_refresh"
+)
+
+// call is a request that was read, and its answer.
+type call struct {
+	w http.ResponseWriter
+	r *http.Request
+	// The cookies of a page count, the body of an app.
+	fromPage bool
+	body     map[string]any
+	// An app wants the tokens in the body.
+	tokensInBody bool
+}
+
+func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*call, error) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return nil, errMethodNotAllowed
+	}
+	fromPage, ours := h.origin(r)
+	if !ours {
+		return nil, errOriginRefused
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, errUnsupportedMediaType
+	}
+	content, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return nil, errPayloadTooLarge
+	}
+	c := &call{w: w, r: r, fromPage: fromPage}
+	if err != nil || json.Unmarshal(content, &c.body) != nil || c.body == nil {
+		return nil, errInvalidRequest
+	}
+	if c.tokensInBody = c.text("tokens") == "body"; c.tokensInBody && fromPage {
+		return nil, errOriginRefused // no script may see a token
+	}
+	r.Body = io.NopCloser(bytes.NewReader(content)) // for Admit
+	return c, nil
+}
+
+// origin says whether a browser sent the request, which shows in its headers, and whether it may: a browser for a page
+// of ours, and whoever is none.
+func (h *Handler) origin(r *http.Request) (fromPage, ours bool) {
+	if origins := r.Header.Values("Origin"); len(origins) > 0 {
+		return true, len(origins) == 1 && slices.Contains(h.origins, origins[0])
+	}
+	if sites := r.Header.Values("Sec-Fetch-Site"); len(sites) > 0 {
+		return true, len(sites) == 1 && sites[0] == "same-origin"
+	}
+	return false, true
+}
+
+// context goes on when the person hangs up: what the service was asked for happens all the same, and has to count.
+func (c *call) context() context.Context { return context.WithoutCancel(c.r.Context()) }
+
+// text is a field of the body, or empty.
+func (c *call) text(name string) string {
+	text, _ := c.body[name].(string)
+	return text
+}
+
+// given is a cookie of a page, or a field of an app.
+func (c *call) given(cookie, field string) string {
+	if c.fromPage {
+		return cookieOf(c.r, cookie)
+	}
+	return c.text(field)
+}
+
+// keep sets a cookie for so many seconds; 0 clears it.
+func (c *call) keep(name, value string, seconds int64) {
+	cookie := &http.Cookie{
+		Name: name, Value: value, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		MaxAge: int(seconds),
+	}
+	if seconds <= 0 {
+		cookie.MaxAge = -1
+	}
+	// A link into the site arrives logged in.
+	if name == accessCookie {
+		cookie.SameSite = http.SameSiteLaxMode
+	}
+	http.SetCookie(c.w, cookie)
+}
+
+func (c *call) endSession() {
+	c.keep(accessCookie, "", 0)
+	c.keep(refreshCookie, "", 0)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// Whoever hung up is told nothing more.
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func (h *Handler) accessToken(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(scheme, "Bearer") {
+		return token
+	}
+	isSafe := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if _, ours := h.origin(r); !ours && !isSafe {
+		return ""
+	}
+	return cookieOf(r, accessCookie)
+}
+
+func cookieOf(r *http.Request, name string) string {
+	cookie, err := r.Cookie(name)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}

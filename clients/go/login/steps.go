@@ -1,0 +1,116 @@
+package login
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/dwar-auth/dwar-go"
+)
+
+func (h *Handler) send(c *call) error {
+	place, err := h.sends.take(h.options.ClientAddress(c.r))
+	if err != nil {
+		return err
+	}
+	defer place.leave()
+	if h.options.Admit != nil {
+		if err = h.options.Admit(c.r); err != nil {
+			return err
+		}
+	}
+	sent, err := h.client.Send(c.context(), c.text("phone"))
+	if answered(err) {
+		place.count()
+	}
+	if err != nil {
+		return err
+	}
+	c.keep(otpCookie, sent.OTPID, sent.ExpiresIn)
+	writeJSON(c.w, http.StatusOK, map[string]any{"otp_id": sent.OTPID, "expires_in": sent.ExpiresIn})
+	return nil
+}
+
+// verify always names the request of this browser or app, so that a code which a stranger asked for opens nothing here.
+func (h *Handler) verify(c *call) error {
+	otpID := c.given(otpCookie, "otp_id")
+	if otpID == "" {
+		return errOTPNotFound
+	}
+	tokens, err := h.client.Verify(c.context(), c.text("phone"), c.text("code"), otpID)
+	if err != nil {
+		return err
+	}
+	if !c.tokensInBody {
+		c.keep(otpCookie, "", 0)
+	}
+	return c.give(tokens)
+}
+
+func (h *Handler) refresh(c *call) error {
+	tokens, err := h.renew(c)
+	if errors.Is(err, dwar.ErrSessionExpired) {
+		c.endSession()
+	}
+	if err != nil {
+		return err
+	}
+	return c.give(tokens)
+}
+
+// renew gives two tabs that refresh at once the same pair.
+func (h *Handler) renew(c *call) (*dwar.Tokens, error) {
+	token := c.given(refreshCookie, "refresh_token")
+	if token == "" {
+		return nil, errSessionExpired
+	}
+	return h.client.Refresh(c.context(), token, dwar.WithIdempotencyKey(h.keyOf(token)))
+}
+
+func (c *call) give(tokens *dwar.Tokens) error {
+	access, refresh := tokens.AccessToken.Reveal(), tokens.RefreshToken.Reveal()
+	answer := map[string]any{"identity_id": tokens.IdentityID, "expires_in": tokens.ExpiresIn}
+	if c.tokensInBody {
+		answer["access_token"], answer["refresh_token"] = access, refresh
+		answer["refresh_expires_in"] = tokens.RefreshExpiresIn
+	} else {
+		c.keep(accessCookie, access, tokens.ExpiresIn)
+		c.keep(refreshCookie, refresh, tokens.RefreshExpiresIn)
+	}
+	writeJSON(c.w, http.StatusOK, answer)
+	return nil
+}
+
+// logout renews an access token that has expired: the service ends a session by a live one.
+func (h *Handler) logout(c *call) error {
+	err := h.end(c, c.given(accessCookie, "access_token"))
+	if isOver(err) {
+		var tokens *dwar.Tokens
+		if tokens, err = h.renew(c); err == nil {
+			err = h.end(c, tokens.AccessToken.Reveal())
+		}
+	}
+	if err != nil && !isOver(err) {
+		return err
+	}
+	c.endSession()
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (h *Handler) end(c *call, accessToken string) error {
+	if accessToken == "" {
+		return errSessionExpired
+	}
+	_, err := h.client.Logout(c.context(), accessToken)
+	return err
+}
+
+func isOver(err error) bool {
+	return errors.Is(err, dwar.ErrInvalidAccessToken) || errors.Is(err, dwar.ErrSessionExpired)
+}
+
+// answered says whether the service has answered a call, whatever it said.
+func answered(err error) bool {
+	var failure *dwar.Error
+	return err == nil || errors.As(err, &failure) && failure.Status != 0
+}
