@@ -73,11 +73,13 @@ of_python() {
 of_go() {
     cd clients/go
     go vet ./...
-    go test
+    go test ./...
     go build -o "$scratch/adapter" ./internal/adapter
     on_postgres "$scratch/adapter"
+    (cd ../examples/net-http && go vet && go test)
     [ -z "$mutants" ] ||
-        "$suite/mutants.sh" . bash -o pipefail -c "go test | sed 's/^--- FAIL:/not ok /'"
+        "$suite/mutants.sh" . bash -o pipefail -c \
+            "(go test ./... && cd ../examples/net-http && go test) | sed 's/^--- FAIL:/not ok /'"
 }
 
 # try LANGUAGE PROGRAM...: its tests, if these programs are there.

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/dwar-auth/dwar-go"
+	"github.com/dwar-auth/dwar-go/login"
 )
 
 func Example() {
@@ -28,7 +29,7 @@ func Example() {
 		"/v1/otp/send":   `{"otp_id":"01a1fd34-3aef-7770-a038-fb77decadd73","status":"sent","expires_in":600}`,
 		"/v1/otp/verify": `{"access_token":"at_1","identity_id":"01a1fd34-405d-7726-8dd7-a07883461652"}`,
 	})()
-	tokens, err := login(context.Background(), "9876543210", "987440")
+	tokens, err := logIn(context.Background(), "9876543210", "987440")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func Example() {
 	// Output: 01a1fd34-405d-7726-8dd7-a07883461652 [secret]
 }
 
-func login(ctx context.Context, phone, code string) (*dwar.Tokens, error) {
+func logIn(ctx context.Context, phone, code string) (*dwar.Tokens, error) {
 	client, err := dwar.New(os.Getenv("DWAR_URL"), os.Getenv("DWAR_API_KEY"), nil)
 	if err != nil {
 		return nil, err
@@ -136,6 +137,34 @@ func ExampleVerifyEvent() {
 	// Output: msg_1 otp.sent
 }
 
+func Example_login() {
+	accessToken, keys := signedToken()
+	defer service(map[string]string{"/.well-known/jwks.json": keys})()
+	client, _ := dwar.New(os.Getenv("DWAR_URL"), os.Getenv("DWAR_API_KEY"), nil)
+	verifier, _ := dwar.NewVerifier(os.Getenv("DWAR_URL"), os.Getenv("DWAR_PROJECT_ID"), nil)
+	mux := http.NewServeMux()
+
+	auth, err := login.New(client, verifier, os.Getenv("DWAR_SECRET"), []string{"https://shop.example"}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mux.Handle("/login/", http.StripPrefix("/login", auth))
+	mux.HandleFunc("/me", func(w http.ResponseWriter, r *http.Request) {
+		claims, err := auth.Authenticate(r)
+		if err != nil {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprint(w, claims.Subject)
+	})
+
+	page, request := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/me", nil)
+	request.AddCookie(&http.Cookie{Name: "__Host-dwar_access", Value: accessToken})
+	mux.ServeHTTP(page, request)
+	fmt.Println(page.Body)
+	// Output: 01a1fd34-405d-7726-8dd7-a07883461652
+}
+
 // service answers by path, with 400 if the answer has a code, until the function that it gives is called.
 func service(answers map[string]string) (stop func()) {
 	fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -151,6 +180,7 @@ func service(answers map[string]string) (stop func()) {
 		"DWAR_URL":        fake.URL,
 		"DWAR_API_KEY":    "svc_test_1",
 		"DWAR_PROJECT_ID": "project-1",
+		"DWAR_SECRET":     "the secret of this backend, 32 characters",
 		"SESSION_SECRET":  "the secret of this backend, 32 characters",
 	} {
 		_ = os.Setenv(name, value)

@@ -13,12 +13,16 @@ func TestTheProgramsOfTheREADMEAreThoseOfTheExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples, err := os.ReadFile("example_test.go")
-	if err != nil {
-		t.Fatal(err)
+	var examples []byte
+	for _, file := range []string{"example_test.go", "dwartest/dwartest_test.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples = append(examples, text...)
 	}
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(readme, -1)
-	if len(blocks) != 5 {
+	if len(blocks) != 7 {
 		t.Errorf("%d programs", len(blocks))
 	}
 	for _, block := range blocks {
