@@ -11,7 +11,7 @@ const STATED: &[Stated] = &[
     (
         &[("limits.live.verify_attempts", PLAIN)],
         "{} wrong guesses lock it",
-        &["README.md", "docs/threat-model.md"],
+        &["README.md", "docs/moving.md", "docs/threat-model.md"],
     ),
     (
         &[("limits.live.verify_attempts", PLAIN), ("limits.test.verify_attempts", PLAIN)],
@@ -40,7 +40,7 @@ const STATED: &[Stated] = &[
     (
         &[("limits.live.send", PLAIN), ("limits.live.send_window_seconds", MINUTES)],
         "{} sends per phone in {} minutes",
-        &["docs/threat-model.md"],
+        &["docs/moving.md", "docs/threat-model.md"],
     ),
     (
         &[
@@ -126,7 +126,7 @@ const STATED: &[Stated] = &[
     (
         &[("otp.lifetime_seconds", MINUTES_WORD)],
         "Six digits, active for {} minutes",
-        &["docs/contract.md"],
+        &["docs/contract.md", "docs/moving.md"],
     ),
     (&[("session.access_seconds", MINUTES)], "| access token | {} minutes |", &["docs/api.md"]),
     (
