@@ -41,7 +41,9 @@ type Handler struct {
 func New(
 	client *dwar.Client, verifier *dwar.Verifier, secret string, origins []string, options *Options,
 ) (*Handler, error) {
-	h := &Handler{client: client, verifier: verifier, keyOf: refreshkey.Of(secret), origins: slices.Clone(origins)}
+	h := &Handler{
+		client: client, verifier: verifier, keyOf: refreshkey.Of(secret), origins: slices.Clone(origins), sends: newLimit(),
+	}
 	if h.keyOf == nil {
 		return nil, argumentError("the secret of a login must have 32 characters or more")
 	}
@@ -54,7 +56,6 @@ func New(
 	if h.options.ClientAddress == nil {
 		h.options.ClientAddress = peer
 	}
-	h.sends = newLimit()
 	return h, nil
 }
 
