@@ -92,7 +92,7 @@ class Session(Blocking[Renewal]):
         secret: str,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._inner = Renewal(dwar._inner, _awaitable(load), _awaitable(save), secret, now)
+        self._inner = Renewal(dwar._inner, awaitable(load), awaitable(save), secret, now)
 
     begin = blocking(Renewal.begin)
     access_token = blocking(Renewal.access_token)
@@ -100,7 +100,7 @@ class Session(Blocking[Renewal]):
     def call(self, use: Callable[[str], Result]) -> Result:
         """Calls with an access token, and once more with a fresh one if the first is refused:
         `session.call(dwar.validate)`."""
-        return run(self._inner.call(_awaitable(use)))
+        return run(self._inner.call(awaitable(use)))
 
 
 class TokenVerifier(Blocking[Verification], Closing):
@@ -125,7 +125,7 @@ class TokenVerifier(Blocking[Verification], Closing):
     verify = blocking(Verification.verify)
 
 
-def _awaitable(function: Callable[Parameters, Result]) -> Callable[Parameters, Awaitable[Result]]:
+def awaitable(function: Callable[Parameters, Result]) -> Callable[Parameters, Awaitable[Result]]:
     async def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         return function(*args, **kwargs)
 

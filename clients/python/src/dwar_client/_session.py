@@ -17,6 +17,19 @@ _EARLY_SECONDS = 10
 """An access token with less time left than this is refreshed before it is used."""
 
 
+class RefreshKey:
+    """Makes the `Idempotency-Key` of a refresh, so that processes that share the secret get the same pair."""
+
+    def __init__(self, secret: str) -> None:
+        if len(secret) < 32:
+            raise ValueError("secret must have 32 characters or more")
+        self._secret = secret.encode()
+
+    def of(self, refresh_token: str) -> str:
+        """HMAC-SHA-256 in hexadecimal: clients in other languages make the same."""
+        return hmac.new(self._secret, refresh_token.encode(), hashlib.sha256).hexdigest()
+
+
 class Renewal:
     """The tokens of one session, and when they are refreshed."""
 
@@ -28,12 +41,10 @@ class Renewal:
         secret: str,
         now: Callable[[], float],
     ) -> None:
-        if len(secret) < 32:
-            raise ValueError("secret must have 32 characters or more")
         self._calls = calls
         self._load = load
         self._save = save
-        self._secret = secret
+        self._key = RefreshKey(secret)
         self._now = now
         self._flight: Flight[StoredTokens] = calls._new_flight()
 
@@ -69,7 +80,7 @@ class Renewal:
         if tokens["access_token"] != stale:
             return tokens
         try:
-            key = self._idempotency_key(tokens["refresh_token"])
+            key = self._key.of(tokens["refresh_token"])
             return await self._keep(await self._calls.refresh(tokens["refresh_token"], idempotency_key=key))
         except DwarError as error:
             if error.code != "SESSION_EXPIRED":
@@ -90,10 +101,6 @@ class Renewal:
         stored = cast(StoredTokens, Answer({**tokens, "expires_at": expires_at}))
         await self._save(stored)
         return stored
-
-    def _idempotency_key(self, refresh_token: str) -> str:
-        """HMAC-SHA-256 in hexadecimal: clients in other languages make the same."""
-        return hmac.new(self._secret.encode(), refresh_token.encode(), hashlib.sha256).hexdigest()
 
 
 class AsyncSession(Renewal):

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+MAX_BODY = 16 * 1024
+"""Bytes. Of a longer body an adapter need not read more than one byte beyond."""
+
+
+@dataclass(frozen=True, repr=False)
+class LoginRequest:
+    """A request to the backend, apart from any framework."""
+
+    method: str
+    path: str
+    """Below the prefix where the login is mounted: `/send`."""
+    headers: Mapping[str, str]
+    """By lowercase name. Several `Cookie` fields are joined by `; `."""
+    body: bytes = b""
+    address: str = ""
+    """The IP address of the peer."""
+
+
+@dataclass(frozen=True, repr=False)
+class LoginAnswer:
+    """What the backend answers. `Set-Cookie` is there once for each cookie."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+class Refusal(Exception):
+    """Why a request is refused. `code` is stable, `message` a sentence for people."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        retry_after: int | None = None,
+        request_id: str | None = None,
+        headers: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        super().__init__(status, code, message)
+        self.status = status
+        self.body = {"error": message, "code": code} | ({"request_id": request_id} if request_id else {})
+        self.headers = headers if retry_after is None else (*headers, ("Retry-After", str(retry_after)))
+
+    def answer(self) -> LoginAnswer:
+        return answer(self.status, self.body, *self.headers)
+
+
+def answer(status: int, body: Mapping[str, Any] | None, *headers: tuple[str, str]) -> LoginAnswer:
+    headers = (("Cache-Control", "no-store"), *headers)
+    if body is None:
+        return LoginAnswer(status, headers, b"")
+    return LoginAnswer(status, (*headers, ("Content-Type", "application/json")), json.dumps(body).encode())
+
+
+@dataclass(frozen=True)
+class Cookie:
+    name: str
+    field: str
+    """In which an app sends the same in its body."""
+    same_site: Literal["Strict", "Lax"] = "Strict"
+
+    def set(self, value: str, seconds: int) -> tuple[str, str]:
+        attributes = f"Max-Age={seconds}; Path=/; Secure; HttpOnly; SameSite={self.same_site}"
+        return "Set-Cookie", f"{self.name}={value}; {attributes}"
+
+    def clear(self) -> tuple[str, str]:
+        return self.set("", 0)
+
+    def of(self, request: LoginRequest) -> str:
+        for pair in request.headers.get("cookie", "").split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == self.name:
+                return ascii_or_empty(value)
+        return ""
+
+
+OTP = Cookie("__Host-dwar_otp", "otp_id")
+ACCESS = Cookie("__Host-dwar_access", "access_token", "Lax")  # A link into the site arrives logged in.
+REFRESH = Cookie("__Host-dwar_refresh", "refresh_token")
+
+
+def ascii_or_empty(value: object) -> str:
+    """No phone, code, id or token has another character."""
+    return value if isinstance(value, str) and value.isascii() else ""

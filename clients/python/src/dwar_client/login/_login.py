@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any
+
+from .._blocking import Blocking, Dwar, TokenVerifier, awaitable, blocking
+from .._client import AsyncDwar
+from .._error import DwarError
+from .._verifier import AsyncTokenVerifier
+from ._http import LoginRequest, Refusal
+from ._rules import Rules
+
+
+class AsyncLogin(Rules):
+    """The endpoints of a backend that its login form and its app call: send, verify, refresh and log out.
+
+    `answer` and `authenticate` are what a framework needs: `dwar_client.fastapi` is the adapter for FastAPI and
+    Starlette. Keep one for the life of the process: it counts the sends per address.
+    """
+
+    def __init__(
+        self,
+        dwar: AsyncDwar,
+        verifier: AsyncTokenVerifier,
+        *,
+        secret: str,
+        origins: Collection[str],
+        client_address: Callable[[LoginRequest], str] | None = None,
+        admit: Callable[[LoginRequest, Mapping[str, Any]], Awaitable[Refusal | None]] | None = None,
+        on_error: Callable[[DwarError], object] | None = None,
+    ) -> None:
+        """`secret` is one of your backend, 32 characters or more, the same in all its processes: two tabs that refresh
+        at once get the same pair. `origins` are those of your own pages, such as `https://shop.example`.
+
+        `client_address` tells the address that asks, where it is not the peer's: behind a proxy all people have that of
+        the proxy, and share its five sends in ten minutes. `admit` is asked before a code is sent, with the request and
+        its JSON body, and refuses by returning a `Refusal`, such as one with 403 `CAPTCHA_REQUIRED`. `on_error` gets
+        the error behind an answer 503 `LOGIN_UNAVAILABLE`."""
+        super().__init__(dwar, verifier, secret, origins, client_address, admit, on_error)
+
+
+class Login(Blocking[Rules]):
+    """The same as `AsyncLogin` without asyncio; threads may share one object. `dwar_client.django` is the adapter for
+    Django."""
+
+    def __init__(
+        self,
+        dwar: Dwar,
+        verifier: TokenVerifier,
+        *,
+        secret: str,
+        origins: Collection[str],
+        client_address: Callable[[LoginRequest], str] | None = None,
+        admit: Callable[[LoginRequest, Mapping[str, Any]], Refusal | None] | None = None,
+        on_error: Callable[[DwarError], object] | None = None,
+    ) -> None:
+        asked = awaitable(admit) if admit else None
+        self._inner = Rules(dwar._inner, verifier._inner, secret, origins, client_address, asked, on_error)
+
+    answer = blocking(Rules.answer)
+    authenticate = blocking(Rules.authenticate)

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .._client import Calls
+from .._error import DwarError
+from .._session import RefreshKey
+from .._text import json_object
+from .._types import SentCode, Tokens
+from .._verifier import AccessClaims, Verification
+from ._http import (
+    ACCESS,
+    MAX_BODY,
+    OTP,
+    REFRESH,
+    Cookie,
+    LoginAnswer,
+    LoginRequest,
+    Refusal,
+    answer,
+    ascii_or_empty,
+)
+from ._sends import SendLimit
+
+_MENDABLE = {
+    "INVALID_PHONE": 422,
+    "INVALID_OTP_CODE": 422,
+    "INVALID_OTP": 400,
+    "OTP_NOT_FOUND": 400,
+    "OTP_RATE_LIMITED": 429,
+    "VERIFY_RATE_LIMITED": 429,
+    "SESSION_EXPIRED": 401,
+}
+"""What a person can do something about, and its status. It is passed on."""
+
+_SESSION_OVER = ("INVALID_ACCESS_TOKEN", "SESSION_EXPIRED")
+_PAGE_HEADERS = {"origin", "sec-fetch-site"}
+
+Hook = Callable[[LoginRequest, Mapping[str, Any]], Awaitable[Refusal | None]]
+
+
+@dataclass(frozen=True, repr=False)
+class Asked:
+    request: LoginRequest
+    body: Mapping[str, Any]
+    by_page: bool
+
+    def text(self, name: str) -> str:
+        return ascii_or_empty(self.body.get(name))
+
+    def credential(self, cookie: Cookie) -> str:
+        """Of a page its cookie, of an app the field of its body."""
+        return cookie.of(self.request) if self.by_page else self.text(cookie.field)
+
+    def wants_tokens(self) -> bool:
+        return self.body.get("tokens") == "body"
+
+
+class Rules:
+    """The login contract, clients/login/README.md."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        verification: Verification,
+        secret: str,
+        origins: Collection[str],
+        client_address: Callable[[LoginRequest], str] | None,
+        admit: Hook | None,
+        on_error: Callable[[DwarError], object] | None,
+    ) -> None:
+        if not all(re.fullmatch(r"https?://[^/*]+", origin) for origin in origins):
+            raise ValueError("origins must be a list such as https://shop.example, without a path or a wildcard")
+        self._calls = calls
+        self._verification = verification
+        self._key = RefreshKey(secret)
+        self._origins = frozenset(origins)
+        self._client_address = client_address or _peer
+        self._admit = admit
+        self._on_error = on_error
+        self._sends = SendLimit()
+        self._steps = {"/send": self._send, "/verify": self._verify, "/refresh": self._refresh, "/logout": self._logout}
+
+    async def answer(self, request: LoginRequest) -> LoginAnswer:
+        """The answer to a request below the prefix where the login is mounted, whatever it is."""
+        try:
+            return await self._answer(request)
+        except Refusal as refusal:
+            return refusal.answer()
+        except DwarError as error:
+            return self._refusal(error).answer()
+
+    async def authenticate(self, request: LoginRequest) -> AccessClaims | None:
+        """The claims of a valid access token, from `Authorization: Bearer` or else from the cookie; or nothing.
+
+        The cookie does not count for another site's request that may change something. Raises `DwarError` while the
+        keys of the service cannot be fetched for the first time.
+        """
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            token = ACCESS.of(request) if request.method in ("GET", "HEAD") or self._is_own(request) else ""
+        try:
+            return await self._verification.verify(token.strip())
+        except DwarError as error:
+            if error.code != "INVALID_ACCESS_TOKEN":
+                raise
+            return None
+
+    async def _answer(self, request: LoginRequest) -> LoginAnswer:
+        step = self._steps.get(request.path)
+        if step is None:
+            raise Refusal(404, "NOT_FOUND", "There is no such resource.")
+        if request.method != "POST":
+            message = "The resource does not support this method."
+            raise Refusal(405, "METHOD_NOT_ALLOWED", message, headers=(("Allow", "POST"),))
+        if not self._is_own(request):
+            raise _origin_refused()
+        asked = Asked(request, _json(request), by_page=not _PAGE_HEADERS.isdisjoint(request.headers))
+        if asked.by_page and asked.wants_tokens():
+            raise _origin_refused()
+        return await step(asked)
+
+    def _is_own(self, request: LoginRequest) -> bool:
+        """Asked by a page of an allowed origin, or by no page."""
+        origin = request.headers.get("origin")
+        if origin is not None:
+            return origin in self._origins
+        return request.headers.get("sec-fetch-site", "same-origin") == "same-origin"
+
+    async def _send(self, asked: Asked) -> LoginAnswer:
+        address = self._client_address(asked.request)
+        taken = self._sends.take(address)
+        try:
+            sent = await self._admitted(asked)
+        except Exception as error:
+            if not isinstance(error, DwarError) or error.status is None:
+                self._sends.give_back(address, taken)
+            raise
+        body = {"otp_id": sent["otp_id"], "expires_in": sent["expires_in"]}
+        return answer(200, body, OTP.set(sent["otp_id"], sent["expires_in"]))
+
+    async def _admitted(self, asked: Asked) -> SentCode:
+        refusal = await self._admit(asked.request, asked.body) if self._admit else None
+        if refusal:
+            raise refusal
+        return await self._calls.send(asked.text("phone"))
+
+    async def _verify(self, asked: Asked) -> LoginAnswer:
+        otp_id = asked.credential(OTP)
+        if not otp_id:
+            raise DwarError("OTP_NOT_FOUND", "There is no active code for this phone number.")
+        tokens = await self._calls.verify(asked.text("phone"), asked.text("code"), otp_id=otp_id)
+        return _logged_in(asked, tokens, OTP.clear())
+
+    async def _refresh(self, asked: Asked) -> LoginAnswer:
+        return _logged_in(asked, await self._renewed(asked.credential(REFRESH)))
+
+    async def _logout(self, asked: Asked) -> LoginAnswer:
+        try:
+            await self._end(asked.credential(ACCESS), asked.credential(REFRESH))
+        except DwarError as error:
+            if error.code not in _SESSION_OVER:
+                raise
+        return answer(204, None, ACCESS.clear(), REFRESH.clear())
+
+    async def _end(self, access_token: str, refresh_token: str) -> None:
+        """The service ends a session by an access token that has not expired."""
+        if access_token:
+            try:
+                await self._calls.logout(access_token)
+                return
+            except DwarError as error:
+                if error.code != "INVALID_ACCESS_TOKEN":
+                    raise
+        tokens = await self._renewed(refresh_token)
+        await self._calls.logout(tokens["access_token"])
+
+    async def _renewed(self, refresh_token: str) -> Tokens:
+        if not refresh_token:
+            raise DwarError("SESSION_EXPIRED", "The refresh token is expired or invalid.")
+        return await self._calls.refresh(refresh_token, idempotency_key=self._key.of(refresh_token))
+
+    def _refusal(self, error: DwarError) -> Refusal:
+        status = _MENDABLE.get(error.code)
+        if status is None:
+            if self._on_error:
+                self._on_error(error)
+            message = "Login is not possible at the moment."
+            return Refusal(503, "LOGIN_UNAVAILABLE", message, retry_after=error.retry_after)
+        message = error.message
+        if error.code == "INVALID_PHONE":  # The client may have refused it, in words for developers.
+            message = "The phone number is not a valid Indian mobile number."
+        cleared = (ACCESS.clear(), REFRESH.clear()) if error.code == "SESSION_EXPIRED" else ()
+        return Refusal(
+            status, error.code, message, retry_after=error.retry_after, request_id=error.request_id, headers=cleared
+        )
+
+
+def _json(request: LoginRequest) -> Mapping[str, Any]:
+    kind = request.headers.get("content-type", "").partition(";")[0]
+    if kind.strip().lower() != "application/json":
+        raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", "The body must be JSON.")
+    if len(request.body) > MAX_BODY:
+        raise Refusal(413, "PAYLOAD_TOO_LARGE", "The body is too large.")
+    try:
+        return json_object(request.body.decode())
+    except ValueError:
+        raise Refusal(400, "INVALID_REQUEST", "The request cannot be read.") from None
+
+
+def _logged_in(asked: Asked, tokens: Tokens, *cookies: tuple[str, str]) -> LoginAnswer:
+    body: dict[str, Any] = {"identity_id": tokens["identity_id"], "expires_in": tokens["expires_in"]}
+    if asked.wants_tokens():
+        body["access_token"] = tokens["access_token"]
+        body["refresh_token"] = tokens["refresh_token"]
+        body["refresh_expires_in"] = tokens["refresh_expires_in"]
+        return answer(200, body)
+    access = ACCESS.set(tokens["access_token"], tokens["expires_in"])
+    refresh = REFRESH.set(tokens["refresh_token"], tokens["refresh_expires_in"])
+    return answer(200, body, access, refresh, *cookies)
+
+
+def _origin_refused() -> Refusal:
+    return Refusal(403, "ORIGIN_REFUSED", "This page may not log in here.")
+
+
+def _peer(request: LoginRequest) -> str:
+    if not request.address:
+        raise ValueError("the peer has no address here: client_address has to tell it")
+    return request.address

@@ -1,0 +1,190 @@
+"""The login apart from what the suite of the contract plays: hooks, limits and what an application may do wrong."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from dwar_client import AsyncDwar, AsyncTokenVerifier, Dwar, DwarError, TokenVerifier
+from dwar_client.login import AsyncLogin, Login, LoginAnswer, LoginRequest, Refusal
+from dwar_client.login._sends import SendLimit
+
+URL = "https://otp.example.com"
+SECRET = "the secret of this backend, 32 characters"
+ORIGIN = "https://shop.example"
+SENT = {"otp_id": "o1", "expires_in": 600}
+
+
+def login(answer: httpx.Response | Exception, **options: Any) -> Login:
+    """A login whose service answers so, whatever it is asked."""
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    http_client = httpx.Client(transport=httpx.MockTransport(respond))
+    dwar = Dwar(URL, "svc_test_1", timeout=0.1, http_client=http_client)
+    verifier = TokenVerifier(URL, "p1", http_client=http_client)
+    return Login(dwar, verifier, secret=SECRET, **{"origins": [ORIGIN], **options})
+
+
+def refused(status: int, code: str, **headers: str) -> httpx.Response:
+    return httpx.Response(status, json={"error": "A sentence.", "code": code}, headers=headers)
+
+
+def request(path: str = "/send", address: str = "203.0.113.1", **fields: str) -> LoginRequest:
+    headers = {"content-type": "application/json", "origin": ORIGIN}
+    return LoginRequest("POST", path, headers, json.dumps(fields).encode(), address)
+
+
+def outcome(answer: LoginAnswer) -> tuple[int, str | None]:
+    return answer.status, json.loads(answer.body).get("code")
+
+
+def test_admit_sees_the_body_and_may_refuse_which_is_no_send_of_the_address() -> None:
+    def admit(request: LoginRequest, body: Mapping[str, Any]) -> Refusal | None:
+        return None if body.get("captcha") == "right" else Refusal(403, "CAPTCHA_REQUIRED", "Show that you are human.")
+
+    guarded = login(httpx.Response(200, json=SENT), admit=admit)
+    for _ in range(6):
+        answer = guarded.answer(request(phone="9876543210"))
+        assert outcome(answer) == (403, "CAPTCHA_REQUIRED")
+        assert json.loads(answer.body)["error"] == "Show that you are human."
+    assert outcome(guarded.answer(request(phone="9876543210", captcha="right"))) == (200, None)
+
+
+def test_a_fault_is_told_to_the_application_and_not_to_the_person() -> None:
+    errors: list[DwarError] = []
+    poor = login(refused(402, "INSUFFICIENT_BALANCE"), on_error=errors.append)
+    answer = poor.answer(request(phone="9876543210"))
+    assert outcome(answer) == (503, "LOGIN_UNAVAILABLE")
+    assert b"A sentence" not in answer.body
+    assert [error.code for error in errors] == ["INSUFFICIENT_BALANCE"]
+
+
+@pytest.mark.parametrize(
+    ("service", "counts"),
+    [
+        (refused(429, "OTP_RATE_LIMITED", **{"Retry-After": "9"}), True),
+        (refused(402, "INSUFFICIENT_BALANCE"), True),
+        (httpx.ConnectError("no service"), False),
+    ],
+)
+def test_a_send_counts_when_the_service_answered(service: httpx.Response | Exception, counts: bool) -> None:
+    tried = login(service)
+    codes = [outcome(tried.answer(request(phone="9876543210")))[1] for _ in range(6)]
+    assert (codes[5] == "TOO_MANY_SENDS") is counts
+    assert "TOO_MANY_SENDS" not in codes[:5]
+
+
+def test_what_cannot_be_a_number_is_refused_in_the_words_of_the_service_and_does_not_count() -> None:
+    tried = login(AssertionError("nothing is asked"))
+    for _ in range(6):
+        answer = tried.answer(request(phone="98765 43210"))
+        assert outcome(answer) == (422, "INVALID_PHONE")
+        assert "Indian mobile number" in json.loads(answer.body)["error"]
+
+
+def test_the_application_may_tell_the_address() -> None:
+    behind_proxy = login(httpx.Response(200, json=SENT), client_address=lambda request: request.headers["x-real-ip"])
+    base = request(phone="9876543210")
+    for last in range(6):
+        headers = {**base.headers, "x-real-ip": f"203.0.113.{last}"}
+        assert behind_proxy.answer(LoginRequest("POST", "/send", headers, base.body, "127.0.0.1")).status == 200
+
+
+def test_without_an_address_nothing_is_sent() -> None:
+    with pytest.raises(ValueError, match="client_address"):
+        login(httpx.Response(200, json=SENT)).answer(request(phone="9876543210", address=""))
+
+
+@pytest.mark.parametrize("origins", [["https://shop.example/"], ["*"], ["https://*.example"], ["shop.example"], ORIGIN])
+def test_origins_that_would_never_match_are_refused(origins: Any) -> None:
+    with pytest.raises(ValueError, match="origins"):
+        login(httpx.Response(200, json=SENT), origins=origins)
+
+
+def test_whether_somebody_is_logged_in_is_unknown_without_keys() -> None:
+    token = "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImsxIn0.e30.AA"
+    asked = LoginRequest("GET", "/me", {"authorization": f"Bearer {token}"})
+    with pytest.raises(DwarError) as caught:
+        login(httpx.ConnectError("no service")).authenticate(asked)
+    assert caught.value.code == "NETWORK_ERROR"
+
+
+def test_the_same_with_asyncio() -> None:
+    async def refuse(request: LoginRequest, body: Mapping[str, Any]) -> Refusal | None:
+        await asyncio.sleep(0)
+        return Refusal(403, "CAPTCHA_REQUIRED", "Show that you are human.") if body["phone"] == "9000000000" else None
+
+    async def answers() -> list[tuple[int, str | None]]:
+        transport = httpx.MockTransport(lambda request: httpx.Response(200, json=SENT))
+        async with httpx.AsyncClient(transport=transport) as http_client:
+            dwar = AsyncDwar(URL, "svc_test_1", http_client=http_client)
+            verifier = AsyncTokenVerifier(URL, "p1", http_client=http_client)
+            guarded = AsyncLogin(dwar, verifier, secret=SECRET, origins=[ORIGIN], admit=refuse)
+            phones = ["9876543210", "9000000000"]
+            return [outcome(await guarded.answer(request(phone=phone))) for phone in phones]
+
+    assert asyncio.run(answers()) == [(200, None), (403, "CAPTCHA_REQUIRED")]
+
+
+def test_no_token_is_printed() -> None:
+    asked = LoginRequest("POST", "/verify", {"cookie": "__Host-dwar_refresh=secret"}, b'{"code":"secret"}')
+    assert "secret" not in repr(asked) + repr(LoginAnswer(200, (("Set-Cookie", "secret"),), b"secret"))
+
+
+class Clock:
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def test_five_sends_in_any_ten_minutes() -> None:
+    clock = Clock()
+    sends = SendLimit(clock)
+    for clock.seconds in (0, 100, 200, 300, 400):
+        sends.take("203.0.113.1")
+    clock.seconds = 599.5
+    with pytest.raises(Refusal) as caught:
+        sends.take("203.0.113.1")
+    assert dict(caught.value.headers) == {"Retry-After": "1"}
+    clock.seconds = 600
+    sends.take("203.0.113.1")
+    with pytest.raises(Refusal):
+        sends.take("203.0.113.1")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:2", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:203.0.113.1", "203.0.113.1", True),
+        ("203.0.113.1", "203.0.113.2", False),
+    ],
+)
+def test_whose_sends_are_counted_together(one: str, other: str, same: bool) -> None:
+    sends = SendLimit()
+    for _ in range(5):
+        sends.take(one)
+    if same:
+        with pytest.raises(Refusal):
+            sends.take(other)
+    else:
+        sends.take(other)
+
+
+def test_the_addresses_that_sent_least_recently_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dwar_client.login._sends._ADDRESSES", 2)
+    sends = SendLimit()
+    for last in (1, 1, 1, 1, 2, 1, 3):
+        sends.take(f"203.0.113.{last}")
+    assert len(sends._sends) == 2
+    with pytest.raises(Refusal):
+        sends.take("203.0.113.1")
