@@ -1,9 +1,11 @@
 """A Django backend that logs people in by phone. Behind a proxy it also needs `client_address`."""
 
+import logging
 import os
 
+import waitress
 from django.conf import settings
-from django.core.management import execute_from_command_line
+from django.core.wsgi import get_wsgi_application
 from django.http import JsonResponse
 from django.urls import include, path
 from dwar_client import Dwar, TokenVerifier
@@ -17,6 +19,7 @@ login = Login(
     TokenVerifier(env["DWAR_URL"], env["DWAR_PROJECT_ID"], mode=env.get("DWAR_MODE", "live")),
     secret=env["DWAR_SECRET"],
     origins=[env["ORIGIN"]],
+    on_error=logging.getLogger("login").error,
 )
 
 
@@ -28,4 +31,4 @@ def me(request, claims):
 urlpatterns = [path("login/", include(login_urls(login))), path("me", me)]
 
 if __name__ == "__main__":
-    execute_from_command_line(["app.py", "runserver", "--noreload", f"127.0.0.1:{env['PORT']}"])
+    waitress.serve(get_wsgi_application(), host="127.0.0.1", port=env["PORT"])

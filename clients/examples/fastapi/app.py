@@ -1,5 +1,6 @@
 """A FastAPI backend that logs people in by phone. Behind a proxy it also needs `client_address`."""
 
+import logging
 import os
 from typing import Annotated
 
@@ -15,6 +16,7 @@ login = AsyncLogin(
     AsyncTokenVerifier(env["DWAR_URL"], env["DWAR_PROJECT_ID"], mode=env.get("DWAR_MODE", "live")),
     secret=env["DWAR_SECRET"],
     origins=[env["ORIGIN"]],
+    on_error=logging.getLogger("login").error,
 )
 app = FastAPI()
 app.mount("/login", LoginApp(login))

@@ -1,17 +1,26 @@
-"""Plays the suite with asyncio, then without: `suite.py [OPTION OF run.mjs…]`. It ends after the first of them that has
-a failed case, with the exit status 1."""
+"""Plays the suite of the clients with asyncio and without, and that of the login contract against the examples. It ends
+after the first of these plays that has a failed case, with the exit status 1."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-RUN = HERE.parent.parent / "suite" / "run.mjs"
+CLIENTS = HERE.parents[1]
+ADAPTER = HERE / "adapter.py"
+
+PLAYS: dict[str, tuple[str | Path, ...]] = {
+    "asyncio": ("run.mjs", sys.executable, ADAPTER, "asyncio"),
+    "fastapi": ("login.mjs", sys.executable, CLIENTS / "examples" / "fastapi" / "app.py"),
+    "blocking": ("run.mjs", sys.executable, ADAPTER, "blocking"),
+    "django": ("login.mjs", sys.executable, CLIENTS / "examples" / "django" / "app.py"),
+}
 
 
-def play(style: str, *options: str) -> int:
-    return subprocess.run(["node", RUN, *options, sys.executable, HERE / "adapter.py", style]).returncode
+def play(name: str) -> int:
+    program, *command = PLAYS[name]
+    return subprocess.run(["node", CLIENTS / "suite" / program, *command]).returncode
 
 
 if __name__ == "__main__":
-    sys.exit(play("asyncio", *sys.argv[1:]) or play("blocking", *sys.argv[1:]))
+    sys.exit(any(play(name) for name in PLAYS))

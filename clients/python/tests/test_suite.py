@@ -1,8 +1,8 @@
 import pytest
 
-from suite import play
+from suite import PLAYS, play
 
 
-@pytest.mark.parametrize("style", ["asyncio", "blocking"])
-def test_the_suite_passes(style: str) -> None:
-    assert play(style) == 0
+@pytest.mark.parametrize("name", PLAYS)
+def test_the_suite_passes(name: str) -> None:
+    assert play(name) == 0
