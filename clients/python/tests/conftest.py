@@ -4,8 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 SERVE = Path(__file__).parent.parent.parent / "suite" / "serve.mjs"
+
+MIDDLEWARE = ["django.middleware.common.CommonMiddleware", "django.middleware.csrf.CsrfViewMiddleware"]
+settings.configure(ALLOWED_HOSTS=["testserver"], ROOT_URLCONF="test_frameworks", MIDDLEWARE=MIDDLEWARE)
 
 
 @pytest.fixture(scope="session")

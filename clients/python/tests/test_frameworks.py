@@ -5,7 +5,6 @@ import json
 
 import httpx
 import pytest
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import include, path
@@ -47,10 +46,8 @@ def me(request: HttpRequest, claims: AccessClaims) -> HttpResponse:
 urlpatterns = [path("login/", include(login_urls(LOGIN))), path("me", me)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def django() -> Client:
-    middleware = ["django.middleware.common.CommonMiddleware", "django.middleware.csrf.CsrfViewMiddleware"]
-    settings.configure(ALLOWED_HOSTS=["testserver"], ROOT_URLCONF=__name__, MIDDLEWARE=middleware)
     return Client(enforce_csrf_checks=True, headers={"origin": ORIGIN})
 
 

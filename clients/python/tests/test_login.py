@@ -102,7 +102,10 @@ def test_without_an_address_nothing_is_sent() -> None:
         login(httpx.Response(200, json=SENT)).answer(request(phone="9876543210", address=""))
 
 
-@pytest.mark.parametrize("origins", [["https://shop.example/"], ["*"], ["https://*.example"], ["shop.example"], ORIGIN])
+@pytest.mark.parametrize(
+    "origins",
+    [["https://shop.example/"], ["*"], ["https://*.example"], ["shop.example"], ["https://Shop.example"], ORIGIN],
+)
 def test_origins_that_would_never_match_are_refused(origins: Any) -> None:
     with pytest.raises(ValueError, match="origins"):
         login(httpx.Response(200, json=SENT), origins=origins)

@@ -8,12 +8,15 @@ import os
 import re
 import time
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
+from django.test import Client, override_settings
 
-from dwar_client import Dwar, Event
+from dwar_client import Dwar, Event, Tokens
+from dwar_client.pytest_plugin import DwarServer
 
 BLOCKS = re.findall(r"^```python\n(.*?)^```", (Path(__file__).parents[1] / "README.md").read_text(), re.M | re.S)
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
@@ -30,6 +33,11 @@ def run(block: str, names: dict[str, Any]) -> dict[str, Any]:
     if waiting:
         asyncio.run(waiting)
     return names
+
+
+def in_test(block: str) -> str:
+    """The same for the tokens of a test key."""
+    return block.replace('_ID"])', '_ID"], mode="test")')
 
 
 def signed(body: bytes) -> SimpleNamespace:
@@ -50,7 +58,7 @@ def test_the_programs_of_the_readme_run(
     monkeypatch.setenv("DWAR_PROJECT_ID", service["project_id"])
     monkeypatch.setenv("SESSION_SECRET", "the secret of this backend, 32 characters")
     monkeypatch.setenv("DWAR_WEBHOOK_SECRET", SECRET)
-    login, asynchronous, session, verifier, event = (
+    login, asynchronous, session, verifier, event, *_ = (
         block.replace("https://otp.example.com", service["url"]) for block in BLOCKS
     )
     assert len(login.splitlines()) <= 10
@@ -73,11 +81,35 @@ def test_the_programs_of_the_readme_run(
         assert capsys.readouterr().out == tokens["identity_id"] + "\n"
         assert json.loads(redis["session:7"])["access_token"] == tokens["access_token"]
 
-        in_test = verifier.replace('_ID"])', '_ID"], mode="test")')
-        run(in_test, {**names, "access_token": tokens["access_token"]})["verifier"].close()
+        run(in_test(verifier), {**names, "access_token": tokens["access_token"]})["verifier"].close()
         assert capsys.readouterr().out == f"{tokens['identity_id']} {tokens['session_id']}\n"
         names["dwar"].close()
 
     body = b'{"type":"otp.sent","timestamp":"2026-11-21T08:57:07.416Z","data":{"mode":"live"}}'
     names = run(event, {"os": os, "request": signed(body)})
     assert names["event"] == Event("msg_1", "otp.sent", "2026-11-21T08:57:07.416Z", {"mode": "live"})
+
+
+def test_the_logins_and_the_test_of_the_readme_run(dwar_server: DwarServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DWAR_API_KEY", dwar_server.test_key)
+    monkeypatch.setenv("DWAR_PROJECT_ID", dwar_server.project_id)
+    monkeypatch.setenv("SESSION_SECRET", "the secret of this backend, 32 characters")
+    fastapi, django, test = (
+        in_test(block.replace("https://otp.example.com", dwar_server.url)) for block in BLOCKS[-3:]
+    )
+    http_client = httpx.Client()
+    monkeypatch.setattr(httpx, "Client", lambda: http_client)  # The login has no end; its connections must have one.
+    urls = ModuleType("urls")
+    run(django, vars(urls))
+    with override_settings(ROOT_URLCONF=urls), http_client:
+        run(test, {})["test_me_is_for_those_who_are_logged_in"](dwar_server, Client())
+    assert asyncio.run(me(run(fastapi, {}), dwar_server.log_in("9876543210"))) == [200, 401]
+
+
+async def me(names: dict[str, Any], tokens: Tokens) -> list[int]:
+    """What FastAPI answers who is logged in, and who is not."""
+    bearer = {"Authorization": f"Bearer {tokens['access_token']}"}
+    transport = httpx.ASGITransport(names["app"])
+    async with names["login"]._calls, names["login"]._verification:
+        async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as page:
+            return [(await page.get("/me", headers=headers)).status_code for headers in (bearer, None)]

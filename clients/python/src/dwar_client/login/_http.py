@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 MAX_BODY = 16 * 1024
-"""Bytes. Of a longer body an adapter need not read more than one byte beyond."""
+"""Bytes. An adapter may stop reading one byte beyond."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -72,8 +72,8 @@ class Rules:
         admit: Hook | None,
         on_error: Callable[[DwarError], object] | None,
     ) -> None:
-        if not all(re.fullmatch(r"https?://[^/*]+", origin) for origin in origins):
-            raise ValueError("origins must be a list such as https://shop.example, without a path or a wildcard")
+        if not all(re.fullmatch(r"[a-z][a-z0-9+.-]*://[a-z0-9.:\[\]-]+", origin) for origin in origins):
+            raise ValueError("origins must be a list of texts such as https://shop.example, as browsers write them")
         self._calls = calls
         self._verification = verification
         self._key = RefreshKey(secret)
