@@ -68,13 +68,11 @@ of_python() {
     pytest -q
     on_postgres python tests/adapter.py asyncio
     [ -z "$mutants" ] || "$suite/mutants.sh" . python tests/suite.py
-    local example
     for example in fastapi django; do
-        cd "../examples/$example"
+        cd "$suite/../examples/$example"
         python -m venv "$scratch/$example"
         "$scratch/$example/bin/pip" install --quiet --disable-pip-version-check -r requirements.txt
         node "$suite/login.mjs" "$scratch/$example/bin/python" app.py
-        cd ../../python
     done
 }
 
