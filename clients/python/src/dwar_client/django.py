@@ -20,7 +20,11 @@ Parameters = ParamSpec("Parameters")
 
 def login_urls(login: Login) -> list[URLPattern]:
     """The endpoints of a login: `path("login/", include(login_urls(login)))`. Django's own check against cross-site
-    requests is off there, since the login checks the origin itself."""
+    requests is off there, since the login checks the origin itself.
+
+    Under WSGI Django takes a chunked body for an empty one, which is refused, unless the server measures it first, as
+    waitress does.
+    """
 
     @csrf_exempt
     def view(request: HttpRequest, step: str) -> HttpResponse:
