@@ -2,7 +2,7 @@
 # Tests the clients in clients/: each passes the suite against the service and against a fake, and against the service on
 # PostgreSQL, and has what docs/openapi.json has; each example of the login contract keeps it.
 #
-# Needs node 20 and npm, python3 with venv, go, Chromium, and the programs of PostgreSQL, and installs what is missing as
+# Needs node 20 and npm, python3 with venv, go, cargo, Chromium, and the programs of PostgreSQL, and installs what is missing as
 # root on Debian or Ubuntu. What it cannot get it leaves out and says so; with CI set that is a failure.
 #
 #   test-clients.sh [--mutants] [BINARY]     the debug build of this checkout by default; --mutants wants each seeded fault
@@ -88,6 +88,13 @@ of_go() {
             "(go test ./... && cd ../examples/net-http && go test) | sed 's/^--- FAIL:/not ok /'"
 }
 
+of_rust() {
+    cargo test --locked -p dwar-client
+    clients/rust/suite.sh
+    on_postgres "${CARGO_TARGET_DIR:-$PWD/target}/debug/examples/adapter"
+    [ -z "$mutants" ] || "$suite/mutants.sh" clients/rust ./suite.sh
+}
+
 # try LANGUAGE PROGRAM...: its tests, if these programs are there.
 try() {
     local language=$1 program
@@ -111,3 +118,4 @@ node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)'
 try typescript node npm
 try python node python3
 try go node go
+try rust node cargo

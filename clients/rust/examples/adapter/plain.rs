@@ -1,0 +1,154 @@
+//! What the suite is told: results under the names of the API, with their secrets, and what is printed of them.
+
+use std::fmt::Debug;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use dwar_client::answers::{
+    CheckedCode, CodeStatus, DeletedIdentity, DeliveryTry, EndedSession, Identity, LiveSession,
+    PublicKey, PublicKeys, SandboxMessages, SandboxText, SentCode,
+};
+use dwar_client::{Claims, Error, Event, Secret, Tokens};
+use serde_json::{Map, Value, json};
+
+pub struct Shown {
+    plain: Value,
+    printed: String,
+}
+
+impl Shown {
+    pub fn of(object: &impl Debug) -> Self {
+        Self { plain: Value::Null, printed: format!("{object:?} {object:#?}") }
+    }
+}
+
+pub fn shown<T: Plain + Debug>(result: Result<T, Error>) -> Result<Shown, Error> {
+    result.map(|found| Shown { plain: found.plain(), ..Shown::of(&found) })
+}
+
+pub fn outcome(found: Result<Shown, impl std::borrow::Borrow<Error>>, object: &str) -> Value {
+    match found {
+        Ok(Shown { plain, printed }) => json!({ "result": plain, "printed": printed + object }),
+        Err(error) => {
+            let error = error.borrow();
+            json!({ "error": error.plain(), "printed": format!("{error} {error:?} {error:#?} {object}") })
+        }
+    }
+}
+
+pub trait Plain {
+    fn plain(&self) -> Value;
+}
+
+/// An object with these fields, and perhaps one whose name is a word of the language.
+macro_rules! plain {
+    ($($kind:ty { $($field:ident),* $(; $name:literal: $renamed:ident)? })*) => { $(
+        impl Plain for $kind {
+            fn plain(&self) -> Value {
+                let mut object = Map::new();
+                $(object.insert(stringify!($field).into(), self.$field.plain());)*
+                $(object.insert($name.into(), self.$renamed.plain());)?
+                object.into()
+            }
+        }
+    )* };
+}
+
+plain! {
+    SentCode { otp_id, status, channel, expires_at, expires_in }
+    CodeStatus { otp_id, status, channel, created_at, expires_at, attempts }
+    DeliveryTry { channel, provider, status, reason, at }
+    CheckedCode { verified }
+    Tokens {
+        access_token, refresh_token, token_type, expires_in, refresh_expires_in, session_id, identity_id
+    }
+    LiveSession { valid, session_id, identity_id, issued_at, expires_at, expires_in }
+    EndedSession { revoked }
+    Identity { id, phone, created_at, last_verified_at }
+    DeletedIdentity { id, deleted, sessions_revoked }
+    SandboxMessages { messages }
+    SandboxText { otp_id, phone, channel, text, code, at }
+    PublicKeys { keys }
+    PublicKey { kty, alg, kid, crv, x, y, n, e; "use": purpose }
+    Event { id, timestamp, data; "type": kind }
+}
+
+impl Plain for Claims {
+    fn plain(&self) -> Value {
+        json!({
+            "iss": self.issuer, "aud": self.audience, "client_id": self.audience, "sub": self.subject,
+            "sid": self.session_id, "jti": self.token_id, "mode": self.mode,
+            "iat": self.issued_at.timestamp(), "exp": self.expires_at.timestamp(),
+        })
+    }
+}
+
+impl Plain for Error {
+    fn plain(&self) -> Value {
+        let mut object = Map::new();
+        let fields = [
+            ("code", Some(json!(self.code()))),
+            ("message", Some(json!(self.to_string()))),
+            ("status", self.status().map(Value::from)),
+            ("request_id", self.request_id().map(Value::from)),
+            ("retry_after", self.retry_after().map(|wait| wait.as_secs().into())),
+            ("remaining", self.remaining().map(Value::from)),
+            ("raw", self.raw().map(Plain::plain)),
+        ];
+        object.extend(fields.into_iter().filter_map(|(name, value)| Some((name.into(), value?))));
+        object.into()
+    }
+}
+
+impl Plain for Secret {
+    fn plain(&self) -> Value {
+        self.reveal().into()
+    }
+}
+
+impl Plain for DateTime<Utc> {
+    fn plain(&self) -> Value {
+        self.to_rfc3339_opts(SecondsFormat::Millis, true).into()
+    }
+}
+
+impl Plain for String {
+    fn plain(&self) -> Value {
+        self.as_str().into()
+    }
+}
+
+impl Plain for bool {
+    fn plain(&self) -> Value {
+        (*self).into()
+    }
+}
+
+impl Plain for u64 {
+    fn plain(&self) -> Value {
+        (*self).into()
+    }
+}
+
+impl Plain for () {
+    fn plain(&self) -> Value {
+        Value::Null
+    }
+}
+
+impl Plain for Value {
+    fn plain(&self) -> Value {
+        self.clone()
+    }
+}
+
+impl<T: Plain> Plain for Option<T> {
+    fn plain(&self) -> Value {
+        self.as_ref().map_or(Value::Null, Plain::plain)
+    }
+}
+
+impl<T: Plain> Plain for Vec<T> {
+    fn plain(&self) -> Value {
+        self.iter().map(Plain::plain).collect()
+    }
+}

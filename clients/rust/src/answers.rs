@@ -1,0 +1,215 @@
+//! The answers of the API under its names. Texts of an enumeration may have other values in a later version of the
+//! service; lifetimes are in seconds.
+
+use chrono::{DateTime, Utc};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use crate::Secret;
+
+/// What became of a send or a relay.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct SentCode {
+    /// The send, for [`Client::verify`](crate::Client::verify) and [`Client::status`](crate::Client::status).
+    pub otp_id: String,
+    /// `queued`, `sent`, `failed` or `delivered`.
+    pub status: String,
+    /// `whatsapp`, `sms` or `sandbox`; nothing if none is known yet.
+    pub channel: Option<String>,
+    /// When the code expires.
+    pub expires_at: DateTime<Utc>,
+    /// The same, in seconds from now.
+    pub expires_in: u64,
+}
+
+/// What became of a send so far.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct CodeStatus {
+    /// The send.
+    pub otp_id: String,
+    /// `queued`, `sent`, `failed` or `delivered`.
+    pub status: String,
+    /// `whatsapp`, `sms` or `sandbox`; nothing if none is known yet.
+    pub channel: Option<String>,
+    /// When it was asked for.
+    pub created_at: DateTime<Utc>,
+    /// When the code expires.
+    pub expires_at: DateTime<Utc>,
+    /// In order.
+    pub attempts: Vec<DeliveryTry>,
+}
+
+/// One attempt at delivering a code.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct DeliveryTry {
+    /// `whatsapp` or `sms`.
+    pub channel: String,
+    /// As the service names it.
+    pub provider: String,
+    /// `queued`, `sent`, `failed` or `delivered`.
+    pub status: String,
+    /// Why it failed: docs/api.md lists the reasons.
+    pub reason: Option<String>,
+    /// When the status was set.
+    pub at: DateTime<Utc>,
+}
+
+/// The code was right.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct CheckedCode {
+    /// Always true.
+    #[serde(deserialize_with = "only_true")]
+    pub verified: bool,
+}
+
+/// The pair of a session, and whose it is.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct Tokens {
+    /// For calls of the person: a JWT.
+    pub access_token: Secret,
+    /// For the next pair, once.
+    pub refresh_token: Secret,
+    /// `Bearer`.
+    pub token_type: String,
+    /// The lifetime of the access token in seconds.
+    pub expires_in: u64,
+    /// The lifetime of the refresh token in seconds.
+    pub refresh_expires_in: u64,
+    /// The same for every pair of this login.
+    pub session_id: String,
+    /// The person: the same for every login with this phone in this project and mode.
+    pub identity_id: String,
+}
+
+/// The session of an access token that is valid now.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct LiveSession {
+    /// Always true.
+    #[serde(deserialize_with = "only_true")]
+    pub valid: bool,
+    /// The same for every pair of this login.
+    pub session_id: String,
+    /// The person.
+    pub identity_id: String,
+    /// When the access token was issued.
+    pub issued_at: DateTime<Utc>,
+    /// When it expires.
+    pub expires_at: DateTime<Utc>,
+    /// The same, in seconds from now.
+    pub expires_in: u64,
+}
+
+/// The session is over.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct EndedSession {
+    /// Always true.
+    #[serde(deserialize_with = "only_true")]
+    pub revoked: bool,
+}
+
+/// A person, per project and mode.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct Identity {
+    /// The `identity_id` of a login.
+    pub id: String,
+    /// Begins with `+91`.
+    pub phone: String,
+    /// The first login.
+    pub created_at: DateTime<Utc>,
+    /// The last one.
+    pub last_verified_at: DateTime<Utc>,
+}
+
+/// The person was erased.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct DeletedIdentity {
+    /// Who it was.
+    pub id: String,
+    /// Always true.
+    #[serde(deserialize_with = "only_true")]
+    pub deleted: bool,
+    /// How many sessions were still active.
+    pub sessions_revoked: u64,
+}
+
+/// What the sandbox kept instead of sending it.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct SandboxMessages {
+    /// Newest first.
+    pub messages: Vec<SandboxText>,
+}
+
+/// A message that the sandbox kept.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct SandboxText {
+    /// The send.
+    pub otp_id: String,
+    /// Begins with `+91`.
+    pub phone: String,
+    /// `whatsapp` or `sms`.
+    pub channel: String,
+    /// The message with its code.
+    pub text: Secret,
+    /// Its code.
+    pub code: Secret,
+    /// When it would have been sent.
+    pub at: DateTime<Utc>,
+}
+
+/// The keys that access tokens are signed with.
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct PublicKeys {
+    /// Entries that are no key are left out.
+    #[serde(deserialize_with = "readable")]
+    pub keys: Vec<PublicKey>,
+}
+
+/// A JSON Web Key (RFC 7517).
+#[derive(Clone, Debug, Deserialize)]
+#[non_exhaustive]
+pub struct PublicKey {
+    /// `EC`, `OKP` or `RSA`.
+    pub kty: String,
+    /// `sig`.
+    #[serde(rename = "use")]
+    pub purpose: String,
+    /// `ES256`, `EdDSA` or `RS256`.
+    pub alg: String,
+    /// Which key: tokens name it.
+    pub kid: String,
+    /// `P-256` or `Ed25519`.
+    pub crv: Option<String>,
+    /// The point, base64url.
+    pub x: Option<String>,
+    /// The point of `EC`, base64url.
+    pub y: Option<String>,
+    /// The modulus of `RSA`, base64url.
+    pub n: Option<String>,
+    /// The exponent of `RSA`, base64url.
+    pub e: Option<String>,
+}
+
+/// An answer that says `false` here is none that this version knows.
+fn only_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    match bool::deserialize(deserializer)? {
+        true => Ok(true),
+        false => Err(D::Error::custom("false")),
+    }
+}
+
+fn readable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PublicKey>, D::Error> {
+    let entries = Vec::<serde_json::Value>::deserialize(deserializer)?;
+    Ok(entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
+}

@@ -1,0 +1,206 @@
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::HeaderMap;
+use serde::{Deserialize, Serialize};
+
+use crate::Secret;
+
+/// What a call of this crate gives.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of another kind: what a [`Store`](crate::Store) fails with.
+pub type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// Why a call failed. A code does not change between versions; printed it is its name in the API, `INVALID_OTP`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "docs/errors.md says what the codes of the service mean")]
+pub enum Code {
+    MissingApiKey,
+    InvalidApiKey,
+    RateLimited,
+    InvalidPhone,
+    InvalidOtpCode,
+    OtpRateLimited,
+    InsufficientBalance,
+    SmsFailed,
+    OtpRequestNotFound,
+    OtpNotFound,
+    InvalidOtp,
+    VerifyRateLimited,
+    RelayDisabled,
+    InvalidField,
+    MissingAccessToken,
+    MissingRefreshToken,
+    InvalidAccessToken,
+    SessionExpired,
+    IdentityLookupDisabled,
+    IdentityDeleteDisabled,
+    IdentityNotFound,
+    InvalidRequest,
+    NotFound,
+    MethodNotAllowed,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    IdempotencyConflict,
+    IdempotencyKeyReused,
+    InternalError,
+    ServiceUnavailable,
+    WebhookUnauthenticated,
+    /// No whole answer came within the time limit.
+    #[serde(skip_deserializing)]
+    NetworkError,
+    /// An answer that this version does not know; [`Error::raw`] has it.
+    #[serde(skip_deserializing)]
+    UnknownError,
+    /// A wrong argument, such as an address with plain http; nothing was sent.
+    #[serde(skip_deserializing)]
+    Argument,
+    /// The store of a session failed; the source of the error is its reason.
+    #[serde(skip_deserializing)]
+    StoreFailed,
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// Why a call failed. Printed it shows no key, code or token.
+///
+/// There is no status if this crate raised it: [`Code::InvalidPhone`] (the text cannot be a number; nothing was sent),
+/// [`Code::NetworkError`], [`Code::Argument`], [`Code::StoreFailed`], [`Code::InvalidAccessToken`] of a
+/// [`Verifier`](crate::Verifier), [`Code::SessionExpired`] of a session whose store has no pair, and
+/// [`Code::WebhookUnauthenticated`] of an event.
+#[derive(Clone)]
+pub struct Error(Arc<Reason>);
+
+#[derive(Debug)]
+struct Reason {
+    code: Code,
+    message: String,
+    answer: Option<Answer>,
+    source: Option<BoxError>,
+}
+
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    request_id: Option<String>,
+    retry_after: Option<u32>,
+    remaining: Option<u32>,
+    raw: Option<Secret>,
+}
+
+impl Error {
+    /// Why.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// A sentence for people.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The HTTP status of the answer.
+    pub fn status(&self) -> Option<u16> {
+        Some(self.0.answer.as_ref()?.status)
+    }
+
+    /// Identifies the request in the log of the service.
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.answer.as_ref()?.request_id.as_deref()
+    }
+
+    /// How long to wait before the next try, if the service said so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.answer.as_ref()?.retry_after.map(|seconds| Duration::from_secs(seconds.into()))
+    }
+
+    /// How many guesses or sends are left, from `RateLimit-Remaining`, if the service said so.
+    pub fn remaining(&self) -> Option<u32> {
+        self.0.answer.as_ref()?.remaining
+    }
+
+    /// The body of the answer for [`Code::UnknownError`]. It may hold a token.
+    pub fn raw(&self) -> Option<&Secret> {
+        self.0.answer.as_ref()?.raw.as_ref()
+    }
+
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self::from(code, message.into(), None, None)
+    }
+
+    pub(crate) fn argument(message: &str) -> Self {
+        Self::new(Code::Argument, message)
+    }
+
+    pub(crate) fn network(cause: reqwest::Error) -> Self {
+        // The address may have a phone number in its query.
+        let cause = Box::new(cause.without_url());
+        Self::from(Code::NetworkError, "the request did not complete".into(), None, Some(cause))
+    }
+
+    pub(crate) fn store(cause: BoxError) -> Self {
+        Self::from(Code::StoreFailed, "the store of the session failed".into(), None, Some(cause))
+    }
+
+    /// Of an answer that is not the one that was asked for.
+    pub(crate) fn refusal(status: u16, headers: &HeaderMap, body: &[u8]) -> Self {
+        #[derive(Deserialize)]
+        struct Refused {
+            code: Code,
+            error: String,
+        }
+        let refused = serde_json::from_slice::<Refused>(body).ok().filter(|_| status >= 400);
+        let raw = String::from_utf8_lossy(body).into_owned();
+        let answer = Answer {
+            status,
+            request_id: text(headers, "x-request-id").map(String::from),
+            retry_after: whole_number(headers, "retry-after"),
+            remaining: whole_number(headers, "ratelimit-remaining"),
+            raw: refused.is_none().then(|| raw.into()),
+        };
+        let Refused { code, error } = refused.unwrap_or(Refused {
+            code: Code::UnknownError,
+            error: "an answer that this version of the client does not know".into(),
+        });
+        Self::from(code, error, Some(answer), None)
+    }
+
+    fn from(code: Code, message: String, answer: Option<Answer>, source: Option<BoxError>) -> Self {
+        Self(Arc::new(Reason { code, message, answer, source }))
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn whole_number(headers: &HeaderMap, name: &str) -> Option<u32> {
+    text(headers, name)?.parse().ok()
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.code, self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}

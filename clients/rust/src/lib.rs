@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
+
+pub mod answers;
+mod client;
+mod clock;
+mod error;
+mod events;
+mod flight;
+mod keys;
+mod secret;
+mod session;
+mod transport;
+mod verifier;
+
+pub use answers::Tokens;
+pub use client::Client;
+pub use error::{BoxError, Code, Error, Result};
+pub use events::{Event, EventVerifier};
+pub use secret::Secret;
+pub use session::{Session, Store};
+pub use verifier::{Algorithm, Claims, Mode, Verifier};

@@ -1,0 +1,210 @@
+use std::time::Duration;
+
+use reqwest::header::HeaderValue;
+use reqwest::{Client as Http, Method, RequestBuilder, Response, Url, redirect, retry};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout};
+use uuid::Uuid;
+
+use crate::{Code, Error, Result};
+
+const MAX_TRIES: u32 = 3;
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+const MAX_TIMEOUT: Duration = Duration::from_secs(600);
+const MAX_ANSWER_BYTES: usize = 1 << 20;
+
+/// Sends operations to one service, within a time limit, and repeats what may be repeated.
+#[derive(Clone)]
+pub(crate) struct Transport {
+    pub url: String,
+    http: Http,
+    timeout: Duration,
+}
+
+pub(crate) struct Operation {
+    method: Method,
+    path: String,
+    body: Option<Value>,
+    api_key: Option<HeaderValue>,
+    idempotency_key: Option<HeaderValue>,
+    /// May be sent again when the outcome of a try is unknown.
+    repeatable: bool,
+}
+
+impl Operation {
+    pub fn get(path: impl Into<String>) -> Self {
+        Self { repeatable: true, ..Self::new(Method::GET, path.into(), None) }
+    }
+
+    pub fn post(path: &str, body: Value) -> Self {
+        Self::new(Method::POST, path.into(), Some(body))
+    }
+
+    pub fn delete(path: String) -> Self {
+        Self::new(Method::DELETE, path, None)
+    }
+
+    pub fn repeatable(self) -> Self {
+        Self { repeatable: true, ..self }
+    }
+
+    pub fn with_idempotency_key(self, key: HeaderValue) -> Self {
+        Self { idempotency_key: Some(key), ..self.repeatable() }
+    }
+
+    pub fn with_api_key(self, key: HeaderValue) -> Self {
+        Self { api_key: Some(key), ..self }
+    }
+
+    fn new(method: Method, path: String, body: Option<Value>) -> Self {
+        Self { method, path, body, api_key: None, idempotency_key: None, repeatable: false }
+    }
+}
+
+impl Transport {
+    pub fn new(address: &str, timeout: Duration) -> Result<Self> {
+        let url = service_url(address)?;
+        let mut http = Http::builder()
+            // A redirect would take the API key to another address.
+            .redirect(redirect::Policy::none())
+            // What is repeated, is said here.
+            .retry(retry::never());
+        if url.scheme() == "http" {
+            // A proxy would be told everything in the clear.
+            http = http.no_proxy();
+        }
+        let url = url.as_str().trim_end_matches('/').to_owned();
+        Ok(Self { url, http: http.build().map_err(Error::network)?, timeout })
+    }
+
+    pub fn with_timeout(self, timeout: Duration) -> Result<Self> {
+        if timeout.is_zero() || timeout > MAX_TIMEOUT {
+            return Err(Error::argument(
+                "the time limit must be more than 0 and at most 10 minutes",
+            ));
+        }
+        Ok(Self { timeout, ..self })
+    }
+
+    pub async fn send<Answer: DeserializeOwned>(&self, operation: &Operation) -> Result<Answer> {
+        timeout(self.timeout, self.send_until(operation, Instant::now() + self.timeout))
+            .await
+            .unwrap_or_else(|_| {
+                Err(Error::new(Code::NetworkError, "no answer within the time limit"))
+            })
+    }
+
+    async fn send_until<Answer: DeserializeOwned>(
+        &self,
+        operation: &Operation,
+        end: Instant,
+    ) -> Result<Answer> {
+        let mut tries = 1;
+        loop {
+            let failure = match self.send_once(operation).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            let wait = failure.retry_after().unwrap_or_else(|| random_wait(tries));
+            if tries == MAX_TRIES
+                || !operation.repeatable
+                || !may_pass(&failure)
+                || Instant::now() + wait >= end
+            {
+                return Err(failure);
+            }
+            sleep(wait).await;
+            tries += 1;
+        }
+    }
+
+    async fn send_once<Answer: DeserializeOwned>(&self, operation: &Operation) -> Result<Answer> {
+        let mut response = self.request(operation).send().await.map_err(Error::network)?;
+        let body = read(&mut response).await?;
+        let status = response.status().as_u16();
+        match serde_json::from_slice(&body) {
+            Ok(answer) if status == 200 => Ok(answer),
+            _ => Err(Error::refusal(status, response.headers(), &body)),
+        }
+    }
+
+    fn request(&self, operation: &Operation) -> RequestBuilder {
+        let url = format!("{}{}", self.url, operation.path);
+        let mut request = self.http.request(operation.method.clone(), url);
+        if let Some(body) = &operation.body {
+            request = request.json(body);
+        }
+        if let Some(key) = &operation.api_key {
+            request = request.header("x-api-key", key);
+        }
+        if let Some(key) = &operation.idempotency_key {
+            request = request.header("idempotency-key", key);
+        }
+        request
+    }
+}
+
+async fn read(response: &mut Response) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(Error::network)? {
+        body.extend_from_slice(&chunk);
+        if body.len() > MAX_ANSWER_BYTES {
+            break;
+        }
+    }
+    Ok(body)
+}
+
+/// A 429 or 409 with another code is an answer for the person, or final.
+fn may_pass(failure: &Error) -> bool {
+    match failure.code() {
+        Code::NetworkError => true,
+        Code::RateLimited
+        | Code::IdempotencyConflict
+        | Code::InternalError
+        | Code::ServiceUnavailable
+        | Code::UnknownError => {
+            matches!(failure.status(), Some(409 | 429 | 500 | 502 | 503 | 504))
+        }
+        _ => false,
+    }
+}
+
+/// Doubles with each try; the random half keeps many clients from coming back together.
+fn random_wait(tries: u32) -> Duration {
+    let half = FIRST_WAIT * (1 << (tries - 1)) / 2;
+    let [random, ..] = random_uuid().into_bytes();
+    half + half * random.into() / 256
+}
+
+pub(crate) fn random_uuid() -> Uuid {
+    #[expect(clippy::disallowed_methods, reason = "the port of Dwar is not this crate's")]
+    Uuid::new_v4()
+}
+
+/// The messages do not show the address: it may hold a password.
+fn service_url(address: &str) -> Result<Url> {
+    let url = Url::parse(address)
+        .ok()
+        .filter(Url::has_host)
+        .ok_or_else(|| Error::argument("the address of the service is not an absolute URL"))?;
+    if url.scheme() != "https" && (url.scheme() != "http" || !is_loopback(&url)) {
+        return Err(Error::argument(
+            "the address of the service must be https, or http on loopback",
+        ));
+    }
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    if has_user || url.query().is_some() || url.fragment().is_some() {
+        return Err(Error::argument(
+            "the address of the service must not have a user, a query or a fragment",
+        ));
+    }
+    Ok(url)
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}

@@ -1,0 +1,120 @@
+//! What is of this language alone; everything else is in the suite.
+
+mod document;
+mod fake;
+
+use std::error::Error as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use dwar_client::{BoxError, Client, Code, EventVerifier, Session, Store, Verifier};
+use fake::Fake;
+use serde_json::json;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+const SECRET: &str = "the secret of this backend, 32 characters";
+
+fn tokens(number: u32) -> serde_json::Value {
+    json!({
+        "access_token": format!("at_{number}"), "refresh_token": "svc_rt_1", "token_type": "Bearer",
+        "expires_in": 0, "refresh_expires_in": 900, "session_id": "s1", "identity_id": "i1",
+    })
+}
+
+#[derive(Clone, Default)]
+struct Memory {
+    pair: Arc<Mutex<Option<String>>>,
+    loads: Arc<AtomicU32>,
+    /// The load that panics, the first being 1.
+    panics: u32,
+    delay: Duration,
+}
+
+impl Store for Memory {
+    async fn load(&self) -> Result<Option<String>, BoxError> {
+        assert_ne!(self.loads.fetch_add(1, Ordering::Relaxed) + 1, self.panics, "as asked for");
+        Ok(self.pair.lock().await.clone())
+    }
+
+    async fn save(&self, pair: &str) -> Result<(), BoxError> {
+        tokio::time::sleep(self.delay).await;
+        *self.pair.lock().await = Some(pair.into());
+        Ok(())
+    }
+}
+
+struct Broken;
+
+impl Store for Broken {
+    async fn load(&self) -> Result<Option<String>, BoxError> {
+        Err("the disk is full".into())
+    }
+
+    async fn save(&self, _: &str) -> Result<(), BoxError> {
+        Err("the disk is full".into())
+    }
+}
+
+#[test]
+fn a_time_limit_that_is_none_is_refused() {
+    for limit in [Duration::ZERO, Duration::from_millis(600_001)] {
+        let client = Client::new("https://otp.example.com", "svc_test_1").unwrap();
+        assert_eq!(client.with_timeout(limit).unwrap_err().code(), Code::Argument);
+        let verifier = Verifier::new("https://otp.example.com", "project-1").unwrap();
+        assert_eq!(verifier.with_timeout(limit).unwrap_err().code(), Code::Argument);
+    }
+}
+
+#[test]
+fn a_text_that_is_no_secret_of_events_is_refused() {
+    for secret in ["", "whsec_", "whsec_*", "AAEC"] {
+        let refused = EventVerifier::new([secret]).err().map(|error| error.code());
+        assert_eq!(refused, Some(Code::Argument), "{secret}");
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_fails_is_told_with_its_reason() {
+    let client = Client::new("https://otp.example.com", "svc_test_1").unwrap();
+    let session = Session::new(&client, Broken, SECRET).unwrap();
+    let error = session.access_token().await.unwrap_err();
+    assert_eq!(error.code(), Code::StoreFailed);
+    assert_eq!(error.source().unwrap().to_string(), "the disk is full");
+}
+
+#[tokio::test]
+async fn a_refresh_goes_on_when_the_call_that_waits_is_dropped() {
+    let fake = Fake::answering(&tokens(2));
+    let client = Client::new(&fake.url, "svc_test_1").unwrap();
+    let store = Memory { delay: Duration::from_millis(200), ..Memory::default() };
+    let session = Session::new(&client, store.clone(), SECRET).unwrap();
+    session.begin(&serde_json::from_value(tokens(1)).unwrap()).await.unwrap();
+
+    timeout(Duration::from_millis(100), session.access_token()).await.unwrap_err();
+    assert_eq!(session.access_token().await.unwrap().reveal(), "at_2");
+    assert_eq!(fake.take_asked().len(), 1);
+    assert!(store.pair.lock().await.as_ref().unwrap().contains("at_2"));
+}
+
+#[tokio::test]
+async fn a_store_that_panics_ends_one_refresh_and_not_the_session() {
+    let fake = Fake::answering(&tokens(2));
+    let client = Client::new(&fake.url, "svc_test_1").unwrap();
+    let store = Memory { panics: 2, ..Memory::default() };
+    let session = Session::new(&client, store, SECRET).unwrap();
+    session.begin(&serde_json::from_value(tokens(1)).unwrap()).await.unwrap();
+
+    assert_eq!(session.access_token().await.unwrap_err().code(), Code::NetworkError);
+    assert_eq!(session.access_token().await.unwrap().reveal(), "at_2");
+}
+
+#[tokio::test]
+async fn an_error_of_the_network_has_its_cause_and_no_phone_number() {
+    let client = Client::new("http://127.0.0.1:1", "svc_test_1").unwrap();
+    let error = client.identity_by_phone("9876543210").await.unwrap_err();
+    let cause = error.source().unwrap().source().unwrap().to_string();
+    assert!(cause.contains("onnect"), "{cause}");
+    assert!(!format!("{error:?}").contains("9876543210"), "{error:?}");
+}
