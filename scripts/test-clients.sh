@@ -89,7 +89,8 @@ of_go() {
 }
 
 of_rust() {
-    cargo test --locked -p dwar-client
+    cargo clippy --locked -p dwar-client --all-targets --features axum -- -D warnings
+    cargo test --locked -p dwar-client --features axum
     clients/rust/suite.sh
     on_postgres "${CARGO_TARGET_DIR:-$PWD/target}/debug/examples/adapter"
     [ -z "$mutants" ] || "$suite/mutants.sh" clients/rust ./suite.sh

@@ -1,4 +1,5 @@
-#![doc = include_str!("../README.md")]
+#![cfg_attr(feature = "axum", doc = include_str!("../README.md"))]
+#![cfg_attr(not(feature = "axum"), doc = "Calls a Dwar service; README.md shows how.")]
 #![warn(missing_docs)]
 
 pub mod answers;
@@ -8,6 +9,8 @@ mod error;
 mod events;
 mod flight;
 mod keys;
+#[cfg(feature = "axum")]
+pub mod login;
 mod secret;
 mod session;
 mod transport;

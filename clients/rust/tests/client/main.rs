@@ -1,7 +1,10 @@
 //! What is of this language alone; everything else is in the suite.
+#![allow(clippy::unwrap_used, reason = "everything here runs inside tests")]
 
 mod document;
 mod fake;
+#[cfg(feature = "axum")]
+mod login;
 
 use std::error::Error as _;
 use std::sync::Arc;

@@ -1,0 +1,158 @@
+use axum::Json;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::header::{CONTENT_TYPE, COOKIE, HeaderName, ORIGIN, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use serde_json::{Map, Value, json};
+
+use super::Refusal;
+use crate::answers::SentCode;
+use crate::{Code, Tokens};
+
+const BODY_BYTES: usize = 16 * 1024;
+
+const OTP: &str = "__Host-dwar_otp";
+pub const ACCESS: &str = "__Host-dwar_access";
+const REFRESH: &str = "__Host-dwar_refresh";
+
+/// Who asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Asker {
+    /// A page of the application: its cookies count.
+    Page,
+    /// An app: its body counts.
+    App,
+    /// The page of another site.
+    Foreign,
+}
+
+impl Asker {
+    pub fn of(headers: &HeaderMap, origins: &[String]) -> Self {
+        let is_own = match (headers.get(ORIGIN), headers.get("sec-fetch-site")) {
+            (None, None) => return Self::App,
+            (Some(origin), _) => origins.iter().any(|own| own.as_bytes() == origin.as_bytes()),
+            (None, Some(site)) => site == "same-origin",
+        };
+        if is_own { Self::Page } else { Self::Foreign }
+    }
+}
+
+/// A request of a page or of an app.
+pub struct Call {
+    pub parts: Parts,
+    pub body: Map<String, Value>,
+    asker: Asker,
+    tokens_in_body: bool,
+}
+
+impl Call {
+    pub async fn read(request: Request, origins: &[String]) -> Result<Self, Refusal> {
+        let (parts, body) = request.into_parts();
+        let asker = Asker::of(&parts.headers, origins);
+        if asker == Asker::Foreign {
+            return Err(Refusal::origin());
+        }
+        let body = object(&parts.headers, body).await?;
+        let tokens_in_body = text(&body, "tokens") == "body";
+        // No script of a page may see a token.
+        if tokens_in_body && asker == Asker::Page {
+            return Err(Refusal::origin());
+        }
+        Ok(Self { parts, body, asker, tokens_in_body })
+    }
+
+    /// A field that is absent or no text is empty, which the service refuses by that field's own code.
+    pub fn text(&self, name: &str) -> &str {
+        text(&self.body, name)
+    }
+
+    pub fn otp_id(&self) -> Option<&str> {
+        self.credential(OTP, "otp_id")
+    }
+
+    pub fn access_token(&self) -> Option<&str> {
+        self.credential(ACCESS, "access_token")
+    }
+
+    pub fn refresh_token(&self) -> Option<&str> {
+        self.credential(REFRESH, "refresh_token")
+    }
+
+    fn credential(&self, cookie_name: &str, field: &str) -> Option<&str> {
+        match self.asker {
+            Asker::App => Some(self.text(field)).filter(|text| !text.is_empty()),
+            _ => cookie(&self.parts.headers, cookie_name),
+        }
+    }
+
+    pub fn logged_in(&self, tokens: &Tokens, more_cookies: Vec<SetCookie>) -> Response {
+        let Tokens { identity_id, expires_in, refresh_expires_in, .. } = tokens;
+        let (access, refresh) = (tokens.access_token.reveal(), tokens.refresh_token.reveal());
+        let mut body = json!({ "identity_id": identity_id, "expires_in": expires_in });
+        if self.tokens_in_body {
+            body["access_token"] = access.into();
+            body["refresh_token"] = refresh.into();
+            body["refresh_expires_in"] = (*refresh_expires_in).into();
+            return Json(body).into_response();
+        }
+        let mut cookies = vec![
+            set_cookie(ACCESS, access, *expires_in),
+            set_cookie(REFRESH, refresh, *refresh_expires_in),
+        ];
+        cookies.extend(more_cookies);
+        (AppendHeaders(cookies), Json(body)).into_response()
+    }
+}
+
+async fn object(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, Refusal> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Err(Refusal::new(status, Code::UnsupportedMediaType, "The body must be JSON."));
+    }
+    let bytes = to_bytes(body, BODY_BYTES).await.map_err(|_| {
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        Refusal::new(status, Code::PayloadTooLarge, "The body is too large.")
+    })?;
+    serde_json::from_slice(&bytes).map_err(|_| {
+        let message = "The request cannot be read.";
+        Refusal::new(StatusCode::BAD_REQUEST, Code::InvalidRequest, message)
+    })
+}
+
+fn text<'a>(body: &'a Map<String, Value>, name: &str) -> &'a str {
+    body.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The value of a cookie, unless it is empty.
+pub fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let all = headers.get_all(COOKIE).into_iter().filter_map(|cookies| cookies.to_str().ok());
+    let mut pairs =
+        all.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.split_once('='));
+    let (_, value) = pairs.find(|(found, _)| found.trim() == name)?;
+    Some(value.trim()).filter(|value| !value.is_empty())
+}
+
+pub type SetCookie = (HeaderName, String);
+
+/// A link into the site should arrive logged in: the access token is Lax, the others are for the form alone.
+fn set_cookie(name: &str, value: &str, seconds: u64) -> SetCookie {
+    let same_site = if name == ACCESS { "Lax" } else { "Strict" };
+    let attributes = format!("Path=/; HttpOnly; Secure; SameSite={same_site}");
+    (SET_COOKIE, format!("{name}={value}; Max-Age={seconds}; {attributes}"))
+}
+
+pub fn code_cookie(sent: &SentCode) -> Vec<SetCookie> {
+    vec![set_cookie(OTP, &sent.otp_id, sent.expires_in)]
+}
+
+pub fn no_code_cookie() -> Vec<SetCookie> {
+    vec![set_cookie(OTP, "", 0)]
+}
+
+pub fn no_token_cookies() -> Vec<SetCookie> {
+    vec![set_cookie(ACCESS, "", 0), set_cookie(REFRESH, "", 0)]
+}

@@ -1,0 +1,96 @@
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::call::{Call, code_cookie, no_code_cookie, no_token_cookies};
+use super::{Login, Refusal};
+use crate::answers::SentCode;
+use crate::session::refresh as renewed;
+use crate::{Code, Error, Tokens};
+
+type Answer = Result<Response, Refusal>;
+
+pub async fn send(State(login): State<Arc<Login>>, request: Request) -> Answer {
+    let call = Call::read(request, &login.origins).await?;
+    let sent = login.send(&call).await?;
+    let body = json!({ "otp_id": sent.otp_id, "expires_in": sent.expires_in });
+    Ok((AppendHeaders(code_cookie(&sent)), Json(body)).into_response())
+}
+
+pub async fn verify(State(login): State<Arc<Login>>, request: Request) -> Answer {
+    let call = Call::read(request, &login.origins).await?;
+    let otp_id = call.otp_id().ok_or_else(Refusal::no_code)?;
+    let guess = login.client.verify(call.text("phone"), call.text("code"), Some(otp_id)).await;
+    let tokens = guess.map_err(|error| login.refusal(&error))?;
+    Ok(call.logged_in(&tokens, no_code_cookie()))
+}
+
+pub async fn refresh(State(login): State<Arc<Login>>, request: Request) -> Answer {
+    let call = Call::read(request, &login.origins).await?;
+    let token = call.refresh_token().ok_or_else(Refusal::no_session)?;
+    let tokens = login.renewed(token).await.map_err(|error| login.refusal(&error))?;
+    Ok(call.logged_in(&tokens, Vec::new()))
+}
+
+pub async fn logout(State(login): State<Arc<Login>>, request: Request) -> Answer {
+    let call = Call::read(request, &login.origins).await?;
+    login.end_session(&call).await.map_err(|error| login.refusal(&error))?;
+    Ok((StatusCode::NO_CONTENT, AppendHeaders(no_token_cookies())).into_response())
+}
+
+impl Login {
+    /// What the service answered counts for the address, whatever the answer.
+    async fn send(&self, call: &Call) -> Result<SentCode, Refusal> {
+        let address = (self.client_address)(&call.parts).ok_or_else(|| {
+            self.refusal(&Error::argument("the request has no address: see with_client_address"))
+        })?;
+        let taken = self
+            .addresses
+            .take(address, Instant::now())
+            .map_err(|wait| Refusal::too_many_sends(wait.as_secs_f64().ceil() as u64))?;
+        if let Err(refusal) = (self.admit)(&call.parts, &call.body).await {
+            self.addresses.give_back(taken);
+            return Err(refusal);
+        }
+        self.client.send(call.text("phone")).await.map_err(|error| {
+            if error.status().is_none() {
+                self.addresses.give_back(taken);
+            }
+            self.refusal(&error)
+        })
+    }
+
+    /// Two tabs that ask at once get the same pair, since their requests have the same key.
+    async fn renewed(&self, refresh_token: &str) -> Result<Tokens, Error> {
+        renewed(&self.client, &self.key, refresh_token).await
+    }
+
+    /// A session is ended by a valid access token alone: if there is none, it is renewed first.
+    async fn end_session(&self, call: &Call) -> Result<(), Error> {
+        if let Some(token) = call.access_token()
+            && self.end(token).await?
+        {
+            return Ok(());
+        }
+        let Some(token) = call.refresh_token() else { return Ok(()) };
+        match self.renewed(token).await {
+            Ok(tokens) => self.end(tokens.access_token.reveal()).await.map(drop),
+            Err(error) if error.code() == Code::SessionExpired => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the token was good for it.
+    async fn end(&self, access_token: &str) -> Result<bool, Error> {
+        match self.client.logout(access_token).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.code() == Code::InvalidAccessToken => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What applications give to the login contract; everything else is in its suite.
+
+use std::sync::{Arc, Mutex};
+
+use axum::body::{Body, to_bytes};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{Request, StatusCode};
+use dwar_client::login::{Login, Refusal};
+use dwar_client::{Client, Code, Verifier};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use crate::SECRET;
+use crate::fake::Fake;
+
+fn service() -> Fake {
+    Fake::answering(&json!({
+        "otp_id": "o1", "status": "sent", "channel": null, "expires_in": 600,
+        "expires_at": "2027-01-15T08:10:00.123Z",
+    }))
+}
+
+fn login(service: &Fake) -> Login {
+    let client = Client::new(&service.url, "svc_test_1").unwrap();
+    let verifier = Verifier::new(&service.url, "project-1").unwrap();
+    Login::new(client, verifier, SECRET, ["https://shop.example"]).unwrap()
+}
+
+async fn send(login: &Arc<Login>, body: Value) -> (StatusCode, Value) {
+    let request = Request::post("/send").header(CONTENT_TYPE, "application/json");
+    let request = request.header("x-address", "192.0.2.1").body(Body::from(body.to_string()));
+    let response = login.router().oneshot(request.unwrap()).await.unwrap();
+    let status = response.status();
+    let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+    (status, serde_json::from_slice(&body).unwrap())
+}
+
+#[test]
+fn an_origin_or_a_secret_that_is_none_is_refused() {
+    let service = service();
+    for (secret, origin) in [
+        ("short", "https://shop.example"),
+        (SECRET, "https://shop.example/"),
+        (SECRET, "shop.example"),
+        (SECRET, "null"),
+        (SECRET, "*"),
+        (SECRET, "https://SHOP.example"),
+    ] {
+        let client = Client::new(&service.url, "svc_test_1").unwrap();
+        let verifier = Verifier::new(&service.url, "project-1").unwrap();
+        let refused = Login::new(client, verifier, secret, [origin]).err();
+        assert_eq!(refused.map(|error| error.code()), Some(Code::Argument), "{origin}");
+    }
+}
+
+#[tokio::test]
+async fn admit_sees_the_body_and_its_refusal_is_answered_as_it_is_and_does_not_count() {
+    let service = service();
+    let admit = |_: &_, body: &serde_json::Map<_, _>| {
+        let is_solved = body.get("captcha") == Some(&json!("solved"));
+        async move {
+            let refusal = Refusal::new(StatusCode::FORBIDDEN, "CAPTCHA_REQUIRED", "Solve it.");
+            is_solved.then_some(()).ok_or(refusal)
+        }
+    };
+    let address = |parts: &axum::http::request::Parts| {
+        parts.headers.get("x-address")?.to_str().ok()?.parse().ok()
+    };
+    let login = login(&service).with_client_address(address).with_admit(admit);
+    let login = Arc::new(login);
+    for _ in 0..6 {
+        let (status, body) = send(&login, json!({ "phone": "9876543210" })).await;
+        assert_eq!(status, StatusCode::FORBIDDEN);
+        assert_eq!(body, json!({ "code": "CAPTCHA_REQUIRED", "error": "Solve it." }));
+    }
+    assert!(service.take_asked().is_empty());
+    let solved = json!({ "phone": "9876543210", "captcha": "solved" });
+    for _ in 0..5 {
+        let (status, body) = send(&login, solved.clone()).await;
+        assert_eq!((status, body), (StatusCode::OK, json!({ "otp_id": "o1", "expires_in": 600 })));
+    }
+    let (status, body) = send(&login, solved).await;
+    assert_eq!((status, &body["code"]), (StatusCode::TOO_MANY_REQUESTS, &json!("TOO_MANY_SENDS")));
+    assert_eq!(service.take_asked().len(), 5);
+}
+
+#[tokio::test]
+async fn a_request_without_an_address_is_a_fault_that_the_application_is_told() {
+    let (service, told) = (service(), Arc::new(Mutex::new(Vec::new())));
+    let heard = Arc::clone(&told);
+    let login =
+        login(&service).with_on_error(move |error| heard.lock().unwrap().push(error.code()));
+    let (status, body) = send(&Arc::new(login), json!({ "phone": "9876543210" })).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(body["code"], "LOGIN_UNAVAILABLE");
+    assert_eq!(*told.lock().unwrap(), [Code::Argument]);
+    assert!(service.take_asked().is_empty());
+}
