@@ -12,6 +12,8 @@ use crate::{Code, Error, Result};
 const MAX_TRIES: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const MAX_TIMEOUT: Duration = Duration::from_secs(600);
+/// Shorter than the service keeps a silent connection, so that none is used as it is closed.
+const MAX_IDLE: Duration = Duration::from_secs(20);
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 /// Sends operations to one service, within a time limit, and repeats what may be repeated.
@@ -68,8 +70,9 @@ impl Transport {
         let mut http = Http::builder()
             // A redirect would take the API key to another address.
             .redirect(redirect::Policy::none())
-            // What is repeated, is said here.
-            .retry(retry::never());
+            // What is repeated is decided here.
+            .retry(retry::never())
+            .pool_idle_timeout(MAX_IDLE);
         if url.scheme() == "http" {
             // A proxy would be told everything in the clear.
             http = http.no_proxy();
