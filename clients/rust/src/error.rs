@@ -134,7 +134,7 @@ impl Error {
     }
 
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self::from(code, message.into(), None, None)
+        Self::of(code, message.into(), None, None)
     }
 
     pub(crate) fn argument(message: &str) -> Self {
@@ -144,11 +144,11 @@ impl Error {
     pub(crate) fn network(cause: reqwest::Error) -> Self {
         // The address may have a phone number in its query.
         let cause = Box::new(cause.without_url());
-        Self::from(Code::NetworkError, "the request did not complete".into(), None, Some(cause))
+        Self::of(Code::NetworkError, "the request did not complete".into(), None, Some(cause))
     }
 
     pub(crate) fn store(cause: BoxError) -> Self {
-        Self::from(Code::StoreFailed, "the store of the session failed".into(), None, Some(cause))
+        Self::of(Code::StoreFailed, "the store of the session failed".into(), None, Some(cause))
     }
 
     /// Of an answer that is not the one that was asked for.
@@ -171,10 +171,10 @@ impl Error {
             code: Code::UnknownError,
             error: "an answer that this version of the client does not know".into(),
         });
-        Self::from(code, error, Some(answer), None)
+        Self::of(code, error, Some(answer), None)
     }
 
-    fn from(code: Code, message: String, answer: Option<Answer>, source: Option<BoxError>) -> Self {
+    fn of(code: Code, message: String, answer: Option<Answer>, source: Option<BoxError>) -> Self {
         Self(Arc::new(Reason { code, message, answer, source }))
     }
 }

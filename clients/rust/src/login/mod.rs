@@ -5,6 +5,7 @@ mod call;
 mod endpoints;
 mod refusal;
 
+use std::fmt;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
@@ -139,6 +140,12 @@ impl Login {
             (self.on_error)(error);
             Refusal::unavailable(error)
         })
+    }
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Login({:?})", self.client)
     }
 }
 
