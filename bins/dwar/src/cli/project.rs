@@ -158,6 +158,7 @@ fn text_of(project: &Project) -> String {
         })
     };
     let or = |own: Option<String>, default: &str| own.unwrap_or_else(|| default.to_owned());
+    let or_none = |text: String| or(Some(text).filter(|text| !text.is_empty()), "none");
     let sms = match sms_preview(project) {
         Ok(sms) => sms.segments.to_string(),
         Err(cause) => format!("cannot be sent: {cause}"),
@@ -173,6 +174,8 @@ fn text_of(project: &Project) -> String {
         ("Identity deletion", switch(project.identity_delete)),
         ("Relay, live key", switch(project.relay.live)),
         ("Relay, test key", switch(project.relay.test)),
+        ("Own issuer", switch(project.own_issuer)),
+        ("Token claims", or_none(project.token_claims.to_string().replace('\n', ", "))),
         ("WhatsApp price", or(price(project.prices.whatsapp), AS_CONFIGURED)),
         ("SMS price", or(price(project.prices.sms), AS_CONFIGURED)),
         ("WhatsApp providers", or(list(&routing.whatsapp), AS_CONFIGURED)),
@@ -185,6 +188,7 @@ fn text_of(project: &Project) -> String {
         ("SMS template ID", or(messages.template_id.clone(), AS_CONFIGURED)),
         ("WebOTP domain", or(messages.domain.clone(), "none")),
         ("Android app hash", or(messages.app_hash.clone(), "none")),
+        ("Other last lines", or_none(messages.last_lines.join(", "))),
         ("Low balance alert", or(price(project.low_balance), "no alert")),
     ];
     lines(&rows, |(name, value)| format!("{name:<18} {value}"), "")

@@ -66,6 +66,9 @@ pub struct Settings {
     /// Hash of the Android app that can read the code, or `default` for none
     #[arg(long, value_name = "HASH")]
     app_hash: Option<OrDefault<String>>,
+    /// Other domains and app hashes that a send may name, separated by commas; or `none`
+    #[arg(long, value_name = "LINES", value_parser = lines)]
+    last_lines: Option<Names>,
     /// Send the event wallet.low below this balance; `default` for no alert
     #[arg(long, value_name = "RUPEES", value_parser = rupees)]
     low_balance_rupees: Option<OrDefault<Paise>>,
@@ -93,10 +96,17 @@ impl<T: FromStr> FromStr for OrDefault<T> {
     }
 }
 
-/// Names separated by commas, or `none`.
+/// Names separated by commas.
+#[derive(Clone)]
+struct Names(Vec<String>);
+
+/// As [`Names`], or `none`.
+fn lines(text: &str) -> Result<Names, Infallible> {
+    Ok(Names(if text == "none" { Vec::new() } else { config::names(text) }))
+}
+
 fn names(text: &str) -> Result<OrDefault<Vec<String>>, Infallible> {
-    let own = |text: &str| Ok(if text == "none" { Vec::new() } else { config::names(text) });
-    OrDefault::read(text, own)
+    OrDefault::read(text, |text| lines(text).map(|Names(names)| names))
 }
 
 /// `name=value` separated by commas, or `none`.
@@ -131,6 +141,7 @@ impl From<Settings> for ProjectChange {
             sms_template_id: own(given.sms_template_id),
             webotp_domain: own(given.webotp_domain),
             app_hash: own(given.app_hash),
+            last_lines: given.last_lines.map(|Names(lines)| lines),
             whatsapp_providers: own(given.whatsapp_providers),
             sms_providers: own(given.sms_providers),
             fallback_seconds: own(given.fallback_seconds),

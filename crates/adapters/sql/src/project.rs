@@ -32,6 +32,7 @@ pub struct ProjectRow {
     pub relay_test: bool,
     pub own_issuer: bool,
     pub token_claims: Option<String>,
+    pub sms_last_lines: Option<String>,
 }
 
 /// A project, and the key by which it was found.
@@ -97,6 +98,7 @@ impl From<Project> for ProjectRow {
             relay_live: project.relay.live,
             relay_test: project.relay.test,
             own_issuer: project.own_issuer,
+            sms_last_lines: Some(project.messages.last_lines).filter(|it| !it.is_empty()).map(join),
             token_claims: stored_claims(&project.token_claims),
         }
     }
@@ -127,6 +129,7 @@ impl TryFrom<ProjectRow> for Project {
                 template_id: row.sms_template_id,
                 domain: row.sms_domain,
                 app_hash: row.sms_app_hash,
+                last_lines: row.sms_last_lines.as_deref().map(split).unwrap_or_default(),
             },
             routing: Routing {
                 whatsapp: row.whatsapp_providers.as_deref().map(split),

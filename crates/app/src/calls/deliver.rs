@@ -43,8 +43,25 @@ pub struct Deliver {
 pub(crate) struct Way<'project> {
     pub(crate) project: &'project Project,
     pub(crate) route: Route,
-    /// The phone and the code, if the caller has them at hand; otherwise they are unsealed.
-    pub(crate) contents: Option<(Phone, Code)>,
+    /// What the message says, if the caller has it at hand; otherwise it is unsealed.
+    pub(crate) contents: Option<Contents>,
+}
+
+/// What only this message says.
+#[derive(Clone)]
+pub(crate) struct Contents {
+    pub(crate) phone: Phone,
+    pub(crate) code: Code,
+    /// The last line of its SMS, if the send named one.
+    pub(crate) last_line: Option<String>,
+}
+
+impl Contents {
+    /// The code and the last line, as they are kept sealed for a fallback.
+    pub(crate) fn sealed_text(&self) -> Zeroizing<String> {
+        let (code, line) = (self.code.expose(), self.last_line.as_deref());
+        Zeroizing::new(line.map_or_else(|| code.to_owned(), |line| format!("{code} {line}")))
+    }
 }
 
 impl Deliver {
@@ -246,8 +263,9 @@ impl Deliver {
             tracing::error!(otp = %otp.id, error = %cause, "a stored code or phone cannot be read");
         });
         // Nothing was sent, for certain.
-        let (phone, code) = opened.map_err(|_| Reason::ProviderUnavailable)?;
-        let text = sms_text_of(project).inspect_err(|cause| {
+        let opened = opened.map_err(|_| Reason::ProviderUnavailable)?;
+        let Contents { phone, code, last_line } = opened;
+        let text = sms_text_of(project, last_line.as_deref()).inspect_err(|cause| {
             tracing::error!(project = %project.id, %cause, "the project's text cannot be used");
         });
         let text = text.map_err(|_| Reason::TemplateRejected)?;
@@ -270,13 +288,16 @@ impl Deliver {
         })
     }
 
-    fn open(&self, otp: &Otp) -> Result<(Phone, Code), Unsealable> {
+    fn open(&self, otp: &Otp) -> Result<Contents, Unsealable> {
         let vault = &self.tools.vault;
         let phone = vault.open_phone(otp.project, &otp.sealed_phone)?;
         let sealed = otp.sealed_code.as_ref().ok_or(Unsealable)?;
         let plain = Zeroizing::new(vault.open(Purpose::Code, otp.id.uuid().as_bytes(), sealed)?);
-        let digits = std::str::from_utf8(&plain).map_err(|_| Unsealable)?;
-        Ok((phone, Code::relayed(digits).map_err(|_| Unsealable)?))
+        let text = std::str::from_utf8(&plain).map_err(|_| Unsealable)?;
+        let (digits, line) =
+            text.split_once(' ').map_or((text, None), |(digits, line)| (digits, Some(line)));
+        let code = Code::relayed(digits).map_err(|_| Unsealable)?;
+        Ok(Contents { phone, code, last_line: line.map(str::to_owned) })
     }
 }
 

@@ -1,5 +1,5 @@
 use dwar_otp::{Ending, InvalidText, Language, Segments, SmsText};
-use dwar_project::Project;
+use dwar_project::{Messages, Project};
 
 const DEFAULT_LANGUAGE: &str = "en";
 /// The longest brand that fits a message (see [`InvalidText::Brand`]).
@@ -28,18 +28,37 @@ pub fn brand_of(project: &Project) -> String {
     brand.unwrap_or_else(|| project.name.chars().take(BRAND).collect())
 }
 
-/// The text of a project's SMS.
+/// The text of a project's SMS, with its own last line or the one that a send named.
 ///
 /// # Errors
 /// Settings that cannot work; checked when they are changed, so that no send is the first to
 /// notice.
-pub fn sms_text_of(project: &Project) -> Result<SmsText, InvalidText> {
+pub fn sms_text_of(project: &Project, last_line: Option<&str>) -> Result<SmsText, InvalidText> {
     let messages = &project.messages;
     language_of(project).parse::<Language>()?;
     let template = messages.text.as_deref();
     let template = template.unwrap_or_else(|| SmsText::default_template(language_of(project)));
-    let ending = Ending::of(messages.domain.as_deref(), messages.app_hash.as_deref())?;
+    let ending = match last_line {
+        Some(named) => named.parse()?,
+        None => Ending::of(messages.domain.as_deref(), messages.app_hash.as_deref())?,
+    };
     SmsText::new(template, &brand_of(project), ending)
+}
+
+/// Whether every text of a project can be sent, whichever of its last lines a send names.
+///
+/// # Errors
+/// As [`sms_text_of`], with the last line that it is about.
+pub fn check_sms_texts(project: &Project) -> Result<(), (Option<&str>, InvalidText)> {
+    let lines = &project.messages.last_lines;
+    if lines.len() > Messages::MOST_LAST_LINES {
+        return Err((lines.first().map(String::as_str), InvalidText::TooManyEndings));
+    }
+    let named = lines.iter().map(|line| Some(line.as_str()));
+    for line in [None].into_iter().chain(named) {
+        sms_text_of(project, line).map_err(|cause| (line, cause))?;
+    }
+    Ok(())
 }
 
 /// What a phone would show of a project's SMS with its present settings.
@@ -47,7 +66,7 @@ pub fn sms_text_of(project: &Project) -> Result<SmsText, InvalidText> {
 /// # Errors
 /// As [`sms_text_of`].
 pub fn sms_preview(project: &Project) -> Result<SmsPreview, InvalidText> {
-    let (text, (code, minutes)) = (sms_text_of(project)?, EXAMPLE);
+    let (text, (code, minutes)) = (sms_text_of(project, None)?, EXAMPLE);
     let shown = code.parse().map(|code| text.compose(&code, minutes)).unwrap_or_default();
     Ok(SmsPreview { text: shown, segments: text.segments(minutes) })
 }

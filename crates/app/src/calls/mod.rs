@@ -30,7 +30,7 @@ pub use deliver::Deliver;
 pub use find_identity::{FindIdentity, FindIdentityError, FoundIdentity};
 pub use idempotency::Idempotency;
 pub use logout::{Logout, LogoutError};
-pub use message_text::{SmsPreview, sms_preview, sms_text_of};
+pub use message_text::{SmsPreview, check_sms_texts, sms_preview, sms_text_of};
 pub use otp_status::{OtpStatus, OtpStatusError};
 pub use project_issuer::{ProjectIssuer, ProjectIssuerError, PublishedIssuer};
 pub use public_keys::PublicKeys;

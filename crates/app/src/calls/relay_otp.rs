@@ -79,7 +79,7 @@ impl RelayOtp {
         let Route { hops, .. } = routes.of(&caller.project, caller.mode);
         let registered = hops.iter().find_map(|hop| routes.fixed_minutes.get(&hop.provider));
         let by_sms = || hops.iter().any(|hop| hop.channel == Channel::Sms);
-        let own = || sms_text_of(&caller.project).is_ok_and(|text| text.has_fixed_minutes());
+        let own = || sms_text_of(&caller.project, None).is_ok_and(|text| text.has_fixed_minutes());
         match registered {
             Some(minutes) => Some(Duration::from_secs(u64::from(*minutes) * 60)),
             None => (by_sms() && own()).then_some(self.sends.policy.lifetime),

@@ -1,4 +1,4 @@
-use super::deliver::Way;
+use super::deliver::{Contents, Way};
 use super::idempotency::Begun;
 use super::sent_otp::{SendRefusal, again, first_answer};
 use super::tokens::seconds;
@@ -15,7 +15,7 @@ use dwar_otp::sandbox::Scenario;
 use dwar_otp::{
     Code, CodeDigest, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, Reach, Refusal, Route,
 };
-use dwar_project::Caller;
+use dwar_project::{Caller, LastLine};
 use dwar_ratelimit::{SendAdmission, SendBound};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +24,8 @@ use zeroize::Zeroizing;
 
 /// What is sent to a phone.
 pub(crate) enum Errand {
-    /// A login code, made here.
-    LogIn,
+    /// A login code, made here, and the last line of its SMS, if that is not the project's own.
+    LogIn(Option<String>),
     /// A code of somebody else, and how long it works.
     Relay(Code, Duration),
 }
@@ -84,10 +84,11 @@ impl SendOtp {
         &self,
         caller: &Caller,
         phone: &Phone,
+        last_line: Option<LastLine>,
         key: Option<&IdempotencyKey>,
     ) -> Result<SentOtp, SendOtpError> {
         let repeat = key.map(|key| Repeat { key, lifetimes: self.idempotency.lifetimes });
-        let errand = Errand::LogIn;
+        let errand = Errand::LogIn(last_line.map(String::from));
         self.run(&Order { caller, phone, errand, repeat, recorded: &|| () }).await
     }
 
@@ -129,7 +130,7 @@ impl SendOtp {
         let now = tools.now();
         let mode = caller.mode;
         let route = routes.of(&caller.project, mode);
-        let (otp, code) = self.compose(order, index, &route, now);
+        let (otp, contents) = self.compose(order, index, &route, now);
 
         let cost = self.cost(caller, phone, &route);
         let entry = EntryId::new(now, tools.entropy.as_ref());
@@ -147,7 +148,7 @@ impl SendOtp {
             }
         };
         (order.recorded)();
-        let way = Way { project: &caller.project, route, contents: Some((phone.clone(), code)) };
+        let way = Way { project: &caller.project, route, contents: Some(contents) };
         let otp = match otp.delivery.attempts.last().cloned() {
             Some(first) => self.deliver.attempt(way, otp, first).await?,
             None => otp,
@@ -190,13 +191,13 @@ impl SendOtp {
         index: BlindIndex,
         route: &Route,
         now: Timestamp,
-    ) -> (Otp, Code) {
+    ) -> (Otp, Contents) {
         let Order { caller, phone, errand, .. } = order;
         let Toolbox { entropy, vault, .. } = &self.deliver.tools;
         let (project, mode) = (caller.project.id, caller.mode);
         let id = OtpId::new(now, entropy.as_ref());
         let (code, digest, state, lifetime) = match errand {
-            Errand::LogIn => {
+            Errand::LogIn(_) => {
                 let code = Code::generate(entropy.as_ref());
                 let binding = Otp::binding_of(id, project, mode, &index);
                 let digest = self.codes.digest(&binding, &code);
@@ -206,7 +207,12 @@ impl SendOtp {
                 (code.clone(), CodeDigest::NONE, OtpState::Relayed, *lifetime)
             }
         };
-        let digits = code.expose().as_bytes();
+        let last_line = match errand {
+            Errand::LogIn(last_line) => last_line.clone(),
+            Errand::Relay(..) => None,
+        };
+        let contents = Contents { phone: (*phone).clone(), code, last_line };
+        let sealed = contents.sealed_text();
         let delivery = Delivery::begin(route, AttemptId::new(now, entropy.as_ref()), now);
         let mut otp = Otp {
             id,
@@ -215,7 +221,7 @@ impl SendOtp {
             phone: index,
             sealed_phone: vault.seal_phone(project, phone),
             code: digest,
-            sealed_code: Some(vault.seal(Purpose::Code, id.uuid().as_bytes(), digits)),
+            sealed_code: Some(vault.seal(Purpose::Code, id.uuid().as_bytes(), sealed.as_bytes())),
             state,
             wrong: 0,
             max_wrong: self.limits.of(mode).max_wrong,
@@ -229,7 +235,7 @@ impl SendOtp {
             tracing::error!(%project, "no provider is configured");
             otp.give_up();
         }
-        (otp, code)
+        (otp, contents)
     }
 }
 
@@ -237,7 +243,7 @@ impl Errand {
     /// The word that distinguishes its answers from those of others.
     const fn route(&self) -> &'static str {
         match self {
-            Self::LogIn => "otp/send",
+            Self::LogIn(_) => "otp/send",
             Self::Relay(..) => "otp/relay",
         }
     }
@@ -245,7 +251,8 @@ impl Errand {
     /// All that it asks for, for a digest alone.
     fn asked(&self, phone: &Phone) -> Zeroizing<String> {
         Zeroizing::new(match self {
-            Self::LogIn => phone.national().to_owned(),
+            Self::LogIn(None) => phone.national().to_owned(),
+            Self::LogIn(Some(last_line)) => format!("{} {last_line}", phone.national()),
             Self::Relay(code, lifetime) => {
                 format!("{} {} {}", phone.national(), code.expose(), lifetime.as_secs())
             }

@@ -1,4 +1,4 @@
-use crate::{Policies, sms_text_of};
+use crate::{Policies, check_sms_texts};
 use dwar_kernel::Amount;
 use dwar_otp::{Channel, InvalidText, Providers};
 use dwar_project::{InvalidSetting, Project, ProjectName, ProjectRules};
@@ -71,7 +71,10 @@ fn judge(
     let invalid = |field, reason: String| InvalidSetting { field, reason };
     let name = project.name.parse::<ProjectName>();
     name.map_err(|cause| invalid("name", cause.to_string()))?;
-    sms_text_of(project).map_err(|cause| invalid(field_of(&cause), cause.to_string()))?;
+    check_sms_texts(project).map_err(|(line, cause)| match line {
+        Some(line) => invalid("last_lines", format!("{line}: {cause}")),
+        None => invalid(field_of(&cause), cause.to_string()),
+    })?;
     if !project.messages.template_id.as_deref().is_none_or(is_template_id) {
         let reason = format!("a template id has 1 to {TEMPLATE_ID} visible ASCII characters");
         return Err(invalid("sms_template_id", reason));
@@ -116,6 +119,7 @@ const fn field_of(cause: &InvalidText) -> &'static str {
         InvalidText::Language(_) => "language",
         InvalidText::Domain => "webotp_domain",
         InvalidText::AppHash | InvalidText::TwoEndings => "app_hash",
+        InvalidText::TooManyEndings => "last_lines",
         InvalidText::Code
         | InvalidText::Placeholder(_)
         | InvalidText::Control

@@ -313,6 +313,7 @@ fn of_project(project: &Project) -> Facts {
         .maybe("sms_template_id", messages.template_id.as_deref())
         .maybe("webotp_domain", messages.domain.as_deref())
         .maybe("app_hash", messages.app_hash.as_deref())
+        .list("last_lines", Some(&messages.last_lines))
         .list("whatsapp_providers", routing.whatsapp.as_deref())
         .list("sms_providers", routing.sms.as_deref())
         .maybe_number("fallback_seconds", routing.fallback_seconds)

@@ -40,7 +40,7 @@ impl House {
     }
 
     async fn send(&self, phone: &Phone) -> Result<dwar_app::SentOtp, SendOtpError> {
-        self.service.use_cases.send_otp.send(&self.caller, phone, None).await
+        self.service.use_cases.send_otp.send(&self.caller, phone, None, None).await
     }
 
     async fn timeline(&self, phone: &Phone) -> dwar_app::Timeline {

@@ -160,7 +160,7 @@ async fn a_slot_is_one_key_in_one_project_and_mode_and_names_the_phone() {
     ];
     for (caller, key, number) in calls {
         let key = key.parse().unwrap();
-        assert!(use_case.send(caller, &phone(number), Some(&key)).await.is_err());
+        assert!(use_case.send(caller, &phone(number), None, Some(&key)).await.is_err());
     }
     let asked = asked.lock().unwrap();
     let slots: Vec<_> = asked.iter().map(|(slot, _)| slot.key).collect();

@@ -1,6 +1,7 @@
 use crate::{Code, InvalidLanguage};
 use derive_more::Display;
 use dwar_kernel::words;
+use std::str::FromStr;
 
 /// The longest value of a variable that every DLT portal takes (TRAI).
 const DLT_VARIABLE: usize = 30;
@@ -53,6 +54,9 @@ pub enum InvalidText {
     /// The app hash is malformed.
     #[error("an app hash has 11 characters of base64")]
     AppHash,
+    /// Too many last lines to choose from.
+    #[error("a project has at most 16 last lines to choose from")]
+    TooManyEndings,
     /// Both a domain and an app hash.
     #[error("an SMS has one last line: set a domain or an app hash, not both")]
     TwoEndings,
@@ -80,6 +84,18 @@ impl Ending {
             (None, Some(hash)) if is_app_hash(hash) => Ok(Self::AppHash(hash.to_owned())),
             (None, Some(_)) => Err(InvalidText::AppHash),
             (Some(_), Some(_)) => Err(InvalidText::TwoEndings),
+        }
+    }
+}
+
+impl FromStr for Ending {
+    type Err = InvalidText;
+
+    /// Reads a host name, which has a dot, or an app hash, which has none.
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        match text.contains('.') {
+            true => Self::of(Some(text), None),
+            false => Self::of(None, Some(text)),
         }
     }
 }

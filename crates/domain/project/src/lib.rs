@@ -13,6 +13,6 @@ pub use hook::{Hook, HookCaller, HookKind, UnknownHookKind};
 pub use name::{InvalidProjectName, ProjectName};
 pub use ports::*;
 pub use project::{
-    Caller, Changed, InvalidSetting, Messages, NewProject, Prices, Project, ProjectChange,
-    ProjectRules, Relay, Routing,
+    Caller, Changed, InvalidSetting, LastLine, Messages, NewProject, Prices, Project,
+    ProjectChange, ProjectRules, Relay, Routing,
 };

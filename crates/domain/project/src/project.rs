@@ -48,6 +48,8 @@ pub struct Messages {
     pub domain: Option<String>,
     /// The 11 characters that let an Android app read the code (SMS Retriever).
     pub app_hash: Option<String>,
+    /// Other domains and app hashes that a send may name in place of these, such as those of a debug build.
+    pub last_lines: Vec<String>,
 }
 
 /// In which modes a project has codes that somebody else made delivered; in none to begin with.
@@ -144,6 +146,8 @@ pub struct ProjectChange {
     pub webotp_domain: Option<Option<String>>,
     /// The Android app that may read it (SMS Retriever).
     pub app_hash: Option<Option<String>>,
+    /// Other domains and app hashes that a send may name.
+    pub last_lines: Option<Vec<String>>,
     /// Providers over WhatsApp in order.
     pub whatsapp_providers: Option<Option<Vec<String>>>,
     /// Providers over SMS in order.
@@ -228,6 +232,33 @@ impl NewProject {
     }
 }
 
+impl Messages {
+    /// How many last lines a send may choose from, beside the default.
+    pub const MOST_LAST_LINES: usize = 16;
+
+    /// The last line that a send names; `None` if the project does not allow it.
+    pub fn last_line(&self, named: String) -> Option<LastLine> {
+        let own = [&self.domain, &self.app_hash].into_iter().flatten();
+        own.chain(&self.last_lines).any(|known| *known == named).then_some(LastLine(named))
+    }
+}
+
+/// What stands in the last line of an SMS in place of the project's own domain or app hash: one that the project
+/// allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastLine(String);
+
+impl LastLine {
+    /// What a name has to be, for people.
+    pub const RULE: &str = "one of the domains and app hashes that the project allows";
+}
+
+impl From<LastLine> for String {
+    fn from(LastLine(named): LastLine) -> Self {
+        named
+    }
+}
+
 impl Project {
     /// The longest wait for a delivery receipt, in seconds: the next channel must be tried while the
     /// code is valid.
@@ -256,6 +287,7 @@ impl Project {
         set(&mut self.messages.template_id, change.sms_template_id);
         set(&mut self.messages.domain, change.webotp_domain);
         set(&mut self.messages.app_hash, change.app_hash);
+        set(&mut self.messages.last_lines, change.last_lines);
         set(&mut self.routing.whatsapp, change.whatsapp_providers);
         set(&mut self.routing.sms, change.sms_providers);
         set(&mut self.routing.fallback_seconds, change.fallback_seconds);

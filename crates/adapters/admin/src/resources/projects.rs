@@ -103,6 +103,9 @@ struct Settings {
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>)]
     app_hash: Option<Option<String>>,
+    /// In place of those before.
+    #[schema(max_items = 16)]
+    last_lines: Option<Vec<String>>,
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<Vec<String>>)]
     whatsapp_providers: Option<Option<Vec<String>>>,
@@ -208,6 +211,7 @@ impl TryFrom<Settings> for ProjectChange {
             sms_template_id: body.sms_template_id,
             webotp_domain: body.webotp_domain,
             app_hash: body.app_hash,
+            last_lines: body.last_lines,
             whatsapp_providers: body.whatsapp_providers,
             sms_providers: body.sms_providers,
             fallback_seconds: body.fallback_seconds,

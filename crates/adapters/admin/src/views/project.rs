@@ -51,6 +51,9 @@ pub struct ProjectSettings {
     sms_template_id: Option<String>,
     webotp_domain: Option<String>,
     app_hash: Option<String>,
+    /// Other domains and app hashes that a send may name.
+    #[schema(max_items = 16)]
+    last_lines: Vec<String>,
     /// An empty list skips the channel.
     whatsapp_providers: Option<Vec<String>>,
     /// An empty list skips the channel.
@@ -134,6 +137,7 @@ impl From<&Project> for ProjectSettings {
             sms_template_id: messages.template_id.clone(),
             webotp_domain: messages.domain.clone(),
             app_hash: messages.app_hash.clone(),
+            last_lines: messages.last_lines.clone(),
             whatsapp_providers: routing.whatsapp.clone(),
             sms_providers: routing.sms.clone(),
             fallback_seconds: routing.fallback_seconds,

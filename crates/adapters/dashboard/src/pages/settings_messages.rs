@@ -26,6 +26,7 @@ pub(crate) struct MessagesForm {
     sms_template_id: String,
     webotp_domain: String,
     app_hash: String,
+    last_lines: String,
 }
 
 impl MessagesForm {
@@ -42,9 +43,16 @@ impl MessagesForm {
             sms_template_id: own(&self.sms_template_id),
             webotp_domain: own(&self.webotp_domain),
             app_hash: own(&self.app_hash),
+            last_lines: Some(words(&self.last_lines)),
             ..ProjectChange::default()
         }
     }
+}
+
+/// What stands between blanks, commas and line breaks.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|it: char| it.is_whitespace() || it == ',');
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 /// `POST /p/{project}/settings/messages`.
@@ -102,6 +110,7 @@ pub(crate) async fn card(
         let value = own(value);
         form.field(&Field { name, label, value: &value, placeholder, hint, ..Field::TEXT })
     };
+    let last_lines = Some(messages.last_lines.join(", "));
     let fields = |form: Form<'_>| {
         let text = own(&messages.text);
         let choice = Field {
@@ -131,6 +140,7 @@ pub(crate) async fn card(
                         (field(form, "sms_template_id", texts::TEMPLATE, &messages.template_id, "", texts::TEMPLATE_HINT))
                         (field(form, "webotp_domain", texts::DOMAIN, &messages.domain, "login.example.com", texts::DOMAIN_HINT))
                         (field(form, "app_hash", texts::APP_HASH, &messages.app_hash, "", texts::APP_HASH_HINT))
+                        (field(form, "last_lines", texts::LAST_LINES, &last_lines, "", texts::LAST_LINES_HINT))
                     }
                 }
                 div.preview {

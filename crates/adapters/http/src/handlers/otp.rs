@@ -9,7 +9,7 @@ use actix_web::http::header::HeaderValue;
 use dwar_app::SentOtp;
 use dwar_kernel::{OtpId, Phone};
 use dwar_otp::{Code, InvalidRelayedCode, RelayLifetime};
-use dwar_project::Caller;
+use dwar_project::{Caller, LastLine};
 use dwar_ratelimit::RequestScope;
 use serde_json::json;
 use std::sync::Arc;
@@ -23,7 +23,8 @@ pub(crate) fn operations() -> Vec<Operation> {
              time. It supersedes the phone's code of before. With an `Idempotency-Key`, the same request \
              gets the first answer again for 24 hours and sends nothing.",
         )
-        .takes::<SendBody>();
+        .takes::<SendBody>()
+        .refuses([InvalidField]);
     let relay = post("/v1/otp/relay", "relayOtp", relay)
         .says(
             "Deliver a code of your own",
@@ -100,7 +101,12 @@ pub(crate) async fn send(call: ApiCall) -> Answer {
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
     call.concerns(&phone);
     let otps = Arc::clone(&call.use_cases()?.send_otp);
-    let sent = async move { otps.send(&caller, &phone, key.as_ref()).await };
+    let line = body.last_line.map(|named| {
+        let line = named.get().and_then(|named| caller.project.messages.last_line(named));
+        line.ok_or_else(|| ApiError::field("last_line", LastLine::RULE))
+    });
+    let line = line.transpose()?;
+    let sent = async move { otps.send(&caller, &phone, line, key.as_ref()).await };
     let sent = call.api.tasks.finish(sent).await?;
     on_its_way(&call, &sent)
 }

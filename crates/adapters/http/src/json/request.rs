@@ -17,6 +17,10 @@ use zeroize::Zeroizing;
 pub(crate) struct SendBody {
     #[schema(schema_with = schema::given_phone, required = true)]
     pub(crate) phone: Field<Phone>,
+    /// The domain or app hash in the last line of an SMS, one of those that the project allows; absent, it is the
+    /// project's own. WhatsApp has no such line.
+    #[schema(schema_with = schema::last_line)]
+    pub(crate) last_line: Option<Field<String>>,
 }
 
 /// A code that somebody else made, and whom to send it to.

@@ -66,6 +66,19 @@ pub(crate) fn relayed_code() -> Object {
     text().description(said).pattern(Some(DIGITS)).examples([json!("48291")]).build()
 }
 
+pub(crate) fn last_line() -> Object {
+    let said = Some(
+        "A host name, or the 11 characters of an app hash. Absent and `null` mean the project's own.",
+    );
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+        .description(said)
+        .min_length(Some(1))
+        .max_length(Some(253))
+        .examples([json!(null), json!("FA+9qCX9VSu")])
+        .build()
+}
+
 pub(crate) fn sent_code() -> Object {
     let said = Some("Six digits; 4 to 10 where it was relayed.");
     text().description(said).pattern(Some(DIGITS)).examples([json!("482913")]).build()

@@ -92,7 +92,7 @@ impl House {
     }
 
     pub async fn send(&self) -> Result<SentOtp, SendOtpError> {
-        self.service.use_cases.send_otp.send(&self.caller, &self.phone, None).await
+        self.service.use_cases.send_otp.send(&self.caller, &self.phone, None, None).await
     }
 
     /// Guesses the code of the newest message.
