@@ -86,8 +86,8 @@ async fn an_empty_wallet_and_a_key_used_twice_are_told() {
     assert!(matches!(house.send(&poor).await, Err(SendOtpError::InsufficientBalance(_))));
     let key = "order-1".parse().unwrap();
     let send = &house.service.use_cases.send_otp;
-    let _poor = send.send(&house.caller, &poor, Some(&key)).await;
-    let reused = send.send(&house.caller, &other, Some(&key)).await;
+    let _poor = send.send(&house.caller, &poor, None, Some(&key)).await;
+    let reused = send.send(&house.caller, &other, None, Some(&key)).await;
     assert!(matches!(reused, Err(SendOtpError::Reused)), "{reused:?}");
     let reasons = |timeline: dwar_app::Timeline| -> Vec<(Refusal, u32)> {
         let refused = timeline.entries.into_iter().filter_map(|entry| match entry {

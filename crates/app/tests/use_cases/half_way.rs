@@ -123,7 +123,7 @@ async fn a_key_that_cannot_sign_leaves_the_code_unused() {
     let mut signer = MockTokenSigner::new();
     signer.expect_ready().times(1).returning(|_| Err(down()));
     signer.expect_ready().times(1).returning(|_| Ok(()));
-    signer.expect_sign().times(1).returning(|_| Ok(AccessToken::new("token")));
+    signer.expect_sign().times(1).returning(|_, _| Ok(AccessToken::new("token")));
     let house = House::of(|parts| parts.signer = Arc::new(signer)).await;
     house.send().await.unwrap();
     assert!(matches!(house.verify().await, Err(VerifyOtpError::Store(_))));

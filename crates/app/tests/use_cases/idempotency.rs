@@ -47,7 +47,7 @@ fn ends(world: &mut World) -> Kept {
 
 async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
     let key = "key-1".parse().unwrap();
-    world.send_otp().send(&world.caller, &world.line.phone, Some(&key)).await
+    world.send_otp().send(&world.caller, &world.line.phone, None, Some(&key)).await
 }
 
 /// What a first request of `world` is answered, and what is kept of it.

@@ -9,7 +9,7 @@ fn project(messages: Messages) -> Project {
 }
 
 fn text(messages: Messages) -> String {
-    sms_text_of(&project(messages)).unwrap().compose(&"000042".parse().unwrap(), 10)
+    sms_text_of(&project(messages), None).unwrap().compose(&"000042".parse().unwrap(), 10)
 }
 
 fn some(text: &str) -> Option<String> {
@@ -48,10 +48,10 @@ fn a_projects_own_text_and_brand_come_first() {
 fn a_name_that_is_too_long_for_a_brand_is_cut_and_a_brand_is_not() {
     let own = Messages { text: some("{brand} {code}"), ..Messages::default() };
     let long = Project { name: "च".repeat(40), ..project(own.clone()) };
-    let cut = sms_text_of(&long).unwrap().compose(&"000042".parse().unwrap(), 10);
+    let cut = sms_text_of(&long, None).unwrap().compose(&"000042".parse().unwrap(), 10);
     assert_eq!(cut, format!("{} 000042", "च".repeat(30)));
     let brand = Messages { brand: Some("x".repeat(31)), ..own };
-    assert_eq!(sms_text_of(&project(brand)), Err(InvalidText::Brand));
+    assert_eq!(sms_text_of(&project(brand), None), Err(InvalidText::Brand));
 }
 
 #[test]
@@ -62,12 +62,12 @@ fn a_site_or_an_app_may_read_the_code_but_not_both() {
     let app = Messages { text: short, app_hash: some("FA+9qCX9VSu"), ..Messages::default() };
     assert_eq!(text(app.clone()), "000042\n\nFA+9qCX9VSu");
     let both = Messages { domain: domain.domain, ..app };
-    assert_eq!(sms_text_of(&project(both)), Err(InvalidText::TwoEndings));
+    assert_eq!(sms_text_of(&project(both), None), Err(InvalidText::TwoEndings));
 }
 
 #[test]
 fn settings_that_cannot_work_are_told() {
-    let refused = |messages| sms_text_of(&project(messages)).unwrap_err();
+    let refused = |messages| sms_text_of(&project(messages), None).unwrap_err();
     let none = Messages::default;
     assert_eq!(refused(Messages { text: some("no code"), ..none() }), InvalidText::Code);
     assert_eq!(refused(Messages { brand: some(" "), ..none() }), InvalidText::Brand);

@@ -9,7 +9,8 @@ use std::sync::Arc;
 #[tokio::test]
 async fn the_keys_published_now_are_given() {
     let mut world = World::live();
-    let set = JwkSet { json: r#"{"keys":[]}"#.to_owned(), etag: "e1".to_owned() };
+    let set =
+        JwkSet { json: r#"{"keys":[]}"#.to_owned(), etag: "e1".to_owned(), algorithms: Vec::new() };
     let told = set.clone();
     let port = world.signer.expect_public_keys().with(eq(START));
     port.times(1).returning(move |_| Ok(told.clone()));

@@ -1,10 +1,10 @@
 //! A code of somebody else: whether it may go out, and as what it is put on record.
 
 use crate::common::{World, accepted};
-use dwar_app::{RelayLifetime, RelayOtp, RelayOtpError, SentOtp};
+use dwar_app::{RelayOtp, RelayOtpError, SentOtp};
 use dwar_kernel::{KeyMode, Paise};
 use dwar_login::Cost;
-use dwar_otp::{Code, CodeDigest, OtpState};
+use dwar_otp::{Code, CodeDigest, OtpState, RelayLifetime};
 use dwar_project::Relay;
 use dwar_testkit::{START, seconds};
 use std::sync::Arc;

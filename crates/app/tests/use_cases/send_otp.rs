@@ -12,7 +12,7 @@ use mockall::Sequence;
 use std::sync::{Arc, Mutex};
 
 async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
-    world.send_otp().send(&world.caller, &world.line.phone, None).await
+    world.send_otp().send(&world.caller, &world.line.phone, None, None).await
 }
 
 /// Everything goes well over WhatsApp.

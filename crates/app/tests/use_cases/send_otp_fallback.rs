@@ -9,7 +9,7 @@ use dwar_wallet::{Paise, Settlement};
 use std::sync::Arc;
 
 async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
-    world.send_otp().send(&world.caller, &world.line.phone, None).await
+    world.send_otp().send(&world.caller, &world.line.phone, None, None).await
 }
 
 /// There is a place, and the dearest price is held.
@@ -87,7 +87,7 @@ async fn a_provider_without_a_gateway_counts_as_down() {
     let mut use_case = world.send_otp();
     let deliver = Arc::get_mut(&mut use_case.deliver).unwrap();
     deliver.routes.gateways.remove("meta");
-    use_case.send(&world.caller, &world.line.phone, None).await.unwrap();
+    use_case.send(&world.caller, &world.line.phone, None, None).await.unwrap();
     let first = world.stored().delivery.attempts.remove(0);
     assert_eq!(first.status, AttemptStatus::Failed);
     assert_eq!(first.reason, Some(Reason::ProviderUnavailable));

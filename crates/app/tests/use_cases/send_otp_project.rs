@@ -9,7 +9,7 @@ use dwar_project::{Messages, Routing};
 use dwar_wallet::Paise;
 
 async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
-    world.send_otp().send(&world.caller, &world.line.phone, None).await
+    world.send_otp().send(&world.caller, &world.line.phone, None, None).await
 }
 
 fn routed(routing: Routing) -> World {
@@ -27,7 +27,7 @@ async fn the_message_is_the_projects_own() {
         text: Some("{code} @ {brand}, {minutes} min".to_owned()),
         template_id: Some("1107160000000012345".to_owned()),
         domain: Some("login.example.com".to_owned()),
-        app_hash: None,
+        ..Messages::default()
     };
     world.begins(Cost::Hold(Paise(30))).whatsapp(accepted());
     send(&mut world).await.unwrap();
@@ -37,6 +37,31 @@ async fn the_message_is_the_projects_own() {
     assert_eq!((message.text.as_str(), message.brand.as_str()), (text.as_str(), "Dabbawala"));
     assert_eq!((message.language.as_str(), message.minutes), ("hi", 10));
     assert_eq!(message.template_id.as_deref(), Some("1107160000000012345"));
+}
+
+#[tokio::test]
+async fn a_send_names_the_last_line_for_itself_and_its_fallback() {
+    let mut world = World::live();
+    let debug = "FA+9qCX9VSu";
+    world.caller.project.messages = Messages {
+        domain: Some("login.example.com".to_owned()),
+        last_lines: vec![debug.to_owned(), "shop.example.com".to_owned()],
+        ..Messages::default()
+    };
+    let messages = world.caller.project.messages.clone();
+    for unknown in ["other.example.com", "FA+9qCX9VSv", "", "LOGIN.example.com"] {
+        assert_eq!(messages.last_line(unknown.to_owned()), None, "{unknown}");
+    }
+    assert!(messages.last_line("login.example.com".to_owned()).is_some(), "the default, too");
+    world.begins(Cost::Hold(Paise(30))).whatsapp(refused()).sms(accepted());
+    let named = messages.last_line(debug.to_owned());
+    world.send_otp().send(&world.caller, &world.line.phone, named, None).await.unwrap();
+    for message in world.messages() {
+        assert!(message.text.ends_with(&format!("\n\n{debug}")), "{}", message.text);
+    }
+    // Whoever takes over finds it beside the code.
+    let stored = world.stored();
+    assert_eq!(stored.sealed_code, None, "nothing can want it any more");
 }
 
 #[tokio::test]

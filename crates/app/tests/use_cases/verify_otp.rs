@@ -72,8 +72,8 @@ async fn a_key_is_at_hand_before_the_code_is_used_up_and_signs_for_whom_the_stor
     let redeem = world.logins.expect_redeem().times(1).in_sequence(order);
     redeem.returning(move |_, _| Ok(Redeemed::LoggedIn(LEFT, known)));
     let sign = world.signer.expect_sign().times(1).in_sequence(order);
-    sign.withf(move |claims| claims.identity == known)
-        .returning(|claims| Ok(AccessToken::new(claims.token.to_string())));
+    sign.withf(move |claims, _| claims.identity == known)
+        .returning(|claims, _| Ok(AccessToken::new(claims.token.to_string())));
     let verified = verify(&mut world).await.unwrap();
     assert_eq!((verified.tokens.identity, verified.allowance), (known, LEFT));
 }
@@ -235,7 +235,7 @@ async fn a_failure_at_any_later_step_is_told_and_opens_nothing() {
     unjudged.logins.expect_redeem().times(1).returning(|_, _| Err(down()));
     let mut unsigned = World::live();
     redeems(&mut unsigned, |identity| Redeemed::LoggedIn(LEFT, identity));
-    unsigned.signer.expect_sign().times(1).returning(|_| Err(down()));
+    unsigned.signer.expect_sign().times(1).returning(|_, _| Err(down()));
     for mut world in [unjudged, unsigned] {
         let answer = verify(&mut world).await;
         assert!(matches!(answer, Err(VerifyOtpError::Store(_))));

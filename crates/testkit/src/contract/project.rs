@@ -3,7 +3,7 @@
 use super::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{Fixtures, MS, START, Stores, any_project, race, seconds};
-use dwar_kernel::{KeyMode, Paise, ProjectId};
+use dwar_kernel::{FixedClaims, KeyMode, Paise, ProjectId};
 use dwar_project::{
     Caller, Changed, InvalidSetting, KeyRecord, Messages, NewProject, Project, ProjectChange,
     ProjectRules, Routing,
@@ -131,6 +131,7 @@ fn every_text() -> Messages {
         template_id: Some("1107160000000012345".to_owned()),
         domain: Some("login.example.com".to_owned()),
         app_hash: Some("FA+9qCX9VSu".to_owned()),
+        last_lines: vec!["shop.example.com".to_owned(), "FA+9qCX9VSv".to_owned()],
     }
 }
 
@@ -156,6 +157,7 @@ fn texts(messages: Messages) -> ProjectChange {
         sms_template_id: Some(messages.template_id),
         webotp_domain: Some(messages.domain),
         app_hash: Some(messages.app_hash),
+        last_lines: Some(messages.last_lines),
         ..ProjectChange::default()
     }
 }
@@ -179,6 +181,7 @@ pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
     let none = ProjectChange::default;
     let threshold = |low_balance| ProjectChange { low_balance: Some(low_balance), ..none() };
     let whole = every_text();
+    let claims: FixedClaims = "role=authenticated\nhttps://a.example/b=c = d".parse().unwrap();
     let all = every_route();
     let changes = [
         texts(whole.clone()),
@@ -192,6 +195,10 @@ pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
         texts(Messages { template_id: whole.template_id, ..Messages::default() }),
         texts(Messages { domain: whole.domain, ..Messages::default() }),
         texts(Messages { app_hash: whole.app_hash, ..Messages::default() }),
+        texts(Messages { last_lines: whole.last_lines, ..Messages::default() }),
+        ProjectChange { own_issuer: Some(true), ..none() },
+        ProjectChange { token_claims: Some(claims), ..none() },
+        ProjectChange { token_claims: Some(FixedClaims::default()), ..none() },
         routes(Routing { whatsapp: Some(Vec::new()), sms: None, fallback_seconds: Some(0) }),
         routes(Routing { whatsapp: None, sms: Some(Vec::new()), fallback_seconds: None }),
         routes(Routing { whatsapp: all.sms, ..Routing::default() }),

@@ -17,7 +17,11 @@ const JWKS: &str = "/.well-known/jwks.json";
 
 fn with_keys() -> TestApp {
     TestApp::with(|ports| {
-        let keys = JwkSet { json: r#"{"keys":[]}"#.to_owned(), etag: "v1".to_owned() };
+        let keys = JwkSet {
+            json: r#"{"keys":[]}"#.to_owned(),
+            etag: "v1".to_owned(),
+            algorithms: Vec::new(),
+        };
         ports.signer.expect_public_keys().returning(move |_| Ok(keys.clone()));
     })
 }

@@ -17,7 +17,9 @@ use dwar_ratelimit::{
 use dwar_session::{
     AccessToken, MockSessionStore, MockTokenSigner, PresentedToken, Session, Sought,
 };
-use dwar_testkit::{ClearVault, FixedClock, Fixtures, START, minutes, parts, policies};
+use dwar_testkit::{
+    ClearVault, FixedClock, Fixtures, PlainFormat, START, minutes, parts, policies,
+};
 use dwar_wallet::HoldOutcome;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -140,7 +142,7 @@ impl Ports {
     /// Every token that is asked for is signed as `access-token`.
     pub fn sign_anything(&mut self) {
         self.signer.expect_ready().returning(|_| Ok(()));
-        self.signer.expect_sign().returning(|_| Ok(AccessToken::new("access-token")));
+        self.signer.expect_sign().returning(|_, _| Ok(AccessToken::new("access-token")));
     }
 
     /// The API over these ports; what they do not name is kept in memory.

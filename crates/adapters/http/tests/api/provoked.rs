@@ -7,7 +7,7 @@ use actix_web::test::TestRequest;
 use actix_web::web::Data;
 use dwar_app::{Parts, Stores};
 use dwar_http::{Api, Readiness, document};
-use dwar_kernel::{KeyMode, PriceList, StoreError};
+use dwar_kernel::{KeyMode, PriceList, ProjectId, StoreError};
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
 use dwar_otp::{Outcome, Reason};
 use dwar_project::{ApiKey, KeyRecord, ProjectChange, ProjectStore};
@@ -26,6 +26,7 @@ const NOWHERE: &str = "01920000-0000-7000-8000-000000000000";
 /// A service whose stores are in memory, with one project that has money.
 pub struct Whole {
     pub app: TestApp,
+    project: ProjectId,
     store: Arc<MemoryStore>,
     pub postbox: Arc<Postbox>,
 }
@@ -49,6 +50,7 @@ impl Whole {
             identity_lookup: Some(allowed),
             identity_delete: Some(allowed),
             relay_live: Some(allowed),
+            own_issuer: Some(allowed),
             ..ProjectChange::default()
         };
         store.change(project.id, switches, any_project()).await.unwrap();
@@ -63,7 +65,7 @@ impl Whole {
         let use_cases = parts.service(outside).use_cases;
         let api = Api::new(&settings(), use_cases, ready, Handle::current());
         let app = TestApp::over(Data::new(api), live.expose(), test.expose());
-        Self { app, store, postbox }
+        Self { app, project: project.id, store, postbox }
     }
 
     pub async fn send(&self) -> Reply {
@@ -136,9 +138,20 @@ fn call(operation: &str) -> (Method, String, Option<Value>) {
         "findIdentity" => get("/v1/identity?phone=9876543210".to_owned()),
         "listSandboxMessages" => get("/v1/sandbox/messages?phone=9876543210".to_owned()),
         "getPublicKeys" => get("/.well-known/jwks.json".to_owned()),
+        "getOpenIdConfiguration" => get(format!("/p/{NOWHERE}/.well-known/openid-configuration")),
+        "getIssuerMetadata" => get(format!("/p/{NOWHERE}/.well-known/oauth-authorization-server")),
+        "getIssuerMetadataByPath" => {
+            get(format!("/.well-known/oauth-authorization-server/p/{NOWHERE}"))
+        }
+        "getIssuerKeys" => get(format!("/p/{NOWHERE}/.well-known/jwks.json")),
         "getReadiness" => get("/readyz".to_owned()),
         other => panic!("no call of {other} is known"),
     }
+}
+
+/// Whether a fault of the store keeps it from being answered.
+fn asks_a_store(path: &str) -> bool {
+    path.starts_with("/v1/") || path.contains(NOWHERE)
 }
 
 /// Makes an operation answer with a code.
@@ -185,12 +198,12 @@ async fn provoke(operation: &str, code: &str) -> Reply {
             let text = plain(&whole).insert_header(("Content-Type", "text/plain"));
             whole.app.send(text).await
         }
-        "SERVICE_UNAVAILABLE" if path.starts_with("/v1/") => {
+        "SERVICE_UNAVAILABLE" if asks_a_store(&path) => {
             let whole = Whole::open().await;
             whole.store.faults().every(Some(Fault::Fails));
             whole.app.send(plain(&whole)).await
         }
-        "INTERNAL_ERROR" if path.starts_with("/v1/") => {
+        "INTERNAL_ERROR" if asks_a_store(&path) => {
             let whole = Whole::open().await;
             whole.store.faults().every(Some(Fault::Panics));
             whole.app.send(plain(&whole)).await
@@ -227,7 +240,10 @@ async fn provoke_the_rule(operation: &str, code: &str) -> Reply {
             app.post(&path, "{}").await
         }
         "INVALID_OTP_CODE" => whole.judges(operation, "12").await,
-        "INVALID_FIELD" => app.post(&path, &json!({ "phone": PHONE }).to_string()).await,
+        "INVALID_FIELD" => {
+            let asked = json!({ "phone": PHONE, "last_line": "other.example.com" });
+            app.post(&path, &asked.to_string()).await
+        }
         "RELAY_DISABLED" => whole.sends(operation).await,
         "OTP_RATE_LIMITED" => {
             for _ in 0..3 {
@@ -319,6 +335,16 @@ async fn every_operation_does_what_it_is_for() {
     assert_eq!(app.post("/v1/session/logout", &access).await.status, 200);
     assert_eq!(app.send(app.request(Method::DELETE, &identity)).await.status, 200);
     assert_eq!(app.get_in_test_mode("/v1/sandbox/messages?phone=9876543210").await.status, 200);
+    let issuer = format!("/p/{}/.well-known", whole.project);
+    for document in ["openid-configuration", "oauth-authorization-server"] {
+        assert_eq!(app.get(&format!("{issuer}/{document}")).await.status, 200);
+    }
+    let by_path = format!("/.well-known/oauth-authorization-server/p/{}", whole.project);
+    assert_eq!(app.get(&by_path).await.status, 200);
+    let own = format!("{issuer}/jwks.json");
+    let etag = app.get(&own).await.header("etag").unwrap().to_owned();
+    let known = app.request(Method::GET, &own).insert_header(("If-None-Match", etag));
+    assert_eq!(app.send(known).await.status, 304);
     let keys = app.get("/.well-known/jwks.json").await;
     let etag = keys.header("etag").unwrap().to_owned();
     let known = app.request(Method::GET, "/.well-known/jwks.json");

@@ -96,7 +96,11 @@ const OPEN: &str = "GET /healthz HTTP/1.1\r\nHost: dwar\r\n";
 #[test]
 fn head_answers_like_get_without_the_body() {
     let server = start(|ports| {
-        let keys = JwkSet { json: r#"{"keys":[]}"#.to_owned(), etag: "v1".to_owned() };
+        let keys = JwkSet {
+            json: r#"{"keys":[]}"#.to_owned(),
+            etag: "v1".to_owned(),
+            algorithms: Vec::new(),
+        };
         ports.signer.expect_public_keys().returning(move |_| Ok(keys.clone()));
     });
     let reply = server.exchange(
@@ -245,7 +249,7 @@ fn a_client_that_hangs_up_does_not_stop_what_it_began() {
             let allowance = Allowance { limit: 5, remaining: 5, reset: PATIENCE };
             Ok(Redeemed::LoggedIn(allowance, redemption.session().unwrap().identity))
         });
-        ports.signer.expect_sign().returning(move |_| {
+        ports.signer.expect_sign().returning(move |_, _| {
             signed.send(()).unwrap();
             Ok(AccessToken::new("access-token"))
         });

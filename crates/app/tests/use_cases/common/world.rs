@@ -1,6 +1,6 @@
 use super::End;
 use dwar_app::{Audit, Control, Limits, SessionPolicy, Tally, Tokens, Toolbox};
-use dwar_kernel::{KeyMode, PriceList, StoreError};
+use dwar_kernel::{FixedClaims, KeyMode, PriceList, StoreError};
 use dwar_login::MockLoginStore;
 use dwar_memory::MemoryStore;
 use dwar_operator::By;
@@ -8,7 +8,7 @@ use dwar_otp::idempotency::MockIdempotencyStore;
 use dwar_otp::{Message, MockGateway, MockOtpStore, Otp};
 use dwar_project::{Caller, MockProjectStore};
 use dwar_ratelimit::MockSendLimiter;
-use dwar_session::{AccessToken, MockSessionStore, MockTokenSigner, Session, Sought};
+use dwar_session::{AccessToken, Claims, MockSessionStore, MockTokenSigner, Session, Sought};
 use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy, policies};
 use dwar_wallet::{MockWalletStore, Paise};
 use std::collections::HashMap;
@@ -136,7 +136,9 @@ impl World {
 
     /// The signer signs whatever it is given.
     pub fn signs(&mut self) -> &mut Self {
-        let sign = |claims: &dwar_session::Claims| Ok(AccessToken::new(claims.token.to_string()));
+        let sign = |claims: &Claims, _: Option<&FixedClaims>| {
+            Ok(AccessToken::new(claims.token.to_string()))
+        };
         self.signer.expect_sign().returning(sign);
         self
     }
