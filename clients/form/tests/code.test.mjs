@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { VERIFIED, alert, button, field, house, open, paste, refusal, sendCode, settle, until } from "./house.mjs";
+import { VERIFIED, alert, button, field, house, open, paste, refusal, sendCode, settle, stopClock, until } from "./house.mjs";
 
 const it = house();
 const verified = () => it.backend.bodies("verify");
@@ -107,7 +107,7 @@ test("after a wrong code the field is empty, and the next one is submitted by it
 });
 
 test("a new code can be sent after 30 seconds, in place of the old one", async () => {
-  await it.page.clock.install();
+  await stopClock(it);
   await open(it);
   await sendCode(it);
   await it.page.keyboard.type("12");
@@ -123,7 +123,7 @@ test("a new code can be sent after 30 seconds, in place of the old one", async (
 });
 
 test("Retry-After of a refused send is counted down", async () => {
-  await it.page.clock.install();
+  await stopClock(it);
   it.backend.play({ send: [{ body: { otp_id: "1" } }, refusal(429, "TOO_MANY_SENDS", 600)] });
   await open(it);
   await sendCode(it);

@@ -91,11 +91,12 @@ async function answer(response, { status = 200, headers, body, text, delay_ms, c
 }
 
 /**
- * For the tests of a file: `house.backend`, and for each test a new `house.page` with nothing on it. After each test no
- * request has gone elsewhere, and nothing has failed or offended the policy.
+ * For the tests of a file: `house.backend`, and `house.page` with nothing on it. After each test no request has gone
+ * elsewhere, and nothing has failed or offended the policy. A test that changes what stays with the page, such as its
+ * clock, sets `house.spent`, and the next one gets another.
  */
 export function house() {
-  const house = { backend: new Backend() };
+  const house = { backend: new Backend(), spent: true };
   before(async () => {
     await house.backend.start();
     house.browser = await chromium.launch({ executablePath: chromiumPath(), args: ["--no-sandbox"] });
@@ -106,35 +107,48 @@ export function house() {
   });
   beforeEach(async () => {
     house.backend.play({});
+    if (house.spent) await renew(house);
+    house.spent = false;
     house.expected = [];
-    house.context = await house.browser.newContext({ viewport: { width: 360, height: 740 } });
-    house.context.setDefaultTimeout(PATIENCE_MS);
-    await house.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: house.backend.origin });
-    house.page = await house.context.newPage();
-    house.faults = [];
-    house.elsewhere = [];
-    house.page.on("pageerror", ({ message }) => house.faults.push(message));
-    house.context.on("request", (request) => {
-      if (!request.url().startsWith(`${house.backend.origin}/`) && !request.url().startsWith("data:")) {
-        house.elsewhere.push(request.url());
-      }
-    });
-    await house.context.addInitScript(() => {
-      window.offences = [];
-      document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) =>
-        window.offences.push(`${effectiveDirective} ${blockedURI}`));
-      document.addEventListener("dwar-login", ({ detail }) => (window.loggedIn = detail));
-    });
+    house.faults.length = house.elsewhere.length = 0;
   });
   afterEach(async () => {
     const offences = await house.page.evaluate(() => window.offences ?? []);
-    await house.context.close();
+    if (house.spent) await house.context.close();
+    else await house.page.goto("about:blank");
     assert.deepEqual(house.elsewhere, []);
     assert.deepEqual(house.faults, house.expected);
     // The page's own inline script and its icon, which the policy refuses as it should.
     assert.deepEqual(offences.filter((it) => it !== "script-src-elem inline" && it !== "img-src data"), []);
   });
   return house;
+}
+
+async function renew(house) {
+  house.context = await house.browser.newContext({ viewport: { width: 360, height: 740 } });
+  house.context.setDefaultTimeout(PATIENCE_MS);
+  await house.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: house.backend.origin });
+  house.page = await house.context.newPage();
+  house.faults = [];
+  house.elsewhere = [];
+  house.page.on("pageerror", ({ message }) => house.faults.push(message));
+  house.context.on("request", (request) => {
+    if (!request.url().startsWith(`${house.backend.origin}/`) && !request.url().startsWith("data:")) {
+      house.elsewhere.push(request.url());
+    }
+  });
+  await house.context.addInitScript(() => {
+    window.offences = [];
+    document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) =>
+      window.offences.push(`${effectiveDirective} ${blockedURI}`));
+    document.addEventListener("dwar-login", ({ detail }) => (window.loggedIn = detail));
+  });
+}
+
+/** The page's clock, from here on in the hands of the test. */
+export async function stopClock(house) {
+  house.spent = true;
+  await house.page.clock.install();
 }
 
 export async function open({ page, backend }, { attributes = "", lang = "en" } = {}) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alert, button, field, house, open, paste, refusal, sendCode, settle, until } from "./house.mjs";
+import { alert, button, field, house, open, paste, refusal, sendCode, settle, stopClock, until } from "./house.mjs";
 
 const it = house();
 const sent = () => it.backend.bodies("send");
@@ -72,7 +72,7 @@ test("a second submission while the first is under way sends nothing", async () 
 });
 
 test("another number can be sent to at once, the same one after its pause", async () => {
-  await it.page.clock.install();
+  await stopClock(it);
   await open(it);
   await sendCode(it);
   await button(it, "Change number").click();
@@ -88,7 +88,7 @@ test("another number can be sent to at once, the same one after its pause", asyn
 });
 
 test("Retry-After is counted down on the button, for the number that it was about", async () => {
-  await it.page.clock.install();
+  await stopClock(it);
   it.backend.play({ send: [refusal(429, "OTP_RATE_LIMITED", 125)] });
   await open(it);
   await field(it).fill("9876543210");

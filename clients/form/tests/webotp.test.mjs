@@ -9,6 +9,7 @@ const ASKED = { otp: { transport: ["sms"] } };
 
 /** WebOTP as Chrome on Android has it; `window.sms` delivers one. */
 async function withWebOtp() {
+  it.spent = true;
   await it.page.addInitScript(() => {
     window.waits = [];
     window.OTPCredential = class {};
