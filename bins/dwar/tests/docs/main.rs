@@ -167,7 +167,7 @@ fn code_name(text: &str) -> Option<&str> {
 fn every_name_of_code_is_one() {
     let repository = Repository::open();
     let mut words = BTreeSet::new();
-    let sources = [".rs", ".toml", ".ts", ".mjs", ".py", ".go"];
+    let sources = [".rs", ".toml", ".ts", ".js", ".mjs", ".py", ".go", ".kt", ".swift"];
     for source in sources.iter().flat_map(|suffix| repository.ending_in(suffix)) {
         let text = repository.read(source);
         words.extend(text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned));

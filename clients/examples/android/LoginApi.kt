@@ -1,0 +1,61 @@
+package com.example.login
+
+import java.io.IOException
+import java.net.HttpURLConnection
+import java.net.URL
+import org.json.JSONObject
+
+/**
+ * The login contract as an app calls it: nothing of a browser in the request, tokens in the body. The calls block, so
+ * make them on `Dispatchers.IO`.
+ *
+ * @param base where the backend mounts it, such as `https://shop.example/login`
+ */
+class LoginApi(private val base: String) {
+    /** What the person can be told: [code] is of the contract, [retryAfter] in seconds. */
+    class Refused(val code: String, message: String, val retryAfter: Int?) : IOException(message)
+
+    /** Keep both where other apps cannot read them, such as in a file that a key of the Android Keystore encrypts. */
+    class Tokens(val access: String, val refresh: String)
+
+    /** Sends a code, and gives the `otp_id` that verify wants. */
+    fun send(phone: String): String = call("send", "phone" to phone).getString("otp_id")
+
+    fun verify(phone: String, code: String, otpId: String): Tokens =
+        tokens(call("verify", "phone" to phone, "code" to code, "otp_id" to otpId, "tokens" to "body"))
+
+    fun refresh(refreshToken: String): Tokens =
+        tokens(call("refresh", "refresh_token" to refreshToken, "tokens" to "body"))
+
+    fun logout(tokens: Tokens) {
+        call("logout", "access_token" to tokens.access, "refresh_token" to tokens.refresh)
+    }
+
+    private fun tokens(answer: JSONObject) =
+        Tokens(answer.getString("access_token"), answer.getString("refresh_token"))
+
+    private fun call(path: String, vararg fields: Pair<String, String>): JSONObject {
+        val connection = URL("$base/$path").openConnection() as HttpURLConnection
+        try {
+            connection.requestMethod = "POST"
+            connection.instanceFollowRedirects = false
+            connection.connectTimeout = 10_000
+            connection.readTimeout = 40_000
+            connection.setRequestProperty("Content-Type", "application/json")
+            connection.doOutput = true
+            connection.outputStream.use { it.write(JSONObject(mapOf(*fields)).toString().toByteArray()) }
+            val ok = connection.responseCode in 200..299
+            val stream = if (ok) connection.inputStream else connection.errorStream
+            val text = stream?.use { it.readBytes().decodeToString() }.orEmpty()
+            if (ok) return JSONObject(text.ifEmpty { "{}" })
+            val refusal = runCatching { JSONObject(text) }.getOrDefault(JSONObject())
+            throw Refused(
+                refusal.optString("code", "LOGIN_UNAVAILABLE"),
+                refusal.optString("error"),
+                connection.getHeaderField("Retry-After")?.toIntOrNull(),
+            )
+        } finally {
+            connection.disconnect()
+        }
+    }
+}
