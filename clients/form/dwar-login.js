@@ -201,6 +201,7 @@ const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? Object
 export class DwarLogin extends Base {
   /** @type {Step | undefined} */
   #step;
+  #endpoint = "";
   #phone = "";
   /** The number that was sent a code or refused one, and when it can be sent the next. */
   #pause = { phone: "", until: 0 };
@@ -210,19 +211,15 @@ export class DwarLogin extends Base {
   #listening;
 
   connectedCallback() {
-    this.#endpoint;
+    const endpoint = onThisOrigin(this.getAttribute("endpoint") ?? "/login");
+    if (!endpoint) throw new TypeError("dwar-login: endpoint has to be a path of this origin");
+    this.#endpoint = endpoint.replace(/\/$/, "");
     adopt(this.getRootNode());
     this.#askPhone();
   }
 
   disconnectedCallback() {
     this.#leave();
-  }
-
-  get #endpoint() {
-    const url = onThisOrigin(this.getAttribute("endpoint") ?? "/login");
-    if (!url) throw new TypeError("dwar-login: endpoint has to be a path of this origin");
-    return url.replace(/\/$/, "");
   }
 
   get #language() {
@@ -246,7 +243,7 @@ export class DwarLogin extends Base {
     input.value = this.#phone;
     const send = make("button", { type: "submit" }, words.send);
     this.#show({
-      input, send, label: words.phone, prefix: "+91", buttons: [send], read: phoneIn,
+      input, send, label: words.phone, lead: [make("span", { "aria-hidden": "true" }, "+91")], buttons: [send], read: phoneIn,
       phone: () => phoneIn(input.value),
       submit: () => {
         const phone = phoneIn(input.value);
@@ -285,17 +282,17 @@ export class DwarLogin extends Base {
   /**
    * Shows one field, and an alert that is there before it says something, as screen readers want it. The field has no
    * name, so that it is in no URL, whatever submits the form.
-   * @param {{ input: HTMLInputElement, send: HTMLButtonElement, label: string, prefix?: string, note?: string,
+   * @param {{ input: HTMLInputElement, send: HTMLButtonElement, label: string, lead?: Node[], note?: string,
    *   buttons: HTMLElement[], phone: () => string | undefined, read: (text: string) => string | undefined,
    *   submit: () => void, brought?: () => void }} parts
    */
-  #show({ input, send, label, prefix = "", note = "", buttons, phone, read, submit, brought }) {
+  #show({ input, send, label, lead = [], note = "", buttons, phone, read, submit, brought }) {
     this.#leave();
     const id = `dwar-login-${++count}`;
     input.id = id;
     input.setAttribute("aria-describedby", `${id}-note ${id}-alert`);
     const alert = make("p", { id: `${id}-alert`, role: "alert" });
-    const field = make("div", { class: "dwar-login-field" }, make("span", { "aria-hidden": "true" }, prefix), input);
+    const field = make("div", { class: "dwar-login-field" }, ...lead, input);
     const form = make("form", { lang: this.#language, method: "post", novalidate: "" },
       make("p", { id: `${id}-note` }, note), make("label", { for: id }, label), field, alert, ...buttons);
     const step = { form, input, alert, send, sendLabel: send.textContent ?? "", phone, held: input.value };
@@ -353,14 +350,16 @@ export class DwarLogin extends Base {
   #complain({ code, error, wait = PAUSE }) {
     if (!this.#step) return;
     const { input, alert } = this.#step;
+    alert.textContent = "";
+    input.removeAttribute("aria-invalid");
+    if (!code) return;
+    const words = this.#words;
+    const sentence = Object.hasOwn(words, code) ? words[code] : (error ?? words.LOGIN_UNAVAILABLE);
     const [amount, unit] = wait < 60 ? [wait, "second"] : [Math.ceil(wait / 60), "minute"];
     const format = new Intl.NumberFormat(this.#language, { style: "unit", unit, unitDisplay: "long" });
-    const words = this.#words;
-    const sentence = !code ? "" : Object.hasOwn(words, code) ? words[code] : (error ?? words.LOGIN_UNAVAILABLE);
     alert.textContent = sentence.replace("{wait}", format.format(amount));
-    if (code?.startsWith("INVALID_")) input.setAttribute("aria-invalid", "true");
-    else input.removeAttribute("aria-invalid");
-    if (code) input.focus();
+    if (code.startsWith("INVALID_")) input.setAttribute("aria-invalid", "true");
+    input.focus();
   }
 
   /**
