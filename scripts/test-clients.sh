@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests the clients in clients/: each passes the suite against the service and against a fake, and against the service on
-# PostgreSQL, and has what docs/openapi.json has; each example of the login contract keeps it.
+# PostgreSQL, and has what docs/openapi.json has; each example of the login contract keeps it. And the login form, in
+# Chromium.
 #
 # Needs node 20 and npm, python3 with venv, go, cargo, Chromium, and the programs of PostgreSQL, and installs what is missing as
 # root on Debian or Ubuntu. What it cannot get it leaves out and says so; with CI set that is a failure.
@@ -96,15 +97,23 @@ of_rust() {
     [ -z "$mutants" ] || "$suite/mutants.sh" clients/rust ./suite.sh
 }
 
-# try LANGUAGE PROGRAM...: its tests, if these programs are there.
+of_form() {
+    # Its login against the real service has the Express example for a backend, which of_typescript installs.
+    cd clients/form
+    npm install --silent --no-audit --no-fund --no-package-lock
+    npm test
+    [ -z "$mutants" ] || npm run --silent mutants
+}
+
+# try PART PROGRAM...: its tests, if these programs are there.
 try() {
-    local language=$1 program
+    local part=$1 program
     shift
     for program in "$@"; do
-        command -v "$program" >/dev/null || { leave_out "the $language client; $program is wanted"; return; }
+        command -v "$program" >/dev/null || { leave_out "the tests of clients/$part; $program is wanted"; return; }
     done
-    printf '\n-- clients: %s\n' "$language"
-    ("of_$language")
+    printf '\n-- clients: %s\n' "$part"
+    ("of_$part")
 }
 
 command -v npm >/dev/null || apt_install nodejs npm
@@ -120,3 +129,4 @@ try typescript node npm
 try python node python3
 try go node go
 try rust node cargo
+try form node npm "${CHROMIUM:-chromium}"
