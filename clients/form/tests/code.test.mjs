@@ -34,6 +34,20 @@ test("nothing is submitted while somebody types", async () => {
   assert.deepEqual(verified(), []);
 });
 
+test("nothing is submitted while somebody types on a keyboard that composes, as on Android", async () => {
+  await open(it);
+  await sendCode(it);
+  const session = await it.context.newCDPSession(it.page);
+  for (let length = 1; length <= 6; length++) {
+    const text = "123456".slice(0, length);
+    await session.send("Input.imeSetComposition", { text, selectionStart: length, selectionEnd: length });
+  }
+  await session.send("Input.insertText", { text: "123456" });
+  await settle(it);
+  assert.equal(await field(it).inputValue(), "123456");
+  assert.deepEqual(verified(), []);
+});
+
 for (const text of [
   "123456", "123 456", "1 2 3 4 5 6", "123-456", "123 – 456", "१२३४५६", "Your code is 123 456", "123456.",
   "123456 is your Acme verification code. It is valid for 10 minutes.\n\n@login.example.com #123456",
