@@ -7,7 +7,7 @@ import { after, before, beforeEach, afterEach } from "node:test";
 import { chromium } from "playwright-core";
 
 const MODULE = new URL("../dwar-login.js", import.meta.url);
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = Number(process.env.PATIENCE_MS ?? 5000);
 
 /** No inline script or style, no HTML out of strings, nothing from elsewhere, no form that is sent by itself. */
 export const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
