@@ -69,7 +69,8 @@ export class Backend {
       response.writeHead(200, { "Content-Type": "text/html", "Content-Security-Policy": this.policy }).end(html);
     } else {
       const { headers } = request;
-      this.asked.push({ path, headers, body: JSON.parse(Buffer.concat(await request.toArray()).toString()) });
+      const text = Buffer.concat(await request.toArray()).toString();
+      this.asked.push({ path, headers, body: text && JSON.parse(text) });
       const answers = this.#answers[path.split("/").at(-1)];
       await answer(response, answers.length > 1 ? answers.shift() : answers[0]);
     }

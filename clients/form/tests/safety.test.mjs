@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { Backend, POLICY, field, house, open, sendCode, settle, until } from "./house.mjs";
+import { Backend, POLICY, alert, field, house, open, sendCode, settle, until } from "./house.mjs";
 
 const it = house();
 
@@ -72,14 +72,16 @@ test("a redirect of the backend is not followed", async () => {
   const other = new Backend();
   await other.start();
   other.play({});
-  it.backend.policy = POLICY.replace("connect-src 'self'", "connect-src *");
   it.backend.play({ send: [{ status: 307, headers: { Location: `${other.origin}/send` }, text: " " }] });
+  it.backend.policy = POLICY.replace("connect-src 'self'", "connect-src *");
   await open(it);
   await field(it).fill("9876543210");
   await field(it).press("Enter");
-  await it.page.getByText("Login is not possible at the moment.").waitFor();
+  await until(() => assert.equal(it.backend.asked.length, 1));
+  await settle(it);
   other.stop();
   assert.deepEqual(other.asked, []);
+  assert.match(await alert(it).textContent(), /^Login is not possible at the moment\./);
   // Chromium names the target of a redirect that it does not follow.
   it.elsewhere.splice(0, Infinity, ...it.elsewhere.filter((url) => url !== `${other.origin}/send`));
 });
