@@ -35,6 +35,12 @@ const PLAYGROUND: Asset = Asset {
     kind: "text/javascript; charset=utf-8",
     content: include_str!("assets/playground.js"),
 };
+/// The login form, which the same file is for everybody's own pages.
+const LOGIN_FORM: Asset = Asset {
+    name: "dwar-login.js",
+    kind: "text/javascript; charset=utf-8",
+    content: include_str!("../../../../clients/form/dwar-login.js"),
+};
 const ACTIVITY: Asset = Asset {
     name: "activity.js",
     kind: "text/javascript; charset=utf-8",
@@ -105,6 +111,11 @@ pub(crate) fn playground() -> String {
     PLAYGROUND.path()
 }
 
+/// Where the login form's script is.
+pub(crate) fn login_form() -> String {
+    LOGIN_FORM.path()
+}
+
 /// Where the script of the live list is.
 pub(crate) fn activity() -> String {
     ACTIVITY.path()
@@ -126,12 +137,13 @@ pub(crate) fn icon() -> String {
 }
 
 pub(crate) fn routes(config: &mut ServiceConfig) {
-    const ALL: [&Asset; 9] = [
+    const ALL: [&Asset; 10] = [
         &CSS,
         &PLAYGROUND_CSS,
         &REFERENCE_CSS,
         &SCRIPT,
         &PLAYGROUND,
+        &LOGIN_FORM,
         &ACTIVITY,
         &INBOX,
         &PASSKEYS,

@@ -28,8 +28,8 @@ pub(crate) struct Frame<'a> {
     lead: &'a str,
     /// Where we are, if that is within a project.
     project: Option<&'a Project>,
-    /// A script beside the one that every page has.
-    script: Option<String>,
+    /// Scripts beside the one that every page has.
+    scripts: Vec<String>,
     /// A style sheet beside the one that every page has.
     style: Option<String>,
     /// That of its texts.
@@ -43,8 +43,8 @@ impl<'a> Frame<'a> {
     /// A page in English that belongs to no project and needs no script of its own.
     pub(crate) fn new(visit: &'a Visit, title: &'a str, lead: &'a str) -> Self {
         let (mode, language) = (visit.mode, Language::English);
-        let (script, style, other_mode) = (None, None, None);
-        Self { visit, title, lead, project: None, script, style, language, mode, other_mode }
+        let (scripts, style, other_mode) = (Vec::new(), None, None);
+        Self { visit, title, lead, project: None, scripts, style, language, mode, other_mode }
     }
 
     /// The same page within a project.
@@ -52,9 +52,9 @@ impl<'a> Frame<'a> {
         Self { project: project.into(), ..self }
     }
 
-    /// The same page with a script of its own.
-    pub(crate) fn with(self, script: impl Into<Option<String>>) -> Self {
-        Self { script: script.into(), ..self }
+    /// The same page with scripts of its own.
+    pub(crate) fn with(self, scripts: impl IntoIterator<Item = String>) -> Self {
+        Self { scripts: scripts.into_iter().collect(), ..self }
     }
 
     /// The same page with a style sheet of its own.
@@ -99,7 +99,7 @@ impl<'a> Frame<'a> {
             script type="module" src=(assets::script()) {}
             meta name="csrf-token" content=(self.visit.csrf);
             @if let Some(style) = &self.style { link rel="stylesheet" href=(style); }
-            @if let Some(script) = &self.script { script type="module" src=(script) {} }
+            @for script in &self.scripts { script type="module" src=(script) {} }
         };
         let title = match self.project {
             Some(project) => format!("{} · {} · Dwar", self.title, project.name),

@@ -147,6 +147,7 @@ fn forms_of_installation(config: &mut ServiceConfig) {
 fn forms_of_project(config: &mut ServiceConfig) {
     config
         .route("/playground/call", post().to(playground::call))
+        .route("/playground/login/{step}", post().to(playground::log_in))
         .route("/inbox", post().to(inbox::search))
         .route("/inbox/live", get().to(inbox::live))
         .service(form("/keys/regenerate", "/keys", keys::regenerate))

@@ -7,7 +7,8 @@ use crate::refusal::Refusal;
 use crate::texts::playground::{ORDINARY, Playground, STEPS};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpResponse;
-use actix_web::web::Path;
+use actix_web::http::StatusCode;
+use actix_web::web::{Json, Path};
 use dwar_kernel::KeyMode;
 use dwar_operator::Command;
 use dwar_otp::sandbox::Scenario;
@@ -53,10 +54,11 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
             }
             (phone(texts, &project))
         }
+        (login_form(texts, &project))
         (story_of_number(&visit, &project))
     };
-    let script = Some(assets::playground());
-    let frame = Frame::new(&visit, texts.title, texts.lead).of(&project).with(script);
+    let scripts = [assets::playground(), assets::login_form()];
+    let frame = Frame::new(&visit, texts.title, texts.lead).of(&project).with(scripts);
     let frame = frame.styled(assets::playground_css()).in_mode(KeyMode::Test, "overview");
     frame.in_language(visit.language).show(&content)
 }
@@ -235,6 +237,63 @@ fn phone(texts: &Playground, project: &Project) -> Markup {
         }
     }
 }
+
+/// The login form for people, as a page of the project's own shows it.
+fn login_form(texts: &Playground, project: &Project) -> Markup {
+    html! {
+        section.card.stack #login-form {
+            h2 { (texts.form_title) }
+            p.muted { (texts.form_lead) }
+            dwar-login endpoint={ "/p/" (project.id) "/playground/login" } {}
+            p { a href={ "/p/" (project.id) "/inbox" } { (texts.inbox) } }
+        }
+    }
+}
+
+/// What the form sends: the phone, and with the code in the second step.
+#[derive(Deserialize)]
+pub(crate) struct LoginBody {
+    phone: String,
+    #[serde(default)]
+    code: Option<String>,
+}
+
+/// `POST /p/{project}/playground/login/{step}`: the two steps of the login contract that the form asks for, in test
+/// mode. It gives no tokens: whoever is here is signed in to something else.
+pub(crate) async fn log_in(
+    visit: Visit,
+    path: Path<(String, String)>,
+    body: Json<LoginBody>,
+) -> Page {
+    let project = visit.project(&path.0, Command::Play).await?;
+    let LoginBody { phone, code } = body.into_inner();
+    let asked = match (path.1.as_str(), code) {
+        ("send", _) => json!({ "phone": phone }),
+        ("verify", Some(code)) => json!({ "phone": phone, "code": code }),
+        _ => return Err(Refusal::NotFound),
+    };
+    let request = ApiRequest {
+        method: "POST".to_owned(),
+        target: format!("/v1/otp/{}", path.1),
+        body: asked.to_string().into_bytes(),
+    };
+    let answer = visit.console.api.call(project.id, request).await;
+    let ApiAnswer { status, headers, body } = answer.map_err(|_| Refusal::Unavailable)?;
+    let told: Value = serde_json::from_slice(&body).map_err(|_| Refusal::Unavailable)?;
+    let status = StatusCode::from_u16(status).map_err(|_| Refusal::Unavailable)?;
+    let members = if status.is_success() { OF_SUCCESS } else { OF_REFUSAL };
+    let told: Map<String, Value> =
+        members.iter().map(|name| ((*name).to_owned(), told[*name].clone())).collect();
+    let mut response = HttpResponse::build(status);
+    for (name, value) in headers.iter().filter(|(name, _)| name == "retry-after") {
+        response.insert_header((name.as_str(), value.as_str()));
+    }
+    Ok(response.content_type("application/json").body(Value::Object(told).to_string()))
+}
+
+/// What the contract's answers hold: of a code on its way or a login, and of a refusal.
+const OF_SUCCESS: &[&str] = &["otp_id", "identity_id", "expires_in"];
+const OF_REFUSAL: &[&str] = &["error", "code", "request_id"];
 
 /// One call, as the script asks for it.
 #[derive(Deserialize)]

@@ -49,6 +49,8 @@ pub(crate) struct Playground {
     pub(crate) header: &'static str,
     pub(crate) claims: &'static str,
     pub(crate) mode: &'static str,
+    pub(crate) form_title: &'static str,
+    pub(crate) form_lead: &'static str,
     /// In the order of [`STEPS`].
     pub(crate) steps: [StepWords; 5],
     /// What the magic numbers play.
@@ -122,6 +124,8 @@ const ENGLISH: Playground = Playground {
     header: "Header",
     claims: "Claims",
     mode: "Test mode",
+    form_title: "The login form",
+    form_lead: "What your users see: <dwar-login>, a web component without dependencies (clients/form). Here it logs in to the sandbox; enter the code from the test messages.",
     steps: [
         step(
             "Send a code",

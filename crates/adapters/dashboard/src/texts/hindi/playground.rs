@@ -36,6 +36,8 @@ pub(crate) const TEXTS: Playground = Playground {
     header: "हेडर",
     claims: "क्लेम",
     mode: "टेस्ट मोड",
+    form_title: "लॉगिन फ़ॉर्म",
+    form_lead: "आपके उपयोगकर्ता यही देखते हैं: <dwar-login>, बिना किसी निर्भरता का वेब कंपोनेंट (clients/form)। यहाँ यह सैंडबॉक्स में लॉगिन करता है; टेस्ट संदेशों में आया कोड डालें।",
     steps: [
         step(
             "कोड भेजें",
