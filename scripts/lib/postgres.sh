@@ -1,5 +1,6 @@
 # Sourced by scripts that start a PostgreSQL of their own.
 # shellcheck shell=bash
+. "$(dirname "${BASH_SOURCE[0]}")/port.sh"
 
 # PostgreSQL refuses to run as root; its package brings a user of its own.
 as_postgres=()
@@ -11,11 +12,6 @@ find_postgres() {
     for found in "$(command -v initdb || true)" /usr/lib/postgresql/*/bin/initdb; do
         if [ -x "$found" ]; then dirname "$(readlink -f "$found")"; fi
     done | sort -V | tail -n 1
-}
-
-free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' 2>/dev/null ||
-        echo $((20000 + RANDOM % 20000))
 }
 
 # start_postgres PROGRAMS FOLDER PORT SETTINGS [COMMAND...]: makes FOLDER with a new server in it, and

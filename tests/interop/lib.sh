@@ -1,60 +1,166 @@
-# Shared by run.sh and offline.sh; sourced, not run. Wants HERE (this folder) and TEMP (a temporary
-# one) set.
+# Sourced by the scripts of this folder: the libraries of others, and a service of one's own in the current folder.
+# Sets $scratch, a folder that goes with the script, and with it whatever the script started.
+# shellcheck shell=bash
 
-# Installs PyJWT and jose into TEMP.
-install_libraries() {
-    python3 -m venv "$TEMP/venv"
-    "$TEMP/venv/bin/pip" install --quiet --disable-pip-version-check 'pyjwt[crypto]>=2.10,<3'
-    # Next to node_modules, since that is where an ES module looks for its imports.
-    cp "$HERE/verify.mjs" "$TEMP/"
-    (cd "$TEMP" && npm install --silent --no-audit --no-fund --no-package-lock 'jose@^6' 1>&2)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/../../scripts/lib/apt.sh"
+. "$here/../../scripts/lib/port.sh"
+PATH=$PATH:/usr/local/go/bin
+target=$(realpath -m "${CARGO_TARGET_DIR:-$here/../../target}")
+tools=$target/test-tools/interop
+python=$tools/venv/bin/python
+scratch=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$scratch"' EXIT
+
+leave_out() {
+    echo "$(basename "$0"): !!! LEFT OUT: $* !!!"
+    [ -z "${CI:-}" ]
+    exit
 }
 
-# check WITH TOKEN JWKS_URL ISSUER AUDIENCE ALG, WITH being pyjwt or jose: prints the verdict.
+fail() {
+    echo "FAIL  $*" >&2
+    exit 1
+}
+
+# install_libraries: what PyPI and npm have, once for all scripts.
+install_libraries() {
+    python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
+    command -v node >/dev/null && command -v npm >/dev/null || apt_install nodejs npm
+    command -v jq >/dev/null || apt_install jq
+    mkdir -p "$tools"
+    [ -x "$tools/venv/bin/flask" ] || {
+        python3 -m venv "$tools/venv" &&
+            "$tools/venv/bin/pip" install --quiet --disable-pip-version-check \
+                'pyjwt[crypto]==2.*' 'standardwebhooks==1.*' 'flask==3.*'
+    }
+    [ -d "$tools/node_modules/express" ] ||
+        npm install --prefix "$tools" --silent --no-audit --no-fund --no-package-lock \
+            jose@6 oauth4webapi@3 standardwebhooks@1 @logto/connector-http-sms@0.2 express@5 1>&2
+}
+
+# build_go_oidc: discover.go.
+build_go_oidc() {
+    mkdir -p "$tools/go" && cp "$here/discover.go" "$tools/go/" && cd "$tools/go" || return
+    [ -e go.sum ] || { go mod init interop && go get github.com/coreos/go-oidc/v3/oidc@v3; }
+    go build -o ../go-oidc .
+}
+
+install_libraries || leave_out "everything, since the libraries could not be installed"
+# An ES module looks for its imports beside itself.
+ln -s "$tools/node_modules" "$scratch/node_modules"
+cp "$here"/*.mjs "$scratch/"
+
+port=$(free_port)
+DWAR_URL=http://127.0.0.1:$port
+export DWAR_URL DWAR__HTTP__ADDRESS=127.0.0.1:$port DWAR__DASHBOARD__ADDRESS= DWAR__METRICS__ADDRESS=off DWAR__DEMO=false
+
+# until_answered CURL_ARGUMENT...
+until_answered() {
+    for _ in $(seq 100); do
+        ! curl -s -o /dev/null "$@" || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+# new_project [SETTING...]: a project as JSON, with the keys.
+new_project() {
+    local made
+    made=$("$binary" project create --name Shop --balance-rupees 10 --json)
+    [ $# = 0 ] || "$binary" project set --project "$(jq -r .project_id <<<"$made")" "$@" >/dev/null
+    echo "$made"
+}
+
+# serve: starts the service, whose process is $service. The file console has the messages of live keys.
+serve() {
+    "$binary" serve >console 2>log &
+    service=$!
+    until_answered -f "$DWAR_URL/readyz" || fail "the service does not start: $(cat log)"
+}
+
+# call KEY PATH [BODY]: the answer; anything but 200 ends the script.
+call() {
+    local status
+    status=$(curl -sS --max-time 20 -o "$scratch/answer" -w '%{http_code}' "$DWAR_URL$2" -H "X-Api-Key: $1" \
+        ${3:+-H 'Content-Type: application/json' -d "$3"}) || fail "$2: no answer"
+    [ "$status" = 200 ] || fail "$2: $status $(cat "$scratch/answer")"
+    cat "$scratch/answer"
+}
+
+# login KEY PHONE: what verify answers. The code of a live key is on the console, that of a test key in the sandbox.
+login() {
+    local code
+    call "$1" /v1/otp/send "{\"phone\":\"$2\"}" >/dev/null
+    case $1 in
+    svc_live_*) code=$(jq -rR 'fromjson? | .text // empty' console | tail -n 1 | cut -c 1-6) ;;
+    *) code=$(call "$1" "/v1/sandbox/messages?phone=$2" | jq -r '.messages[0].code') ;;
+    esac
+    call "$1" /v1/otp/verify "{\"phone\":\"$2\",\"code\":\"$code\"}"
+}
+
+base64url() { base64 | tr -d '=\n' | tr '+/' '-_'; }
+
+# part TOKEN NUMBER: its header (1) or claims (2), unverified.
+part() { cut -d. -f"$2" <<<"$1" | jq -rR 'gsub("-"; "+") | gsub("_"; "/") | @base64d'; }
+
+ALTERATIONS=("other claims" "other signature" "no signature" "other kid")
+
+# altered HOW TOKEN
+altered() {
+    local header payload signature
+    IFS=. read -r header payload signature <<<"$2"
+    case $1 in
+    "other claims") payload=$(part "$2" 2 | jq -c '.sub = .sid' | base64url) ;;
+    "other signature") case $signature in A*) signature=B${signature#?} ;; *) signature=A${signature#?} ;; esac ;;
+    "no signature") header=$(part "$2" 1 | jq -c '.alg = "none"' | base64url) signature= ;;
+    "other kid") header=$(part "$2" 1 | jq -c '.kid = "other"' | base64url) ;;
+    esac
+    echo "$header.$payload.$signature"
+}
+
+# check WITH TOKEN ARGUMENT...: has a library judge, and prints what it says.
 check() {
     local with=$1 token=$2
     shift 2
     case $with in
-        pyjwt) printf %s "$token" | "$TEMP/venv/bin/python" "$HERE/verify.py" "$@" ;;
-        jose) printf %s "$token" | node "$TEMP/verify.mjs" "$@" ;;
+    jose) node "$scratch/verify.mjs" "$@" ;;
+    PyJWT) "$python" "$here/verify.py" "$@" ;;
+    oauth4webapi) node "$scratch/discover.mjs" "$@" ;;
+    go-oidc) "$tools/go-oidc" "$@" ;;
+    esac <<<"$token"
+}
+
+# expect accepted|refused WHAT WITH TOKEN ARGUMENT...: sets $failed if the library says something else.
+failed=0
+expect() {
+    local wanted=$1 what=$2 line status=0
+    shift 2
+    line=$(check "$@") || status=$?
+    case $wanted:$status in
+    accepted:0 | refused:3) printf 'ok    %-22s %s: %s\n' "$what" "$1" "$line" ;;
+    *)
+        printf 'FAIL  %-22s %s: %s (exit %s, %s wanted)\n' "$what" "$1" "$line" "$status" "$wanted"
+        failed=1
+        ;;
     esac
 }
 
-# expect STATUS WHAT WITH TOKEN ...: runs check and fails unless it exits with STATUS.
-expect() {
-    local wanted=$1 what=$2 status=0 line
+# expect_altered_refused WITH TOKEN ARGUMENT...
+expect_altered_refused() {
+    local with=$1 token=$2 how
     shift 2
-    line=$(check "$@") || status=$?
-    if [ "$status" = "$wanted" ]; then
-        printf 'ok    %-22s %s\n' "$what" "$line"
-    else
-        printf 'FAIL  %-22s %s (exit %s, wanted %s)\n' "$what" "$line" "$status" "$wanted"
-        FAILED=1
-    fi
+    for how in "${ALTERATIONS[@]}"; do expect refused "$how" "$with" "$(altered "$how" "$token")" "$@"; done
 }
 
-base64url() {
-    base64 | tr -d '=\n' | tr '+/' '-_'
-}
-
-# check_token TOKEN JWKS_URL ISSUER AUDIENCE ALG: both libraries must accept the token and refuse
-# what is not quite it. Sets FAILED=1 if one does not.
+# check_token TOKEN JWKS_URL ISSUER AUDIENCE ALG: jose and PyJWT accept it, and refuse what is not quite it.
 check_token() {
     local token=$1 jwks=$2 issuer=$3 audience=$4 alg=$5 with
-    local header payload signature kid unsigned other
-    IFS=. read -r header payload signature <<<"$token"
-    kid=$(curl --silent --show-error "$jwks" | jq -r '.keys[0].kid')
-    unsigned="$(printf '{"alg":"none","typ":"at+jwt","kid":"%s"}' "$kid" | base64url).$payload."
-    case $signature in A*) other=B${signature#?} ;; *) other=A${signature#?} ;; esac
-    for with in pyjwt jose; do
-        expect 0 "the token" "$with" "$token" "$jwks" "$issuer" "$audience" "$alg"
-        expect 1 "other issuer" "$with" "$token" "$jwks" "$issuer/" "$audience" "$alg"
-        expect 1 "other audience" "$with" "$token" "$jwks" "$issuer" "x$audience" "$alg"
-        expect 1 "other algorithm" "$with" "$token" "$jwks" "$issuer" "$audience" HS256
-        expect 1 "no signature" "$with" "$unsigned" "$jwks" "$issuer" "$audience" "$alg"
-        expect 1 "changed signature" "$with" "$header.$payload.$other" \
-            "$jwks" "$issuer" "$audience" "$alg"
-        expect 1 "changed claims" "$with" "$header.$(printf '{"sub":"me"}' | base64url).$signature" \
-            "$jwks" "$issuer" "$audience" "$alg"
+    for with in jose PyJWT; do
+        expect accepted "the token" "$with" "$@"
+        expect refused "other issuer" "$with" "$token" "$jwks" "$issuer/" "$audience" "$alg"
+        expect refused "other audience" "$with" "$token" "$jwks" "$issuer" "x$audience" "$alg"
+        expect refused "other algorithm" "$with" "$token" "$jwks" "$issuer" "$audience" HS256
+        expect_altered_refused "$with" "$@"
     done
 }
