@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests the clients in clients/: each passes the suite against the service and against a fake, and against the service on
-# PostgreSQL, and has what docs/openapi.json has; each example of the login contract keeps it. And the login form, in
-# Chromium.
+# PostgreSQL, has what docs/openapi.json has, and logs somebody in within ten lines and five minutes; each example of the
+# login contract keeps it. And the login form, in Chromium.
 #
 # Needs node 20 and npm, python3 with venv, go, cargo, Chromium, and the programs of PostgreSQL, and installs what is missing as
 # root on Debian or Ubuntu. What it cannot get it leaves out and says so; with CI set that is a failure.
@@ -41,6 +41,7 @@ of_typescript() {
     cd clients/typescript
     npm install --silent --no-audit --no-fund --no-package-lock
     npm test
+    "$suite/first-login.sh" typescript
     on_postgres node tests/adapter.mjs
     [ -z "$mutants" ] || npm run --silent mutants
     for example in better-auth express nextjs; do
@@ -67,6 +68,7 @@ of_python() {
     ruff check
     ruff format --check
     pytest -q
+    "$suite/first-login.sh" python
     on_postgres python tests/adapter.py asyncio
     [ -z "$mutants" ] || "$suite/mutants.sh" . python tests/suite.py
     for example in fastapi django; do
@@ -81,6 +83,7 @@ of_go() {
     cd clients/go
     go vet ./...
     go test ./...
+    "$suite/first-login.sh" go
     go build -o "$scratch/adapter" ./internal/adapter
     on_postgres "$scratch/adapter"
     (cd ../examples/net-http && go vet && go test)
@@ -93,6 +96,7 @@ of_rust() {
     cargo clippy --locked -p dwar-client --all-targets --features axum -- -D warnings
     cargo test --locked -p dwar-client --features axum
     clients/rust/suite.sh
+    "$suite/first-login.sh" rust
     on_postgres "${CARGO_TARGET_DIR:-$PWD/target}/debug/examples/adapter"
     [ -z "$mutants" ] || "$suite/mutants.sh" clients/rust ./suite.sh
 }

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from django.test import Client, override_settings
 
-from dwar_client import Dwar, Event, Tokens
+from dwar_client import Event, Tokens
 from dwar_client.pytest_plugin import DwarServer
 
 BLOCKS = re.findall(r"^```python\n(.*?)^```", (Path(__file__).parents[1] / "README.md").read_text(), re.M | re.S)
@@ -54,25 +54,24 @@ def signed(body: bytes) -> SimpleNamespace:
 def test_the_programs_of_the_readme_run(
     service: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("DWAR_URL", service["url"])
     monkeypatch.setenv("DWAR_API_KEY", service["test_key"])
     monkeypatch.setenv("DWAR_PROJECT_ID", service["project_id"])
     monkeypatch.setenv("SESSION_SECRET", "the secret of this backend, 32 characters")
     monkeypatch.setenv("DWAR_WEBHOOK_SECRET", SECRET)
-    login, asynchronous, session, verifier, event, *_ = (
+    login, wrong, asynchronous, session, verifier, event, *_ = (
         block.replace("https://otp.example.com", service["url"]) for block in BLOCKS
     )
-    assert len(login.splitlines()) <= 10
 
-    with Dwar(service["url"], service["test_key"]) as dwar:
-        code = "000000"
-        monkeypatch.setattr("builtins.input", lambda _: code)
-        run(login, {})["dwar"].close()
-        assert capsys.readouterr().out == "INVALID_OTP 2\n"
-
-        monkeypatch.setattr("builtins.input", lambda _: dwar.sandbox_messages("9876543210")["messages"][0]["code"])
-        names = run(login, {})
+    names = run(login, {})
+    with names["dwar"] as dwar:
         tokens = names["tokens"]
-        assert capsys.readouterr().out == tokens["identity_id"] + "\n"
+        assert capsys.readouterr().out == tokens["identity_id"] + " is logged in\n"
+
+        names["sent"] = dwar.send(names["phone"])
+        monkeypatch.setattr("builtins.input", lambda _: "000000")
+        run(wrong, names)
+        assert capsys.readouterr().out == "INVALID_OTP 2\n"
 
         assert run(asynchronous, {"os": os})["sent"]["status"] == "sent"
 
@@ -83,7 +82,6 @@ def test_the_programs_of_the_readme_run(
 
         run(in_test(verifier), {**names, "access_token": tokens["access_token"]})["verifier"].close()
         assert capsys.readouterr().out == f"{tokens['identity_id']} {tokens['session_id']}\n"
-        names["dwar"].close()
 
     body = b'{"type":"otp.sent","timestamp":"2026-11-21T08:57:07.416Z","data":{"mode":"live"}}'
     names = run(event, {"os": os, "request": signed(body)})

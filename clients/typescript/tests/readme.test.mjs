@@ -6,15 +6,15 @@ import { complaints } from "./compile.mjs";
 test("the programs of the README compile", () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
   const blocks = [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map(([, block]) => block);
-  assert.equal(blocks.length, 6);
+  assert.equal(blocks.length, 7);
   const program = `
-    import { TokenVerifier, verifyEvent, type Tokens } from "dwar-client";
+    import { TokenVerifier, verifyEvent } from "dwar-client";
     import { isCode, isPhone } from "dwar-client/form";
     declare const process: { env: Record<string, string | undefined> };
     declare const redis: { get(key: string): Promise<string | null>; set(key: string, value: string): Promise<unknown> };
     declare const browser: { newContext(options: { storageState: object }): Promise<unknown> };
     declare const code: string, id: string, accessToken: string, rawBody: string;
-    declare const tokens: Tokens, request: Request, solved: (captcha: unknown) => Promise<boolean>;
+    declare const request: Request, solved: (captcha: unknown) => Promise<boolean>;
     isCode(code) && isPhone(id);
     ${blocks.join("\n")}`;
   assert.equal(complaints(program), "");
