@@ -99,6 +99,12 @@ impl Person {
         request.header("Cookie", &self.cookie).header("Origin", &self.base)
     }
 
+    /// What a script of a page of this session sends.
+    pub fn json(&self, path: &str, body: &Value) -> RequestBuilder {
+        let request = self.client.post(format!("{}{path}", self.base)).json(body);
+        request.header("Cookie", &self.cookie).header("Origin", &self.base)
+    }
+
     pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         answer(self.form(path, fields)).await
     }

@@ -29,6 +29,8 @@ pub enum Call {
     Page(String),
     /// A form of a page.
     Form(String, Vec<(String, String)>),
+    /// What a script of a page sends.
+    Json(String, Value),
     /// Arguments of `dwar`.
     Cli(Vec<String>),
 }

@@ -124,7 +124,7 @@ fn pages(stage: &Stage) {
         for call in asked(stage, &row, &row.pages) {
             used.insert(match call {
                 Call::Page(path) => pattern_of(&addresses, "GET", &path),
-                Call::Form(path, _) => pattern_of(&addresses, "POST", &path),
+                Call::Form(path, _) | Call::Json(path, _) => pattern_of(&addresses, "POST", &path),
                 _ => panic!("{command} is asked elsewhere"),
             });
         }

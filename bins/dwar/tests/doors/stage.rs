@@ -211,6 +211,9 @@ impl Asker {
                     fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
                 verdict::of_page(&person.post(path, &fields).await)
             }
+            (Through::Pages(person), Call::Json(path, body)) => {
+                verdict::of_page(&answer(person.json(path, body)).await)
+            }
             (Through::Cli, Call::Cli(arguments)) => {
                 let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
                 arguments.push("--json");

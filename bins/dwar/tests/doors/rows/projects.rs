@@ -1,5 +1,5 @@
 use super::{Door, Elsewhere, Entry, INVALID, READ, Row, Wrong};
-use crate::asking::{Case, cli, form, get, page, post};
+use crate::asking::{Call, Case, cli, form, get, page, post};
 use crate::stage::{About, NOBODY};
 use crate::verdict::Verdict;
 use dwar_operator::Action;
@@ -145,6 +145,10 @@ pub fn play() -> Row {
                 let target = format!("/v1/otp/status/{NOBODY}");
                 let fields = [("method", "GET"), ("target", target.as_str())];
                 form(format!("/p/{}/playground/call", it.any_project()?), &fields)
+            },
+            |it| {
+                let path = format!("/p/{}/playground/login/send", it.any_project()?);
+                Some(Call::Json(path, json!({ "phone": it.phone })))
             },
             |it| page(format!("/p/{}/inbox", it.any_project()?)),
             |it| page(format!("/p/{}/inbox/live", it.any_project()?)),

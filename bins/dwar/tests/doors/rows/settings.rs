@@ -76,6 +76,11 @@ pub fn change() -> Row {
                 it.right()?;
                 form(format!("/p/{}/settings/relay", it.project()), &[("relay_test", "on")])
             },
+            |it| {
+                let nine = "a=1\nb=1\nc=1\nd=1\ne=1\nf=1\ng=1\nh=1\ni=1";
+                let claims = it.pick("role=authenticated", "sub=somebody", nine);
+                form(format!("/p/{}/settings/tokens", it.project()), &[("token_claims", claims)])
+            },
         ]),
         cli: Door::Ways(vec![
             |it| {

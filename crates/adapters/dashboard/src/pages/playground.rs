@@ -8,7 +8,7 @@ use crate::texts::playground::{ORDINARY, Playground, STEPS};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::web::{Json, Path};
+use actix_web::web::{Bytes, Path};
 use dwar_kernel::KeyMode;
 use dwar_operator::Command;
 use dwar_otp::sandbox::Scenario;
@@ -260,13 +260,10 @@ pub(crate) struct LoginBody {
 
 /// `POST /p/{project}/playground/login/{step}`: the two steps of the login contract that the form asks for, in test
 /// mode. It gives no tokens: whoever is here is signed in to something else.
-pub(crate) async fn log_in(
-    visit: Visit,
-    path: Path<(String, String)>,
-    body: Json<LoginBody>,
-) -> Page {
+pub(crate) async fn log_in(visit: Visit, path: Path<(String, String)>, body: Bytes) -> Page {
     let project = visit.project(&path.0, Command::Play).await?;
-    let LoginBody { phone, code } = body.into_inner();
+    let body = serde_json::from_slice(&body).map_err(|_| Refusal::Unreadable)?;
+    let LoginBody { phone, code } = body;
     let asked = match (path.1.as_str(), code) {
         ("send", _) => json!({ "phone": phone }),
         ("verify", Some(code)) => json!({ "phone": phone, "code": code }),

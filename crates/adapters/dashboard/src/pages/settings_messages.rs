@@ -26,7 +26,7 @@ pub(crate) struct MessagesForm {
     sms_template_id: String,
     webotp_domain: String,
     app_hash: String,
-    last_lines: String,
+    last_lines: Option<String>,
 }
 
 impl MessagesForm {
@@ -43,7 +43,7 @@ impl MessagesForm {
             sms_template_id: own(&self.sms_template_id),
             webotp_domain: own(&self.webotp_domain),
             app_hash: own(&self.app_hash),
-            last_lines: Some(words(&self.last_lines)),
+            last_lines: self.last_lines.as_deref().map(words),
             ..ProjectChange::default()
         }
     }

@@ -59,7 +59,7 @@ async fn assets_are_kept_for_ever_and_change_their_path_with_their_content() {
     let house = House::new().await;
     let page = house.owner().await.get(&house.page("playground")).await.body;
     let assets: Vec<&str> = page.split('"').filter(|text| text.starts_with("/assets/")).collect();
-    assert_eq!(assets.len(), 5, "{assets:?}");
+    assert_eq!(assets.len(), 6, "{assets:?}");
     for path in assets {
         let reply = house.stranger().get(path).await;
         let cached = reply.header("cache-control");

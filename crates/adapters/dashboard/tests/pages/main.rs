@@ -10,6 +10,7 @@ mod find;
 mod first_steps;
 mod forms;
 mod guard;
+mod hooks;
 mod identity_sessions;
 mod inbox;
 mod language;

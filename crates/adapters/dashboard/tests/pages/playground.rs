@@ -21,6 +21,39 @@ async fn asks_the_api_for_its_own_project_and_tells_the_whole_answer() {
 }
 
 #[actix_web::test]
+async fn the_login_form_asks_for_its_two_steps_and_gets_no_token() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let page = owner.get(&house.page("playground")).await.body;
+    let endpoint = format!(r#"<dwar-login endpoint="{}""#, house.page("playground/login"));
+    assert!(page.contains(&endpoint) && page.contains("dwar-login.js"), "{page}");
+    for (step, body, asked) in [
+        ("send", r#"{"phone":"9876543210"}"#, r#"{"phone":"9876543210"}"#),
+        (
+            "verify",
+            r#"{"phone":"9876543210","code":"123456","tokens":"body"}"#,
+            r#"{"code":"123456","phone":"9876543210"}"#,
+        ),
+    ] {
+        let reply = owner.post_json(&house.page(&format!("playground/login/{step}")), body).await;
+        let told = r#"{"expires_in":null,"identity_id":null,"otp_id":null}"#;
+        assert_eq!((reply.status, reply.body.as_str()), (200, told), "what the API said beside it");
+        let (project, request) = house.asked.0.lock().unwrap().remove(0);
+        assert_eq!((project, request.target), (house.project, format!("/v1/otp/{step}")));
+        assert_eq!(String::from_utf8(request.body).unwrap(), asked);
+    }
+    for (step, body) in [("refresh", r#"{"phone":""}"#), ("verify", r#"{"phone":"9876543210"}"#)] {
+        let reply = owner.post_json(&house.page(&format!("playground/login/{step}")), body).await;
+        assert_eq!(reply.status, 404, "{step}");
+    }
+    assert_eq!(owner.post_json(&house.page("playground/login/send"), "[]").await.status, 400);
+    let support = house.with_role(Role::Support).await;
+    let body = r#"{"phone":"9876543210"}"#;
+    assert_eq!(support.post_json(&house.page("playground/login/send"), body).await.status, 403);
+    assert!(house.asked.0.lock().unwrap().is_empty());
+}
+
+#[actix_web::test]
 async fn reaches_nothing_of_the_api_but_its_public_routes() {
     let house = House::new().await;
     let owner = house.owner().await;

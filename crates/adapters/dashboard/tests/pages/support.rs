@@ -310,6 +310,13 @@ impl<'a> Browser<'a> {
         self.house.send(self.form(path, &fields)).await
     }
 
+    /// What a script of a page sends.
+    pub async fn post_json(&self, path: &str, body: &str) -> Reply {
+        let request = self.request(Method::POST, path).insert_header(("Origin", ORIGIN));
+        let request = request.insert_header(("Sec-Fetch-Site", "same-origin"));
+        self.house.send(request.set_payload(body.to_owned())).await
+    }
+
     /// A form with these fields and no others.
     pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> TestRequest {
         let mut body = form_urlencoded::Serializer::new(String::new());

@@ -73,6 +73,7 @@ async fn keys(call: ApiCall) -> Answer {
 
 /// Who asks has proven nothing, so only so many are looked up at once.
 async fn find(call: &ApiCall) -> Result<PublishedIssuer, ApiError> {
+    call.check_path()?;
     let project = call.request.match_info().get("project").and_then(|text| text.parse().ok());
     let project: ProjectId = project.ok_or(ErrorCode::NotFound)?;
     let find = &call.use_cases()?.project_issuer;

@@ -57,6 +57,7 @@ impl Whole {
         store.credit(project.id, make.credit(Paise(1_000_000)), START).await.unwrap();
         let clock = Arc::new(FixedClock::at(START));
         let mut parts = parts(Stores::of(&store), &clock);
+        parts.policies.issuer = "https://otp.example.com".to_owned();
         change(&mut parts);
         let postbox = Arc::new(Postbox::default());
         let limiter = Arc::new(MemoryRequestLimiter::default());

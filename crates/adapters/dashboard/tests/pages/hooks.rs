@@ -1,0 +1,61 @@
+//! Hooks, and tokens that other systems verify, under Settings.
+
+use crate::support::House;
+use dwar_operator::{By, Role};
+
+const NEW: [(&str, &str); 3] = [("kind", "supabase"), ("mode", "live"), ("expires_in", "300")];
+
+#[actix_web::test]
+async fn a_hook_is_made_shown_once_renewed_and_removed() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    let path = house.page("settings/hooks");
+    let made = member.post(&path, &NEW).await;
+    assert_eq!(made.status, 200);
+    assert!(made.body.contains("v1,whsec_"), "{}", made.body);
+    let hook = house.manage.hooks.list(&By::command_line(), house.project).await.unwrap().remove(0);
+    let settings = member.get(&house.page("settings")).await.body;
+    assert!(settings.contains(&format!("/hooks/{}", hook.id)) && !settings.contains("whsec_"));
+
+    let renewed = member.post(&format!("{path}/{}/rotate", hook.id), &[]).await;
+    assert!(renewed.body.contains("v1,whsec_"), "{}", renewed.body);
+    let remove = format!("{path}/{}/remove", hook.id);
+    assert_eq!(member.post(&remove, &[("word", "gone")]).await.status, 422);
+    assert_eq!(member.post(&remove, &[("word", "remove")]).await.status, 303);
+    assert_eq!(member.post(&remove, &[("word", "remove")]).await.status, 404);
+    assert_eq!(house.manage.hooks.list(&By::command_line(), house.project).await.unwrap(), []);
+}
+
+#[actix_web::test]
+async fn what_a_hook_cannot_be_is_marked() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    for seconds in ["59", "3601", "five", ""] {
+        let form = [NEW[0], NEW[1], ("expires_in", seconds)];
+        let refused = member.post(&house.page("settings/hooks"), &form).await;
+        assert_eq!(refused.status, 422, "{seconds}");
+        assert!(refused.body.contains(r#"id="expires_in-error""#), "{}", refused.body);
+    }
+    for role in [Role::Support, Role::Viewer] {
+        let browser = house.with_role(role).await;
+        assert_eq!(browser.post(&house.page("settings/hooks"), &NEW).await.status, 403);
+    }
+}
+
+#[actix_web::test]
+async fn claims_are_kept_and_an_issuer_is_refused_where_nobody_could_find_it() {
+    let house = House::new().await;
+    let member = house.with_role(Role::Member).await;
+    let path = house.page("settings/tokens");
+    let kept = member.post(&path, &[("token_claims", "role=authenticated\r\ntier=gold")]).await;
+    assert_eq!(kept.status, 303);
+    let project = house.manage.projects.show(&By::command_line(), house.project).await.unwrap();
+    assert_eq!(project.token_claims.to_string(), "role=authenticated\ntier=gold");
+    let refused = member.post(&path, &[("token_claims", "role=service_role")]).await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.body.contains(r#"id="token_claims-error""#), "{}", refused.body);
+    // Its issuer is no address.
+    let refused = member.post(&path, &[("own_issuer", "on"), ("token_claims", "")]).await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.body.contains("tokens.issuer"), "{}", refused.body);
+}
