@@ -42,8 +42,8 @@ impl HookFormat for Supabase {
 
     fn read(&self, body: &[u8]) -> Result<(Phone, Code), HookRefusal> {
         let payload: Payload = serde_json::from_slice(body).map_err(|_| HookRefusal::Unreadable)?;
-        let named = [payload.sms.phone, payload.user.phone].into_iter().flatten();
-        let phone = named.filter(|phone| !phone.is_empty()).next();
+        let mut named = [payload.sms.phone, payload.user.phone].into_iter().flatten();
+        let phone = named.find(|phone| !phone.is_empty());
         let phone = phone.and_then(|phone| international(&phone));
         let phone = phone.ok_or(HookRefusal::InvalidPhone)?;
         let code = Code::relayed(&payload.sms.otp).map_err(|_| HookRefusal::InvalidCode)?;
