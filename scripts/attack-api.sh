@@ -49,6 +49,8 @@ start() {
     admin_port=$(free_port)
     export DWAR__HTTP__ADDRESS=127.0.0.1:$api_port DWAR__DASHBOARD__ADDRESS=127.0.0.1:$admin_port
     export DWAR__METRICS__ADDRESS=off
+    # As a project needs it that has an issuer of its own.
+    export DWAR__TOKENS__ISSUER=https://otp.example.com DWAR__TOKENS__PUBLISH_BEFORE_SECONDS=7200
     for limit in SEND SEND_REACH VERIFY_ATTEMPTS VALIDATE_PER_MINUTE GENERAL_PER_MINUTE SENDS_PER_MINUTE \
         VERIFIES_PER_MINUTE; do
         export "DWAR__LIMITS__TEST__$limit=1000000"
@@ -64,7 +66,7 @@ start() {
     ATTACK_PROJECT=$(member "$made" project_id)
     ATTACK_TEST_KEY=$(member "$made" test_key)
     (cd "$folder" && "$dwar" project set --project "$ATTACK_PROJECT" --identity-lookup on --identity-delete on \
-        --relay-test on) >/dev/null
+        --relay-test on --own-issuer on --last-lines login.example.com,FA+9qCX9VSu) >/dev/null
     made=$(cd "$folder" && "$dwar" admin-token add --name attack --everything --may-delegate --json)
     ATTACK_TOKEN=$(member "$made" secret)
     ATTACK_PUBLIC=http://127.0.0.1:$api_port

@@ -129,8 +129,21 @@ node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)'
     leave_out "every client; node 20 is wanted"
     exit 0
 }
-try typescript node npm
-try python node python3
-try go node go
-try rust node cargo
-try form node npm "${CHROMIUM:-chromium}"
+# Two at a time, as most of what they do is wait. The form logs in to an example of the first.
+(
+    try typescript node npm
+    try form node npm "${CHROMIUM:-chromium}"
+) >"$scratch/pages.out" 2>&1 &
+pages=$!
+(
+    try python node python3
+    try go node go
+    try rust node cargo
+) >"$scratch/backends.out" 2>&1 &
+backends=$!
+failed=0
+wait "$pages" || failed=1
+cat "$scratch/pages.out"
+wait "$backends" || failed=1
+cat "$scratch/backends.out"
+exit "$failed"

@@ -108,6 +108,12 @@ def hook():
     return made(OWN + "/webhooks", {"url": url}, "webhook", "webhook_id")
 
 
+def login_hook():
+    """An address for the codes of another login system."""
+    new = {"kind": "supabase", "mode": "test", "expires_in": 300}
+    return made(OWN + "/hooks", new, "hook", "hook_id")
+
+
 def real(operation, case):
     """Makes a request one about something that is there."""
     if operation in ("verifyOtp", "checkOtp"):
@@ -118,6 +124,8 @@ def real(operation, case):
         case.body = {"refresh_token": login()["refresh_token"]}
     elif operation in ("getIdentity", "deleteIdentity"):
         case.path_parameters = {"id": login()["identity_id"]}
+    elif operation.startswith("getIssuer") or operation == "getOpenIdConfiguration":
+        case.path_parameters = {"project": PROJECT}
     elif operation == "findIdentity":
         case.query = {"phone": login()["phone"]}
     elif operation == "find_identity":
@@ -160,6 +168,7 @@ def entered(operation, parts):
         "identity": lambda: of_login["identity_id"],
         "session": lambda: of_login["session_id"],
         "request": lambda: code()["otp_id"],
+        "hook": login_hook,
         "webhook": lambda: WATCHED if name in ("resend_event", "list_webhook_calls") else hook(),
         "operator": lambda: made("/operators", operator(), "operator", "operator_id"),
         "token": lambda: made(

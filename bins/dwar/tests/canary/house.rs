@@ -67,6 +67,8 @@ const SETTINGS: &[(&str, &str)] = &[
     ("LIMITS__TEST__GENERAL_PER_MINUTE", "100000"),
     ("LIMITS__LIVE__GENERAL_PER_MINUTE", "100000"),
     ("LIMITS__TEST__SEND", "1000"),
+    ("TOKENS__ISSUER", "https://otp.example.com"),
+    ("TOKENS__PUBLISH_BEFORE_SECONDS", "7200"),
 ];
 
 pub struct House {
@@ -124,7 +126,7 @@ impl House {
         for project in [&self.stage.ours, &self.carried, &self.echoed] {
             let of = ["--project", project.id.as_str()];
             let lookup = ["--identity-lookup", "on", "--identity-delete", "on"];
-            let relay = ["--relay-live", "on", "--relay-test", "on"];
+            let relay = ["--relay-live", "on", "--relay-test", "on", "--own-issuer", "on"];
             world.cli(&[&["project", "set"][..], &of, &lookup, &relay].concat());
             for url in [&self.endpoint.url, &format!("{}/events", self.echo.url)] {
                 let add = ["webhook", "add", "--full-phone", "--url", url];

@@ -19,6 +19,7 @@ pub async fn walk(house: &House) {
         for _ in 0..5 {
             caller.relay_and_check().await;
         }
+        caller.call_a_hook().await;
         caller.be_refused().await;
     }
     let key = &house.carried.test;
@@ -26,8 +27,24 @@ pub async fn walk(house: &House) {
         // These are known to everybody.
         house.service().send(key, &format!("900000000{number}")).await;
     }
+    find_issuers(house).await;
     for path in ["/.well-known/jwks.json", "/healthz", "/readyz", "/openapi.json"] {
         house.service().get(key, path).await.ok();
+    }
+}
+
+/// What others ask of an issuer, of one that there is and of one that there is not.
+async fn find_issuers(house: &House) {
+    for (project, is_there) in [(house.carried.id.as_str(), true), (NOBODY, false)] {
+        for path in [
+            format!("/p/{project}/.well-known/openid-configuration"),
+            format!("/p/{project}/.well-known/oauth-authorization-server"),
+            format!("/.well-known/oauth-authorization-server/p/{project}"),
+            format!("/p/{project}/.well-known/jwks.json"),
+        ] {
+            let found = house.service().get(&house.carried.test, &path).await;
+            assert_eq!(found.status.is_success(), is_there, "{path}: {}", found.text);
+        }
     }
 }
 
@@ -102,6 +119,25 @@ impl Caller<'_> {
         self.post("/v1/otp/check", guess(&wrong(&code, 0))).await.refused(400, "INVALID_OTP");
         self.post("/v1/otp/check", guess(&code)).await.ok();
         self.post("/v1/otp/check", guess(&code)).await.refused(400, "OTP_NOT_FOUND");
+    }
+
+    /// Has a code delivered as another login system does, in the way that shows its secret itself.
+    async fn call_a_hook(&self) {
+        let (service, project) = (self.house.service(), &self.house.carried);
+        let mode = if *self.key == project.live { "live" } else { "test" };
+        let new = ["--kind", "logto", "--mode", mode, "--expires-in", "300"];
+        let made =
+            service.world.cli(&[&["hook", "add", "--project", &project.id], &new[..]].concat());
+        let secret = text(&made["secret"]);
+        self.house.secrets().add("a hook's secret", &secret);
+        let (phone, hook) = (self.house.phone(), text(&made["hook"]["hook_id"]));
+        let code = wrong(&phone[4..], 0);
+        self.house.secrets().add_code(&code);
+        let body = json!({ "to": format!("91{phone}"), "payload": { "code": code } });
+        for shown in [secret.as_str(), "Bearer of nothing"] {
+            let call = service.request(Method::POST, &format!("/hooks/{hook}")).json(&body);
+            answer(call.header("Authorization", shown)).await;
+        }
     }
 
     /// What becomes of a session and of whom it is of.

@@ -35,7 +35,8 @@ pub(crate) async fn add(posted: Posted<AddForm>, path: Path<String>) -> Page {
     let new = NewHook { kind, mode, expires_in };
     match visit.console.manage.hooks.add(&visit.by, project.id, new).await {
         Ok((hook, secret)) => {
-            settings::page(&visit, &project, StatusCode::OK, &fresh(&hook, &secret), None).await
+            settings::page(&visit, &project, StatusCode::OK, &fresh(&visit, &hook, &secret), None)
+                .await
         }
         Err(ManageError::Invalid { field, .. }) => {
             settings::refused(&visit, &project, "hooks", (field, texts::BAD_LIFETIME)).await
@@ -49,7 +50,7 @@ pub(crate) async fn rotate(posted: Posted<NoFields>, path: Path<(String, String)
     let (visit, project, id) = changing(posted.visit, &path, Command::RotateHookSecret).await?;
     let (hook, secret) =
         visit.console.manage.hooks.rotate_secret(&visit.by, project.id, id).await?;
-    settings::page(&visit, &project, StatusCode::OK, &fresh(&hook, &secret), None).await
+    settings::page(&visit, &project, StatusCode::OK, &fresh(&visit, &hook, &secret), None).await
 }
 
 #[derive(Deserialize)]
@@ -79,19 +80,19 @@ async fn changing(
 }
 
 /// What the other system has to be given: the address, and the secret, which is shown this once.
-fn fresh(hook: &Hook, fresh: &WebhookSecret) -> Markup {
+fn fresh(visit: &Visit, hook: &Hook, fresh: &WebhookSecret) -> Markup {
     html! {
         section.card.notice.good role="status" {
             h2 { (texts::SECRET) }
-            p { (texts::ENTER) " " code.wrap-anywhere { (address(hook)) } }
+            p { (texts::ENTER) " " code.wrap-anywhere { (address(visit, hook)) } }
             p { (texts::SECRET_ONCE) }
             (secret("fresh-secret", &hook.kind.shown(fresh)))
         }
     }
 }
 
-fn address(hook: &Hook) -> String {
-    format!("/hooks/{}", hook.id)
+fn address(visit: &Visit, hook: &Hook) -> String {
+    format!("{}/hooks/{}", visit.console.api_url, hook.id)
 }
 
 /// The hooks, and a form for one more.
@@ -150,7 +151,7 @@ fn row(visit: &Visit, project: &Project, hook: &Hook) -> Markup {
                 strong { (texts::system(hook.kind)) } ", " (hook.mode) ", "
                 (texts::CODES_WORK) " " (hook.lifetime.as_secs()) " " (texts::SECONDS)
             }
-            div { code.wrap-anywhere { (address(hook)) } }
+            div { code.wrap-anywhere { (address(visit, hook)) } }
             @if visit.may(project, Command::RotateHookSecret) {
                 form method="post" action={ (base) "/rotate" } {
                     (csrf(visit)) button.plain type="submit" { (common::ROTATE) }

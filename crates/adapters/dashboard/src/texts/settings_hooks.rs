@@ -8,8 +8,8 @@ pub(crate) const NONE: &str =
     "No hooks yet. Add one, and enter its address and secret in the other system.";
 pub(crate) const SYSTEM: &str = "System";
 pub(crate) const MODE: &str = "Mode";
-pub(crate) const LIVE: &str = "Live: codes are sent and charged";
-pub(crate) const TEST: &str = "Test: codes go to the sandbox";
+pub(crate) const LIVE: &str = "Live, charged";
+pub(crate) const TEST: &str = "Test, to the sandbox";
 pub(crate) const LIFETIME: &str = "Codes work for (seconds)";
 pub(crate) const LIFETIME_HINT: &str =
     "As set in the other system, 60 to 3600. The message names it in minutes.";
@@ -17,7 +17,7 @@ pub(crate) const BAD_LIFETIME: &str =
     "Enter a whole number of seconds from 60 to 3600. Nothing was added.";
 pub(crate) const ADD: &str = "Add hook";
 pub(crate) const SECRET: &str = "Secret of the hook";
-pub(crate) const ENTER: &str = "Address, below that of your API:";
+pub(crate) const ENTER: &str = "Address of the hook:";
 pub(crate) const SECRET_ONCE: &str = "Copy it now. You will not see it again. If it replaces another secret, that one is accepted too for a day.";
 pub(crate) const CODES_WORK: &str = "codes work";
 pub(crate) const SECONDS: &str = "seconds";
@@ -28,7 +28,7 @@ pub(crate) const REMOVE_STOPS: [&str; 1] =
 /// Where in the other system the hook is entered.
 pub(crate) const fn system(kind: HookKind) -> &'static str {
     match kind {
-        HookKind::Supabase => "Supabase Auth, Send SMS hook",
-        HookKind::Logto => "Logto, HTTP SMS connector",
+        HookKind::Supabase => "Supabase, Send SMS",
+        HookKind::Logto => "Logto, HTTP SMS",
     }
 }
