@@ -4,11 +4,13 @@ use crate::common::{Ear, Run, Wire};
 use crate::house::{House, METRICS_TOKEN};
 
 /// Commands whose answer is a secret, which nobody sees again.
-const SHOWN_ONCE: [&str; 8] = [
+const SHOWN_ONCE: [&str; 10] = [
     "project create",
     "key regenerate",
     "webhook add",
     "webhook rotate-secret",
+    "hook add",
+    "hook rotate-secret",
     "operator invite",
     "operator renew",
     "operator reset",

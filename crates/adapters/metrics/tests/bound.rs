@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What docs/metrics.md says.
-const BOUND: usize = 6_500;
+const BOUND: usize = 7_500;
 
 struct Nothing;
 
