@@ -52,6 +52,16 @@ func WithIdempotencyKey(key string) CallOption {
 	return func(op *operation) { op.idempotencyKey = key }
 }
 
+// WithLastLine names, for Send, the last line of an SMS: a domain or an app hash that the project allows. Without it,
+// or with "", the project's own stands there.
+func WithLastLine(line string) CallOption {
+	return func(op *operation) {
+		if line != "" {
+			op.body["last_line"] = line
+		}
+	}
+}
+
 // Send sends a fresh code, which replaces the current one of the phone: ten digits, the first 6 to 9, with or without
 // +91.
 func (c *Client) Send(ctx context.Context, phone string, options ...CallOption) (*SentCode, error) {

@@ -40,7 +40,9 @@ type schema struct {
 
 // Each operation, called with every field.
 var operations = map[string]func(*Client) (any, error){
-	"sendOtp":             func(c *Client) (any, error) { return c.Send(context.Background(), "9876543210") },
+	"sendOtp": func(c *Client) (any, error) {
+		return c.Send(context.Background(), "9876543210", WithLastLine("a.example"))
+	},
 	"relayOtp":            func(c *Client) (any, error) { return c.Relay(context.Background(), "9876543210", "2468", time.Minute) },
 	"getOtpStatus":        func(c *Client) (any, error) { return c.Status(context.Background(), "ID") },
 	"verifyOtp":           func(c *Client) (any, error) { return c.Verify(context.Background(), "9876543210", "123456", "ID") },

@@ -17,7 +17,8 @@ function sampleOf(schema) {
   }
   if (schema.items) return [sampleOf(schema.items)];
   if (schema.enum) return schema.enum[0];
-  if (schema.examples || schema.example !== undefined) return schema.examples?.[0] ?? schema.example;
+  const example = schema.examples?.find((one) => one !== null) ?? schema.example;
+  if (example !== undefined) return example;
   if (schema.pattern === "^[0-9]{6}$") return "123456";
   if (schema.pattern?.includes("[6-9][0-9]{9}")) return "+919876543210";
   const [type] = [schema.type].flat();

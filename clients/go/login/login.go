@@ -22,6 +22,8 @@ type Options struct {
 	// ClientAddress is the address of the person, that of the connection by default. Behind a proxy take what your own
 	// proxy wrote, since anybody can send a header. Addresses that are not known count as one.
 	ClientAddress func(*http.Request) netip.Addr
+	// LastLine is what each send names as the last line of an SMS; see dwar.WithLastLine.
+	LastLine string
 	// OnError is told of each fault that a person sees as LOGIN_UNAVAILABLE. Nothing is logged by default.
 	OnError func(*http.Request, error)
 }

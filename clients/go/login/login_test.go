@@ -123,6 +123,25 @@ func TestAdmitIsAskedWithTheBodyBeforeASend(t *testing.T) {
 	}
 }
 
+func TestEachSendNamesTheLastLineOfTheOptions(t *testing.T) {
+	for line, expected := range map[string]string{
+		"":            `{"phone":"9876543210"}`,
+		"FA+9qCX9VSu": `{"last_line":"FA+9qCX9VSu","phone":"9876543210"}`,
+	} {
+		var body []byte
+		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ = io.ReadAll(r.Body)
+			_, _ = io.WriteString(w, sentCode)
+		}))
+		defer service.Close()
+		h := handler(t, service.URL, "svc_test_1", "p", &login.Options{LastLine: line})
+		play(h, ask("/send", `{"phone":"9876543210","last_line":"evil.example"}`))
+		if string(body) != expected {
+			t.Errorf("%q: %s", line, body)
+		}
+	}
+}
+
 func TestAFaultGoesToOnErrorAndNotToThePerson(t *testing.T) {
 	url, _ := fake(t, http.StatusPaymentRequired, `{"error":"The wallet.","code":"INSUFFICIENT_BALANCE"}`)
 	var told error

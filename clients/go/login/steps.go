@@ -18,7 +18,7 @@ func (h *Handler) send(c *call) error {
 			return err
 		}
 	}
-	sent, err := h.client.Send(c.context(), c.text("phone"))
+	sent, err := h.client.Send(c.context(), c.text("phone"), dwar.WithLastLine(h.options.LastLine))
 	if answered(err) {
 		place.count()
 	}

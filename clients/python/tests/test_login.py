@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx
@@ -17,14 +17,16 @@ SECRET = "the secret of this backend, 32 characters"
 ORIGIN = "https://shop.example"
 SENT = {"otp_id": "o1", "expires_in": 600}
 
+Service = Callable[[httpx.Request], httpx.Response]
 
-def login(answer: httpx.Response | Exception, **options: Any) -> Login:
-    """A login whose service answers so, whatever it is asked."""
+
+def login(answer: httpx.Response | Exception | Service, **options: Any) -> Login:
+    """A login whose service answers so."""
 
     def respond(request: httpx.Request) -> httpx.Response:
         if isinstance(answer, Exception):
             raise answer
-        return answer
+        return answer if isinstance(answer, httpx.Response) else answer(request)
 
     http_client = httpx.Client(transport=httpx.MockTransport(respond))
     dwar = Dwar(URL, "svc_test_1", timeout=0.1, http_client=http_client)
@@ -55,6 +57,18 @@ def test_admit_sees_the_body_and_may_refuse_which_is_no_send_of_the_address() ->
         assert outcome(answer) == (403, "CAPTCHA_REQUIRED")
         assert json.loads(answer.body)["error"] == "Show that you are human."
     assert outcome(guarded.answer(request(phone="9876543210", captcha="right"))) == (200, None)
+
+
+@pytest.mark.parametrize("named", [{}, {"last_line": "FA+9qCX9VSu"}])
+def test_each_send_names_the_last_line_of_the_login(named: dict[str, str]) -> None:
+    asked: list[dict[str, str]] = []
+
+    def service(request: httpx.Request) -> httpx.Response:
+        asked.append(json.loads(request.content))
+        return httpx.Response(200, json=SENT)
+
+    outcome(login(service, **named).answer(request(phone="9876543210", last_line="evil.example")))
+    assert asked == [{"phone": "9876543210", **named}]
 
 
 def test_a_fault_is_told_to_the_application_and_not_to_the_person() -> None:

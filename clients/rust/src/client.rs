@@ -48,15 +48,24 @@ impl Client {
         Ok(Self { transport: self.transport.with_timeout(timeout)?, ..self })
     }
 
-    /// Sends a fresh code, which replaces the current one of the phone.
-    pub async fn send(&self, phone: &str) -> Result<SentCode> {
-        self.send_with_key(phone, &new_key()).await
+    /// Sends a fresh code, which replaces the current one of the phone. The last line is that of an SMS, a domain or an
+    /// app hash that the project allows; without one the project's own stands there.
+    pub async fn send(&self, phone: &str, last_line: Option<&str>) -> Result<SentCode> {
+        self.send_with_key(phone, last_line, &new_key()).await
     }
 
     /// [`send`](Self::send) with an `Idempotency-Key` that is the same for every repetition of one intent, 1 to 255
     /// visible ASCII characters.
-    pub async fn send_with_key(&self, phone: &str, idempotency_key: &str) -> Result<SentCode> {
-        let body = json!({ "phone": checked(phone)? });
+    pub async fn send_with_key(
+        &self,
+        phone: &str,
+        last_line: Option<&str>,
+        idempotency_key: &str,
+    ) -> Result<SentCode> {
+        let mut body = json!({ "phone": checked(phone)? });
+        if let Some(last_line) = last_line {
+            body["last_line"] = last_line.into();
+        }
         self.write("/v1/otp/send", body, idempotency_key).await
     }
 

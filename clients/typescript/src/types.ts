@@ -7,6 +7,8 @@ export type Channel = "whatsapp" | "sms";
 export interface SendBody {
   /** Ten digits, the first 6 to 9, with or without `+91`. */
   phone: string;
+  /** The last line of an SMS, a domain or an app hash that the project allows; by default the project's own. */
+  last_line?: string | null;
 }
 
 export interface VerifyBody {

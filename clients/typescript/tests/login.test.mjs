@@ -116,6 +116,18 @@ test("an admit that throws lets nothing through", async () => {
   await assert.rejects(login.handle(sending()), /captcha/);
 });
 
+test("each send names the last line of the options, or none", async () => {
+  const asked = [];
+  const answer = async (_, { body }) => {
+    asked.push(JSON.parse(body));
+    return Response.json(sent);
+  };
+  await createLogin(options(answer)).handle(sending());
+  const body = { phone: "9876543210", last_line: "evil.example" };
+  await createLogin(options(answer, { lastLine: "FA+9qCX9VSu" })).handle(sending(body));
+  assert.deepEqual(asked, [{ phone: "9876543210" }, { phone: "9876543210", last_line: "FA+9qCX9VSu" }]);
+});
+
 test("onError is told of faults, and of nothing that the person can mend", async () => {
   const told = [];
   const answer = (status, code) => async () => Response.json({ error: "…", code, request_id: "r" }, { status });

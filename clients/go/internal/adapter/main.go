@@ -42,6 +42,7 @@ type settings struct {
 
 type arguments struct {
 	Phone          string            `json:"phone"`
+	LastLine       string            `json:"last_line"`
 	Code           string            `json:"code"`
 	OTPID          string            `json:"otp_id"`
 	ExpiresIn      int64             `json:"expires_in"`
@@ -167,7 +168,7 @@ func onClient(ctx context.Context, client *dwar.Client, call string, args argume
 	}
 	switch call {
 	case "sendOtp":
-		return client.Send(ctx, args.Phone, options...)
+		return client.Send(ctx, args.Phone, append(options, dwar.WithLastLine(args.LastLine))...)
 	case "relayOtp":
 		return client.Relay(ctx, args.Phone, args.Code, time.Duration(args.ExpiresIn)*time.Second, options...)
 	case "getOtpStatus":

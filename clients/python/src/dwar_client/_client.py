@@ -41,9 +41,14 @@ class Calls:
         self._key = {"X-Api-Key": visible_ascii("api_key", api_key)}
         self._transport = Transport(waiting, url, timeout)
 
-    async def send(self, phone: str, *, idempotency_key: str | None = None) -> SentCode:
-        """Sends a fresh code, which replaces the phone's current one."""
+    async def send(self, phone: str, *, last_line: str | None = None, idempotency_key: str | None = None) -> SentCode:
+        """Sends a fresh code, which replaces the phone's current one.
+
+        `last_line` is that of an SMS, a domain or an app hash that the project allows; by default the project's own.
+        """
         body = {"phone": _phone(phone)}
+        if last_line is not None:
+            body["last_line"] = last_line
         return await self._write(SentCode, "otp_id", "/v1/otp/send", body, idempotency_key)
 
     async def relay(self, phone: str, code: str, expires_in: int, *, idempotency_key: str | None = None) -> SentCode:

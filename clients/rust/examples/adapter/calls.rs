@@ -9,10 +9,11 @@ use crate::store::File;
 pub async fn on_client(client: &Client, call: &str, args: &Arguments) -> Result<Shown, Error> {
     let Arguments { phone, code, access_token, refresh_token, .. } = args;
     let (otp_id, key) = (args.otp_id.as_deref(), args.idempotency_key.as_deref());
+    let last_line = args.last_line.as_deref();
     let expires_in = Duration::from_secs(args.expires_in);
     match (call, key) {
-        ("sendOtp", None) => shown(client.send(phone).await),
-        ("sendOtp", Some(key)) => shown(client.send_with_key(phone, key).await),
+        ("sendOtp", None) => shown(client.send(phone, last_line).await),
+        ("sendOtp", Some(key)) => shown(client.send_with_key(phone, last_line, key).await),
         ("relayOtp", None) => shown(client.relay(phone, code, expires_in).await),
         ("relayOtp", Some(key)) => shown(client.relay_with_key(phone, code, expires_in, key).await),
         ("getOtpStatus", _) => shown(client.status(otp_id.unwrap_or_default()).await),

@@ -46,6 +46,7 @@ pub struct Settings {
 #[serde(default)]
 pub struct Arguments {
     pub phone: String,
+    pub last_line: Option<String>,
     pub code: String,
     pub otp_id: Option<String>,
     pub expires_in: u64,

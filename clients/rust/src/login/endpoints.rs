@@ -57,7 +57,8 @@ impl Login {
             self.addresses.give_back(taken);
             return Err(refusal);
         }
-        self.client.send(call.text("phone")).await.map_err(|error| {
+        let sent = self.client.send(call.text("phone"), self.last_line.as_deref()).await;
+        sent.map_err(|error| {
             if error.status().is_none() {
                 self.addresses.give_back(taken);
             }

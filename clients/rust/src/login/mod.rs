@@ -43,6 +43,7 @@ pub struct Login {
     addresses: AddressLimit,
     client_address: Box<ClientAddress>,
     admit: Box<Admit>,
+    last_line: Option<String>,
     on_error: Box<dyn Fn(&Error) + Send + Sync>,
 }
 
@@ -70,6 +71,7 @@ impl Login {
             addresses: AddressLimit::default(),
             client_address: Box::new(peer),
             admit: Box::new(|_, _| Box::pin(async { Ok(()) })),
+            last_line: None,
             on_error: Box::new(|_| {}),
         })
     }
@@ -92,6 +94,11 @@ impl Login {
         Asked: Future<Output = std::result::Result<(), Refusal>> + Send + 'static,
     {
         Self { admit: Box::new(move |parts, body| Box::pin(admit(parts, body))), ..self }
+    }
+
+    /// The last line that each send names; see [`Client::send`].
+    pub fn with_last_line(self, line: &str) -> Self {
+        Self { last_line: Some(line.into()), ..self }
     }
 
     /// Is told of every failure that the person sees as `LOGIN_UNAVAILABLE`; by default nobody is.

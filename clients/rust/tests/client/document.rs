@@ -68,7 +68,7 @@ fn fields(result: Result<impl Debug>) -> Result<Names> {
 async fn call(client: &Client, operation: &str) -> Option<Result<Names>> {
     let phone = "9876543210";
     Some(match operation {
-        "sendOtp" => fields(client.send(phone).await),
+        "sendOtp" => fields(client.send(phone, Some("a.example")).await),
         "relayOtp" => fields(client.relay(phone, "2468", Duration::from_secs(60)).await),
         "getOtpStatus" => fields(client.status("ID").await),
         "verifyOtp" => fields(client.verify(phone, "123456", Some("ID")).await),

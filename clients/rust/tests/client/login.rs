@@ -85,6 +85,20 @@ async fn admit_sees_the_body_and_its_refusal_is_answered_as_it_is_and_does_not_c
 }
 
 #[tokio::test]
+async fn each_send_names_the_last_line_of_the_login() {
+    let service = service();
+    let plain = login(&service).with_client_address(|_| Some([192, 0, 2, 1].into()));
+    let named = login(&service).with_client_address(|_| Some([192, 0, 2, 1].into()));
+    let body = json!({ "phone": "9876543210", "last_line": "evil.example" });
+    send(&Arc::new(plain), body.clone()).await;
+    send(&Arc::new(named.with_last_line("FA+9qCX9VSu")), body).await;
+    let asked: Vec<_> = service.take_asked().into_iter().map(|request| request.body).collect();
+    let phone = "9876543210";
+    let line = json!({ "phone": phone, "last_line": "FA+9qCX9VSu" });
+    assert_eq!(asked, [json!({ "phone": phone }), line]);
+}
+
+#[tokio::test]
 async fn a_request_without_an_address_is_a_fault_that_the_application_is_told() {
     let (service, told) = (service(), Arc::new(Mutex::new(Vec::new())));
     let heard = Arc::clone(&told);

@@ -18,6 +18,8 @@ export interface EndpointsOptions {
   secret: string;
   /** The origins of your own pages, such as `https://shop.example`. */
   origins: readonly string[];
+  /** The `last_line` that each send names; by default none. */
+  lastLine?: string;
   /** Told of every failure that the person sees as `LOGIN_UNAVAILABLE`. */
   onError?: (error: DwarError) => void;
 }
@@ -102,7 +104,9 @@ export class Endpoints {
     try {
       const refusal = await application.admit(body);
       if (refusal) throw new Refusal(refusal.status, refusal.code, refusal.message);
-      const { otp_id, expires_in } = await this.#options.dwar.send({ phone: text(body, "phone") });
+      const { dwar, lastLine } = this.#options;
+      const wanted = { phone: text(body, "phone"), ...(lastLine !== undefined && { last_line: lastLine }) };
+      const { otp_id, expires_in } = await dwar.send(wanted);
       return answer(200, { otp_id, expires_in }, codeCookie(otp_id, expires_in));
     } catch (error) {
       if (!(error instanceof DwarError && error.status !== undefined)) taken();

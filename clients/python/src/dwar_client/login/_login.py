@@ -27,6 +27,7 @@ class AsyncLogin(Rules):
         origins: Collection[str],
         client_address: Callable[[LoginRequest], str] | None = None,
         admit: Callable[[LoginRequest, Mapping[str, Any]], Awaitable[Refusal | None]] | None = None,
+        last_line: str | None = None,
         on_error: Callable[[DwarError], object] | None = None,
     ) -> None:
         """`secret` is one of your backend, 32 characters or more, the same in all its processes: two tabs that refresh
@@ -34,9 +35,9 @@ class AsyncLogin(Rules):
 
         `client_address` tells the address that asks, where it is not the peer's: behind a proxy all people have that of
         the proxy, and share its five sends in ten minutes. `admit` is asked before a code is sent, with the request and
-        its JSON body, and refuses by returning a `Refusal`, such as one with 403 `CAPTCHA_REQUIRED`. `on_error` gets
-        the error behind an answer 503 `LOGIN_UNAVAILABLE`."""
-        super().__init__(dwar, verifier, secret, origins, client_address, admit, on_error)
+        its JSON body, and refuses by returning a `Refusal`, such as one with 403 `CAPTCHA_REQUIRED`. Each send names
+        `last_line`, if it is given. `on_error` gets the error behind an answer 503 `LOGIN_UNAVAILABLE`."""
+        super().__init__(dwar, verifier, secret, origins, client_address, admit, last_line, on_error)
 
 
 class Login(Blocking[Rules]):
@@ -52,10 +53,11 @@ class Login(Blocking[Rules]):
         origins: Collection[str],
         client_address: Callable[[LoginRequest], str] | None = None,
         admit: Callable[[LoginRequest, Mapping[str, Any]], Refusal | None] | None = None,
+        last_line: str | None = None,
         on_error: Callable[[DwarError], object] | None = None,
     ) -> None:
         asked = awaitable(admit) if admit else None
-        self._inner = Rules(dwar._inner, verifier._inner, secret, origins, client_address, asked, on_error)
+        self._inner = Rules(dwar._inner, verifier._inner, secret, origins, client_address, asked, last_line, on_error)
 
     answer = blocking(Rules.answer)
     authenticate = blocking(Rules.authenticate)

@@ -70,6 +70,7 @@ class Rules:
         origins: Collection[str],
         client_address: Callable[[LoginRequest], str] | None,
         admit: Hook | None,
+        last_line: str | None,
         on_error: Callable[[DwarError], object] | None,
     ) -> None:
         if not all(re.fullmatch(r"[a-z][a-z0-9+.-]*://[a-z0-9.:\[\]-]+", origin) for origin in origins):
@@ -80,6 +81,7 @@ class Rules:
         self._origins = frozenset(origins)
         self._client_address = client_address or _peer
         self._admit = admit
+        self._last_line = last_line
         self._on_error = on_error
         self._sends = SendLimit()
         self._steps = {"/send": self._send, "/verify": self._verify, "/refresh": self._refresh, "/logout": self._logout}
@@ -146,7 +148,7 @@ class Rules:
         refusal = await self._admit(asked.request, asked.body) if self._admit else None
         if refusal:
             raise refusal
-        return await self._calls.send(asked.text("phone"))
+        return await self._calls.send(asked.text("phone"), last_line=self._last_line)
 
     async def _verify(self, asked: Asked) -> LoginAnswer:
         otp_id = asked.credential(OTP)
