@@ -3,7 +3,7 @@
 use crate::{Refused, StatusCode};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
+use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 /// Schemas by name, as they go into a document.
 pub type Schemas = Vec<(String, Value)>;
@@ -131,9 +131,18 @@ pub fn common_headers() -> Value {
 
 /// Claims of a project, each a text.
 pub fn claims() -> Object {
+    claims_of(Type::Object)
+}
+
+/// The same, where `null` leaves them as they are.
+pub fn given_claims() -> Object {
+    claims_of(SchemaType::from_iter([Type::Object, Type::Null]))
+}
+
+fn claims_of(kind: impl Into<SchemaType>) -> Object {
     let text = ObjectBuilder::new().schema_type(Type::String).max_length(Some(512));
     ObjectBuilder::new()
-        .schema_type(Type::Object)
+        .schema_type(kind)
         .description(Some("What live tokens say beside the claims of every token, if they name an issuer of the project's own."))
         .additional_properties(Some(text))
         .max_properties(Some(8))

@@ -10,7 +10,7 @@ use dwar_kernel::{FixedClaims, Phone};
 use dwar_operator::Command;
 use dwar_project::{ProjectChange, ProjectName};
 use dwar_wallet::Paise;
-use dwar_wire::openapi::{claims, given_phone};
+use dwar_wire::openapi::{given_claims, given_phone};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -82,7 +82,7 @@ struct Settings {
     relay_test: Option<bool>,
     own_issuer: Option<bool>,
     /// In place of those before; names and values have 512 bytes together at most.
-    #[schema(schema_with = claims)]
+    #[schema(schema_with = given_claims)]
     token_claims: Option<BTreeMap<String, String>>,
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>)]
