@@ -10,9 +10,9 @@ async fn asks_the_api_for_its_own_project_and_tells_the_whole_answer() {
     let body = r#"{"phone":"9876543210"}"#;
     let fields = [("method", "POST"), ("target", "/v1/otp/send"), ("body", body)];
     let reply = member.post(&house.page("playground/call"), &fields).await;
-    let answer: serde_json::Value = serde_json::from_str(&reply.body).unwrap();
+    let answer: Value = serde_json::from_str(&reply.body).unwrap();
     assert_eq!((&answer["status"], &answer["body"]), (&200.into(), &r#"{"ok":true}"#.into()));
-    assert_eq!(answer["headers"][0], serde_json::json!(["ratelimit-limit", "20"]));
+    assert_eq!(answer["headers"][0], json!(["ratelimit-limit", "20"]));
     let asked = house.asked.0.lock().unwrap().remove(0);
     assert_eq!((asked.0, asked.1.method.as_str()), (house.project, "POST"));
     assert_eq!(
