@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use dwar_kernel::{HookId, NewSecret, ProjectId, StoreError};
 use dwar_project::{Hook, HookCaller, HookStore};
 use dwar_sql::schema::{api_keys, hooks, projects};
-use dwar_sql::{At, CallerRow, HookRow, Id, read_all, read_one};
+use dwar_sql::{At, CallerRow, HookRow, Id, read_all};
 
 #[async_trait]
 impl HookStore for Store {
@@ -35,16 +35,17 @@ impl HookStore for Store {
 
     async fn hook_caller(&self, hook: HookId) -> Result<Option<HookCaller>, StoreError> {
         self.read(move |conn| {
-            let query = hooks::table.find(Id::from(hook));
-            let Some(hook) = read_one!(HookRow of query, conn) else { return Ok(None) };
-            let hook: Hook = hook;
-            let query = projects::table
-                .inner_join(api_keys::table)
-                .filter(api_keys::project_id.eq(Id::from(hook.project)))
-                .filter(api_keys::mode.eq(hook.mode.as_str()))
-                .filter(projects::archived_at.is_null());
-            let caller: Option<_> = read_one!(CallerRow of query, conn);
-            Ok(caller.map(|caller| HookCaller { hook, caller }))
+            let its_key = api_keys::project_id.eq(projects::id).and(api_keys::mode.eq(hooks::mode));
+            let found: Option<(HookRow, CallerRow)> = hooks::table
+                .inner_join(projects::table.on(projects::id.eq(hooks::project_id)))
+                .inner_join(api_keys::table.on(its_key))
+                .filter(hooks::id.eq(Id::from(hook)))
+                .filter(projects::archived_at.is_null())
+                .select((HookRow::as_select(), CallerRow::as_select()))
+                .first(conn)
+                .optional()?;
+            let Some((hook, caller)) = found else { return Ok(None) };
+            Ok(Some(HookCaller { hook: hook.try_into()?, caller: caller.try_into()? }))
         })
         .await
     }

@@ -528,7 +528,7 @@ diesel::joinable!(operator_links -> operators (operator_id));
 diesel::joinable!(operator_sessions -> operators (operator_id));
 diesel::joinable!(operator_passkeys -> operators (operator_id));
 
-diesel::allow_tables_to_appear_in_same_query!(api_keys, projects, sessions);
+diesel::allow_tables_to_appear_in_same_query!(api_keys, hooks, projects, sessions);
 diesel::allow_tables_to_appear_in_same_query!(
     event_deliveries,
     events,
