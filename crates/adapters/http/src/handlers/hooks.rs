@@ -68,6 +68,7 @@ async fn deliver(
     order: &Arc<HookOrder>,
     deadline: Instant,
 ) -> Result<(), HookRefusal> {
+    let mut first_at_work = false;
     loop {
         let recorded = Arc::new(AtomicBool::new(false));
         let work = {
@@ -80,14 +81,16 @@ async fn deliver(
         };
         match timeout_at(deadline, work).await {
             Ok(Ok(Some(outcome))) => return outcome,
-            // The first call with this body is at work; at the end of the time it counts as taken.
-            Ok(Ok(None)) if Instant::now() + LOOK_AGAIN >= deadline => return Ok(()),
-            Ok(Ok(None)) => sleep_until(Instant::now() + LOOK_AGAIN).await,
+            // The first call with this body is at work; at the end of the time this one counts as taken, too.
+            Ok(Ok(None)) => {
+                first_at_work = true;
+                sleep_until(deadline.min(Instant::now() + LOOK_AGAIN)).await;
+            }
             Ok(Err(failed)) => {
                 failed.log_cause();
                 break;
             }
-            Err(_) if recorded.load(Ordering::Acquire) => return Ok(()),
+            Err(_) if first_at_work || recorded.load(Ordering::Acquire) => return Ok(()),
             Err(_) => break,
         }
     }
