@@ -46,11 +46,10 @@ impl Idempotency {
         let (project, mode) = (caller.project.id, caller.mode);
         let id = project.uuid();
         let scope = [id.as_bytes().as_slice(), mode.as_str().as_bytes(), route.as_bytes()];
-        let digest = |last: &str| {
-            vault.digest(Purpose::Idempotency, &[scope[0], scope[1], scope[2], last.as_bytes()])
-        };
-        let slot = Slot { project, mode, route, key: digest(repeat.key.expose()) };
-        let fingerprint = digest(asked);
+        let digest =
+            |last: &[u8]| vault.digest(Purpose::Idempotency, &[scope[0], scope[1], scope[2], last]);
+        let slot = Slot { project, mode, route, key: digest(repeat.key) };
+        let fingerprint = digest(asked.as_bytes());
         let began_at = self.tools.now();
         let record = Record { fingerprint, phone, began_at, answer: None };
         Ok(match self.store.begin(slot, record, repeat.lifetimes).await? {

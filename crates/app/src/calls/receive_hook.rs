@@ -1,12 +1,11 @@
 use super::send_otp::Repeat;
 use crate::refusals::refusals;
 use crate::{AdmitRequest, RelayOtp, RelayOtpError, SendOtpError, Toolbox};
-use dwar_kernel::{HookId, Phone, Purpose, StoreError, TRACE, WebhookSecret};
-use dwar_otp::idempotency::{IdempotencyKey, Lifetimes};
+use dwar_kernel::{Digest, HookId, Phone, Purpose, StoreError, TRACE, WebhookSecret};
+use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{Code, HookFormat, HookRefusal, Refusal, RelayLifetime, WebhookCall};
-use dwar_project::{Caller, Hook, HookCaller, HookKind, HookStore};
+use dwar_project::{Caller, HookCaller, HookKind, HookStore};
 use dwar_ratelimit::RequestScope;
-use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
@@ -44,7 +43,7 @@ pub struct HookOrder {
     pub caller: Caller,
     asked: Result<(Phone, Code), HookRefusal>,
     lifetime: Duration,
-    key: IdempotencyKey,
+    key: Digest,
     format: &'static dyn HookFormat,
 }
 
@@ -83,8 +82,26 @@ impl ReceiveHook {
         if !format.proves(&secrets, call, now) {
             return Err(ReceiveHookError::Unauthenticated);
         }
-        let (asked, key) = (format.read(&call.body), self.key_of(&hook, &call.body)?);
+        let asked = match format.read(&call.body) {
+            // Judged here, so that a repetition that waits for the first call counts once.
+            Ok(_) if !self.admits(&caller).await? => Err(HookRefusal::ProjectLimited),
+            asked => asked,
+        };
+        // A repetition of the call is recognised by the hook and the body.
+        let key = vault.digest(Purpose::Idempotency, &[owner.as_bytes(), &call.body]);
         Ok(HookOrder { caller, asked, lifetime: hook.lifetime, key, format })
+    }
+
+    /// Whether the ceiling of the project and mode leaves room for one more send.
+    async fn admits(&self, caller: &Caller) -> Result<bool, StoreError> {
+        let (key, mode) = (caller.key, caller.mode);
+        let admission = self.admit_request.admit(key, mode, RequestScope::Send).await?;
+        let admitted = admission.is_none_or(|admission| admission.admitted);
+        if !admitted {
+            let tally = &self.relay.sends.tally;
+            tally.refused((caller.project.id, mode), None, Refusal::Ceiling);
+        }
+        Ok(admitted)
     }
 
     /// Sends what is asked for, once for each body; `None` while the first call with this body is at work.
@@ -113,32 +130,13 @@ impl ReceiveHook {
     ) -> Result<(), Ended> {
         let HookOrder { caller, asked, lifetime, key, format } = order;
         let (phone, code) = asked.clone().map_err(Ended::Refused)?;
-        let (key_id, mode) = (caller.key, caller.mode);
-        let admitted = self.admit_request.admit(key_id, mode, RequestScope::Send).await;
-        if admitted.map_err(Ended::Failed)?.is_some_and(|admission| !admission.admitted) {
-            let tally = &self.relay.sends.tally;
-            tally.refused((caller.project.id, mode), None, Refusal::Ceiling);
-            return Err(Ended::Refused(HookRefusal::ProjectLimited));
-        }
         let lifetime = RelayLifetime::from_seconds(lifetime.as_secs());
         let lifetime = lifetime.ok_or(Ended::Refused(HookRefusal::Unavailable))?;
         // A first call that never ended is not done again: whoever repeats it has given up by then.
         let lifetimes = Lifetimes { lease: format.repeats_for(), keep: format.repeats_for() };
-        let repeat = Some(Repeat { key, lifetimes });
+        let repeat = Some(Repeat { key: &key.0, lifetimes });
         self.relay.deliver(caller, &phone, (code, lifetime), repeat, recorded).await?;
         Ok(())
-    }
-
-    /// By what a repetition of the call is recognised: the hook and the body.
-    fn key_of(&self, hook: &Hook, body: &[u8]) -> Result<IdempotencyKey, StoreError> {
-        let (vault, id) = (&self.tools.vault, hook.id.uuid());
-        let digest = vault.digest(Purpose::Idempotency, &[id.as_bytes(), body]);
-        let mut text = format!("{}:", hook.id);
-        for byte in digest.0 {
-            // Writing to a text cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text.parse().map_err(|_| StoreError::Failed("a digest is no key".into()))
     }
 }
 

@@ -49,7 +49,7 @@ impl RelayOtp {
         if !caller.project.relay.is_on(caller.mode) {
             return Err(RelayOtpError::Disabled);
         }
-        let repeat = key.map(|key| Repeat { key, lifetimes: self.sends.idempotency.lifetimes });
+        let repeat = key.map(|key| self.sends.repeat(key));
         self.deliver(caller, phone, message, repeat, &|| ()).await
     }
 

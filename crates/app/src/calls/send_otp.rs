@@ -44,7 +44,8 @@ pub(crate) struct Order<'a> {
 /// By what a request is recognised when it is repeated, and for how long.
 #[derive(Clone, Copy)]
 pub(crate) struct Repeat<'a> {
-    pub(crate) key: &'a IdempotencyKey,
+    /// For a digest alone.
+    pub(crate) key: &'a [u8],
     pub(crate) lifetimes: Lifetimes,
 }
 
@@ -87,9 +88,14 @@ impl SendOtp {
         last_line: Option<LastLine>,
         key: Option<&IdempotencyKey>,
     ) -> Result<SentOtp, SendOtpError> {
-        let repeat = key.map(|key| Repeat { key, lifetimes: self.idempotency.lifetimes });
+        let repeat = key.map(|key| self.repeat(key));
         let errand = Errand::LogIn(last_line.map(String::from));
         self.run(&Order { caller, phone, errand, repeat, recorded: &|| () }).await
+    }
+
+    /// A request with this `Idempotency-Key`.
+    pub(crate) fn repeat<'a>(&self, key: &'a IdempotencyKey) -> Repeat<'a> {
+        Repeat { key: key.expose().as_bytes(), lifetimes: self.idempotency.lifetimes }
     }
 
     /// Does what is ordered, once for each key.
@@ -196,20 +202,16 @@ impl SendOtp {
         let Toolbox { entropy, vault, .. } = &self.deliver.tools;
         let (project, mode) = (caller.project.id, caller.mode);
         let id = OtpId::new(now, entropy.as_ref());
-        let (code, digest, state, lifetime) = match errand {
-            Errand::LogIn(_) => {
+        let (code, digest, state, lifetime, last_line) = match errand {
+            Errand::LogIn(last_line) => {
                 let code = Code::generate(entropy.as_ref());
                 let binding = Otp::binding_of(id, project, mode, &index);
                 let digest = self.codes.digest(&binding, &code);
-                (code, digest, OtpState::Active, self.policy.lifetime)
+                (code, digest, OtpState::Active, self.policy.lifetime, last_line.clone())
             }
             Errand::Relay(code, lifetime) => {
-                (code.clone(), CodeDigest::NONE, OtpState::Relayed, *lifetime)
+                (code.clone(), CodeDigest::NONE, OtpState::Relayed, *lifetime, None)
             }
-        };
-        let last_line = match errand {
-            Errand::LogIn(last_line) => last_line.clone(),
-            Errand::Relay(..) => None,
         };
         let contents = Contents { phone: (*phone).clone(), code, last_line };
         let sealed = contents.sealed_text();
