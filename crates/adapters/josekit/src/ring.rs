@@ -57,9 +57,7 @@ impl Ring {
         let keys: Vec<_> = self.published(now).map(|key| key.public.as_str()).collect();
         let json = format!(r#"{{"keys":[{}]}}"#, keys.join(","));
         let etag = URL_SAFE_NO_PAD.encode(Sha256::digest(&json));
-        let mut algorithms: Vec<_> = self.algorithms(now).collect();
-        algorithms.dedup();
-        JwkSet { json, etag, algorithms }
+        JwkSet { json, etag, algorithms: self.algorithms(now).collect() }
     }
 
     fn algorithms(&self, now: Timestamp) -> impl Iterator<Item = Algorithm> {
