@@ -31,6 +31,11 @@ impl Answer {
     }
 }
 
+/// A secret that nobody is shown again.
+pub fn shown_once(secret: &str) -> String {
+    format!("Secret  {secret}\n\nCopy it now. You will not see it again.")
+}
+
 /// A line for each of `all`; `none` if there is none.
 pub fn lines<T>(all: &[T], line: impl Fn(&T) -> String, none: &str) -> String {
     let lines: Vec<String> = all.iter().map(line).collect();

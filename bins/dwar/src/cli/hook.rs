@@ -1,10 +1,10 @@
-use super::answer::lines;
+use super::answer::{lines, shown_once};
 use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
 use dwar_admin::views::{AddedHook, Hook, HookSecret, Page, RemovedHook};
 use dwar_app::NewHook;
-use dwar_kernel::{HookId, KeyMode, WebhookSecret};
+use dwar_kernel::{HookId, KeyMode};
 use dwar_operator::By;
 use dwar_project::{Hook as Kept, HookKind};
 
@@ -49,7 +49,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Command::Add { of: OneProject { project }, kind, mode, expires_in } => {
             let added = hooks.add(&by, project, NewHook { kind, mode, expires_in }).await;
             let (hook, secret) = added.map_err(of(project))?;
-            let text = format!("{}\n{}", line(&hook), shown_once(&hook, &secret));
+            let text = format!("{}\n{}", line(&hook), shown_once(&hook.kind.shown(&secret)));
             Ok(Answer::of(&AddedHook::new(&hook, &secret), text))
         }
         Command::List(OneProject { project }) => {
@@ -60,7 +60,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Command::RotateSecret(OneHook { of: OneProject { project }, hook }) => {
             let rotated = hooks.rotate_secret(&by, project, hook).await;
             let (hook, secret) = rotated.map_err(of(project))?;
-            Ok(Answer::of(&HookSecret::new(&hook, &secret), shown_once(&hook, &secret)))
+            Ok(Answer::of(&HookSecret::new(&hook, &secret), shown_once(&hook.kind.shown(&secret))))
         }
         Command::Remove(OneHook { of: OneProject { project }, hook }) => {
             hooks.remove(&by, project, hook).await.map_err(of(project))?;
@@ -72,9 +72,4 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
 fn line(hook: &Kept) -> String {
     let Kept { id, kind, mode, lifetime, .. } = hook;
     format!("{id}  {kind}, {mode}, codes work {} s, at /hooks/{id}", lifetime.as_secs())
-}
-
-fn shown_once(hook: &Kept, secret: &WebhookSecret) -> String {
-    let secret = hook.kind.shown(secret);
-    format!("Secret  {secret}\n\nCopy it now. You will not see it again.")
 }

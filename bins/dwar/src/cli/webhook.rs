@@ -1,4 +1,4 @@
-use super::answer::lines;
+use super::answer::{lines, shown_once};
 use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
@@ -7,7 +7,7 @@ use dwar_admin::views::{
     Webhook, WebhookCall, instant,
 };
 use dwar_app::{MOST_LISTED, Management};
-use dwar_event::{CallFilter, Endpoint, EndpointCall, EventId, WebhookSecret};
+use dwar_event::{CallFilter, Endpoint, EndpointCall, EventId};
 use dwar_kernel::EndpointId;
 use dwar_operator::By;
 
@@ -83,7 +83,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Command::Add { url, full_phone, .. } => {
             let added = endpoints.add(&by, project, &url, full_phone).await;
             let (endpoint, secret) = added.map_err(&refused)?;
-            let text = format!("{}\n{}", line(&endpoint), shown_once(&secret));
+            let text = format!("{}\n{}", line(&endpoint), shown_once(&secret.expose()));
             Ok(Answer::of(&AddedWebhook::new(&endpoint, &secret), text))
         }
         Command::List(_) => {
@@ -103,7 +103,10 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Command::RotateSecret(OneEndpoint { endpoint, .. }) => {
             let rotated = endpoints.rotate_secret(&by, project, endpoint).await;
             let secret = rotated.map_err(&refused)?;
-            Ok(Answer::of(&views::WebhookSecret::new(endpoint, &secret), shown_once(&secret)))
+            Ok(Answer::of(
+                &views::WebhookSecret::new(endpoint, &secret),
+                shown_once(&secret.expose()),
+            ))
         }
         Command::Log { it, failed, limit } => {
             let filter = CallFilter { failed, before: None };
@@ -137,10 +140,6 @@ fn call_line(call: &EndpointCall) -> String {
     let again = call.again.map(|at| format!(", next attempt {}", instant(at))).unwrap_or_default();
     let (at, took) = (instant(call.at), call.took.as_millis());
     format!("{at}  {}  attempt {}: {outcome} ({took} ms){again}", call.event, call.number)
-}
-
-fn shown_once(secret: &WebhookSecret) -> String {
-    format!("Secret  {}\n\nCopy it now. You will not see it again.", secret.expose())
 }
 
 fn line(endpoint: &Endpoint) -> String {
