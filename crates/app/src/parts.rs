@@ -189,7 +189,8 @@ impl Parts {
             limits,
             tally: tally.clone(),
         });
-        let admit_request = Arc::new(AdmitRequest { tools: tools(), limiter, limits });
+        let admit_request =
+            Arc::new(AdmitRequest { tools: tools(), limiter, limits, tally: tally.clone() });
         let public_keys = Arc::new(PublicKeys { tools: tools(), signer: signer() });
         let relay_otp = Arc::new(RelayOtp { sends: send_otp.clone() });
         UseCases {

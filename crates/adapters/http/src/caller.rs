@@ -6,7 +6,6 @@ use actix_web::HttpMessage;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use dwar_app::{Claim, UseCases};
 use dwar_kernel::{ApiKeyId, KeyMode, ProjectId};
-use dwar_otp::Refusal;
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_project::Caller;
 use dwar_ratelimit::{Admission, RequestScope};
@@ -102,11 +101,8 @@ impl ApiCall {
         if self.request.extensions().get::<OnBehalf>().is_none() {
             tally.used(key, client_address(&self.request, self.api.behind_proxy));
         }
-        match admit_request.admit(key, mode, scope).await? {
+        match admit_request.admit(key, (project, mode), scope).await? {
             Some(refusal) if !refusal.admitted => {
-                if scope == RequestScope::Send {
-                    tally.refused((project, mode), None, Refusal::Ceiling);
-                }
                 Err(ApiError::limited(ErrorCode::RateLimited, refusal))
             }
             admission => Ok(admission),

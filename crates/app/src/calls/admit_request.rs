@@ -1,5 +1,6 @@
-use crate::{Limits, Toolbox};
-use dwar_kernel::{ApiKeyId, KeyMode, StoreError, TRACE};
+use crate::{Limits, Tally, Toolbox};
+use dwar_kernel::{ApiKeyId, KeyMode, ProjectId, StoreError, TRACE};
+use dwar_otp::Refusal;
 use dwar_ratelimit::{Admission, RequestKey, RequestLimiter, RequestScope};
 use std::sync::Arc;
 use tracing::instrument;
@@ -12,21 +13,27 @@ pub struct AdmitRequest {
     pub limiter: Arc<dyn RequestLimiter>,
     /// How many are admitted, by mode.
     pub limits: Limits,
+    /// Counts sends that are refused, for people who ask why no code came.
+    pub tally: Arc<Tally>,
 }
 
 impl AdmitRequest {
-    /// Judges and, if admitted, counts one request by `key`; `None` if nothing bounds it.
+    /// Judges and, if admitted, counts one request by `key`, which is of this project and mode; `None` if nothing
+    /// bounds it.
     #[instrument(name = "admit_request", target = TRACE, level = "error", skip_all)]
     pub async fn admit(
         &self,
         key: ApiKeyId,
-        mode: KeyMode,
+        (project, mode): (ProjectId, KeyMode),
         scope: RequestScope,
     ) -> Result<Option<Admission>, StoreError> {
         let Some(quota) = self.limits.of(mode).requests(scope) else { return Ok(None) };
         let key = RequestKey { key, scope };
         let admission = self.limiter.hit(key, quota, self.tools.now()).await?;
         self.tools.observer.limited(scope, admission.admitted);
+        if scope == RequestScope::Send && !admission.admitted {
+            self.tally.refused((project, mode), None, Refusal::Ceiling);
+        }
         Ok(Some(admission))
     }
 }

@@ -3,7 +3,7 @@ use crate::refusals::refusals;
 use crate::{AdmitRequest, RelayOtp, RelayOtpError, SendOtpError, Toolbox};
 use dwar_kernel::{Digest, HookId, Phone, Purpose, StoreError, TRACE, WebhookSecret};
 use dwar_otp::idempotency::Lifetimes;
-use dwar_otp::{Code, HookFormat, HookRefusal, Refusal, RelayLifetime, WebhookCall};
+use dwar_otp::{Code, HookFormat, HookRefusal, RelayLifetime, WebhookCall};
 use dwar_project::{Caller, HookCaller, HookKind, HookStore};
 use dwar_ratelimit::RequestScope;
 use std::sync::Arc;
@@ -94,14 +94,9 @@ impl ReceiveHook {
 
     /// Whether the ceiling of the project and mode leaves room for one more send.
     async fn admits(&self, caller: &Caller) -> Result<bool, StoreError> {
-        let (key, mode) = (caller.key, caller.mode);
-        let admission = self.admit_request.admit(key, mode, RequestScope::Send).await?;
-        let admitted = admission.is_none_or(|admission| admission.admitted);
-        if !admitted {
-            let tally = &self.relay.sends.tally;
-            tally.refused((caller.project.id, mode), None, Refusal::Ceiling);
-        }
-        Ok(admitted)
+        let whose = (caller.project.id, caller.mode);
+        let admission = self.admit_request.admit(caller.key, whose, RequestScope::Send).await?;
+        Ok(admission.is_none_or(|admission| admission.admitted))
     }
 
     /// Sends what is asked for, once for each body; `None` while the first call with this body is at work.

@@ -1,13 +1,22 @@
 use crate::common::{World, down, limits};
 use dwar_app::{AdmitRequest, Limits, ModeLimits};
-use dwar_kernel::KeyMode;
+use dwar_kernel::{KeyMode, ProjectId};
 use dwar_ratelimit::{Admission, MockRequestLimiter, RequestKey, RequestScope};
 use dwar_testkit::{START, minutes};
 use mockall::predicate::eq;
 use std::sync::Arc;
 
 fn admit(world: &World, limiter: MockRequestLimiter) -> AdmitRequest {
-    AdmitRequest { tools: world.tools(), limiter: Arc::new(limiter), limits: limits() }
+    AdmitRequest {
+        tools: world.tools(),
+        limiter: Arc::new(limiter),
+        limits: limits(),
+        tally: world.tally(),
+    }
+}
+
+fn whose(world: &World) -> (ProjectId, KeyMode) {
+    (world.caller.project.id, world.caller.mode)
 }
 
 #[tokio::test]
@@ -29,7 +38,7 @@ async fn each_mode_and_scope_has_its_quota() {
         let mut limiter = MockRequestLimiter::new();
         let hit = limiter.expect_hit().with(eq(key), eq(quota), eq(START));
         hit.times(1).returning(move |_, _, _| Ok(answer));
-        let told = admit(&world, limiter).admit(world.caller.key, world.caller.mode, scope).await;
+        let told = admit(&world, limiter).admit(world.caller.key, whose(&world), scope).await;
         assert_eq!(told.unwrap(), Some(answer));
     }
 }
@@ -41,7 +50,7 @@ async fn a_limiter_that_fails_admits_nobody() {
     limiter.expect_hit().returning(|_, _, _| Err(down()));
     assert!(
         admit(&world, limiter)
-            .admit(world.caller.key, world.caller.mode, RequestScope::General)
+            .admit(world.caller.key, whose(&world), RequestScope::General)
             .await
             .is_err()
     );
@@ -57,6 +66,6 @@ async fn without_a_ceiling_nobody_counts() {
         ..admit(&world, MockRequestLimiter::new())
     };
     for scope in [RequestScope::Send, RequestScope::Verify] {
-        assert_eq!(admit.admit(world.caller.key, world.caller.mode, scope).await.unwrap(), None);
+        assert_eq!(admit.admit(world.caller.key, whose(&world), scope).await.unwrap(), None);
     }
 }
