@@ -112,6 +112,8 @@ impl Caller<'_> {
         other.refused(422, "IDEMPOTENCY_KEY_REUSED");
         self.post("/v1/otp/relay", body(&relayed[3..])).await.refused(422, "INVALID_FIELD");
 
+        // A relayed code may fall back at any moment, and would be the newest message of its phone.
+        let phone = self.house.phone();
         self.post("/v1/otp/send", json!({ "phone": phone })).await.ok();
         let code = self.house.code(self.key, &phone).await;
         self.house.secrets().add_code(&code);
