@@ -154,7 +154,7 @@ async fn unreadable_after_500(database: &Database) {
     };
     let sql = format!(
         "{numbers} INSERT INTO ledger_entries SELECT {ids}, project_id, position + 1 + i, kind, amount, held, \
-         balance_after, held_after, CASE i WHEN 500 THEN {control} ELSE 'r' || i END, {time} \
+         balance_after, held_after, CASE i WHEN 500 THEN {control} ELSE 'r' || i END, {time}, relayed \
          FROM ledger_entries, numbers"
     );
     database.run(&sql).await;

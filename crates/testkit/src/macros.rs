@@ -191,6 +191,7 @@ macro_rules! shared_store_contract_tests {
                 a_relayed_code_takes_the_place_of_none
                 a_relayed_code_opens_nothing
                 a_relayed_code_is_delivered_as_any_other
+                the_ledger_tells_relayed_codes_from_others
                 nothing_is_sent_after_the_end_of_a_relayed_code
                 relayed_codes_and_login_codes_at_once_leave_one_in_force
                 the_answer_that_ends_a_send_charges_its_channel

@@ -178,12 +178,13 @@ async fn statement(
 
 fn entry_line(StatementLine { entry, .. }: &StatementLine) -> String {
     format!(
-        "{}  {:<8} {:>12} {:>12} held {:>12}  {}",
+        "{}  {:<8} {:>12} {:>12} held {:>12}  {}{}",
         entry.at.format("%Y-%m-%d %H:%M:%S UTC"),
         entry.kind.as_str(),
         entry.amount.to_string(),
         entry.after.balance.to_string(),
         entry.after.held.to_string(),
-        entry.reference
+        entry.reference,
+        if entry.relayed { " (relay)" } else { "" }
     )
 }

@@ -22,7 +22,7 @@ impl LoginStore for MemoryStore {
             }
             return Ok(Prepared::Ready(log.admit(&send.quota, &send.guesses, now)));
         }
-        let hold = |amount| state.hold(key.project, id, amount, send.entry, now);
+        let hold = |own| state.hold(own, send.entry);
         let prepared = send.judge(&mut log, hold, now)?;
         if matches!(prepared, Prepared::Ready(_)) {
             if send.takes_place() {
@@ -92,9 +92,9 @@ impl State {
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let (captured, refunded) = self.captured(otp.project, otp.id);
-        let money = (self.held(otp.project, otp.id), captured, refunded);
-        self.apply(otp.project, |wallet| ending.book(wallet, otp, money, entries, now))?;
+        let (capture, refunded) = self.captured(otp.project, otp.id);
+        let money = (self.held(otp.project, otp.id), capture, refunded);
+        self.apply(otp.project, |wallet| ending.book(wallet, money, entries, now))?;
         if matches!(ending, Ending::Settle(_)) {
             self.holds.retain(|hold| (hold.project, hold.send) != (otp.project, otp.id));
         }

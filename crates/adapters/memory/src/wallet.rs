@@ -17,10 +17,14 @@ impl State {
         self.entries(project).next_back().map(|entry| entry.after).unwrap_or_default()
     }
 
-    /// What the entry of this kind and reference added to the balance.
-    fn amount(&self, project: ProjectId, kind: EntryKind, reference: &Reference) -> Option<Paise> {
-        let mut own = self.entries(project);
-        own.find(|entry| entry.kind == kind && entry.reference == *reference).map(|e| e.amount)
+    /// The entry of this kind and reference.
+    fn entry(
+        &self,
+        project: ProjectId,
+        kind: EntryKind,
+        reference: &Reference,
+    ) -> Option<&LedgerEntry> {
+        self.entries(project).find(|entry| entry.kind == kind && entry.reference == *reference)
     }
 
     /// Applies a rule to a project's wallet and writes down what came of it.
@@ -40,30 +44,26 @@ impl State {
     /// Sets money aside for a send.
     pub(crate) fn hold(
         &mut self,
-        project: ProjectId,
-        send: OtpId,
-        amount: Paise,
+        hold: OpenHold,
         entry: EntryId,
-        now: Timestamp,
     ) -> Result<HoldOutcome, StoreError> {
-        let held = self.apply(project, |wallet| wallet.hold(send, amount, entry, now))?;
-        if held == HoldOutcome::Held && amount > Paise::ZERO {
-            self.holds.push(OpenHold { project, send, amount, since: now });
+        let held = self.apply(hold.project, |wallet| wallet.hold(&hold, entry))?;
+        if held == HoldOutcome::Held && hold.amount > Paise::ZERO {
+            self.holds.push(hold);
         }
         Ok(held)
     }
 
     /// What is set aside for a send.
-    pub(crate) fn held(&self, project: ProjectId, send: OtpId) -> Option<Paise> {
+    pub(crate) fn held(&self, project: ProjectId, send: OtpId) -> Option<OpenHold> {
         let mut holds = self.holds.iter();
-        holds.find(|hold| (hold.project, hold.send) == (project, send)).map(|hold| hold.amount)
+        holds.find(|hold| (hold.project, hold.send) == (project, send)).copied()
     }
 
-    /// What a send was charged, and whether that was given back.
-    pub(crate) fn captured(&self, project: ProjectId, send: OtpId) -> (Option<Paise>, bool) {
-        let amount = |kind| self.amount(project, kind, &send.into());
-        let captured = amount(EntryKind::Capture).map(|amount| Paise(-amount.0));
-        (captured, amount(EntryKind::Refund).is_some())
+    /// What a send was charged by, and whether that was given back.
+    pub(crate) fn captured(&self, project: ProjectId, send: OtpId) -> (Option<LedgerEntry>, bool) {
+        let entry = |kind| self.entry(project, kind, &send.into());
+        (entry(EntryKind::Capture).cloned(), entry(EntryKind::Refund).is_some())
     }
 }
 
@@ -76,7 +76,7 @@ impl WalletStore for MemoryStore {
         now: Timestamp,
     ) -> Result<Credited, StoreError> {
         let state = &mut *self.step("WalletStore::credit").await?;
-        let known = state.amount(project, EntryKind::Credit, &credit.reference).is_some();
+        let known = state.entry(project, EntryKind::Credit, &credit.reference).is_some();
         state.apply(project, |wallet| wallet.credit(&credit, known, now))
     }
 
@@ -89,8 +89,8 @@ impl WalletStore for MemoryStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let state = &mut *self.step("WalletStore::settle").await?;
-        let held = state.held(project, send);
-        let rule = |wallet: &mut Wallet| wallet.settle(send, held, settlement, entries, now);
+        let hold = state.held(project, send);
+        let rule = |wallet: &mut Wallet| wallet.settle(hold, settlement, entries, now);
         let ended = state.apply(project, rule)?;
         state.holds.retain(|hold| (hold.project, hold.send) != (project, send));
         Ok(ended)
@@ -104,8 +104,8 @@ impl WalletStore for MemoryStore {
         now: Timestamp,
     ) -> Result<Refunded, StoreError> {
         let state = &mut *self.step("WalletStore::refund").await?;
-        let (captured, refunded) = state.captured(project, send);
-        state.apply(project, |wallet| wallet.refund(send, captured, refunded, entry, now))
+        let (capture, refunded) = state.captured(project, send);
+        state.apply(project, |wallet| wallet.refund(capture.as_ref(), refunded, entry, now))
     }
 
     async fn adjust(
@@ -116,7 +116,7 @@ impl WalletStore for MemoryStore {
     ) -> Result<Adjusted, StoreError> {
         let state = &mut *self.step("WalletStore::adjust").await?;
         let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
-        let known = state.amount(project, kind, reference).is_some();
+        let known = state.entry(project, kind, reference).is_some();
         state.apply(project, |wallet| wallet.adjust(&adjustment, known, now))
     }
 

@@ -181,6 +181,7 @@ diesel::table! {
         held_after -> BigInt,
         reference -> Text,
         made_at -> At,
+        relayed -> Bool,
     }
 }
 
@@ -191,6 +192,7 @@ diesel::table! {
         project_id -> Id,
         amount -> BigInt,
         held_since -> At,
+        relayed -> Bool,
     }
 }
 

@@ -32,6 +32,7 @@ pub struct EntryRow {
     pub held_after: i64,
     pub reference: String,
     pub made_at: At,
+    pub relayed: bool,
 }
 
 /// Money that a send holds.
@@ -42,6 +43,7 @@ pub struct HoldRow {
     pub project_id: Id,
     pub amount: i64,
     pub held_since: At,
+    pub relayed: bool,
 }
 
 /// A balance of these figures in paise.
@@ -87,6 +89,7 @@ impl EntryRow {
             held_after: entry.after.held.0,
             reference: entry.reference.to_string(),
             made_at: entry.at.into(),
+            relayed: entry.relayed,
         }
     }
 }
@@ -103,6 +106,7 @@ impl TryFrom<EntryRow> for LedgerEntry {
             held: Paise(row.held),
             after: balance(row.balance_after, row.held_after),
             reference: read.parse("reference", &row.reference)?,
+            relayed: row.relayed,
             at: read.at("made_at", row.made_at)?,
         })
     }
@@ -115,6 +119,7 @@ impl From<OpenHold> for HoldRow {
             project_id: hold.project.into(),
             amount: hold.amount.0,
             held_since: hold.since.into(),
+            relayed: hold.relayed,
         }
     }
 }
@@ -127,6 +132,7 @@ impl TryFrom<HoldRow> for OpenHold {
         Ok(Self {
             project: read.id("project_id", row.project_id)?,
             send: read.id("send_id", row.send_id)?,
+            relayed: row.relayed,
             amount: Paise(row.amount),
             since: read.at("held_since", row.held_since)?,
         })

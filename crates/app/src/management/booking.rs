@@ -110,9 +110,8 @@ impl ManageWallets {
                 let entries =
                     self.entries(project, None, (*send).into(), ENTRIES_OF_A_SEND).await?;
                 let of = |kind| entries.iter().find(move |entry| entry.kind == kind);
-                let captured = of(EntryKind::Capture).map(|entry| Paise(-entry.amount.0));
                 let refunded = of(EntryKind::Refund).is_some();
-                let refund = wallet.refund(*send, captured, refunded, id, now);
+                let refund = wallet.refund(of(EntryKind::Capture), refunded, id, now);
                 match refund.map_err(StoreError::from)?.outcome {
                     Refunded::Refunded(amount) => Some(amount),
                     Refunded::Already => None,

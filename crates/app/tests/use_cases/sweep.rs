@@ -60,7 +60,7 @@ fn stale(delivery: Option<Delivery>) -> World {
     let mut world = World::live();
     let mut otp = world.make.otp(&world.line);
     let (project, send) = (otp.project, otp.id);
-    let hold = OpenHold { project, send, amount: Paise(30), since: START };
+    let hold = OpenHold { project, send, relayed: false, amount: Paise(30), since: START };
     let holds = world.wallets.expect_stale_holds().with(eq(START - KEEP.holds), eq(100));
     holds.times(1).returning(move |_, _| Ok(vec![hold]));
     let find = world.otps.expect_find().with(eq(project), eq(KeyMode::Live), eq(send));
@@ -190,6 +190,7 @@ fn two_stale(failure: fn() -> dwar_kernel::StoreError) -> World {
     let [one, two] = [(); 2].map(|()| OpenHold {
         project: world.line.project,
         send: world.make.id(),
+        relayed: false,
         amount: Paise(30),
         since: START,
     });

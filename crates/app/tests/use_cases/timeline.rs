@@ -43,6 +43,7 @@ impl Scene {
             held: Paise::ZERO,
             after: Balance::default(),
             reference: otp.id.into(),
+            relayed: otp.is_relayed(),
             at: at(second),
         }
     }

@@ -1,7 +1,7 @@
 use dwar_kernel::{EntryId, GuessPolicy, Timestamp};
 use dwar_otp::Otp;
 use dwar_ratelimit::{SendAdmission, SendKey, SendLog, SendQuota};
-use dwar_wallet::{HoldOutcome, Paise};
+use dwar_wallet::{HoldOutcome, OpenHold, Paise};
 
 /// A send that is about to begin: its code, what bounds it and what it costs.
 #[derive(Clone, Debug)]
@@ -58,6 +58,11 @@ impl NewSend {
         !self.otp.is_relayed()
     }
 
+    fn hold(&self, amount: Paise, since: Timestamp) -> OpenHold {
+        let Otp { project, id: send, .. } = self.otp;
+        OpenHold { project, send, relayed: self.otp.is_relayed(), amount, since }
+    }
+
     /// Judges the send by the phone's limit, then by the wallet, so that a limit is told before a
     /// balance. `hold` sets money aside by [`dwar_wallet::Wallet::hold`], and is asked only where the
     /// limit has room.
@@ -67,7 +72,7 @@ impl NewSend {
     pub fn judge<E>(
         &self,
         log: &mut SendLog,
-        hold: impl FnOnce(Paise) -> Result<HoldOutcome, E>,
+        hold: impl FnOnce(OpenHold) -> Result<HoldOutcome, E>,
         now: Timestamp,
     ) -> Result<Prepared, E> {
         let admission = log.admit(&self.quota, &self.guesses, now);
@@ -76,7 +81,7 @@ impl NewSend {
         }
         let held = match self.cost {
             Cost::Nothing => HoldOutcome::Held,
-            Cost::Hold(amount) => hold(amount)?,
+            Cost::Hold(amount) => hold(self.hold(amount, now))?,
             Cost::Unaffordable => HoldOutcome::Insufficient,
         };
         Ok(match held {

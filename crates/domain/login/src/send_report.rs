@@ -1,6 +1,6 @@
-use dwar_kernel::{AttemptId, EntryId, Event, Paise, PriceList, Timestamp};
+use dwar_kernel::{AttemptId, EntryId, Event, PriceList, Timestamp};
 use dwar_otp::{Charge, DeliveryStep, Otp, Reach, Report, Route};
-use dwar_wallet::{Impossible, Movement, Settlement, Wallet};
+use dwar_wallet::{Impossible, LedgerEntry, Movement, OpenHold, Settlement, Wallet};
 
 /// A report on an attempt, and what it takes to draw the conclusions from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,25 +74,25 @@ impl SendReport {
 }
 
 impl Ending {
-    /// Moves the money of `otp` by the rule of [`Wallet`] for this ending, where `held` is its open hold,
-    /// `captured` what it was charged and `refunded` whether that was given back.
+    /// Moves the money of a send by the rule of [`Wallet`] for this ending, where `hold` is its open hold,
+    /// `capture` what it was charged by and `refunded` whether that was given back.
     ///
     /// # Errors
     /// As the rules of [`Wallet`].
     pub fn book(
         self,
         wallet: &mut Wallet,
-        otp: &Otp,
-        (held, captured, refunded): (Option<Paise>, Option<Paise>, bool),
+        (hold, capture, refunded): (Option<OpenHold>, Option<LedgerEntry>, bool),
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<Movement<()>, Impossible> {
         match self {
             Self::Settle(settlement) => {
-                wallet.settle(otp.id, held, settlement, entries, now).map(Movement::untold)
+                wallet.settle(hold, settlement, entries, now).map(Movement::untold)
             }
             Self::Refund => {
-                wallet.refund(otp.id, captured, refunded, entries[0], now).map(Movement::untold)
+                let refund = wallet.refund(capture.as_ref(), refunded, entries[0], now);
+                refund.map(Movement::untold)
             }
         }
     }

@@ -52,6 +52,8 @@ pub struct LedgerEntry {
     pub after: Balance,
     /// What it is for: the OTP request's id, or the reference given with a credit.
     pub reference: Reference,
+    /// Whether that request delivers a code of somebody else; without a request, `false`.
+    pub relayed: bool,
     /// When the step was asked for.
     pub at: Timestamp,
 }
@@ -190,6 +192,8 @@ pub struct OpenHold {
     pub project: ProjectId,
     /// The request that it is for.
     pub send: OtpId,
+    /// Whether the request delivers a code of somebody else.
+    pub relayed: bool,
     /// How much.
     pub amount: Paise,
     /// When it was put on hold.

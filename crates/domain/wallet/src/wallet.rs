@@ -1,9 +1,9 @@
 use crate::{
     Adjusted, Adjustment, Amount, Balance, Credit, Credited, EntryKind, HoldOutcome, LedgerEntry,
-    Reference, Refunded, Settlement,
+    OpenHold, Reference, Refunded, Settlement,
 };
 use dwar_kernel::{
-    EntryId, Event, EventKind, KeyMode, OtpId, Paise, ProjectId, StoreError, Subject, Timestamp,
+    EntryId, Event, EventKind, KeyMode, Paise, ProjectId, StoreError, Subject, Timestamp,
 };
 
 /// What a project owns here, as a store loads it before a step and saves it after.
@@ -67,18 +67,17 @@ impl Wallet {
             return Ok(Movement::nothing(Credited::TooMuch));
         }
         let line = Line { id: *id, kind: EntryKind::Credit, amount: amount.0, held: 0 };
-        self.book(Credited::Booked, [line], reference, at)
+        self.book(Credited::Booked, [line], (reference, false), at)
     }
 
-    /// Sets `amount` aside if balance minus open holds covers it. What costs nothing is covered and
-    /// holds nothing; less than nothing is refused.
+    /// Sets the amount of `hold` aside if balance minus open holds covers it. What costs nothing is
+    /// covered and holds nothing; less than nothing is refused.
     pub fn hold(
         &mut self,
-        send: OtpId,
-        amount: Paise,
+        hold: &OpenHold,
         entry: EntryId,
-        at: Timestamp,
     ) -> Result<Movement<HoldOutcome>, Impossible> {
+        let OpenHold { project: _, send, relayed, amount, since } = *hold;
         if amount == Paise::ZERO {
             return Ok(Movement::nothing(HoldOutcome::Held));
         }
@@ -86,42 +85,43 @@ impl Wallet {
             return Ok(Movement::nothing(HoldOutcome::Insufficient));
         }
         let line = Line { id: entry, kind: EntryKind::Hold, amount: 0, held: amount.0 };
-        self.book(HoldOutcome::Held, [line], &send.into(), at)
+        self.book(HoldOutcome::Held, [line], (&send.into(), relayed), since)
     }
 
-    /// Ends a hold of `held`: spends the price, at most what is held, and gives the rest back, with
-    /// an entry for each that is not zero. `false` if there is no hold.
+    /// Ends a hold: spends the price, at most what is held, and gives the rest back, with an entry
+    /// for each that is not zero. `false` if there is no hold.
     pub fn settle(
         &mut self,
-        send: OtpId,
-        held: Option<Paise>,
+        hold: Option<OpenHold>,
         settlement: Settlement,
         [capture, release]: [EntryId; 2],
         at: Timestamp,
     ) -> Result<Movement<bool>, Impossible> {
-        let Some(Paise(held)) = held else { return Ok(Movement::nothing(false)) };
-        let spent = settlement.price().0.min(held);
-        let rest = held - spent;
+        let Some(OpenHold { send, relayed, amount, .. }) = hold else {
+            return Ok(Movement::nothing(false));
+        };
+        let spent = settlement.price().0.min(amount.0);
+        let rest = amount.0 - spent;
         let ends = [
             Line { id: capture, kind: EntryKind::Capture, amount: -spent, held: -spent },
             Line { id: release, kind: EntryKind::Release, amount: 0, held: -rest },
         ];
         let ends = ends.into_iter().filter(|line| line.held != 0);
-        self.book(true, ends, &send.into(), at)
+        self.book(true, ends, (&send.into(), relayed), at)
     }
 
-    /// Gives back what was `captured` for a send, unless it was `refunded` before.
+    /// Gives back what a capture spent, unless it was `refunded` before.
     pub fn refund(
         &mut self,
-        send: OtpId,
-        captured: Option<Paise>,
+        capture: Option<&LedgerEntry>,
         refunded: bool,
         entry: EntryId,
         at: Timestamp,
     ) -> Result<Movement<Refunded>, Impossible> {
-        let Some(captured) = captured else {
+        let Some(LedgerEntry { amount, reference, relayed, .. }) = capture else {
             return Ok(Movement::nothing(Refunded::NothingCaptured));
         };
+        let captured = Paise(-amount.0);
         if refunded {
             return Ok(Movement::nothing(Refunded::Already));
         }
@@ -129,7 +129,7 @@ impl Wallet {
             return Ok(Movement::nothing(Refunded::TooMuch));
         }
         let line = Line { id: entry, kind: EntryKind::Refund, amount: captured.0, held: 0 };
-        self.book(Refunded::Refunded(captured), [line], &send.into(), at)
+        self.book(Refunded::Refunded(captured), [line], (reference, *relayed), at)
     }
 
     /// Corrects the balance, downwards by at most balance minus open holds, unless the reference is
@@ -152,7 +152,7 @@ impl Wallet {
             return Ok(Movement::nothing(Adjusted::TooMuch));
         }
         let line = Line { id: *id, kind: EntryKind::Adjustment, amount: amount.0, held: 0 };
-        self.book(Adjusted::Booked, [line], reference, at)
+        self.book(Adjusted::Booked, [line], (reference, false), at)
     }
 
     /// Whether the balance may grow by that much.
@@ -166,7 +166,7 @@ impl Wallet {
         &mut self,
         outcome: T,
         lines: impl IntoIterator<Item = Line>,
-        reference: &Reference,
+        (reference, relayed): (&Reference, bool),
         at: Timestamp,
     ) -> Result<Movement<T>, Impossible> {
         let (before, mut entries) = (self.balance, Vec::new());
@@ -175,7 +175,7 @@ impl Wallet {
             after = after.plus(amount, held).ok_or(Impossible)?;
             let (amount, held) = (Paise(amount), Paise(held));
             let reference = reference.clone();
-            entries.push(LedgerEntry { id, kind, amount, held, after, reference, at });
+            entries.push(LedgerEntry { id, kind, amount, held, after, reference, relayed, at });
         }
         self.balance = after;
         let event = entries.first().and_then(|entry| self.low(before, entry.id, at));

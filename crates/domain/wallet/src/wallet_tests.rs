@@ -12,10 +12,6 @@ fn entry(number: u8) -> EntryId {
     format!("00000000-0000-7000-8000-0000000000{number:02x}").parse().unwrap()
 }
 
-fn send() -> OtpId {
-    SEND.parse().unwrap()
-}
-
 fn balance(balance: i64, held: i64) -> Balance {
     Balance { balance: Paise(balance), held: Paise(held) }
 }
@@ -27,7 +23,7 @@ fn wallet(owned: i64, held: i64) -> Wallet {
 
 fn line(id: EntryId, kind: EntryKind, (amount, held): (i64, i64), after: Balance) -> LedgerEntry {
     let (amount, held, reference) = (Paise(amount), Paise(held), SEND.parse().unwrap());
-    LedgerEntry { id, kind, amount, held, after, reference, at: at() }
+    LedgerEntry { id, kind, amount, held, after, reference, relayed: false, at: at() }
 }
 
 fn credit(amount: i64) -> Credit {
@@ -39,13 +35,22 @@ fn adjustment(amount: i64) -> Adjustment {
     Adjustment { id: entry(1), amount, reference }
 }
 
+fn of(wallet: &Wallet, amount: i64) -> OpenHold {
+    let (project, send, since) = (wallet.project, SEND.parse().unwrap(), at());
+    OpenHold { project, send, relayed: false, amount: Paise(amount), since }
+}
+
 fn hold(wallet: &mut Wallet, amount: i64) -> Movement<HoldOutcome> {
-    wallet.hold(send(), Paise(amount), entry(1), at()).unwrap()
+    wallet.hold(&of(wallet, amount), entry(1)).unwrap()
 }
 
 fn settle(wallet: &mut Wallet, held: i64, settlement: Settlement) -> Movement<bool> {
     let entries = [entry(2), entry(3)];
-    wallet.settle(send(), Some(Paise(held)), settlement, entries, at()).unwrap()
+    wallet.settle(Some(of(wallet, held)), settlement, entries, at()).unwrap()
+}
+
+fn captured(amount: i64) -> LedgerEntry {
+    line(entry(4), EntryKind::Capture, (-amount, -amount), Balance::default())
 }
 
 #[test]
@@ -106,7 +111,7 @@ fn a_settlement_moves_balance_and_hold_together() {
 fn a_settlement_needs_a_hold_and_one_of_nothing_leaves_no_entry() {
     let mut wallet = wallet(100, 40);
     let settlement = Settlement::Capture(Paise(1));
-    let settled = wallet.settle(send(), None, settlement, [entry(2), entry(3)], at()).unwrap();
+    let settled = wallet.settle(None, settlement, [entry(2), entry(3)], at()).unwrap();
     assert_eq!(settled, Movement::nothing(false));
     assert_eq!(settle(&mut wallet, 0, settlement), Movement::nothing(true));
     assert_eq!(wallet.balance, balance(100, 40));
@@ -115,14 +120,29 @@ fn a_settlement_needs_a_hold_and_one_of_nothing_leaves_no_entry() {
 #[test]
 fn a_refund_gives_back_what_was_captured_once() {
     let mut wallet = wallet(100, 40);
-    let mut refund =
-        |captured, refunded| wallet.refund(send(), captured, refunded, entry(1), at()).unwrap();
+    let capture = captured(30);
+    let mut refund = |capture, refunded| wallet.refund(capture, refunded, entry(1), at()).unwrap();
     assert_eq!(refund(None, false), Movement::nothing(Refunded::NothingCaptured));
-    assert_eq!(refund(Some(Paise(30)), true), Movement::nothing(Refunded::Already));
-    let refunded = refund(Some(Paise(30)), false);
+    assert_eq!(refund(Some(&capture), true), Movement::nothing(Refunded::Already));
+    let refunded = refund(Some(&capture), false);
     assert_eq!(refunded.outcome, Refunded::Refunded(Paise(30)));
     assert_eq!(refunded.entries, [line(entry(1), EntryKind::Refund, (30, 0), balance(130, 40))]);
     assert_eq!(wallet.balance, balance(130, 40));
+}
+
+#[test]
+fn what_follows_from_a_hold_is_marked_as_the_hold_is() {
+    for relayed in [false, true] {
+        let mut wallet = wallet(100, 0);
+        let own = OpenHold { relayed, ..of(&wallet, 40) };
+        let mut entries = wallet.hold(&own, entry(1)).unwrap().entries;
+        let (capture, ids) = (Settlement::Capture(Paise(30)), [entry(2), entry(3)]);
+        entries.extend(wallet.settle(Some(own), capture, ids, at()).unwrap().entries);
+        let refund = wallet.refund(Some(&entries[1]), false, entry(4), at()).unwrap();
+        entries.extend(refund.entries);
+        assert_eq!(entries.len(), 4);
+        assert!(entries.iter().all(|entry| entry.relayed == relayed), "{entries:?}");
+    }
 }
 
 #[test]
@@ -146,10 +166,8 @@ fn a_balance_grows_up_to_its_bound() {
     let mut full = wallet(most - 5, 3);
     assert_eq!(full.credit(&credit(6), false, at()).unwrap().outcome, Credited::TooMuch);
     assert_eq!(full.adjust(&adjustment(6), false, at()).unwrap().outcome, Adjusted::TooMuch);
-    let mut refund = |captured| {
-        let captured = Some(Paise(captured));
-        full.refund(send(), captured, false, entry(1), at()).unwrap().outcome
-    };
+    let mut refund =
+        |amount| full.refund(Some(&captured(amount)), false, entry(1), at()).unwrap().outcome;
     assert_eq!(refund(6), Refunded::TooMuch);
     assert_eq!(full.balance, balance(most - 5, 3));
     assert_eq!(full.credit(&credit(5), false, at()).unwrap().outcome, Credited::Booked);
@@ -231,17 +249,17 @@ proptest! {
                 1 => {
                     let held = hold(&mut wallet, amount);
                     if !held.entries.is_empty() {
-                        holds.push(Paise(amount));
+                        holds.push(of(&wallet, amount));
                     }
                     (held.entries, held.event)
                 }
                 2 => {
                     let price = Settlement::Capture(Paise(amount));
-                    split(wallet.settle(send(), holds.pop(), price, entries, at()))
+                    split(wallet.settle(holds.pop(), price, entries, at()))
                 }
                 3 => {
                     let release = Settlement::Release;
-                    split(wallet.settle(send(), holds.pop(), release, entries, at()))
+                    split(wallet.settle(holds.pop(), release, entries, at()))
                 }
                 _ if amount == 0 => continue,
                 _ => split(wallet.adjust(&adjustment(amount), known, at())),
@@ -251,7 +269,7 @@ proptest! {
                 prop_assert_eq!(entry.after, sum);
             }
             prop_assert_eq!(wallet.balance, sum);
-            prop_assert_eq!(sum.held.0, holds.iter().map(|held| held.0).sum::<i64>());
+            prop_assert_eq!(sum.held.0, holds.iter().map(|hold| hold.amount.0).sum::<i64>());
             let crossed = before.balance.0 >= 100 && sum.balance.0 < 100;
             prop_assert_eq!(event.is_some(), crossed);
         }

@@ -20,6 +20,8 @@ pub struct WalletEntry {
     balance_after_paise: i64,
     held_after_paise: i64,
     reference: String,
+    /// Whether it is for a relayed code.
+    relayed: bool,
     #[schema(format = "date-time")]
     at: String,
 }
@@ -92,6 +94,7 @@ impl From<&StatementLine> for WalletEntry {
             balance_after_paise: entry.after.balance.0,
             held_after_paise: entry.after.held.0,
             reference: id(&entry.reference),
+            relayed: entry.relayed,
             at: instant(entry.at),
         }
     }

@@ -174,6 +174,7 @@ fn table(visit: &Visit, project: &Project, lines: &[StatementLine]) -> Markup {
                                 @if leads && is_of_a_send(entry.kind) {
                                     a href={ "/p/" (project.id) "/activity/" (entry.reference) } { (entry.reference) }
                                 } @else { (entry.reference) }
+                                @if entry.relayed { " " span.muted { (words::RELAY) } }
                             }
                             td.amount.beside data-label=(words::CHANGE) { (movement(entry.amount)) }
                             td.amount.named data-label=(words::ON_HOLD) { (movement(entry.held)) }

@@ -21,6 +21,7 @@ pub(crate) const WHAT: &str = "Type";
 pub(crate) const FOR: &str = "Reference";
 pub(crate) const CHANGE: &str = "Amount";
 pub(crate) const ON_HOLD: &str = "On hold";
+pub(crate) const RELAY: &str = "(relay)";
 pub(crate) const AFTER: &str = "Balance";
 
 pub(crate) const fn kind(kind: EntryKind) -> &'static str {

@@ -89,7 +89,7 @@ const SETTLE: &str = "\
 ), ended AS ( \
     DELETE FROM wallet_holds h USING due d \
     WHERE h.send_id = d.send AND h.project_id = (SELECT owner FROM given) \
-    RETURNING d.*, h.amount, least(d.price, h.amount) AS spent, \
+    RETURNING d.*, h.amount, h.relayed, least(d.price, h.amount) AS spent, \
         h.amount - least(d.price, h.amount) AS rest \
 ), summed AS ( \
     SELECT e.*, sum(spent) OVER until_then AS spent_so_far, sum(amount) OVER until_then AS so_far, \
@@ -106,15 +106,16 @@ const SETTLE: &str = "\
         w.entries - t.entries AS position \
 ), written AS ( \
     INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, \
-        balance_after, held_after, reference, made_at) \
+        balance_after, held_after, reference, made_at, relayed) \
     SELECT s.capture, g.owner, m.position + s.entries_so_far - (s.rest > 0)::int, 'capture', \
         -s.spent, -s.spent, m.balance - s.spent_so_far, m.held - s.so_far + s.rest, \
-        s.send::text, c.at \
+        s.send::text, c.at, s.relayed \
     FROM moved m CROSS JOIN given g CROSS JOIN summed s JOIN changed c ON c.place = s.place \
     WHERE s.spent > 0 \
     UNION ALL \
     SELECT s.release, g.owner, m.position + s.entries_so_far, 'release', \
-        0, -s.rest, m.balance - s.spent_so_far, m.held - s.so_far, s.send::text, c.at \
+        0, -s.rest, m.balance - s.spent_so_far, m.held - s.so_far, s.send::text, c.at, \
+        s.relayed \
     FROM moved m CROSS JOIN given g CROSS JOIN summed s JOIN changed c ON c.place = s.place \
     WHERE s.rest > 0 \
 )";

@@ -2,14 +2,14 @@ pub(crate) mod row;
 
 use crate::PostgresStore;
 use crate::connection::error::Failure;
-use crate::wallet::row::{amount_of, apply};
+use crate::wallet::row::{apply, entry_of};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{wallet_holds, wallets};
 use dwar_sql::{AUDIT, AuditRow, HoldRow, Id, WalletRow, balance, balances, read_all};
 use dwar_wallet::{
-    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, OpenHold, Paise, Refunded,
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, OpenHold, Refunded,
     Settlement, WalletStore,
 };
 use std::collections::BTreeMap;
@@ -24,10 +24,9 @@ pub(crate) fn refund(
 ) -> Result<Refunded, Failure> {
     let reference = send.into();
     apply(conn, project, |conn, wallet| {
-        let mut amount = |kind| amount_of(conn, project, kind, &reference);
-        let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
-        let refunded = amount(EntryKind::Refund)?.is_some();
-        Ok(wallet.refund(send, captured, refunded, entry, now))
+        let mut known = |kind| entry_of(conn, project, kind, &reference);
+        let (capture, refunded) = (known(EntryKind::Capture)?, known(EntryKind::Refund)?.is_some());
+        Ok(wallet.refund(capture.as_ref(), refunded, entry, now))
     })
 }
 
@@ -43,7 +42,7 @@ impl WalletStore for PostgresStore {
             .of(project)
             .transaction(move |conn| {
                 apply(conn, project, |conn, wallet| {
-                    let known = amount_of(conn, project, EntryKind::Credit, &credit.reference)?;
+                    let known = entry_of(conn, project, EntryKind::Credit, &credit.reference)?;
                     Ok(wallet.credit(&credit, known.is_some(), now))
                 })
             })
@@ -64,13 +63,10 @@ impl WalletStore for PostgresStore {
                 let hold = wallet_holds::table
                     .filter(wallet_holds::send_id.eq(Id::from(send)))
                     .filter(wallet_holds::project_id.eq(Id::from(project)));
-                let held: Option<i64> = diesel::delete(hold)
-                    .returning(wallet_holds::amount)
-                    .get_result(conn)
-                    .optional()?;
-                apply(conn, project, |_, wallet| {
-                    Ok(wallet.settle(send, held.map(Paise), settlement, entries, now))
-                })
+                let ended = diesel::delete(hold).returning(HoldRow::as_returning());
+                let hold =
+                    ended.get_result(conn).optional()?.map(OpenHold::try_from).transpose()?;
+                apply(conn, project, |_, wallet| Ok(wallet.settle(hold, settlement, entries, now)))
             })
             .await
     }
@@ -96,7 +92,7 @@ impl WalletStore for PostgresStore {
             .transaction(move |conn| {
                 apply(conn, project, |conn, wallet| {
                     let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
-                    let known = amount_of(conn, project, kind, reference)?;
+                    let known = entry_of(conn, project, kind, reference)?;
                     Ok(wallet.adjust(&adjustment, known.is_some(), now))
                 })
             })

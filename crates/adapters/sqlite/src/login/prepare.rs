@@ -10,7 +10,6 @@ use dwar_otp::Otp;
 use dwar_ratelimit::SendLog;
 use dwar_sql::schema::{guess_budgets, otps, projects, send_slots, wallets};
 use dwar_sql::{BudgetRow, Id, WalletRow, of_phone};
-use dwar_wallet::OpenHold;
 
 pub(super) fn prepare(
     connection: &mut SqliteConnection,
@@ -26,10 +25,7 @@ pub(super) fn prepare(
             false => Err(unavailable("a send that was repeated has been changed since").into()),
         };
     }
-    let set_aside = |amount| {
-        let own = OpenHold { project: key.project, send: otp.id, amount, since: now };
-        hold(connection, purse, own, send.entry)
-    };
+    let set_aside = |own| hold(connection, purse, own, send.entry);
     let prepared = send.judge(&mut log, set_aside, now)?;
     if matches!(prepared, Prepared::Ready(_)) {
         if has_code && send.supersedes() {

@@ -11,6 +11,7 @@ use dwar_otp::{DeliveryStep, Otp};
 use dwar_ratelimit::SendKey;
 use dwar_sql::schema::{otp_attempts, otps, projects, wallets};
 use dwar_sql::{AttemptRow, Id, OtpRow, WalletRow};
+use dwar_wallet::Wallet;
 
 pub(super) fn report(
     connection: &mut SqliteConnection,
@@ -48,14 +49,13 @@ fn end(
     entries: [EntryId; 2],
     now: Timestamp,
 ) -> Result<Option<Event>, Failure> {
-    let (held, (captured, refunded)) = match ending {
+    let (hold, (capture, refunded)) = match ending {
         Ending::Settle(_) => (end_hold(connection, otp.project, otp.id)?, (None, false)),
         Ending::Refund => (None, captured(connection, otp.project, otp.id)?),
     };
-    let money = (held, captured, refunded);
-    let moved = book(connection, otp.project, purse, |wallet| {
-        ending.book(wallet, otp, money, entries, now)
-    })?;
+    let money = (hold, capture, refunded);
+    let rule = |wallet: &mut Wallet| ending.book(wallet, money, entries, now);
+    let moved = book(connection, otp.project, purse, rule)?;
     Ok(moved.event)
 }
 

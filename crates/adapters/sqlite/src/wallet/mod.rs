@@ -2,7 +2,7 @@ pub(crate) mod row;
 
 use crate::connection::pool::SqliteStore;
 use crate::connection::remembered::Changes;
-use crate::wallet::row::{amount_of, apply, captured, end_hold};
+use crate::wallet::row::{apply, captured, end_hold, entry_of};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
@@ -24,7 +24,7 @@ impl WalletStore for SqliteStore {
     ) -> Result<Credited, StoreError> {
         self.of(project)
             .write_that(Changes::NoLookUp, move |connection| {
-                let known = amount_of(connection, project, EntryKind::Credit, &credit.reference)?;
+                let known = entry_of(connection, project, EntryKind::Credit, &credit.reference)?;
                 let rule = |wallet: &mut Wallet| wallet.credit(&credit, known.is_some(), now);
                 Ok(apply(connection, project, rule)?.outcome)
             })
@@ -41,9 +41,8 @@ impl WalletStore for SqliteStore {
     ) -> Result<bool, StoreError> {
         self.of(project)
             .write_that(Changes::NoLookUp, move |connection| {
-                let held = end_hold(connection, project, send)?;
-                let rule =
-                    |wallet: &mut Wallet| wallet.settle(send, held, settlement, entries, now);
+                let hold = end_hold(connection, project, send)?;
+                let rule = |wallet: &mut Wallet| wallet.settle(hold, settlement, entries, now);
                 Ok(apply(connection, project, rule)?.outcome)
             })
             .await
@@ -58,9 +57,9 @@ impl WalletStore for SqliteStore {
     ) -> Result<Refunded, StoreError> {
         self.of(project)
             .write_that(Changes::NoLookUp, move |connection| {
-                let (captured, refunded) = captured(connection, project, send)?;
+                let (capture, refunded) = captured(connection, project, send)?;
                 let rule =
-                    |wallet: &mut Wallet| wallet.refund(send, captured, refunded, entry, now);
+                    |wallet: &mut Wallet| wallet.refund(capture.as_ref(), refunded, entry, now);
                 Ok(apply(connection, project, rule)?.outcome)
             })
             .await
@@ -75,7 +74,7 @@ impl WalletStore for SqliteStore {
         self.of(project)
             .write_that(Changes::NoLookUp, move |connection| {
                 let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
-                let known = amount_of(connection, project, kind, reference)?;
+                let known = entry_of(connection, project, kind, reference)?;
                 let rule = |wallet: &mut Wallet| wallet.adjust(&adjustment, known.is_some(), now);
                 Ok(apply(connection, project, rule)?.outcome)
             })

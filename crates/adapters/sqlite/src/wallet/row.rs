@@ -5,10 +5,10 @@ use crate::event;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
 use dwar_sql::schema::{ledger_entries, projects, wallet_holds, wallets};
-use dwar_sql::statement;
-use dwar_sql::{EntryRow, HoldRow, Id, WalletRow};
+use dwar_sql::{EntryRow, HoldRow, Id, WalletRow, read_one, statement};
 use dwar_wallet::{
-    Balance, EntryKind, HoldOutcome, Impossible, Movement, OpenHold, Paise, Reference, Wallet,
+    Balance, EntryKind, HoldOutcome, Impossible, LedgerEntry, Movement, OpenHold, Paise, Reference,
+    Wallet,
 };
 
 /// A wallet on record, with the threshold of its project.
@@ -92,9 +92,7 @@ pub(crate) fn hold(
     hold: OpenHold,
     entry: EntryId,
 ) -> Result<HoldOutcome, Failure> {
-    let OpenHold { project, send, amount, since } = hold;
-    let rule = |wallet: &mut Wallet| wallet.hold(send, amount, entry, since);
-    let held = book(connection, project, purse, rule)?;
+    let held = book(connection, hold.project, purse, |wallet| wallet.hold(&hold, entry))?;
     if !held.entries.is_empty() {
         let row = HoldRow::from(hold);
         diesel::insert_into(wallet_holds::table).values(row).execute(connection)?;
@@ -102,42 +100,41 @@ pub(crate) fn hold(
     Ok(held.outcome)
 }
 
-/// Takes the open hold of a send off the record, and gives what it held.
+/// Takes the open hold of a send off the record, and gives it.
 pub(crate) fn end_hold(
     connection: &mut SqliteConnection,
     project: ProjectId,
     send: OtpId,
-) -> QueryResult<Option<Paise>> {
+) -> Result<Option<OpenHold>, Failure> {
     let hold = wallet_holds::table
         .filter(wallet_holds::send_id.eq(Id::from(send)))
         .filter(wallet_holds::project_id.eq(Id::from(project)));
-    let ended = diesel::delete(hold).returning(wallet_holds::amount);
-    Ok(ended.get_result(connection).optional()?.map(Paise))
+    let ended = diesel::delete(hold).returning(HoldRow::as_returning());
+    let row = ended.get_result(connection).optional()?;
+    Ok(row.map(OpenHold::try_from).transpose()?)
 }
 
-/// What a send was charged, and whether that was given back.
+/// What a send was charged by, and whether that was given back.
 pub(crate) fn captured(
     connection: &mut SqliteConnection,
     project: ProjectId,
     send: OtpId,
-) -> QueryResult<(Option<Paise>, bool)> {
-    let mut amount = |kind| amount_of(connection, project, kind, &send.into());
-    let captured = amount(EntryKind::Capture)?.map(|amount| Paise(-amount));
-    Ok((captured, amount(EntryKind::Refund)?.is_some()))
+) -> Result<(Option<LedgerEntry>, bool), Failure> {
+    let mut entry = |kind| entry_of(connection, project, kind, &send.into());
+    let capture = entry(EntryKind::Capture)?;
+    Ok((capture, entry(EntryKind::Refund)?.is_some()))
 }
 
-/// What the project's one entry of this kind and reference added to the balance, if there is one.
-pub(crate) fn amount_of(
+/// The project's one entry of this kind and reference, if there is one.
+pub(crate) fn entry_of(
     connection: &mut SqliteConnection,
     project: ProjectId,
     kind: EntryKind,
     reference: &Reference,
-) -> QueryResult<Option<i64>> {
-    ledger_entries::table
+) -> Result<Option<LedgerEntry>, Failure> {
+    let query = ledger_entries::table
         .filter(ledger_entries::project_id.eq(Id::from(project)))
         .filter(ledger_entries::kind.eq(kind.as_str()))
-        .filter(ledger_entries::reference.eq(reference.as_str()))
-        .select(ledger_entries::amount)
-        .get_result(connection)
-        .optional()
+        .filter(ledger_entries::reference.eq(reference.as_str()));
+    Ok(read_one!(EntryRow of query, connection))
 }

@@ -63,7 +63,7 @@ impl Model {
     fn prepare(&mut self, phone: usize, send: &NewSend, now: Timestamp) -> Prepared {
         let Self { books, phones, .. } = self;
         let (phone, id) = (&mut phones[phone], send.otp.id);
-        let hold = |amount| Ok::<_, ()>(books.hold(id, amount, send.entry, now));
+        let hold = |own| Ok::<_, ()>(books.hold(own, send.entry));
         let prepared = send.judge(&mut phone.log(), hold, now).unwrap();
         if let Prepared::Ready(_) = prepared {
             if send.takes_place() {
@@ -93,7 +93,7 @@ impl Model {
             if let Ending::Settle(_) = ending {
                 books.holds.retain(|hold| hold.send != otp.id);
             }
-            let moved = ending.book(&mut books.wallet, otp, money, report.entries, now);
+            let moved = ending.book(&mut books.wallet, money, report.entries, now);
             books.enter(moved);
         }
         if is_forgiven {
@@ -224,7 +224,7 @@ async fn ask(scene: &Scene, draw: &Draw, model: &mut Model, now: Timestamp) -> [
         _ => {
             let otps = &model.phones[phone].otps;
             let send = draw.place(otps.len()).map_or_else(|| make.id(), |place| otps[place].id);
-            let (held, ..) = model.books.of_send(send);
+            let held = model.books.of_send(send).0.map(|hold| hold.amount);
             let captured = Paise(draw.around(held.unwrap_or_default().0));
             let settlement = [Settlement::Release, Settlement::Capture(captured)];
             let settlement = settlement[usize::from(draw.below(2) == 0)];

@@ -51,10 +51,12 @@ pub async fn a_send_that_is_ready_is_on_record_as_a_whole(stores: &Stores) {
         held: HELD,
         after: balance(100, 40),
         reference: id.into(),
+        relayed: false,
         at: now,
     };
     assert_eq!(checked_ledger(stores, scene.project).await[0], entry);
-    let hold = OpenHold { project: scene.project, send: id, amount: HELD, since: now };
+    let hold =
+        OpenHold { project: scene.project, send: id, relayed: false, amount: HELD, since: now };
     assert_eq!(stores.wallets.stale_holds(now + MS, MANY).await.unwrap(), [hold]);
     let verdict = scene.judge(&line, "222222", GuessPolicy::OFF, now).await;
     assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");

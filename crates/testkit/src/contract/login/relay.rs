@@ -1,6 +1,6 @@
 use super::{HELD, OnRecord, begun, places};
-use crate::contract::wallet::{balance, balance_of};
-use crate::contract::{CROWD, ROUNDS, count};
+use crate::contract::wallet::{balance, balance_of, checked_ledger};
+use crate::contract::{CROWD, MANY, ROUNDS, count};
 use crate::scene::Scene;
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, race, seconds, verdict};
 use dwar_kernel::Timestamp;
@@ -8,6 +8,7 @@ use dwar_login::{Cost, NewSend, Prepared, Redemption};
 use dwar_otp::{
     CodeDigest, DeliveryStatus, DeliveryStep, GuessPolicy, Otp, OtpState, Reason, Report, Verdict,
 };
+use dwar_wallet::{EntryKind, Paise, Settlement};
 use std::sync::Arc;
 
 /// As many sends of one phone as come at once here; no more get a place in real life.
@@ -113,6 +114,49 @@ pub async fn a_relayed_code_is_delivered_as_any_other(stores: &Stores) {
         assert_eq!(*OnRecord::of(stores, &line).await.request(otp.id), otp);
         assert_eq!(balance_of(stores, scene.project).await, balance(left, 0));
     }
+}
+
+/// Whatever moves the money of a relayed code is marked as such, by its hold, and what moves that of a login code beside it
+/// is not, however the two end.
+pub async fn the_ledger_tells_relayed_codes_from_others(stores: &Stores) {
+    use EntryKind::{Capture, Hold, Refund, Release};
+    let scene = Scene::open(stores).await;
+    scene.credit(1_000).await;
+    let mut told = Vec::new();
+    for relayed in [true, false] {
+        for (report, kinds) in [
+            (Some(Report::Delivered), &[Hold, Capture, Release, Refund][..]),
+            (Some(Report::Failed(Reason::RejectedNumber)), &[Hold, Release]),
+            (None, &[Hold, Capture, Release, Refund]),
+        ] {
+            let line = scene.line();
+            let otp = match relayed {
+                true => scene.relay(&line, START).await,
+                false => begun(&scene, &line).await,
+            };
+            let hold = stores.wallets.stale_holds(START + seconds(1), MANY).await.unwrap();
+            let hold = hold.iter().find(|hold| hold.send == otp.id).unwrap();
+            assert_eq!(hold.relayed, relayed);
+            match report {
+                Some(report) => {
+                    let refused = Report::Failed(Reason::NotOnChannel);
+                    let (otp, _) = scene.reports(&otp, 0, refused, START + MS).await.unwrap();
+                    scene.reports(&otp, 1, report, START + MS * 2).await.unwrap();
+                }
+                None => assert!(scene.settle(otp.id, Settlement::Capture(Paise(1))).await),
+            }
+            scene.refund(otp.id).await;
+            told.extend(kinds.iter().map(|kind| (otp.id.into(), *kind, relayed)));
+        }
+    }
+    let ledger = checked_ledger(stores, scene.project).await;
+    let entries = ledger.iter().rev().skip(1);
+    let mut found: Vec<_> =
+        entries.map(|entry| (entry.reference.clone(), entry.kind, entry.relayed)).collect();
+    found.sort();
+    told.sort();
+    assert_eq!(found, told);
+    assert!(!ledger.last().unwrap().relayed, "a credit is for no request");
 }
 
 /// After its end nothing is sent any more.

@@ -59,6 +59,7 @@ pub async fn the_answer_that_ends_a_send_charges_its_channel(stores: &Stores) {
             held: Paise(held),
             after,
             reference: otp.id.into(),
+            relayed: false,
             at: now,
         };
         let [capture, release] = report.entries;

@@ -5,7 +5,9 @@ use crate::{MS, START, Stores, any_project};
 use dwar_kernel::{EntryId, OtpId, Timestamp};
 use dwar_login::NewSend;
 use dwar_project::ProjectChange;
-use dwar_wallet::{Adjustment, Audit, Correction, Credit, EntryKind, Paise, Reference, Settlement};
+use dwar_wallet::{
+    Adjustment, Audit, Correction, Credit, EntryKind, OpenHold, Paise, Reference, Settlement,
+};
 use std::fmt::Debug;
 
 const CASES: u64 = 24;
@@ -50,7 +52,7 @@ async fn ask(
         (scene.make.id(), [(); 2].map(|()| scene.make.id()));
     match draw.below(12) {
         0..=1 => {
-            let known = books.amount(EntryKind::Credit, &reference).is_some();
+            let known = books.entry(EntryKind::Credit, &reference).is_some();
             let credit =
                 Credit { id, reference, ..scene.make.credit(Paise(draw.around(100).max(0))) };
             let said = store.credit(project, credit.clone(), now).await;
@@ -62,11 +64,13 @@ async fn ask(
             let asked = NewSend { entry: id, ..scene.holding(send, amount) };
             let said = hold(&*scene.stores.logins, asked, now).await;
             sends.push(send);
-            (format!("{said:?}"), format!("{:?}", books.hold(send, Paise(amount), id, now)))
+            let amount = Paise(amount);
+            let own = OpenHold { project, send, relayed: false, amount, since: now };
+            (format!("{said:?}"), format!("{:?}", books.hold(own, id)))
         }
         6..=8 => {
             let send = draw.of(sends, scene.make.id());
-            let (held, ..) = books.of_send(send);
+            let held = books.of_send(send).0.map(|hold| hold.amount);
             let settlement = match draw.below(4) {
                 0 => Settlement::Release,
                 _ => Settlement::Capture(Paise(draw.around(held.unwrap_or_default().0))),
@@ -80,7 +84,7 @@ async fn ask(
             both(said, books.refund(send, id, now))
         }
         10 => {
-            let known = books.amount(EntryKind::Adjustment, &reference).is_some();
+            let known = books.entry(EntryKind::Adjustment, &reference).is_some();
             let amount = [draw.around(20), -draw.around(free)][usize::from(free > 50)];
             let amount = Correction::try_from(if amount == 0 { 1 } else { amount }).unwrap();
             let adjustment = Adjustment { id, amount, reference };

@@ -20,7 +20,7 @@ pub async fn stale_holds_are_oldest_first_and_bounded(stores: &Stores) {
         let (project, amount) = (scene.project, Paise(30));
         let asked = hold(&*stores.logins, scene.holding(send, amount.0), since).await;
         assert_eq!(asked, HoldOutcome::Held);
-        OpenHold { project, send, amount, since }
+        OpenHold { project, send, relayed: false, amount, since }
     };
     let third = held(&one, 2).await;
     let first = held(&two, 0).await;

@@ -29,32 +29,24 @@ impl Books {
         moved.outcome
     }
 
-    /// What the one entry of this kind and reference added to the balance.
-    pub fn amount(&self, kind: EntryKind, reference: &Reference) -> Option<Paise> {
-        let mut known = self.ledger.iter();
-        known.find(|entry| (entry.kind, &entry.reference) == (kind, reference)).map(|e| e.amount)
+    /// The one entry of this kind and reference.
+    pub fn entry(&self, kind: EntryKind, reference: &Reference) -> Option<&LedgerEntry> {
+        self.ledger.iter().find(|entry| (entry.kind, &entry.reference) == (kind, reference))
     }
 
-    /// The open hold of a send, what it was charged, and whether that was given back.
-    pub fn of_send(&self, send: OtpId) -> (Option<Paise>, Option<Paise>, bool) {
-        let held = self.holds.iter().find(|hold| hold.send == send).map(|hold| hold.amount);
-        let captured = self.amount(EntryKind::Capture, &send.into());
-        let refunded = self.amount(EntryKind::Refund, &send.into()).is_some();
-        (held, captured.map(|amount| Paise(-amount.0)), refunded)
+    /// The open hold of a send, what it was charged by, and whether that was given back.
+    pub fn of_send(&self, send: OtpId) -> (Option<OpenHold>, Option<LedgerEntry>, bool) {
+        let hold = self.holds.iter().find(|hold| hold.send == send).copied();
+        let capture = self.entry(EntryKind::Capture, &send.into()).cloned();
+        let refunded = self.entry(EntryKind::Refund, &send.into()).is_some();
+        (hold, capture, refunded)
     }
 
-    pub fn hold(
-        &mut self,
-        send: OtpId,
-        amount: Paise,
-        entry: EntryId,
-        since: Timestamp,
-    ) -> HoldOutcome {
-        let moved = self.wallet.hold(send, amount, entry, since);
+    pub fn hold(&mut self, hold: OpenHold, entry: EntryId) -> HoldOutcome {
+        let moved = self.wallet.hold(&hold, entry);
         let held = self.enter(moved);
         if held == HoldOutcome::Held {
-            let project = self.wallet.project;
-            self.holds.push(OpenHold { project, send, amount, since });
+            self.holds.push(hold);
         }
         held
     }
@@ -66,15 +58,15 @@ impl Books {
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> bool {
-        let (held, ..) = self.of_send(send);
+        let (hold, ..) = self.of_send(send);
         self.holds.retain(|hold| hold.send != send);
-        let moved = self.wallet.settle(send, held, settlement, entries, now);
+        let moved = self.wallet.settle(hold, settlement, entries, now);
         self.enter(moved)
     }
 
     pub fn refund(&mut self, send: OtpId, entry: EntryId, now: Timestamp) -> Refunded {
-        let (_, captured, refunded) = self.of_send(send);
-        let moved = self.wallet.refund(send, captured, refunded, entry, now);
+        let (_, capture, refunded) = self.of_send(send);
+        let moved = self.wallet.refund(capture.as_ref(), refunded, entry, now);
         self.enter(moved)
     }
 

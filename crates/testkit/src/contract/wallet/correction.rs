@@ -24,6 +24,7 @@ pub async fn a_refund_gives_back_what_was_captured(stores: &Stores) {
         held: Paise::ZERO,
         after: balance(90, 0),
         reference: send.into(),
+        relayed: false,
         at: later,
     };
     assert_eq!(checked_ledger(stores, scene.project).await[0], wanted);
@@ -90,6 +91,7 @@ pub async fn a_correction_goes_up_and_down(stores: &Stores) {
             held: Paise::ZERO,
             after: balance(after, 0),
             reference: adjustment.reference,
+            relayed: false,
             at: later,
         };
         assert_eq!(checked_ledger(stores, project).await[0], wanted);

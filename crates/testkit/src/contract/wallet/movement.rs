@@ -50,6 +50,7 @@ pub async fn a_reference_pays_in_once(stores: &Stores) {
         held: Paise::ZERO,
         after: balance(500, 0),
         reference: credit.reference,
+        relayed: false,
         at: START,
     };
     assert_eq!(checked_ledger(stores, scene.project).await, [entry]);
@@ -92,6 +93,7 @@ pub async fn a_capture_spends_and_gives_the_rest_back(stores: &Stores) {
         held: Paise(held),
         after,
         reference: send.into(),
+        relayed: false,
         at,
     };
     let wanted = [
