@@ -1,8 +1,9 @@
 use crate::support::{Browser, House};
-use dwar_kernel::ProjectId;
+use dwar_kernel::{KeyMode, ProjectId};
 use dwar_operator::{Action, AuditFilter, Role};
-use dwar_testkit::START;
-use dwar_wallet::{Credit, Credited, LedgerProof, ProofRun};
+use dwar_otp::{CodeDigest, Otp, OtpState};
+use dwar_testkit::{Fixtures, START};
+use dwar_wallet::{Credit, Credited, LedgerProof, Paise, ProofRun};
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -106,6 +107,26 @@ async fn a_download_has_every_wanted_line_once_and_no_formula() {
     let day = (START + DAY * 3).format("%Y-%m-%d");
     assert_eq!(csv(&viewer, &house, &format!("from={day}")).await.len(), 2);
     assert_eq!(csv(&viewer, &house, "kind=capture").await.len(), 1);
+}
+
+#[actix_web::test]
+async fn the_statement_tells_relayed_codes_from_others() {
+    let house = House::new().await;
+    let viewer = house.with_role(Role::Viewer).await;
+    let (make, logins) = (Fixtures::random(), &*house.parts.stores.logins);
+    let otp = || make.otp(&make.line(house.project, KeyMode::Live));
+    let relay = Otp { state: OtpState::Relayed, code: CodeDigest::NONE, ..otp() };
+    let (relayed, login) = (relay.id.to_string(), otp());
+    let other = login.id.to_string();
+    assert!(make.hold(logins, relay, Paise(40)).await);
+    assert!(make.hold(logins, login, Paise(40)).await);
+    for (send, mark, cell) in [(relayed, ",true", true), (other, ",false", false)] {
+        let query = format!("reference={send}");
+        let lines = csv(&viewer, &house, &query).await;
+        assert!(lines[0].ends_with(",relayed") && lines[1].ends_with(mark), "{lines:?}");
+        let page = viewer.get(&house.page(&format!("wallet?{query}"))).await;
+        assert_eq!(page.body.contains(">(relay)<"), cell, "{send}");
+    }
 }
 
 #[actix_web::test]
