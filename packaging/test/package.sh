@@ -133,7 +133,7 @@ smoke_test() {
 }
 
 # Tests of the whole program, each with the calls that the unit forbids in view.
-readonly SUITES=(start)
+readonly SUITES=(start flow providers metrics)
 
 # The calls of the service, on both databases, held against the filter of the unit.
 test_system_calls() {
