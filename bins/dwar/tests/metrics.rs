@@ -131,6 +131,9 @@ async fn codes_are_counted_on_their_way(database: Database) {
     }
     // Test keys send over the sandbox.
     service.send(&project.test, "9876543212").await.ok();
+    service.world.cli(&["project", "set", "--project", &project.id, "--relay-test", "on"]);
+    let relay = json!({ "phone": "9876543214", "code": "2468", "expires_in": 300 });
+    service.post(&project.test, "/v1/otp/relay", relay).await.ok();
     let poor = service.world.project("0");
     service.send(&poor.live, "9876543213").await;
 
@@ -139,17 +142,18 @@ async fn codes_are_counted_on_their_way(database: Database) {
     let arrived = |it: &Scraped| it.sum("dwar_delivery_duration_seconds_count") == 2.0;
     let after = Scraped::until(&service, |it| reported(it) && arrived(it)).await;
     let sends = |mode: &str, outcome: &str| {
-        after.get(&format!(r#"dwar_sends_total{{mode="{mode}",outcome="{outcome}"}}"#))
+        after.get(&format!(r#"dwar_sends_total{{mode="{mode}",kind="otp",outcome="{outcome}"}}"#))
     };
+    assert_eq!(after.get(r#"dwar_sends_total{mode="test",kind="relay",outcome="sent"}"#), 1.0);
     assert_eq!((sends("live", "sent"), sends("test", "sent")), (2.0, 1.0));
     assert_eq!((sends("live", "insufficient_balance"), sends("live", "limited")), (1.0, 0.0));
     assert_eq!(after.get(&attempts("whatsapp", "wa", "refused", "not_on_channel")), 1.0);
     assert_eq!(after.get(&attempts("whatsapp", "wa", "accepted", "")), 1.0);
     assert_eq!(after.get(&attempts("sms", "text", "accepted", "")), 1.0);
     assert_eq!(after.get(&attempts("sms", "text", "refused", "timeout")), 0.0);
-    assert_eq!(after.get(&attempts("whatsapp", "sandbox", "accepted", "")), 1.0);
-    assert_eq!(after.sum("dwar_send_attempts_total"), 4.0);
-    assert_eq!(after.sum("dwar_provider_call_duration_seconds_count"), 4.0);
+    assert_eq!(after.get(&attempts("whatsapp", "sandbox", "accepted", "")), 2.0);
+    assert_eq!(after.sum("dwar_send_attempts_total"), 5.0);
+    assert_eq!(after.sum("dwar_provider_call_duration_seconds_count"), 5.0);
     assert_eq!(after.get("dwar_send_fallbacks_total"), 1.0);
     let receipts = |provider: &str, outcome: &str| {
         after.get(&format!(r#"dwar_receipts_total{{provider="{provider}",outcome="{outcome}"}}"#))

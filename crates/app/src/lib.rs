@@ -19,7 +19,7 @@ mod upkeep;
 pub use calls::*;
 pub use limits::{Limits, ModeLimits};
 pub use management::*;
-pub use observer::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd};
+pub use observer::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
 pub use parts::{Outside, Parts, Service, UseCases};
 pub use policies::Policies;
 pub use stores::Stores;

@@ -17,7 +17,7 @@ pub trait Observer: Send + Sync {
     fn limited(&self, _: RequestScope, _admitted: bool) {}
 
     /// A call to send has ended.
-    fn sent(&self, _: KeyMode, _: SendEnd) {}
+    fn sent(&self, _: KeyMode, _: SendKind, _: SendEnd) {}
 
     /// A provider was to take a message, and this came of it.
     fn attempted(&self, _: &DeliveryAttempt, _: &Report) {}
@@ -57,6 +57,16 @@ pub struct Answered {
     pub code: Option<&'static str>,
     /// From its head to its answer.
     pub took: Duration,
+}
+
+words! {
+    /// What a call to send was to deliver.
+    SendKind {
+        /// A login code.
+        Otp = "otp",
+        /// A code that somebody else made, which is never verified here.
+        Relay = "relay",
+    }
 }
 
 words! {

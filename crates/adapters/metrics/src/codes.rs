@@ -3,7 +3,7 @@
 use crate::page::Page;
 use crate::table::{OTHER, Table, TimeTable};
 use crate::times::{CALLS, PEOPLE};
-use dwar_app::{GuessEnd, ReceiptEnd, SendEnd};
+use dwar_app::{GuessEnd, ReceiptEnd, SendEnd, SendKind};
 use dwar_kernel::{Channel, KeyMode};
 use dwar_otp::{DeliveryAttempt, Reason, Report};
 use std::fmt;
@@ -28,7 +28,7 @@ pub struct Providers {
 pub(crate) struct Codes {
     providers: Vec<String>,
     lifetime: Duration,
-    sends: Table<2>,
+    sends: Table<3>,
     /// The third word is [`ACCEPTED`], or why it was refused.
     attempts: Table<3>,
     calls: TimeTable<2>,
@@ -50,6 +50,7 @@ impl Codes {
         Self {
             sends: Table::new([
                 ("mode", modes()),
+                ("kind", words(SendKind::ALL.map(SendKind::as_str))),
                 ("outcome", words(SendEnd::ALL.map(SendEnd::as_str))),
             ]),
             attempts: Table::new([
@@ -74,8 +75,8 @@ impl Codes {
         }
     }
 
-    pub(crate) fn sent(&self, mode: KeyMode, end: SendEnd) {
-        self.sends.count([mode.as_str(), end.as_str()]);
+    pub(crate) fn sent(&self, mode: KeyMode, kind: SendKind, end: SendEnd) {
+        self.sends.count([mode.as_str(), kind.as_str(), end.as_str()]);
     }
 
     pub(crate) fn attempted(&self, attempt: &DeliveryAttempt, report: &Report) {

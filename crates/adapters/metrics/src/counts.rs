@@ -3,7 +3,7 @@ use crate::page::Page;
 use crate::requests::{Api, Requests};
 use crate::table::{Table, TimeTable};
 use crate::times::CALLS;
-use dwar_app::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd};
+use dwar_app::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
 use dwar_event::SendFailure;
 use dwar_kernel::{Channel, KeyMode};
 use dwar_otp::{DeliveryAttempt, Report};
@@ -78,8 +78,8 @@ impl Observer for Counts {
         self.limited.count([scope, if admitted { ADMITTED } else { REFUSED }]);
     }
 
-    fn sent(&self, mode: KeyMode, end: SendEnd) {
-        self.codes.sent(mode, end);
+    fn sent(&self, mode: KeyMode, kind: SendKind, end: SendEnd) {
+        self.codes.sent(mode, kind, end);
     }
 
     fn attempted(&self, attempt: &DeliveryAttempt, report: &Report) {

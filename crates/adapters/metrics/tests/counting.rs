@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "everything here runs inside tests")]
 
-use dwar_app::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd};
+use dwar_app::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
 use dwar_event::SendFailure;
 use dwar_kernel::{Channel, KeyMode, Timestamp};
 use dwar_metrics::{Api, Counts, Endpoint, Providers};
@@ -36,7 +36,7 @@ fn count(counts: &dyn Observer, attempts: &[DeliveryAttempt]) {
     }
     let second = Duration::from_secs(1);
     counts.limited(RequestScope::Validate, true);
-    counts.sent(KeyMode::Live, SendEnd::Sent);
+    counts.sent(KeyMode::Live, SendKind::Otp, SendEnd::Sent);
     counts.called(Channel::Sms, "msg91", second);
     counts.called(Channel::Sms, "forgotten", second);
     counts.fell_back();

@@ -3,7 +3,7 @@ use super::idempotency::Begun;
 use super::sent_otp::{SendRefusal, again, first_answer};
 use super::tokens::seconds;
 use crate::{
-    Deliver, Idempotency, Limits, SendEnd, SendOtpError, SentOtp, Tally, Toolbox, dearest,
+    Deliver, Idempotency, Limits, SendEnd, SendKind, SendOtpError, SentOtp, Tally, Toolbox, dearest,
 };
 use dwar_kernel::{
     AttemptId, BlindIndex, EntryId, OtpId, Paise, Phone, Purpose, StoreError, TRACE, Timestamp,
@@ -106,7 +106,7 @@ impl SendOtp {
         if let Some(reason) = outcome.as_ref().err().and_then(reason_of) {
             self.tally.refused((project, mode), Some(index), reason);
         }
-        self.deliver.tools.observer.sent(mode, SendEnd::from(&outcome));
+        self.deliver.tools.observer.sent(mode, order.errand.kind(), SendEnd::from(&outcome));
         outcome
     }
 
@@ -247,6 +247,13 @@ impl Errand {
         match self {
             Self::LogIn(_) => "otp/send",
             Self::Relay(..) => "otp/relay",
+        }
+    }
+
+    const fn kind(&self) -> SendKind {
+        match self {
+            Self::LogIn(_) => SendKind::Otp,
+            Self::Relay(..) => SendKind::Relay,
         }
     }
 
