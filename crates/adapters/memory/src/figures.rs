@@ -138,6 +138,7 @@ impl State {
             project: otp.project,
             mode: otp.mode,
             at: otp.created_at,
+            relayed: otp.is_relayed(),
             delivered: delivery.status == DeliveryStatus::Delivered,
             verified: otp.state == OtpState::Used,
             verified_at: otp.verified_at(),

@@ -18,7 +18,7 @@ use dwar_otp::{AttemptStatus, DeliveryStatus, OtpState};
 macro_rules! sent_requests {
     ($after:literal, $before:literal, $limit:literal, $ledger:literal, $reference:literal) => {
         concat!(
-            "SELECT o.id, o.project_id, o.mode, o.created_at, o.state, o.status, o.guesses, \
+            "SELECT o.id, o.project_id, o.mode, o.created_at, o.state, o.status, o.relayed, o.guesses, \
                  (SELECT CAST(-sum(amount) AS bigint) FROM (SELECT e.amount FROM ",
             $ledger,
             " WHERE e.project_id = o.project_id AND e.kind = 'capture' AND e.reference = ",
@@ -28,7 +28,7 @@ macro_rules! sent_requests {
             " WHERE e.project_id = o.project_id AND e.kind = 'refund' AND e.reference = ",
             $reference,
             ") costs) AS spent, a.channel, a.provider, a.status AS attempt, a.accepted \
-             FROM (SELECT id, project_id, mode, created_at, state, status, guesses FROM otps \
+             FROM (SELECT id, project_id, mode, created_at, state, status, relayed, guesses FROM otps \
                  WHERE id > ",
             $after,
             " AND id < ",
@@ -78,6 +78,8 @@ pub struct FigureRow {
     pub verified: i64,
     pub spent: i64,
     pub times: Vec<u8>,
+    pub relay_attempts: i64,
+    pub relays: i64,
 }
 
 /// Who keeps the figures; the one row.
@@ -105,6 +107,8 @@ pub struct SentRow {
     state: String,
     #[diesel(sql_type = Text)]
     status: String,
+    #[diesel(sql_type = Bool)]
+    relayed: bool,
     #[diesel(sql_type = Nullable<Binary>)]
     guesses: Option<Vec<u8>>,
     #[diesel(sql_type = Nullable<BigInt>)]
@@ -138,6 +142,8 @@ impl From<Figure> for FigureRow {
             verified: stored(counts.verified),
             spent: counts.spent.0,
             times: counts.times.to_bytes(),
+            relay_attempts: stored(counts.relay_attempts),
+            relays: stored(counts.relays),
         }
     }
 }
@@ -162,7 +168,9 @@ impl TryFrom<FigureRow> for Figure {
                 accepted: count("accepted", row.accepted)?,
                 arrived: count("arrived", row.arrived)?,
                 failed: count("failed", row.failed)?,
+                relay_attempts: count("relay_attempts", row.relay_attempts)?,
                 requests: count("requests", row.requests)?,
+                relays: count("relays", row.relays)?,
                 delivered: count("delivered", row.delivered)?,
                 verified: count("verified", row.verified)?,
                 spent: Paise(row.spent),
@@ -238,6 +246,7 @@ fn sent(first: &SentRow, rows: &[SentRow]) -> Result<Sent, StoreError> {
         project: read.id("project_id", first.project_id)?,
         mode: read.parse("mode", &first.mode)?,
         at: read.at("created_at", first.created_at)?,
+        relayed: first.relayed,
         delivered: status == DeliveryStatus::Delivered,
         verified,
         verified_at: guesses.last().copied().filter(|_| verified),

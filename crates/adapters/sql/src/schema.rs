@@ -423,6 +423,8 @@ diesel::table! {
         verified -> BigInt,
         spent -> BigInt,
         times -> Binary,
+        relay_attempts -> BigInt,
+        relays -> BigInt,
     }
 }
 

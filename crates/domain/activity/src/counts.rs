@@ -16,8 +16,12 @@ pub struct Counts {
     pub arrived: u64,
     /// Of these, refused or reported to have failed.
     pub failed: u64,
+    /// Of these messages, those with a code that somebody else made, which is never verified here.
+    pub relay_attempts: u64,
     /// Requests that it carried.
     pub requests: u64,
+    /// Of these, those to deliver a code that somebody else made.
+    pub relays: u64,
     /// Of these, reported to have reached the phone.
     pub delivered: u64,
     /// Of these, verified.
@@ -36,7 +40,9 @@ impl Counts {
             (&mut self.accepted, other.accepted),
             (&mut self.arrived, other.arrived),
             (&mut self.failed, other.failed),
+            (&mut self.relay_attempts, other.relay_attempts),
             (&mut self.requests, other.requests),
+            (&mut self.relays, other.relays),
             (&mut self.delivered, other.delivered),
             (&mut self.verified, other.verified),
         ];
@@ -47,14 +53,14 @@ impl Counts {
         self.times.merge(&other.times);
     }
 
-    /// Of a thousand requests, how many reached the phone.
-    pub fn delivery(&self) -> Option<u64> {
-        permille(self.delivered, self.requests)
+    /// Of the requests, those that reached the phone.
+    pub const fn delivery(&self) -> Share {
+        Share { part: self.delivered, whole: self.requests }
     }
 
-    /// Of a thousand requests, how many were verified.
-    pub fn conversion(&self) -> Option<u64> {
-        permille(self.verified, self.requests)
+    /// Of the requests for login codes, those that were verified.
+    pub const fn conversion(&self) -> Share {
+        Share { part: self.verified, whole: self.requests.saturating_sub(self.relays) }
     }
 
     /// Of the messages handed over, those that reached the phone.
@@ -62,9 +68,9 @@ impl Counts {
         Share { part: self.arrived, whole: self.attempts }
     }
 
-    /// Of the messages handed over, those that were verified with no other provider in between.
+    /// Of the messages with login codes, those that were verified with no other provider in between.
     pub const fn verification(&self) -> Share {
-        Share { part: self.verified, whole: self.attempts }
+        Share { part: self.verified, whole: self.attempts.saturating_sub(self.relay_attempts) }
     }
 
     /// Whether the provider told of a message that it had taken what became of it.
@@ -90,15 +96,15 @@ impl Share {
 
     /// Of a thousand, rounded; `None` of too few cases.
     pub fn permille(self) -> Option<u64> {
-        permille(self.part, self.whole).filter(|_| self.whole >= Self::ENOUGH)
+        self.permille_of_any().filter(|_| self.whole >= Self::ENOUGH)
     }
-}
 
-/// Rounded; `None` of nothing.
-fn permille(part: u64, whole: u64) -> Option<u64> {
-    let (part, whole) = (u128::from(part), u128::from(whole));
-    let rounded = (part * 2_000 + whole).checked_div(whole * 2)?;
-    u64::try_from(rounded).ok()
+    /// The same of however few cases; `None` of none.
+    pub fn permille_of_any(self) -> Option<u64> {
+        let (part, whole) = (u128::from(self.part), u128::from(self.whole));
+        let rounded = (part * 2_000 + whole).checked_div(whole * 2)?;
+        u64::try_from(rounded).ok()
+    }
 }
 
 #[cfg(test)]
@@ -112,6 +118,17 @@ mod tests {
         {
             assert_eq!(Share { part, whole }.permille(), permille, "{part} of {whole}");
         }
+    }
+
+    #[test]
+    fn what_is_verified_elsewhere_takes_nothing_from_the_rates() {
+        let logins = Counts { attempts: 5, requests: 4, verified: 2, ..Counts::default() };
+        let mut counts =
+            Counts { attempts: 9, relay_attempts: 9, requests: 7, relays: 7, ..Counts::default() };
+        counts.add(&logins);
+        assert_eq!(counts.conversion(), Share { part: 2, whole: 4 });
+        assert_eq!(counts.verification(), Share { part: 2, whole: 5 });
+        assert_eq!(counts.delivery(), Share { part: 0, whole: 11 });
     }
 
     #[test]

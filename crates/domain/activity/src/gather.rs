@@ -14,6 +14,8 @@ pub struct Sent {
     pub mode: KeyMode,
     /// When it was asked for.
     pub at: Timestamp,
+    /// Whether it delivers a code that somebody else made.
+    pub relayed: bool,
     /// Whether it is known to have reached the phone.
     pub delivered: bool,
     /// Whether its code was used.
@@ -89,10 +91,12 @@ impl Sent {
                 accepted: tried.accepted.into(),
                 arrived: tried.arrived.into(),
                 failed: tried.failed.into(),
+                relay_attempts: self.relayed.into(),
                 ..Counts::default()
             };
             if tried.carried {
                 counts.requests = 1;
+                counts.relays = self.relayed.into();
                 counts.delivered = self.delivered.into();
                 counts.verified = self.verified.into();
                 counts.spent = self.spent;

@@ -14,7 +14,7 @@ use dwar_app::{Audit, Control, KeepFigures, ReadFigures, Toolbox};
 use dwar_kernel::{Channel, Entropy, KeeperId, KeyMode, Paise, ProjectId, Timestamp};
 use dwar_login::{Cost, NewSend, Prepared};
 use dwar_operator::By;
-use dwar_otp::{GuessPolicy, Otp, Reason, Report, Verdict};
+use dwar_otp::{CodeDigest, GuessPolicy, Otp, OtpState, Reason, Report, Verdict};
 use dwar_wallet::{Credit, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,6 +63,7 @@ struct Drawn {
     carrier: &'static str,
     tried: Vec<&'static str>,
     spent: i64,
+    relayed: bool,
     delivered: bool,
     took: Option<Duration>,
 }
@@ -81,9 +82,9 @@ impl Scene {
         assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
     }
 
-    /// As [`Scene::send`], with a hold.
-    async fn send_paid(&self, line: &Line, at: Timestamp) -> Otp {
-        let otp = self.make.otp_with(line, CODE, at);
+    /// Puts a request on record, with a hold.
+    async fn send_paid(&self, otp: Otp) -> Otp {
+        let at = otp.created_at;
         let cost = Cost::Hold(Paise(100));
         let send = NewSend { cost, ..self.make.new_send_of(otp.clone()) };
         let prepared = self.stores.logins.prepare(send, at).await.unwrap();
@@ -107,7 +108,7 @@ impl Scene {
         self.stores.wallets.credit(project, credit, START).await.unwrap();
     }
 
-    /// A request of one of five kinds, with all that comes of it.
+    /// A request of one of six kinds, with all that comes of it.
     async fn draw(
         &self,
         (project, mode): (ProjectId, KeyMode),
@@ -115,16 +116,20 @@ impl Scene {
         number: u64,
     ) -> Drawn {
         let line = self.make.line(project, mode);
+        let kind = number % 6;
+        let mut otp = self.make.otp_with(&line, CODE, at);
+        if kind == 5 {
+            otp = Otp { state: OtpState::Relayed, code: CodeDigest::NONE, ..otp };
+        }
         let otp = match mode {
-            KeyMode::Live => self.send_paid(&line, at).await,
-            KeyMode::Test => self.send(&line, at).await,
+            KeyMode::Live => self.send_paid(otp).await,
+            KeyMode::Test => self.issue(otp).await,
         };
         let accepted = Report::Accepted { provider_ref: None, awaits_receipt: true };
         let failed = || Report::Failed(Reason::NotOnChannel);
         let took = seconds(3 + number % 97);
-        let kind = number % 5;
         let (mut otp, carrier, settlement) = match kind {
-            0 | 2 | 4 => {
+            0 | 2 | 4 | 5 => {
                 (self.tell(&otp, 0, accepted).await, "meta", Settlement::Capture(PRICES.whatsapp))
             }
             1 => {
@@ -145,7 +150,7 @@ impl Scene {
         if mode == KeyMode::Live {
             self.charge(&otp, settlement, kind == 4).await;
         }
-        let charged = mode == KeyMode::Live && kind < 3;
+        let charged = mode == KeyMode::Live && (kind < 3 || kind == 5);
         Drawn {
             world: (project, mode),
             at,
@@ -156,6 +161,7 @@ impl Scene {
                 vec!["meta", "msg91"]
             },
             spent: if charged { settlement.price().0 } else { 0 },
+            relayed: kind == 5,
             delivered: kind == 0,
             took: (kind < 2).then_some(took),
         }
@@ -174,10 +180,12 @@ fn recount(
         |drawn: &&Drawn| drawn.world == world && window.from <= drawn.at && drawn.at < window.until;
     for drawn in all.iter().filter(within) {
         let of = |name: &str| provider.is_none_or(|provider| provider == name);
-        counts.attempts +=
-            u64::try_from(drawn.tried.iter().filter(|name| of(name)).count()).unwrap();
+        let tried = u64::try_from(drawn.tried.iter().filter(|name| of(name)).count()).unwrap();
+        counts.attempts += tried;
+        counts.relay_attempts += tried * u64::from(drawn.relayed);
         if of(drawn.carrier) {
             counts.requests += 1;
+            counts.relays += u64::from(drawn.relayed);
             counts.delivered += u64::from(drawn.delivered);
             counts.spent.0 += drawn.spent;
             counts.verified += u64::from(drawn.took.is_some());

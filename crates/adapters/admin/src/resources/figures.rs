@@ -61,18 +61,21 @@ struct Figures {
 #[derive(Serialize, ToSchema)]
 struct FigureCounts {
     requests: u64,
+    /// Of these, relayed codes, which are not verified here.
+    relayed: u64,
     delivered: u64,
     verified: u64,
     /// Charged, less what was given back.
     spent_paise: i64,
     /// Of a thousand requests, how many were delivered.
     delivered_permille: Option<u64>,
-    /// Of a thousand requests, how many were verified.
+    /// Of a thousand requests for login codes, how many were verified.
     verified_permille: Option<u64>,
     /// From being asked for to being verified: half of them took no longer.
     median_ms: Option<u64>,
     /// Handed over to a provider.
     messages: u64,
+    messages_relayed: u64,
     messages_accepted: u64,
     messages_arrived: u64,
     messages_failed: u64,
@@ -124,13 +127,15 @@ fn view(counts: &Counts) -> FigureCounts {
     let median = counts.times.median();
     FigureCounts {
         requests: counts.requests,
+        relayed: counts.relays,
         delivered: counts.delivered,
         verified: counts.verified,
         spent_paise: counts.spent.0,
-        delivered_permille: counts.delivery(),
-        verified_permille: counts.conversion(),
+        delivered_permille: counts.delivery().permille_of_any(),
+        verified_permille: counts.conversion().permille_of_any(),
         median_ms: median.and_then(|median| u64::try_from(median.as_millis()).ok()),
         messages: counts.attempts,
+        messages_relayed: counts.relay_attempts,
         messages_accepted: counts.accepted,
         messages_arrived: counts.arrived,
         messages_failed: counts.failed,

@@ -135,14 +135,16 @@ fn tiles(overview: &Overview) -> Markup {
         beside: None,
         delta: changed(of(before), of(total), taste),
     };
-    let verified = |counts: &Counts| Share { part: counts.verified, whole: counts.requests };
     let spent = |counts: &Counts| counts.spent.max(Paise::ZERO).0.unsigned_abs();
     let dash = || "–".to_owned();
     let tiles = [
-        counted(texts::SENDS, |counts| counts.requests, Taste::Neither),
+        Tile {
+            beside: relayed(total),
+            ..counted(texts::SENDS, |counts| counts.requests, Taste::Neither)
+        },
         deliveries(overview),
         counted(texts::VERIFIED, |counts| counts.verified, Taste::More),
-        conversion(verified(before), verified(total)),
+        conversion(before.conversion(), total.conversion()),
         Tile {
             label: texts::MEDIAN,
             figure: total.times.median().map_or_else(dash, span),
@@ -175,6 +177,11 @@ fn tiles(overview: &Overview) -> Markup {
             p.muted.compared { (texts::compared(*period)) }
         }
     }
+}
+
+/// How many of the sends were relayed codes, if any.
+fn relayed(counts: &Counts) -> Option<String> {
+    (counts.relays > 0).then(|| format!("{} {}", grouped(counts.relays), texts::RELAYED))
 }
 
 /// Of those that providers with receipts carried; of the others it is unknown.

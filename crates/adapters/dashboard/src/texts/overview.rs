@@ -7,6 +7,8 @@ pub(crate) const LEAD: &str = "Messages sent, delivered and verified, and what t
 pub(crate) const WHICH_PERIOD: &str = "Period";
 
 pub(crate) const SENDS: &str = "Sends";
+/// After a number.
+pub(crate) const RELAYED: &str = "relayed";
 pub(crate) const DELIVERED: &str = "Delivered";
 pub(crate) const VERIFIED: &str = "Verified";
 pub(crate) const SPENT: &str = "Spend";
