@@ -1,9 +1,7 @@
 use crate::connection::pool::SqliteStore;
+use crate::wallet::row::entry_of;
 use async_trait::async_trait;
-use diesel::prelude::*;
 use dwar_kernel::{OtpId, ProjectId, StoreError};
-use dwar_sql::schema::ledger_entries;
-use dwar_sql::{EntryRow, Id, read_one};
 use dwar_wallet::{ChargeStore, EntryKind, LedgerEntry};
 
 #[async_trait]
@@ -19,11 +17,7 @@ impl ChargeStore for SqliteStore {
                 for send in sends {
                     for kind in [EntryKind::Capture, EntryKind::Refund] {
                         // Not by lists: SQLite would read all of the project's ledger for them.
-                        let query = ledger_entries::table
-                            .filter(ledger_entries::project_id.eq(Id::from(project)))
-                            .filter(ledger_entries::kind.eq(kind.as_str()))
-                            .filter(ledger_entries::reference.eq(send.to_string()));
-                        let entry: Option<LedgerEntry> = read_one!(EntryRow of query, connection);
+                        let entry = entry_of(connection, project, kind, &send.into())?;
                         found.extend(entry);
                     }
                 }
