@@ -1,7 +1,7 @@
 //! Whom a key stands for, and the session that is sought with it.
 
 use crate::connection::error::Failure;
-use crate::connection::look_up::{Answer, Question};
+use crate::connection::look_up::{Answer, PRIMARY_ALONE, Question};
 use diesel::dsl::AsSelect;
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -77,6 +77,8 @@ impl QueryFragment<Pg> for Callers<'_> {
         out.push_bind_param::<Array<Binary>, _>(&self.keys)?;
         out.push_sql(") WITH ORDINALITY AS wanted (key, place)");
         out.push_sql(KEYS);
+        out.push_sql(" WHERE ");
+        out.push_sql(PRIMARY_ALONE);
         Ok(())
     }
 }
@@ -101,8 +103,9 @@ impl QueryFragment<Pg> for Sessions<'_> {
             " LEFT JOIN LATERAL \
              (SELECT * FROM sessions s WHERE s.id = wanted.session \
               AND s.project_id = api_keys.project_id AND s.mode = api_keys.mode LIMIT 1) \
-             AS sessions ON true",
+             AS sessions ON true WHERE ",
         );
+        out.push_sql(PRIMARY_ALONE);
         Ok(())
     }
 }

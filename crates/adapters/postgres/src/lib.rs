@@ -62,6 +62,7 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_turns::Load;
 
+use connection::link::{Epoch, Manager};
 use connection::look_up::LookUps;
 use connection::pool::Pool;
 use connection::project_queue::ProjectQueue;
@@ -99,11 +100,13 @@ impl PostgresStore {
     /// [`InvalidUrl`] if no connection could ever come of the settings.
     pub fn connect(settings: Settings) -> Result<Self, InvalidUrl> {
         let (url, direct_url) = (settings.connection_url()?, settings.direct()?.into());
-        let pool = Pool::new(&settings, url.clone());
+        let epochs = Arc::<Epoch>::default();
+        let manager = || Manager::new(url.clone(), Arc::clone(&epochs));
+        let pool = Pool::new(&settings, manager());
         let instances = Arc::new(AtomicU32::new(1));
         let (doubts, all) = (pool.doubts(), Arc::clone(&instances));
-        let callers = Arc::new(LookUps::start(&settings, &url, doubts, Arc::clone(&all)));
-        let seekers = Arc::new(LookUps::start(&settings, &url, doubts, all));
+        let callers = Arc::new(LookUps::start(&settings, manager(), doubts, Arc::clone(&all)));
+        let seekers = Arc::new(LookUps::start(&settings, manager(), doubts, all));
         let patience = settings.acquire_timeout + settings.call_timeout;
         let sends = ProjectQueue::new(pool.clone(), patience);
         let reports = ProjectQueue::new(pool.clone(), patience);
@@ -160,6 +163,15 @@ impl PostgresStore {
     /// [`StoreError::NoRoom`] if it has none, [`StoreError::Unavailable`] if it does not answer.
     pub async fn room(&self) -> Result<Option<u64>, StoreError> {
         self.pool.room().await.map(|()| None)
+    }
+
+    /// Proves that a write would work, by one that is kept: a number in a table of its own.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRoom`] if the server has none, [`StoreError::Unavailable`] if it is read-only or does
+    /// not answer.
+    pub async fn prove_writable(&self) -> Result<Option<u64>, StoreError> {
+        self.pool.prove_writable().await.map(|()| None)
     }
 
     /// How its queues and connections are used; asks nothing of the server.

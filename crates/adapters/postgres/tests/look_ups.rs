@@ -6,6 +6,7 @@ mod support;
 
 use diesel::connection::SimpleConnection;
 use dwar_kernel::KeyMode;
+use dwar_operator::{AdminTokenStore, OperatorStore};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::{KeyRecord, ProjectStore};
 use dwar_session::{Session, SessionStore};
@@ -57,6 +58,31 @@ async fn each_is_told_its_own() {
         }
     })
     .await;
+}
+
+/// A standby, or a primary that was fenced, knows nothing of what happened since.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_server_that_takes_no_writes_is_not_believed() {
+    let database = Database::create();
+    let (store, make) = (database.store().await, Fixtures::random());
+    let (session, key, _) = a_session(&store, &make).await;
+    let writable = database.settings();
+    let read_only = "&target_session_attrs=any&options=-c%20default_transaction_read_only%3Don%20";
+    let url = writable.url.replace("&options=", read_only);
+    assert_ne!(url, writable.url);
+    let fenced = PostgresStore::connect(Settings { url, ..writable }).unwrap();
+    assert_unavailable(fenced.seek(key.digest, Some(session.id)).await);
+    assert_unavailable(fenced.caller(key.digest).await);
+    // Not even that there is no such key.
+    assert_unavailable(fenced.caller(make.digest()).await);
+    assert_unavailable(OperatorStore::session(&fenced, make.digest()).await);
+    assert_unavailable(fenced.token(make.digest()).await);
+    assert_unavailable(fenced.prove_writable().await);
+    assert!(store.seek(key.digest, Some(session.id)).await.unwrap().is_some());
+    assert_eq!(store.token(make.digest()).await.unwrap(), None);
+    assert!(OperatorStore::session(&store, make.digest()).await.unwrap().is_none());
+    store.prove_writable().await.unwrap();
 }
 
 /// The end of a session is known to every question that is asked after it was answered, however

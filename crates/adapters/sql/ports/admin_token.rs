@@ -1,4 +1,5 @@
 use crate::Store;
+use crate::connection::primary_alone;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{AdminTokenId, Digest, StoreError, Timestamp};
@@ -33,7 +34,9 @@ impl AdminTokenStore for Store {
 
     async fn token(&self, token: Digest) -> Result<Option<AdminToken>, StoreError> {
         self.read(move |conn| {
-            let query = admin_tokens::table.filter(admin_tokens::digest.eq(token.0.as_slice()));
+            let query = admin_tokens::table
+                .filter(admin_tokens::digest.eq(token.0.as_slice()))
+                .filter(primary_alone());
             Ok(read_one!(AdminTokenRow of query, conn))
         })
         .await

@@ -2,6 +2,7 @@ use crate::Store;
 use crate::connection::Conn;
 use crate::connection::error::Failure;
 use crate::connection::lock::Lock;
+use crate::connection::primary_alone;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};
@@ -216,6 +217,7 @@ impl OperatorStore for Store {
             let found = operator_sessions::table
                 .inner_join(operators::table)
                 .filter(operator_sessions::digest.eq(session.0.as_slice()))
+                .filter(primary_alone())
                 .select((OperatorSessionRow::as_select(), OperatorRow::as_select()))
                 .first::<(OperatorSessionRow, OperatorRow)>(conn)
                 .optional()?;

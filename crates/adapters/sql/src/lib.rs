@@ -72,6 +72,10 @@ pub use wallet::{AUDIT, AuditRow, EntryRow, HoldRow, WalletRow, balance, balance
 /// Whose work waits: that of a project, or nobody's, such as that of the background loops.
 pub type Flow = Option<dwar_kernel::ProjectId>;
 
+/// Proves that a write works, by one that is kept.
+pub const PROVE_WRITABLE: &str = "INSERT INTO write_proofs (id, writes) VALUES (1, 1) \
+    ON CONFLICT (id) DO UPDATE SET writes = write_proofs.writes + 1";
+
 /// How much work may wait; as many requests as a process has connections by default, and more.
 pub const WAITING: usize = 4096;
 

@@ -25,7 +25,7 @@ impl Failure {
     /// of it can have been kept.
     pub(crate) fn may_be_repeated(&self) -> bool {
         match self {
-            Self::Query(cause) => is_lost(cause) || is_conflict(cause),
+            Self::Query(cause) => is_lost(cause) || is_conflict(cause) || is_read_only(cause),
             Self::InDoubt(_) | Self::Store(_) => false,
         }
     }
@@ -34,6 +34,14 @@ impl Failure {
     pub(crate) fn is_lost(&self) -> bool {
         match self {
             Self::Query(cause) | Self::InDoubt(cause) => is_lost(cause),
+            Self::Store(_) => false,
+        }
+    }
+
+    /// Whether the server takes no writes, so that another one may have to be asked.
+    pub(crate) fn is_read_only(&self) -> bool {
+        match self {
+            Self::Query(cause) | Self::InDoubt(cause) => is_read_only(cause),
             Self::Store(_) => false,
         }
     }
@@ -85,6 +93,10 @@ impl From<Failure> for StoreError {
                 tracing::warn!(%cause, "connection to PostgreSQL lost");
                 unavailable("the connection to PostgreSQL was lost")
             }
+            Failure::Query(cause) if is_read_only(&cause) => {
+                tracing::warn!(%cause, "PostgreSQL is read-only");
+                unavailable("PostgreSQL is read-only")
+            }
             Failure::Query(cause) if is_conflict(&cause) || is_timeout(&cause) => {
                 tracing::warn!(%cause, "PostgreSQL is too busy");
                 unavailable("PostgreSQL is too busy")
@@ -113,13 +125,17 @@ fn is_conflict(cause: &QueryError) -> bool {
     })
 }
 
-/// A time-out of ours ended the statement, or the server is a standby or short of something.
+/// The server is a standby, or was told to take no writes (SQLSTATE 25006). Nothing was written.
+fn is_read_only(cause: &QueryError) -> bool {
+    kind(cause).is_some_and(|(kind, _)| matches!(kind, DatabaseErrorKind::ReadOnlyTransaction))
+}
+
+/// A time-out of ours ended the statement, or the server is short of something.
 ///
 /// diesel passes SQLSTATE on for a few errors alone, so the server's English text has to tell.
 fn is_timeout(cause: &QueryError) -> bool {
-    kind(cause).is_some_and(|(kind, message)| {
-        matches!(kind, DatabaseErrorKind::ReadOnlyTransaction)
-            || message.starts_with("canceling statement due to")
+    kind(cause).is_some_and(|(_, message)| {
+        message.starts_with("canceling statement due to")
             || SHORT.iter().any(|text| message.starts_with(text))
     })
 }

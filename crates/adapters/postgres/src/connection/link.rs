@@ -5,7 +5,8 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{self, HandleError, ManageConnection, R2D2Connection};
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// An unused connection is trusted for this long.
@@ -22,9 +23,29 @@ const SPEAK_ENGLISH: &str = "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', 
 
 pub(crate) type Links = r2d2::Pool<Manager>;
 
+/// How often a server turned out to be read-only. What was opened before the last time may lead to it and is
+/// not used any more, in any pool of the process: what such a server says of keys and sessions is out of date.
+#[derive(Default)]
+pub(crate) struct Epoch(AtomicU64);
+
+impl Epoch {
+    fn now(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Ends it, unless somebody else has.
+    fn end(&self, of: u64) {
+        if self.0.compare_exchange(of, of + 1, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            tracing::warn!("PostgreSQL is read-only; every connection to it is opened again");
+        }
+    }
+}
+
 /// A connection, and when it was last known to work.
 pub(crate) struct Link {
     conn: PgConnection,
+    epoch: u64,
+    epochs: Arc<Epoch>,
     proved_at: Instant,
     uses: u32,
     lost: bool,
@@ -39,6 +60,15 @@ impl Link {
     pub(crate) const fn mark_lost(&mut self) {
         self.lost = true;
     }
+
+    /// The server takes no writes: tells every pool of the process to throw its connections away.
+    pub(crate) fn mark_read_only(&self) {
+        self.epochs.end(self.epoch);
+    }
+
+    fn is_outdated(&self) -> bool {
+        self.epoch != self.epochs.now()
+    }
 }
 
 /// Opens connections and judges whether they still work.
@@ -48,12 +78,13 @@ impl Link {
 /// after a restart of the server they are all dead.
 pub(crate) struct Manager {
     url: String,
+    epochs: Arc<Epoch>,
     last_break: Mutex<Option<Instant>>,
 }
 
 impl Manager {
-    pub(crate) const fn new(url: String) -> Self {
-        Self { url, last_break: Mutex::new(None) }
+    pub(crate) const fn new(url: String, epochs: Arc<Epoch>) -> Self {
+        Self { url, epochs, last_break: Mutex::new(None) }
     }
 
     fn note_break(&self) {
@@ -72,13 +103,18 @@ impl ManageConnection for Manager {
     type Error = LinkError;
 
     fn connect(&self) -> Result<Link, LinkError> {
+        // Read first: which server it leads to is decided afterwards.
+        let (epoch, epochs) = (self.epochs.now(), Arc::clone(&self.epochs));
         let mut conn = PgConnection::establish(&self.url).map_err(LinkError::Connect)?;
         // A connection that fails at this will tell whoever uses it.
         let _ = conn.batch_execute(SPEAK_ENGLISH);
-        Ok(Link { conn, proved_at: Instant::now(), uses: 0, lost: false })
+        Ok(Link { conn, epoch, epochs, proved_at: Instant::now(), uses: 0, lost: false })
     }
 
     fn is_valid(&self, link: &mut Link) -> Result<(), LinkError> {
+        if link.is_outdated() {
+            return Err(LinkError::Outdated);
+        }
         if !self.trusts(link) {
             link.conn.ping().map_err(|cause| {
                 self.note_break();
@@ -102,13 +138,14 @@ impl ManageConnection for Manager {
         } else {
             link.proved_at = Instant::now();
         }
-        broken
+        broken || link.is_outdated()
     }
 }
 
 /// A connection could not be opened, or does not work any more. Names host and user at most.
 #[derive(Debug)]
 pub(crate) enum LinkError {
+    Outdated,
     Connect(ConnectionError),
     Ping(diesel::result::Error),
 }
@@ -116,6 +153,7 @@ pub(crate) enum LinkError {
 impl fmt::Display for LinkError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Outdated => out.write_str("the server that it leads to may be read-only"),
             Self::Connect(cause) => cause.fmt(out),
             Self::Ping(cause) => cause.fmt(out),
         }
@@ -130,6 +168,10 @@ pub(crate) struct LogFailures;
 
 impl HandleError<LinkError> for LogFailures {
     fn handle_error(&self, cause: LinkError) {
-        tracing::warn!(%cause, "no connection to PostgreSQL");
+        match cause {
+            // Said once for all of them.
+            LinkError::Outdated => tracing::debug!(%cause, "a connection is dropped"),
+            cause => tracing::warn!(%cause, "no connection to PostgreSQL"),
+        }
     }
 }

@@ -18,6 +18,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+/// True, and on a server that takes no writes the refusal of one (SQLSTATE 25006), since `has_room` writes.
+/// Evaluated once per statement, before its rows are looked for.
+pub(crate) const PRIMARY_ALONE: &str = "(SELECT CASE WHEN current_setting('transaction_read_only') = 'on' \
+    THEN has_room() ELSE true END)";
+
 /// How many statements of one kind are under way at most, each on a connection of its own.
 pub(crate) const CONNECTIONS: u32 = 2;
 /// How long a look-up waits for the statement that is under way before the other connection is used.
@@ -38,7 +43,8 @@ pub(crate) type Answer<T> = Result<Option<T>, StoreError>;
 pub(crate) trait Question: Sized + Send + 'static {
     type Found: Send + 'static;
 
-    /// What was found for each, in order, by one statement.
+    /// What was found for each, in order, by one statement. It MUST say [`PRIMARY_ALONE`]: what a standby
+    /// or a server that was fenced knows of keys and sessions is out of date.
     fn answers(
         asked: &[&Self],
         conn: &mut PgConnection,
@@ -84,14 +90,14 @@ impl<Q: Question> LookUps<Q> {
     /// among them.
     pub(crate) fn start(
         settings: &Settings,
-        url: &str,
+        manager: Manager,
         room: &Arc<Room>,
         instances: Arc<AtomicU32>,
     ) -> Self {
         let queue = Queue::default();
         let shared = Shared { queue: Mutex::new(queue), work: Condvar::new(), instances };
         let shared = Arc::new(shared);
-        let links = pool::links(CONNECTIONS, settings, Manager::new(url.to_owned()));
+        let links = pool::links(CONNECTIONS, settings, manager);
         for _ in 0..CONNECTIONS {
             let asker = Asker {
                 shared: Arc::clone(&shared),

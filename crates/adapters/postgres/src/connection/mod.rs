@@ -22,6 +22,7 @@ pub(crate) use sweep::SWEEP_BATCH;
 
 use crate::PostgresStore;
 use diesel::connection::SimpleConnection;
+use diesel::sql_types::Bool;
 use dwar_kernel::{ProjectId, StoreError};
 use error::Failure;
 use std::any::type_name;
@@ -41,6 +42,11 @@ macro_rules! for_key_share {
     ($query:expr) => {
         $query.for_key_share()
     };
+}
+
+/// What a query is filtered by that says who somebody is; see [`look_up::PRIMARY_ALONE`].
+pub(crate) fn primary_alone() -> diesel::expression::SqlLiteral<Bool> {
+    diesel::dsl::sql(look_up::PRIMARY_ALONE)
 }
 
 /// Where the ports that are said once run their statements, by the names that SQLite has for it.

@@ -8,7 +8,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2;
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_sql::{Flow, WAITING};
+use dwar_sql::{Flow, PROVE_WRITABLE, WAITING};
 use dwar_turns::{AdmissionQueue, PoolLoad, QueueLoad};
 use std::any::type_name;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ diesel::define_sql_function! {
     fn has_room() -> diesel::sql_types::Bool;
 }
 
-/// How often one call may begin anew after a lost connection or a conflict.
+/// How often one call may begin anew after a lost connection, a conflict or a read-only server.
 const TRIES: u32 = 5;
 
 /// How long a task that no request waits for may take.
@@ -42,9 +42,9 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// A pool that connects on demand: the server need not be up yet.
-    pub(crate) fn new(settings: &Settings, url: String) -> Self {
+    pub(crate) fn new(settings: &Settings, manager: Manager) -> Self {
         let size = settings.pool_size.saturating_sub(2 * look_up::CONNECTIONS).max(1);
-        let links = links(size, settings, Manager::new(url));
+        let links = links(size, settings, manager);
         let permits = usize::try_from(size).unwrap_or(usize::MAX);
         Self {
             links,
@@ -80,6 +80,21 @@ impl Pool {
         let room = room.inspect_err(|_| self.room.suspect())?;
         self.room.found(room);
         if room { Ok(()) } else { Err(StoreError::NoRoom) }
+    }
+
+    /// Proves that a write would work, by one that is kept: what is rolled back is never sent to the disk, nor
+    /// to a standby that a commit has to wait for. Asks whether there is room, too, if that is in doubt.
+    pub(crate) async fn prove_writable(&self) -> Result<(), StoreError> {
+        let prove = |conn: &mut PgConnection| {
+            diesel::sql_query(PROVE_WRITABLE).execute(conn)?;
+            Ok(())
+        };
+        match self.run(prove).await {
+            Err(cause) if cause.is_transient() && !matches!(cause, StoreError::NoRoom) => {
+                Err(cause)
+            }
+            proved => self.room().await.and(proved),
+        }
     }
 
     /// One statement; MUST be harmless if it runs twice, since a lost connection repeats it.
@@ -243,6 +258,9 @@ where
             Ok(value) => return Ok(value),
             Err(cause) => cause,
         };
+        if cause.is_read_only() {
+            link.mark_read_only();
+        }
         if cause.is_lost() {
             link.mark_lost();
         }

@@ -2,6 +2,9 @@ use crate::connection::error::InvalidUrl;
 use std::fmt;
 use std::time::Duration;
 
+/// Values of libpq's `target_session_attrs` that lead to a server with which nothing works.
+const NEVER_WRITE: [&str; 3] = ["read-only", "standby", "prefer-standby"];
+
 /// How to reach PostgreSQL, and how long to wait for it. `Debug` hides the URL.
 #[derive(Clone)]
 pub struct Settings {
@@ -93,6 +96,9 @@ impl Settings {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) =
                 pair.split_once('=').ok_or(InvalidUrl("has an option without a value"))?;
+            if name == "target_session_attrs" && NEVER_WRITE.contains(&value) {
+                return Err(InvalidUrl("asks for a server that takes no writes"));
+            }
             given.push((name, value.to_owned()));
         }
         for (name, value) in self.defaults() {
@@ -129,8 +135,8 @@ impl Settings {
         self.session().into_iter().filter(|(name, _)| !self.url.contains(name)).collect()
     }
 
-    /// The server ends what takes too long; TCP notices a peer that is gone.
-    fn defaults(&self) -> [(&'static str, String); 7] {
+    /// The server ends what takes too long and takes writes; TCP notices a peer that is gone.
+    fn defaults(&self) -> [(&'static str, String); 8] {
         let seconds = |wait: Duration| wait.as_secs().max(2).to_string();
         let session = self.session().map(|(name, value)| {
             // libpq splits options at spaces that no backslash precedes.
@@ -138,6 +144,8 @@ impl Settings {
         });
         [
             ("application_name", "dwar".to_owned()),
+            // Of several hosts the one that writes, and none where all are standbys.
+            ("target_session_attrs", "read-write".to_owned()),
             ("connect_timeout", seconds(self.acquire_timeout)),
             ("keepalives_idle", "10".to_owned()),
             ("keepalives_interval", "5".to_owned()),
@@ -197,6 +205,15 @@ mod tests {
         assert!(url.contains("connect_timeout=9") && !url.contains("connect_timeout=2"), "{url}");
         let url = connection_url("postgres:///dwar?options=-c%20search_path%3Dauth").unwrap();
         assert!(url.contains("committed%20-c%20search_path%3Dauth&"), "{url}");
+    }
+
+    #[test]
+    fn of_several_hosts_the_one_that_writes_is_used() {
+        let url = connection_url("postgres://dwar@one:5432,two/dwar?sslmode=disable").unwrap();
+        assert!(url.contains("&target_session_attrs=read-write&"), "{url}");
+        let url = connection_url("postgres://one,two/dwar?target_session_attrs=primary").unwrap();
+        assert!(!url.contains("read-write"), "{url}");
+        assert!(connection_url("postgres://one,two/dwar?target_session_attrs=standby").is_err());
     }
 
     #[test]

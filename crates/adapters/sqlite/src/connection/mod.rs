@@ -7,6 +7,7 @@ pub(crate) mod error;
 pub(crate) mod lock;
 pub(crate) mod migrations;
 pub(crate) mod pace;
+pub(crate) mod place;
 pub(crate) mod pool;
 pub(crate) mod remembered;
 pub(crate) mod room;
@@ -16,6 +17,10 @@ pub(crate) mod writes;
 
 pub(crate) use diesel::SqliteConnection as Conn;
 pub(crate) use diesel::sqlite::Sqlite as Backend;
+
+use diesel::dsl::AsExprOf;
+use diesel::prelude::*;
+use diesel::sql_types::Bool;
 
 /// How many rows a turn of a sweep drops at most.
 pub(crate) const SWEEP_BATCH: i64 = pool::SWEEP as i64;
@@ -35,4 +40,9 @@ macro_rules! for_key_share {
     ($query:expr) => {
         $query
     };
+}
+
+/// What a query is filtered by that says who somebody is: here there is nobody else who might know better.
+pub(crate) fn primary_alone() -> AsExprOf<bool, Bool> {
+    true.into_sql::<Bool>()
 }
