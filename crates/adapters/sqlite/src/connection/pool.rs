@@ -1,4 +1,5 @@
 use crate::connection::error::{Failure, OpenError, is_transient, unavailable};
+use crate::connection::place::Place;
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::room::Room;
 use crate::connection::writer::{Beside, Writer};
@@ -7,7 +8,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolError, Pool};
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
-use dwar_sql::{At, Flow, WAITING};
+use dwar_sql::{At, Flow, PROVE_WRITABLE, WAITING};
 use dwar_turns::{AdmissionQueue, Load, PoolLoad};
 use serde::Deserialize;
 use std::any::type_name;
@@ -115,6 +116,7 @@ struct Shared {
     scans: Arc<AdmissionQueue<Flow>>,
     patience: Duration,
     room: Arc<Room>,
+    place: Arc<Place>,
     remembered: Option<Arc<Remembered>>,
 }
 
@@ -130,6 +132,7 @@ impl SqliteStore {
         // From the first read on there is an index of the log, which tells of every commit.
         connection.batch_execute("SELECT count(*) FROM sqlite_schema")?;
         let remembered = Remembered::of(&file.path).map(Arc::new);
+        let place = Arc::new(Place::of(&file.path));
         let room = Arc::new(Room::new(file.folder(), settings.min_free));
         let count = settings.readers.max(1);
         let readers = Pool::builder()
@@ -140,19 +143,23 @@ impl SqliteStore {
             .connection_timeout(settings.patience)
             .connection_customizer(Box::new(file.clone()))
             .build(ConnectionManager::new(file.url.clone()))?;
-        let own = file.clone();
-        let reopen = move || own.connect().inspect_err(log_reopening).ok();
+        let (own, of_it) = (file.clone(), Arc::clone(&place));
+        let reopen = move || {
+            of_it.look().ok()?;
+            own.connect().inspect_err(log_reopening).ok()
+        };
         let Settings { queue, patience, .. } = settings;
         let beside = Beside {
             synchronous: settings.synchronous,
             room: Arc::clone(&room),
+            place: Arc::clone(&place),
             remembered: remembered.clone(),
         };
         let writer = Writer::start(connection, reopen, beside, queue, patience)
             .map_err(OpenError::Thread)?;
         // Scans leave half of the connections to look-ups.
         let scans = AdmissionQueue::new(usize::try_from(count / 2).unwrap_or(1), WAITING);
-        let shared = Shared { file, writer, readers, scans, patience, room, remembered };
+        let shared = Shared { file, writer, readers, scans, patience, room, place, remembered };
         Ok(Self { shared: Arc::new(shared), flow: None })
     }
 
@@ -184,6 +191,20 @@ impl SqliteStore {
         room.found_free(room.free()?).map(Some)
     }
 
+    /// Proves that a write would work, by one that is kept: a number in a table of its own. What is rolled back
+    /// is never sent to the disk. Tells how many bytes are free, as [`SqliteStore::room`] does.
+    ///
+    /// # Errors
+    /// Whatever a write would meet: no room, a locked or read-only file, one that was moved or replaced.
+    pub async fn prove_writable(&self) -> Result<Option<u64>, StoreError> {
+        let prove = |connection: &mut SqliteConnection| {
+            diesel::sql_query(PROVE_WRITABLE).execute(connection)?;
+            Ok(())
+        };
+        self.write_that(Changes::NoLookUp, prove).await?;
+        self.room().await
+    }
+
     /// How its queues and connections are used; asks nothing of the file.
     pub fn load(&self) -> Load {
         let Shared { writer, scans, readers, .. } = self.shared.as_ref();
@@ -203,7 +224,8 @@ impl SqliteStore {
 
     /// What look-ups were answered, while that is still true.
     pub(crate) fn remembered(&self) -> Option<&Remembered> {
-        self.shared.remembered.as_deref()
+        let Shared { remembered, place, .. } = self.shared.as_ref();
+        remembered.as_deref().filter(|_| !place.is_lost())
     }
 
     #[cfg(test)]
@@ -267,8 +289,9 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, StoreError> + Send + 'static,
     {
-        let file = self.shared.file.clone();
+        let (file, place) = (self.shared.file.clone(), Arc::clone(&self.shared.place));
         let job = move || {
+            place.look()?;
             let opened = file.connect().inspect_err(log_reopening);
             work(&mut opened.map_err(|_| unavailable("the database cannot be opened"))?)
         };
@@ -330,6 +353,7 @@ impl SqliteStore {
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
         let read = async {
+            self.shared.place.known()?;
             match self.shared.readers.try_get() {
                 Some(mut connection) => Ok(query(&mut connection)?),
                 None => self.scanned(query).await,
@@ -352,6 +376,7 @@ impl SqliteStore {
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
+        self.shared.place.known()?;
         let place = self.shared.scans.enter(self.flow);
         let Ok(Some(place)) = tokio::time::timeout(self.shared.patience, place).await else {
             tracing::warn!("no connection was free for a read");

@@ -1,5 +1,6 @@
 use crate::connection::command::{BEGIN, COMMIT, RELEASE, ROLLBACK, ROLLBACK_TO, SAVEPOINT};
 use crate::connection::error::{Failure, is_full, unavailable};
+use crate::connection::place::{Place, misplaced};
 use crate::connection::pool::Synchronous;
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::room::Room;
@@ -37,6 +38,8 @@ pub(crate) struct Beside {
     /// With [`Synchronous::Full`] a commit waits for the disk if one of its writes asks for that.
     pub(crate) synchronous: Synchronous,
     pub(crate) room: Arc<Room>,
+    /// Is looked at before each commit.
+    pub(crate) place: Arc<Place>,
     /// Is told of every commit before those who wait for it are.
     pub(crate) remembered: Option<Arc<Remembered>>,
 }
@@ -124,12 +127,16 @@ fn serve(
     open: &dyn Fn() -> Option<SqliteConnection>,
     beside: &Beside,
 ) {
-    let Beside { synchronous, room, remembered } = beside;
+    let Beside { synchronous, room, place, remembered } = beside;
     let (synchronous, remembered) = (*synchronous, remembered.as_deref());
     let mut batch = Vec::with_capacity(BATCH);
     let mut flushes = synchronous;
     // What a lost transaction did not come to is the next batch.
     while !batch.is_empty() || writes.take(BATCH, &mut batch) {
+        if place.look().is_err() {
+            settle(&mut batch, Some(Loss::Misplaced));
+            continue;
+        }
         let flush = match batch.iter().any(|job| job.on_disk()) {
             true => synchronous,
             false => Synchronous::Normal,
@@ -182,6 +189,8 @@ pub(crate) enum Loss {
     /// It was not begun.
     NoPlace,
     NoRoom,
+    /// The file is not where it was.
+    Misplaced,
     Unknown,
 }
 
@@ -190,6 +199,7 @@ impl From<Loss> for StoreError {
         match loss {
             Loss::NoPlace => unavailable("too many writes are waiting"),
             Loss::NoRoom => Self::NoRoom,
+            Loss::Misplaced => misplaced(),
             Loss::Unknown => unavailable("the write could not be committed"),
         }
     }

@@ -1,0 +1,76 @@
+use crate::connection::error::unavailable;
+use dwar_kernel::StoreError;
+use std::fs::metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the files that are open still are the ones at their paths. Says in the log, once each, when one was
+/// moved, replaced or removed, and when it is back.
+///
+/// What is written to a file without a name is lost with the process, and what a command writes to another one
+/// of its name is not seen here.
+pub(crate) struct Place {
+    /// The database and the files beside it.
+    files: Vec<(PathBuf, Identity)>,
+    lost: AtomicBool,
+}
+
+/// Which file it is: device and inode.
+type Identity = (u64, u64);
+
+impl Place {
+    /// For a database in WAL mode that this process has open and read. One that is not there is not looked for.
+    pub(crate) fn of(database: &Path) -> Self {
+        let mut paths = vec![database.to_path_buf()];
+        // Beside the file itself, where the path is that of a link.
+        if let Ok(file) = database.canonicalize() {
+            paths.extend(["-wal", "-shm"].map(|end| {
+                let mut path = file.clone().into_os_string();
+                path.push(end);
+                PathBuf::from(path)
+            }));
+        }
+        let known = |path: PathBuf| identity(&path).map(|file| (path, file));
+        Self { files: paths.into_iter().filter_map(known).collect(), lost: AtomicBool::new(false) }
+    }
+
+    /// Looks where they lie.
+    pub(crate) fn look(&self) -> Result<(), StoreError> {
+        let gone = self.files.iter().find(|(path, file)| identity(path) != Some(*file));
+        match (gone, self.lost.swap(gone.is_some(), Ordering::AcqRel)) {
+            (Some((path, _)), false) => tracing::error!(
+                file = %path.display(),
+                "a file of the database was moved, replaced or removed while it is in use: every request is \
+                 answered 503 until it is back, or the service is started again"
+            ),
+            (None, true) => tracing::info!("the files of the database are back"),
+            _ => {}
+        }
+        self.known()
+    }
+
+    /// What was found by the last look.
+    pub(crate) fn known(&self) -> Result<(), StoreError> {
+        match self.is_lost() {
+            true => Err(misplaced()),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether one was missing at the last look.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+}
+
+/// What is told to whoever asks meanwhile.
+pub(crate) fn misplaced() -> StoreError {
+    unavailable("a file of the database is not where it was")
+}
+
+/// The file at this path, if it has a name: one that was removed may still be mounted there.
+fn identity(path: &Path) -> Option<Identity> {
+    let found = metadata(path).ok()?;
+    (found.nlink() > 0).then(|| (found.dev(), found.ino()))
+}
