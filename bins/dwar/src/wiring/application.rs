@@ -3,12 +3,11 @@ use super::core::{Core, WiringError};
 use super::dashboard::{self, FirstSignIn, Pages};
 use super::gateways::{self, Providers};
 use super::metrics::{self, Measured};
-use super::stores::Database;
+use super::readiness::Ready;
 use crate::config::RunMode;
 use crate::telemetry::LostLines;
-use async_trait::async_trait;
 use dwar_app::{About, CreatedProject, ManageError, Outside};
-use dwar_http::{LoopHealth, Readiness, Server};
+use dwar_http::Server;
 use dwar_kernel::{InstanceId, StoreError};
 use dwar_memory::{LeasedRequestLimiter, MemoryRequestLimiter};
 use dwar_metrics::{Scrapes, StopHandle as MetricsStop};
@@ -82,11 +81,8 @@ impl Application {
         let (database, restarts) = (core.database.clone(), Arc::<Restarts>::default());
         let (version, parts) = (super::operations::version(), &core.parts);
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let ready = Arc::new(Ready {
-            database: database.clone(),
-            prepared: Arc::clone(&prepared),
-            restarts: restarts.clone(),
-        });
+        let ready = Ready::new(Arc::clone(&prepared), restarts.clone(), database.clone());
+        let ready = Arc::new(ready);
         let server = Server::bind(core.config.http.clone(), service.use_cases.clone(), ready);
         let address = core.config.http.address.clone();
         let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
@@ -209,27 +205,5 @@ pub async fn keep_preparing(core: &Core) -> Result<Option<CreatedProject>, Store
             }
             done => return done,
         }
-    }
-}
-
-/// Ready means: prepared, the database answers, and it has room to write.
-struct Ready {
-    database: Arc<dyn Database>,
-    prepared: Prepared,
-    restarts: Arc<Restarts>,
-}
-
-#[async_trait]
-impl Readiness for Ready {
-    fn prepared(&self) -> bool {
-        self.prepared.initialized()
-    }
-
-    async fn ready(&self) -> bool {
-        self.prepared() && self.database.ping().await.is_ok() && self.database.room().await.is_ok()
-    }
-
-    fn restarted(&self) -> Vec<LoopHealth> {
-        self.restarts.list()
     }
 }

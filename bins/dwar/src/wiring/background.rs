@@ -93,10 +93,10 @@ const LOOPS: [(&str, Start); 14] = [
         let trouble = "shares of quotas could not be renewed";
         every(TEND, stopped, trouble, move || it.sweep.tend_quotas()).boxed()
     }),
-    // A store that ran out of room recovers without being asked.
+    // A store that ran out of room, or a server that became read-only, is noticed and left without being asked.
     ("look_for_room", |it, stopped| {
-        let trouble = "the free space of the database cannot be checked";
-        every(ROOM_CHECK_EVERY, stopped, trouble, move || it.database.room()).boxed()
+        let trouble = "the database cannot be written to";
+        every(ROOM_CHECK_EVERY, stopped, trouble, move || it.database.prove_writable()).boxed()
     }),
     ("read_for_metrics", |it, mut stopped| match &it.read {
         Some(figures) => {

@@ -10,6 +10,7 @@ mod keys;
 mod metrics;
 mod operations;
 mod policies;
+mod readiness;
 mod stores;
 
 pub use application::{Application, StopHandle, keep_preparing, prepare};

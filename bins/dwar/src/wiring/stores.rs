@@ -36,6 +36,8 @@ pub trait Database: Send + Sync {
     async fn cautions(&self) -> Result<Vec<String>, StoreError>;
     /// Tells whether it has room to write, and how many bytes are free where that can be known.
     async fn room(&self) -> Result<Option<u64>, StoreError>;
+    /// Proves that a write would work, by one that is kept and says nothing; else as [`Database::room`].
+    async fn prove_writable(&self) -> Result<Option<u64>, StoreError>;
     /// How its queues and connections are used. Asks it nothing.
     fn load(&self) -> Load;
 }
@@ -66,6 +68,10 @@ macro_rules! is_database {
 
             async fn room(&self) -> Result<Option<u64>, StoreError> {
                 <$store>::room(self).await
+            }
+
+            async fn prove_writable(&self) -> Result<Option<u64>, StoreError> {
+                <$store>::prove_writable(self).await
             }
 
             fn load(&self) -> Load {
@@ -105,6 +111,10 @@ impl Database for MemoryStore {
     }
 
     async fn room(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
+
+    async fn prove_writable(&self) -> Result<Option<u64>, StoreError> {
         Ok(None)
     }
 

@@ -9,6 +9,7 @@ mod disk;
 mod documents;
 mod ear;
 mod endpoint;
+mod servers;
 mod staff;
 mod tap;
 mod vendor;
@@ -25,6 +26,8 @@ pub use disk::Disk;
 pub use ear::{EAR, Ear, Run, note_run};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use endpoint::{Endpoint, Told};
+#[allow(unused_imports, reason = "each test file uses its part")]
+pub use servers::{FIRST, SECOND, Servers};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use staff::{PASSWORD, Person, Program};
 #[allow(unused_imports, reason = "each test file uses its part")]

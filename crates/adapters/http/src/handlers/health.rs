@@ -11,7 +11,10 @@ pub(crate) fn operations() -> Vec<Operation> {
             .says("Check that the process lives", "Asks no store.")
             .gives::<Alive>("It lives."),
         get("/readyz", "getReadiness", ready)
-            .says("Check that requests can be answered", "Asks every store.")
+            .says(
+                "Check that requests can be answered",
+                "Proves that a write works, at most once a second for all who ask.",
+            )
             .gives::<Ready<'_>>("They can.")
             .refuses([ErrorCode::ServiceUnavailable]),
     ]
@@ -25,7 +28,7 @@ pub(crate) async fn alive(_: ApiCall) -> Answer {
     ok(Alive { status: "ok" })
 }
 
-/// `GET /readyz`: the stores answer and the process has not been asked to stop. Loops that had to
+/// `GET /readyz`: a write works and the process has not been asked to stop. Loops that had to
 /// be started again are named, but do not make it less ready: requests are still answered.
 pub(crate) async fn ready(call: ApiCall) -> Answer {
     let stores = timeout(PATIENCE, call.api.ready.ready());
