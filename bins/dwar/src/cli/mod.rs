@@ -126,7 +126,7 @@ impl From<StoreError> for Failure {
     fn from(cause: StoreError) -> Self {
         tracing::error!(error = &cause as &(dyn std::error::Error + 'static), "the store failed");
         Self::Refused(match cause {
-            StoreError::Unavailable(_) => {
+            StoreError::Unavailable(_) | StoreError::Unreachable { .. } => {
                 "the database cannot be reached; run `dwar doctor`".to_owned()
             }
             StoreError::NoRoom => "the database is full; run `dwar doctor`".to_owned(),

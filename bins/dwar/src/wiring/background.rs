@@ -9,7 +9,7 @@ use dwar_app::{
 };
 use dwar_http::LoopHealth;
 use dwar_installation::HEARTBEAT;
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, with_causes};
 use futures_util::future::{BoxFuture, FutureExt, TryFutureExt};
 use futures_util::stream::{Stream, StreamExt, unfold};
 use std::collections::BTreeMap;
@@ -287,12 +287,12 @@ async fn be_on_record(heartbeat: &Heartbeat, stopped: Stopped) {
     let beats = beats(stopped).for_each(|()| async {
         match heartbeat.beat().await {
             Ok(()) | Err(StoreError::NoRoom) => {}
-            Err(error) => tracing::warn!(%error, "this instance could not be registered"),
+            Err(error) => tracing::warn!(error = %with_causes(&error), "this instance could not be registered"),
         }
     });
     beats.await;
     if let Err(error) = heartbeat.leave().await {
-        tracing::warn!(%error, "this instance stays registered until it is forgotten");
+        tracing::warn!(error = %with_causes(&error), "this instance stays registered until it is forgotten");
     }
 }
 
@@ -310,7 +310,7 @@ async fn every<T, W>(
         match work().await {
             // A store without room has logged that itself, once.
             Ok(_) | Err(StoreError::NoRoom) => {}
-            Err(error) => tracing::warn!(%error, "{trouble}"),
+            Err(error) => tracing::warn!(error = %with_causes(&error), "{trouble}"),
         }
     });
     tokio::select! {

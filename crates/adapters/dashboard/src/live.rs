@@ -4,7 +4,7 @@
 use crate::refusal::Refusal;
 use actix_web::web::Bytes;
 use dwar_app::{Activity, Inbox, InboxLine, Management, RequestLine, SignIn};
-use dwar_kernel::{KeyMode, OperatorId, OtpId, ProjectId, StoreError};
+use dwar_kernel::{KeyMode, OperatorId, OtpId, ProjectId, StoreError, with_causes};
 use dwar_operator::By;
 use futures_util::stream::{Stream, unfold};
 use maud::Markup;
@@ -272,7 +272,9 @@ impl<F: Feed> Hub<F> {
                         is_new
                     });
                 }
-                Err(cause) => tracing::warn!(%cause, "the live list cannot be read"),
+                Err(cause) => {
+                    tracing::warn!(cause = %with_causes(&cause), "the live list cannot be read");
+                }
             }
             sleep(ASK).await;
             let mut projects = locked(&self.projects);

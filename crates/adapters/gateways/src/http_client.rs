@@ -1,9 +1,8 @@
 use crate::Secret;
+use dwar_kernel::with_causes;
 use dwar_otp::Reason;
 use reqwest::{Client, Method, Proxy, RequestBuilder, Response, StatusCode, header, redirect};
 use serde_json::Value;
-use std::error::Error;
-use std::iter;
 use std::time::Duration;
 
 const MAX_ANSWER: usize = 64 * 1024;
@@ -108,7 +107,8 @@ impl HttpClient {
     /// A sentence: what kept the answer from coming.
     pub async fn probe(&self, method: Method, url: &str, id: &str) -> Result<ProbeAnswer, String> {
         let request = self.request(method, url).header(REQUEST_ID, id);
-        let mut response = request.send().await.map_err(|error| chain(&error.without_url()))?;
+        let mut response =
+            request.send().await.map_err(|error| with_causes(&error.without_url()))?;
         let request_id = response.headers().get(REQUEST_ID);
         let request_id = request_id.and_then(|value| Some(value.to_str().ok()?.to_owned()));
         let status = response.status().as_u16();
@@ -222,14 +222,9 @@ fn lost(provider: &str, error: reqwest::Error) -> Reason {
         Reason::Unknown
     };
     // Without its URL: some providers are told numbers and keys in there.
-    let error = chain(&error.without_url());
+    let error = with_causes(&error.without_url());
     tracing::warn!(provider, reason = reason.as_str(), error, "a call to the provider was lost");
     reason
-}
-
-fn chain(error: &dyn Error) -> String {
-    let causes = iter::successors(Some(error), |&error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

@@ -7,13 +7,11 @@ use dwar_app::{
     ProjectIssuerError, ReceiveWebhookError, RefreshSessionError, RelayOtpError,
     SandboxMessagesError, SendOtpError, ValidateSessionError, VerifyOtpError,
 };
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, with_causes};
 use dwar_otp::{HookRefusal, InvalidRelayedCode};
 use dwar_ratelimit::Admission;
 use dwar_wire::RETRY_AN_OUTAGE;
-use std::error::Error;
 use std::fmt::Display;
-use std::iter::successors;
 
 dwar_wire::codes! {
     /// Every refusal a client can meet: those of an endpoint first, then those of every call.
@@ -164,8 +162,7 @@ impl ApiError {
         if matches!(**cause, StoreError::NoRoom) {
             return;
         }
-        let chain = successors(Some(&**cause as &dyn Error), |&cause| cause.source());
-        let chain = chain.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        let chain = with_causes(&**cause);
         if cause.is_transient() {
             tracing::warn!(cause = chain, "a store is out of reach");
         } else {

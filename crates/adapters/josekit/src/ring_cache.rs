@@ -1,5 +1,5 @@
 use crate::ring::Ring;
-use dwar_kernel::{StoreError, Timestamp, Vault};
+use dwar_kernel::{StoreError, Timestamp, Vault, with_causes};
 use dwar_session::SigningKeyStore;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -139,7 +139,7 @@ impl RingCache {
         let records = self.store.keys(now).await;
         let ring = records
             .and_then(|records| Ring::open(records, previous.as_deref(), self.vault.as_ref()))
-            .inspect_err(|cause| self.fail(cause))?;
+            .inspect_err(|cause| self.fail(with_causes(cause)))?;
         let ring = Arc::new(ring);
         let mut state = self.state_mut();
         state.ring = Some(Held { ring: Arc::clone(&ring), since });

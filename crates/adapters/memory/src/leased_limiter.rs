@@ -1,6 +1,6 @@
 use crate::shards::{Shards, lock};
 use async_trait::async_trait;
-use dwar_kernel::{InstanceId, StoreError, Timestamp};
+use dwar_kernel::{InstanceId, StoreError, Timestamp, with_causes};
 use dwar_ratelimit::{
     Admission, Asking, Grant, Holding, LEASE, LeaseDecision, LocalLimiter, Quota, QuotaLeases,
     RequestKey, RequestLimiter, Wish,
@@ -172,7 +172,7 @@ impl LeasedRequestLimiter {
             tokio::spawn(async move {
                 // A request that finds no places left asks, and is told.
                 if let Err(cause) = desk.ask(vec![asked]).await {
-                    tracing::debug!(error = %cause, "places could not be reserved ahead of need");
+                    tracing::debug!(error = %with_causes(&cause), "places could not be reserved ahead of need");
                 }
             });
         }

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use dwar_kernel::{StoreError, Timestamp};
+use dwar_kernel::{StoreError, Timestamp, with_causes};
 use dwar_ratelimit::{Admission, LocalLimiter, Quota, RequestKey, RequestLimiter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -104,7 +104,7 @@ impl FallbackRequestLimiter {
         if absence.now.is_none() {
             absence.now = Some(Alone { since: now, ask_again: now + PAUSE });
             drop(absence);
-            tracing::warn!(error = %cause, "requests are counted without Redis for now");
+            tracing::warn!(error = %with_causes(cause), "requests are counted without Redis for now");
         }
     }
 

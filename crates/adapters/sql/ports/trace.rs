@@ -60,7 +60,7 @@ fn without_brackets(path: &str) -> String {
 
 fn word(cause: &StoreError) -> &'static str {
     match cause {
-        StoreError::Unavailable(_) => "unavailable",
+        StoreError::Unavailable(_) | StoreError::Unreachable { .. } => "unavailable",
         StoreError::NoRoom => "no_room",
         StoreError::Inconsistent { .. } => "inconsistent",
         StoreError::Foreign(_) => "foreign",

@@ -4,6 +4,7 @@ use crate::{At, Id};
 use dwar_kernel::{
     BlindIndex, Digest, FixedClaims, KeptSecret, PreviousSecret, Sealed, StoreError, Timestamp,
 };
+use std::error::Error;
 use std::fmt::Display;
 use std::str::FromStr;
 use uuid::Uuid;
@@ -156,4 +157,12 @@ pub fn maybe<R, T: TryFrom<R, Error = StoreError>>(
 /// An error that says which part of the store is out of reach.
 pub fn unavailable(what: &str) -> StoreError {
     StoreError::Unavailable(what.to_owned())
+}
+
+/// What is out of reach, and why.
+pub fn unreachable(
+    told: &'static str,
+    cause: impl Into<Box<dyn Error + Send + Sync>>,
+) -> StoreError {
+    StoreError::Unreachable { told, cause: cause.into() }
 }

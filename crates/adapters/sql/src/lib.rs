@@ -41,6 +41,7 @@ pub use audit::AuditEntryRow;
 pub use call::CallRow;
 pub use convert::{
     Row, SecretColumns, all, maybe, sealed_bytes, stored_claims, stored_count, unavailable,
+    unreachable,
 };
 pub use event::{EndpointRow, EventRow, WaitingRow};
 pub use figures::{FigureRow, SentRow, TenureRow, requests};
@@ -49,7 +50,7 @@ pub use idempotency::{RecordRow, slot_key};
 pub use identity::IdentityRow;
 pub use inbox::{MessageRow, NewMessageRow, ReceivedRow};
 pub use instance::InstanceRow;
-pub use migrations::{names, pending_migrations};
+pub use migrations::{MIGRATIONS_TABLE, names, pending_migrations};
 pub use operator::{LinkRow, OperatorRow, OperatorSessionRow, StandingRow};
 pub use otp::{
     AttemptRow, BudgetRow, OtpRow, guesses, stored_guesses, stored_state, with_attempts,

@@ -30,6 +30,9 @@ pub fn pending_migrations<DB: Backend>(
     Ok(known.into_iter().skip(applied.len()).collect())
 }
 
+/// The table that lists those that were applied.
+pub const MIGRATIONS_TABLE: &str = "__diesel_schema_migrations";
+
 /// What they are called.
 pub fn names<DB: Backend>(migrations: &[Box<dyn Migration<DB>>]) -> Vec<String> {
     migrations.iter().map(|migration| migration.name().to_string()).collect()

@@ -1,9 +1,9 @@
 use actix_web::http::StatusCode;
-use dwar_kernel::{StoreError, Timestamp};
+use dwar_kernel::{StoreError, Timestamp, with_causes};
 
 /// Logs why a store failed. Gives the status of the answer: 503 if trying again helps, else 500.
 pub fn store_failed(cause: &StoreError) -> StatusCode {
-    tracing::error!(error = cause as &(dyn std::error::Error + 'static), "the store failed");
+    tracing::error!(error = %with_causes(cause), "the store failed");
     match cause.is_transient() {
         true => StatusCode::SERVICE_UNAVAILABLE,
         false => StatusCode::INTERNAL_SERVER_ERROR,

@@ -1,11 +1,10 @@
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Bytes;
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, with_causes};
 use futures_util::{Stream, TryStreamExt};
 use std::error::Error;
 use std::fmt;
-use std::iter::successors;
 
 /// The store failed while an answer was sent. Its reader sees that it was cut off, and the log says why.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +24,7 @@ pub fn streamed(
     parts: impl Stream<Item = Result<Bytes, StoreError>>,
 ) -> impl Stream<Item = Result<Bytes, CutOff>> {
     parts.map_err(|cause| {
-        let chain = successors(Some(&cause as &dyn Error), |&cause| cause.source());
-        let chain = chain.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        let chain = with_causes(&cause);
         if cause.is_transient() {
             tracing::warn!(cause = chain, "an answer was cut off");
         } else {

@@ -1,6 +1,6 @@
 use super::send_otp::Repeat;
 use crate::Toolbox;
-use dwar_kernel::{BlindIndex, Purpose, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, Purpose, StoreError, Timestamp, with_causes};
 use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
 use dwar_project::Caller;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Idempotency {
             None => self.store.abandon(slot, began_at).await,
         };
         if let Err(cause) = ended {
-            tracing::error!(%cause, "the answer to an Idempotency-Key could not be stored");
+            tracing::error!(cause = %with_causes(&cause), "the answer to an Idempotency-Key could not be stored");
         }
     }
 }

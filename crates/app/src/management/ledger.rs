@@ -1,5 +1,5 @@
 use crate::{AuditedChange, BegunProofs, Control, ManageError};
-use dwar_kernel::{ProjectId, StoreError, TRACE};
+use dwar_kernel::{ProjectId, StoreError, TRACE, with_causes};
 use dwar_operator::{Action, By, Command};
 use dwar_wallet::{
     LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart, StatementCursor, StatementFilter,
@@ -107,7 +107,7 @@ impl ManageLedger {
         let made = begun.for_each_concurrent(AT_ONCE, |(run, scope)| async move {
             let project = run.project;
             if let Err(error) = self.prove(run, scope).await {
-                tracing::warn!(%project, %error, "a proof of a ledger was not made");
+                tracing::warn!(%project, error = %with_causes(&error), "a proof of a ledger was not made");
             }
         });
         made.await;

@@ -1,6 +1,6 @@
 use crate::{Chores, Deliver, ProviderWatch};
 use async_trait::async_trait;
-use dwar_kernel::{StoreError, TRACE_BEGINS};
+use dwar_kernel::{StoreError, TRACE_BEGINS, with_causes};
 use dwar_otp::{KeptReceipt, MAX_UNKNOWN, ReceiptRoom, ReceiptStore, Reviewed};
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl Chores for ApplyReceipts {
             Ok(None) => {}
             Err(cause) if cause.is_transient() => return Err(cause),
             Err(cause) => {
-                tracing::error!(error = %cause, "a receipt cannot be applied");
+                tracing::error!(error = %with_causes(&cause), "a receipt cannot be applied");
                 if self.deliver.tools.now() < kept.received_at + TRIED_FOR {
                     return Ok(());
                 }

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, with_causes};
 use futures_util::future::{BoxFuture, Either, FutureExt, pending, select};
 use futures_util::stream::{FuturesUnordered, Stream, StreamExt};
 use std::panic::AssertUnwindSafe;
@@ -123,7 +123,7 @@ impl<'work, W: Chores> Crew<'work, W> {
         outcome.unwrap_or_else(|error| {
             // A store without room has logged that itself, once.
             if !matches!(error, StoreError::NoRoom) {
-                tracing::warn!(%error, "{}", self.trouble);
+                tracing::warn!(error = %with_causes(&error), "{}", self.trouble);
             }
             false
         })

@@ -1,6 +1,6 @@
 use crate::Deliver;
 use dwar_event::CallLog;
-use dwar_kernel::{KeyMode, OtpId, StoreError, TRACE_BEGINS};
+use dwar_kernel::{KeyMode, OtpId, StoreError, TRACE_BEGINS, with_causes};
 use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, SearchStore};
 use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::{
@@ -201,7 +201,7 @@ fn go_on<T>(
         Ok(done) => Ok(Some(done)),
         Err(cause) if cause.is_transient() => Err(cause),
         Err(cause) => {
-            tracing::error!(otp = %send, error = %cause, "{what} cannot be dealt with");
+            tracing::error!(otp = %send, error = %with_causes(&cause), "{what} cannot be dealt with");
             Ok(None)
         }
     }

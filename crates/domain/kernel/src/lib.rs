@@ -23,7 +23,7 @@ mod words;
 pub use channel::Channel;
 pub use clock::{Clock, Timestamp, read_instant};
 pub use entropy::Entropy;
-pub use error::StoreError;
+pub use error::{StoreError, with_causes};
 pub use event::{Event, EventKind, EventPhone, Subject};
 pub use fixed_claims::{FixedClaims, InvalidClaims};
 pub use guesses::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};

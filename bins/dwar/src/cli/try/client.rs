@@ -2,12 +2,11 @@
 
 use super::Failure;
 use dwar_gateways::BaseUrl;
+use dwar_kernel::with_causes;
 use reqwest::header::HeaderValue;
 use reqwest::{Method, Response, redirect, retry};
 use serde_json::{Map, Value};
-use std::error::Error;
 use std::fmt;
-use std::iter::successors;
 use std::time::Duration;
 
 /// How long one call may take, to the last byte of its answer.
@@ -44,7 +43,9 @@ impl Client {
             .timeout(PATIENCE)
             .pool_idle_timeout(MAX_IDLE)
             .build()
-            .map_err(|cause| Failure::Refused(format!("no HTTP client: {}", chain(&cause))))?;
+            .map_err(|cause| {
+                Failure::Refused(format!("no HTTP client: {}", with_causes(&cause)))
+            })?;
         Ok(Self { http, url, key })
     }
 
@@ -73,11 +74,11 @@ impl Client {
     fn lost(&self, cause: reqwest::Error) -> Trouble {
         let url = &self.url;
         Trouble::of(if cause.is_connect() {
-            format!("{url} cannot be reached: {}", chain(&cause.without_url()))
+            format!("{url} cannot be reached: {}", with_causes(&cause.without_url()))
         } else if cause.is_timeout() {
             format!("{url} did not answer within {} s", PATIENCE.as_secs())
         } else {
-            format!("the answer of {url} broke off: {}", chain(&cause.without_url()))
+            format!("the answer of {url} broke off: {}", with_causes(&cause.without_url()))
         })
     }
 }
@@ -92,11 +93,6 @@ async fn read(response: &mut Response) -> Result<Vec<u8>, reqwest::Error> {
         body.extend_from_slice(&chunk);
     }
     Ok(body)
-}
-
-fn chain(error: &dyn Error) -> String {
-    let causes = successors(Some(error), |&error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// One call: `GET` without a body, `POST` with one.

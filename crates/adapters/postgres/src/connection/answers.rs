@@ -106,6 +106,9 @@ fn send<T>(answers: impl Iterator<Item = (Reply<T>, Result<T, StoreError>)>) {
 fn again(cause: &Arc<StoreError>) -> StoreError {
     match cause.as_ref() {
         StoreError::Unavailable(text) => StoreError::Unavailable(text.clone()),
+        StoreError::Unreachable { told, .. } => {
+            StoreError::Unreachable { told, cause: Box::new(Arc::clone(cause)) }
+        }
         StoreError::NoRoom => StoreError::NoRoom,
         _ => StoreError::Failed(Box::new(Arc::clone(cause))),
     }

@@ -1,6 +1,7 @@
 use crate::PostgresStore;
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
+use dwar_sql::MIGRATIONS_TABLE;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,7 +14,37 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    /// What tables there are (postgresql.org/docs/15/view-pg-tables.html).
+    pg_tables (schemaname, tablename) {
+        schemaname -> Text,
+        tablename -> Text,
+    }
+}
+
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// The schema that a table without one is made in; nothing if none of `search_path` is there.
+    fn current_schema() -> Nullable<Text>;
+}
+
 impl PostgresStore {
+    /// Names every table of the schema but the one that lists migrations, by name.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreachable`] if the database does not answer.
+    pub async fn tables(&self) -> Result<Vec<String>, StoreError> {
+        self.pool
+            .run(|conn| {
+                let here = pg_tables::schemaname.nullable().eq(current_schema());
+                let other = pg_tables::tablename.ne(MIGRATIONS_TABLE);
+                let names =
+                    pg_tables::table.filter(here).filter(other).select(pg_tables::tablename);
+                Ok(names.order(pg_tables::tablename).load(conn)?)
+            })
+            .await
+    }
+
     /// Tells which settings of a session are not what was asked for when it was connected; none if
     /// all are, or if the URL sets them otherwise.
     ///

@@ -1,6 +1,6 @@
 use diesel::result::{DatabaseErrorKind, Error as QueryError};
-use dwar_kernel::StoreError;
-pub(crate) use dwar_sql::unavailable;
+use dwar_kernel::{StoreError, with_causes};
+pub(crate) use dwar_sql::{unavailable, unreachable};
 
 /// The settings cannot work. For whoever starts the program; never quotes the URL.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,17 +81,17 @@ impl From<Failure> for StoreError {
         match failure {
             Failure::Store(cause) => {
                 if !cause.is_transient() {
-                    tracing::error!(%cause, "a row cannot be read or written");
+                    tracing::error!(cause = %with_causes(&cause), "a row cannot be read or written");
                 }
                 cause
             }
             Failure::InDoubt(cause) => {
                 tracing::warn!(%cause, "connection to PostgreSQL lost while committing");
-                unavailable("the connection to PostgreSQL was lost while committing")
+                unreachable("the connection to PostgreSQL was lost while committing", cause)
             }
             Failure::Query(cause) if is_lost(&cause) => {
                 tracing::warn!(%cause, "connection to PostgreSQL lost");
-                unavailable("the connection to PostgreSQL was lost")
+                unreachable("the connection to PostgreSQL was lost", cause)
             }
             Failure::Query(cause) if is_read_only(&cause) => {
                 tracing::warn!(%cause, "PostgreSQL is read-only");
@@ -99,7 +99,7 @@ impl From<Failure> for StoreError {
             }
             Failure::Query(cause) if is_conflict(&cause) || is_timeout(&cause) => {
                 tracing::warn!(%cause, "PostgreSQL is too busy");
-                unavailable("PostgreSQL is too busy")
+                unreachable("PostgreSQL is too busy", cause)
             }
             Failure::Query(cause) => {
                 tracing::error!(%cause, "a query failed");

@@ -21,6 +21,11 @@ const NEW_PLANS: u32 = 64;
 const SPEAK_ENGLISH: &str = "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false); \
                              EXCEPTION WHEN insufficient_privilege THEN NULL; END $$";
 
+pub(crate) fn speak_english(conn: &mut PgConnection) {
+    // A connection that fails at this will tell whoever uses it.
+    let _ = conn.batch_execute(SPEAK_ENGLISH);
+}
+
 pub(crate) type Links = r2d2::Pool<Manager>;
 
 /// How often a server turned out to be read-only. What was opened before the last time may lead to it and is
@@ -106,8 +111,7 @@ impl ManageConnection for Manager {
         // Read first: which server it leads to is decided afterwards.
         let (epoch, epochs) = (self.epochs.now(), Arc::clone(&self.epochs));
         let mut conn = PgConnection::establish(&self.url).map_err(LinkError::Connect)?;
-        // A connection that fails at this will tell whoever uses it.
-        let _ = conn.batch_execute(SPEAK_ENGLISH);
+        speak_english(&mut conn);
         Ok(Link { conn, epoch, epochs, proved_at: Instant::now(), uses: 0, lost: false })
     }
 

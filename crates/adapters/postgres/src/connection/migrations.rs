@@ -1,4 +1,5 @@
-use crate::connection::error::{Failure, unavailable};
+use crate::connection::error::{Failure, unreachable};
+use crate::connection::link::speak_english;
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
@@ -38,8 +39,9 @@ fn lacking(conn: &mut PgConnection) -> Result<Vec<Box<dyn Migration<Pg>>>, Store
 fn alone(url: &str) -> Result<PgConnection, StoreError> {
     let mut conn = PgConnection::establish(url).map_err(|cause| {
         tracing::warn!(%cause, "no connection to PostgreSQL");
-        unavailable("PostgreSQL cannot be reached")
+        unreachable("PostgreSQL cannot be reached", cause)
     })?;
+    speak_english(&mut conn);
     conn.batch_execute("SET statement_timeout = 0; SET lock_timeout = 0")
         .and_then(|()| {
             diesel::sql_query("SELECT pg_advisory_lock($1)")

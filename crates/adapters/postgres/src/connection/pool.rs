@@ -1,5 +1,5 @@
 use crate::Settings;
-use crate::connection::error::{Failure, unavailable};
+use crate::connection::error::{Failure, unavailable, unreachable};
 use crate::connection::link::{Links, Manager};
 use crate::connection::look_up;
 use crate::connection::room::Room;
@@ -252,7 +252,7 @@ where
     loop {
         let mut link = links
             .get_timeout(acquire_timeout.min(deadline.left()))
-            .map_err(|_| unavailable("PostgreSQL cannot be reached"))?;
+            .map_err(|cause| unreachable("PostgreSQL cannot be reached", cause))?;
         deadline.check()?;
         let cause = match work(link.connection(), deadline) {
             Ok(value) => return Ok(value),

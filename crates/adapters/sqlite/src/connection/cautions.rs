@@ -1,13 +1,38 @@
 use crate::SqliteStore;
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
+use dwar_sql::MIGRATIONS_TABLE;
 
 diesel::define_sql_function! {
     /// The version of the library that runs (sqlite.org/lang_corefunc.html#sqlite_version).
     fn sqlite_version() -> diesel::sql_types::Text;
 }
 
+diesel::table! {
+    /// What there is in the file (sqlite.org/schematab.html).
+    sqlite_schema (name) {
+        name -> Text,
+        #[sql_name = "type"]
+        kind -> Text,
+    }
+}
+
 impl SqliteStore {
+    /// Names every table of the file but the one that lists migrations, by name.
+    ///
+    /// # Errors
+    /// Whatever a read would meet.
+    pub async fn tables(&self) -> Result<Vec<String>, StoreError> {
+        self.read(|conn| {
+            let tables = sqlite_schema::table.filter(sqlite_schema::kind.eq("table"));
+            let others = tables.filter(sqlite_schema::name.ne(MIGRATIONS_TABLE));
+            let others = others.filter(sqlite_schema::name.not_like("sqlite\\_%").escape('\\'));
+            let names = others.select(sqlite_schema::name).order(sqlite_schema::name);
+            Ok(names.load(conn)?)
+        })
+        .await
+    }
+
     /// Tells what is known to be wrong with the SQLite that this program is linked to.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 use diesel::ConnectionError;
 use diesel::r2d2::PoolError;
 use diesel::result::{DatabaseErrorKind, Error as QueryError};
-use dwar_kernel::StoreError;
-pub(crate) use dwar_sql::unavailable;
+use dwar_kernel::{StoreError, with_causes};
+pub(crate) use dwar_sql::{unavailable, unreachable};
 use std::path::PathBuf;
 
 /// Why a database file could not be opened. For whoever starts the program, not for clients.
@@ -14,6 +14,7 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
         /// What the operating system says.
+        #[source]
         cause: std::io::Error,
     },
     /// The path is not valid UTF-8, which SQLite asks for.
@@ -48,14 +49,14 @@ impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Store(cause) => {
-                tracing::error!(%cause, "a database task failed");
+                tracing::error!(cause = %with_causes(&cause), "a database task failed");
                 cause
             }
             // The writer says so, once.
             Failure::Query(cause) if is_full(&cause) => Self::NoRoom,
             Failure::Query(cause) if is_transient(&cause) => {
                 tracing::warn!(%cause, "SQLite is out of reach");
-                unavailable("SQLite is locked, or its disk is failing")
+                unreachable("SQLite is locked, or its disk is failing", cause)
             }
             Failure::Query(cause) => {
                 tracing::error!(%cause, "a query failed");

@@ -1,4 +1,4 @@
-use crate::connection::error::{Failure, OpenError, is_transient, unavailable};
+use crate::connection::error::{Failure, OpenError, is_transient, unavailable, unreachable};
 use crate::connection::place::Place;
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::room::Room;
@@ -293,7 +293,7 @@ impl SqliteStore {
         let job = move || {
             place.look()?;
             let opened = file.connect().inspect_err(log_reopening);
-            work(&mut opened.map_err(|_| unavailable("the database cannot be opened"))?)
+            work(&mut opened.map_err(|cause| unreachable("the database cannot be opened", cause))?)
         };
         let done = tokio::task::spawn_blocking(job).await;
         done.unwrap_or_else(|cause| Err(StoreError::Failed(Box::new(cause))))
@@ -389,7 +389,7 @@ impl SqliteStore {
             let _entered = span.enter();
             let mut connection = readers.get().map_err(|cause| {
                 tracing::error!(%cause, "no reader's connection");
-                unavailable("no connection for a read")
+                unreachable("no connection for a read", cause)
             })?;
             Ok(query(&mut connection)?)
         };

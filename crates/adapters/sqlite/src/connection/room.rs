@@ -1,4 +1,4 @@
-use crate::connection::error::unavailable;
+use crate::connection::error::unreachable;
 use dwar_kernel::StoreError;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -31,7 +31,7 @@ impl Room {
     pub(crate) fn free(&self) -> Result<u64, StoreError> {
         let left = rustix::fs::statvfs(&self.folder).map_err(|cause| {
             tracing::warn!(%cause, "the database's file system does not respond");
-            unavailable("the database's file system does not respond")
+            unreachable("the database's file system does not respond", cause)
         })?;
         Ok(left.f_bavail.saturating_mul(left.f_frsize))
     }
