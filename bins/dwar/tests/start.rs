@@ -1,12 +1,15 @@
-//! What requests are told before the database has been brought up to date, what `dwar health` says then, and
-//! what the start says of projects that cannot work.
+//! What requests are told before the database has been brought up to date, what `dwar health` says then,
+//! what the start says of projects that cannot work, what one that cannot listen leaves behind, and what
+//! signals do.
 
 mod common;
 
-use common::{Answer, Database, Service, Tap, World, answer};
+use common::{Answer, Database, Play, Service, Tap, Vendor, World, answer};
 use dwar_testkit::reserved_port;
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::io::Read;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -105,6 +108,92 @@ async fn health_says_of_the_configured_service_whether_it_is_ready() {
 
 on_both_databases! {
     a_project_whose_provider_is_gone_is_named_at_the_start;
+    a_service_whose_address_is_taken_leaves_nothing_behind;
+    signals_cut_no_send_off;
+}
+
+async fn a_service_whose_address_is_taken_leaves_nothing_behind(database: Database) {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let world = World::new(database).with("DWAR__HTTP__ADDRESS", &address);
+    let output = world.run(&["serve"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let sentence = format!("dwar: cannot listen on {address}: ");
+    assert!(told.lines().any(|line| line.starts_with(&sentence)), "{told}");
+    let left: Vec<_> = std::fs::read_dir(world.database.folder()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+    if let Database::Postgres { .. } = world.database {
+        let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+        assert_eq!(world.database.number(tables).await, 0);
+    }
+}
+
+fn signal(name: &str, pid: &str) {
+    assert!(Command::new("kill").args(["-s", name, pid]).status().unwrap().success());
+}
+
+/// A send takes a good second at this provider; meanwhile come signals that by default end a process.
+async fn signals_cut_no_send_off(database: Database) {
+    let port = reserved_port();
+    let vendor = Vendor::start(port, |_, _| Play::DeliverFirst).await;
+    let world = World::new(database).with("DWAR__HTTP__ADDRESS", &format!("127.0.0.1:{port}"));
+    let mut service = Service::start_in(vendor.carry(world));
+    let project = service.world.project("10");
+    let pid = service.pid().to_string();
+    for (signals, ends) in [(["HUP", "USR1", "USR2"], false), (["QUIT", "TERM", "HUP"], true)] {
+        let phone = service.world.phone();
+        let body = json!({ "phone": phone });
+        let send = tokio::spawn(answer(service.call(&project.live, "/v1/otp/send", &body)));
+        let until = Instant::now() + PATIENCE;
+        while !vendor.taken().iter().any(|taken| taken.to.contains(&phone)) {
+            assert!(Instant::now() < until, "the provider was not called");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        signals.into_iter().for_each(|name| signal(name, &pid));
+        send.await.unwrap().ok();
+        for name in signals {
+            let said = format!("\"signal\":\"{name}\"");
+            let told = service.stderr();
+            assert!(told.iter().any(|line| line.contains(&said)), "{name}: {told:?}");
+        }
+        let status = service.wait(if ends { PATIENCE } else { Duration::from_millis(100) });
+        assert_eq!(status.map(|it| it.code()), ends.then_some(Some(0)));
+    }
+    let told = service.stderr().join("\n");
+    for part in ["stopping: requests in flight finish", "already stopping", "\"stopped\""] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+/// Whoever closes the terminal that a service was started in stops it, as Ctrl-C does.
+#[test]
+fn a_terminal_that_hangs_up_stops_the_service() {
+    let world = World::new(Database::sqlite());
+    let command = world.command(&["serve"]);
+    let binary = command.get_program().to_str().unwrap().to_owned();
+    let line = format!("echo $$ > pid; exec {binary} serve");
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).current_dir(world.database.folder()).env_clear();
+    for (name, value) in command.get_envs() {
+        script.env(name, value.unwrap());
+    }
+    script.env("PATH", "/usr/bin:/bin");
+    let (stdin, stdout) = (Stdio::piped(), Stdio::piped());
+    let mut terminal = script.stdin(stdin).stdout(stdout).spawn().unwrap();
+    let mut screen = terminal.stdout.take().unwrap();
+    let mut shown = String::new();
+    let mut bytes = [0; 4_096];
+    while !shown.contains("Dwar is ready") {
+        let read = screen.read(&mut bytes).unwrap();
+        assert!(read > 0, "{shown}");
+        shown.push_str(&String::from_utf8_lossy(&bytes[..read]));
+    }
+    let pid = std::fs::read_to_string(world.database.folder().join("pid")).unwrap();
+    signal("HUP", pid.trim());
+    let status = terminal.wait().unwrap();
+    screen.read_to_string(&mut shown).unwrap();
+    assert!(status.success() && shown.contains("stopped"), "{status}: {shown}");
 }
 
 async fn a_project_whose_provider_is_gone_is_named_at_the_start(database: Database) {

@@ -12,6 +12,7 @@ mod operator;
 mod project;
 mod project_settings;
 mod serve;
+mod signals;
 mod signing_key;
 mod r#try;
 mod wallet;

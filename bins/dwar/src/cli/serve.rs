@@ -1,16 +1,16 @@
 use super::Failure;
+use super::signals::Signals;
 use crate::config::Config;
 use crate::descriptors;
 use crate::telemetry::LostLines;
-use crate::wiring::{Application, Core, StopHandle, keep_preparing, prepare};
+use crate::wiring::{Application, Core, Listeners, StopHandle, keep_preparing, prepare};
 use dwar_app::CreatedProject;
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, with_causes};
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::SetOnce;
 
 /// A phone number for the examples; nothing is sent to it.
@@ -37,20 +37,23 @@ pub fn on_threads<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T
 }
 
 async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
+    let signals = Signals::take()?;
+    // Before a database or a key is made: whoever cannot listen leaves nothing behind.
+    let listeners = Listeners::take(&config)?;
+    let patience = config.http.shutdown_timeout;
     let core = Core::open(config)?;
     let prepared = Arc::new(SetOnce::new());
-    let first = prepare(&core).await;
-    let application = Application::build(core.clone(), Arc::clone(&prepared), lost)?;
+    let application = Application::build(core.clone(), listeners, Arc::clone(&prepared), lost)?;
     let addresses = application.server.addresses().to_vec();
     let first_sign_in = application.first_sign_in();
     for address in &addresses {
         tracing::info!("Dwar is listening on http://{address}");
     }
     let preparing = async {
-        let created = match first {
-            // Start anyway: health checks answer, and so does the API once it is back.
+        let created = match prepare(&core).await {
+            // Health checks answer meanwhile, and so does the API once it is back.
             Err(cause) if cause.is_transient() => {
-                tracing::warn!(error = %cause, "the database is out of reach; trying again");
+                tracing::warn!(error = %with_causes(&cause), "the database is out of reach; trying again");
                 keep_preparing(&core).await
             }
             done => done,
@@ -68,7 +71,7 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
         }
         Ok::<_, StoreError>(())
     };
-    let stopping = tokio::spawn(stop_on_signal(application.stop_handle()));
+    let stopping = tokio::spawn(stop_on_signal(signals, application.stop_handle(), patience));
     let serving = application.run();
     tokio::pin!(serving);
     tokio::select! {
@@ -83,16 +86,19 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Stops the server gently when the system or the terminal asks for it.
-async fn stop_on_signal(server: StopHandle) -> io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        interrupted = tokio::signal::ctrl_c() => interrupted?,
-    }
-    tracing::info!("stopping: requests in flight finish, new ones are refused");
-    server.stop().await;
-    Ok(())
+/// Stops the server gently when the system or the terminal asks for it. Whoever asks again is told
+/// how long it may take: a second signal is as often the shell's copy of the first as impatience.
+async fn stop_on_signal(mut signals: Signals, server: StopHandle, patience: Duration) {
+    let signal = signals.stop().await;
+    tracing::info!(signal, "stopping: requests in flight finish, new ones are refused");
+    let told_again = async {
+        loop {
+            let (signal, seconds) = (signals.stop().await, patience.as_secs());
+            tracing::warn!(signal, "already stopping, within {seconds} s; KILL ends it at once");
+        }
+    };
+    // Whoever started this ends it when all is done.
+    tokio::join!(server.stop(), told_again);
 }
 
 /// Greets the person who started this for the first time.

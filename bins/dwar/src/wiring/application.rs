@@ -2,13 +2,14 @@ use super::background::{Background, Restarts};
 use super::core::{Core, WiringError};
 use super::dashboard::{self, FirstSignIn, Pages};
 use super::gateways::{self, Providers};
+use super::listeners::Listeners;
 use super::metrics::{self, Measured};
 use super::readiness::Ready;
 use crate::config::RunMode;
 use crate::telemetry::LostLines;
 use dwar_app::{About, CreatedProject, ManageError, Outside};
 use dwar_http::Server;
-use dwar_kernel::{InstanceId, StoreError};
+use dwar_kernel::{InstanceId, StoreError, with_causes};
 use dwar_memory::{LeasedRequestLimiter, MemoryRequestLimiter};
 use dwar_metrics::{Scrapes, StopHandle as MetricsStop};
 use dwar_operator::By;
@@ -26,7 +27,7 @@ const DEMO_BALANCE: u32 = 10_000;
 /// Set once the database is up to date and there is a key to sign with.
 pub type Prepared = Arc<SetOnce<()>>;
 
-/// The whole service, bound to its address but not yet serving.
+/// The whole service behind its listeners, not yet serving.
 pub struct Application {
     prepared: Prepared,
     pub server: Server,
@@ -66,9 +67,15 @@ impl StopHandle {
 }
 
 impl Application {
-    /// Puts the service together and takes its address. Answers nothing yet.
-    pub fn build(mut core: Core, prepared: Prepared, lost: LostLines) -> Result<Self, WiringError> {
-        let metrics = metrics::begin(&mut core)?;
+    /// Puts the service together behind its listeners. Answers nothing yet.
+    pub fn build(
+        mut core: Core,
+        listeners: Listeners,
+        prepared: Prepared,
+        lost: LostLines,
+    ) -> Result<Self, WiringError> {
+        let Listeners { api, dashboard, metrics } = listeners;
+        let metrics = metrics.map(|taken| metrics::begin(taken, &mut core)).transpose()?;
         let Providers { routes, sources, carriers } = gateways::build(&core)?;
         let (requests, limiter) = requests(&core);
         let service = core.parts.service(Outside {
@@ -83,9 +90,8 @@ impl Application {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let ready = Ready::new(Arc::clone(&prepared), restarts.clone(), database.clone());
         let ready = Arc::new(ready);
-        let server = Server::bind(core.config.http.clone(), service.use_cases.clone(), ready);
-        let address = core.config.http.address.clone();
-        let server = server.map_err(|cause| WiringError::Listen { address, cause })?;
+        let server = Server::new(api, core.config.http.clone(), service.use_cases.clone(), ready);
+        let server = server.map_err(WiringError::System)?;
         let manage = core.management()?;
         let ledger = manage.ledger.clone();
         let read = metrics.as_ref().map(|begun| begun.figures.clone());
@@ -96,7 +102,9 @@ impl Application {
             begun.show(&core, measured)
         };
         let metrics = metrics.map(show).transpose()?;
-        let dashboard = dashboard::build(&core, manage, &server, &prepared, carriers, &restarts)?;
+        let pages =
+            |taken| dashboard::build(taken, &core, manage, &server, &prepared, carriers, &restarts);
+        let dashboard = dashboard.map(pages).transpose()?;
         let shown = |addresses: &[SocketAddr]| {
             addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         };
@@ -201,7 +209,7 @@ pub async fn keep_preparing(core: &Core) -> Result<Option<CreatedProject>, Store
         match prepare(core).await {
             Err(StoreError::NoRoom) => {}
             Err(cause) if cause.is_transient() => {
-                tracing::warn!(error = %cause, "the database is still out of reach");
+                tracing::warn!(error = %with_causes(&cause), "the database is still out of reach");
             }
             done => return done,
         }

@@ -33,7 +33,11 @@ pub enum WiringError {
     #[error("database: {0}")]
     Sqlite(#[from] OpenError),
     #[error("cannot use the master key file {}: {cause}", path.display())]
-    KeyFile { path: PathBuf, cause: std::io::Error },
+    KeyFile {
+        path: PathBuf,
+        #[source]
+        cause: std::io::Error,
+    },
     #[error(
         "the database exists but its master key file {} does not; put it back, or set \
          secrets.master_key (DWAR__SECRETS__MASTER_KEY)", .0.display()
@@ -44,7 +48,13 @@ pub enum WiringError {
     #[error(transparent)]
     Webhooks(#[from] UnusableClient),
     #[error("cannot listen on {address}: {cause}")]
-    Listen { address: String, cause: std::io::Error },
+    Listen {
+        address: String,
+        #[source]
+        cause: std::io::Error,
+    },
+    #[error("cannot serve: {0}")]
+    System(#[source] std::io::Error),
 }
 
 impl Core {

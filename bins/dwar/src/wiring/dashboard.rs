@@ -5,15 +5,14 @@ use super::background::Restarts;
 use super::core::{Core, WiringError};
 use super::gateways::Carriers;
 use super::operations::Operations;
-use crate::config::RunMode;
 use async_trait::async_trait;
 use dwar_admin::AdminApi;
 use dwar_app::{ManageOperators, Management};
 use dwar_dashboard::{
-    ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Listener, Live, Names, NoAnswer,
-    Reference, StopHandle,
+    ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Live, Names, NoAnswer, Reference,
+    StopHandle,
 };
-use dwar_http::{InProcess, InProcessRequest, Server};
+use dwar_http::{InProcess, InProcessRequest, Listener, Server};
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_system::Argon2Hasher;
 use std::net::SocketAddr;
@@ -22,7 +21,7 @@ use std::sync::Arc;
 /// What the operator of a first start is called, until there are others.
 const FIRST: &str = "you";
 
-/// The dashboard, bound to its address but not yet serving.
+/// The dashboard behind its listener, not yet serving.
 pub struct Pages {
     dashboard: Dashboard,
     first_sign_in: FirstSignIn,
@@ -48,31 +47,20 @@ impl FirstSignIn {
     }
 }
 
-/// Puts the dashboard together and takes its address; `None` if none is wanted.
+/// Puts the dashboard together behind its listener.
 ///
 /// # Errors
-/// [`WiringError::Listen`] in production, if the address is not available. In development that is a
-/// warning: a second service on the same machine works without it.
+/// The operating system refused a thread.
 pub fn build(
+    listener: Listener,
     core: &Core,
     manage: Management,
     server: &Server,
     prepared: &Prepared,
     carriers: Arc<Carriers>,
     restarts: &Arc<Restarts>,
-) -> Result<Option<Pages>, WiringError> {
+) -> Result<Pages, WiringError> {
     let settings = &core.config.dashboard;
-    let production = core.config.environment == RunMode::Production;
-    let Some(address) = settings.address(production) else { return Ok(None) };
-    let refused = |cause| WiringError::Listen { address: address.to_owned(), cause };
-    let listener = match Listener::take(address) {
-        Ok(listener) => listener,
-        Err(cause) if !production => {
-            tracing::warn!(%cause, "the dashboard did not start: {address} is not available");
-            return Ok(None);
-        }
-        Err(cause) => return Err(refused(cause)),
-    };
     let names = Names::of(settings, listener.addresses());
     let base_url = base_of(&settings.public_url, listener.addresses());
     let parts = &core.parts;
@@ -94,19 +82,17 @@ pub fn build(
         operations,
         live: Live::new(&manage, admin.sign_in.clone()),
         manage: manage.clone(),
-        api: Arc::new(OwnApi(server.in_process().map_err(refused)?)),
+        api: Arc::new(OwnApi(server.in_process().map_err(WiringError::System)?)),
         reference: Reference::of(&dwar_http::document()),
         api_url: base_of(&public_api(core), server.addresses()),
         base_url: base_url.clone(),
         prices: parts.policies.prices,
         names,
     };
-    let dashboard = Dashboard::new(listener, console, admin_api).map_err(refused)?;
+    let dashboard = Dashboard::new(listener, console, admin_api).map_err(WiringError::System)?;
     tracing::info!("the dashboard is on {base_url}");
-    Ok(Some(Pages {
-        dashboard,
-        first_sign_in: FirstSignIn { operators: manage.operators, base_url },
-    }))
+    let first_sign_in = FirstSignIn { operators: manage.operators, base_url };
+    Ok(Pages { dashboard, first_sign_in })
 }
 
 impl Pages {

@@ -7,6 +7,7 @@ mod core;
 mod dashboard;
 mod gateways;
 mod keys;
+mod listeners;
 mod metrics;
 mod operations;
 mod policies;
@@ -18,4 +19,5 @@ pub use core::{Core, WiringError, open_files};
 pub use gateways::{
     available as available_providers, http_client, reporting as reporting_providers,
 };
+pub use listeners::Listeners;
 pub use stores::{Location, MIB};

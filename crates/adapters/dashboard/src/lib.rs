@@ -31,7 +31,7 @@ mod visit;
 
 pub use api_routes::{ApiAnswer, ApiRequest, ApiRoutes, NoAnswer};
 pub use console::Console;
-pub use listener::{Dashboard, Listener, StopHandle, app, is_exposed};
+pub use listener::{Dashboard, StopHandle, app, is_exposed};
 pub use live::Live;
 pub use names::Names;
 pub use reference::Reference;

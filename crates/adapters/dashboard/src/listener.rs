@@ -10,9 +10,9 @@ use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use actix_web::{App, Error};
 use dwar_admin::AdminApi;
-use dwar_wire::{Patience, Serving, listen, serve};
+use dwar_wire::{Listener, Patience, Serving, serve};
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// People with browsers are few, and each costs little.
@@ -27,12 +27,6 @@ const SERVING: Serving = Serving {
     shutdown_timeout: Duration::from_secs(5),
 };
 
-/// The dashboard's addresses, taken but not served yet.
-pub struct Listener {
-    listeners: Vec<TcpListener>,
-    addresses: Vec<SocketAddr>,
-}
-
 /// The dashboard on its addresses, waiting to be run.
 pub struct Dashboard {
     server: Server,
@@ -44,23 +38,6 @@ pub struct Dashboard {
 #[derive(Clone)]
 pub struct StopHandle(ServerHandle, Live);
 
-impl Listener {
-    /// Takes every address that `address` names, one at least.
-    ///
-    /// # Errors
-    /// The address cannot be read, or none is to be had.
-    pub fn take(address: &str) -> io::Result<Self> {
-        let listeners = listen(address)?;
-        let addresses = listeners.iter().map(TcpListener::local_addr).collect::<io::Result<_>>()?;
-        Ok(Self { listeners, addresses })
-    }
-
-    /// Every address it holds.
-    pub fn addresses(&self) -> &[SocketAddr] {
-        &self.addresses
-    }
-}
-
 impl Dashboard {
     /// Puts the pages and the admin API behind the listener. Serves nothing before [`Dashboard::run`].
     ///
@@ -70,8 +47,9 @@ impl Dashboard {
         let live = console.live.clone();
         let (console, admin_api) = (Data::new(console), Data::new(admin_api));
         let pages = move || app(console.clone(), admin_api.clone());
-        let server = serve(listener.listeners, SERVING, pages, unreadable)?;
-        Ok(Self { server, live, addresses: listener.addresses })
+        let addresses = listener.addresses().to_vec();
+        let server = serve(listener, SERVING, pages, unreadable)?;
+        Ok(Self { server, live, addresses })
     }
 
     /// Every address it listens on.

@@ -24,7 +24,7 @@ mod uri;
 
 pub use api::{Api, LoopHealth, Readiness};
 pub use document::document;
-pub use dwar_wire::METHODS;
+pub use dwar_wire::{Listener, METHODS};
 pub use error::ErrorCode;
 pub use in_process::{InProcess, InProcessAnswer, InProcessRequest, NoAnswer};
 pub use routes::{Endpoint, app, endpoints, refusals};

@@ -5,11 +5,11 @@ use crate::routes::app;
 use actix_server::ServerHandle;
 use actix_web::web::Data;
 use dwar_app::UseCases;
-use dwar_wire::{Patience, Serving, listen, serve};
+use dwar_wire::{Listener, Patience, Serving, serve};
 use serde::Deserialize;
 use serde_with::{As, DurationSeconds};
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -66,21 +66,21 @@ pub struct StopHandle {
 }
 
 impl Server {
-    /// Takes the address. Work that must outlive its client runs on the runtime this is called
-    /// on, so call it on one that has several threads.
+    /// Puts the API behind the listener. Serves nothing before [`Server::run`]. Work that must
+    /// outlive its client runs on the runtime this is called on, so call it on one that has several
+    /// threads.
     ///
     /// # Errors
-    /// The address cannot be read or taken, or there is no runtime.
-    pub fn bind(
+    /// The operating system refused a thread, or there is no runtime.
+    pub fn new(
+        listener: Listener,
         settings: Settings,
         use_cases: UseCases,
         ready: Arc<dyn Readiness>,
     ) -> io::Result<Self> {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
         let api = Data::new(Api::new(&settings, use_cases, ready, runtime));
-        let listeners = listen(&settings.address)?;
-        let addresses =
-            listeners.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
+        let addresses = listener.addresses().to_vec();
         let serving = Serving {
             workers: settings.workers,
             max_connections: settings.max_connections,
@@ -96,7 +96,7 @@ impl Server {
             move || app(api.clone())
         };
         let tools = api.use_cases.tools.clone();
-        let server = serve(listeners, serving, routes, move |status| unreadable(&tools, status))?;
+        let server = serve(listener, serving, routes, move |status| unreadable(&tools, status))?;
         let shutdown_timeout = settings.shutdown_timeout;
         Ok(Self { server, addresses, api, shutdown_timeout })
     }

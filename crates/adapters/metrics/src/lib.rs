@@ -21,7 +21,7 @@ mod times;
 pub use codes::Providers;
 pub use counts::Counts;
 pub use exposition::Exposition;
-pub use listener::{Listener, Scrapes, StopHandle, app};
+pub use listener::{Scrapes, StopHandle, app};
 pub use process::resident_memory;
 pub use requests::{Api, Endpoint};
 pub use settings::{Settings, Token};

@@ -7,9 +7,9 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{self, Data};
 use actix_web::{App, Error, HttpResponse};
-use dwar_wire::{Patience, Serving, begun, listen, serve};
+use dwar_wire::{Listener, Patience, Serving, begun, serve};
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Whoever scrapes comes every few seconds, on one connection.
@@ -26,9 +26,6 @@ const SERVING: Serving = Serving {
 const TEXT: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-/// The addresses of the metrics, taken but not served yet.
-pub struct Listener(Vec<TcpListener>);
-
 /// The metrics on their addresses, waiting to be run.
 pub struct Scrapes {
     server: Server,
@@ -39,27 +36,16 @@ pub struct Scrapes {
 #[derive(Clone)]
 pub struct StopHandle(ServerHandle);
 
-impl Listener {
-    /// Takes every address that `address` names, one at least.
-    ///
-    /// # Errors
-    /// The address cannot be read, or none is available.
-    pub fn take(address: &str) -> io::Result<Self> {
-        listen(address).map(Self)
-    }
-}
-
 impl Scrapes {
     /// Shows `exposition` to whoever shows `token`. Serves nothing before [`Scrapes::run`].
     ///
     /// # Errors
     /// The operating system refused a thread or a socket.
     pub fn new(listener: Listener, exposition: Exposition, token: Token) -> io::Result<Self> {
-        let Listener(listeners) = listener;
-        let addresses = listeners.iter().map(TcpListener::local_addr).collect::<io::Result<_>>()?;
+        let addresses = listener.addresses().to_vec();
         let (exposition, token) = (Data::new(exposition), Data::new(token));
         let app = move || app(exposition.clone(), token.clone());
-        Ok(Self { server: serve(listeners, SERVING, app, unreadable)?, addresses })
+        Ok(Self { server: serve(listener, SERVING, app, unreadable)?, addresses })
     }
 
     /// Every address it listens on.

@@ -36,20 +36,37 @@ pub struct Serving {
     pub shutdown_timeout: Duration,
 }
 
-/// Takes every address that `address` names, one at least.
-///
-/// # Errors
-/// The address cannot be read, or none is available.
-pub fn listen(address: &str) -> io::Result<Vec<TcpListener>> {
-    let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    let mut listeners = Vec::new();
-    for address in address.to_socket_addrs()? {
-        match listen_on(address) {
-            Ok(listener) => listeners.push(listener),
-            Err(cause) => failed = cause,
+/// The addresses of a server, taken but not served yet.
+pub struct Listener {
+    sockets: Vec<TcpListener>,
+    addresses: Vec<SocketAddr>,
+}
+
+impl Listener {
+    /// Takes every address that `address` names, one at least.
+    ///
+    /// # Errors
+    /// The address cannot be read, or none is available.
+    pub fn take(address: &str) -> io::Result<Self> {
+        let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        let mut sockets = Vec::new();
+        for address in address.to_socket_addrs()? {
+            match listen_on(address) {
+                Ok(socket) => sockets.push(socket),
+                Err(cause) => failed = cause,
+            }
         }
+        if sockets.is_empty() {
+            return Err(failed);
+        }
+        let addresses = sockets.iter().map(TcpListener::local_addr).collect::<io::Result<_>>()?;
+        Ok(Self { sockets, addresses })
     }
-    if listeners.is_empty() { Err(failed) } else { Ok(listeners) }
+
+    /// Every address it holds.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
 }
 
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
@@ -61,7 +78,7 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)?.into_std()
 }
 
-/// Serves `app` on every listener, as actix-web's own server would, except that what one connection
+/// Serves `app` on every address of the listener, as actix-web's own server would, except that what one connection
 /// may cost is bounded. `word` is the whole answer to what cannot be read as a request, or not in
 /// time.
 ///
@@ -71,7 +88,7 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 /// # Errors
 /// The operating system refused a thread or a socket.
 pub fn serve<S>(
-    listeners: Vec<TcpListener>,
+    listener: Listener,
     serving: Serving,
     app: impl Fn() -> App<S> + Clone + Send + 'static,
     word: impl Fn(StatusCode) -> Vec<u8> + Clone + Send + 'static,
@@ -98,12 +115,12 @@ where
     let stopping = builder.graceful_shutdown_signal();
     // Each listener only sees its own connections. Together they have to make room before the
     // worker is full, so each does so at its share.
-    let share = places.div_ceil(listeners.len().max(1));
-    for listener in listeners {
+    let share = places.div_ceil(listener.sockets.len().max(1));
+    for socket in listener.sockets {
         let (app, word, stopping) = (app.clone(), word.clone(), stopping.clone());
         let edge = move || Edge::new(serving.patience, share);
         let factory = move || connections(app(), edge(), Rc::new(word.clone()), &stopping);
-        builder = builder.listen("dwar", listener, factory)?;
+        builder = builder.listen("dwar", socket, factory)?;
     }
     Ok(builder.run())
 }

@@ -3,14 +3,13 @@
 use super::Failure;
 use crate::config::Config;
 use crate::telemetry::LostLines;
-use crate::wiring::{Application, Core, prepare};
+use crate::wiring::{Application, Core, Listeners, prepare};
 use dwar_gateways::BaseUrl;
 use dwar_project::ApiKey;
 use std::sync::Arc;
 use tokio::sync::SetOnce;
 
-/// The service that `dwar serve` runs, with its demo project, bound to its address but not yet
-/// serving.
+/// The service that `dwar serve` runs, with its demo project; not yet serving.
 pub struct Own {
     application: Application,
     pub url: BaseUrl,
@@ -21,10 +20,11 @@ pub struct Own {
 impl Own {
     /// Puts it together; `config` has it keep its data in memory.
     pub async fn build(config: Config, lost: LostLines) -> Result<Self, Failure> {
+        let listeners = Listeners::take(&config)?;
         let core = Core::open(config)?;
         let project = prepare(&core).await?;
         let prepared = Arc::new(SetOnce::new());
-        let application = Application::build(core, Arc::clone(&prepared), lost)?;
+        let application = Application::build(core, listeners, Arc::clone(&prepared), lost)?;
         // Nothing else sets it.
         let _ = prepared.set(());
         let address = application.server.addresses().first();

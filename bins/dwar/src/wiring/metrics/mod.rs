@@ -8,45 +8,33 @@ pub use readings::Measured;
 
 use super::core::{Core, WiringError};
 use super::{gateways, operations};
-use crate::config::RunMode;
 use dwar_app::Parts;
-use dwar_metrics::{About, Api, Counts, Endpoint, Exposition, Listener, Providers, Scrapes};
+use dwar_http::Listener;
+use dwar_metrics::{About, Api, Counts, Endpoint, Exposition, Providers, Scrapes};
 use std::sync::Arc;
 
-/// An address that is taken, and what is counted for it.
+/// A listener, and what is counted for it.
 pub struct Begun {
     listener: Listener,
-    address: String,
     counts: Arc<Counts>,
     pub figures: Arc<DatabaseFigures>,
 }
 
-/// Takes the address and has everything counted from here on; `None` if nobody is to look.
+/// Has everything counted from here on, for those who will look behind this listener.
 ///
 /// # Errors
-/// [`WiringError::Listen`] in production, if the address is not available. In development that is a
-/// warning: a second service on the same machine works without it.
-pub fn begin(core: &mut Core) -> Result<Option<Begun>, WiringError> {
-    let production = core.config.environment == RunMode::Production;
-    let Some(address) = core.config.metrics.address(production) else { return Ok(None) };
-    let listener = match Listener::take(address) {
-        Ok(listener) => listener,
-        Err(cause) if !production => {
-            tracing::warn!(%cause, "no metrics: {address} is not available");
-            return Ok(None);
-        }
-        Err(cause) => return Err(WiringError::Listen { address: address.to_owned(), cause }),
-    };
+/// The settings name providers that cannot be.
+pub fn begin(listener: Listener, core: &mut Core) -> Result<Begun, WiringError> {
     let providers = Providers {
         names: gateways::names(&core.config)?,
         reporting: gateways::reporting(&core.config)?,
         lifetime: core.parts.policies.otp.lifetime,
     };
-    let (address, counts) = (address.to_owned(), Arc::new(Counts::new(api(), providers)));
+    let counts = Arc::new(Counts::new(api(), providers));
     core.parts.tools.observer = counts.clone();
     let Parts { tools, stores, .. } = core.parts.clone();
     let figures = Arc::new(DatabaseFigures::new(tools, stores, core.database.clone()));
-    Ok(Some(Begun { listener, address, counts, figures }))
+    Ok(Begun { listener, counts, figures })
 }
 
 impl Begun {
@@ -55,7 +43,7 @@ impl Begun {
     /// # Errors
     /// The operating system refused a thread or a socket.
     pub fn show(self, core: &Core, measured: Measured) -> Result<Scrapes, WiringError> {
-        let Self { listener, address, counts, .. } = self;
+        let Self { listener, counts, .. } = self;
         let about = About {
             version: operations::version(),
             database: operations::database(core),
@@ -63,7 +51,7 @@ impl Begun {
         };
         let exposition = Exposition::new(counts, Arc::new(measured), about);
         let scrapes = Scrapes::new(listener, exposition, core.config.metrics.token.clone());
-        let scrapes = scrapes.map_err(|cause| WiringError::Listen { address, cause })?;
+        let scrapes = scrapes.map_err(WiringError::System)?;
         for address in scrapes.addresses() {
             tracing::info!("metrics are on http://{address}/metrics");
         }

@@ -2,7 +2,7 @@
 
 use crate::ports::Ports;
 use crate::support::settings;
-use dwar_http::{Server, Settings, StopHandle};
+use dwar_http::{Listener, Server, Settings, StopHandle};
 use dwar_login::Redeemed;
 use dwar_otp::Allowance;
 use dwar_session::{AccessToken, JwkSet};
@@ -40,7 +40,10 @@ fn start(set_up: impl FnOnce(&mut Ports)) -> Running {
         ..settings()
     };
     let ready = ports.ready.clone();
-    let bind = async { Server::bind(settings, ports.use_cases(), ready) };
+    let bind = async {
+        let listener = Listener::take(&settings.address)?;
+        Server::new(listener, settings, ports.use_cases(), ready)
+    };
     let server = runtime.block_on(bind).unwrap();
     let (port, stop) = (server.addresses()[0].port(), server.stop_handle());
     let served = runtime.spawn(server.run());
