@@ -72,7 +72,7 @@ pub(crate) fn sign(
         exp: claims.expires_at.timestamp(),
         nbf: None,
     };
-    let own = own.into_iter().flat_map(FixedClaims::iter).collect();
+    let own = own.into_iter().flat_map(FixedClaims::sound).collect();
     let payload = serde_json::to_vec(&Written { wire, own })
         .map_err(|cause| StoreError::Failed(cause.into()))?;
     let mut token = String::with_capacity(1_024);

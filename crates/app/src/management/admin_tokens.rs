@@ -47,7 +47,7 @@ impl ManageAdminTokens {
     ) -> Result<(AdminToken, AdminSecret), ManageError> {
         self.control.admit(by, Command::MakeToken, None)?;
         let NewAdminToken { name, access, lifetime, may_delegate } = new;
-        let name = name.trim().parse::<OperatorName>();
+        let name = name.parse::<OperatorName>();
         let name = name.map_err(|cause| ManageError::invalid("name", cause))?;
         if lifetime < Duration::from_secs(60) || lifetime > AdminToken::LONGEST {
             return Err(ManageError::invalid("lifetime_seconds", LIFETIME));

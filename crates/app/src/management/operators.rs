@@ -233,7 +233,7 @@ fn about(operator: &Operator, action: Action) -> AuditedChange {
 }
 
 fn named(name: &str) -> Result<OperatorName, ManageError> {
-    name.trim().parse().map_err(|cause: InvalidName| ManageError::invalid("name", cause))
+    name.parse().map_err(|cause: InvalidName| ManageError::invalid("name", cause))
 }
 
 fn done(done: bool) -> Result<(), ManageError> {

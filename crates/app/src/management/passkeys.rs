@@ -48,7 +48,7 @@ impl Passkeys {
         answer: PasskeyMade<'_>,
     ) -> Result<(), AccountError> {
         // A name of a passkey is like one of an operator: short, and nothing that hides.
-        let name: OperatorName = name.trim().parse().map_err(|_| AccountError::PasskeyName)?;
+        let name: OperatorName = name.parse().map_err(|_| AccountError::PasskeyName)?;
         let challenge = self.read(site.challenge, Some(present.session.digest));
         let challenge = challenge.ok_or(AccountError::PasskeyTooLate)?;
         self.sign_in.prove_again(present, current).await?;

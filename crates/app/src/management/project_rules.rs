@@ -67,20 +67,26 @@ fn judge(
     project: &Project,
     providers: &dyn Providers,
     issuers: &OwnIssuers,
-) -> Result<(), InvalidSetting> {
-    let invalid = |field, reason: String| InvalidSetting { field, reason };
-    let name = project.name.parse::<ProjectName>();
-    name.map_err(|cause| invalid("name", cause.to_string()))?;
-    check_sms_texts(project).map_err(|(line, cause)| match line {
-        Some(line) => invalid("last_lines", format!("{line}: {cause}")),
-        None => invalid(field_of(&cause), cause.to_string()),
-    })?;
+) -> Vec<InvalidSetting> {
+    let mut faults = Vec::new();
+    let mut refuse = |field, reason: String| faults.push(InvalidSetting { field, reason });
+    if let Err(cause) = project.name.parse::<ProjectName>() {
+        refuse("name", cause.to_string());
+    }
+    match check_sms_texts(project) {
+        Ok(()) => {}
+        Err((Some(line), cause)) => refuse("last_lines", format!("{line}: {cause}")),
+        Err((None, cause)) => refuse(field_of(&cause), cause.to_string()),
+    }
     if !project.messages.template_id.as_deref().is_none_or(is_template_id) {
         let reason = format!("a template id has 1 to {TEMPLATE_ID} visible ASCII characters");
-        return Err(invalid("sms_template_id", reason));
+        refuse("sms_template_id", reason);
     }
     if let Some(reason) = issuers.obstacle().filter(|_| project.own_issuer) {
-        return Err(invalid("own_issuer", reason.to_owned()));
+        refuse("own_issuer", reason.to_owned());
+    }
+    if let Err(cause) = project.token_claims.check() {
+        refuse("token_claims", cause.to_string());
     }
     let routing = &project.routing;
     for (field, channel, names) in [
@@ -89,12 +95,14 @@ fn judge(
     ] {
         let names = names.as_deref().unwrap_or_default();
         if let Some(reason) = unknown_provider(providers, channel, names) {
-            return Err(invalid(field, reason));
+            refuse(field, reason);
         }
     }
     if routing.fallback_seconds.is_some_and(|seconds| seconds > Project::LONGEST_FALLBACK) {
-        let reason = format!("{} seconds are the longest", Project::LONGEST_FALLBACK);
-        return Err(invalid("fallback_seconds", reason));
+        refuse(
+            "fallback_seconds",
+            format!("{} seconds are the longest", Project::LONGEST_FALLBACK),
+        );
     }
     for (field, amount) in [
         ("whatsapp_price_paise", project.prices.whatsapp),
@@ -102,10 +110,10 @@ fn judge(
         ("low_balance_paise", project.low_balance),
     ] {
         if let Some(Err(cause)) = amount.map(|paise| Amount::try_from(paise.0)) {
-            return Err(invalid(field, cause.to_string()));
+            refuse(field, cause.to_string());
         }
     }
-    Ok(())
+    faults
 }
 
 fn is_template_id(id: &str) -> bool {

@@ -192,11 +192,11 @@ impl ManageProjects {
     pub async fn unfit(&self, by: &By) -> Result<Vec<(Project, InvalidSetting)>, ManageError> {
         let mut in_use = self.list(by).await?;
         in_use.retain(|project| project.archived_at.is_none());
-        let judged = in_use.into_iter().map(|project| {
-            let verdict = (self.rules)(&project);
-            (project, verdict)
+        let judged = in_use.into_iter().flat_map(|project| {
+            let faults = (self.rules)(&project);
+            faults.into_iter().map(move |fault| (project.clone(), fault))
         });
-        Ok(judged.filter_map(|(project, verdict)| Some((project, verdict.err()?))).collect())
+        Ok(judged.collect())
     }
 
     /// One project.

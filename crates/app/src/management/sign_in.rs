@@ -125,7 +125,7 @@ impl SignIn {
         client: Client,
     ) -> Result<SignedIn, SignInError> {
         let now = self.tools.now();
-        let operator = match credentials.name.trim().parse::<OperatorName>() {
+        let operator = match credentials.name.parse::<OperatorName>() {
             Ok(name) => self.operators.find_by_name(name).await?,
             Err(_) => None,
         };

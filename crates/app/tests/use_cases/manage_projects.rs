@@ -190,11 +190,14 @@ async fn a_change_gives_the_project_as_it_is_then() {
 async fn a_setting_that_cannot_be_is_refused_before_it_is_written_down() {
     let mut world = World::live();
     let (id, control) = (world.line.project, world.knows_project().control());
-    let rules: ProjectRules =
-        Arc::new(|_| Err(InvalidSetting { field: "brand", reason: "not that".to_owned() }));
+    let rules: ProjectRules = Arc::new(|project| match project.messages.brand {
+        Some(_) => vec![InvalidSetting { field: "brand", reason: "not that".to_owned() }],
+        None => Vec::new(),
+    });
     let log = control.audit.entries.clone();
     let manage = ManageProjects { control, rules, ..manage(&mut World::live()) };
-    let change = ProjectChange { brand: Some(None), ..ProjectChange::default() };
+    let brand = Some(Some("Chai".to_owned()));
+    let change = ProjectChange { brand, ..ProjectChange::default() };
     let answer = manage.change(&BY, id, change).await;
     assert!(matches!(answer, Err(ManageError::Invalid { field: "brand", .. })));
     assert!(log.page(AuditFilter::default(), None, 9).await.unwrap().is_empty());

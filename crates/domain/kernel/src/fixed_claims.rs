@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 /// Claims with a value of their own that a project adds to its access tokens, such as `role: authenticated`.
 ///
-/// At most [`FixedClaims::MOST`], each name once, in the order they were given.
+/// At most [`FixedClaims::MOST`], each name once whatever its case, in the order of their names. What
+/// [`FixedClaims::stored`] read may break these rules: it is shown as it is, and no token says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixedClaims(Vec<(String, String)>);
 
@@ -15,7 +16,10 @@ pub enum InvalidClaims {
     #[error("at most 8 claims, with their names 512 bytes together")]
     TooMuch,
     /// Not a name, or one that comes twice.
-    #[error("a claim has a name of 1 to 64 letters, digits and . _ : / - that no other has")]
+    #[error(
+        "a claim has a name that no other has in any case: up to 31 of a-z, 0-9 and _, a letter first, \
+         or an https:// URL of up to 64 characters"
+    )]
     Name,
     /// A name with a meaning of its own.
     #[error(
@@ -60,35 +64,47 @@ const RESERVED: [&str; 25] = [
 /// What Supabase takes for a caller who may do anything.
 const SERVICE_ROLE: &str = "service_role";
 
+/// How names begin that OpenID Connect gives a meaning to: who is known by phone must not claim an address.
+const RESERVED_BEGINNINGS: [&str; 2] = ["email", "phone_number"];
+
 impl FixedClaims {
     /// How many there may be.
     pub const MOST: usize = 8;
     /// How many bytes names and values may have together.
     pub const LONGEST: usize = 512;
+    /// How long a name may be that is a word.
+    const WORD: usize = 31;
+    /// How long a name may be that is a URL.
+    const URL: usize = 64;
 
-    /// These claims.
+    /// These claims, without the blanks around names and values.
     ///
     /// # Errors
     /// [`InvalidClaims`] for the first rule that they break.
     pub fn new(claims: Vec<(String, String)>) -> Result<Self, InvalidClaims> {
-        let bytes: usize = claims.iter().map(|(name, value)| name.len() + value.len()).sum();
-        if claims.len() > Self::MOST || bytes > Self::LONGEST {
-            return Err(InvalidClaims::TooMuch);
-        }
-        for (at, (name, value)) in claims.iter().enumerate() {
-            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:/-".contains(&byte);
-            let is_name = (1..=64).contains(&name.len()) && name.bytes().all(plain);
-            if !is_name || claims[..at].iter().any(|(other, _)| other == name) {
-                return Err(InvalidClaims::Name);
-            }
-            if RESERVED.contains(&name.as_str()) || name == SERVICE_ROLE {
-                return Err(InvalidClaims::Reserved);
-            }
-            if !is_line(value, Self::LONGEST) || value == SERVICE_ROLE {
-                return Err(InvalidClaims::Value);
-            }
-        }
-        Ok(Self(claims))
+        let tidy = |(name, value): (String, String)| (name.trim().into(), value.trim().into());
+        let mut claims = Self(claims.into_iter().map(tidy).collect());
+        // One order, whichever door they came through: an object of JSON has none.
+        claims.0.sort();
+        claims.check().map(|()| claims)
+    }
+
+    /// Claims that a store kept, whatever rule they break.
+    pub fn stored(text: &str) -> Self {
+        let lines = text.split('\n').filter(|line| !line.is_empty());
+        let pair = |line: &str| {
+            let (name, value) = line.split_once('=').unwrap_or((line, ""));
+            (name.to_owned(), value.to_owned())
+        };
+        Self(lines.map(pair).collect())
+    }
+
+    /// Whether they keep every rule.
+    ///
+    /// # Errors
+    /// [`InvalidClaims`] for the first rule that they break.
+    pub fn check(&self) -> Result<(), InvalidClaims> {
+        self.judged().1.map_or(Ok(()), Err)
     }
 
     /// Each name with its value.
@@ -96,10 +112,68 @@ impl FixedClaims {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
+    /// Those that tokens say: each that keeps the rules beside those before it.
+    pub fn sound(&self) -> Vec<(&str, &str)> {
+        self.judged().0
+    }
+
     /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Those that keep the rules, and the first rule that the others break.
+    fn judged(&self) -> (Vec<(&str, &str)>, Option<InvalidClaims>) {
+        let mut sound = Vec::with_capacity(self.0.len());
+        let mut fault = None;
+        for claim in self.iter() {
+            match fault_beside(&sound, claim) {
+                None => sound.push(claim),
+                Some(found) => fault = fault.or(Some(found)),
+            }
+        }
+        (sound, fault)
+    }
+}
+
+/// Why a claim cannot stand beside others. Names are compared without case, since readers of JSON in Go do so.
+fn fault_beside(others: &[(&str, &str)], (name, value): (&str, &str)) -> Option<InvalidClaims> {
+    let size = |(name, value): &(&str, &str)| name.len() + value.len();
+    let bytes: usize = others.iter().map(size).sum::<usize>() + size(&(name, value));
+    if others.len() >= FixedClaims::MOST || bytes > FixedClaims::LONGEST {
+        Some(InvalidClaims::TooMuch)
+    } else if is_reserved(name) {
+        Some(InvalidClaims::Reserved)
+    } else if !is_name(name) || others.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+        Some(InvalidClaims::Name)
+    } else if !is_line(value, FixedClaims::LONGEST)
+        || value.trim() != value
+        || value == SERVICE_ROLE
+    {
+        Some(InvalidClaims::Value)
+    } else {
+        None
+    }
+}
+
+fn is_reserved(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    RESERVED.contains(&name.as_str())
+        || name == SERVICE_ROLE
+        || RESERVED_BEGINNINGS.iter().any(|begins| name.starts_with(begins))
+}
+
+fn is_name(name: &str) -> bool {
+    if let Some(rest) = name.strip_prefix("https://") {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:/-#~".contains(&byte);
+        return name.len() <= FixedClaims::URL
+            && rest.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && rest.bytes().all(plain);
+    }
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    name.len() <= FixedClaims::WORD
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.bytes().all(plain)
 }
 
 /// As stores keep them and people write them: a line `name=value` for each.
@@ -121,7 +195,7 @@ impl FromStr for FixedClaims {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let pair = |line: &str| {
             let (name, value) = line.split_once('=').ok_or(InvalidClaims::Value)?;
-            Ok((name.trim().to_owned(), value.trim().to_owned()))
+            Ok((name.to_owned(), value.to_owned()))
         };
         Self::new(lines.map(pair).collect::<Result<_, _>>()?)
     }
@@ -137,26 +211,61 @@ mod tests {
 
     #[test]
     fn reads_what_it_wrote() {
-        for text in ["", "role=authenticated", "role=authenticated\nhttps://a.example/org=x=y z"] {
+        for text in ["", "role=authenticated", "https://a.example/org=x=y z\nrole=authenticated"] {
             assert_eq!(read(text).as_deref(), Ok(text));
         }
-        assert_eq!(read("\n role = authenticated \n\n").as_deref(), Ok("role=authenticated"));
+        assert_eq!(
+            read("\n role = authenticated \n\n org=x").as_deref(),
+            Ok("org=x\nrole=authenticated")
+        );
     }
 
     #[test]
     fn what_means_something_else_is_refused() {
         for name in RESERVED {
+            for name in [name.to_owned(), name.to_uppercase()] {
+                assert_eq!(read(&format!("{name}=x")), Err(InvalidClaims::Reserved), "{name}");
+            }
+        }
+        for name in ["service_role", "email", "Email_Verified", "phone_number", "PHONE_NUMBERS"] {
             assert_eq!(read(&format!("{name}=x")), Err(InvalidClaims::Reserved), "{name}");
         }
-        assert_eq!(read("service_role=x"), Err(InvalidClaims::Reserved));
-        for value in ["service_role", "", "a\u{0}b"] {
+        for name in ["role", "roles", "groups", "entitlements", "phone", "https://a.example/iss"] {
+            assert_eq!(read(&format!("{name}=x")), Ok(format!("{name}=x")));
+        }
+        for value in ["service_role", " service_role ", "", "a\u{0}b", "a\u{61c}b"] {
             assert_eq!(read(&format!("role={value}")), Err(InvalidClaims::Value), "{value:?}");
         }
         assert_eq!(read("role"), Err(InvalidClaims::Value));
-        for text in ["=x", "a b=x", "é=x", "role=a\nrole=b"] {
+    }
+
+    #[test]
+    fn a_name_is_a_word_or_a_url_and_comes_once() {
+        let (word, url) = ("n".repeat(31), format!("https://{}", "n".repeat(56)));
+        for name in [word.as_str(), &url, "a", "a_1", "https://a.example:8/b-c#d"] {
+            assert_eq!(read(&format!("{name}=x")), Ok(format!("{name}=x")));
+        }
+        let (word, url) = (format!("{word}n"), format!("{url}n"));
+        let others = ["", "a b", "é", "Role", "_a", "1a", "a.b", "a-b", "http://a", "https://"];
+        for name in others.into_iter().chain([word.as_str(), &url, "https:///a", "https://a b"]) {
+            assert_eq!(read(&format!("{name}=x")), Err(InvalidClaims::Name), "{name}");
+        }
+        let twice = ["role=a\nrole=b", "https://a.example/b=1\nhttps://A.example/B=2"];
+        for text in twice {
             assert_eq!(read(text), Err(InvalidClaims::Name), "{text}");
         }
-        assert_eq!(read(&format!("{}=x", "n".repeat(65))), Err(InvalidClaims::Name));
+    }
+
+    #[test]
+    fn what_is_stored_is_read_whatever_it_is_and_said_where_it_keeps_the_rules() {
+        let kept = "ISS=https://other\nrole= service_role\norg=1\nORG=2\nnonsense\nteam=a=b";
+        let claims = FixedClaims::stored(kept);
+        assert_eq!(claims.sound(), [("org", "1"), ("team", "a=b")]);
+        assert_eq!(claims.check(), Err(InvalidClaims::Reserved));
+        assert_eq!(claims.to_string(), kept.replace("nonsense", "nonsense="));
+        assert_eq!(FixedClaims::stored(""), FixedClaims::default());
+        let nine: String = (0..9).map(|n| format!("c{n}=x\n")).collect();
+        assert_eq!(FixedClaims::stored(&nine).sound().len(), FixedClaims::MOST);
     }
 
     #[test]

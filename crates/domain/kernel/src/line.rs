@@ -4,7 +4,7 @@
 /// So it holds no NUL, which PostgreSQL cannot store, no line break of any kind, and no mark that
 /// turns the direction of the text around it.
 pub fn is_line(text: &str, longest: usize) -> bool {
-    let marks = |letter: char| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let marks = |letter: char| matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     // A character takes at most four bytes, so what is far too long is not counted through.
     text.len() <= 4 * longest
         && !text.trim().is_empty()
@@ -33,6 +33,7 @@ mod tests {
             "a\u{2028}b",
             "a\u{202e}b",
             "a\u{2066}",
+            "a\u{61c}",
             "\u{200f}a",
         ];
         for bad in bad {

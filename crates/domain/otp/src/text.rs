@@ -1,6 +1,6 @@
 use crate::{Code, InvalidLanguage};
 use derive_more::Display;
-use dwar_kernel::words;
+use dwar_kernel::{is_line, words};
 use std::str::FromStr;
 
 /// The longest value of a variable that every DLT portal takes (TRAI).
@@ -120,8 +120,7 @@ impl SmsText {
     /// The first thing that is wrong with them.
     pub fn new(template: &str, brand: &str, ending: Ending) -> Result<Self, InvalidText> {
         check_placeholders(template)?;
-        let one_line = !brand.chars().any(char::is_control) && !brand.trim().is_empty();
-        if !one_line || brand.chars().count() > DLT_VARIABLE {
+        if !is_line(brand, DLT_VARIABLE) {
             return Err(InvalidText::Brand);
         }
         let text = Self { template: template.to_owned(), brand: brand.to_owned(), ending };

@@ -5,7 +5,7 @@ use std::str::FromStr;
 const LONGEST: usize = 60;
 
 /// What a person calls a project. It appears in messages: something visible, on one line, not too
-/// long.
+/// long, without blanks around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectName(String);
 
@@ -30,6 +30,7 @@ impl FromStr for ProjectName {
     type Err = InvalidProjectName;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
         if is_line(text, LONGEST) { Ok(Self(text.to_owned())) } else { Err(InvalidProjectName) }
     }
 }
@@ -49,6 +50,7 @@ mod tests {
         for good in ["Chai & Co", "दुकान", &"x".repeat(60)] {
             assert!(good.parse::<ProjectName>().is_ok(), "{good}");
         }
+        assert_eq!(" Chai \u{a0}".parse::<ProjectName>().unwrap().as_str(), "Chai");
         for bad in ["", "  ", "a\nb", "a\u{7}b", &"x".repeat(61)] {
             assert_eq!(bad.parse::<ProjectName>(), Err(InvalidProjectName), "{bad:?}");
         }

@@ -159,6 +159,34 @@ pub struct ProjectChange {
 }
 
 impl ProjectChange {
+    /// The change as it is kept, whoever typed it: no blanks around a text, lines that end in a line feed alone,
+    /// and a text of nothing else is none.
+    fn tidied(self) -> Self {
+        fn tidy(text: String) -> String {
+            match text.contains("\r\n") {
+                true => text.trim().replace("\r\n", "\n"),
+                false => text.trim().to_owned(),
+            }
+        }
+        let own = |given: Option<Option<String>>| {
+            given.map(|own| own.map(tidy).filter(|text| !text.is_empty()))
+        };
+        let all = |texts: Vec<String>| texts.into_iter().map(tidy).collect::<Vec<_>>();
+        Self {
+            name: self.name.map(tidy),
+            brand: own(self.brand),
+            language: own(self.language),
+            sms_text: own(self.sms_text),
+            sms_template_id: own(self.sms_template_id),
+            webotp_domain: own(self.webotp_domain),
+            app_hash: own(self.app_hash),
+            last_lines: self.last_lines.map(all),
+            whatsapp_providers: self.whatsapp_providers.map(|own| own.map(all)),
+            sms_providers: self.sms_providers.map(|own| own.map(all)),
+            ..self
+        }
+    }
+
     /// Whether it changes what codes cost, or which balance is low.
     pub const fn is_about_money(&self) -> bool {
         self.whatsapp_price.is_some() || self.sms_price.is_some() || self.low_balance.is_some()
@@ -186,9 +214,9 @@ pub struct InvalidSetting {
     pub reason: String,
 }
 
-/// Decides whether a project's settings can work. Stores ask about the project as it would be, while
+/// Says which of a project's settings cannot work. Stores ask about the project as it would be, while
 /// they hold its lock.
-pub type ProjectRules = Arc<dyn Fn(&Project) -> Result<(), InvalidSetting> + Send + Sync>;
+pub type ProjectRules = Arc<dyn Fn(&Project) -> Vec<InvalidSetting> + Send + Sync>;
 
 /// The answer to a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -267,6 +295,7 @@ impl Project {
     /// The project with what is `Some` in `change`, nothing else touched.
     #[must_use]
     pub fn with(mut self, change: ProjectChange) -> Self {
+        let change = change.tidied();
         fn set<T>(setting: &mut T, given: Option<T>) {
             if let Some(own) = given {
                 *setting = own;
@@ -295,7 +324,8 @@ impl Project {
         self
     }
 
-    /// The project with a change that `rules` let pass.
+    /// The project with a change that `rules` let pass. What they object to already, and the change leaves as
+    /// it is, keeps nobody from changing the rest.
     ///
     /// # Errors
     /// The first setting that the project cannot have.
@@ -304,8 +334,35 @@ impl Project {
         change: ProjectChange,
         rules: &ProjectRules,
     ) -> Result<Self, InvalidSetting> {
-        let changed = self.with(change);
-        rules(&changed).map(|()| changed)
+        let changed = self.clone().with(change);
+        let faults = rules(&changed);
+        let known = if faults.is_empty() { Vec::new() } else { rules(&self) };
+        let is_new = |it: &InvalidSetting| !known.contains(it) || !self.agrees(&changed, it.field);
+        faults.into_iter().find(is_new).map_or(Ok(changed), Err)
+    }
+
+    /// Whether both have the same setting of this name.
+    fn agrees(&self, other: &Self, field: &str) -> bool {
+        let (own, its) = (&self.messages, &other.messages);
+        match field {
+            "name" => self.name == other.name,
+            "own_issuer" => self.own_issuer == other.own_issuer,
+            "token_claims" => self.token_claims == other.token_claims,
+            "whatsapp_price_paise" => self.prices.whatsapp == other.prices.whatsapp,
+            "sms_price_paise" => self.prices.sms == other.prices.sms,
+            "brand" => own.brand == its.brand,
+            "language" => own.language == its.language,
+            "sms_text" => own.text == its.text,
+            "sms_template_id" => own.template_id == its.template_id,
+            "webotp_domain" => own.domain == its.domain,
+            "app_hash" => own.app_hash == its.app_hash,
+            "last_lines" => own.last_lines == its.last_lines,
+            "whatsapp_providers" => self.routing.whatsapp == other.routing.whatsapp,
+            "sms_providers" => self.routing.sms == other.routing.sms,
+            "fallback_seconds" => self.routing.fallback_seconds == other.routing.fallback_seconds,
+            "low_balance_paise" => self.low_balance == other.low_balance,
+            _ => false,
+        }
     }
 
     /// The claims of its tokens in this mode beside those of every token; `None` where they are the
@@ -339,11 +396,62 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
+    fn project() -> Project {
+        let id = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+        let created_at = Timestamp::UNIX_EPOCH;
+        NewProject { id, name: "Chai".to_owned(), created_at }.into_project()
+    }
+
+    #[test]
+    fn a_text_is_kept_alike_whoever_typed_it() {
+        let own = |text: &str| Some(Some(text.to_owned()));
+        let change = ProjectChange {
+            name: Some("\u{a0}Chai & Co\t".to_owned()),
+            brand: own(" \u{3000}\r\n"),
+            sms_text: own("\r\n{code}\r\nis it\n"),
+            app_hash: own("FA+9qCX9VSu "),
+            last_lines: Some(vec![" staging.example.com".to_owned()]),
+            sms_providers: Some(Some(vec!["msg91 ".to_owned()])),
+            ..ProjectChange::default()
+        };
+        let changed = project().with(change);
+        assert_eq!(changed.name, "Chai & Co");
+        assert_eq!(changed.messages.brand, None);
+        assert_eq!(changed.messages.text.as_deref(), Some("{code}\nis it"));
+        assert_eq!(changed.messages.app_hash.as_deref(), Some("FA+9qCX9VSu"));
+        assert_eq!(changed.messages.last_lines, ["staging.example.com"]);
+        assert_eq!(changed.routing.sms, Some(vec!["msg91".to_owned()]));
+    }
+
+    #[test]
+    fn what_was_wrong_before_keeps_nobody_from_changing_the_rest() {
+        let rules: ProjectRules = Arc::new(|project| {
+            let refused = |field| InvalidSetting { field, reason: "no lower case".to_owned() };
+            let lower = |text: &Option<String>| text.as_ref().is_some_and(|it| it.contains('a'));
+            let (brand, hash) = (&project.messages.brand, &project.messages.app_hash);
+            let faults = [(lower(brand), "brand"), (lower(hash), "app_hash")];
+            faults.into_iter().filter(|(is, _)| *is).map(|(_, field)| refused(field)).collect()
+        });
+        let mut unfit = project();
+        unfit.messages.brand = Some("chai".to_owned());
+        let change = |brand: &str, hash: Option<&str>| ProjectChange {
+            brand: Some(Some(brand.to_owned())),
+            app_hash: hash.map(|hash| Some(hash.to_owned())),
+            ..ProjectChange::default()
+        };
+        let field = |change| unfit.clone().changed(change, &rules).map_err(|cause| cause.field);
+        let named = ProjectChange { name: Some("Tea".to_owned()), ..ProjectChange::default() };
+        assert_eq!(field(named).unwrap().name, "Tea");
+        assert!(field(change("chai", None)).is_ok(), "as it is");
+        assert_eq!(field(change("cha", None)), Err("brand"), "no better");
+        assert_eq!(field(change("chai", Some("a"))), Err("app_hash"), "a new one");
+        assert!(field(change("CHAI", Some("A"))).is_ok());
+    }
+
     #[test]
     fn the_first_archival_counts_until_the_project_is_restored() {
-        let id = "00000000-0000-7000-8000-000000000001".parse().unwrap();
         let at = |seconds| Timestamp::UNIX_EPOCH + Duration::from_secs(seconds);
-        let new = NewProject { id, name: "Chai".to_owned(), created_at: at(0) }.into_project();
+        let new = project();
         assert_eq!(new.archived_at, None);
         assert_eq!(new.clone().archived(None), new);
         let archived = new.clone().archived(Some(at(1)));

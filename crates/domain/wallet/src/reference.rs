@@ -22,6 +22,11 @@ impl Reference {
         Self("opening balance".to_owned())
     }
 
+    /// A reference that a store kept, whatever rule it breaks.
+    pub const fn stored(text: String) -> Self {
+        Self(text)
+    }
+
     /// As it was written.
     pub fn as_str(&self) -> &str {
         &self.0

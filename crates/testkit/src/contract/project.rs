@@ -273,9 +273,9 @@ pub async fn a_change_is_judged_as_it_is_kept(stores: &Stores) {
     let make = Fixtures::random();
     let not_both: ProjectRules = Arc::new(|project| match &project.messages {
         Messages { domain: Some(_), app_hash: Some(_), .. } => {
-            Err(InvalidSetting { field: "app_hash", reason: "not both".to_owned() })
+            vec![InvalidSetting { field: "app_hash", reason: "not both".to_owned() }]
         }
-        _ => Ok(()),
+        _ => Vec::new(),
     });
     for _ in 0..ROUNDS {
         let (project, _) = created(stores, &make).await;

@@ -59,8 +59,7 @@ async fn list(at: ProjectRequest, paging: Paging, _: Nothing) -> Answered<Page<W
 }
 
 async fn add(at: ProjectRequest, _: Nothing, body: NewWebhook) -> Answered<AddedWebhook> {
-    let url = body.url.trim();
-    let added = at.api.manage.endpoints.add(&at.by, at.project, url, body.full_phone).await;
+    let added = at.api.manage.endpoints.add(&at.by, at.project, &body.url, body.full_phone).await;
     let (endpoint, secret) = added?;
     Ok(AddedWebhook::new(&endpoint, &secret))
 }

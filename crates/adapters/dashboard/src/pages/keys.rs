@@ -33,7 +33,7 @@ pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String
     let project = visit.project(&path, Command::RegenerateKey).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let replaces = form.key.parse().map_err(|_| Refusal::Unreadable)?;
-    if form.word.trim() != project.name {
+    if form.word.trim() != project.name.trim() {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         return page(&visit, &project, status, &notice("bad", texts::WRONG_WORD)).await;
     }

@@ -22,7 +22,7 @@ pub(crate) async fn create(posted: Posted<NewForm>) -> Page {
     let Posted { visit, form } = posted;
     let manage = &visit.console.manage;
     manage.control.admit(&visit.by, Command::CreateProject, None)?;
-    let name = match form.name.trim().parse::<ProjectName>() {
+    let name = match form.name.parse::<ProjectName>() {
         Ok(name) => name,
         Err(cause) => {
             let refused = Refused::new("new", &visit.typed, "name", &cause.to_string());

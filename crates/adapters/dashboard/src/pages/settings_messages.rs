@@ -30,12 +30,8 @@ pub(crate) struct MessagesForm {
 }
 
 impl MessagesForm {
-    /// Nothing stands for the default.
     fn change(&self) -> ProjectChange {
-        let own = |text: &str| {
-            let text = text.trim().replace("\r\n", "\n");
-            Some((!text.is_empty()).then_some(text))
-        };
+        let own = |text: &str| Some(Some(text.to_owned()));
         ProjectChange {
             brand: own(&self.brand),
             language: own(&self.language),

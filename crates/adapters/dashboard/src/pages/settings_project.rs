@@ -20,8 +20,7 @@ pub(crate) struct NameForm {
 pub(crate) async fn rename(posted: Posted<NameForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::ChangeProject).await?;
-    let name = Some(form.name.trim().to_owned());
-    let change = ProjectChange { name, ..ProjectChange::default() };
+    let change = ProjectChange { name: Some(form.name), ..ProjectChange::default() };
     settings::apply(&visit, &project, "project", change).await
 }
 
@@ -34,7 +33,7 @@ pub(crate) struct ArchiveForm {
 pub(crate) async fn archive(posted: Posted<ArchiveForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::ArchiveProject).await?;
-    if form.word.trim() != project.name {
+    if form.word.trim() != project.name.trim() {
         let (status, above) = (StatusCode::UNPROCESSABLE_ENTITY, notice("bad", texts::WRONG_WORD));
         return settings::page(&visit, &project, status, &above, None).await;
     }

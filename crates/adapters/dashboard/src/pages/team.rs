@@ -149,7 +149,7 @@ pub(crate) async fn remove(posted: Posted<RemoveForm>, path: Path<String>) -> Pa
     let Posted { visit, form } = posted;
     let id = id_of(&path)?;
     let present = find(&visit, id).await?;
-    if !present.is_invited() && form.word.trim() != present.name.as_str() {
+    if !present.is_invited() && form.word.trim() != present.name.as_str().trim() {
         let above = notice("bad", texts::WRONG_WORD);
         return page(&visit, StatusCode::UNPROCESSABLE_ENTITY, &above).await;
     }

@@ -87,7 +87,7 @@ pub(crate) async fn revoke(posted: Posted<RevokeForm>, path: Path<String>) -> Pa
     let id: AdminTokenId = path.parse().map_err(|_| Refusal::NotFound)?;
     let tokens = visit.console.manage.tokens.list(&visit.by).await?;
     let token = tokens.iter().find(|token| token.id == id).ok_or(Refusal::NotFound)?;
-    if form.word.trim() != token.name {
+    if form.word.trim() != token.name.trim() {
         let above = notice("bad", texts::WRONG_WORD);
         return page(&visit, StatusCode::UNPROCESSABLE_ENTITY, &above, None).await;
     }
