@@ -138,23 +138,23 @@ async fn head_answers_as_get_does_on_both() {
 
 /// Adds 500 entries to the only one of a ledger, and an older one that no entry can be read from.
 async fn unreadable_after_500(database: &Database) {
-    let (ids, time, numbers, control) = match database {
+    let (ids, time, numbers, no_time) = match database {
         Database::Sqlite(_) => (
             "unhex(substr(hex(id), 1, 24) || printf('%08X', i))",
             "made_at - i",
             "WITH RECURSIVE numbers (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM numbers WHERE i < 500)",
-            "char(1)",
+            "-9223372036854775807",
         ),
         _ => (
             "(substr(id::text, 1, 28) || lpad(to_hex(i), 8, '0'))::uuid",
             "made_at - i * interval '1 second'",
             "WITH numbers (i) AS (SELECT generate_series(0, 500))",
-            "chr(1)",
+            "'-infinity'::timestamptz",
         ),
     };
     let sql = format!(
         "{numbers} INSERT INTO ledger_entries SELECT {ids}, project_id, position + 1 + i, kind, amount, held, \
-         balance_after, held_after, CASE i WHEN 500 THEN {control} ELSE 'r' || i END, {time}, relayed \
+         balance_after, held_after, 'r' || i, CASE i WHEN 500 THEN {no_time} ELSE {time} END, relayed \
          FROM ledger_entries, numbers"
     );
     database.run(&sql).await;

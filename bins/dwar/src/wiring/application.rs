@@ -190,11 +190,16 @@ pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> 
     // Fails if the master key cannot open what is stored, before the first client finds out.
     core.parts.signer.public_keys(core.parts.tools.now()).await?;
     let projects = core.management().map_err(|cause| StoreError::Failed(Box::new(cause)))?.projects;
-    let unfit = projects.unfit(&By::command_line()).await;
-    for (Project { id, .. }, InvalidSetting { field, reason }) in
-        unfit.map_err(ManageError::into_store_error)?
-    {
-        tracing::warn!(project = %id, field, reason, "a project cannot work as it is set");
+    let unfit = projects.unfit(&By::command_line()).await.map_err(ManageError::into_store_error);
+    match unfit {
+        Err(cause) if cause.is_transient() => return Err(cause),
+        // What is wrong with some of them keeps nobody from working.
+        Err(cause) => tracing::error!(error = %cause, "the settings of projects were not checked"),
+        Ok(unfit) => {
+            for (Project { id, .. }, InvalidSetting { field, reason }) in unfit {
+                tracing::warn!(project = %id, field, reason, "a project cannot work as it is set");
+            }
+        }
     }
     if !core.config.demo || core.config.environment != RunMode::Development {
         return Ok(None);

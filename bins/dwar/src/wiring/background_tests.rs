@@ -62,6 +62,10 @@ impl Database for Room {
         Ok(Vec::new())
     }
 
+    async fn unreadable(&self) -> Result<Vec<StoreError>, StoreError> {
+        Ok(Vec::new())
+    }
+
     async fn room(&self) -> Result<Option<u64>, StoreError> {
         Ok(None)
     }

@@ -142,6 +142,7 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
     ];
     if effort == Effort::Everything {
         checks.insert(5, ("ledger", or(ledger(core).await, SEE_LOG)));
+        checks.push(("rows", or(rows(core).await, SEE_LOG)));
         // Providers that cannot be built are reported as such.
         if let Ok(manage) = core.management() {
             checks.push(("projects", or(projects(&manage.projects).await, SEE_LOG)));
@@ -268,6 +269,22 @@ async fn instances(core: &Core) -> Result<Finding, StoreError> {
         ),
         _ => ok(detail),
     })
+}
+
+/// Rows that cannot be read, which cost whoever they belong to an answer, and nobody else.
+async fn rows(core: &Core) -> Result<Finding, StoreError> {
+    /// How many are named.
+    const NAMED: usize = 20;
+    let unreadable = core.database.unreadable().await?;
+    if unreadable.is_empty() {
+        return Ok(ok("what people set up can be read"));
+    }
+    let named = unreadable.iter().take(NAMED).map(ToString::to_string);
+    let more = unreadable.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    let told = named.chain(more).collect::<Vec<_>>().join("\n");
+    let advice = "correct these values in the database; until then only what they belong to fails";
+    Ok(failed(told, advice))
 }
 
 async fn projects(projects: &ManageProjects) -> Result<Finding, StoreError> {

@@ -34,6 +34,8 @@ pub trait Database: Send + Sync {
     async fn ping(&self) -> Result<(), StoreError>;
     /// Tells what of its set-up the service cannot rely on, each in words.
     async fn cautions(&self) -> Result<Vec<String>, StoreError>;
+    /// Says why rows cannot be read, for each of those that lists leave out.
+    async fn unreadable(&self) -> Result<Vec<StoreError>, StoreError>;
     /// Tells whether it has room to write, and how many bytes are free where that can be known.
     async fn room(&self) -> Result<Option<u64>, StoreError>;
     /// Proves that a write would work, by one that is kept and says nothing; else as [`Database::room`].
@@ -64,6 +66,10 @@ macro_rules! is_database {
 
             async fn cautions(&self) -> Result<Vec<String>, StoreError> {
                 <$store>::cautions(self).await
+            }
+
+            async fn unreadable(&self) -> Result<Vec<StoreError>, StoreError> {
+                <$store>::unreadable(self).await
             }
 
             async fn room(&self) -> Result<Option<u64>, StoreError> {
@@ -107,6 +113,10 @@ impl Database for MemoryStore {
     }
 
     async fn cautions(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn unreadable(&self) -> Result<Vec<StoreError>, StoreError> {
         Ok(Vec::new())
     }
 

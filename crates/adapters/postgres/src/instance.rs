@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use dwar_installation::{Instance, InstanceStore};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use dwar_sql::schema::instances;
-use dwar_sql::{At, Id, InstanceRow, read_all};
+use dwar_sql::{At, Id, InstanceRow, read_each};
 use std::sync::atomic::Ordering;
 
 #[async_trait]
@@ -46,7 +46,7 @@ impl InstanceStore for PostgresStore {
                 let query = instances::table
                     .order((instances::seen_at.desc(), instances::id))
                     .limit(limit.into());
-                Ok(read_all!(InstanceRow of query, conn))
+                Ok(read_each!(InstanceRow of query, conn))
             })
             .await
     }

@@ -53,6 +53,8 @@ mod queue;
 mod signing_key;
 #[path = "../../sql/ports/trace.rs"]
 mod trace;
+#[path = "../../sql/ports/unreadable.rs"]
+mod unreadable;
 
 pub use connection::error::InvalidUrl;
 pub use connection::settings::Settings;

@@ -9,7 +9,7 @@ use dwar_project::{
     Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
 };
 use dwar_sql::schema::{api_keys, projects};
-use dwar_sql::{Id, KeyRow, ProjectRow, read_all, read_one};
+use dwar_sql::{Id, KeyRow, ProjectRow, read_all, read_each, read_one};
 
 fn insert(
     conn: &mut PgConnection,
@@ -158,7 +158,7 @@ impl ProjectStore for PostgresStore {
         self.pool
             .run(move |conn| {
                 let query = projects::table.order((projects::created_at, projects::id));
-                Ok(read_all!(ProjectRow of query, conn))
+                Ok(read_each!(ProjectRow of query, conn))
             })
             .await
     }

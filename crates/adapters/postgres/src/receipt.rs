@@ -7,7 +7,7 @@ use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text};
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
 use dwar_otp::{KeptReceipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
 use dwar_sql::schema::receipts;
-use dwar_sql::{At, Id, ReceiptRow, Row, UnknownRow, all};
+use dwar_sql::{At, Id, ReceiptRow, Row, UnknownRow, legible, readable};
 use std::time::Duration;
 
 /// Keeps each as known if its attempt is on record, in one statement.
@@ -78,7 +78,7 @@ impl ReceiptStore for PostgresStore {
                     .filter(receipts::id.eq_any(rows.iter().map(|row| row.id)))
                     .set(receipts::due_at.eq(At::from(now + lease)))
                     .execute(conn)?;
-                Ok(all(rows)?)
+                Ok(readable!(rows))
             })
             .await
     }
@@ -102,7 +102,8 @@ impl ReceiptStore for PostgresStore {
                 let mut over = Vec::new();
                 let (mut ids, mut dues, mut known) = (Vec::new(), Vec::new(), Vec::new());
                 for row in due {
-                    let at = Row::new("receipts", row.id).at("received_at", row.received_at)?;
+                    let at = Row::new("receipts", row.id).at("received_at", row.received_at);
+                    let Some(at) = legible!(at) else { continue };
                     let next = match row.known {
                         true => Some(at),
                         false => KeptReceipt::next_check(at, now),

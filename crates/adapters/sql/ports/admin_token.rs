@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use dwar_kernel::{AdminTokenId, Digest, StoreError, Timestamp};
 use dwar_operator::{AdminToken, AdminTokenStore};
 use dwar_sql::schema::admin_tokens;
-use dwar_sql::{AdminTokenRow, At, Id, read_all, read_one};
+use dwar_sql::{AdminTokenRow, At, Id, read_each, read_one};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ impl AdminTokenStore for Store {
     async fn tokens(&self) -> Result<Vec<AdminToken>, StoreError> {
         self.scan(move |conn| {
             let query = admin_tokens::table.order((admin_tokens::made_at, admin_tokens::id));
-            Ok(read_all!(AdminTokenRow of query, conn))
+            Ok(read_each!(AdminTokenRow of query, conn))
         })
         .await
     }

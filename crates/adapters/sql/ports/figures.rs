@@ -8,7 +8,9 @@ use diesel::sql_types::{BigInt, Text};
 use dwar_activity::{Chunk, Figure, FiguresStore, Grain, Progress, Sent, Span, Tenure, Window};
 use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{figures, figures_tenure};
-use dwar_sql::{At, FigureRow, Id, SentRow, TenureRow, read_all, read_one, requests};
+use dwar_sql::{
+    At, FigureRow, Id, SentRow, TenureRow, legible, read_all, read_each, read_one, requests,
+};
 use std::time::Duration;
 
 /// No step waits for the disk: what a power loss undoes is counted again.
@@ -33,12 +35,22 @@ impl FiguresStore for Store {
         let after = last.map_or_else(|| Id::first_at(window.from), Id::from);
         self.scan(move |conn| {
             before_reading(conn)?;
-            let rows: Vec<SentRow> = diesel::sql_query(SENT)
-                .bind::<Id, _>(after)
-                .bind::<Id, _>(Id::first_at(window.until))
-                .bind::<BigInt, _>(i64::from(limit))
-                .load(conn)?;
-            Ok(requests(rows)?)
+            let (mut after, mut left, mut found) = (after, limit, Vec::new());
+            // A page with less than it was asked for is the last one, whatever could not be read of others.
+            while left > 0 {
+                let rows: Vec<SentRow> = diesel::sql_query(SENT)
+                    .bind::<Id, _>(after)
+                    .bind::<Id, _>(Id::first_at(window.until))
+                    .bind::<BigInt, _>(i64::from(left))
+                    .load(conn)?;
+                let read: Vec<_> = requests(&rows).collect();
+                let is_last = u32::try_from(read.len()).unwrap_or(u32::MAX) < left;
+                found.extend(read.into_iter().filter_map(|sent| legible!(sent)));
+                let Some(row) = rows.last().filter(|_| !is_last) else { break };
+                after = row.id();
+                left = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(u32::MAX));
+            }
+            Ok(found)
         })
         .await
     }
@@ -155,7 +167,7 @@ fn roll_up(conn: &mut Conn, chunk: &Chunk) -> Result<(), Failure> {
             .filter(figures::mode.eq_any([KeyMode::Live.as_str(), KeyMode::Test.as_str()]))
             .filter(figures::grain.eq(grain.as_str()))
             .filter(figures::began_at.eq(At::from(began)));
-        present.extend::<Vec<Figure>>(read_all!(FigureRow of query, conn));
+        present.extend::<Vec<Figure>>(read_each!(FigureRow of query, conn));
     }
     Ok(save(conn, chunk.rolled_up(present))?)
 }

@@ -13,7 +13,9 @@ use dwar_operator::{
 use dwar_sql::schema::{
     operator_links, operator_passkeys, operator_sessions, operator_standings, operators,
 };
-use dwar_sql::{At, Id, LinkRow, OperatorRow, OperatorSessionRow, StandingRow, read_all, read_one};
+use dwar_sql::{
+    At, Id, LinkRow, OperatorRow, OperatorSessionRow, StandingRow, read_all, read_each, read_one,
+};
 use std::time::Duration;
 
 /// Whoever changes an operator, their links or their sessions holds the operator's row; what is
@@ -55,7 +57,7 @@ impl OperatorStore for Store {
     async fn list(&self) -> Result<Vec<Operator>, StoreError> {
         self.scan(move |conn| {
             let query = operators::table.order((operators::created_at, operators::id));
-            Ok(read_all!(OperatorRow of query, conn))
+            Ok(read_each!(OperatorRow of query, conn))
         })
         .await
     }
@@ -121,7 +123,7 @@ impl OperatorStore for Store {
     }
 
     async fn links(&self) -> Result<Vec<Link>, StoreError> {
-        self.scan(move |conn| Ok(read_all!(LinkRow of operator_links::table, conn))).await
+        self.scan(move |conn| Ok(read_each!(LinkRow of operator_links::table, conn))).await
     }
 
     async fn renew_link(&self, link: Link) -> Result<bool, StoreError> {

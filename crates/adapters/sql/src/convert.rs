@@ -92,11 +92,6 @@ impl<K: Display> Row<K> {
         Ok(KeptSecret { present: Sealed(secret), previous: previous.transpose()? })
     }
 
-    /// The claims that a project adds to its tokens.
-    pub fn claims(&self, stored: Option<&str>) -> Result<FixedClaims, StoreError> {
-        Ok(self.maybe_parse("token_claims", stored)?.unwrap_or_default())
-    }
-
     /// A count.
     pub fn count(&self, column: &'static str, stored: i32) -> Result<u32, StoreError> {
         self.known(column, u32::try_from(stored).ok())
@@ -126,6 +121,11 @@ pub fn stored_count(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
+/// The claims that a project adds to its tokens, whatever they are by the rules of today.
+pub fn claims(stored: Option<&str>) -> FixedClaims {
+    stored.map(FixedClaims::stored).unwrap_or_default()
+}
+
 /// The claims that a project adds to its tokens, as stored.
 pub fn stored_claims(claims: &FixedClaims) -> Option<String> {
     (!claims.is_empty()).then(|| claims.to_string())
@@ -142,6 +142,19 @@ pub fn sealed_bytes(sealed: Option<&Sealed>) -> Option<Vec<u8>> {
 /// [`StoreError::Inconsistent`] for the first that cannot be read.
 pub fn all<R, T: TryFrom<R, Error = StoreError>>(rows: Vec<R>) -> Result<Vec<T>, StoreError> {
     rows.into_iter().map(T::try_from).collect()
+}
+
+/// What those rows stand for that can be read; `tell` is told of each of the others.
+pub fn each<R, T: TryFrom<R, Error = StoreError>>(
+    rows: impl IntoIterator<Item = R>,
+    tell: impl Fn(&StoreError),
+) -> Vec<T> {
+    rows.into_iter().filter_map(|row| legible(T::try_from(row), &tell)).collect()
+}
+
+/// What was read; `tell` is told if it could not be.
+pub fn legible<T>(read: Result<T, StoreError>, tell: impl Fn(&StoreError)) -> Option<T> {
+    read.inspect_err(tell).ok()
 }
 
 /// What the row stands for, if one was found.

@@ -211,12 +211,16 @@ impl TryFrom<TenureRow> for Tenure {
 }
 
 /// Requests, each from its rows, which follow each other.
-///
-/// # Errors
-/// [`StoreError::Inconsistent`] for what cannot be read.
-pub fn requests(rows: Vec<SentRow>) -> Result<Vec<Sent>, StoreError> {
+pub fn requests(rows: &[SentRow]) -> impl Iterator<Item = Result<Sent, StoreError>> {
     let same = |a: &SentRow, b: &SentRow| a.id == b.id;
-    rows.chunk_by(same).filter_map(|rows| Some(sent(rows.first()?, rows))).collect()
+    rows.chunk_by(same).filter_map(|rows| Some(sent(rows.first()?, rows)))
+}
+
+impl SentRow {
+    /// Of its request.
+    pub const fn id(&self) -> Id {
+        self.id
+    }
 }
 
 fn sent(first: &SentRow, rows: &[SentRow]) -> Result<Sent, StoreError> {

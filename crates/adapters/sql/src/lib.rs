@@ -40,8 +40,8 @@ pub use admin_token::AdminTokenRow;
 pub use audit::AuditEntryRow;
 pub use call::CallRow;
 pub use convert::{
-    Row, SecretColumns, all, maybe, sealed_bytes, stored_claims, stored_count, unavailable,
-    unreachable,
+    Row, SecretColumns, all, each, legible, maybe, sealed_bytes, stored_claims, stored_count,
+    unavailable, unreachable,
 };
 pub use event::{EndpointRow, EventRow, WaitingRow};
 pub use figures::{FigureRow, SentRow, TenureRow, requests};

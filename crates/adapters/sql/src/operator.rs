@@ -5,7 +5,7 @@ use crate::{At, Id, Row, stored_count};
 use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError};
 use dwar_operator::{
-    Count, Link, LinkKind, Operator, OperatorSession, PasswordHash, Standing, Totp,
+    Count, Link, LinkKind, Operator, OperatorName, OperatorSession, PasswordHash, Standing, Totp,
 };
 
 /// An operator.
@@ -91,7 +91,7 @@ impl TryFrom<OperatorRow> for Operator {
         };
         Ok(Self {
             id: read.id("id", row.id)?,
-            name: read.parse("name", &row.name)?,
+            name: OperatorName::stored(row.name),
             access: read.parse("access", &row.access)?,
             password: row.password.map(PasswordHash::new),
             totp,

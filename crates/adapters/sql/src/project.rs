@@ -1,5 +1,6 @@
 //! A project and its keys.
 
+use crate::convert::claims;
 use crate::schema::{api_keys, projects};
 use crate::{At, Id, Row, stored_claims, stored_count};
 use diesel::prelude::*;
@@ -117,7 +118,7 @@ impl TryFrom<ProjectRow> for Project {
             identity_delete: row.identity_delete,
             relay: Relay { live: row.relay_live, test: row.relay_test },
             own_issuer: row.own_issuer,
-            token_claims: read.claims(row.token_claims.as_deref())?,
+            token_claims: claims(row.token_claims.as_deref()),
             prices: Prices {
                 whatsapp: row.whatsapp_price.map(Paise),
                 sms: row.sms_price.map(Paise),

@@ -54,6 +54,41 @@ macro_rules! read_all {
     };
 }
 
+/// As `read_all!`, for rows of many projects: one that cannot be read is left out, and told.
+#[macro_export]
+macro_rules! read_each {
+    ($row:ident of $query:expr, $conn:expr) => {
+        $crate::readable!($query.select($row::as_select()).load::<$row>($conn)?)
+    };
+}
+
+/// As `read_each!`, of rows that were loaded.
+#[macro_export]
+macro_rules! readable {
+    ($rows:expr) => {
+        $crate::each($rows, $crate::telling!())
+    };
+}
+
+/// What was read of rows of many projects; none if it cannot be, which is told.
+#[macro_export]
+macro_rules! legible {
+    ($read:expr) => {
+        $crate::legible($read, $crate::telling!())
+    };
+}
+
+/// Says in the log of the store that a row cannot be read.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! telling {
+    () => {
+        |cause: &::dwar_kernel::StoreError| {
+            ::tracing::error!(error = %cause, "a row cannot be read, and is left out");
+        }
+    };
+}
+
 /// As `read_all!`, for a query that finds one row at most.
 #[macro_export]
 macro_rules! read_one {

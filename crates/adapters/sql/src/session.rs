@@ -1,5 +1,6 @@
 //! A session.
 
+use crate::convert::claims;
 use crate::schema::{api_keys, projects, sessions};
 use crate::{At, Id, Row};
 use diesel::prelude::*;
@@ -110,12 +111,12 @@ impl TryFrom<SoughtRow> for Sought {
         let read = Row::new("api_keys", row.id);
         let mode = read.parse("mode", &row.mode)?;
         let has_own = row.own_issuer && mode == KeyMode::Live;
-        let claims = has_own.then(|| read.claims(row.token_claims.as_deref()));
+
         Ok(Self {
             key: read.id("id", row.id)?,
             project: read.id("project_id", row.project_id)?,
             mode,
-            own_claims: claims.transpose()?,
+            own_claims: has_own.then(|| claims(row.token_claims.as_deref())),
             session: row.session.map(Session::try_from).transpose()?,
         })
     }

@@ -109,7 +109,8 @@ mod postgres {
 
     impl FromSql<At, Pg> for At {
         fn from_sql(stored: PgValue<'_>) -> deserialize::Result<Self> {
-            <Timestamp as FromSql<Timestamptz, Pg>>::from_sql(stored).map(Self::from)
+            // `infinity` is one of this database's instants, and none of ours.
+            Ok(Self(<Timestamp as FromSql<Timestamptz, Pg>>::from_sql(stored).ok()))
         }
     }
 

@@ -5,7 +5,7 @@ use crate::{At, Id, Row};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_wallet::{Audit, Balance, EntryKind, LedgerEntry, OpenHold, Paise};
+use dwar_wallet::{Audit, Balance, EntryKind, LedgerEntry, OpenHold, Paise, Reference};
 use std::collections::{BTreeMap, HashMap};
 
 /// A wallet, and how many entries it has.
@@ -105,7 +105,7 @@ impl TryFrom<EntryRow> for LedgerEntry {
             amount: Paise(row.amount),
             held: Paise(row.held),
             after: balance(row.balance_after, row.held_after),
-            reference: read.parse("reference", &row.reference)?,
+            reference: Reference::stored(row.reference),
             relayed: row.relayed,
             at: read.at("made_at", row.made_at)?,
         })

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use dwar_installation::{Instance, InstanceStore};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use dwar_sql::schema::instances;
-use dwar_sql::{At, Id, InstanceRow, read_all};
+use dwar_sql::{At, Id, InstanceRow, read_each};
 
 #[async_trait]
 impl InstanceStore for SqliteStore {
@@ -38,7 +38,7 @@ impl InstanceStore for SqliteStore {
             let query = instances::table
                 .order((instances::seen_at.desc(), instances::id))
                 .limit(limit.into());
-            Ok(read_all!(InstanceRow of query, connection))
+            Ok(read_each!(InstanceRow of query, connection))
         })
         .await
     }

@@ -47,6 +47,8 @@ mod queue;
 mod signing_key;
 #[path = "../../sql/ports/trace.rs"]
 mod trace;
+#[path = "../../sql/ports/unreadable.rs"]
+mod unreadable;
 
 pub use connection::error::OpenError;
 pub use connection::pool::{Settings, SqliteStore, Synchronous};

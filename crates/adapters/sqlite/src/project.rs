@@ -7,7 +7,7 @@ use dwar_project::{
     Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
 };
 use dwar_sql::schema::{api_keys, projects};
-use dwar_sql::{CallerRow, Id, KeyRow, ProjectRow, read_all, read_one};
+use dwar_sql::{CallerRow, Id, KeyRow, ProjectRow, read_all, read_each, read_one};
 
 #[async_trait]
 impl ProjectStore for SqliteStore {
@@ -112,7 +112,7 @@ impl ProjectStore for SqliteStore {
     async fn list(&self) -> Result<Vec<Project>, StoreError> {
         self.scan(|connection| {
             let query = projects::table.order((projects::created_at, projects::id));
-            Ok(read_all!(ProjectRow of query, connection))
+            Ok(read_each!(ProjectRow of query, connection))
         })
         .await
     }

@@ -6,7 +6,7 @@ use diesel::sql_types::BigInt;
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
 use dwar_otp::{KeptReceipt, ReceiptRoom, ReceiptStore, Reviewed, UnknownReceipts};
 use dwar_sql::schema::{otp_attempts, receipts};
-use dwar_sql::{At, Id, ReceiptRow, Row, UnknownRow};
+use dwar_sql::{At, Id, ReceiptRow, Row, UnknownRow, legible};
 use std::time::Duration;
 
 /// How many unknown receipts one review looks at: a few milliseconds of the writer's time.
@@ -54,10 +54,12 @@ impl ReceiptStore for SqliteStore {
             let again = At::from(now + lease);
             let mut claimed = Vec::with_capacity(rows.len());
             for row in rows {
-                diesel::update(receipts::table.find(row.id))
+                let id = Row::new("receipts", row.id).id::<ReceiptId>("id", row.id);
+                let Some(id) = legible!(id) else { continue };
+                diesel::update(receipts::table.find(Id::from(id)))
                     .set(receipts::due_at.eq(again))
                     .execute(connection)?;
-                claimed.push(row.try_into()?);
+                claimed.extend(legible!(KeptReceipt::try_from(row)));
             }
             Ok(claimed)
         })
@@ -80,8 +82,8 @@ impl ReceiptStore for SqliteStore {
                 .load(connection)?;
             let mut expired = 0;
             for row in due {
-                let received_at =
-                    Row::new("receipts", row.id).at("received_at", row.received_at)?;
+                let received_at = Row::new("receipts", row.id).at("received_at", row.received_at);
+                let Some(received_at) = legible!(received_at) else { continue };
                 let next = match row.known {
                     true => Some(received_at),
                     false => KeptReceipt::next_check(received_at, now),

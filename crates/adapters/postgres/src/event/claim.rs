@@ -4,9 +4,9 @@ use crate::connection::error::Failure;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, Integer};
 use dwar_event::{Dispatch, Endpoint, Event, Room};
-use dwar_kernel::{StoreError, Timestamp};
+use dwar_kernel::Timestamp;
 use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
-use dwar_sql::{At, EndpointRow, EventRow, Id, Row, WaitingRow, all, stored_count};
+use dwar_sql::{At, EndpointRow, EventRow, Id, Row, WaitingRow, legible, readable, stored_count};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub(crate) fn claim(
 ) -> Result<Vec<Dispatch>, Failure> {
     let waiting: Vec<WaitingRow> =
         diesel::sql_query(WAITING).bind::<At, _>(At::from(now)).load(conn)?;
-    let shares = room.share(all(waiting)?);
+    let shares = room.share(readable!(waiting));
     if shares.is_empty() {
         return Ok(Vec::new());
     }
@@ -66,7 +66,7 @@ pub(crate) fn claim(
     complete(conn, due)
 }
 
-/// Rebuilds deliveries, in the order given.
+/// Rebuilds those deliveries that can be read, in the order given.
 fn complete(
     conn: &mut PgConnection,
     deliveries: Vec<DeliveryRow>,
@@ -80,9 +80,10 @@ fn complete(
         .select(EndpointRow::as_select())
         .load(conn)?;
     let by_id = |row: EventRow| Ok((row.id.clone(), Event::try_from(row)?));
-    let told = told.into_iter().map(by_id).collect::<Result<HashMap<_, _>, StoreError>>()?;
+    let told: HashMap<_, _> = told.into_iter().filter_map(|row| legible!(by_id(row))).collect();
     let by_id = |row: EndpointRow| Ok((row.id, Endpoint::try_from(row)?));
-    let hearing = hearing.into_iter().map(by_id).collect::<Result<HashMap<_, _>, StoreError>>()?;
+    let hearing: HashMap<_, _> =
+        hearing.into_iter().filter_map(|row| legible!(by_id(row))).collect();
     let dispatch = |row: DeliveryRow| {
         let read = Row::new("event_deliveries", &row.event_id);
         Ok(Dispatch {
@@ -91,5 +92,5 @@ fn complete(
             failures: read.count("failures", row.failures)?,
         })
     };
-    deliveries.into_iter().map(dispatch).collect()
+    Ok(deliveries.into_iter().filter_map(|row| legible!(dispatch(row))).collect())
 }

@@ -16,7 +16,7 @@ use diesel::prelude::*;
 use dwar_event::{Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, SwitchOff};
 use dwar_kernel::{EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
-use dwar_sql::{EndpointRow, EventRow, Id, of_phone, read_all, read_one};
+use dwar_sql::{EndpointRow, EventRow, Id, of_phone, read_all, read_each, read_one};
 use std::time::Duration;
 
 /// `record_event` of the schema says what becomes of an event; its parameters have names of their own.
@@ -141,7 +141,7 @@ impl EventStore for PostgresStore {
                     .filter(webhook_endpoints::disabled_at.is_not_null())
                     .order((webhook_endpoints::disabled_at, webhook_endpoints::id))
                     .limit(i64::from(limit));
-                Ok(read_all!(EndpointRow of query, conn))
+                Ok(read_each!(EndpointRow of query, conn))
             })
             .await
     }

@@ -14,7 +14,7 @@ use diesel::sql_types::Bool;
 use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{GuessBudget, Otp, OtpStore, ReceiptTarget, Reported};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
-use dwar_sql::{At, AttemptRow, BudgetRow, Id, OtpRow, Row, maybe, of_phone};
+use dwar_sql::{At, AttemptRow, BudgetRow, Id, OtpRow, Row, legible, maybe, of_phone};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -136,8 +136,8 @@ impl OtpStore for PostgresStore {
                     by_request.entry(row.0.id).or_default().push(row);
                 }
                 let claimed = due.iter().filter_map(|id| by_request.remove(id));
-                let claimed = claimed.map(|rows| Ok(row::rebuild(rows)?.map(|found| found.otp)));
-                Ok(claimed.collect::<Result<Vec<_>, Failure>>()?.into_iter().flatten().collect())
+                let claimed = claimed.filter_map(|rows| legible!(row::rebuild(rows)));
+                Ok(claimed.flatten().map(|found| found.otp).collect())
             })
             .await
     }
@@ -193,7 +193,7 @@ pub(crate) fn find(
         .filter(otps::id.eq(Id::from(otp)))
         .filter(otps::project_id.eq(Id::from(project)))
         .load(conn)?;
-    row::rebuild(rows)
+    Ok(row::rebuild(rows)?)
 }
 
 /// The phone's code in force, of which the schema allows one, and its wrong guesses, in one

@@ -1,6 +1,6 @@
 //! One-time codes, their delivery attempts and what became of them, written down.
 
-use crate::connection::error::Failure;
+use dwar_kernel::StoreError;
 use dwar_otp::{DeliveryAttempt, Otp};
 use dwar_sql::{AttemptRow, Id, OtpRow};
 
@@ -105,7 +105,7 @@ pub(crate) struct Found {
 /// Rebuilds the one request that these rows, one for each of its attempts, are about.
 pub(crate) fn rebuild(
     rows: impl IntoIterator<Item = (OtpRow, Id, Option<AttemptRow>)>,
-) -> Result<Option<Found>, Failure> {
+) -> Result<Option<Found>, StoreError> {
     let mut request = None;
     let mut attempts = Vec::new();
     for (row, version, attempt) in rows {

@@ -9,7 +9,9 @@ use diesel::prelude::*;
 use dwar_event::{Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, SwitchOff};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
-use dwar_sql::{At, EndpointRow, EventRow, Id, Row, WaitingRow, all, read_all};
+use dwar_sql::{
+    At, EndpointRow, EventRow, Id, Row, WaitingRow, legible, read_all, read_each, readable,
+};
 use std::time::Duration;
 
 /// One look-up by index for each endpoint, however much it waits for.
@@ -102,7 +104,7 @@ impl EventStore for SqliteStore {
                 .filter(webhook_endpoints::disabled_at.is_not_null())
                 .order((webhook_endpoints::disabled_at, webhook_endpoints::id))
                 .limit(i64::from(limit));
-            Ok(read_all!(EndpointRow of query, connection))
+            Ok(read_each!(EndpointRow of query, connection))
         })
         .await
     }
@@ -123,7 +125,7 @@ impl EventStore for SqliteStore {
             let waiting: Vec<WaitingRow> =
                 diesel::sql_query(WAITING).bind::<At, _>(At::from(now)).load(connection)?;
             let mut claimed = Vec::new();
-            for (endpoint, places) in room.share(all(waiting)?) {
+            for (endpoint, places) in room.share(readable!(waiting)) {
                 claim(connection, endpoint, places, now, lease, &mut claimed)?;
             }
             claimed.sort_by_key(|(due_at, _)| *due_at);
@@ -236,12 +238,21 @@ fn claim(
         diesel::update(event_deliveries::table.find((&event.id, endpoint.id)))
             .set(event_deliveries::due_at.eq(At::from(now + lease)))
             .execute(connection)?;
-        let row = Row::new("event_deliveries", &event.id);
-        let (due_at, failures) = (row.at("due_at", due_at)?, row.count("failures", failures)?);
-        let (endpoint, event) = (endpoint.try_into()?, event.try_into()?);
-        claimed.push((due_at, Dispatch { endpoint, event, failures }));
+        claimed.extend(legible!(dispatch(due_at, failures, endpoint, event)));
     }
     Ok(())
+}
+
+fn dispatch(
+    due_at: At,
+    failures: i32,
+    endpoint: EndpointRow,
+    event: EventRow,
+) -> Result<(Timestamp, Dispatch), StoreError> {
+    let row = Row::new("event_deliveries", &event.id);
+    let (due_at, failures) = (row.at("due_at", due_at)?, row.count("failures", failures)?);
+    let (endpoint, event) = (endpoint.try_into()?, event.try_into()?);
+    Ok((due_at, Dispatch { endpoint, event, failures }))
 }
 
 /// Applies a rule to an endpoint and gives it as it is then.

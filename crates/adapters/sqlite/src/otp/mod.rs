@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_otp::{GuessBudget, Otp, OtpStore, ReceiptTarget};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
-use dwar_sql::{At, Id, OtpRow, Row, in_world};
+use dwar_sql::{At, Id, OtpRow, Row, in_world, legible};
 use std::time::Duration;
 
 #[async_trait]
@@ -89,10 +89,15 @@ impl OtpStore for SqliteStore {
                 .load(connection)?;
             let mut claimed = Vec::with_capacity(due.len());
             for row in due {
-                let Some(before) = row::load(connection, Some(row))? else { continue };
-                let mut otp = before.clone();
-                otp.delivery.due_at = Some(now + lease);
-                row::save(connection, &before, &otp)?;
+                let id = Row::new("otps", row.id).id::<OtpId>("id", row.id);
+                let Some(id) = legible!(id) else { continue };
+                let again = now + lease;
+                diesel::update(otps::table.find(Id::from(id)))
+                    .set(otps::due_at.eq(At::from(again)))
+                    .execute(connection)?;
+                let attempts = row::attempts(connection, &row)?;
+                let Some(mut otp) = legible!(row.into_otp(attempts)) else { continue };
+                otp.delivery.due_at = Some(again);
                 claimed.push(otp);
             }
             Ok(claimed)

@@ -18,12 +18,20 @@ pub(crate) fn load(
     found: Option<OtpRow>,
 ) -> Result<Option<Otp>, Failure> {
     let Some(row) = found else { return Ok(None) };
-    let attempts = otp_attempts::table
+    let attempts = attempts(connection, &row)?;
+    Ok(Some(row.into_otp(attempts)?))
+}
+
+/// The rows of its attempts.
+pub(crate) fn attempts(
+    connection: &mut SqliteConnection,
+    row: &OtpRow,
+) -> QueryResult<Vec<AttemptRow>> {
+    otp_attempts::table
         .filter(otp_attempts::otp_id.eq(row.id))
         .order(otp_attempts::position)
         .select(AttemptRow::as_select())
-        .load(connection)?;
-    Ok(Some(row.into_otp(attempts)?))
+        .load(connection)
 }
 
 /// The code of rows in each of which one of its attempts stands beside it, with what else stands there.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{wallet_holds, wallets};
-use dwar_sql::{AUDIT, AuditRow, HoldRow, Id, WalletRow, balances, read_all};
+use dwar_sql::{AUDIT, AuditRow, HoldRow, Id, WalletRow, balances, read_each};
 use dwar_wallet::{
     Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, OpenHold, Refunded,
     Settlement, Wallet, WalletStore,
@@ -116,7 +116,7 @@ impl WalletStore for SqliteStore {
                 .filter(wallet_holds::send_id.lt(Id::first_at(before)))
                 .order(wallet_holds::send_id)
                 .limit(i64::from(limit));
-            Ok(read_all!(HoldRow of query, connection))
+            Ok(read_each!(HoldRow of query, connection))
         })
         .await
     }

@@ -1,0 +1,47 @@
+use crate::Store;
+use diesel::prelude::*;
+use dwar_event::Endpoint;
+use dwar_kernel::StoreError;
+use dwar_operator::{AdminToken, Link, Operator, Passkey};
+use dwar_project::{Hook, KeyRecord, Project};
+use dwar_sql::schema::{
+    admin_tokens, api_keys, hooks, operator_links, operator_passkeys, operators, projects,
+    wallet_holds, webhook_endpoints,
+};
+use dwar_sql::{
+    AdminTokenRow, EndpointRow, HoldRow, HookRow, KeyRow, LinkRow, OperatorRow, PasskeyRow,
+    ProjectRow,
+};
+use dwar_wallet::OpenHold;
+
+/// Adds why rows of these tables cannot be read, for each that cannot.
+macro_rules! look_through {
+    ($found:ident, $conn:ident: $($table:ident by $row:ident as $domain:ty;)+) => {$(
+        let rows: Vec<$row> = $table::table.select($row::as_select()).load($conn)?;
+        $found.extend(rows.into_iter().filter_map(|row| <$domain>::try_from(row).err()));
+    )+};
+}
+
+impl Store {
+    /// Why rows cannot be read, for each that cannot, in the tables of what people set up and of open holds.
+    /// Lists and background work leave such rows out; what asks for one of them alone fails.
+    pub async fn unreadable(&self) -> Result<Vec<StoreError>, StoreError> {
+        self.scan(|conn| {
+            let mut found: Vec<StoreError> = Vec::new();
+            look_through! {
+                found, conn:
+                projects by ProjectRow as Project;
+                api_keys by KeyRow as KeyRecord;
+                hooks by HookRow as Hook;
+                webhook_endpoints by EndpointRow as Endpoint;
+                operators by OperatorRow as Operator;
+                operator_links by LinkRow as Link;
+                operator_passkeys by PasskeyRow as Passkey;
+                admin_tokens by AdminTokenRow as AdminToken;
+                wallet_holds by HoldRow as OpenHold;
+            }
+            Ok(found)
+        })
+        .await
+    }
+}
