@@ -6,7 +6,7 @@ use crate::wiring::checks::{
     Check, Effort, Finding, OBEY, Status, database, failed, files, gateways, ok, production, redis,
     stored,
 };
-use crate::wiring::{Core, Location, available_providers};
+use crate::wiring::{Access, Core, Location, available_providers};
 use serde_json::{Value, json};
 
 const ELSEWHERE: &str = "memory: the data is inside `dwar serve` and cannot be checked from here";
@@ -26,7 +26,7 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
         ("production", production(&config)),
         ("files", files(&config)),
     ];
-    match Core::open(config) {
+    match Core::open(config, Access::Read).await {
         Err(cause) => checks.push(("start", failed(cause, OBEY))),
         Ok(core) => {
             if Location::of(&core.config.database).is_ok_and(|it| it == Location::Memory) {

@@ -20,7 +20,7 @@ mod wallet_proof;
 mod webhook;
 
 use crate::config::{self, Config, ConfigError};
-use crate::wiring::{Core, Location, WiringError};
+use crate::wiring::{Access, Core, Location, WiringError};
 use crate::{hardening, telemetry};
 use answer::Answer;
 use clap::{Parser, Subcommand};
@@ -125,6 +125,9 @@ enum Failure {
 /// The cause goes to the log alone: it may name what a person at the terminal need not see.
 impl From<StoreError> for Failure {
     fn from(cause: StoreError) -> Self {
+        if let StoreError::Foreign(told) = cause {
+            return Self::Refused(told);
+        }
         tracing::error!(error = &cause as &(dyn std::error::Error + 'static), "the store failed");
         Self::Refused(match cause {
             StoreError::Unavailable(_) | StoreError::Unreachable { .. } => {
@@ -257,7 +260,7 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 }
 
 async fn migrate(config: Config) -> Result<Answer, Failure> {
-    let applied = Core::open(config)?.database.migrate().await?;
+    let applied = Core::open(config, Access::Write).await?.migrate().await?;
     let text = match applied.as_slice() {
         [] => "The database is up to date.".to_owned(),
         applied => format!("Applied {}.", applied.join(", ")),
@@ -268,13 +271,16 @@ async fn migrate(config: Config) -> Result<Answer, Failure> {
 /// Opens the store and brings it up to date; not for a command that is
 /// `read_only`, since only those that write migrate.
 async fn open(config: Config, read_only: bool) -> Result<Core, Failure> {
-    let core = Core::open(config)?;
+    let core = Core::open(config, if read_only { Access::Read } else { Access::Write }).await?;
     if !read_only {
-        core.database.migrate().await?;
+        core.migrate().await?;
         return Ok(core);
     }
     match core.database.pending_migrations().await?.len() {
-        0 => Ok(core),
+        0 => {
+            core.compare_keys().await?;
+            Ok(core)
+        }
         lacking => Err(Failure::Refused(format!(
             "{lacking} migrations are pending, and this command only reads: run `dwar migrate`, or \
              start the service"

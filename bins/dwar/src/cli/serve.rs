@@ -3,7 +3,7 @@ use super::signals::Signals;
 use crate::config::Config;
 use crate::descriptors;
 use crate::telemetry::LostLines;
-use crate::wiring::{Application, Core, Listeners, StopHandle, keep_preparing, prepare};
+use crate::wiring::{Access, Application, Core, Listeners, StopHandle, keep_preparing, prepare};
 use dwar_app::CreatedProject;
 use dwar_kernel::{StoreError, with_causes};
 use std::io::{self, IsTerminal, Write};
@@ -41,7 +41,7 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     // Before a database or a key is made: whoever cannot listen leaves nothing behind.
     let listeners = Listeners::take(&config)?;
     let patience = config.http.shutdown_timeout;
-    let core = Core::open(config)?;
+    let core = Core::open(config, Access::Write).await?;
     let prepared = Arc::new(SetOnce::new());
     let application = Application::build(core.clone(), listeners, Arc::clone(&prepared), lost)?;
     let addresses = application.server.addresses().to_vec();

@@ -185,7 +185,7 @@ fn requests(core: &Core) -> (Arc<dyn RequestLimiter>, Option<Arc<FallbackRequest
 /// projects that cannot work with these settings, which does not keep others from working. A
 /// database that is out of reach is a transient error; see [`keep_preparing`].
 pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
-    core.database.migrate().await?;
+    core.migrate().await?;
     core.parts.manage_signing_keys().ensure().await?;
     // Fails if the master key cannot open what is stored, before the first client finds out.
     core.parts.signer.public_keys(core.parts.tools.now()).await?;

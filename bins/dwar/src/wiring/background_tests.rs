@@ -1,6 +1,7 @@
 use super::*;
 use async_trait::async_trait;
 use dwar_app::{About, Management, Parts, Scope, Stores};
+use dwar_installation::{Found, KeyHolder};
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
 use dwar_login::SendReport;
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
@@ -46,8 +47,12 @@ struct Room {
 
 #[async_trait]
 impl Database for Room {
-    async fn migrate(&self) -> Result<Vec<String>, StoreError> {
+    async fn migrate(&self, _: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
         Ok(Vec::new())
+    }
+
+    async fn look_for_keys(&self) -> Result<Found, StoreError> {
+        Ok(Found::default())
     }
 
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {

@@ -4,7 +4,7 @@ use crate::bounds;
 use crate::config::{Config, RunMode};
 use crate::wiring::{Core, Location, MIB, WiringError, open_files};
 use dwar_app::{ManageError, ManageProjects};
-use dwar_installation::Instance;
+use dwar_installation::{GivenKeys, Instance, KnownKeys};
 use dwar_kernel::StoreError;
 use dwar_operator::By;
 use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
@@ -186,8 +186,40 @@ async fn room(core: &Core) -> Result<Finding, StoreError> {
 }
 
 async fn master_key(core: &Core) -> Result<Finding, StoreError> {
+    let known = match core.compare_keys().await {
+        Err(StoreError::Foreign(told)) => return Ok(failed(told, OBEY)),
+        known => known?,
+    };
     core.parts.signer.public_keys(core.parts.tools.now()).await?;
-    Ok(ok("matches the stored data"))
+    Ok(replacement(&core.keys.given, &known))
+}
+
+/// How far a replacement of the master key has come, as far as this configuration tells.
+fn replacement(given: &GivenKeys, known: &KnownKeys) -> Finding {
+    let (unused, missing) = (given.unused(known), given.missing(known));
+    let in_use = known.masters.last() == Some(&given.master);
+    if missing > 0 {
+        let told = format!(
+            "{missing} earlier master keys are not in secrets.older_master_keys, so what they \
+             encrypted cannot be read"
+        );
+        return warning(told, "put them back into secrets.older_master_keys");
+    }
+    match (known.masters.len(), in_use, unused) {
+        (0, ..) | (1, true, 0) => ok("matches the stored data"),
+        (count, true, 0) => {
+            ok(format!("matches the stored data, some of it by {} earlier ones", count - 1))
+        }
+        (_, true, _) => warning(
+            "step 1 of replacing it: the next one is in secrets.older_master_keys, and not yet used",
+            "give every instance these settings; then make the next key secrets.master_key, and put the \
+             present one into the list",
+        ),
+        (_, false, _) => warning(
+            "step 2 of replacing it: secrets.master_key encrypts from the next start with these settings",
+            "restart every instance with these settings",
+        ),
+    }
 }
 
 async fn signing_keys(core: &Core) -> Result<Finding, StoreError> {

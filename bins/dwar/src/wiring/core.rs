@@ -1,13 +1,15 @@
 use super::gateways::available;
-use super::keys::{self, KeySource};
+use super::keys::{KeySource, Keyset};
 use super::policies;
-use super::stores::{Database, Location, Opened};
+use super::stores::{Access, Database, Location, Opened};
 use crate::bounds;
 use crate::config::{Config, ConfigError, RunMode, invalid};
 use crate::modes;
 use dwar_app::{Management, ManagementOutside, Parts, Toolbox};
 use dwar_event::WebhookSender;
+use dwar_installation::KnownKeys;
 use dwar_josekit::JosekitSigner;
+use dwar_kernel::StoreError;
 use dwar_ratelimit::QuotaLeases;
 use dwar_sqlite::OpenError;
 use dwar_system::{SystemClock, SystemEntropy};
@@ -20,6 +22,7 @@ use std::sync::Arc;
 pub struct Core {
     pub config: Arc<Config>,
     pub database: Arc<dyn Database>,
+    pub keys: Arc<Keyset>,
     pub parts: Parts,
     /// Where several instances share quotas; none if one process serves.
     pub leases: Option<Arc<dyn QuotaLeases>>,
@@ -32,17 +35,16 @@ pub enum WiringError {
     Config(#[from] ConfigError),
     #[error("database: {0}")]
     Sqlite(#[from] OpenError),
-    #[error("cannot use the master key file {}: {cause}", path.display())]
-    KeyFile {
-        path: PathBuf,
-        #[source]
-        cause: std::io::Error,
-    },
+    /// The database belongs to other keys, or they cannot be read.
+    #[error("{0}")]
+    OtherKeys(String),
     #[error(
-        "the database exists but its master key file {} does not; put it back, or set \
-         secrets.master_key (DWAR__SECRETS__MASTER_KEY)", .0.display()
+        "the master key file {} does not exist, and no key was made, since it cannot be told whether the \
+         database is a new one: {cause}", path.display()
     )]
-    KeyLost(PathBuf),
+    KeyNotMade { path: PathBuf, cause: StoreError },
+    #[error(transparent)]
+    Store(StoreError),
     #[error("production refuses files that others can read:\n  {}", .0.join("\n  "))]
     OpenToOthers(Vec<String>),
     #[error(transparent)]
@@ -60,7 +62,10 @@ pub enum WiringError {
 impl Core {
     /// Opens stores and secrets as configured. Files that others can read are refused in
     /// production; elsewhere they are logged.
-    pub fn open(config: Config) -> Result<Self, WiringError> {
+    ///
+    /// Whether the database belongs to these keys is decided by [`Core::migrate`], or by
+    /// [`Core::compare_keys`] for what only reads.
+    pub async fn open(config: Config, access: Access) -> Result<Self, WiringError> {
         let location = Location::of(&config.database)?;
         let source = KeySource::of(&config.secrets, &location);
         if location == Location::Memory && !config.demo {
@@ -70,19 +75,36 @@ impl Core {
         keep_to_ourselves(&config)?;
         let entropy = Arc::new(SystemEntropy::default());
         let policies = policies::all(&config)?;
-        let (vault, codes) = keys::secrets(&source, &config, &location, entropy.clone())?;
-        let Opened { stores, database, leases } = Opened::open(&location, &config.database)?;
-        let vault = Arc::new(vault);
+        let Opened { stores, database, leases } =
+            Opened::open(&location, &config.database, access)?;
+        let keys = Arc::new(Keyset::open(&source, &config, database.as_ref(), access).await?);
+        let vault = keys.vault.clone();
         let issuer = config.tokens.issuer.clone();
         let signer = JosekitSigner::new(stores.signing_keys.clone(), vault.clone(), issuer);
         let parts = Parts {
             tools: Toolbox { clock: Arc::new(SystemClock), entropy, vault, observer: Arc::new(()) },
             stores,
             signer: Arc::new(signer),
-            codes: Arc::new(codes),
+            codes: keys.codes.clone(),
             policies,
         };
-        Ok(Self { config: Arc::new(config), database, parts, leases })
+        Ok(Self { config: Arc::new(config), database, keys, parts, leases })
+    }
+
+    /// Brings the database up to date if it belongs to the keys of this process, and names what was
+    /// applied; else changes nothing.
+    pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
+        self.database.migrate(self.keys.clone()).await
+    }
+
+    /// The keys that the database was used with.
+    ///
+    /// # Errors
+    /// [`StoreError::Foreign`] if it does not belong to the keys of this process.
+    pub async fn compare_keys(&self) -> Result<KnownKeys, StoreError> {
+        let found = self.database.look_for_keys().await?;
+        self.keys.judge(&found)?;
+        Ok(found.known)
     }
 
     /// All that those who run the service can ask for.

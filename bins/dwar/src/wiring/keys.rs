@@ -1,9 +1,10 @@
 use super::WiringError;
-use super::stores::Location;
+use super::stores::{Access, Database, Location, Opened};
 use crate::config::{self, Config, ConfigError, RunMode, invalid};
-use dwar_kernel::Entropy;
+use dwar_installation::{ForeignKey, Found, GivenKeys, KeyHolder, NewKeys};
+use dwar_kernel::{Entropy, StoreError};
 use dwar_otp::CodeKeys;
-use dwar_system::{MasterKey, RustCryptoVault};
+use dwar_system::{MasterKey, RustCryptoVault, SystemEntropy};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,12 +12,19 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
+const OTHER_MASTER: &str = "the master key is not the one of this database, and nothing was changed: set \
+                            secrets.master_key or its file to the key that the database is used with, or add \
+                            that one to secrets.older_master_keys (see docs/operations/keys.md)";
+const OTHER_LOOKUP: &str = "the lookup key is not the one of this database, and nothing was changed: set \
+                            secrets.lookup_key to the first master key that the database was used with (see \
+                            docs/operations/keys.md)";
+
 /// Where the master key comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
     /// `secrets.master_key`.
     Configured,
-    /// A file, made on first use.
+    /// A file, made with a new database.
     File(PathBuf),
     /// Drawn at each start, like the database it belongs to.
     Drawn,
@@ -44,88 +52,178 @@ impl KeySource {
     }
 }
 
-/// Reads the master keys, or makes the first one where it is to be kept in a file.
-pub fn secrets(
-    source: &KeySource,
-    config: &Config,
-    location: &Location,
-    entropy: Arc<dyn Entropy>,
-) -> Result<(RustCryptoVault, CodeKeys), WiringError> {
-    let secrets = &config.secrets;
-    let current = match source {
-        KeySource::Configured => parse("secrets.master_key", secrets.master_key.expose())?,
-        KeySource::File(path) => keep(path, location, entropy.as_ref())?,
-        KeySource::Drawn => MasterKey::generate(entropy.as_ref()),
+/// The keys of this process, and whether a database belongs to them.
+pub struct Keyset {
+    pub vault: Arc<RustCryptoVault>,
+    pub codes: Arc<CodeKeys>,
+    pub given: GivenKeys,
+    /// A key that is nowhere yet, and the file to keep it in once it is the key of a new database.
+    draft: Option<(PathBuf, Zeroizing<String>)>,
+}
+
+impl Keyset {
+    /// Reads the keys. Where the file of the master key is missing, one is made together with a database
+    /// that is new, unless this is only to read.
+    pub async fn open(
+        source: &KeySource,
+        config: &Config,
+        database: &dyn Database,
+        access: Access,
+    ) -> Result<Self, WiringError> {
+        let path = match (read(source, config)?, source) {
+            (Some(keys), _) => return Ok(keys),
+            (None, KeySource::File(path)) => path,
+            (None, _) => return Self::of(&draw(), config),
+        };
+        let key = draw();
+        let draft = Self { draft: Some((path.clone(), key.to_text())), ..Self::of(&key, config)? };
+        if access == Access::Read {
+            return Ok(draft);
+        }
+        let made = database.migrate(Arc::new(draft)).await;
+        match (read(source, config)?, made) {
+            // Made by this process, or by another that was faster.
+            (Some(keys), _) => Ok(keys),
+            (None, Err(StoreError::Foreign(told))) => Err(WiringError::OtherKeys(told)),
+            (None, Err(cause)) => Err(WiringError::KeyNotMade { path: path.clone(), cause }),
+            (None, Ok(_)) => Err(WiringError::OtherKeys(lost(path))),
+        }
+    }
+
+    fn of(master: &MasterKey, config: &Config) -> Result<Self, WiringError> {
+        let secrets = &config.secrets;
+        let older = secrets.older_master_keys.iter();
+        let older = older.map(|key| parse("secrets.older_master_keys", key.expose()));
+        let older: Vec<MasterKey> = older.collect::<Result<_, _>>()?;
+        let lookup = match secrets.lookup_key.expose() {
+            "" => older.last().unwrap_or(master).clone(),
+            text => parse("secrets.lookup_key", text)?,
+        };
+        let codes = older.iter().map(|key| *key.code_secret());
+        let codes = Arc::new(CodeKeys::new(*master.code_secret(), codes));
+        let given = GivenKeys {
+            master: master.check_of_master(),
+            older: older.iter().map(MasterKey::check_of_master).collect(),
+            lookup: lookup.check_of_lookup(),
+        };
+        let entropy = Arc::new(SystemEntropy::default());
+        let vault = RustCryptoVault::new(master.clone(), older, Some(lookup), entropy);
+        Ok(Self { vault: Arc::new(vault), codes, given, draft: None })
+    }
+
+    /// What a database is to note of these keys.
+    ///
+    /// # Errors
+    /// [`StoreError::Foreign`] if it belongs to others, or if there is no key and it is not a new one.
+    pub fn judge(&self, found: &Found) -> Result<NewKeys, StoreError> {
+        if let (Some((path, _)), false) = (&self.draft, found.is_empty) {
+            return Err(StoreError::Foreign(lost(path)));
+        }
+        self.given.claim(found, self.vault.as_ref()).map_err(|foreign| {
+            StoreError::Foreign(match foreign {
+                ForeignKey::Master => OTHER_MASTER.to_owned(),
+                ForeignKey::Lookup => OTHER_LOOKUP.to_owned(),
+            })
+        })
+    }
+}
+
+/// Keeps a new key before the database is told of it, so that no database is ever without its key.
+impl KeyHolder for Keyset {
+    fn claim(&self, found: &Found) -> Result<NewKeys, StoreError> {
+        let new = self.judge(found)?;
+        if let Some((path, text)) = &self.draft {
+            write_new(path, text).map_err(|cause| StoreError::Foreign(unusable(path, &cause)))?;
+            tracing::warn!(path = %path.display(), "made a master key; keep a copy of it in a safe place");
+        }
+        Ok(new)
+    }
+}
+
+/// Whether this database file, which is only read, belongs to the configured keys.
+///
+/// # Errors
+/// A sentence that says what does not fit, or why it cannot be told.
+#[allow(dead_code, reason = "for `dwar restore`")]
+pub async fn check_file(config: &Config, file: &Path) -> Result<(), WiringError> {
+    let source = KeySource::of(&config.secrets, &Location::of(&config.database)?);
+    let location = Location::Sqlite(file.to_path_buf());
+    let database = Opened::open(&location, &config.database, Access::Read)?.database;
+    let keys = Keyset::open(&source, config, database.as_ref(), Access::Read).await?;
+    let found = database.look_for_keys().await.map_err(WiringError::Store)?;
+    keys.judge(&found).map(drop).map_err(WiringError::Store)
+}
+
+/// The configured keys; `None` if there is no file of the master key, or none is kept.
+fn read(source: &KeySource, config: &Config) -> Result<Option<Keyset>, WiringError> {
+    let master = match source {
+        KeySource::Configured => parse("secrets.master_key", config.secrets.master_key.expose())?,
+        KeySource::File(path) => match std::fs::read_to_string(path).map(Zeroizing::new) {
+            Ok(text) => parse("secrets.master_key_file", &text)?,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(cause) => return Err(WiringError::OtherKeys(unusable(path, &cause))),
+        },
+        KeySource::Drawn => return Ok(None),
     };
     // One that is configured was checked with the configuration.
-    if let (Some(problem), RunMode::Production) = (current.weakness(), config.environment) {
+    if let (Some(problem), RunMode::Production) = (master.weakness(), config.environment) {
         return Err(invalid("secrets.master_key_file", format!("the key {problem}")).into());
     }
-    let older = secrets.older_master_keys.iter();
-    let older = older.map(|key| parse("secrets.older_master_keys", key.expose()));
-    let older: Vec<MasterKey> = older.collect::<Result<_, _>>()?;
-    let lookup = match secrets.lookup_key.expose() {
-        "" => None,
-        text => Some(parse("secrets.lookup_key", text)?),
-    };
-    let codes = CodeKeys::new(*current.code_secret(), older.iter().map(|key| *key.code_secret()));
-    Ok((RustCryptoVault::new(current, older, lookup, entropy), codes))
+    Keyset::of(&master, config).map(Some)
 }
 
 fn parse(key: &'static str, text: &str) -> Result<MasterKey, ConfigError> {
     MasterKey::from_str(text).map_err(|cause| invalid(key, cause.to_string()))
 }
 
-/// Reads the key file; makes it, for its owner alone, if there is neither key nor database yet.
-fn keep(path: &Path, location: &Location, entropy: &dyn Entropy) -> Result<MasterKey, WiringError> {
-    // Checked first: the key is always made before the database.
-    let old_database = match location {
-        Location::Sqlite(database) => std::fs::metadata(database).is_ok_and(|file| file.len() > 0),
-        Location::Postgres | Location::Memory => false,
-    };
-    match std::fs::read_to_string(path).map(Zeroizing::new) {
-        Ok(text) => return Ok(parse("secrets.master_key_file", &text)?),
-        // A new key could open nothing that is in an old database.
-        Err(cause) if cause.kind() == ErrorKind::NotFound && old_database => {
-            return Err(WiringError::KeyLost(path.to_path_buf()));
-        }
-        Err(cause) if cause.kind() == ErrorKind::NotFound => {}
-        Err(cause) => return Err(WiringError::KeyFile { path: path.to_path_buf(), cause }),
-    }
-    let key = MasterKey::generate(entropy);
-    match write_new(path, &key.to_text()) {
-        Ok(()) => {
-            tracing::warn!(path = %path.display(), "made a master key; keep a copy of it in a safe place");
-            Ok(key)
-        }
-        // Another process was faster.
-        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => keep(path, location, entropy),
-        Err(cause) => Err(WiringError::KeyFile { path: path.to_path_buf(), cause }),
-    }
+fn draw() -> MasterKey {
+    let entropy: &dyn Entropy = &SystemEntropy::default();
+    MasterKey::generate(entropy)
+}
+
+fn lost(path: &Path) -> String {
+    format!(
+        "the database exists but its master key file {} does not: put back the key that it was made with, \
+         which may be on another machine, or set secrets.master_key (DWAR__SECRETS__MASTER_KEY)",
+        path.display()
+    )
+}
+
+fn unusable(path: &Path, cause: &std::io::Error) -> String {
+    format!("cannot use the master key file {}: {cause}", path.display())
 }
 
 /// Appears with its whole content or not at all, so that nobody reads half a key; for its owner
-/// alone, as every temporary file.
+/// alone, as every temporary file. On disk, by its name, once this returns.
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut draft = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut draft = NamedTempFile::new_in(folder)?;
     writeln!(draft, "{text}")?;
     draft.as_file().sync_all()?;
     draft.persist_noclobber(path)?;
-    Ok(())
+    std::fs::File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dwar_system::SystemEntropy;
+
+    fn draft(path: &Path) -> Keyset {
+        let (key, config) = (draw(), config::built_in([]).unwrap());
+        let draft = Some((path.to_path_buf(), key.to_text()));
+        Keyset { draft, ..Keyset::of(&key, &config).unwrap() }
+    }
 
     #[test]
     fn makes_the_file_once_and_for_its_owner_alone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("dwar.db.key");
-        let location = Location::Sqlite(dir.path().join("dwar.db"));
-        let first = keep(&path, &location, &SystemEntropy::default()).unwrap();
-        assert!(first == keep(&path, &location, &SystemEntropy::default()).unwrap());
+        let empty = Found { is_empty: true, ..Found::default() };
+        draft(&path).claim(&empty).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(draft(&path).claim(&empty).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -138,10 +236,8 @@ mod tests {
     #[test]
     fn never_makes_a_new_key_for_an_old_database() {
         let dir = tempfile::tempdir().unwrap();
-        let database = dir.path().join("dwar.db");
-        std::fs::write(&database, "something").unwrap();
-        let lost =
-            keep(&dir.path().join("key"), &Location::Sqlite(database), &SystemEntropy::default());
-        assert!(matches!(lost, Err(WiringError::KeyLost(_))));
+        let path = dir.path().join("key");
+        assert!(matches!(draft(&path).claim(&Found::default()), Err(StoreError::Foreign(_))));
+        assert!(!path.exists());
     }
 }

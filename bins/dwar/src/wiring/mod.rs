@@ -19,5 +19,7 @@ pub use core::{Core, WiringError, open_files};
 pub use gateways::{
     available as available_providers, http_client, reporting as reporting_providers,
 };
+#[allow(unused_imports, reason = "for `dwar restore`")]
+pub use keys::check_file as check_keys_of_file;
 pub use listeners::Listeners;
-pub use stores::{Location, MIB};
+pub use stores::{Access, Location, MIB};

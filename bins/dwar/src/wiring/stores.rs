@@ -3,6 +3,7 @@ use crate::bounds;
 use crate::config::{self, invalid};
 use async_trait::async_trait;
 use dwar_app::Stores;
+use dwar_installation::{Found, KeyHolder};
 use dwar_kernel::StoreError;
 use dwar_memory::MemoryStore;
 use dwar_postgres::PostgresStore;
@@ -26,8 +27,11 @@ pub struct Opened {
 /// The database as a whole, for its operator.
 #[async_trait]
 pub trait Database: Send + Sync {
-    /// Brings the schema up to date; names what was applied.
-    async fn migrate(&self) -> Result<Vec<String>, StoreError>;
+    /// Brings the schema up to date and notes the keys of this process, if it belongs to them; names
+    /// what was applied.
+    async fn migrate(&self, keys: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError>;
+    /// What tells which keys it belongs to. Changes nothing.
+    async fn look_for_keys(&self) -> Result<Found, StoreError>;
     /// Names what [`Database::migrate`] would apply.
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError>;
     /// Tells whether it answers.
@@ -48,12 +52,16 @@ macro_rules! is_database {
     ($store:ty) => {
         #[async_trait]
         impl Database for $store {
-            async fn migrate(&self) -> Result<Vec<String>, StoreError> {
-                let applied = <$store>::migrate(self).await?;
+            async fn migrate(&self, keys: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
+                let applied = <$store>::migrate_for(self, keys).await?;
                 if !applied.is_empty() {
                     tracing::info!(?applied, "database migrated");
                 }
                 Ok(applied)
+            }
+
+            async fn look_for_keys(&self) -> Result<Found, StoreError> {
+                <$store>::look_for_keys(self).await
             }
 
             async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
@@ -97,11 +105,15 @@ macro_rules! is_database {
 is_database!(SqliteStore);
 is_database!(PostgresStore);
 
-/// Always up to date and in reach.
+/// Always up to date, in reach, and this process's alone, so that no other key can meet it.
 #[async_trait]
 impl Database for MemoryStore {
-    async fn migrate(&self) -> Result<Vec<String>, StoreError> {
+    async fn migrate(&self, _: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
         Ok(Vec::new())
+    }
+
+    async fn look_for_keys(&self) -> Result<Found, StoreError> {
+        Ok(Found { is_empty: true, ..Found::default() })
     }
 
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
@@ -133,6 +145,15 @@ impl Database for MemoryStore {
     }
 }
 
+/// What is to be done with a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing is changed, nor made: no file, no key.
+    Read,
+    /// It is made if there is none.
+    Write,
+}
+
 /// Where the data lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
@@ -161,7 +182,11 @@ impl Location {
 
 impl Opened {
     /// Opens the configured database. PostgreSQL is connected to when it is first needed.
-    pub fn open(location: &Location, database: &config::Database) -> Result<Self, WiringError> {
+    pub fn open(
+        location: &Location,
+        database: &config::Database,
+        access: Access,
+    ) -> Result<Self, WiringError> {
         let acquire = Duration::from_millis(database.acquire_timeout_ms);
         let statement = Duration::from_millis(database.statement_timeout_ms);
         match location {
@@ -172,6 +197,7 @@ impl Opened {
                     busy_timeout: statement,
                     patience: acquire,
                     min_free: database.min_free_mb.saturating_mul(MIB),
+                    read_only: access == Access::Read,
                     ..dwar_sqlite::Settings::new(path)
                 };
                 Ok(SqliteStore::open(settings)?.into())

@@ -41,6 +41,8 @@ mod call;
 mod figures;
 #[path = "../../sql/ports/hook.rs"]
 mod hook;
+#[path = "../../sql/ports/key_checks.rs"]
+mod key_checks;
 #[path = "../../sql/ports/ledger.rs"]
 mod ledger;
 #[path = "../../sql/ports/operator.rs"]
@@ -61,6 +63,7 @@ pub use connection::settings::Settings;
 
 use caller::{CallerOf, SoughtWith};
 use diesel::prelude::*;
+use dwar_installation::{Found, KeyHolder};
 use dwar_kernel::StoreError;
 use dwar_turns::Load;
 
@@ -127,14 +130,25 @@ impl PostgresStore {
         })
     }
 
-    /// Brings the schema up to date; names the migrations that it lacked.
+    /// Brings the schema up to date and names the migrations that it lacked; whose keys may be used with
+    /// it is not noted.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::migrate_for`].
+    pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
+        self.apart(|url| connection::migrations::migrate(url, None)).await
+    }
+
+    /// Brings the schema up to date and names the migrations that it lacked; notes the keys of this
+    /// holder.
     ///
     /// Any number of instances may do so at once: one migrates, the others wait for it.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if there is no connection, else [`StoreError::Failed`].
-    pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
-        self.apart(connection::migrations::migrate).await
+    /// [`StoreError::Unavailable`] if there is no connection, [`StoreError::Foreign`] if the database
+    /// has other migrations than this version's or belongs to other keys, else [`StoreError::Failed`].
+    pub async fn migrate_for(&self, holder: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
+        self.apart(move |url| connection::migrations::migrate(url, Some(holder.as_ref()))).await
     }
 
     /// Names the migrations that the schema lacks; waits for one that is under way.
@@ -143,6 +157,14 @@ impl PostgresStore {
     /// [`StoreError::Unavailable`] if there is no connection, else [`StoreError::Failed`].
     pub async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
         self.apart(connection::migrations::pending).await
+    }
+
+    /// What tells which keys the database belongs to, at whatever level its schema is.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::pending_migrations`].
+    pub async fn look_for_keys(&self) -> Result<Found, StoreError> {
+        self.apart(connection::migrations::look_for_keys).await
     }
 
     /// Whether the database answers, in bounded time.
@@ -194,10 +216,11 @@ impl PostgresStore {
         }
     }
 
-    async fn apart(
-        &self,
-        work: fn(&str) -> Result<Vec<String>, StoreError>,
-    ) -> Result<Vec<String>, StoreError> {
+    async fn apart<T, W>(&self, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnOnce(&str) -> Result<T, StoreError> + Send + 'static,
+    {
         let url = Arc::clone(&self.direct_url);
         let job = tokio::task::spawn_blocking(move || work(&url));
         job.await.map_err(|cause| StoreError::Failed(Box::new(cause)))?

@@ -521,6 +521,23 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    use crate::types::*;
+    key_checks (check_value) {
+        check_value -> Binary,
+        kind -> Text,
+        turn -> BigInt,
+    }
+}
+
+diesel::table! {
+    use crate::types::*;
+    /// Diesel's own, of which its library shows no more than the functions that make it.
+    __diesel_schema_migrations (version) {
+        version -> Text,
+    }
+}
+
 diesel::joinable!(api_keys -> projects (project_id));
 diesel::joinable!(wallets -> projects (project_id));
 diesel::joinable!(event_deliveries -> events (event_id));

@@ -35,6 +35,8 @@ mod call;
 mod figures;
 #[path = "../../sql/ports/hook.rs"]
 mod hook;
+#[path = "../../sql/ports/key_checks.rs"]
+mod key_checks;
 #[path = "../../sql/ports/ledger.rs"]
 mod ledger;
 #[path = "../../sql/ports/operator.rs"]

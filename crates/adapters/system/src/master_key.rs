@@ -3,7 +3,7 @@ mod strength;
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose};
-use dwar_kernel::Entropy;
+use dwar_kernel::{Digest, Entropy};
 use hkdf::Hkdf;
 use sha2::Sha256;
 use std::fmt;
@@ -52,6 +52,16 @@ impl MasterKey {
     /// codes sent before a rotation still verify.
     pub fn code_secret(&self) -> Zeroizing<[u8; 32]> {
         self.derive("dwar code secret 1", &[])
+    }
+
+    /// By what a database recognises the key as the one that seals, without learning anything about it.
+    pub fn check_of_master(&self) -> Digest {
+        Digest(*self.derive("dwar master check 1", &[]))
+    }
+
+    /// By what a database recognises the key as the one of its digests.
+    pub fn check_of_lookup(&self) -> Digest {
+        Digest(*self.derive("dwar lookup check 1", &[]))
     }
 
     /// Names the key without betraying it, so that a sealed value tells what opens it.
@@ -121,6 +131,15 @@ mod tests {
         let mut gone = key.clone();
         gone.zeroize();
         assert_eq!(gone.0, [0; 32]);
+    }
+
+    #[test]
+    fn checks_tell_keys_and_uses_apart() {
+        let (one, other) = (MasterKey([7; 32]), MasterKey([8; 32]));
+        assert_eq!(one.check_of_master(), MasterKey([7; 32]).check_of_master());
+        assert_ne!(one.check_of_master(), other.check_of_master());
+        assert_ne!(one.check_of_lookup(), other.check_of_lookup());
+        assert_ne!(one.check_of_master(), one.check_of_lookup());
     }
 
     struct Fixed(u8);

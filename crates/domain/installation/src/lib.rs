@@ -1,9 +1,12 @@
-//! What runs the service on one database, and what waits there to be done.
+//! What runs the service on one database, which keys that database belongs to, and what waits there to be
+//! done.
 
 #![warn(missing_docs)]
 
 mod instance;
+mod keys;
 mod queue;
 
 pub use instance::{FORGOTTEN, HEARTBEAT, Instance, InstanceStore};
+pub use keys::{ForeignKey, Found, GivenKeys, KeyHolder, KnownKeys, NewKeys, StoredPhone};
 pub use queue::{Backlog, COUNTED, QueueStore, Queues};

@@ -3,7 +3,7 @@
 use super::Failure;
 use crate::config::Config;
 use crate::telemetry::LostLines;
-use crate::wiring::{Application, Core, Listeners, prepare};
+use crate::wiring::{Access, Application, Core, Listeners, prepare};
 use dwar_gateways::BaseUrl;
 use dwar_project::ApiKey;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl Own {
     /// Puts it together; `config` has it keep its data in memory.
     pub async fn build(config: Config, lost: LostLines) -> Result<Self, Failure> {
         let listeners = Listeners::take(&config)?;
-        let core = Core::open(config)?;
+        let core = Core::open(config, Access::Write).await?;
         let project = prepare(&core).await?;
         let prepared = Arc::new(SetOnce::new());
         let application = Application::build(core, listeners, Arc::clone(&prepared), lost)?;

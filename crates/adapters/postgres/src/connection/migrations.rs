@@ -1,26 +1,46 @@
 use crate::connection::error::{Failure, unreachable};
 use crate::connection::link::speak_english;
+use crate::key_checks;
 use diesel::connection::SimpleConnection;
-use diesel::migration::{Migration, MigrationSource};
+use diesel::dsl::sql;
+use diesel::migration::{Migration, MigrationSource, MigrationVersion};
 use diesel::pg::Pg;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Bool};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
+use dwar_installation::{Found, KeyHolder, NewKeys};
 use dwar_kernel::StoreError;
+use dwar_sql::schema::__diesel_schema_migrations;
 use dwar_sql::{names, pending_migrations};
 
 const MIGRATIONS: EmbeddedMigrations =
     diesel_migrations::embed_migrations!("../../../migrations/postgres");
+/// Whether any migration ever ran.
+const ANY: &str = "to_regclass('__diesel_schema_migrations') IS NOT NULL";
 
 /// Any number, as long as every instance of every release uses the same.
 const LOCK: i64 = 0x6477_6172;
 
-/// Brings the schema up to date; names the migrations that it lacked.
-pub(crate) fn migrate(url: &str) -> Result<Vec<String>, StoreError> {
+/// Brings the schema up to date; names the migrations that it lacked. Asks `holder` first, if there is one,
+/// and notes its keys at last.
+pub(crate) fn migrate(
+    url: &str,
+    holder: Option<&dyn KeyHolder>,
+) -> Result<Vec<String>, StoreError> {
     let mut conn = alone(url)?;
     let pending = lacking(&mut conn)?;
-    conn.run_migrations(&pending).map_err(StoreError::Failed)?;
-    Ok(names(&pending))
+    let lacked = names(&pending);
+    let new = match holder {
+        Some(holder) => holder.claim(&key_checks::look(&mut conn, &lacked)?)?,
+        None => NewKeys::default(),
+    };
+    if !pending.is_empty() {
+        // Makes diesel's own table, if there is none yet.
+        conn.applied_migrations().map_err(StoreError::Failed)?;
+        conn.run_migrations(&pending).map_err(StoreError::Failed)?;
+    }
+    conn.transaction(|conn| key_checks::note(conn, new)).map_err(Failure::from)?;
+    Ok(lacked)
 }
 
 /// Names the migrations that the schema lacks, oldest first.
@@ -28,8 +48,27 @@ pub(crate) fn pending(url: &str) -> Result<Vec<String>, StoreError> {
     Ok(names(&lacking(&mut alone(url)?)?))
 }
 
+/// What tells which keys the database belongs to.
+pub(crate) fn look_for_keys(url: &str) -> Result<Found, StoreError> {
+    let mut conn = alone(url)?;
+    let lacking = names(&lacking(&mut conn)?);
+    Ok(key_checks::look(&mut conn, &lacking)?)
+}
+
+/// Reads the table of migrations, if there is one; a user who may only read does that, too.
 fn lacking(conn: &mut PgConnection) -> Result<Vec<Box<dyn Migration<Pg>>>, StoreError> {
-    pending_migrations(MIGRATIONS.migrations(), conn.applied_migrations())
+    let read = |conn: &mut PgConnection| {
+        let any: bool = diesel::select(sql::<Bool>(ANY)).get_result(conn)?;
+        match any {
+            false => Ok(Vec::new()),
+            true => __diesel_schema_migrations::table
+                .select(__diesel_schema_migrations::version)
+                .load::<String>(conn),
+        }
+    };
+    let applied = read(conn).map_err(Failure::from)?;
+    let applied = applied.into_iter().map(MigrationVersion::from).collect();
+    pending_migrations(MIGRATIONS.migrations(), Ok(applied))
 }
 
 /// A connection of its own that is the only one at this, until it is dropped.

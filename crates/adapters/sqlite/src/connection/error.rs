@@ -48,6 +48,8 @@ pub(crate) enum Failure {
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         match failure {
+            // A sentence for whoever asked, which is all there is to say.
+            Failure::Store(cause @ StoreError::Foreign(_)) => cause,
             Failure::Store(cause) => {
                 tracing::error!(cause = %with_causes(&cause), "a database task failed");
                 cause

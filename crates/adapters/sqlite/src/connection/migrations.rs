@@ -1,46 +1,106 @@
 use crate::connection::error::Failure;
 use crate::connection::pool::SqliteStore;
+use crate::key_checks;
 use diesel::SqliteConnection;
-use diesel::migration::{Migration, MigrationSource};
+use diesel::dsl::sql;
+use diesel::migration::{Migration, MigrationSource, MigrationVersion};
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use dwar_installation::{Found, KeyHolder, NewKeys};
 use dwar_kernel::StoreError;
+use dwar_sql::schema::__diesel_schema_migrations;
 use dwar_sql::{names, pending_migrations};
+use std::sync::Arc;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
+/// Whether any migration ever ran.
+const ANY: &str = "(SELECT count(*) FROM sqlite_schema WHERE name = '__diesel_schema_migrations')";
 
 impl SqliteStore {
-    /// Brings the schema up to date, all or nothing, and names the migrations it ran.
+    /// Brings the schema up to date, all or nothing, and names the migrations it ran; whose keys may be
+    /// used with it is not noted.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::migrate_for`].
+    pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
+        self.apart(|connection| {
+            Ok(connection.immediate_transaction(|connection| run(connection, None))?)
+        })
+        .await
+    }
+
+    /// Brings the schema up to date, all or nothing, and names the migrations it ran; notes the keys of
+    /// this holder in the same step.
     ///
     /// Of several processes at once one does it and the others find it done.
     ///
     /// # Errors
     /// [`StoreError`] if the file is out of reach, a migration fails, or the file has others than
-    /// this version's; the schema is as before.
-    pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
-        self.apart(|connection| Ok(connection.immediate_transaction(run)?)).await
+    /// this version's or belongs to other keys; the schema is as before.
+    pub async fn migrate_for(&self, holder: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
+        self.apart(move |connection| {
+            let holder = Some(holder.as_ref());
+            Ok(connection.immediate_transaction(|connection| run(connection, holder))?)
+        })
+        .await
     }
 
-    /// Names the migrations that [`SqliteStore::migrate`] would run, oldest first.
+    /// Names the migrations that [`SqliteStore::migrate`] would run, oldest first; changes nothing.
     ///
     /// # Errors
     /// [`StoreError`] if the file is out of reach, or has other migrations than this version's.
     pub async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
-        // Looking makes the table of migrations, if there is none yet.
-        self.apart(|connection| Ok(connection.immediate_transaction(pending)?)).await
+        self.apart(|connection| {
+            Ok(connection
+                .transaction(|connection| Ok::<_, Failure>(names(&lacking(connection)?)))?)
+        })
+        .await
+    }
+
+    /// What tells which keys the file belongs to, at whatever level its schema is; changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the file is out of reach, or has other migrations than this version's.
+    pub async fn look_for_keys(&self) -> Result<Found, StoreError> {
+        self.apart(|connection| {
+            Ok(connection.transaction(|connection| {
+                let lacking = names(&lacking(connection)?);
+                key_checks::look(connection, &lacking)
+            })?)
+        })
+        .await
     }
 }
 
-fn run(connection: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
+fn run(
+    connection: &mut SqliteConnection,
+    holder: Option<&dyn KeyHolder>,
+) -> Result<Vec<String>, Failure> {
     let pending = lacking(connection)?;
-    connection.run_migrations(&pending).map_err(StoreError::Failed)?;
-    Ok(names(&pending))
-}
-
-fn pending(connection: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
-    Ok(names(&lacking(connection)?))
+    let lacked = names(&pending);
+    let new = match holder {
+        Some(holder) => holder.claim(&key_checks::look(connection, &lacked)?)?,
+        None => NewKeys::default(),
+    };
+    if !pending.is_empty() {
+        // Makes diesel's own table, if there is none yet.
+        connection.applied_migrations().map_err(StoreError::Failed)?;
+        connection.run_migrations(&pending).map_err(StoreError::Failed)?;
+    }
+    key_checks::note(connection, new)?;
+    Ok(lacked)
 }
 
 fn lacking(connection: &mut SqliteConnection) -> Result<Vec<Box<dyn Migration<Sqlite>>>, Failure> {
-    Ok(pending_migrations(MIGRATIONS.migrations(), connection.applied_migrations())?)
+    let ran: i64 = diesel::select(sql::<BigInt>(ANY)).get_result(connection)?;
+    let applied: Vec<String> = match ran {
+        0 => Vec::new(),
+        _ => __diesel_schema_migrations::table
+            .select(__diesel_schema_migrations::version)
+            .load(connection)?,
+    };
+    let applied = applied.into_iter().map(MigrationVersion::from).collect();
+    Ok(pending_migrations(MIGRATIONS.migrations(), Ok(applied))?)
 }

@@ -9,6 +9,7 @@ pub(crate) mod migrations;
 pub(crate) mod pace;
 pub(crate) mod place;
 pub(crate) mod pool;
+pub(crate) mod read_only;
 pub(crate) mod remembered;
 pub(crate) mod room;
 pub(crate) mod statement;

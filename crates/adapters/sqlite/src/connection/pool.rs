@@ -1,5 +1,6 @@
 use crate::connection::error::{Failure, OpenError, is_transient, unavailable, unreachable};
 use crate::connection::place::Place;
+use crate::connection::read_only;
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::room::Room;
 use crate::connection::writer::{Beside, Writer};
@@ -10,6 +11,7 @@ use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolError, P
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
 use dwar_sql::{At, Flow, PROVE_WRITABLE, WAITING};
 use dwar_turns::{AdmissionQueue, Load, PoolLoad};
+use rustix::fs::Access;
 use serde::Deserialize;
 use std::any::type_name;
 use std::fs::OpenOptions;
@@ -27,6 +29,8 @@ pub(crate) const SWEEP: u16 = 500;
 /// transaction along.
 const PROBE: &str = "CREATE TABLE room_probe (filler blob NOT NULL); \
                      INSERT INTO room_probe SELECT zeroblob(65536); DROP TABLE room_probe;";
+/// Whatever a query says.
+const NO_WRITES: &str = "PRAGMA query_only = ON";
 /// How long the write-ahead log stays once what it held is in the database.
 const LOG_AT_REST: u32 = 16 << 20;
 
@@ -47,6 +51,9 @@ pub struct Settings {
     pub patience: Duration,
     /// With fewer bytes free where the file lies, [`SqliteStore::room`] says that there is none.
     pub min_free: u64,
+    /// Makes and changes nothing, nor needs the right to; a file that is not there is read as an empty
+    /// database.
+    pub read_only: bool,
 }
 
 /// What an answered write survives.
@@ -94,6 +101,7 @@ impl Settings {
             queue: 1024,
             patience: Duration::from_millis(ACQUIRE_MS),
             min_free: MIN_FREE_MIB << 20,
+            read_only: false,
         }
     }
 }
@@ -124,8 +132,8 @@ impl SqliteStore {
     /// Opens the file, without touching its schema; see [`SqliteStore::migrate`].
     ///
     /// # Errors
-    /// [`OpenError`] if the file cannot be made, is no database, or stays locked for longer than
-    /// the busy timeout.
+    /// [`OpenError`] if the file cannot be made or written to, is no database, or stays locked for longer
+    /// than the busy timeout.
     pub fn open(settings: Settings) -> Result<Self, OpenError> {
         let file = File::new(&settings)?;
         let mut connection = file.connect()?;
@@ -163,12 +171,15 @@ impl SqliteStore {
         Ok(Self { shared: Arc::new(shared), flow: None })
     }
 
-    /// Tells whether the store can write and read right now; changes nothing.
+    /// Tells whether the store can write and read right now, or read if it is for that alone; changes
+    /// nothing.
     ///
     /// # Errors
     /// Whatever a write or a read would meet: a stopped writer, a full queue, a locked file.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        self.write(|_| Ok(())).await?;
+        if !self.shared.file.read_only {
+            self.write(|_| Ok(())).await?;
+        }
         self.read(|connection| {
             let one = diesel::select(1.into_sql::<diesel::sql_types::Integer>());
             Ok(one.execute(connection).map(|_| ())?)
@@ -403,6 +414,7 @@ impl SqliteStore {
 struct File {
     path: PathBuf,
     url: String,
+    read_only: bool,
     synchronous: Synchronous,
     busy_timeout: Duration,
 }
@@ -412,10 +424,13 @@ impl File {
     fn new(settings: &Settings) -> Result<Self, OpenError> {
         let path = std::path::absolute(&settings.path)
             .map_err(|cause| OpenError::File { path: settings.path.clone(), cause })?;
-        let url = path.to_str().map(str::to_owned);
+        let url = path.to_str().map(|path| match settings.read_only {
+            true => read_only::url_of(path),
+            false => path.to_owned(),
+        });
         let url = url.ok_or_else(|| OpenError::PathEncoding(path.clone()))?;
-        let Settings { synchronous, busy_timeout, .. } = *settings;
-        Ok(Self { path, url, synchronous, busy_timeout })
+        let Settings { synchronous, busy_timeout, read_only, .. } = *settings;
+        Ok(Self { path, url, read_only, synchronous, busy_timeout })
     }
 
     /// Where the database and the files beside it lie.
@@ -423,12 +438,21 @@ impl File {
         self.path.parent().unwrap_or(&self.path).to_path_buf()
     }
 
-    /// A connection that may write, to a file that exists for its owner alone.
+    /// A connection that may write, to a file that exists for its owner alone; or one that only reads
+    /// what is there.
     fn connect(&self) -> Result<SqliteConnection, OpenError> {
-        create(&self.path).map_err(|cause| OpenError::File { path: self.path.clone(), cause })?;
+        let usable = match self.read_only {
+            true => read_only::may_read(&self.path),
+            false => create(&self.path).and_then(|()| may_write(&self.path)),
+        };
+        usable.map_err(|cause| OpenError::File { path: self.path.clone(), cause })?;
         let mut connection = SqliteConnection::establish(&self.url)?;
         self.set_up(&mut connection)?;
-        self.use_wal(&mut connection)?;
+        if self.read_only {
+            connection.batch_execute(NO_WRITES)?;
+        } else {
+            self.use_wal(&mut connection)?;
+        }
         Ok(connection)
     }
 
@@ -465,7 +489,7 @@ impl File {
 impl CustomizeConnection<SqliteConnection, PoolError> for File {
     fn on_acquire(&self, connection: &mut SqliteConnection) -> Result<(), PoolError> {
         self.set_up(connection)
-            .and_then(|()| connection.batch_execute("PRAGMA query_only = ON"))
+            .and_then(|()| connection.batch_execute(NO_WRITES))
             .map_err(PoolError::QueryError)
     }
 }
@@ -484,6 +508,11 @@ fn create(path: &Path) -> std::io::Result<()> {
         Err(cause) if cause.kind() != ErrorKind::AlreadyExists => Err(cause),
         _ => Ok(()),
     }
+}
+
+/// SQLite itself would open a file that it may not write to, and fail at the first write.
+fn may_write(path: &Path) -> std::io::Result<()> {
+    Ok(rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK)?)
 }
 
 fn log_reopening(cause: &OpenError) {

@@ -1,0 +1,124 @@
+//! Which keys the database belongs to.
+
+use crate::connection::Conn;
+use crate::connection::error::Failure;
+use diesel::dsl::{exists, max, select};
+use diesel::prelude::*;
+use dwar_installation::{Found, KnownKeys, NewKeys, StoredPhone};
+use dwar_kernel::{Digest, Sealed, StoreError};
+use dwar_sql::Row;
+use dwar_sql::schema::{
+    admin_tokens, identities, key_checks, operators, otps, projects, signing_keys,
+};
+
+const MASTER: &str = "master";
+const LOOKUP: &str = "lookup";
+/// How many phones are read: one is enough unless the newest were sealed by a key that is gone.
+const PHONES: i64 = 5;
+
+/// What tells which keys this database belongs to, if its schema lacks these migrations.
+pub(crate) fn look(conn: &mut Conn, lacking: &[String]) -> Result<Found, Failure> {
+    if dwar_sql::lacks_all(lacking) {
+        return Ok(Found { is_empty: true, ..Found::default() });
+    }
+    let known = match dwar_sql::lacks_key_checks(lacking) {
+        true => KnownKeys::default(),
+        false => known(conn)?,
+    };
+    let mut found = Found { known, ..Found::default() };
+    if found.known.masters.is_empty() {
+        found.is_empty = is_empty(conn)?;
+        let newest = signing_keys::table
+            .order((signing_keys::created_at.desc(), signing_keys::kid))
+            .select((signing_keys::kid, signing_keys::private_sealed));
+        let newest: Option<(String, Vec<u8>)> = newest.first(conn).optional()?;
+        found.signing_key = newest.map(|(kid, sealed)| (kid, Sealed(sealed)));
+    }
+    if found.known.lookup.is_none() {
+        found.phones = phones(conn)?;
+    }
+    Ok(found)
+}
+
+/// Notes the keys that are used from now on.
+pub(crate) fn note(conn: &mut Conn, new: NewKeys) -> QueryResult<()> {
+    if let Some(lookup) = new.lookup {
+        add(conn, LOOKUP, lookup, 0)?;
+    }
+    if let Some(master) = new.master {
+        let last: Option<i64> = key_checks::table
+            .filter(key_checks::kind.eq(MASTER))
+            .select(max(key_checks::turn))
+            .get_result(conn)?;
+        add(conn, MASTER, master, last.map_or(0, |last| last + 1))?;
+    }
+    Ok(())
+}
+
+fn add(conn: &mut Conn, kind: &str, Digest(check): Digest, turn: i64) -> QueryResult<()> {
+    let row = (
+        key_checks::check_value.eq(check.to_vec()),
+        key_checks::kind.eq(kind),
+        key_checks::turn.eq(turn),
+    );
+    diesel::insert_into(key_checks::table)
+        .values(row)
+        .on_conflict(key_checks::check_value)
+        .do_update()
+        .set(key_checks::turn.eq(turn))
+        .execute(conn)?;
+    Ok(())
+}
+
+fn known(conn: &mut Conn) -> Result<KnownKeys, Failure> {
+    let query = key_checks::table.order(key_checks::turn);
+    let rows: Vec<(Vec<u8>, String)> =
+        query.select((key_checks::check_value, key_checks::kind)).load(conn)?;
+    let mut known = KnownKeys::default();
+    for (check, kind) in rows {
+        let check = Row::new("key_checks", &kind).digest("check_value", check)?;
+        match kind.as_str() {
+            MASTER => known.masters.push(check),
+            _ => known.lookup = Some(check),
+        }
+    }
+    Ok(known)
+}
+
+/// Whether there is nothing yet that a key has sealed or digested.
+fn is_empty(conn: &mut Conn) -> QueryResult<bool> {
+    let used: bool = select(exists(projects::table.select(projects::id))).get_result(conn)?
+        || select(exists(signing_keys::table.select(signing_keys::kid))).get_result(conn)?
+        || select(exists(operators::table.select(operators::id))).get_result(conn)?
+        || select(exists(admin_tokens::table.select(admin_tokens::id))).get_result(conn)?;
+    Ok(!used)
+}
+
+/// Those of identities, or of codes where nobody has logged in yet.
+fn phones(conn: &mut Conn) -> Result<Vec<StoredPhone>, Failure> {
+    let of_people = identities::table.order(identities::id.desc()).select((
+        identities::project_id,
+        identities::mode,
+        identities::phone_index,
+        identities::phone_sealed,
+    ));
+    let mut rows: Vec<PhoneRow> = of_people.limit(PHONES).load(conn)?;
+    if rows.is_empty() {
+        let of_codes = otps::table.order(otps::id.desc());
+        let of_codes =
+            of_codes.select((otps::project_id, otps::mode, otps::phone_index, otps::phone_sealed));
+        rows = of_codes.limit(PHONES).load(conn)?;
+    }
+    let read = |(project, mode, index, sealed): PhoneRow| {
+        let row = Row::new("identities", "newest");
+        Ok(StoredPhone {
+            project: row.id("project_id", project)?,
+            mode: row.parse("mode", &mode)?,
+            index: row.index("phone_index", index)?,
+            sealed: Sealed(sealed),
+        })
+    };
+    Ok(rows.into_iter().map(read).collect::<Result<_, StoreError>>()?)
+}
+
+type PhoneRow = (dwar_sql::Id, String, Vec<u8>, Vec<u8>);
