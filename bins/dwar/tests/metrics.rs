@@ -257,3 +257,37 @@ async fn nothing_that_clients_write_adds_series_without_bound() {
     let written = |series: &&String| foreign.iter().any(|word| series.contains(word));
     assert_eq!(after.0.keys().find(written), None, "a client's own words");
 }
+
+/// The same series, in the format that is asked for.
+#[tokio::test]
+async fn whoever_asks_for_the_text_format_alone_gets_it() {
+    let service = Service::start_in(world(Database::sqlite()));
+    let scrape = async |accept: &str| {
+        let answer = Client::new().get(service.metrics()).header("Accept", accept).send().await;
+        let answer = answer.unwrap().error_for_status().unwrap();
+        let kind = answer.headers()["content-type"].to_str().unwrap().to_owned();
+        (kind, answer.text().await.unwrap())
+    };
+    let (kind, text) = scrape("text/plain").await;
+    assert_eq!(kind, "text/plain; version=0.0.4; charset=utf-8");
+    assert!(text.contains("\n# TYPE dwar_sends_total counter\n") && !text.contains("# EOF"));
+    let newer =
+        "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
+    let (kind, open) = scrape(newer).await;
+    assert_eq!(kind, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    assert!(open.contains("\n# TYPE dwar_sends counter\n") && open.ends_with("# EOF\n"));
+    let names = |text: &str| -> Vec<String> {
+        let series = text.lines().filter(|line| !line.starts_with('#'));
+        series.map(|line| line.rsplit_once(' ').unwrap().0.to_owned()).collect()
+    };
+    assert_eq!(names(&text), names(&open));
+    // Every series belongs to the family before it, as a reader of the text format takes it.
+    let mut family = String::new();
+    for line in text.lines() {
+        match line.strip_prefix("# TYPE ") {
+            Some(rest) => family = rest.split(' ').next().unwrap().to_owned(),
+            None if line.starts_with('#') => {}
+            None => assert!(line.starts_with(&family), "{line} in {family}"),
+        }
+    }
+}

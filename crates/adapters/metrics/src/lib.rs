@@ -9,6 +9,7 @@ mod cells;
 mod codes;
 mod counts;
 mod exposition;
+mod format;
 mod listener;
 mod page;
 mod process;

@@ -1,12 +1,13 @@
 use crate::exposition::Exposition;
+use crate::format::Format;
 use crate::settings::Token;
 use actix_web::body::BoxBody;
 use actix_web::dev::{Server, ServerHandle, ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{self, HeaderValue};
+use actix_web::http::header::{self, Accept, Header, HeaderValue};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{self, Data};
-use actix_web::{App, Error, HttpResponse};
+use actix_web::{App, Error, HttpRequest, HttpResponse};
 use dwar_wire::{Listener, Patience, Serving, begun, serve};
 use std::io;
 use std::net::SocketAddr;
@@ -23,8 +24,6 @@ const SERVING: Serving = Serving {
     },
     shutdown_timeout: Duration::from_secs(5),
 };
-const TEXT: HeaderValue =
-    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
 /// The metrics on their addresses, waiting to be run.
 pub struct Scrapes {
@@ -102,8 +101,12 @@ pub fn app(
         .wrap(from_fn(admit))
 }
 
-async fn show(exposition: Data<Exposition>) -> HttpResponse {
-    HttpResponse::Ok().content_type(TEXT).body(exposition.text())
+async fn show(request: HttpRequest, exposition: Data<Exposition>) -> HttpResponse {
+    let format = Accept::parse(&request).map_or(Format::OpenMetrics, |it| Format::wanted(&it));
+    HttpResponse::Ok()
+        .content_type(format.content_type())
+        .insert_header((header::VARY, "Accept"))
+        .body(format.of_open_metrics(exposition.text()))
 }
 
 /// Turns whoever does not show the token away, whatever is asked for; reads no body.
