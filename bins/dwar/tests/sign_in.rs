@@ -131,9 +131,7 @@ impl Browser {
             ("csrf", csrf),
             ("current", PASSWORD.to_owned()),
             ("name", "Laptop".to_owned()),
-            ("algorithm", "-7".to_owned()),
-            ("spki", b64(&passkey.key.public_key_to_der().unwrap())),
-            ("authenticator_data", b64(&passkey.made())),
+            ("attestation", b64(&passkey.made())),
         ];
         fields.extend([
             ("challenge", b64(&asked)),
@@ -190,10 +188,20 @@ impl Authenticator {
         Self::data(Self::PRESENT_AND_VERIFIED)
     }
 
+    /// The attestation object of a browser, which is all that some browsers give: CBOR, byte by byte.
     fn made(&self) -> Vec<u8> {
         let length = u16::try_from(Self::CREDENTIAL.len()).unwrap().to_be_bytes();
         let head = Self::data(Self::PRESENT_AND_VERIFIED | 0x40);
-        [head.as_slice(), &[0; 16], &length, Self::CREDENTIAL, b"cose key"].concat()
+        let point = self.key.public_key_to_der().unwrap();
+        let (x, y) = point[point.len() - 64..].split_at(32);
+        // {1: 2, 3: -7, -1: 1, -2: x, -3: y}
+        let key =
+            [&b"\xa5\x01\x02\x03\x26\x20\x01\x21\x58\x20"[..], x, b"\x22\x58\x20", y].concat();
+        let data = [head.as_slice(), &[0; 16], &length, Self::CREDENTIAL, &key].concat();
+        let length = [u8::try_from(data.len()).unwrap()];
+        // {"fmt": "none", "attStmt": {}, "authData": data}
+        let object = b"\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x58";
+        [object, length.as_slice(), &data].concat()
     }
 
     fn sign(&self, data: &[u8], client: &[u8]) -> Vec<u8> {

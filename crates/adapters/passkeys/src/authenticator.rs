@@ -18,8 +18,15 @@ pub(crate) struct AuthenticatorData<'a> {
     site: &'a [u8],
     flags: u8,
     pub(crate) counter: u32,
-    /// Its id, where it was made just now.
-    pub(crate) credential: Option<&'a [u8]>,
+    /// What was made just now.
+    pub(crate) credential: Option<Credential<'a>>,
+}
+
+/// A credential that was made (WebAuthn, section 6.5.1).
+pub(crate) struct Credential<'a> {
+    pub(crate) id: &'a [u8],
+    /// A COSE key; extensions may follow.
+    pub(crate) key: &'a [u8],
 }
 
 impl<'a> AuthenticatorData<'a> {
@@ -52,10 +59,9 @@ impl<'a> AuthenticatorData<'a> {
     }
 }
 
-/// The id in attested credential data (WebAuthn, section 6.5.1). The key that follows is read as the
-/// browser gives it.
-fn credential(bytes: &[u8]) -> Option<&[u8]> {
+fn credential(bytes: &[u8]) -> Option<Credential<'_>> {
     let (length, rest) = bytes.get(AAGUID..)?.split_first_chunk()?;
     let length = usize::from(u16::from_be_bytes(*length));
-    rest.get(..length).filter(|_| (1..=LONGEST_ID).contains(&length))
+    let (id, key) = rest.split_at_checked(length)?;
+    (1..=LONGEST_ID).contains(&length).then_some(Credential { id, key })
 }

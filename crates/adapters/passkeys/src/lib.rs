@@ -2,6 +2,7 @@
 //! without attestation. Which steps there are is read here; the signatures are OpenSSL's work.
 
 mod authenticator;
+mod cbor;
 mod key;
 #[cfg(test)]
 mod tests;
@@ -41,12 +42,12 @@ impl PasskeyVerifier for Passkeys {
         answer: PasskeyMade<'a>,
     ) -> Result<(PasskeyKey, u32), NoPasskey> {
         asked(site, "webauthn.create", answer.client_data)?;
-        let data = AuthenticatorData::read(answer.authenticator_data)?;
+        let data = cbor::authenticator_data(answer.attestation)?;
+        let data = AuthenticatorData::read(&data)?;
         data.of(site.id)?;
-        if data.credential != Some(answer.credential) {
-            return Err(NoPasskey("it is another credential"));
-        }
-        Ok((key::read(answer.algorithm, answer.spki)?, data.counter))
+        let made = data.credential.filter(|made| made.id == answer.credential);
+        let made = made.ok_or(NoPasskey("it is another credential"))?;
+        Ok((key::read(made.key)?, data.counter))
     }
 
     fn signed<'a>(

@@ -1,7 +1,9 @@
 //! Answers made by an authenticator of our own, right ones and such as an attacker would send.
 
 use super::*;
+use ciborium::Value;
 use dwar_operator::PasskeyAlgorithm;
+use openssl::bn::{BigNum, BigNumContext};
 use openssl::ec::{EcGroup, EcKey};
 use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
@@ -42,10 +44,51 @@ fn authenticator(id: &str, flags: u8, counter: u32) -> Vec<u8> {
     [Sha256::digest(id).as_slice(), &[flags], &counter.to_be_bytes()].concat()
 }
 
-fn with_credential(flags: u8) -> Vec<u8> {
+fn with_credential(flags: u8, key: &[u8]) -> Vec<u8> {
     let length = u16::try_from(CREDENTIAL.len()).unwrap().to_be_bytes();
     let head = authenticator(SITE.id, flags | 0x40, 3);
-    [head.as_slice(), &[0; 16], &length, CREDENTIAL, b"cose key"].concat()
+    [head.as_slice(), &[0; 16], &length, CREDENTIAL, key].concat()
+}
+
+fn cbor(value: &Value) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    ciborium::into_writer(value, &mut bytes).unwrap();
+    bytes
+}
+
+/// As browsers hand it over where no attestation is asked for.
+fn object(data: Vec<u8>) -> Vec<u8> {
+    let names = ["fmt", "attStmt", "authData"].map(Value::from);
+    let values = [Value::from("none"), Value::Map(Vec::new()), Value::from(data)];
+    cbor(&Value::Map(names.into_iter().zip(values).collect()))
+}
+
+fn map(entries: &[(i32, Value)]) -> Vec<u8> {
+    let pair = |(name, value): &(i32, Value)| (Value::from(*name), value.clone());
+    cbor(&Value::Map(entries.iter().map(pair).collect()))
+}
+
+/// The key as its authenticator writes it (RFC 9053, RFC 8230).
+fn cose(algorithm: PasskeyAlgorithm, key: &PKey<Private>) -> Vec<(i32, Value)> {
+    let head = |kind: i32| vec![(1, Value::from(kind)), (3, Value::from(algorithm.cose()))];
+    let rest = match algorithm {
+        PasskeyAlgorithm::Es256 => {
+            let (mut x, mut y) = (BigNum::new().unwrap(), BigNum::new().unwrap());
+            let (key, mut context) = (key.ec_key().unwrap(), BigNumContext::new().unwrap());
+            let point = key.public_key();
+            point.affine_coordinates(key.group(), &mut x, &mut y, &mut context).unwrap();
+            let of = |number: BigNum| Value::from(number.to_vec_padded(32).unwrap());
+            (2, vec![(-1, Value::from(1)), (-2, of(x)), (-3, of(y))])
+        }
+        PasskeyAlgorithm::EdDsa => {
+            (1, vec![(-1, Value::from(6)), (-2, Value::from(key.raw_public_key().unwrap()))])
+        }
+        PasskeyAlgorithm::Rs256 => {
+            let key = key.rsa().unwrap();
+            (3, vec![(-1, Value::from(key.n().to_vec())), (-2, Value::from(key.e().to_vec()))])
+        }
+    };
+    [head(rest.0), rest.1].concat()
 }
 
 fn sign(key: &PKey<Private>, algorithm: PasskeyAlgorithm, data: &[u8], client: &[u8]) -> Vec<u8> {
@@ -129,40 +172,60 @@ fn a_signature_counts_for_what_was_signed_alone() {
 }
 
 #[test]
-fn a_passkey_is_made_with_the_key_that_it_says() {
+fn a_passkey_is_made_with_the_key_that_its_authenticator_says() {
     let client = client("webauthn.create", SITE.challenge, SITE.origin, "");
-    let data = with_credential(PRESENT_AND_VERIFIED);
-    let keys = keys();
-    for (algorithm, key) in &keys {
-        let spki = key.public_key_to_der().unwrap();
-        let answer = PasskeyMade {
-            credential: CREDENTIAL,
-            client_data: &client,
-            authenticator_data: &data,
-            spki: &spki,
-            algorithm: algorithm.cose(),
+    let made = |client: &[u8], attestation: &[u8]| {
+        let answer = PasskeyMade { credential: CREDENTIAL, client_data: client, attestation };
+        Passkeys.made(SITE, answer)
+    };
+    let of = |flags, entries: &[(i32, Value)]| object(with_credential(flags, &map(entries)));
+    for (algorithm, key) in &keys() {
+        let (spki, entries) = (key.public_key_to_der().unwrap(), cose(*algorithm, key));
+        let right = of(PRESENT_AND_VERIFIED, &entries);
+        let wanted = Ok((PasskeyKey { algorithm: *algorithm, spki }, 3));
+        assert_eq!(made(&client, &right), wanted);
+        // Extensions follow the key.
+        let more = [map(&entries), cbor(&Value::Map(vec![(Value::from("x"), Value::from(true))]))];
+        let more = object(with_credential(PRESENT_AND_VERIFIED | 0x80, &more.concat()));
+        assert_eq!(made(&client, &more), wanted);
+
+        let with = |name: i32, value: Value| {
+            let others = entries.iter().filter(|(known, _)| *known != name).cloned();
+            of(PRESENT_AND_VERIFIED, &others.chain([(name, value)]).collect::<Vec<_>>())
         };
-        let made = Passkeys.made(SITE, answer).unwrap();
-        assert_eq!(made, (PasskeyKey { algorithm: *algorithm, spki: spki.clone() }, 3));
-        for wrong in PasskeyAlgorithm::ALL.into_iter().filter(|other| other != algorithm) {
-            let answer = PasskeyMade { algorithm: wrong.cose(), ..answer };
-            assert!(Passkeys.made(SITE, answer).is_err(), "{algorithm:?} as {wrong:?}");
+        let twice = [entries.as_slice(), &entries[1..2]].concat();
+        let mut wrong = vec![
+            ("another type", with(1, Value::from(4))),
+            ("an algorithm of its own", with(3, Value::from(-37))),
+            ("no algorithm", with(3, Value::Null)),
+            ("no bytes", with(-2, Value::from("text"))),
+            ("a name twice", of(PRESENT_AND_VERIFIED, &twice)),
+            ("nobody verified", of(0x01, &entries)),
+            ("no credential", object(authenticator(SITE.id, PRESENT_AND_VERIFIED, 3))),
+            ("no key", object(with_credential(PRESENT_AND_VERIFIED, &[]))),
+            ("no object", b"{}".to_vec()),
+            ("nothing", Vec::new()),
+            ("cut off", right[..right.len() - 1].to_vec()),
+            ("too long", object(vec![0; 20_000])),
+        ];
+        let others = PasskeyAlgorithm::ALL.into_iter().filter(|other| other != algorithm);
+        wrong.extend(others.map(|other| ("another algorithm", with(3, Value::from(other.cose())))));
+        if *algorithm != PasskeyAlgorithm::Rs256 {
+            wrong.push(("another curve", with(-1, Value::from(2))));
+            wrong.push(("a key that is too short", with(-2, Value::from(vec![7; 31]))));
         }
-        let unverified = with_credential(0x01);
-        let without = authenticator(SITE.id, PRESENT_AND_VERIFIED, 3);
-        let signed_in = right_client();
-        for (attack, answer) in [
-            ("an algorithm of its own", PasskeyMade { algorithm: -37, ..answer }),
-            ("the id of another", PasskeyMade { credential: b"mine", ..answer }),
-            ("nobody verified", PasskeyMade { authenticator_data: &unverified, ..answer }),
-            ("no credential", PasskeyMade { authenticator_data: &without, ..answer }),
-            ("a sign-in", PasskeyMade { client_data: &signed_in, ..answer }),
-            ("no key", PasskeyMade { spki: &[], ..answer }),
-        ] {
-            assert!(Passkeys.made(SITE, answer).is_err(), "{attack}");
+        if *algorithm == PasskeyAlgorithm::Es256 {
+            wrong.push(("no point of the curve", with(-3, Value::from(vec![1; 32]))));
         }
+        for (attack, attestation) in wrong {
+            let said = made(&client, &attestation);
+            assert!(said.is_err(), "{attack} with {algorithm:?}: {said:?}");
+        }
+        assert!(made(&right_client(), &right).is_err(), "a sign-in");
+        let answer = PasskeyMade { credential: b"mine", client_data: &client, attestation: &right };
+        assert!(Passkeys.made(SITE, answer).is_err(), "the id of another");
     }
     let short = PKey::from_rsa(Rsa::generate(1_024).unwrap()).unwrap();
-    let spki = short.public_key_to_der().unwrap();
-    assert!(key::read(PasskeyAlgorithm::Rs256.cose(), &spki).is_err(), "RSA that is too short");
+    let short = cose(PasskeyAlgorithm::Rs256, &short);
+    assert!(made(&client, &of(PRESENT_AND_VERIFIED, &short)).is_err(), "RSA that is too short");
 }

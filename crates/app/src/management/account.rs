@@ -58,9 +58,9 @@ pub enum AccountError {
     /// The challenge is over, or was answered before.
     #[error("that took too long: try again")]
     PasskeyTooLate,
-    /// The browser's answer is not valid, or the passkey is known already.
-    #[error("this passkey was not accepted")]
-    PasskeyRefused,
+    /// The browser's answer is not valid, or the passkey is known already; in words.
+    #[error("this passkey was not accepted: {0}")]
+    PasskeyRefused(&'static str),
     /// The account has as many passkeys as one may have.
     #[error("you have the maximum number of passkeys: remove one first")]
     PasskeysFull,

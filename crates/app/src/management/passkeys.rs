@@ -54,7 +54,7 @@ impl Passkeys {
         self.sign_in.prove_again(present, current).await?;
         let (key, counter) = self.verifier.made(site, answer).map_err(|cause| {
             tracing::warn!(operator = %present.operator.id, %cause, "a passkey was not added");
-            AccountError::PasskeyRefused
+            AccountError::PasskeyRefused(cause.0)
         })?;
         let passkey = Passkey {
             digest: self.digest(answer.credential),
@@ -69,7 +69,7 @@ impl Passkeys {
         self.note(by, &present.operator, Action::PasskeyAdded, &passkey.name).await?;
         match self.passkeys.add_passkey(passkey, challenge).await? {
             PasskeyAdded::Added => Ok(()),
-            PasskeyAdded::Known => Err(AccountError::PasskeyRefused),
+            PasskeyAdded::Known => Err(AccountError::PasskeyRefused("it is registered already")),
             PasskeyAdded::Replayed => Err(AccountError::PasskeyTooLate),
             PasskeyAdded::TooMany => Err(AccountError::PasskeysFull),
             PasskeyAdded::NoOperator => Err(AccountError::NoSuchOperator),

@@ -162,12 +162,9 @@ pub struct PasskeyMade<'a> {
     pub credential: &'a [u8],
     /// What the browser says it was asked: `clientDataJSON`.
     pub client_data: &'a [u8],
-    /// What the authenticator says about itself and the key.
-    pub authenticator_data: &'a [u8],
-    /// The public key, as SubjectPublicKeyInfo (RFC 5280).
-    pub spki: &'a [u8],
-    /// Its COSE number.
-    pub algorithm: i32,
+    /// What the authenticator says about itself and the key: `attestationObject`, which every browser
+    /// gives.
+    pub attestation: &'a [u8],
 }
 
 /// What a browser answers when a passkey signs in.
@@ -182,7 +179,8 @@ pub struct PasskeySigned<'a> {
 }
 
 /// An answer that is not accepted: another site, another challenge, a signature that does not
-/// match, or no fingerprint or PIN asked for. Which of them is for the log alone.
+/// match, or no fingerprint or PIN asked for. Which of them is for the log, and for whoever adds a passkey
+/// of their own.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an answer to this question: {0}")]
 pub struct NoPasskey(pub &'static str);

@@ -11,37 +11,34 @@ const ask = async (form) => {
   return answer.json();
 };
 
-const create = async (asked) => {
-  const { response, rawId } = await navigator.credentials.create({ publicKey: {
-    challenge: bytes(asked.challenge),
-    rp: { id: asked.rpId, name: "Dwar" },
-    user: { id: bytes(asked.user), name: asked.name, displayName: asked.name },
-    pubKeyCredParams: asked.algorithms.map((alg) => ({ type: "public-key", alg })),
-    excludeCredentials: asked.known.map((id) => ({ type: "public-key", id: bytes(id) })),
-    authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
-    attestation: "none",
-    timeout: 120000,
-  } });
-  return {
-    credential: text(rawId),
-    client_data: text(response.clientDataJSON),
-    authenticator_data: text(response.getAuthenticatorData()),
-    spki: text(response.getPublicKey()),
-    algorithm: response.getPublicKeyAlgorithm(),
-  };
-};
+const create = (asked) => navigator.credentials.create({ publicKey: {
+  challenge: bytes(asked.challenge),
+  rp: { id: asked.rpId, name: "Dwar" },
+  user: { id: bytes(asked.user), name: asked.name, displayName: asked.name },
+  pubKeyCredParams: asked.algorithms.map((alg) => ({ type: "public-key", alg })),
+  excludeCredentials: asked.known.map((id) => ({ type: "public-key", id: bytes(id) })),
+  authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
+  attestation: "none",
+  timeout: 120000,
+} });
 
-const get = async (asked) => {
-  const { response, rawId } = await navigator.credentials.get({ publicKey: {
-    challenge: bytes(asked.challenge), rpId: asked.rpId, userVerification: "required", timeout: 120000,
-  } });
-  return {
-    credential: text(rawId),
-    client_data: text(response.clientDataJSON),
-    authenticator_data: text(response.authenticatorData),
-    signature: text(response.signature),
-  };
-};
+// Read on the server: not every browser has getPublicKey().
+const made = ({ response, rawId }) => ({
+  credential: text(rawId),
+  client_data: text(response.clientDataJSON),
+  attestation: text(response.attestationObject),
+});
+
+const get = (asked) => navigator.credentials.get({ publicKey: {
+  challenge: bytes(asked.challenge), rpId: asked.rpId, userVerification: "required", timeout: 120000,
+} });
+
+const signed = ({ response, rawId }) => ({
+  credential: text(rawId),
+  client_data: text(response.clientDataJSON),
+  authenticator_data: text(response.authenticatorData),
+  signature: text(response.signature),
+});
 
 for (const form of document.querySelectorAll("form[data-passkey]")) {
   if (!window.PublicKeyCredential) continue;
@@ -50,15 +47,22 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     failed.hidden = true;
+    const [use, read] = form.dataset.passkey === "create" ? [create, made] : [get, signed];
+    // The step that is under way, by the name of what is said if it fails.
+    let step = "asking";
     try {
       const asked = await ask(form);
-      const answer = await (form.dataset.passkey === "create" ? create : get)(asked);
-      for (const [name, value] of Object.entries({ challenge: asked.challenge, ...answer })) {
+      step = "failed";
+      const credential = await use(asked);
+      step = "reading";
+      for (const [name, value] of Object.entries({ challenge: asked.challenge, ...read(credential) })) {
         form.elements.namedItem(name).value = value;
       }
       form.submit();
-    } catch {
-      failed.textContent = failed.dataset.failed;
+    } catch (cause) {
+      // WebAuthn, section 5.1.3: one of those that are known is on this device.
+      if (step === "failed" && cause.name === "InvalidStateError" && failed.dataset.known) step = "known";
+      failed.textContent = `${failed.dataset[step]} (${cause.name}: ${cause.message})`;
       failed.hidden = false;
     }
   });

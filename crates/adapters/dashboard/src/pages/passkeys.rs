@@ -103,7 +103,8 @@ pub(crate) fn door(
             }
             (next)
             button.plain type="submit" { (words.passkey) }
-            p.notice.bad role="alert" data-failed=(words.passkey_failed) hidden {}
+            p.notice.bad role="alert" data-asking=(words.passkey_not_asked)
+                data-failed=(words.passkey_failed) data-reading=(words.passkey_failed) hidden {}
         }
         script type="module" src=(assets::passkeys()) {}
     }
@@ -138,9 +139,7 @@ pub(crate) struct MadeForm {
     challenge: String,
     credential: String,
     client_data: String,
-    authenticator_data: String,
-    spki: String,
-    algorithm: i32,
+    attestation: String,
 }
 
 /// `POST /account/passkeys/add`.
@@ -151,9 +150,7 @@ pub(crate) async fn add(request: HttpRequest, posted: Posted<MadeForm>) -> Page 
     let answer = PasskeyMade {
         credential: &credential,
         client_data: &bytes(&form.client_data)?,
-        authenticator_data: &bytes(&form.authenticator_data)?,
-        spki: &bytes(&form.spki)?,
-        algorithm: form.algorithm,
+        attestation: &bytes(&form.attestation)?,
     };
     let shown = (form.current.as_str(), form.name.as_str());
     let passkeys = &visit.console.passkeys;
@@ -227,7 +224,7 @@ fn form(visit: &Visit, form: Form<'_>) -> Markup {
         form.stack method="post" action="/account/passkeys/add" data-passkey="create"
             data-ask="/account/passkeys/challenge" hidden {
             (csrf(visit))
-            @for name in ["challenge", "credential", "client_data", "authenticator_data", "spki", "algorithm"] {
+            @for name in ["challenge", "credential", "client_data", "attestation"] {
                 input type="hidden" name=(name);
             }
             div.field {
@@ -240,7 +237,8 @@ fn form(visit: &Visit, form: Form<'_>) -> Markup {
             }
             (account::current(visit, form, "current-passkey"))
             div { button.plain type="submit" { (texts::ADD) } }
-            p.notice.bad role="alert" data-failed=(texts::FAILED) hidden {}
+            p.notice.bad role="alert" data-asking=(texts::NOT_ASKED) data-failed=(texts::FAILED)
+                data-known=(texts::KNOWN) data-reading=(texts::NOT_READ) hidden {}
         }
     }
 }

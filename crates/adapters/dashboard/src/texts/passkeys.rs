@@ -13,4 +13,8 @@ pub(crate) const REMOVE: &str = "Remove";
 pub(crate) const MADE: &str = "added";
 pub(crate) const USED: &str = "last used";
 pub(crate) const NEVER_USED: &str = "never used";
+pub(crate) const NOT_ASKED: &str = "The service did not answer. Try again.";
+pub(crate) const KNOWN: &str = "This device has a passkey for this account already.";
+pub(crate) const NOT_READ: &str =
+    "The browser made a passkey but did not hand it over. Update the browser, or use another one.";
 pub(crate) const FAILED: &str = "The browser did not provide a passkey. Nothing was changed.";

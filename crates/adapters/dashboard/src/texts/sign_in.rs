@@ -18,6 +18,7 @@ pub(crate) struct SignIn {
     pub(crate) passkey: &'static str,
     pub(crate) passkey_wrong: &'static str,
     pub(crate) passkey_failed: &'static str,
+    pub(crate) passkey_not_asked: &'static str,
 }
 
 impl SignIn {
@@ -45,4 +46,5 @@ const ENGLISH: SignIn = SignIn {
     passkey: "Sign in with a passkey",
     passkey_wrong: "This passkey is not registered here.",
     passkey_failed: "The browser did not provide a passkey. Nothing was changed.",
+    passkey_not_asked: "The service did not answer. Try again.",
 };

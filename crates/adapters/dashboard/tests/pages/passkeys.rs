@@ -31,9 +31,7 @@ impl Browser<'_> {
             ("challenge", challenge.to_owned()),
             ("credential", b64(b"laptop")),
             ("client_data", b64(said)),
-            ("authenticator_data", b64(b"x")),
-            ("spki", b64(b"key")),
-            ("algorithm", "-7".to_owned()),
+            ("attestation", b64(b"key")),
             ("name", "Laptop".to_owned()),
             ("current", password.to_owned()),
         ];

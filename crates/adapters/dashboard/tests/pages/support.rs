@@ -80,7 +80,8 @@ impl PasskeyVerifier for Fitting {
         _: PasskeySite<'a>,
         answer: PasskeyMade<'a>,
     ) -> Result<(PasskeyKey, u32), NoPasskey> {
-        let key = PasskeyKey { algorithm: PasskeyAlgorithm::Es256, spki: answer.spki.to_vec() };
+        let key =
+            PasskeyKey { algorithm: PasskeyAlgorithm::Es256, spki: answer.attestation.to_vec() };
         if answer.client_data == b"right" { Ok((key, 1)) } else { Err(NoPasskey("wrong")) }
     }
 

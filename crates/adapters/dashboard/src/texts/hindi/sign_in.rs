@@ -16,4 +16,5 @@ pub(crate) const TEXTS: SignIn = SignIn {
     passkey: "पासकी से साइन इन करें",
     passkey_wrong: "यह पासकी यहाँ पंजीकृत नहीं है।",
     passkey_failed: "ब्राउज़र से पासकी नहीं मिली। कुछ नहीं बदला।",
+    passkey_not_asked: "सेवा से जवाब नहीं मिला। फिर कोशिश करें।",
 };

@@ -1,0 +1,40 @@
+//! What comes as CBOR (RFC 8949): the object around what an authenticator says, and the key in that.
+
+use ciborium::Value;
+use dwar_operator::NoPasskey;
+
+/// Longer objects are of no authenticator: RSA with 4,096 bits makes some 800 bytes of it.
+const LONGEST: usize = 16 << 10;
+
+/// A map as it was sent, by whatever its names are.
+pub(crate) struct Map(Vec<(Value, Value)>);
+
+impl Map {
+    /// Reads the map that `bytes` begin with; what follows is of no concern.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        let value = Some(bytes).filter(|it| it.len() <= LONGEST);
+        ciborium::from_reader::<Value, _>(value?).ok()?.into_map().ok().map(Self)
+    }
+
+    pub(crate) fn bytes(&self, name: impl Into<Value>) -> Option<&[u8]> {
+        self.get(name)?.as_bytes().map(Vec::as_slice)
+    }
+
+    pub(crate) fn number(&self, name: impl Into<Value>) -> Option<i32> {
+        self.get(name)?.as_integer()?.try_into().ok()
+    }
+
+    /// None also where it is there twice, and so could be read either way.
+    fn get(&self, name: impl Into<Value>) -> Option<&Value> {
+        let name = name.into();
+        let mut found = self.0.iter().filter(|(known, _)| *known == name).map(|(_, value)| value);
+        found.next().filter(|_| found.next().is_none())
+    }
+}
+
+/// What the authenticator says, out of an attestation object (WebAuthn, section 6.5.4). No attestation is
+/// asked for, so who made it is not looked at.
+pub(crate) fn authenticator_data(object: &[u8]) -> Result<Vec<u8>, NoPasskey> {
+    let data = Map::read(object).and_then(|map| map.bytes("authData").map(<[u8]>::to_vec));
+    data.ok_or(NoPasskey("what the browser hands over cannot be read"))
+}
