@@ -11,6 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 on_both_databases! {
+    pages_of_any_site_may_read_keys_and_metadata;
     live_tokens_name_the_project_and_say_its_claims;
     discovery_is_there_for_such_projects_alone;
     a_project_has_an_issuer_only_where_others_can_find_it;
@@ -125,4 +126,61 @@ async fn a_project_has_an_issuer_only_where_others_can_find_it(database: Databas
     // Claims alone change nothing.
     set(&service, &project, &["--token-claims", "role=authenticated"]);
     set(&service, &project, &["--token-claims", "none"]);
+}
+
+/// What is public may be read by scripts of other sites, refusals too; nothing else may.
+async fn pages_of_any_site_may_read_keys_and_metadata(database: Database) {
+    let service = service(database).await;
+    let project = service.world.project("0");
+    let own = |document: &str| format!("/p/{}/.well-known/{document}", project.id);
+    let all = [
+        "/.well-known/jwks.json".to_owned(),
+        own("jwks.json"),
+        own("openid-configuration"),
+        own("oauth-authorization-server"),
+        format!("/.well-known/oauth-authorization-server/p/{}", project.id),
+    ];
+    let allowed = |answer: &Answer| answer.header("access-control-allow-origin").to_owned();
+    for path in &all[1..] {
+        let missing = get(&service, path).await;
+        assert_eq!((missing.status.as_u16(), allowed(&missing).as_str()), (404, "*"), "{path}");
+    }
+    set(&service, &project, &["--own-issuer", "on"]);
+    for path in &all {
+        let found = get(&service, path).await;
+        assert_eq!((found.status.as_u16(), allowed(&found).as_str()), (200, "*"), "{path}");
+        let head = service.request(Method::HEAD, path).send().await.unwrap();
+        assert_eq!(
+            (head.status().as_u16(), &head.headers()["access-control-allow-origin"]),
+            (200, &"*".parse().unwrap())
+        );
+        if path.ends_with("jwks.json") {
+            let again =
+                service.request(Method::GET, path).header("If-None-Match", found.header("etag"));
+            let again = answer(again).await;
+            assert_eq!((again.status.as_u16(), allowed(&again).as_str()), (304, "*"), "{path}");
+        }
+        let wrong = service.request(Method::POST, path).send().await.unwrap();
+        assert_eq!(
+            (wrong.status().as_u16(), &wrong.headers()["access-control-allow-origin"]),
+            (405, &"*".parse().unwrap())
+        );
+        let asked = service.request(Method::OPTIONS, path);
+        let asked = asked.header("Origin", "https://app.example.com");
+        let asked = asked.header("Access-Control-Request-Method", "GET");
+        let asked = asked.header("Access-Control-Request-Headers", "if-none-match");
+        let asked = asked.send().await.unwrap();
+        assert_eq!(asked.status().as_u16(), 204, "{path}");
+        for (name, value) in [
+            ("access-control-allow-origin", "*"),
+            ("access-control-allow-methods", "GET, HEAD"),
+            ("access-control-allow-headers", "*"),
+        ] {
+            assert_eq!(asked.headers()[name], value, "{path}");
+        }
+    }
+    for path in ["/openapi.json", "/healthz", "/v1/sandbox/messages"] {
+        let other = service.request(Method::GET, path).send().await.unwrap();
+        assert!(!other.headers().contains_key("access-control-allow-origin"), "{path}");
+    }
 }

@@ -1,6 +1,7 @@
 use crate::error::ErrorCode;
 use crate::handlers;
 use crate::operation::Operation;
+use crate::request_id::is_well_known;
 use actix_web::http::StatusCode;
 use dwar_wire::openapi::{
     common_headers, examples, header, header_references, headers_of, refusals, refused,
@@ -102,14 +103,21 @@ fn told(operation: &Operation, status: StatusCode) -> Value {
     if operation.needs_key() {
         names.extend(["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]);
     }
+    if is_well_known(operation.path) {
+        names.push("Access-Control-Allow-Origin");
+    }
     let own = operation.headers.iter().filter(|(_, of)| *of == status);
     names.extend(own.map(|(name, _)| *name));
     header_references(&names)
 }
 
 /// Headers of this API alone.
-fn own_headers() -> [(&'static str, Value); 2] {
+fn own_headers() -> [(&'static str, Value); 3] {
     [
+        (
+            "Access-Control-Allow-Origin",
+            header("Pages of any site may read it.", true, json!({ "const": "*" })),
+        ),
         (
             "Idempotent-Replayed",
             header(

@@ -19,6 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::Instrument;
 
+const ANY: HeaderValue = HeaderValue::from_static("*");
+
 /// The outermost middleware, the only one: gives every request an id, every answer its headers,
 /// every refusal its body, and catches panics, so that one request never takes another with it.
 pub(crate) async fn identify(
@@ -35,6 +37,7 @@ pub(crate) async fn identify(
     let method = known_method(request.method());
     let trace = RequestTrace::begin(method, Some(request.headers()));
     let trail = Rc::new(Trail::new(id, payload, trace));
+    let of_everybody = is_well_known(request.path());
     request.extensions_mut().insert(Rc::clone(&trail));
     let mut line = Line::begin(method, Rc::clone(&trail), observer);
     // At the highest level, so that no filter takes the id away from lines that carry it.
@@ -55,7 +58,10 @@ pub(crate) async fn identify(
             (None, HttpResponse::from_error(ApiError::from(ErrorCode::InternalError)))
         }
     };
-    let (response, code) = span.in_scope(|| complete(&trail, response));
+    let (mut response, code) = span.in_scope(|| complete(&trail, response));
+    if of_everybody {
+        response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+    }
     line.answered(&response, code);
     if let Some(connection) = connection {
         connection.answer();
@@ -67,6 +73,12 @@ pub(crate) async fn identify(
             Err(InternalError::from_response(code.map_or("", ErrorCode::as_str), response).into())
         }
     }
+}
+
+/// Whether pages of any site may read what is at this path, refusals too: keys and metadata, which
+/// are public.
+pub(crate) fn is_well_known(path: &str) -> bool {
+    path.contains("/.well-known/")
 }
 
 fn refusal_body(code: ErrorCode, said: Option<&str>, request_id: &str) -> Vec<u8> {

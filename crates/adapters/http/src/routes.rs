@@ -3,10 +3,10 @@ use crate::call::{Answer, ApiCall, JSON, Pattern};
 use crate::error::{ApiError, ErrorCode};
 use crate::handlers::{self, hooks, webhooks};
 use crate::operation::{Operation, get};
-use crate::request_id::identify;
+use crate::request_id::{identify, is_well_known};
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::{Method, StatusCode, header};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{App, Error, HttpResponse, Resource};
@@ -89,6 +89,10 @@ fn resource<R: Future<Output = Answer> + 'static>(
     let resource = web::resource(path)
         .app_data(Pattern(operations.first().map_or("", |operation| operation.path)))
         .default_service(web::to(move |call: ApiCall| refused(call, allow.clone())));
+    let resource = match is_well_known(path) {
+        true => resource.route(web::method(Method::OPTIONS).to(preflight)),
+        false => resource,
+    };
     operations.iter().fold(resource, |resource, operation| {
         let resource = resource.route((operation.route)(operation.method.clone()));
         match operation.method {
@@ -139,6 +143,16 @@ pub fn refusals() -> Vec<(u16, &'static str)> {
 
 async fn described(call: ApiCall) -> Answer {
     Ok(HttpResponse::Ok().content_type(JSON).body(call.api.document.clone()))
+}
+
+/// What a browser asks before it sends a page's request with a header such as `If-None-Match` (Fetch
+/// Standard, CORS-preflight request).
+async fn preflight(_: ApiCall) -> Answer {
+    Ok(HttpResponse::NoContent()
+        .insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD"))
+        .insert_header((header::ACCESS_CONTROL_ALLOW_HEADERS, "*"))
+        .insert_header((header::ACCESS_CONTROL_MAX_AGE, "86400"))
+        .finish())
 }
 
 async fn nowhere(call: ApiCall) -> Answer {
