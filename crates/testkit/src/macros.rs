@@ -371,6 +371,7 @@ macro_rules! fresh_store_contract_tests {
             operator {
                 invite_first_answers_true_once
                 the_list_is_oldest_first
+                what_is_outdated_lets_nobody_in
                 sweep_drops_what_counts_no_more
             }
             passkey {
@@ -399,6 +400,7 @@ macro_rules! fresh_store_contract_tests {
                 claim_due_keeps_the_instant_and_the_lease
                 a_claimed_request_can_be_worked_on
                 claim_due_hands_each_request_to_one_caller
+                withdraw_all_takes_the_codes_in_force
                 sweep_drops_old_requests
                 sweep_drops_old_guess_counts
             }
@@ -430,6 +432,9 @@ macro_rules! fresh_store_contract_tests {
             }
             session {
                 sweep_drops_ended_sessions
+            }
+            identity_sessions {
+                every_session_ends
             }
             signing_key {
                 add_first_answers_true_once

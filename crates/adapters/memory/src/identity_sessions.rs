@@ -54,4 +54,11 @@ impl IdentitySessions for MemoryStore {
         }
         Ok(ended)
     }
+
+    async fn end_everywhere(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let state = &mut *self.step("IdentitySessions::end_everywhere").await?;
+        let all: Vec<_> = state.sessions.iter().map(|it| (it.project, it.mode, it.id)).collect();
+        let end = |of| state.change(of, |session| session.end(now)).unwrap_or_default();
+        Ok(all.into_iter().map(end).map(u64::from).sum())
+    }
 }

@@ -227,6 +227,16 @@ impl OperatorStore for MemoryStore {
         Ok(self.step("OperatorStore::end_sessions").await?.end_sessions(operator, which))
     }
 
+    async fn outdate(&self, step: u64) -> Result<(), StoreError> {
+        let state = &mut *self.step("OperatorStore::outdate").await?;
+        state.operator_sessions.clear();
+        state.links.clear();
+        for totp in state.operators.iter_mut().filter_map(|operator| operator.totp.as_mut()) {
+            totp.take(step);
+        }
+        Ok(())
+    }
+
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
         let state = &mut *self.step("OperatorStore::sweep").await?;
         let over = |session: &mut OperatorSession| !session.is_alive(now);

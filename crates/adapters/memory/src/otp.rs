@@ -72,6 +72,12 @@ impl OtpStore for MemoryStore {
         Ok(due.into_iter().map(|otp| otp.clone()).collect())
     }
 
+    async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let state = &mut *self.step("OtpStore::withdraw_all").await?;
+        let withdrawn = state.otps.iter_mut().filter_map(|otp| otp.withdraw(now).then_some(()));
+        Ok(withdrawn.count() as u64)
+    }
+
     async fn sweep(
         &self,
         requests_before: Timestamp,

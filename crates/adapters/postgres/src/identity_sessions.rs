@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use dwar_sql::schema::{identities, sessions};
-use dwar_sql::{At, Id, SessionRow, in_world, read_all, sessions_of};
+use dwar_sql::{At, Id, SessionRow, in_world, live_sessions, read_all, sessions_of};
 
 /// So many sessions end in one transaction.
 const TURN: u16 = 100;
@@ -85,6 +85,21 @@ impl IdentitySessions for PostgresStore {
             }
         }
     }
+
+    async fn end_everywhere(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let (mut ended, mut after) = (0, Some(Id::first_at(Timestamp::UNIX_EPOCH)));
+        while let Some(last) = after {
+            let turn = move |conn: &mut PgConnection| {
+                let query = live_sessions!(now, last).limit(TURN.into()).for_update();
+                let alive: Vec<Session> = read_all!(SessionRow of query, conn);
+                end(conn, &alive, now)?;
+                Ok((alive.len(), alive.last().map(|session| Id::from(session.id))))
+            };
+            let (some, last) = self.pool.transaction(turn).await?;
+            (ended, after) = (ended + u64::try_from(some).unwrap_or(u64::MAX), last);
+        }
+        Ok(ended)
+    }
 }
 
 /// Ends some of the sessions that count, locked by id, so that two who do so cannot deadlock.
@@ -101,10 +116,16 @@ fn end_some(
         .limit(TURN.into())
         .for_update();
     let alive: Vec<Session> = read_all!(SessionRow of query, conn);
-    for before in &alive {
+    end(conn, &alive, now)?;
+    Ok(alive.len())
+}
+
+/// Ends these, each with its event.
+fn end(conn: &mut PgConnection, alive: &[Session], now: Timestamp) -> QueryResult<()> {
+    for before in alive {
         let mut session = before.clone();
         session.end(now);
         keep(conn, before, &session)?;
     }
-    Ok(alive.len())
+    Ok(())
 }

@@ -266,6 +266,18 @@ impl OperatorStore for Store {
         Ok(u64::try_from(self.write(end).await?).unwrap_or(u64::MAX))
     }
 
+    async fn outdate(&self, step: u64) -> Result<(), StoreError> {
+        let step = i64::try_from(step).unwrap_or(i64::MAX);
+        self.write(move |conn| {
+            diesel::delete(operator_sessions::table).execute(conn)?;
+            diesel::delete(operator_links::table).execute(conn)?;
+            let older = operators::table.filter(operators::totp_last_step.lt(step));
+            diesel::update(older).set(operators::totp_last_step.eq(step)).execute(conn)?;
+            Ok(())
+        })
+        .await
+    }
+
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
         // What ends at an instant is over at it, and instants are whole milliseconds.
         let after = |at: Timestamp| at + Duration::from_millis(1);

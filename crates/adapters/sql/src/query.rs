@@ -23,6 +23,34 @@ macro_rules! of_phone {
     };
 }
 
+/// The codes that [`dwar_otp::Otp::withdraw`] withdraws at an instant. None lives for an hour, so older
+/// rows need not be read.
+#[macro_export]
+macro_rules! withdrawable {
+    ($now:expr) => {{
+        use $crate::schema::otps::dsl;
+        let hour_ago = $now - std::time::Duration::from_secs(3_600);
+        dsl::otps
+            .filter(dsl::state.eq(dwar_otp::OtpState::Active.as_str()))
+            .filter(dsl::expires_at.gt($crate::At::from($now)))
+            .filter(dsl::id.ge($crate::Id::first_at(hour_ago)))
+    }};
+}
+
+/// The sessions of every project that are alive at an instant, by id, after that of another row:
+/// `live_sessions!(now, after)`.
+#[macro_export]
+macro_rules! live_sessions {
+    ($now:expr, $after:expr) => {{
+        use $crate::schema::sessions::dsl;
+        dsl::sessions
+            .filter(dsl::id.gt($after))
+            .filter(dsl::revoked_at.is_null())
+            .filter(dsl::expires_at.gt($crate::At::from($now)))
+            .order(dsl::id)
+    }};
+}
+
 /// The sessions of an identity in one world of a project, newest first, as a boxed query of the
 /// backend: `sessions_of!(Pg, project, mode, identity, after, limit)`.
 #[macro_export]

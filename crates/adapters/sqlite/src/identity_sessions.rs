@@ -1,3 +1,4 @@
+use crate::connection::error::Failure;
 use crate::connection::pool::{SWEEP, SqliteStore};
 use crate::event;
 use async_trait::async_trait;
@@ -7,7 +8,7 @@ use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timesta
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use dwar_sql::schema::sessions;
 use dwar_sql::statement;
-use dwar_sql::{At, SessionRow, read_all, sessions_of};
+use dwar_sql::{At, Id, SessionRow, live_sessions, read_all, sessions_of};
 
 #[async_trait]
 impl IdentitySessions for SqliteStore {
@@ -51,15 +52,7 @@ impl IdentitySessions for SqliteStore {
                 .filter(sessions::revoked_at.is_null())
                 .filter(sessions::expires_at.gt(At::from(now)));
             let alive: Vec<Session> = read_all!(SessionRow of query, connection);
-            for before in &alive {
-                let mut session = before.clone();
-                session.end(now);
-                if let Some(event) = session.event(before) {
-                    event::record(connection, &event)?;
-                }
-                let row = SessionRow::from(&session);
-                statement::update(&row, &row).execute(connection)?;
-            }
+            end(connection, &alive, now)?;
             Ok(alive.len())
         };
         let mut ended = 0;
@@ -72,4 +65,37 @@ impl IdentitySessions for SqliteStore {
             }
         }
     }
+
+    async fn end_everywhere(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let (mut ended, mut after) = (0, Some(Id::first_at(Timestamp::UNIX_EPOCH)));
+        while let Some(last) = after {
+            let turn = move |connection: &mut SqliteConnection| {
+                let query = live_sessions!(now, last).limit(SWEEP.into());
+                let alive: Vec<Session> = read_all!(SessionRow of query, connection);
+                end(connection, &alive, now)?;
+                Ok((alive.len(), alive.last().map(|session| Id::from(session.id))))
+            };
+            let (some, last) = self.write(turn).await?;
+            (ended, after) = (ended + u64::try_from(some).unwrap_or(u64::MAX), last);
+        }
+        Ok(ended)
+    }
+}
+
+/// Ends these, each with its event.
+fn end(
+    connection: &mut SqliteConnection,
+    alive: &[Session],
+    now: Timestamp,
+) -> Result<(), Failure> {
+    for before in alive {
+        let mut session = before.clone();
+        session.end(now);
+        if let Some(event) = session.event(before) {
+            event::record(connection, &event)?;
+        }
+        let row = SessionRow::from(&session);
+        statement::update(&row, &row).execute(connection)?;
+    }
+    Ok(())
 }

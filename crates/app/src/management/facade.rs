@@ -3,7 +3,7 @@ use crate::{
     Activity, Audit, AuditLog, Control, EndpointLog, Find, FirstSteps, Inbox, ManageAccount,
     ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
     ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, Parts, Passkeys,
-    ReadFigures, SearchPhones, SignIn, UnlockPhone, project_rules,
+    ReadFigures, SearchPhones, SettleRestored, SignIn, UnlockPhone, project_rules,
 };
 use dwar_event::WebhookSender;
 use dwar_operator::{PasskeyVerifier, PasswordHasher};
@@ -165,6 +165,12 @@ impl Parts {
             signer,
             policy: policies.signing_keys,
         }
+    }
+
+    /// Settles a database that was put back from a backup.
+    pub fn settle_restored(&self) -> SettleRestored {
+        let (stores, prices) = (self.stores.clone(), self.policies.prices);
+        SettleRestored { audit: self.audit(), stores, prices }
     }
 
     /// How operators get in, and what they change of their own account.

@@ -47,6 +47,8 @@ words! {
         HookSecretRotated = "hook.secret_rotated",
         /// A new signing key was made.
         SigningKeyRotated = "signing_key.rotated",
+        /// The database was put back from a backup.
+        DatabaseRestored = "database.restored",
         /// The wrong codes of a phone were forgotten.
         PhoneUnlocked = "phone.unlocked",
         /// Somebody looked at a phone number in full.

@@ -116,6 +116,11 @@ pub trait OperatorStore: Send + Sync {
         which: EndSessions,
     ) -> Result<u64, StoreError>;
 
+    /// Takes back what may have let operators in since the state that is on record: every session,
+    /// every link, and codes of authenticator apps up to time step `step`, by [`Totp::take`](crate::Totp::take). For a
+    /// database from a backup.
+    async fn outdate(&self, step: u64) -> Result<(), StoreError>;
+
     /// Drops links, sessions and used challenges that are no longer valid at `now`, and standings
     /// that are [forgotten](crate::Standing::is_forgotten); gives their number.
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;

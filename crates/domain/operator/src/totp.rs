@@ -22,6 +22,11 @@ pub struct Totp {
 }
 
 impl Totp {
+    /// The last time step whose code is taken at `now`.
+    pub fn latest_step(now: Timestamp) -> u64 {
+        TotpSecret::steps(now)[2]
+    }
+
     /// Uses a time step up; `false` if it, or a later one, was used before.
     pub const fn take(&mut self, step: u64) -> bool {
         let fresh = step > self.last_step;
@@ -87,18 +92,22 @@ impl TotpSecret {
     /// The time step whose code this is, of the present one and its neighbours; the latest, if it
     /// is the code of more than one. Says nothing about whether it was used.
     pub fn step_of(&self, code: TotpCode, now: Timestamp) -> Option<u64> {
-        let present = u64::try_from(now.timestamp()).unwrap_or_default() / STEP_SECONDS;
-        let steps = [present.saturating_sub(1), present, present + 1];
         // Looks at all three, whichever it is.
-        steps.into_iter().fold(None, |found, step| {
+        Self::steps(now).into_iter().fold(None, |found, step| {
             let same: bool = self.code_of(step).0.ct_eq(&code.0).into();
             if same { Some(step) } else { found }
         })
     }
 
+    /// The present time step and its neighbours.
+    fn steps(now: Timestamp) -> [u64; 3] {
+        let present = u64::try_from(now.timestamp()).unwrap_or_default() / STEP_SECONDS;
+        [present.saturating_sub(1), present, present + 1]
+    }
+
     /// What the app shows at `now`.
     pub fn code_at(&self, now: Timestamp) -> TotpCode {
-        self.code_of(u64::try_from(now.timestamp()).unwrap_or_default() / STEP_SECONDS)
+        self.code_of(Self::steps(now)[1])
     }
 
     /// RFC 4226 section 5.3 with the time step as counter.

@@ -19,7 +19,7 @@ words! {
         Used = "used",
         /// A newer code took its place.
         Superseded = "superseded",
-        /// No channel delivered it.
+        /// No channel delivered it, or it was withdrawn.
         Void = "void",
         /// Somebody else made it and checks it; here it is only delivered.
         Relayed = "relayed",
@@ -176,6 +176,16 @@ impl Otp {
         self.void();
         self.sealed_code = None;
         self.delivery.status = DeliveryStatus::Failed;
+    }
+
+    /// Withdraws a code that somebody could enter: it may have been used already. `false` if nobody
+    /// could.
+    pub fn withdraw(&mut self, now: Timestamp) -> bool {
+        let usable = self.state == OtpState::Active && now < self.expires_at;
+        if usable {
+            self.void();
+        }
+        usable
     }
 
     fn void(&mut self) {

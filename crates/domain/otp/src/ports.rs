@@ -48,6 +48,10 @@ pub trait OtpStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError>;
 
+    /// Withdraws every code that is in force at `now`, of every project, by [`Otp::withdraw`]; gives
+    /// their number. For a database from a backup: they may have been used since.
+    async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError>;
+
     /// Drops requests made before `requests_before`, by what their ids say, and guess counts last
     /// raised before `guesses_before`; gives the number of requests.
     async fn sweep(

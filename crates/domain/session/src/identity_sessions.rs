@@ -23,7 +23,7 @@ impl Session {
     }
 }
 
-/// The sessions of one identity, for those who look after it.
+/// Sessions by their identity, for those who look after them.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait IdentitySessions: Send + Sync {
@@ -59,4 +59,9 @@ pub trait IdentitySessions: Send + Sync {
         identity: IdentityId,
         now: Timestamp,
     ) -> Result<u64, StoreError>;
+
+    /// Ends every session of every project by [`Session::end`], each with its event; gives how many
+    /// ended. For a database from a backup, beside which no service runs: one that begins meanwhile
+    /// may be left.
+    async fn end_everywhere(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

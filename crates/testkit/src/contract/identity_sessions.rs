@@ -173,3 +173,23 @@ pub async fn no_refresh_survives_an_end(stores: &Stores) {
         assert!(!on_record.honours(on_record.access.token, START));
     }
 }
+
+/// Fresh: all end, of every project, mode and identity, more than one turn of a store takes too; each
+/// once, and what was over stays as it was.
+pub async fn every_session_ends(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let mut all = scene.sessions(&line, &(0..530).collect::<Vec<u64>>()).await;
+    for other in scene.elsewhere(&line).await {
+        all.push(scene.session(&other).await);
+    }
+    let now = START + seconds(600);
+    assert!(scene.end_session(&all[7], START + seconds(599)).await);
+    let sessions = &stores.identity_sessions;
+    assert_eq!(sessions.end_everywhere(now).await.unwrap(), 531);
+    assert_eq!(sessions.end_everywhere(now).await.unwrap(), 0);
+    for (number, session) in all.iter().enumerate() {
+        let at = if number == 7 { START + seconds(599) } else { now };
+        assert_eq!(scene.on_record(session).await.revoked_at, Some(at), "{number}");
+    }
+}

@@ -56,6 +56,7 @@ pub(crate) const fn did(action: Action) -> &'static str {
         Action::EndpointTested => "Tested a webhook endpoint",
         Action::EventResent => "Sent an event again",
         Action::SigningKeyRotated => "Rotated the signing key",
+        Action::DatabaseRestored => "Restored the database from a backup",
         Action::PhoneUnlocked => "Cleared failed attempts of a number",
         Action::PhoneUnmasked => "Viewed a full phone number",
         Action::PhoneSearched => "Searched for a phone number",

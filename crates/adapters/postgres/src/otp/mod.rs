@@ -12,9 +12,11 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::Bool;
 use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
-use dwar_otp::{GuessBudget, Otp, OtpStore, ReceiptTarget, Reported};
+use dwar_otp::{GuessBudget, Otp, OtpState, OtpStore, ReceiptTarget, Reported};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
-use dwar_sql::{At, AttemptRow, BudgetRow, Id, OtpRow, Row, legible, maybe, of_phone};
+use dwar_sql::{
+    At, AttemptRow, BudgetRow, Id, OtpRow, Row, legible, maybe, of_phone, withdrawable,
+};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -138,6 +140,18 @@ impl OtpStore for PostgresStore {
                 let claimed = due.iter().filter_map(|id| by_request.remove(id));
                 let claimed = claimed.filter_map(|rows| legible!(row::rebuild(rows)));
                 Ok(claimed.flatten().map(|found| found.otp).collect())
+            })
+            .await
+    }
+
+    async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.pool
+            .run(move |conn| {
+                let void = otps::state.eq(OtpState::Void.as_str());
+                let withdrawn = diesel::update(withdrawable!(now))
+                    .set((void, otps::version.eq(gen_random_uuid())))
+                    .execute(conn)?;
+                Ok(u64::try_from(withdrawn).unwrap_or(u64::MAX))
             })
             .await
     }

@@ -6,9 +6,9 @@ use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
-use dwar_otp::{GuessBudget, Otp, OtpStore, ReceiptTarget};
+use dwar_otp::{GuessBudget, Otp, OtpState, OtpStore, ReceiptTarget};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
-use dwar_sql::{At, Id, OtpRow, Row, in_world, legible};
+use dwar_sql::{At, Id, OtpRow, Row, in_world, legible, withdrawable};
 use std::time::Duration;
 
 #[async_trait]
@@ -101,6 +101,16 @@ impl OtpStore for SqliteStore {
                 claimed.push(otp);
             }
             Ok(claimed)
+        })
+        .await
+    }
+
+    async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.write_that(Changes::NoLookUp, move |connection| {
+            let withdrawn = diesel::update(withdrawable!(now))
+                .set(otps::state.eq(OtpState::Void.as_str()))
+                .execute(connection)?;
+            Ok(u64::try_from(withdrawn).unwrap_or(u64::MAX))
         })
         .await
     }

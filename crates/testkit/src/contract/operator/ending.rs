@@ -6,7 +6,9 @@ use super::{
 };
 use crate::{Fixtures, MS, START, Stores, minutes};
 use dwar_kernel::Timestamp;
-use dwar_operator::{Access, Admission, EndSessions, Operator, OperatorChange, OperatorSession};
+use dwar_operator::{
+    Access, Admission, EndSessions, Operator, OperatorChange, OperatorSession, Proof, ProvenStep,
+};
 
 /// A new password, and a new second factor, end every session but the one that asked.
 pub async fn a_changed_password_ends_the_other_sessions(stores: &Stores) {
@@ -134,4 +136,23 @@ pub async fn sweep_drops_what_counts_no_more(stores: &Stores) {
     assert_eq!((sweep(over - MS).await.unwrap(), sweep(over).await.unwrap()), (0, 1));
     assert_eq!(stores.operators.link(link.digest).await.unwrap(), None);
     assert_eq!(stores.operators.list().await.unwrap().len(), 1);
+}
+
+/// Fresh: sessions, links and codes up to a time step let nobody in any more; passwords and later codes
+/// do.
+pub async fn what_is_outdated_lets_nobody_in(stores: &Stores) {
+    let make = Fixtures::random();
+    let (careful, link) = invited(stores, &make, with_totp(&make)).await;
+    let (_, session) = within(stores, &make).await;
+    stores.operators.outdate(9).await.unwrap();
+    assert!(!is_known(stores, &session).await);
+    assert_eq!(stores.operators.link(link.digest).await.unwrap(), None);
+    assert_eq!(find(stores, &careful).await.totp.map(|totp| totp.last_step), Some(9));
+    stores.operators.outdate(8).await.unwrap();
+    assert_eq!(find(stores, &careful).await.totp.map(|totp| totp.last_step), Some(9));
+    let again = make.operator_session(&careful, START);
+    let proof =
+        |step| Proof { password: hash("$right"), step: Some(ProvenStep { step, after: 9 }) };
+    assert!(!sign_in(stores, proof(9), &again, START).await);
+    assert!(sign_in(stores, proof(10), &again, START).await);
 }

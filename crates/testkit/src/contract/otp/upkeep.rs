@@ -124,3 +124,24 @@ pub async fn sweep_drops_old_guess_counts(stores: &Stores) {
     let counted = counted(stores, &kept).await;
     assert_eq!((counted.wrong, counted.last_wrong_at), (1, Some(instant)));
 }
+
+/// Fresh: the codes that somebody could still enter are withdrawn, of every project and mode; what was
+/// used, locked or over stays as it was.
+pub async fn withdraw_all_takes_the_codes_in_force(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (line, used, locked) = (scene.line(), scene.line(), scene.line());
+    for line in scene.elsewhere(&line).await.iter().chain([&line, &used, &locked]) {
+        scene.issued(line).await;
+    }
+    assert_eq!(scene.try_code(&used, CODE).await, Answer::Accepted);
+    while scene.try_code(&locked, WRONG_CODE).await != Answer::Locked {}
+    let late = START + seconds(86_400);
+    assert_eq!(stores.otps.withdraw_all(late).await.unwrap(), 0);
+    assert_eq!(stores.otps.withdraw_all(START + seconds(1)).await.unwrap(), 3);
+    assert_eq!(stores.otps.withdraw_all(START + seconds(1)).await.unwrap(), 0);
+    assert_eq!(scene.try_code(&line, CODE).await, Answer::NotFound);
+    assert_eq!(scene.try_code(&locked, CODE).await, Answer::Locked);
+    let again = scene.issued(&line).await;
+    assert_eq!(stored(stores, &again).await, Some(again));
+    assert_eq!(scene.try_code(&line, CODE).await, Answer::Accepted);
+}
