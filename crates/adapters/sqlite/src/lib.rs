@@ -4,8 +4,10 @@
 
 mod activity;
 mod charge;
+mod claim;
 #[macro_use]
 mod connection;
+mod copies;
 mod event;
 mod figures_statements;
 mod idempotency;
@@ -52,8 +54,10 @@ mod trace;
 #[path = "../../sql/ports/unreadable.rs"]
 mod unreadable;
 
+pub use claim::{Claim, is_open_elsewhere};
 pub use connection::error::OpenError;
 pub use connection::pool::{Settings, SqliteStore, Synchronous};
+pub use copies::{FileError, copy, examine, recognise, settle};
 
 /// As the ports that are said once call it.
 use SqliteStore as Store;

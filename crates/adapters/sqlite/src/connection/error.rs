@@ -26,6 +26,9 @@ pub enum OpenError {
     /// SQLite opened the file, but refuses to work with it: locked, or not a database.
     #[error("cannot set up the database: {0}")]
     Setup(#[from] QueryError),
+    /// Another file took its place while it was opened.
+    #[error("the database was replaced by another while it was opened; try again")]
+    Replaced,
     /// The readers' connections could not be opened.
     #[error("cannot open the readers' connections: {0}")]
     Readers(#[from] PoolError),

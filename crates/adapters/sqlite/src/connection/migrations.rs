@@ -14,7 +14,7 @@ use dwar_sql::schema::__diesel_schema_migrations;
 use dwar_sql::{names, pending_migrations};
 use std::sync::Arc;
 
-const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
+pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
 /// Whether any migration ever ran.
 const ANY: &str = "(SELECT count(*) FROM sqlite_schema WHERE name = '__diesel_schema_migrations')";
 

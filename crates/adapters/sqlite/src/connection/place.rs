@@ -17,7 +17,7 @@ pub(crate) struct Place {
 }
 
 /// Which file it is: device and inode.
-type Identity = (u64, u64);
+pub(crate) type Identity = (u64, u64);
 
 impl Place {
     /// For a database in WAL mode that this process has open and read. One that is not there is not looked for.
@@ -70,7 +70,7 @@ pub(crate) fn misplaced() -> StoreError {
 }
 
 /// The file at this path, if it has a name: one that was removed may still be mounted there.
-fn identity(path: &Path) -> Option<Identity> {
+pub(crate) fn identity(path: &Path) -> Option<Identity> {
     let found = metadata(path).ok()?;
     (found.nlink() > 0).then(|| (found.dev(), found.ino()))
 }

@@ -1,5 +1,5 @@
 use crate::connection::error::{Failure, OpenError, is_transient, unavailable, unreachable};
-use crate::connection::place::Place;
+use crate::connection::place::{Place, identity};
 use crate::connection::read_only;
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::room::Room;
@@ -136,9 +136,14 @@ impl SqliteStore {
     /// than the busy timeout.
     pub fn open(settings: Settings) -> Result<Self, OpenError> {
         let file = File::new(&settings)?;
+        let before = identity(&file.path);
         let mut connection = file.connect()?;
-        // From the first read on there is an index of the log, which tells of every commit.
+        // From the first read on there is an index of the log, which tells of every commit; and nobody
+        // puts another file in this one's place (`claim.rs`). Until now somebody could.
         connection.batch_execute("SELECT count(*) FROM sqlite_schema")?;
+        if before.is_some() && before != identity(&file.path) {
+            return Err(OpenError::Replaced);
+        }
         let remembered = Remembered::of(&file.path).map(Arc::new);
         let place = Arc::new(Place::of(&file.path));
         let room = Arc::new(Room::new(file.folder(), settings.min_free));

@@ -1,0 +1,194 @@
+//! A database file as a whole: copies of it, and whether it is sound.
+
+use crate::SqliteStore;
+use crate::connection::migrations::MIGRATIONS;
+use diesel::connection::SimpleConnection;
+use diesel::migration::{Migration, MigrationSource, MigrationVersion};
+use diesel::prelude::*;
+use diesel::result::Error as QueryError;
+use diesel::sql_types::Text;
+use diesel::sqlite::Sqlite;
+use dwar_kernel::StoreError;
+use dwar_sql::pending_migrations;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long to wait for another process that is about to let go of a file.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// All that SQLite finds, indexes compared with their tables.
+const EVERYTHING: &str = "SELECT integrity_check AS line FROM pragma_integrity_check LIMIT 3";
+/// What needs no second look at each row.
+const QUICK: &str = "SELECT quick_check AS line FROM pragma_quick_check LIMIT 3";
+const ORPHANS: &str = "SELECT 'a row of ' || \"table\" || ' belongs to none of ' || parent AS line \
+                       FROM pragma_foreign_key_check LIMIT 3";
+const IS_OURS: &str =
+    "SELECT name AS line FROM sqlite_schema WHERE name = '__diesel_schema_migrations'";
+const VERSIONS: &str = "SELECT version AS line FROM __diesel_schema_migrations";
+
+/// Why a file cannot be copied, taken or put in a place; begins with what follows its name.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The system refuses.
+    #[error("cannot be used: {0}")]
+    System(#[from] std::io::Error),
+    /// Its path is not valid UTF-8, which SQLite asks for.
+    #[error("has a path that is not UTF-8")]
+    Encoding,
+    /// SQLite cannot open it.
+    #[error("cannot be opened: {0}")]
+    Connection(#[from] ConnectionError),
+    /// SQLite cannot work with it.
+    #[error("cannot be read or written: {0}")]
+    Query(#[from] QueryError),
+    /// Another process has it open.
+    #[error("is open in another process")]
+    InUse,
+    /// SQLite finds that it is damaged, or that it is no database of any kind.
+    #[error("is damaged: {0}")]
+    Damaged(String),
+    /// It holds something else.
+    #[error("is no database of Dwar")]
+    Alien,
+    /// Its migrations are not those of this version.
+    #[error("does not fit this version: {0}")]
+    OtherVersion(String),
+}
+
+#[derive(QueryableByName)]
+struct Line {
+    #[diesel(sql_type = Text)]
+    line: String,
+}
+
+/// Writes the database `from` to `to`, an empty file, as it is at one instant. Others may write to it
+/// meanwhile; none waits. `to` is on disk when this returns.
+///
+/// # Errors
+/// [`FileError`] also if `from` is damaged in a way that shows; see [`examine`] for all others.
+pub fn copy(from: &Path, to: &Path) -> Result<(), FileError> {
+    let into = diesel::sql_query("VACUUM INTO ?").bind::<Text, _>(utf8(to)?);
+    into.execute(&mut open(from)?).map_err(told)?;
+    Ok(File::open(to)?.sync_all()?)
+}
+
+/// Reads a database from its first page to its last.
+///
+/// # Errors
+/// [`FileError::Damaged`] if it is.
+pub fn examine(path: &Path) -> Result<(), FileError> {
+    let mut connection = open(path)?;
+    for query in [EVERYTHING, ORPHANS] {
+        let found = lines(&mut connection, query)?;
+        if found != ["ok"] && !found.is_empty() {
+            return Err(FileError::Damaged(found.join("; ")));
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether this version can work with a database, after its migrations.
+///
+/// # Errors
+/// [`FileError`] if it is not one of Dwar, or not one of this version or before.
+pub fn recognise(path: &Path) -> Result<(), FileError> {
+    let mut connection = open(path)?;
+    if lines(&mut connection, IS_OURS)?.is_empty() {
+        return Err(FileError::Alien);
+    }
+    let versions = lines(&mut connection, VERSIONS)?;
+    let newest = versions.iter().max().cloned().unwrap_or_default();
+    let applied: Vec<_> = versions.into_iter().map(MigrationVersion::from).collect();
+    let other = |cause: StoreError| FileError::OtherVersion(cause.to_string());
+    let known: Vec<Box<dyn Migration<Sqlite>>> =
+        MIGRATIONS.migrations().map_err(|cause| other(StoreError::Failed(cause)))?;
+    let is_newer = applied.len() > known.len();
+    pending_migrations(Ok(known), Ok(applied)).map_err(other)?;
+    if is_newer {
+        return Err(FileError::OtherVersion(format!("a newer one has brought it to {newest}")));
+    }
+    Ok(())
+}
+
+/// Makes a database that nobody else has open one file, with nothing beside it, on disk.
+///
+/// # Errors
+/// [`FileError::InUse`] if somebody has.
+pub fn settle(path: &Path) -> Result<(), FileError> {
+    let (mut connection, until) = (open(path)?, Instant::now() + PATIENCE);
+    // SQLite itself does not wait for this.
+    while let Err(cause) = connection.batch_execute("PRAGMA journal_mode = DELETE").map_err(told) {
+        match cause {
+            FileError::InUse if Instant::now() < until => sleep(Duration::from_millis(5)),
+            cause => return Err(cause),
+        }
+    }
+    drop(connection);
+    if beside(path, "-wal").try_exists()? {
+        return Err(FileError::InUse);
+    }
+    Ok(File::open(path)?.sync_all()?)
+}
+
+impl SqliteStore {
+    /// What SQLite's quick check finds to be damaged, if anything. Reads the whole file.
+    ///
+    /// # Errors
+    /// Whatever a read would meet.
+    pub async fn damage(&self) -> Result<Option<String>, StoreError> {
+        self.scan(|connection| match lines(connection, QUICK) {
+            Ok(found) => Ok(Some(found.join("; ")).filter(|found| found != "ok")),
+            Err(FileError::Damaged(found)) => Ok(Some(found)),
+            Err(FileError::Query(cause)) => Err(cause.into()),
+            Err(cause) => Err(StoreError::Failed(Box::new(cause)).into()),
+        })
+        .await
+    }
+}
+
+/// Opens a file that is there.
+pub(crate) fn open(path: &Path) -> Result<SqliteConnection, FileError> {
+    let path = std::path::absolute(path)?;
+    let encoded: String = utf8(&path)?.bytes().map(encode).collect();
+    let mut connection = SqliteConnection::establish(&format!("file:{encoded}?mode=rw"))?;
+    let patience = PATIENCE.as_millis();
+    connection.batch_execute(&format!("PRAGMA busy_timeout = {patience}")).map_err(told)?;
+    Ok(connection)
+}
+
+/// What a URI of SQLite stands for as it is; it would read `?`, `#` and `%` otherwise
+/// (sqlite.org/uri.html).
+fn encode(byte: u8) -> String {
+    match byte {
+        b'/' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    }
+}
+
+fn lines(connection: &mut SqliteConnection, query: &str) -> Result<Vec<String>, FileError> {
+    let lines: Vec<Line> = diesel::sql_query(query).load(connection).map_err(told)?;
+    Ok(lines.into_iter().map(|line| line.line).collect())
+}
+
+/// diesel passes no result code on, so the texts of `sqlite3_errstr` have to tell.
+pub(crate) fn told(cause: QueryError) -> FileError {
+    let text = cause.to_string();
+    match text.as_str() {
+        "database is locked" => FileError::InUse,
+        "database disk image is malformed" | "file is not a database" => FileError::Damaged(text),
+        _ => FileError::Query(cause),
+    }
+}
+
+fn utf8(path: &Path) -> Result<&str, FileError> {
+    path.to_str().ok_or(FileError::Encoding)
+}
+
+/// The name of a file beside a database: `dwar.db-wal`.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
