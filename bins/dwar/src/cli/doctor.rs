@@ -32,7 +32,7 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
             if Location::of(&core.config.database).is_ok_and(|it| it == Location::Memory) {
                 checks.push(("database", ok(ELSEWHERE)));
             } else {
-                checks.push(("database", database(&core).await));
+                checks.push(("database", database(&core, Effort::Everything).await));
                 if !any_failed(&checks) {
                     checks.extend(stored(&core, Effort::Everything).await);
                 }

@@ -3,6 +3,7 @@
 mod admin_token;
 mod answer;
 mod audit;
+mod backup;
 mod doctor;
 mod doctor_online;
 mod health;
@@ -11,6 +12,7 @@ mod key;
 mod operator;
 mod project;
 mod project_settings;
+mod restore;
 mod serve;
 mod signals;
 mod signing_key;
@@ -81,6 +83,15 @@ enum Command {
     AdminToken(admin_token::Command),
     /// Print the audit log
     Audit(audit::Args),
+    /// Write a checked copy of the embedded database to a file, also while the service runs
+    ///
+    /// The copy holds no key: keep the master key as well. Nothing is overwritten.
+    Backup(backup::Args),
+    /// Put a backup in the place of the database, and settle what an old state would do again
+    ///
+    /// The service has to be stopped. Codes in force are withdrawn, sends under way end without
+    /// another message, sessions end. The former database is kept beside the new one.
+    Restore(restore::Args),
     /// Check configuration, database, migrations, keys and gateways
     Doctor(doctor::Args),
     /// Ask the running service at http.address whether it is ready
@@ -241,6 +252,8 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Command::Operator(command) => answer(args.json, operator::run(config, command)),
         Command::AdminToken(command) => answer(args.json, admin_token::run(config, command)),
         Command::Audit(asked) => runtime()?.block_on(audit::run(config, asked, args.json)),
+        Command::Backup(asked) => backup::run(&config, &asked)?.print(args.json),
+        Command::Restore(asked) => answer(args.json, restore::run(config, asked)),
         Command::Doctor(asked) => answer(args.json, doctor::run(config, asked)),
         Command::Health => answer(args.json, health::run(config)),
         Command::Try(asked) => r#try::run(config, asked, args.json, telemetry.lost.clone()),

@@ -66,7 +66,16 @@ pub enum Command {
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     use Command::{Adjust, Balance, Credit, Prove, Refund, Statement, Verify};
     let read_only = matches!(command, Balance(_) | Statement { .. } | Verify);
-    let manage = open(config, read_only).await?.management()?;
+    let core = open(config, read_only).await?;
+    if matches!(command, Verify)
+        && let Some(found) = core.database.damage().await?
+    {
+        // What can still be read proves nothing.
+        return Err(Failure::Refused(format!(
+            "the database is damaged: {found}; run `dwar doctor`"
+        )));
+    }
+    let manage = core.management()?;
     let wallets = &manage.wallets;
     match command {
         Credit { of, rupees, reference } => credited(wallets, of.project, rupees, reference).await,

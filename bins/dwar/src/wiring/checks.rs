@@ -22,7 +22,7 @@ pub type Check = (&'static str, Finding);
 pub enum Effort {
     /// Only what does not grow with what is on record.
     Little,
-    /// The ledger is summed and every project judged, too.
+    /// The whole file is read, the ledger summed and every project judged, too.
     Everything,
 }
 
@@ -55,6 +55,7 @@ impl Status {
 
 pub const OBEY: &str = "fix this, then run the check again";
 const SEE_LOG: &str = "see the log";
+const RESTORE: &str = "stop the service, and put the last backup back: dwar restore FILE (docs/operations/backups.md)";
 const MAKE_ROOM: &str = "free disk space for the database; writes fail or will fail soon \
                          (database.min_free_mb)";
 const SET_KEY: &str = "set secrets.master_key to the key this database was created with, or add it to \
@@ -86,10 +87,22 @@ pub fn files(config: &Config) -> Finding {
     }
 }
 
-pub async fn database(core: &Core) -> Finding {
-    match core.database.ping().await {
-        Ok(()) => ok("connected"),
-        Err(cause) => failed(cause, "check database.url, and that the server is running"),
+pub async fn database(core: &Core, effort: Effort) -> Finding {
+    if let Err(cause) = core.database.ping().await {
+        return failed(cause, "check database.url, and that the server is running");
+    }
+    if effort == Effort::Little {
+        return ok("connected");
+    }
+    match core.database.damage().await {
+        Ok(None)
+            if Location::of(&core.config.database).is_ok_and(|it| it != Location::Postgres) =>
+        {
+            ok("connected, the file is sound")
+        }
+        Ok(None) => ok("connected"),
+        Ok(Some(found)) => failed(format!("the file is damaged: {found}"), RESTORE),
+        Err(cause) => failed(cause, SEE_LOG),
     }
 }
 

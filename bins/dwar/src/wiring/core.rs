@@ -140,6 +140,14 @@ pub fn open_files(config: &Config) -> Result<Vec<String>, WiringError> {
     Ok(modes::open_to_others(files))
 }
 
+/// The file that the master key is kept in, if it is kept in one.
+pub fn key_file(config: &Config) -> Result<Option<PathBuf>, WiringError> {
+    match KeySource::of(&config.secrets, &Location::of(&config.database)?) {
+        KeySource::File(path) => Ok(Some(path)),
+        KeySource::Configured | KeySource::Drawn => Ok(None),
+    }
+}
+
 fn keep_to_ourselves(config: &Config) -> Result<(), WiringError> {
     let open = open_files(config)?;
     if config.environment == RunMode::Production && !open.is_empty() {

@@ -144,7 +144,6 @@ impl KeyHolder for Keyset {
 ///
 /// # Errors
 /// A sentence that says what does not fit, or why it cannot be told.
-#[allow(dead_code, reason = "for `dwar restore`")]
 pub async fn check_file(config: &Config, file: &Path) -> Result<(), WiringError> {
     let source = KeySource::of(&config.secrets, &Location::of(&config.database)?);
     let location = Location::Sqlite(file.to_path_buf());

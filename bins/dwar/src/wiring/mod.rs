@@ -15,11 +15,10 @@ mod readiness;
 mod stores;
 
 pub use application::{Application, StopHandle, keep_preparing, prepare};
-pub use core::{Core, WiringError, open_files};
+pub use core::{Core, WiringError, key_file, open_files};
 pub use gateways::{
     available as available_providers, http_client, reporting as reporting_providers,
 };
-#[allow(unused_imports, reason = "for `dwar restore`")]
 pub use keys::check_file as check_keys_of_file;
 pub use listeners::Listeners;
 pub use stores::{Access, Location, MIB};

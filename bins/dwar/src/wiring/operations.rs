@@ -33,7 +33,7 @@ impl Operations {
         let mut checks = vec![
             ("production", checks::production(config)),
             ("files", checks::files(config)),
-            ("database", checks::database(core).await),
+            ("database", checks::database(core, Effort::Little).await),
         ];
         checks.extend(checks::stored(core, Effort::Little).await);
         checks.push(("redis", checks::redis(core).await));

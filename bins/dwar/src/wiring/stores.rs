@@ -44,12 +44,16 @@ pub trait Database: Send + Sync {
     async fn room(&self) -> Result<Option<u64>, StoreError>;
     /// Proves that a write would work, by one that is kept and says nothing; else as [`Database::room`].
     async fn prove_writable(&self) -> Result<Option<u64>, StoreError>;
+    /// Tells what of its file is damaged, if it is a file of ours and anything is. Reads all of it.
+    async fn damage(&self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
     /// How its queues and connections are used. Asks it nothing.
     fn load(&self) -> Load;
 }
 
 macro_rules! is_database {
-    ($store:ty) => {
+    ($store:ty $(, $own:ident)*) => {
         #[async_trait]
         impl Database for $store {
             async fn migrate(&self, keys: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
@@ -91,6 +95,10 @@ macro_rules! is_database {
             fn load(&self) -> Load {
                 <$store>::load(self)
             }
+
+            $(async fn $own(&self) -> Result<Option<String>, StoreError> {
+                <$store>::$own(self).await
+            })*
         }
 
         impl From<$store> for Opened {
@@ -102,7 +110,7 @@ macro_rules! is_database {
     };
 }
 
-is_database!(SqliteStore);
+is_database!(SqliteStore, damage);
 is_database!(PostgresStore);
 
 /// Always up to date, in reach, and this process's alone, so that no other key can meet it.

@@ -62,6 +62,7 @@ pub fn stage(page: &str) -> Stage {
         },
         "docs/going-live.md" => going_live(),
         "docs/operations.md" => operations(),
+        "docs/operations/backups.md" => Stage { before: &[("dwar restore", "stop")], ..plain },
         "docs/operations/operators.md" => Stage {
             before: &[(
                 "dwar audit",

@@ -2,6 +2,7 @@
 
 use crate::SqliteStore;
 use crate::connection::migrations::MIGRATIONS;
+use crate::connection::read_only::escaped;
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource, MigrationVersion};
 use diesel::prelude::*;
@@ -150,21 +151,11 @@ impl SqliteStore {
 /// Opens a file that is there.
 pub(crate) fn open(path: &Path) -> Result<SqliteConnection, FileError> {
     let path = std::path::absolute(path)?;
-    let encoded: String = utf8(&path)?.bytes().map(encode).collect();
-    let mut connection = SqliteConnection::establish(&format!("file:{encoded}?mode=rw"))?;
+    let url = format!("file:{}?mode=rw", escaped(utf8(&path)?));
+    let mut connection = SqliteConnection::establish(&url)?;
     let patience = PATIENCE.as_millis();
     connection.batch_execute(&format!("PRAGMA busy_timeout = {patience}")).map_err(told)?;
     Ok(connection)
-}
-
-/// What a URI of SQLite stands for as it is; it would read `?`, `#` and `%` otherwise
-/// (sqlite.org/uri.html).
-fn encode(byte: u8) -> String {
-    match byte {
-        b'/' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    }
 }
 
 fn lines(connection: &mut SqliteConnection, query: &str) -> Result<Vec<String>, FileError> {

@@ -19,8 +19,12 @@ pub(crate) fn url_of(path: &str) -> String {
         Ok(log) => log.len() > 0 || beside("-shm").is_ok(),
         Err(_) => false,
     };
-    let escaped = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    format!("file:{escaped}?mode=ro{}", if in_use { "" } else { "&immutable=1" })
+    format!("file:{}?mode=ro{}", escaped(path), if in_use { "" } else { "&immutable=1" })
+}
+
+/// A path as a URI of SQLite has it.
+pub(crate) fn escaped(path: &str) -> String {
+    path.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
 }
 
 /// Whether the file may be read, or is not there.

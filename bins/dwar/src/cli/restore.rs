@@ -1,0 +1,217 @@
+//! `dwar restore`: a backup in the place of the database.
+
+use super::answer::Answer;
+use super::backup::{ON_A_SERVER, about, make_sure_of_room, size_of};
+use super::{Failure, open};
+use crate::config::Config;
+use crate::wiring::{Access, Core, Location, MIB, check_keys_of_file, key_file};
+use dwar_admin::views::instant;
+use dwar_app::Settled;
+use dwar_gateways::Secret;
+use dwar_installation::{HEARTBEAT, Instance};
+use dwar_kernel::Timestamp;
+use dwar_operator::By;
+use dwar_sqlite::{Claim, FileError};
+use serde_json::json;
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// What lies beside a database.
+const BESIDE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// The backup
+    #[arg(required_unless_present = "in_place", conflicts_with = "in_place")]
+    file: Option<PathBuf>,
+    /// The database is back already, by pg_restore or from a snapshot: only settle what an old state
+    /// would do again
+    #[arg(long)]
+    in_place: bool,
+    /// Keep the sessions of users; those that ended since the backup work again
+    #[arg(long)]
+    keep_sessions: bool,
+}
+
+pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
+    match asked.file {
+        Some(file) => from_file(config, &file, asked.keep_sessions).await,
+        None => in_place(config, asked.keep_sessions).await,
+    }
+}
+
+/// Nothing of the database changes before the backup is checked and settled, under another name.
+async fn from_file(config: Config, file: &Path, keep: bool) -> Result<Answer, Failure> {
+    let Location::Sqlite(database) = Location::of(&config.database)? else {
+        return Err(Failure::Refused(ON_A_SERVER.to_owned()));
+    };
+    let place = claim(&database)?;
+    if std::fs::canonicalize(file).is_ok_and(|it| it == place.path()) {
+        return Err(about(file)("is the database itself"));
+    }
+    let spare = config.database.min_free_mb.saturating_mul(MIB);
+    make_sure_of_room(place.path(), size_of(file)?.saturating_add(spare))?;
+    let draft = Draft::of(file, place.path())?;
+    dwar_sqlite::recognise(&draft.0).map_err(about(file))?;
+    dwar_sqlite::examine(&draft.0).map_err(about(file))?;
+    check_keys_of_file(&config, &draft.0).await?;
+    let (settled, now) = settle(draft.configured(config)?, keep).await?;
+    dwar_sqlite::settle(&draft.0).map_err(about(&draft.0))?;
+    let (former, had_one) = (aside(place.path(), now), place.path().exists());
+    place.put(&draft.0, &former).map_err(about(&database))?;
+    Ok(answer(Some(file), had_one.then_some(former.as_path()), &settled))
+}
+
+/// For a database that other tools have put back.
+async fn in_place(config: Config, keep: bool) -> Result<Answer, Failure> {
+    if let Location::Sqlite(database) = Location::of(&config.database)? {
+        drop(claim(&database)?);
+    }
+    let on_a_server = Location::of(&config.database)? == Location::Postgres;
+    let core = open(config, false).await?;
+    if on_a_server && let Some(Instance { host, pid, .. }) = running(&core).await? {
+        let running =
+            format!("the service runs on {host}, process {pid}: stop every instance first");
+        return Err(Failure::Refused(running));
+    }
+    let (settled, _) = settle_in(&core, keep).await?;
+    Ok(answer(None, None, &settled))
+}
+
+/// A process that runs the service on a server's database. What the backup says of processes stands still.
+async fn running(core: &Core) -> Result<Option<Instance>, Failure> {
+    const MOST: u32 = 100;
+    let (instances, now) = (&core.parts.stores.instances, core.parts.tools.now());
+    let known = instances.instances(MOST).await?;
+    if !known.iter().any(|one| one.is_alive(now)) {
+        return Ok(None);
+    }
+    tracing::info!("watching for a sign of life of the service, for some seconds");
+    let moved = async {
+        loop {
+            tokio::time::sleep(HEARTBEAT / 20).await;
+            let mut seen = instances.instances(MOST).await?.into_iter();
+            if let Some(alive) = seen.find(|one| !known.contains(one)) {
+                return Ok(Some(alive));
+            }
+        }
+    };
+    tokio::time::timeout(HEARTBEAT + HEARTBEAT / 10, moved).await.unwrap_or(Ok(None))
+}
+
+fn claim(database: &Path) -> Result<Claim, Failure> {
+    Claim::of(database).map_err(|cause| match cause {
+        FileError::InUse => about(database)(
+            "is in use: stop the service, and whatever else has it open; nothing was changed",
+        ),
+        cause => about(database)(cause),
+    })
+}
+
+/// Settles the database of this configuration, and leaves it at rest.
+async fn settle(config: Config, keep: bool) -> Result<(Settled, Timestamp), Failure> {
+    let core = Core::open(config, Access::Write).await?;
+    core.migrate().await?;
+    settle_in(&core, keep).await
+}
+
+async fn settle_in(core: &Core, keep: bool) -> Result<(Settled, Timestamp), Failure> {
+    let now = core.parts.tools.now();
+    let settled = core.parts.settle_restored().settle(&By::command_line(), keep).await?;
+    Ok((settled, now))
+}
+
+/// The name that the former database is kept under, which is free.
+fn aside(database: &Path, now: Timestamp) -> PathBuf {
+    let name = beside(database, &format!(".replaced-{}", now.format("%Y%m%dT%H%M%SZ")));
+    let others = (2..u32::MAX).map(|count| beside(&name, &format!("-{count}")));
+    let mut names = std::iter::once(name.clone()).chain(others);
+    names.find(|name| !name.exists()).unwrap_or(name)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn answer(file: Option<&Path>, kept: Option<&Path>, settled: &Settled) -> Answer {
+    let Settled { newest, codes, sends, sessions } = *settled;
+    let view = json!({
+        "file": file,
+        "former_database": kept,
+        "newest_record": newest.map(instant),
+        "codes_withdrawn": codes,
+        "sends_ended": sends,
+        "sessions_ended": sessions,
+    });
+    let mut text = Vec::new();
+    text.extend(file.map(|file| format!("Restored {}.", file.display())));
+    let kept = kept.map(Path::display);
+    text.extend(kept.map(|kept| format!("The former database is {kept}; delete it in time.")));
+    let sessions = sessions.map_or_else(|| "kept all".to_owned(), |ended| format!("ended {ended}"));
+    text.push(format!(
+        "Codes withdrawn: {codes}. Sends under way that were ended: {sends}. Sessions: {sessions}."
+    ));
+    let since = newest.map_or_else(|| "the backup".to_owned(), instant);
+    text.push(format!(
+        "What happened after {since} is forgotten: payments, erasures, new API keys and tokens, people \
+         who were removed. See docs/operations/backups.md for what to do again."
+    ));
+    Answer::of(&view, text.join("\n"))
+}
+
+/// The backup on its way into its place. It goes away with whatever lies beside it, unless it was put
+/// there.
+struct Draft(PathBuf);
+
+impl Draft {
+    /// Copies the backup, with its log if it has one, as other tools leave it.
+    fn of(file: &Path, database: &Path) -> Result<Self, Failure> {
+        if dwar_sqlite::is_open_elsewhere(file) {
+            return Err(about(file)(
+                "is in use; to restore a copy of another installation, `dwar backup` makes one",
+            ));
+        }
+        // What a process that died has left; the place is ours alone.
+        let draft = Self(beside(database, ".restoring"));
+        draft.clear();
+        for suffix in ["", "-wal", "-journal"] {
+            let (from, to) = (beside(file, suffix), beside(&draft.0, suffix));
+            let mut source = match File::open(&from) {
+                Err(cause) if cause.kind() == ErrorKind::NotFound && !suffix.is_empty() => continue,
+                opened => {
+                    opened.map_err(|cause| about(&from)(format!("cannot be read: {cause}")))?
+                }
+            };
+            let copied = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&to);
+            let copied = copied.and_then(|mut target| std::io::copy(&mut source, &mut target));
+            copied.map_err(|cause| about(&to)(format!("cannot be written: {cause}")))?;
+        }
+        Ok(draft)
+    }
+
+    /// The configuration for it, with the key of the place that it goes to.
+    fn configured(&self, mut config: Config) -> Result<Config, Failure> {
+        if let Some(key) = key_file(&config)? {
+            config.secrets.master_key_file = key.display().to_string();
+        }
+        config.database.url = Secret::new(format!("sqlite://{}", self.0.display()));
+        Ok(config)
+    }
+
+    fn clear(&self) {
+        for suffix in BESIDE {
+            // What is left is cleared by the next restore.
+            let _ = std::fs::remove_file(beside(&self.0, suffix));
+        }
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
