@@ -6,7 +6,6 @@ mod support;
 
 use diesel::connection::SimpleConnection;
 use dwar_kernel::KeyMode;
-use dwar_operator::{AdminTokenStore, OperatorStore};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::{KeyRecord, ProjectStore};
 use dwar_session::{Session, SessionStore};
@@ -76,12 +75,12 @@ async fn a_server_that_takes_no_writes_is_not_believed() {
     assert_unavailable(fenced.caller(key.digest).await);
     // Not even that there is no such key.
     assert_unavailable(fenced.caller(make.digest()).await);
-    assert_unavailable(OperatorStore::session(&fenced, make.digest()).await);
-    assert_unavailable(fenced.token(make.digest()).await);
+    assert_unavailable(dwar_operator::OperatorStore::session(&fenced, make.digest()).await);
+    assert_unavailable(dwar_operator::AdminTokenStore::token(&fenced, make.digest()).await);
     assert_unavailable(fenced.prove_writable().await);
     assert!(store.seek(key.digest, Some(session.id)).await.unwrap().is_some());
-    assert_eq!(store.token(make.digest()).await.unwrap(), None);
-    assert!(OperatorStore::session(&store, make.digest()).await.unwrap().is_none());
+    assert_eq!(dwar_operator::AdminTokenStore::token(&store, make.digest()).await.unwrap(), None);
+    assert!(dwar_operator::OperatorStore::session(&store, make.digest()).await.unwrap().is_none());
     store.prove_writable().await.unwrap();
 }
 
