@@ -110,6 +110,8 @@ pub const NUMBERS: &[Bound] = &[
     positive("events.disable_after_failures", 1, 1_000, "events for an endpoint that is gone pile up until then"),
 ];
 
+/// What tokens are issued by where nobody says.
+const ISSUER: &str = dwar_defaults::text("tokens", "issuer");
 const GUESSES: &str =
     "without it, or with more, an attacker who keeps asking for codes will guess one";
 
@@ -132,7 +134,12 @@ pub fn remarks(config: &Config) -> impl Iterator<Item = String> {
     let redis = "redis.url: redis:// to another machine sends its password, ids of API keys and \
                  when they were used in plain text; rediss:// does not";
     let database = database_url::remark(config.database.url.expose());
-    database.into_iter().chain(exposed.then(|| redis.to_owned()))
+    let nameless = config.environment == RunMode::Production && config.tokens.issuer == ISSUER;
+    let issuer = "tokens.issuer: \"dwar\", the default, names no service: it is in every token, \
+                  and to change it later ends them all; set the address that your services know \
+                  this one by";
+    let redis = exposed.then(|| redis.to_owned());
+    database.into_iter().chain(redis).chain(nameless.then(|| issuer.to_owned()))
 }
 
 impl Bound {

@@ -102,7 +102,11 @@ fn production_takes_each_number_up_to_its_bound_and_not_one_beyond() {
 #[test]
 fn the_defaults_but_for_the_console_are_fit_for_production() {
     let config = production(&[]).unwrap();
-    assert!(config.objections.is_empty() && remarks(&config).next().is_none());
+    let told: Vec<_> = remarks(&config).collect();
+    assert!(config.objections.is_empty() && told.len() == 1, "{told:?}");
+    assert!(told[0].starts_with("tokens.issuer: "), "{told:?}");
+    let named = production(&[("tokens.issuer", "https://otp.example.com")]).unwrap();
+    assert!(named.objections.is_empty() && remarks(&named).next().is_none());
     let development = load(None, std::iter::empty::<(String, String)>()).unwrap();
     let keys: Vec<_> =
         development.objections.iter().map(|o| o.split(':').next().unwrap()).collect();

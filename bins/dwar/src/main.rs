@@ -1,6 +1,7 @@
 //! Dwar: phone one-time-password authentication that a team runs itself.
 
 mod bounds;
+mod causes;
 mod cli;
 mod config;
 mod descriptors;

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 
+#[path = "cli/causes.rs"]
+mod causes;
 mod common;
 
 use common::{Database, Service, World, answer};
@@ -339,13 +341,14 @@ fn wrong_usage_is_2_and_a_refusal_is_1() {
 }
 
 async fn operators_come_and_go_and_each_change_is_in_the_log(database: Database) {
-    let service = Service::start(database);
+    let url = ("DWAR__DASHBOARD__PUBLIC_URL", "https://dwar.example.com/");
+    let service = Service::start_in(World::new(database).with(url.0, url.1));
     let world = &service.world;
     let project = world.project("5");
     let id = project.id.as_str();
     let invited = world.cli(&["operator", "invite", "--name", "Asha", "--owner"]);
     let link = invited["link"].as_str().unwrap();
-    assert!(link.starts_with("http://127.0.0.1:8081/invite#svc_lnk_"), "{link}");
+    assert!(link.starts_with("https://dwar.example.com/invite#svc_lnk_"), "{link}");
     assert_eq!(invited["operator"]["access"]["everything"], true);
     let support = ["--project", id, "--role", "support"];
     let invite = ["operator", "invite", "--name", "Meena"];

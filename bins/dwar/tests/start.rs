@@ -119,7 +119,7 @@ async fn a_service_whose_address_is_taken_leaves_nothing_behind(database: Databa
     let output = world.run(&["serve"]);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{told}");
-    let sentence = format!("dwar: cannot listen on {address}: ");
+    let sentence = format!("dwar: another program listens there: cannot listen on {address}: ");
     assert!(told.lines().any(|line| line.starts_with(&sentence)), "{told}");
     let left: Vec<_> = std::fs::read_dir(world.database.folder()).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Database, Project, Service};
+use common::{Database, Project, Service, World};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -46,7 +46,9 @@ fn fields(object: &Value) -> BTreeSet<&str> {
 
 /// A service with a project that has sent once and paid for it.
 async fn busy() -> (Service, Project, String) {
-    let service = Service::start(Database::sqlite());
+    let world = World::new(Database::sqlite());
+    let url = ("DWAR__DASHBOARD__PUBLIC_URL", "https://dwar.example.com");
+    let service = Service::start_in(world.with(url.0, url.1));
     let project = service.world.project("10");
     let sent = service.send(&project.live, &service.world.phone()).await.ok();
     let otp = sent["otp_id"].as_str().unwrap().to_owned();

@@ -3,8 +3,8 @@ use super::answer::{Answer, lines};
 use super::doctor_online;
 use crate::config::{Config, ConfigError};
 use crate::wiring::checks::{
-    Check, Effort, Finding, OBEY, Status, database, failed, files, gateways, ok, production, redis,
-    stored,
+    Check, Effort, Finding, OBEY, Status, broken, database, failed, files, gateways, ok,
+    production, redis, stored,
 };
 use crate::wiring::{Access, Core, Location, available_providers};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
         ("files", files(&config)),
     ];
     match Core::open(config, Access::Read).await {
-        Err(cause) => checks.push(("start", failed(cause, OBEY))),
+        Err(cause) => checks.push(("start", broken(&cause, OBEY))),
         Ok(core) => {
             if Location::of(&core.config.database).is_ok_and(|it| it == Location::Memory) {
                 checks.push(("database", ok(ELSEWHERE)));
@@ -59,15 +59,25 @@ fn any_failed(checks: &[Check]) -> bool {
     checks.iter().any(|(_, found)| found.status == Status::Failed)
 }
 
+/// The finding, and every cause that it does not name.
+fn whole(found: &Finding) -> String {
+    let Finding { detail, causes, .. } = found;
+    match causes.as_deref().filter(|causes| !detail.contains(causes)) {
+        Some(causes) if causes.starts_with(detail) => causes.to_owned(),
+        Some(causes) => format!("{detail}: {causes}"),
+        None => detail.clone(),
+    }
+}
+
 fn report(checks: &[Check]) -> Answer {
     let good = !any_failed(checks);
     let json_of = |(name, found): &Check| {
-        let Finding { status, detail, advice } = found;
+        let (Finding { status, advice, .. }, detail) = (found, whole(found));
         json!({ "name": name, "status": status.as_str(), "detail": detail, "advice": advice })
     };
     let json: Vec<Value> = checks.iter().map(json_of).collect();
     let line = |(name, found): &Check| {
-        let Finding { status, detail, advice } = found;
+        let (Finding { status, advice, .. }, detail) = (found, whole(found));
         let advice = advice.map_or_else(String::new, |advice| format!("\n{:12}→ {advice}", ""));
         let detail = detail.replace('\n', &format!("\n{:25}", ""));
         format!("{:<9} {name:<14} {detail}{advice}", status.as_str())

@@ -21,15 +21,16 @@ mod wallet;
 mod wallet_proof;
 mod webhook;
 
+use crate::causes::{self, Cause};
 use crate::config::{self, Config, ConfigError};
 use crate::wiring::{Access, Core, Location, WiringError};
 use crate::{hardening, telemetry};
 use answer::Answer;
 use clap::{Parser, Subcommand};
 use dwar_app::ManageError;
-use dwar_kernel::{ProjectId, StoreError};
+use dwar_kernel::{ProjectId, StoreError, with_causes};
 use serde_json::json;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -130,27 +131,9 @@ enum Failure {
     #[error(transparent)]
     Wiring(#[from] WiringError),
     #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
     System(#[from] std::io::Error),
-}
-
-/// The cause goes to the log alone: it may name what a person at the terminal need not see.
-impl From<StoreError> for Failure {
-    fn from(cause: StoreError) -> Self {
-        if let StoreError::Foreign(told) = cause {
-            return Self::Refused(told);
-        }
-        tracing::error!(error = &cause as &(dyn std::error::Error + 'static), "the store failed");
-        Self::Refused(match cause {
-            StoreError::Unavailable(_) | StoreError::Unreachable { .. } => {
-                "the database cannot be reached; run `dwar doctor`".to_owned()
-            }
-            StoreError::NoRoom => "the database is full; run `dwar doctor`".to_owned(),
-            StoreError::Foreign(told) => told,
-            StoreError::Inconsistent { .. } | StoreError::Failed(_) => {
-                "the database failed; see the log".to_owned()
-            }
-        })
-    }
 }
 
 impl From<ManageError> for Failure {
@@ -179,7 +162,35 @@ impl Failure {
             | Self::Usage(_)
             | Self::Config(_)
             | Self::Wiring(_)
+            | Self::Store(_)
             | Self::System(_) => None,
+        }
+    }
+
+    /// The usual cause it comes from, if that is one of database, files or addresses.
+    fn usual(&self) -> Option<Cause> {
+        match self {
+            Self::Wiring(cause) => causes::usual(cause),
+            Self::Store(cause) => causes::usual(cause),
+            _ => None,
+        }
+    }
+
+    /// What a person at the terminal is told: the usual cause in words if it is one, every cause that
+    /// is known, and what to do. They run the service, so it names hosts, users, databases and files;
+    /// none of it holds a secret.
+    fn told(&self) -> String {
+        let causes = match self {
+            Self::Store(cause) | Self::Wiring(WiringError::Store(cause)) => with_causes(cause),
+            // They say their causes themselves, and some are lists.
+            _ => self.to_string(),
+        };
+        match (self.usual(), self) {
+            (Some(Cause { what, advice }), _) => format!("{what}: {causes}\n{ADVICE}{advice}"),
+            (None, Self::Store(cause)) if !matches!(cause, StoreError::Foreign(_)) => {
+                format!("the database failed: {causes}\n{ADVICE}run `dwar doctor`")
+            }
+            (None, _) => causes,
         }
     }
 }
@@ -192,19 +203,25 @@ fn of(project: ProjectId) -> impl Fn(ManageError) -> Failure {
     }
 }
 
+/// Begins a line that says what to do.
+const ADVICE: &str = "      → ";
+/// The exit status of a tool whose output nobody reads any more, as shells see it: 128 and SIGPIPE.
+const UNREAD: u8 = 141;
+
 /// Runs the command of this process's arguments.
 pub fn run() -> ExitCode {
     let args = Args::parse();
     let json = args.json;
     match execute(args) {
         Ok(status) => status,
+        Err(Failure::System(cause)) if cause.kind() == ErrorKind::BrokenPipe => UNREAD.into(),
         Err(failure) => {
             // Nothing is left to be done if standard output and error are gone too.
             if let Some(code) = failure.code().filter(|_| json) {
                 let refusal = json!({ "error": failure.to_string(), "code": code });
                 let _ = writeln!(std::io::stdout(), "{refusal}");
             }
-            let _ = writeln!(std::io::stderr(), "dwar: {failure}");
+            let _ = writeln!(std::io::stderr(), "dwar: {}", failure.told());
             if matches!(failure, Failure::Usage(_)) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }

@@ -1,6 +1,6 @@
 use super::answer::lines;
 use super::{Answer, Failure, open};
-use crate::config::Config;
+use crate::config::{Config, RunMode};
 use clap::Subcommand;
 use dwar_admin::views::{self, InvitedOperator, Page, RemovedOperator, instant};
 use dwar_app::{Invited, ManageOperators};
@@ -46,7 +46,9 @@ pub enum Command {
 }
 
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let base = config.dashboard.base_url();
+    let is_quiet = matches!(command, Command::List | Command::Remove { .. });
+    // Before anything is changed: whoever gets no link must not lose a password for it.
+    let base = if is_quiet { String::new() } else { dashboard(&config)? };
     let core = open(config, matches!(command, Command::List)).await?;
     let (operators, by) = (core.management()?.operators, By::command_line());
     match command {
@@ -75,6 +77,20 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             Ok(Answer::of(&RemovedOperator::from(operator.id), text))
         }
     }
+}
+
+/// Where a link leads to.
+fn dashboard(config: &Config) -> Result<String, Failure> {
+    let settings = &config.dashboard;
+    let listens = settings.address(config.environment == RunMode::Production).is_some();
+    if listens || !settings.public_url.is_empty() {
+        return Ok(settings.base_url());
+    }
+    Err(Failure::Refused(
+        "there is no dashboard that a link could lead to: set dashboard.address (in production it is \
+         off until then), or dashboard.public_url if it runs elsewhere; nothing was changed"
+            .to_owned(),
+    ))
 }
 
 fn welcome(invited: &Invited, base: &str) -> Answer {

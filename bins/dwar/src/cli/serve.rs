@@ -1,5 +1,6 @@
 use super::Failure;
 use super::signals::Signals;
+use crate::causes;
 use crate::config::Config;
 use crate::descriptors;
 use crate::telemetry::LostLines;
@@ -23,7 +24,11 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Serves until a signal to stop.
 pub fn run(mut config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     descriptors::make_room(&mut config);
-    on_threads(serve(config, lost))
+    // Whoever collects the log sees nothing else.
+    let logged = |failure: &Failure| {
+        tracing::error!(error = %with_causes(failure), "the service cannot go on");
+    };
+    on_threads(serve(config, lost)).inspect_err(logged)
 }
 
 /// Does work that serves, on threads where what must outlive its client goes on, alongside those
@@ -53,7 +58,8 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
         let created = match prepare(&core).await {
             // Health checks answer meanwhile, and so does the API once it is back.
             Err(cause) if cause.is_transient() => {
-                tracing::warn!(error = %with_causes(&cause), "the database is out of reach; trying again");
+                let advice = causes::usual(&cause).map(|usual| usual.advice);
+                tracing::warn!(error = %with_causes(&cause), advice, "the database is out of reach; trying again");
                 keep_preparing(&core).await
             }
             done => done,

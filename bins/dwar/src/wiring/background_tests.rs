@@ -67,6 +67,10 @@ impl Database for Room {
         Ok(Vec::new())
     }
 
+    async fn tables(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
     async fn unreadable(&self) -> Result<Vec<StoreError>, StoreError> {
         Ok(Vec::new())
     }

@@ -1,11 +1,12 @@
 //! What a service needs, checked one by one: for `dwar doctor` and for the page of operations.
 
 use crate::bounds;
+use crate::causes::{self, Cause};
 use crate::config::{Config, RunMode};
 use crate::wiring::{Core, Location, MIB, WiringError, open_files};
 use dwar_app::{ManageError, ManageProjects};
 use dwar_installation::{GivenKeys, Instance, KnownKeys};
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, with_causes};
 use dwar_operator::By;
 use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
 use dwar_project::{InvalidSetting, Project};
@@ -13,6 +14,7 @@ use dwar_redis::RedisRequestLimiter;
 use dwar_session::SigningKey;
 use dwar_wallet::Paise;
 use std::collections::BTreeSet;
+use std::error::Error;
 
 /// One thing that was checked, by the name it is reported under.
 pub type Check = (&'static str, Finding);
@@ -30,6 +32,8 @@ pub enum Effort {
 pub struct Finding {
     pub status: Status,
     pub detail: String,
+    /// Every cause, for those who run the service and nobody else.
+    pub causes: Option<String>,
     /// What to do, if there is anything to do.
     pub advice: Option<&'static str>,
 }
@@ -53,11 +57,12 @@ impl Status {
     }
 }
 
+/// The tables of the first migration have the same names in both databases.
+const FOUNDATION: &str =
+    include_str!("../../../../migrations/sqlite/2026-11-23-000000_foundation/up.sql");
 pub const OBEY: &str = "fix this, then run the check again";
-const SEE_LOG: &str = "see the log";
+const SEE_LOGS: &str = "see the logs of the service and of the database";
 const RESTORE: &str = "stop the service, and put the last backup back: dwar restore FILE (docs/operations/backups.md)";
-const MAKE_ROOM: &str = "free disk space for the database; writes fail or will fail soon \
-                         (database.min_free_mb)";
 const SET_KEY: &str = "set secrets.master_key to the key this database was created with, or add it to \
                        secrets.older_master_keys";
 
@@ -89,7 +94,7 @@ pub fn files(config: &Config) -> Finding {
 
 pub async fn database(core: &Core, effort: Effort) -> Finding {
     if let Err(cause) = core.database.ping().await {
-        return failed(cause, "check database.url, and that the server is running");
+        return broken(&cause, "check database.url, and that the server is running");
     }
     if effort == Effort::Little {
         return ok("connected");
@@ -102,7 +107,7 @@ pub async fn database(core: &Core, effort: Effort) -> Finding {
         }
         Ok(None) => ok("connected"),
         Ok(Some(found)) => failed(format!("the file is damaged: {found}"), RESTORE),
-        Err(cause) => failed(cause, SEE_LOG),
+        Err(cause) => broken(&cause, SEE_LOGS),
     }
 }
 
@@ -128,37 +133,35 @@ pub async fn redis(core: &Core) -> Finding {
 
 /// Looks at what is in the database.
 pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
-    let pending = core.database.pending_migrations().await;
-    if let Err(cause @ StoreError::Foreign(_)) = pending {
+    let pending = match core.database.pending_migrations().await {
+        Ok(pending) => pending,
         // Nothing can be said about what is in it.
-        return vec![("migrations", failed(cause, OBEY))];
+        Err(cause) => return vec![("migrations", broken(&cause, OBEY))],
+    };
+    if is_empty(&pending) {
+        return vec![("migrations", or_broken(empty(core).await, SEE_LOGS))];
     }
-    if pending.as_ref().is_ok_and(|pending| is_empty(pending)) {
-        let detail = "the database is empty; the service sets it up on its first start";
-        return vec![("migrations", warning(detail, "start the service, or run `dwar migrate`"))];
-    }
-    let unmigrated = pending.as_ref().is_ok_and(|pending| !pending.is_empty());
+    let unmigrated = !pending.is_empty();
     let or = |finding: Result<Finding, StoreError>, advice| match finding {
-        Ok(finding) => finding,
         Err(cause) if unmigrated => warning(cause, "migrate first"),
-        Err(cause) => failed(cause, advice),
+        finding => or_broken(finding, advice),
     };
     let mut checks = vec![
-        ("migrations", migrations(pending)),
-        ("set-up", or(set_up(core).await, SEE_LOG)),
-        ("room", or(room(core).await, MAKE_ROOM)),
+        ("migrations", migrations(&pending)),
+        ("set-up", or(set_up(core).await, SEE_LOGS)),
+        ("room", or(room(core).await, SEE_LOGS)),
         ("master key", or(master_key(core).await, SET_KEY)),
-        ("signing keys", or(signing_keys(core).await, SEE_LOG)),
-        ("events", or(events(core).await, SEE_LOG)),
-        ("receipts", or(receipts(core).await, SEE_LOG)),
-        ("instances", or(instances(core).await, SEE_LOG)),
+        ("signing keys", or(signing_keys(core).await, SEE_LOGS)),
+        ("events", or(events(core).await, SEE_LOGS)),
+        ("receipts", or(receipts(core).await, SEE_LOGS)),
+        ("instances", or(instances(core).await, SEE_LOGS)),
     ];
     if effort == Effort::Everything {
-        checks.insert(5, ("ledger", or(ledger(core).await, SEE_LOG)));
-        checks.push(("rows", or(rows(core).await, SEE_LOG)));
+        checks.insert(5, ("ledger", or(ledger(core).await, SEE_LOGS)));
+        checks.push(("rows", or(rows(core).await, SEE_LOGS)));
         // Providers that cannot be built are reported as such.
         if let Ok(manage) = core.management() {
-            checks.push(("projects", or(projects(&manage.projects).await, SEE_LOG)));
+            checks.push(("projects", or(projects(&manage.projects).await, SEE_LOGS)));
         }
     }
     checks
@@ -169,15 +172,37 @@ fn is_empty(pending: &[String]) -> bool {
     pending.first().is_some_and(|first| first.ends_with("_foundation"))
 }
 
-fn migrations(pending: Result<Vec<String>, StoreError>) -> Finding {
-    match pending {
-        Ok(pending) if pending.is_empty() => ok("all applied"),
-        Ok(pending) => {
-            let detail = format!("{} pending: {}", pending.len(), pending.join(", "));
-            warning(detail, "run `dwar migrate`, or start the service")
-        }
-        Err(cause) => failed(cause, "check the permissions of the database user"),
+fn migrations(pending: &[String]) -> Finding {
+    if pending.is_empty() {
+        return ok("all applied");
     }
+    let detail = format!("{} pending: {}", pending.len(), pending.join(", "));
+    warning(detail, "run `dwar migrate`, or start the service")
+}
+
+/// What there is to say of a database that none of our migrations was applied to.
+async fn empty(core: &Core) -> Result<Finding, StoreError> {
+    let others = core.database.tables().await?;
+    let in_the_way: Vec<&str> =
+        others.iter().map(String::as_str).filter(|it| is_ours(it)).collect();
+    Ok(if !in_the_way.is_empty() {
+        failed(
+            format!("tables are there already: {}", in_the_way.join(", ")),
+            causes::FOREIGN.advice,
+        )
+    } else if others.is_empty() {
+        let detail = "the database is empty; the service sets it up on its first start";
+        warning(detail, "start the service, or run `dwar migrate`")
+    } else {
+        let detail = format!("the schema holds tables of somebody else: {}", others.join(", "));
+        warning(detail, "let the service have a database of its own, or a schema")
+    })
+}
+
+/// Whether the first migration makes a table of this name.
+fn is_ours(table: &str) -> bool {
+    let mut made = FOUNDATION.lines().filter_map(|line| line.strip_prefix("CREATE TABLE "));
+    made.any(|made| made.split([' ', '(']).next() == Some(table))
 }
 
 async fn set_up(core: &Core) -> Result<Finding, StoreError> {
@@ -354,27 +379,40 @@ pub fn gateways(config: &Config, buildable: Result<(), WiringError>) -> Finding 
         return failed(cause, OBEY);
     }
     let settings = &config.gateways;
-    match (settings.whatsapp.join(", "), settings.sms.join(", ")) {
-        (whatsapp, sms) if whatsapp.is_empty() && sms.is_empty() => warning(
+    let names = |all: &[String]| if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+    let told = format!("WhatsApp: {}; SMS: {}", names(&settings.whatsapp), names(&settings.sms));
+    match (settings.whatsapp.is_empty(), settings.sms.is_empty()) {
+        (true, true) => warning(
             "no providers, so live keys cannot send",
             "set gateways.whatsapp and gateways.sms; test keys work without them",
         ),
-        (whatsapp, sms) if sms.is_empty() => warning(
-            format!("WhatsApp: {whatsapp}; SMS: none"),
-            "set gateways.sms, or numbers without WhatsApp get no code",
-        ),
-        (whatsapp, sms) => ok(format!("WhatsApp: {whatsapp}; SMS: {sms}")),
+        (false, true) => warning(told, "set gateways.sms, or numbers without WhatsApp get no code"),
+        (_, false) => ok(told),
     }
 }
 
 pub fn ok(detail: impl ToString) -> Finding {
-    Finding { status: Status::Ok, detail: detail.to_string(), advice: None }
+    Finding { status: Status::Ok, detail: detail.to_string(), causes: None, advice: None }
 }
 
 pub fn warning(detail: impl ToString, advice: &'static str) -> Finding {
-    Finding { status: Status::Warning, detail: detail.to_string(), advice: Some(advice) }
+    Finding { status: Status::Warning, advice: Some(advice), ..ok(detail) }
 }
 
 pub fn failed(detail: impl ToString, advice: &'static str) -> Finding {
-    Finding { status: Status::Failed, detail: detail.to_string(), advice: Some(advice) }
+    Finding { status: Status::Failed, ..warning(detail, advice) }
+}
+
+/// The usual cause of an error, or the error with the advice that is given for want of a better one.
+pub fn broken(error: &(dyn Error + 'static), advice: &'static str) -> Finding {
+    let causes = Some(with_causes(error));
+    let finding = match causes::usual(error) {
+        Some(Cause { what, advice }) => failed(what, advice),
+        None => failed(error, advice),
+    };
+    Finding { causes, ..finding }
+}
+
+fn or_broken(finding: Result<Finding, StoreError>, advice: &'static str) -> Finding {
+    finding.unwrap_or_else(|cause| broken(&cause, advice))
 }

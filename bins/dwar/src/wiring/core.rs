@@ -9,7 +9,7 @@ use dwar_app::{Management, ManagementOutside, Parts, Toolbox};
 use dwar_event::WebhookSender;
 use dwar_installation::KnownKeys;
 use dwar_josekit::JosekitSigner;
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, with_causes};
 use dwar_ratelimit::QuotaLeases;
 use dwar_sqlite::OpenError;
 use dwar_system::{SystemClock, SystemEntropy};
@@ -40,9 +40,13 @@ pub enum WiringError {
     OtherKeys(String),
     #[error(
         "the master key file {} does not exist, and no key was made, since it cannot be told whether the \
-         database is a new one: {cause}", path.display()
+         database is a new one: {}", path.display(), with_causes(cause)
     )]
-    KeyNotMade { path: PathBuf, cause: StoreError },
+    KeyNotMade {
+        path: PathBuf,
+        #[source]
+        cause: StoreError,
+    },
     #[error(transparent)]
     Store(StoreError),
     #[error("production refuses files that others can read:\n  {}", .0.join("\n  "))]

@@ -1,4 +1,5 @@
 use super::*;
+use dwar_installation::{Found, KeyHolder};
 use dwar_kernel::StoreError;
 use dwar_turns::Load;
 use futures_util::future::join_all;
@@ -16,7 +17,19 @@ struct Counted {
 
 #[async_trait]
 impl Database for Counted {
-    async fn migrate(&self) -> Result<Vec<String>, StoreError> {
+    async fn migrate(&self, _: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn look_for_keys(&self) -> Result<Found, StoreError> {
+        Ok(Found::default())
+    }
+
+    async fn tables(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn unreadable(&self) -> Result<Vec<StoreError>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -34,6 +34,8 @@ pub trait Database: Send + Sync {
     async fn look_for_keys(&self) -> Result<Found, StoreError>;
     /// Names what [`Database::migrate`] would apply.
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError>;
+    /// Names every table of its schema but the one that lists migrations.
+    async fn tables(&self) -> Result<Vec<String>, StoreError>;
     /// Tells whether it answers.
     async fn ping(&self) -> Result<(), StoreError>;
     /// Tells what of its set-up the service cannot rely on, each in words.
@@ -70,6 +72,10 @@ macro_rules! is_database {
 
             async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
                 <$store>::pending_migrations(self).await
+            }
+
+            async fn tables(&self) -> Result<Vec<String>, StoreError> {
+                <$store>::tables(self).await
             }
 
             async fn ping(&self) -> Result<(), StoreError> {
@@ -125,6 +131,10 @@ impl Database for MemoryStore {
     }
 
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn tables(&self) -> Result<Vec<String>, StoreError> {
         Ok(Vec::new())
     }
 

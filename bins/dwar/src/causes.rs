@@ -1,0 +1,340 @@
+//! What usually keeps the service from its database, its files and its addresses, in words, and what to
+//! do about it.
+
+use crate::wiring::WiringError;
+use dwar_kernel::{StoreError, with_causes};
+use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::iter::successors;
+
+/// What is wrong, and what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cause {
+    pub what: &'static str,
+    pub advice: &'static str,
+}
+
+const fn cause(what: &'static str, advice: &'static str) -> Cause {
+    Cause { what, advice }
+}
+
+const NO_ROOM: Cause = cause(
+    "the disk of the database is full",
+    "free disk space for the database; writes fail or will fail soon (database.min_free_mb)",
+);
+pub const FOREIGN: Cause = cause(
+    "something of this name is there already, so the schema is not this service's",
+    "use an empty database, or an empty schema of its own (database.url with \
+     ?options=-c%20search_path%3DNAME)",
+);
+
+/// The usual cause that an error comes from, if it is one of them.
+///
+/// It is told by the error's code where there is one. libpq and SQLite hand over none, so their English
+/// texts have to tell; a server that was told to speak another language is quoted without an advice.
+pub fn usual(error: &(dyn Error + 'static)) -> Option<Cause> {
+    if let Some(WiringError::Listen { cause, .. }) = error.downcast_ref() {
+        return of_address(cause.kind());
+    }
+    let chain = || successors(Some(error), |&error| error.source());
+    if chain().any(|it| matches!(it.downcast_ref(), Some(StoreError::NoRoom))) {
+        return Some(NO_ROOM);
+    }
+    let by_code = chain().find_map(|it| of_file(it.downcast_ref::<io::Error>()?.kind()));
+    by_code.or_else(|| {
+        let text = with_causes(error).to_lowercase();
+        by_text(&text).or_else(|| of_file(code_in(&text)?))
+    })
+}
+
+fn of_address(kind: ErrorKind) -> Option<Cause> {
+    Some(match kind {
+        ErrorKind::AddrInUse => cause(
+            "another program listens there",
+            "stop it, or choose another address: http.address, dashboard.address, metrics.address",
+        ),
+        ErrorKind::AddrNotAvailable => cause(
+            "this machine has no such address",
+            "use one that it has, or 127.0.0.1: http.address, dashboard.address, metrics.address",
+        ),
+        ErrorKind::PermissionDenied => cause(
+            "ports below 1024 are not for everybody",
+            "use a higher one, or allow it with CAP_NET_BIND_SERVICE",
+        ),
+        _ => return None,
+    })
+}
+
+fn of_file(kind: ErrorKind) -> Option<Cause> {
+    Some(match kind {
+        ErrorKind::NotFound => cause(
+            "a folder is missing",
+            "make the folder, and let it belong to the user that the service runs as",
+        ),
+        ErrorKind::PermissionDenied => cause(
+            "this user may not use the file",
+            "run this as the user of the service, or let file and folder belong to this user",
+        ),
+        ErrorKind::ReadOnlyFilesystem => cause(
+            "the file system can only be read",
+            "mount it for writing, or put the file elsewhere",
+        ),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => NO_ROOM,
+        ErrorKind::IsADirectory | ErrorKind::NotADirectory => cause(
+            "a folder is where a file should be, or a file where a folder should",
+            "correct the path",
+        ),
+        _ => return None,
+    })
+}
+
+/// The system's code that a sentence quotes: `Permission denied (os error 13)`.
+fn code_in(text: &str) -> Option<ErrorKind> {
+    let (_, rest) = text.rsplit_once("(os error ")?;
+    let code = rest.split_once(')')?.0.parse().ok()?;
+    Some(io::Error::from_raw_os_error(code).kind())
+}
+
+fn by_text(text: &str) -> Option<Cause> {
+    let row = TEXTS.iter().find(|(parts, _)| parts.iter().all(|part| text.contains(part)));
+    row.map(|(_, cause)| *cause)
+}
+
+const CREDENTIALS: Cause = cause(
+    "the server refuses user or password",
+    "check both in database.url, percent-encoded; the server's log says which it is",
+);
+const TLS_REFUSED: Cause = cause(
+    "the server has no TLS, and sslmode asks for it",
+    "turn it on in the server (ssl = on), or on a private network set sslmode=disable in database.url",
+);
+const CERTIFICATE: Cause = cause(
+    "the server's certificate is not trusted",
+    "name the file of its authority with sslrootcert in database.url, and the server as its \
+     certificate does",
+);
+const NO_ROLE: Cause = cause(
+    "there is no such user in the server",
+    "make it (CREATE ROLE … LOGIN PASSWORD …), or correct database.url",
+);
+const NO_DATABASE: Cause = cause(
+    "there is no such database in the server",
+    "make it (CREATE DATABASE … OWNER …), or correct database.url",
+);
+const CROWDED: Cause = cause(
+    "the server takes no more connections",
+    "lower database.connections of all instances together, or raise max_connections of the server; \
+     some of its places are for superusers alone",
+);
+const CHANGED: Cause = cause(
+    "the schema lacks something that its migrations made",
+    "somebody else changed it: restore a backup, or begin with an empty database",
+);
+const READ_ONLY: Cause = cause(
+    "the server can only be read: it is a standby, or was set so",
+    "let database.url lead to the primary, or name all hosts with target_session_attrs=read-write",
+);
+const UNKNOWN_HOST: Cause = cause(
+    "the server's name is unknown here",
+    "correct the host in database.url, or the name service of this machine",
+);
+const LOCKED: Cause = cause(
+    "another process keeps the database file locked",
+    "end what writes to it for long: a backup, a shell of SQLite, a second service",
+);
+const BY_FOLDER: &str = "let the file, its folder and what lies beside it (-wal, -shm) belong to the user \
+                         that the service runs as, on a file system that can be written";
+const SILENT: Cause = cause(
+    "the server did not answer in time",
+    "check host and port in database.url, firewalls on the way, and how busy the server is",
+);
+
+/// What a text in lower case has to contain, all of it; the first row that fits counts.
+const TEXTS: &[(&[&str], Cause)] = &[
+    (
+        &["unsupported startup parameter"],
+        cause(
+            "a pooler refuses the settings of a session",
+            "set ignore_startup_parameters = options in PgBouncer; see docs/operations/postgresql.md",
+        ),
+    ),
+    (
+        &["prepared statement \"", "exist"],
+        cause(
+            "a pooler mixes up the statements of its clients",
+            "use PgBouncer 1.21 or newer with max_prepared_statements; see docs/operations/postgresql.md",
+        ),
+    ),
+    (&["password authentication failed"], CREDENTIALS),
+    (&["sasl authentication failed"], CREDENTIALS),
+    (&["no password supplied"], CREDENTIALS),
+    (
+        &["peer authentication failed"],
+        cause(
+            "the server lets this user in only by the system's user of that name",
+            "name a host in database.url (127.0.0.1) and a password, or run the service as that user",
+        ),
+    ),
+    (&["does not support ssl"], TLS_REFUSED),
+    (
+        &["no pg_hba.conf entry", "no encryption"],
+        cause(
+            "the server lets nobody in from here without TLS, or not at all",
+            "set sslmode=verify-full in database.url, or add host, user and database to pg_hba.conf",
+        ),
+    ),
+    (
+        &["pg_hba.conf"],
+        cause(
+            "the server lets this user not in from here",
+            "add host, user and database to pg_hba.conf, and reload the server",
+        ),
+    ),
+    (&["certificate verify failed"], CERTIFICATE),
+    (&["root certificate file"], CERTIFICATE),
+    (&["server certificate for"], CERTIFICATE),
+    (
+        &["client certificate"],
+        cause(
+            "the server asks for a certificate of the client",
+            "name it with sslcert and sslkey in database.url",
+        ),
+    ),
+    (
+        &["ssl error"],
+        cause(
+            "TLS with the server failed",
+            "check sslmode, sslrootcert, sslcert and sslkey in database.url, and the server's log",
+        ),
+    ),
+    (&["role \"", "\" does not exist"], NO_ROLE),
+    (&["no such user"], NO_ROLE),
+    (
+        &["is not permitted to log in"],
+        cause("this user of the server may not log in", "allow it: ALTER ROLE … LOGIN"),
+    ),
+    (&["database \"", "\" does not exist"], NO_DATABASE),
+    (&["no such database"], NO_DATABASE),
+    (
+        &["not currently accepting connections"],
+        cause(
+            "the database takes no connections at all",
+            "allow them: ALTER DATABASE … ALLOW_CONNECTIONS true",
+        ),
+    ),
+    (
+        &["permission denied for database"],
+        cause(
+            "the database user may not connect to the database",
+            "allow it: GRANT CONNECT ON DATABASE … TO …, or let it own the database",
+        ),
+    ),
+    (&["too many clients"], CROWDED),
+    (&["remaining connection slots"], CROWDED),
+    (&["too many connections for"], CROWDED),
+    (&["no more connections allowed"], CROWDED),
+    (
+        &["the database system is"],
+        cause(
+            "the server is starting, stopping or recovering",
+            "wait; if that lasts, see the server's log",
+        ),
+    ),
+    (
+        &["unrecognized configuration parameter"],
+        cause(
+            "the server does not know a setting of ours; it may be too old",
+            "use PostgreSQL 15 or newer, and check the options of database.url",
+        ),
+    ),
+    (
+        &["permission denied for"],
+        cause(
+            "the database user lacks a right",
+            "let it own its database, or GRANT USAGE, CREATE ON SCHEMA … TO it; see \
+         docs/operations/postgresql.md",
+        ),
+    ),
+    (
+        &["must be owner of"],
+        cause(
+            "the tables belong to another user",
+            "use the user that made them, or REASSIGN OWNED BY … TO …",
+        ),
+    ),
+    (
+        &["no schema has been selected"],
+        cause(
+            "search_path names no schema that is there",
+            "make the schema, or correct the options of database.url or of the user",
+        ),
+    ),
+    (&["read-only transaction"], READ_ONLY),
+    (&["during recovery"], READ_ONLY),
+    (&["session is read-only"], READ_ONLY),
+    (&["could not translate host name"], UNKNOWN_HOST),
+    (
+        &["connection refused"],
+        cause(
+            "nobody listens where the database should be",
+            "check host and port in database.url, and that the server runs and listens for this network",
+        ),
+    ),
+    (
+        &["server on socket", "no such file"],
+        cause(
+            "no server has its socket there",
+            "check the folder of the socket in database.url, and that the server runs",
+        ),
+    ),
+    (&["no route to host"], SILENT),
+    (&["network is unreachable"], SILENT),
+    (&["timeout expired"], SILENT),
+    (&["connection timed out"], SILENT),
+    (
+        &["closed the connection unexpectedly"],
+        cause(
+            "the server ended the connection",
+            "see its log, and that of a pooler or proxy on the way",
+        ),
+    ),
+    (&["no space left on device"], NO_ROOM),
+    (&["could not extend file"], NO_ROOM),
+    (&["database or disk is full"], NO_ROOM),
+    (&["\" already exists"], FOREIGN),
+    (&["table ", " already exists"], FOREIGN),
+    (&["index ", " already exists"], FOREIGN),
+    (&["relation \"", "\" does not exist"], CHANGED),
+    (&["function ", " does not exist"], CHANGED),
+    (&["column ", " does not exist"], CHANGED),
+    (&["no such table"], CHANGED),
+    (&["no such column"], CHANGED),
+    (
+        &["file is not a database"],
+        cause(
+            "this file is no SQLite database",
+            "correct database.url, or put the database back from a backup",
+        ),
+    ),
+    (
+        &["disk image is malformed"],
+        cause("the database file is damaged", "restore a backup; see docs/operations/backups.md"),
+    ),
+    (&["readonly database"], cause("the database file can only be read", BY_FOLDER)),
+    (&["unable to open database file"], cause("SQLite cannot open the database file", BY_FOLDER)),
+    (&["database is locked"], LOCKED),
+    (&["database table is locked"], LOCKED),
+    (
+        &["disk i/o error"],
+        cause(
+            "the disk of the database fails",
+            "see the log of the system; keep a copy of the file before anything else",
+        ),
+    ),
+    (&["did not answer in time"], SILENT),
+    (&["timed out waiting for connection"], SILENT),
+];
+
+#[cfg(test)]
+#[path = "causes_tests.rs"]
+mod tests;
