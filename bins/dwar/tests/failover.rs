@@ -88,7 +88,11 @@ async fn after_a_failover_the_server_that_writes_is_used_and_no_other_is_believe
     let standby = World::new(Database::None)
         .with("DWAR__SECRETS__MASTER_KEY", KEY)
         .with("DWAR__DATABASE__URL", &servers.url(&[FIRST], "dwar"));
-    assert_eq!(standby.run(&["doctor"]).status.code(), Some(1));
+    let doctor = standby.run(&["doctor"]);
+    assert_eq!(doctor.status.code(), Some(1));
+    let told = [doctor.stdout, doctor.stderr].concat();
+    let told = String::from_utf8(told).unwrap();
+    assert!(told.contains("session is read-only"), "{told}");
 }
 
 /// Two sessions of one key.

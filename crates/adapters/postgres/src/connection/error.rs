@@ -95,7 +95,7 @@ impl From<Failure> for StoreError {
             }
             Failure::Query(cause) if is_read_only(&cause) => {
                 tracing::warn!(%cause, "PostgreSQL is read-only");
-                unavailable("PostgreSQL is read-only")
+                unreachable("PostgreSQL is read-only", cause)
             }
             Failure::Query(cause) if is_conflict(&cause) || is_timeout(&cause) => {
                 tracing::warn!(%cause, "PostgreSQL is too busy");
