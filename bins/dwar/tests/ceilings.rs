@@ -159,20 +159,12 @@ fn lines(service: &Service, text: &str) -> usize {
     service.stderr().iter().filter(|line| line.contains(text)).count()
 }
 
-async fn becomes(service: &Service, status: u16) {
-    let until = Instant::now() + PATIENCE;
-    while service.get("", "/readyz").await.status != status {
-        assert!(Instant::now() < until, "/readyz never said {status}: {:?}", complaints(service));
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
 /// Fills the disk under a running service, looks at what it does, makes room, and looks again.
 async fn outlives_a_full_disk(service: Service, disk: &Disk) {
     let project = service.world.project("100");
     let phone = service.world.phone();
     let tokens = service.log_in(&project.test, &phone).await;
-    becomes(&service, 200).await;
+    service.becomes(200).await;
     let before = complaints(&service).len();
 
     disk.fill();
@@ -198,7 +190,7 @@ async fn outlives_a_full_disk(service: Service, disk: &Disk) {
         }
     }
     // Not ready, as soon as that is proven anew, and what needs no writing goes on.
-    becomes(&service, 503).await;
+    service.becomes(503).await;
     assert_eq!(service.get("", "/healthz").await.status, 200);
     assert_eq!(service.get("", "/.well-known/jwks.json").await.status, 200);
     service.validate(&project.test, &tokens["access_token"]).await.ok();
@@ -229,7 +221,7 @@ async fn outlives_a_full_disk(service: Service, disk: &Disk) {
         assert!(Instant::now() < until, "it did not recover");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    becomes(&service, 200).await;
+    service.becomes(200).await;
     service.log_in(&project.test, &service.world.phone()).await;
     service.send(&project.live, &service.world.phone()).await.ok();
     assert_eq!(lines(&service, "the disk is full"), 1);

@@ -14,14 +14,6 @@ const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
 /// How soon a service is ready after there is a new primary.
 const SOON: Duration = Duration::from_secs(10);
 
-async fn becomes(service: &Service, status: u16) {
-    let until = Instant::now() + SOON;
-    while service.get("", "/readyz").await.status != status {
-        assert!(Instant::now() < until, "/readyz did not say {status} in time");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
 fn lines(service: &Service, text: &str) -> usize {
     service.stderr().iter().filter(|line| line.contains(text)).count()
 }
@@ -55,7 +47,7 @@ async fn after_a_failover_the_server_that_writes_is_used_and_no_other_is_believe
     let service = service_at(&servers.url(&[FIRST, SECOND], "dwar"));
     let project = service.world.project("100");
     let (ended, kept) = sessions(&service, &project.test).await;
-    becomes(&service, 200).await;
+    service.becomes(200).await;
 
     // The old primary is fenced, and its connections stay open; a session ends at the new one.
     let fence = "ALTER SYSTEM SET default_transaction_read_only = on; SELECT pg_reload_conf()";
@@ -66,7 +58,7 @@ async fn after_a_failover_the_server_that_writes_is_used_and_no_other_is_believe
     other.logout(&project.test, &ended).await.ok();
     let promoted = Instant::now();
     never_valid(&service, &project.test, &ended).await;
-    becomes(&service, 200).await;
+    service.becomes(200).await;
     assert!(promoted.elapsed() < SOON);
     serves(&service, &project.test, &kept).await;
     assert!(lines(&service, "PostgreSQL is read-only; every connection") >= 1);
@@ -76,10 +68,12 @@ async fn after_a_failover_the_server_that_writes_is_used_and_no_other_is_believe
     servers.demote(FIRST);
     servers.up(FIRST);
     servers.down(SECOND);
-    becomes(&service, 503).await;
+    service.becomes(503).await;
     never_valid(&service, &project.test, &ended).await;
     servers.up(SECOND);
-    becomes(&service, 200).await;
+    let up = Instant::now();
+    service.becomes(200).await;
+    assert!(up.elapsed() < SOON);
     serves(&service, &project.test, &kept).await;
     never_valid(&service, &project.test, &ended).await;
 
@@ -148,7 +142,7 @@ const PROOFS: &str = "SELECT writes FROM write_proofs";
 
 async fn the_write_is_proven_once_a_second_for_all(database: Database) {
     let service = Service::start(database);
-    becomes(&service, 200).await;
+    service.becomes(200).await;
     let (began, before) = (Instant::now(), service.world.database.number(PROOFS).await);
     for _ in 0..4 {
         let ask = |_| service.request(reqwest::Method::GET, "/readyz");
@@ -159,7 +153,7 @@ async fn the_write_is_proven_once_a_second_for_all(database: Database) {
     let most = 2 + i64::try_from(began.elapsed().as_secs()).unwrap();
     assert!(proofs <= most, "{proofs} proofs in {:?}", began.elapsed());
     tokio::time::sleep(Duration::from_secs(1)).await;
-    becomes(&service, 200).await;
+    service.becomes(200).await;
     assert!(service.world.database.number(PROOFS).await > before, "nothing was written");
 }
 
@@ -197,7 +191,7 @@ impl Holder {
 
 async fn a_database_that_takes_no_writes_is_not_ready_and_piles_nobody_up(database: Database) {
     let service = Service::start(database);
-    becomes(&service, 200).await;
+    service.becomes(200).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let holder = Holder::of(&service.world.database).await;
     let asked = at_once((0..60).map(|_| service.request(reqwest::Method::GET, "/readyz")));
@@ -211,7 +205,7 @@ async fn a_database_that_takes_no_writes_is_not_ready_and_piles_nobody_up(databa
     assert_eq!(tally(&answers)["SERVICE_UNAVAILABLE"], 60);
     assert!(waiting <= 2, "{waiting} connections wait for the proof");
     holder.let_go().await;
-    becomes(&service, 200).await;
+    service.becomes(200).await;
 }
 
 /// One is the proof, one more the loop's.
@@ -234,7 +228,7 @@ async fn a_file_that_is_not_where_it_was_is_noticed_and_nothing_is_written_to_it
     let away = beside(&file, ".away");
     let key = service.world.project("100").test;
     let token = service.log_in(&key, &service.world.phone()).await["access_token"].clone();
-    becomes(&service, 200).await;
+    service.becomes(200).await;
 
     let log = beside(&file, "-wal");
     for (round, (part, replaced)) in
@@ -246,12 +240,12 @@ async fn a_file_that_is_not_where_it_was_is_noticed_and_nothing_is_written_to_it
         }
         // Not even what came before the next look at it.
         service.send(&key, &service.world.phone()).await.refused(503, "SERVICE_UNAVAILABLE");
-        becomes(&service, 503).await;
+        service.becomes(503).await;
         service.validate(&key, &token).await.refused(503, "SERVICE_UNAVAILABLE");
         assert_eq!(service.get("", "/healthz").await.status, 200);
         assert_eq!(part.exists(), replaced, "nothing is made in its place");
         std::fs::rename(&away, part).unwrap();
-        becomes(&service, 200).await;
+        service.becomes(200).await;
         assert_eq!(service.validate(&key, &token).await.ok()["valid"], true);
         service.log_in(&key, &service.world.phone()).await;
         assert_eq!(lines(&service, MOVED), round + 1, "once each");
@@ -265,7 +259,7 @@ async fn a_file_that_is_not_where_it_was_is_noticed_and_nothing_is_written_to_it
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     std::fs::rename(&away, &file).unwrap();
-    becomes(&service, 200).await;
+    service.becomes(200).await;
     let world = service.kill();
     world.database.check();
     world.audit();
@@ -282,10 +276,10 @@ async fn a_link_that_leads_elsewhere_is_noticed() {
         .with("DWAR__SECRETS__MASTER_KEY", KEY);
     std::fs::write(folder.join("dwar.db"), "").unwrap();
     let service = Service::start_in(world);
-    becomes(&service, 200).await;
+    service.becomes(200).await;
     std::fs::write(folder.join("other.db"), "").unwrap();
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(folder.join("other.db"), &link).unwrap();
-    becomes(&service, 503).await;
+    service.becomes(503).await;
     assert_eq!(lines(&service, MOVED), 1);
 }

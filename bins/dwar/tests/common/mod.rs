@@ -354,6 +354,15 @@ impl Service {
         self.verify(key, phone, &code).await.ok()
     }
 
+    /// Waits until `/readyz` answers this, as it does at most once a second anew.
+    pub async fn becomes(&self, status: u16) {
+        let until = Instant::now() + PATIENCE;
+        while self.get("", "/readyz").await.status != status {
+            assert!(Instant::now() < until, "/readyz never said {status}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     pub async fn validate(&self, key: &str, token: &Value) -> Answer {
         self.post(key, "/v1/session/validate", json!({ "access_token": token })).await
     }
