@@ -74,6 +74,10 @@ life() {
     grep -q 'production refuses' "$scratch/refused" || { cat "$scratch/refused"; fail "not a refusal"; }
 
     configure "$1"
+    # By root, before the service ever ran.
+    [ "$1" = PostgreSQL ] || in_root dwar --config /etc/dwar/dwar.toml migrate >/dev/null 2>&1 || fail "migrate by root"
+    in_root dwar --config /etc/dwar/dwar.toml doctor >/dev/null 2>&1 || true
+    [ -z "$(find "$root/var/lib/dwar" -user root)" ] || fail "a command of root left files of root"
     start_service
     local key before project
     project=$(dwar project create --name Shop --balance-rupees 100 --json)
@@ -105,6 +109,13 @@ life() {
     in_root apt-get purge -y -qq dwar >>"$scratch/apt.log" 2>&1
     [ ! -e "$root/var/lib/dwar" ] && [ ! -e "$root/etc/dwar" ] || fail "the purge left data or configuration"
     ! in_root getent passwd dwar || fail "the purge left the user"
+    if [ "$1" = PostgreSQL ]; then
+        [ "$(stat -c '%a %u' "$root"/var/backups/dwar-keys.*)" = "700 0" ] || fail "the purge left keys to others"
+        grep -rq '^DWAR__SECRETS__MASTER_KEY=.' "$root"/var/backups/dwar-keys.* || fail "the purge lost the master key"
+        grep -q /var/backups/dwar-keys "$scratch/apt.log" || fail "the purge does not say where the key is"
+    else
+        ! compgen -G "$root/var/backups/dwar-keys.*" >/dev/null || fail "the purge kept the key of what it deleted"
+    fi
 }
 
 # configure STORE: what an administrator writes.
