@@ -7,6 +7,7 @@ mod config;
 mod descriptors;
 mod hardening;
 mod modes;
+mod owner;
 mod strength;
 mod telemetry;
 mod wiring;

@@ -5,9 +5,12 @@
 
 mod common;
 
-use common::{Database, Project, Service, World};
+use common::{Answer, Database, Project, Service, World, answer};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
@@ -16,10 +19,20 @@ on_both_databases! {
     a_database_from_before_is_noted_once_its_keys_are_proved;
     what_only_reads_makes_nothing;
     a_start_that_was_killed_can_be_repeated;
+    many_first_starts_in_one_folder_agree_on_a_key;
+    what_may_only_be_read_is_read_and_nothing_else;
+    what_root_makes_belongs_to_the_owner_of_the_folder;
+    a_master_key_is_replaced_in_two_steps_under_two_instances;
 }
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const OTHER: &str = "T3RoZXJPdGhlck90aGVyT3RoZXJPdGhlck90aGVyT3Q=";
+
+/// A user who is not root: nobody.
+const SOMEBODY: u32 = 65_534;
+/// `openssl rand -base64 32`, once for each.
+const OLD: &str = "3k0mD4RpJ7m1WmyCHv1KTY3lZ9pQ8nUeX2c6sV5gB0E=";
+const NEW: &str = "qL8vXn2TzS5wYb7JdR1cKf4HgU6mP9oEaI3tC0xVh2M=";
 
 /// Every command that writes, for this project.
 fn writing(project: &str) -> Vec<Vec<&str>> {
@@ -34,7 +47,7 @@ fn writing(project: &str) -> Vec<Vec<&str>> {
         with(&["wallet", "prove"], &[]),
         vec!["signing-key", "rotate"],
         with(&["webhook", "add"], &["--url", "https://example.com/dwar"]),
-        vec!["operator", "invite", "--name", "meera", "--owner"],
+        vec!["operator", "remove", "--name", "meera"],
         vec!["admin-token", "add", "--name", "ci", "--everything"],
         with(&["hook", "add"], &["--kind", "supabase", "--mode", "live", "--expires-in", "600"]),
         vec!["serve"],
@@ -100,9 +113,8 @@ async fn contents(world: &World) -> Vec<(String, String)> {
 fn sentence(arguments: &[&str], output: &Output) -> String {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {error}");
-    let last = error.lines().last().unwrap_or_default().to_owned();
-    assert!(last.starts_with("dwar: "), "{arguments:?}: {error}");
-    last
+    let told = error.lines().find(|line| line.starts_with("dwar: "));
+    told.unwrap_or_else(|| panic!("{arguments:?}: {error}")).to_owned()
 }
 
 /// A service that was used: with a signing key, a project and somebody who logged in.
@@ -153,15 +165,10 @@ async fn a_wrong_key_changes_nothing(database: Database) {
     service.log_in(&project.live, &service.world.phone()).await;
 }
 
-/// A database of an earlier version has no check values yet.
+/// A database of an earlier version has noted no keys yet.
 async fn a_database_from_before_is_noted_once_its_keys_are_proved(database: Database) {
     let (mut world, project) = used(database).await;
-    for sql in [
-        "DROP TABLE key_checks",
-        "DELETE FROM __diesel_schema_migrations WHERE version >= '20261126060000'",
-    ] {
-        world.database.run(sql).await;
-    }
+    world.database.run("DELETE FROM key_checks").await;
     let path = key_file(&world);
     let key = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, OTHER).unwrap();
@@ -172,7 +179,7 @@ async fn a_database_from_before_is_noted_once_its_keys_are_proved(database: Data
     let refused = sentence(&["migrate"], &world.run(&["migrate"]));
     assert!(refused.contains("the lookup key is not"), "{refused}");
     world.settings.pop();
-    assert_eq!(world.cli(&["migrate"])["applied"].as_array().unwrap().len(), 1);
+    world.cli(&["migrate"]);
     assert_eq!(world.database.number("SELECT count(*) FROM key_checks").await, 2);
     let service = Service::start_in(world);
     service.log_in(&project.live, &service.world.phone()).await;
@@ -217,6 +224,22 @@ async fn a_start_that_was_killed_can_be_repeated(database: Database) {
     }
     let service = Service::start_in(world);
     let project = service.world.project("10");
+    service.log_in(&project.live, &service.world.phone()).await;
+}
+
+async fn many_first_starts_in_one_folder_agree_on_a_key(database: Database) {
+    let world = World::new(database);
+    let start = |_| {
+        let mut command = world.command(&["migrate"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let started: Vec<_> = (0..4).map(start).collect();
+    for child in started {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    let project = world.project("10");
+    let service = Service::start_in(world);
     service.log_in(&project.live, &service.world.phone()).await;
 }
 
@@ -282,4 +305,213 @@ async fn a_wrong_key_is_found_when_a_late_database_answers() {
     assert!(told.contains("dwar: the master key is not the one of this database"), "{told}");
     assert!(!told.contains("Dwar is ready"), "{told}");
     assert!(contents(&service.world).await == before);
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+/// Takes the right to change this away: from us, or as root from whom we become.
+fn freeze(folder: &Path) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_key = path.extension().is_some_and(|extension| extension == "key");
+        if is_root() && is_key {
+            chown(&path, Some(SOMEBODY), Some(SOMEBODY)).unwrap();
+        }
+        let mode = if is_key { 0o400 } else { 0o444 };
+        std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+    }
+    if is_root() {
+        chown(folder, Some(SOMEBODY), Some(SOMEBODY)).unwrap();
+    }
+    std::fs::set_permissions(folder, Permissions::from_mode(0o555)).unwrap();
+}
+
+/// A role of the server that may read what is in this database, and no more.
+async fn reader_of(database: &Database) -> String {
+    let url = database.url();
+    let (base, name) = url.rsplit_once('/').unwrap();
+    let role = format!("{name}_reader");
+    for sql in [
+        format!("CREATE ROLE {role} LOGIN PASSWORD 'only-reads-4711'"),
+        format!("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"),
+    ] {
+        database.run(&sql).await;
+    }
+    let host = base.rsplit_once('@').unwrap().1;
+    format!("postgres://{role}:only-reads-4711@{host}/{name}")
+}
+
+async fn what_may_only_be_read_is_read_and_nothing_else(database: Database) {
+    let (world, project) = used(database).await;
+    only_reads(&world, &project).await;
+    if let Database::Sqlite(_) = world.database {
+        // With what was left behind by a service that was killed.
+        let service = Service::start(Database::sqlite());
+        let project = service.world.project("100");
+        service.log_in(&project.live, &service.world.phone()).await;
+        only_reads(&service.kill(), &project).await;
+    }
+}
+
+async fn only_reads(world: &World, project: &Project) {
+    let mut role = None;
+    let reader = match &world.database {
+        Database::Postgres { .. } => {
+            let url = reader_of(&world.database).await;
+            role = Some(url.split(['/', ':']).nth(3).unwrap().to_owned());
+            let reader = World::new(Database::None).with("DWAR__DATABASE__URL", &url);
+            let key = key_file(world);
+            reader.with("DWAR__SECRETS__MASTER_KEY_FILE", key.to_str().unwrap())
+        }
+        _ => {
+            let folder = world.database.folder();
+            freeze(folder);
+            let url = format!("sqlite://{}/dwar.db", folder.display());
+            World::new(Database::None).with("DWAR__DATABASE__URL", &url)
+        }
+    };
+    let before = files(world);
+    for arguments in reading(&project.id) {
+        let output = reader.run(&arguments);
+        if arguments[0] == "doctor" {
+            // It may say that nothing can be written.
+            let report = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(report.contains("matches the stored data"), "{report}");
+        } else {
+            assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+        }
+        assert_eq!(files(world), before, "{arguments:?}");
+    }
+    let listed = reader.cli(&["project", "list"]);
+    assert_eq!(listed["items"][0]["project_id"], json!(project.id));
+    for arguments in writing(&project.id) {
+        // With nothing to apply or to note there is nothing to write.
+        if arguments[0] == "migrate" || arguments[0] == "serve" {
+            continue;
+        }
+        sentence(&arguments, &reader.run(&arguments));
+        assert_eq!(files(world), before, "{arguments:?}");
+    }
+    std::fs::set_permissions(world.database.folder(), Permissions::from_mode(0o755)).unwrap();
+    if let Some(role) = role {
+        world.database.run(&format!("DROP OWNED BY {role}")).await;
+        world.database.run(&format!("DROP ROLE {role}")).await;
+    }
+}
+
+/// Root alone can try this.
+async fn what_root_makes_belongs_to_the_owner_of_the_folder(database: Database) {
+    if !is_root() {
+        return;
+    }
+    let world = World::new(database);
+    let folder = world.database.folder().to_path_buf();
+    chown(&folder, Some(SOMEBODY), Some(SOMEBODY)).unwrap();
+    world.cli(&["doctor"]);
+    world.cli(&["migrate"]);
+    let project = world.project("10");
+    let service = Service::start_in(world);
+    service.log_in(&project.live, &service.world.phone()).await;
+    let made = files(&service.world);
+    assert!(!made.is_empty());
+    for name in made {
+        let found = std::fs::metadata(folder.join(&name)).unwrap();
+        assert_eq!((found.uid(), found.mode() & 0o777), (SOMEBODY, 0o600), "{name}");
+    }
+    let world = service.kill();
+    // A file of somebody else there is not taken by force.
+    let (theirs, before) = (key_file(&world), contents(&world).await);
+    chown(&theirs, Some(0), Some(0)).unwrap();
+    for arguments in [vec!["project", "list"], vec!["signing-key", "rotate"], vec!["serve"]] {
+        let told = sentence(&arguments, &world.run(&arguments));
+        assert!(told.contains("cannot use the master key file"), "{told}");
+    }
+    assert!(contents(&world).await == before);
+}
+
+/// An instance on the database at this URL, with these keys.
+fn keyed(url: &str, master: &str, older: &str, lookup: &str) -> World {
+    World::new(Database::None)
+        .with("DWAR__DATABASE__URL", url)
+        .with("DWAR__SECRETS__MASTER_KEY", master)
+        .with("DWAR__SECRETS__OLDER_MASTER_KEYS", older)
+        .with("DWAR__SECRETS__LOOKUP_KEY", lookup)
+}
+
+/// What one instance does, the other goes on with.
+async fn go_together(one: &Service, other: &Service, project: &Project, phone: &str) {
+    let key = &project.live;
+    let send = |service: &Service| {
+        let call = service.call(key, "/v1/otp/send", &json!({ "phone": phone }));
+        answer(call.header("Idempotency-Key", format!("send-{phone}")))
+    };
+    let sent = send(one).await.ok();
+    assert_eq!(send(other).await.ok(), sent, "a repeated send");
+    let code = one.code(key, phone).await;
+    let login = other.verify(key, phone, &code).await.ok();
+    let found = one.get(key, &format!("/v1/identity?phone={phone}")).await.ok();
+    let again = other.get(key, &format!("/v1/identity?phone={phone}")).await.ok();
+    assert_eq!(found, again);
+    let refresh = |service: &Service| {
+        let body = json!({ "refresh_token": login["refresh_token"] });
+        let call = service.call(key, "/v1/session/refresh", &body);
+        answer(call.header("Idempotency-Key", format!("refresh-{phone}")))
+    };
+    let fresh: Answer = refresh(one).await;
+    assert_eq!(refresh(other).await.ok(), fresh.ok(), "a repeated refresh");
+}
+
+/// What doctor says of the master key.
+fn told_of_key(world: &World) -> String {
+    let report: Value = world.cli(&["doctor"]);
+    let checks = report["checks"].as_array().unwrap().clone();
+    let check = checks.into_iter().find(|check| check["name"] == "master key").unwrap();
+    check["detail"].as_str().unwrap().to_owned()
+}
+
+async fn a_master_key_is_replaced_in_two_steps_under_two_instances(database: Database) {
+    let url = database.url();
+    let start = |master: &str, older: &str, lookup: &str| {
+        Service::start_in(keyed(&url, master, older, lookup))
+    };
+    let (mut one, mut other) = (start(OLD, "", ""), start(OLD, "", ""));
+    let project = one.world.project("1000");
+    one.world.cli(&["project", "set", "--project", &project.id, "--identity-lookup", "on"]);
+    let mut phones = (0..).map(|n| format!("98765{n:05}"));
+    let mut both_ways = async |one: &Service, other: &Service| {
+        go_together(one, other, &project, &phones.next().unwrap()).await;
+        go_together(other, one, &project, &phones.next().unwrap()).await;
+    };
+    both_ways(&one, &other).await;
+
+    // Without `lookup_key` the next master key would take its place.
+    let hasty = keyed(&url, OLD, NEW, "");
+    let told = sentence(&["serve"], &hasty.run(&["serve"]));
+    assert!(told.contains("the lookup key is not the one"), "{told}");
+
+    let steps = [(OLD, NEW, "step 1", "step 1"), (NEW, OLD, "step 2", "matches")];
+    for (master, older, before, after) in steps {
+        let told = told_of_key(&keyed(&url, master, older, OLD));
+        assert!(told.contains(before), "{told}");
+        one = start(master, older, OLD);
+        both_ways(&one, &other).await;
+        other = start(master, older, OLD);
+        both_ways(&one, &other).await;
+        let told = told_of_key(&one.world);
+        assert!(told.contains(after), "{told}");
+    }
+
+    // Whoever was left behind is told so, and does no harm.
+    for (master, older) in [(OLD, ""), (OTHER, OLD)] {
+        let behind = keyed(&url, master, older, OLD);
+        let told = sentence(&["serve"], &behind.run(&["serve"]));
+        assert!(told.contains("the master key is not the one"), "{told}");
+    }
+    one.world.cli(&["signing-key", "rotate"]);
+    let dropped = told_of_key(&keyed(&url, NEW, "", OLD));
+    assert!(dropped.contains("cannot be read"), "{dropped}");
+    both_ways(&one, &other).await;
+    drop(database);
 }

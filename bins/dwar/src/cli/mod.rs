@@ -23,6 +23,7 @@ mod webhook;
 
 use crate::causes::{self, Cause};
 use crate::config::{self, Config, ConfigError};
+use crate::owner::become_owner_of_data;
 use crate::wiring::{Access, Core, Location, WiringError};
 use crate::{hardening, telemetry};
 use answer::Answer;
@@ -245,6 +246,8 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         }
         Err(cause) => return Err(cause.into()),
     };
+    // After all that only root may be able to read, and before the first thread.
+    become_owner_of_data(&config)?;
     // Commands are short, and their users see what they do.
     let traces = matches!(command, Command::Serve).then_some(&config.traces);
     let telemetry = telemetry::start(&config.log, traces)?;

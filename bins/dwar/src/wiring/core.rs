@@ -14,7 +14,7 @@ use dwar_ratelimit::QuotaLeases;
 use dwar_sqlite::OpenError;
 use dwar_system::{SystemClock, SystemEntropy};
 use dwar_webhooks::{HttpWebhookSender, UnusableClient};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What every command needs: configuration, database, and what use cases are built from.
@@ -49,6 +49,13 @@ pub enum WiringError {
     },
     #[error(transparent)]
     Store(StoreError),
+    #[error(
+        "{} belongs to user {owner}, as whom root has to work there, which the system does not allow: {cause}",
+        folder.display()
+    )]
+    NotTheOwner { folder: PathBuf, owner: u32, cause: std::io::Error },
+    #[error("the system does not allow this process to protect its memory: {0}")]
+    Unsealed(std::io::Error),
     #[error("production refuses files that others can read:\n  {}", .0.join("\n  "))]
     OpenToOthers(Vec<String>),
     #[error(transparent)]
@@ -121,6 +128,20 @@ impl Core {
     pub fn webhook_sender(&self) -> Result<Arc<dyn WebhookSender>, WiringError> {
         Ok(Arc::new(HttpWebhookSender::new(self.config.events)?))
     }
+}
+
+/// Where commands make files: the folder of the SQLite database, else that of the master key.
+pub fn data_folder(config: &Config) -> Result<Option<PathBuf>, WiringError> {
+    let location = Location::of(&config.database)?;
+    let file = match (&location, KeySource::of(&config.secrets, &location)) {
+        (Location::Sqlite(path), _) => path.clone(),
+        (_, KeySource::File(path)) => path,
+        _ => return Ok(None),
+    };
+    // Links are followed, as SQLite does.
+    let file = file.canonicalize().unwrap_or(file);
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Ok(Some(folder.unwrap_or(Path::new(".")).to_path_buf()))
 }
 
 /// The files of this configuration that should be its user's alone and are not, a sentence each.

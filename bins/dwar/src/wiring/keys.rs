@@ -140,7 +140,8 @@ impl KeyHolder for Keyset {
     }
 }
 
-/// Whether this database file, which is only read, belongs to the configured keys.
+/// Whether this database file, which is only read, belongs to the configured keys; one that is empty or not
+/// there belongs to any.
 ///
 /// # Errors
 /// A sentence that says what does not fit, or why it cannot be told.

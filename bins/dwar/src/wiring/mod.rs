@@ -15,7 +15,7 @@ mod readiness;
 mod stores;
 
 pub use application::{Application, StopHandle, keep_preparing, prepare};
-pub use core::{Core, WiringError, key_file, open_files};
+pub use core::{Core, WiringError, data_folder, key_file, open_files};
 pub use gateways::{
     available as available_providers, http_client, reporting as reporting_providers,
 };

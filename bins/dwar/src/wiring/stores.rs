@@ -122,8 +122,8 @@ is_database!(PostgresStore);
 /// Always up to date, in reach, and this process's alone, so that no other key can meet it.
 #[async_trait]
 impl Database for MemoryStore {
-    async fn migrate(&self, _: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
-        Ok(Vec::new())
+    async fn migrate(&self, keys: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
+        keys.claim(&Found { is_empty: true, ..Found::default() }).map(|_| Vec::new())
     }
 
     async fn look_for_keys(&self) -> Result<Found, StoreError> {

@@ -30,7 +30,8 @@ pub enum StoreError {
         /// Primary key of the row.
         row: String,
     },
-    /// What is stored was not made by a version that this one follows. Says what to do.
+    /// What is stored was not made by a version that this one follows, or under other keys. Says what to
+    /// do.
     #[error("{0}")]
     Foreign(String),
     /// The store answered with a failure that is ours to fix.
