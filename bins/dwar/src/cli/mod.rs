@@ -246,8 +246,11 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         }
         Err(cause) => return Err(cause.into()),
     };
-    // After all that only root may be able to read, and before the first thread.
-    become_owner_of_data(&config)?;
+    // After all that only root may be able to read, and before the first thread. Those two read and write
+    // files elsewhere, and see to the owner of the database themselves.
+    if !matches!(command, Command::Backup(_) | Command::Restore(_)) {
+        become_owner_of_data(&config)?;
+    }
     // Commands are short, and their users see what they do.
     let traces = matches!(command, Command::Serve).then_some(&config.traces);
     let telemetry = telemetry::start(&config.log, traces)?;
