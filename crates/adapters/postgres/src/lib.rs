@@ -60,6 +60,7 @@ mod unreadable;
 
 pub use connection::error::InvalidUrl;
 pub use connection::settings::Settings;
+pub use connection::url::PostgresUrl;
 
 use caller::{CallerOf, SoughtWith};
 use diesel::prelude::*;

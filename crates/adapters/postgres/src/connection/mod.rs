@@ -15,6 +15,7 @@ pub(crate) mod project_queue;
 pub(crate) mod room;
 pub(crate) mod settings;
 pub(crate) mod sweep;
+pub(crate) mod url;
 
 pub(crate) use diesel::PgConnection as Conn;
 pub(crate) use diesel::pg::Pg as Backend;

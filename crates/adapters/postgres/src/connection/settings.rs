@@ -1,9 +1,7 @@
 use crate::connection::error::InvalidUrl;
+use crate::connection::url::PostgresUrl;
 use std::fmt;
 use std::time::Duration;
-
-/// Values of libpq's `target_session_attrs` that lead to a server with which nothing works.
-const NEVER_WRITE: [&str; 3] = ["read-only", "standby", "prefer-standby"];
 
 /// How to reach PostgreSQL, and how long to wait for it. `Debug` hides the URL.
 #[derive(Clone)]
@@ -75,32 +73,14 @@ impl Settings {
     /// libpq quotes parts of a URL that it cannot read in its messages; a password written in
     /// plain where it should be percent-encoded would end up in a log. Hence the checks.
     pub(crate) fn connection_url(&self) -> Result<String, InvalidUrl> {
+        self.url.parse::<PostgresUrl>()?;
         let (base, query) = self.url.split_once('?').unwrap_or((&self.url, ""));
-        let rest = base
-            .strip_prefix("postgres://")
-            .or_else(|| base.strip_prefix("postgresql://"))
-            .ok_or(InvalidUrl("has to begin with postgres://"))?;
-        let path = rest.split_once('/').map_or("", |(_, path)| path);
-        if path.contains('@') || query.contains('@') || rest.matches('@').count() > 1 {
-            return Err(InvalidUrl("has to have / ? and @ in names and passwords percent-encoded"));
-        }
-        if !self.url.bytes().all(|byte| byte.is_ascii_graphic()) || !well_encoded(&self.url) {
-            return Err(InvalidUrl("is not well percent-encoded"));
-        }
-        let query = self.with_options(query)?;
-        Ok(format!("{base}?{query}"))
+        Ok(format!("{base}?{}", self.with_options(query)))
     }
 
-    fn with_options(&self, query: &str) -> Result<String, InvalidUrl> {
-        let mut given: Vec<(&str, String)> = Vec::new();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) =
-                pair.split_once('=').ok_or(InvalidUrl("has an option without a value"))?;
-            if name == "target_session_attrs" && NEVER_WRITE.contains(&value) {
-                return Err(InvalidUrl("asks for a server that takes no writes"));
-            }
-            given.push((name, value.to_owned()));
-        }
+    fn with_options(&self, query: &str) -> String {
+        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        let mut given: Vec<_> = pairs.map(|(name, value)| (name, value.to_owned())).collect();
         for (name, value) in self.defaults() {
             match given.iter_mut().find(|(known, _)| *known == name) {
                 // The last setting of a parameter wins.
@@ -110,7 +90,7 @@ impl Settings {
             }
         }
         let pairs: Vec<_> = given.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        Ok(pairs.join("&"))
+        pairs.join("&")
     }
 
     /// What each session is to be set to, in the units of `pg_settings`.
@@ -173,13 +153,6 @@ impl fmt::Debug for Settings {
 /// PostgreSQL reads 0 as "never".
 fn millis(wait: Duration) -> String {
     wait.as_millis().clamp(1, i32::MAX.unsigned_abs().into()).to_string()
-}
-
-fn well_encoded(text: &str) -> bool {
-    text.split('%').skip(1).all(|tail| {
-        let code = tail.get(..2).filter(|code| *code != "00");
-        code.is_some_and(|code| code.bytes().all(|digit| digit.is_ascii_hexdigit()))
-    })
 }
 
 #[cfg(test)]
