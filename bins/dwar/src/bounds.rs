@@ -1,13 +1,12 @@
 //! What production refuses: each rule once, with its reason. `docs/operations/production.md` lists the same
 //! rows; a test holds the two together.
 
-mod database_url;
+pub mod database_url;
 mod rules;
 
 use crate::config::{Config, ConfigError, RunMode, invalid};
 use std::net::ToSocketAddrs;
 
-pub use database_url::{MEMORY, garbled};
 pub use rules::RULES;
 
 /// The values of a number that production takes.

@@ -1,12 +1,17 @@
-//! Configuration: embedded defaults, then a file, then the environment; typed and checked.
+//! Configuration: embedded defaults, then a file, then the environment, then a file of variables; typed and
+//! checked.
 
+mod check;
+mod env_file;
 mod load;
+mod sentences;
+pub mod text;
 
 #[cfg(test)]
 pub use load::is_for_us_alone;
-pub use load::{built_in, load, toml_sentence};
+pub use load::{built_in, load};
+pub use sentences::toml_sentence;
 
-use crate::bounds::{self, Bound, NUMBERS};
 use dwar_gateways::{BaseUrl, Secret};
 use dwar_sqlite::Synchronous;
 use dwar_webhooks::WebhookSettings;
@@ -34,9 +39,9 @@ pub struct Config {
     /// Every number by its key. Those that only the use cases need are here and in no field.
     #[serde(skip)]
     pub numbers: BTreeMap<&'static str, u64>,
-    /// The operator's own file, if a secret is filled in there.
+    /// The operator's own files, of settings and of variables, in which a secret is filled in.
     #[serde(skip)]
-    pub secret_file: Option<PathBuf>,
+    pub secret_files: Vec<PathBuf>,
     /// What production would refuse; nothing in production.
     #[serde(skip)]
     pub objections: Vec<String>,
@@ -118,47 +123,6 @@ pub enum ConfigError {
     Unsafe(Vec<String>),
 }
 
-impl Config {
-    /// Refuses values that no part of the program could make sense of.
-    fn check(&self) -> Result<(), ConfigError> {
-        let zero = |bound: &&Bound| bound.positive && self.numbers.get(bound.key) == Some(&0);
-        if let Some(bound) = NUMBERS.iter().find(zero) {
-            return Err(invalid(bound.key, "must be more than 0"));
-        }
-        // A delivery that takes longer than its lease would be done twice.
-        if self.numbers.get("events.timeout_seconds") > Some(&45) {
-            return Err(invalid("events.timeout_seconds", "must be 45 at most"));
-        }
-        if !self.dashboard.public_url_is_sound() {
-            return Err(invalid(
-                "dashboard.public_url",
-                "is the address in the browser, such as https://console.example.com",
-            ));
-        }
-        let production = self.environment == RunMode::Production;
-        if let Some(address) = self.metrics.open_to_others(production) {
-            let problem =
-                format!("{address} can be reached from other machines: set metrics.token too");
-            return Err(invalid("metrics.address", problem));
-        }
-        if !(0.0..=1.0).contains(&self.traces.ratio) {
-            return Err(invalid("traces.ratio", "must be between 0 and 1"));
-        }
-        if self.tokens.issuer.is_empty() {
-            return Err(invalid("tokens.issuer", "must not be empty"));
-        }
-        let Database { url, direct_url, .. } = &self.database;
-        for (key, url) in [("database.url", url), ("database.direct_url", direct_url)] {
-            if bounds::garbled(url.expose()) {
-                let problem = "user and password have to be percent-encoded (@ is %40, / is %2F, % \
-                               is %25, # is %23)";
-                return Err(invalid(key, problem));
-            }
-        }
-        Ok(())
-    }
-}
-
 /// The entries of a list separated by commas.
 pub fn names(list: &str) -> Vec<String> {
     list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
@@ -174,7 +138,11 @@ mod tests {
     use super::*;
 
     fn from_env(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
-        load(None, pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+        load(
+            None,
+            None,
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
+        )
     }
 
     #[test]
@@ -194,7 +162,7 @@ mod tests {
         let file = dir.path().join("own.toml");
         std::fs::write(&file, "demo = false\n[http]\naddress = \"127.0.0.1:1\"\n").unwrap();
         let env = [("DWAR__HTTP__ADDRESS".to_owned(), "127.0.0.1:2".to_owned())];
-        let config = load(Some(&file), env).unwrap();
+        let config = load(Some(&file), None, env).unwrap();
         assert_eq!((config.demo, config.http.address.as_str()), (false, "127.0.0.1:2"));
     }
 

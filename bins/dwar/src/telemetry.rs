@@ -6,6 +6,8 @@ mod outlet;
 mod pretty;
 mod traces;
 
+pub use traces::headers as trace_headers;
+
 use crate::config::{ConfigError, Log, LogFormat, Traces, invalid};
 use dwar_kernel::TRACE;
 use dwar_otlp::{TraceLayer, is_traced};
@@ -93,7 +95,8 @@ mod tests {
     /// What requests pay for traces when they are off: the answer is kept where the span would be made.
     #[test]
     fn without_a_collector_nobody_is_asked_about_spans_of_traces() {
-        let config = load(None, [("DWAR__LOG__LEVEL".to_owned(), "trace".to_owned())]).unwrap();
+        let config =
+            load(None, None, [("DWAR__LOG__LEVEL".to_owned(), "trace".to_owned())]).unwrap();
         let begins = tracing::error_span!(target: TRACE_BEGINS, "request");
         let part = tracing::error_span!(target: TRACE, "part");
         let (lines, _until_the_end) = outlet::open(io::sink());

@@ -1,8 +1,10 @@
 //! What requests are told before the database has been brought up to date, what `dwar health` says then,
 //! what the start says of projects that cannot work, what one that cannot listen leaves behind, and what
-//! signals do.
+//! signals do. How settings are read: `start/settings.rs`.
 
 mod common;
+#[path = "start/settings.rs"]
+mod settings;
 
 use common::{Answer, Database, Play, Service, Tap, Vendor, World, answer};
 use dwar_testkit::reserved_port;

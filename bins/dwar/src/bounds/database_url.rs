@@ -1,24 +1,54 @@
+//! What `database.url` says, read once for all who need to know.
+
+use dwar_postgres::PostgresUrl;
 use std::net::IpAddr;
 
 /// The address of a database that lives and dies with the process.
 pub const MEMORY: &str = "memory:";
 
-/// What a PostgreSQL address says about how it is called (libpq, Connection URIs).
-struct Address<'a> {
-    password: &'a str,
-    /// Every host that may be connected to; an empty one is a socket of this machine.
-    hosts: Vec<&'a str>,
-    sslmode: Option<&'a str>,
+/// Where a database is.
+pub enum DatabaseUrl<'a> {
+    /// In this file.
+    Sqlite(&'a str),
+    /// On a server.
+    Postgres,
+    /// In this process.
+    Memory,
+}
+
+/// What the setting says.
+///
+/// # Errors
+/// Why nothing could be opened there, as the end of a sentence that never holds it.
+pub fn read(url: &str) -> Result<DatabaseUrl<'_>, String> {
+    if url == MEMORY {
+        return Ok(DatabaseUrl::Memory);
+    }
+    match url.strip_prefix("sqlite://") {
+        Some(":memory:") => Err("names no file; without one it is memory:".to_owned()),
+        Some(path) if path.contains('?') => Err("takes no options behind its path".to_owned()),
+        Some(path) if !path.is_empty() => Ok(DatabaseUrl::Sqlite(path)),
+        None if url.starts_with("postgres") => read_server(url).map(|_| DatabaseUrl::Postgres),
+        _ => Err("is sqlite://PATH, postgres://… or memory:".to_owned()),
+    }
+}
+
+/// The address of a server.
+///
+/// # Errors
+/// Why nobody could be reached there, as the end of a sentence that never holds it.
+pub fn read_server(url: &str) -> Result<PostgresUrl, String> {
+    url.parse().map_err(|cause: dwar_postgres::InvalidUrl| cause.to_string())
 }
 
 /// How the connection to a server elsewhere may be read or answered by somebody between.
 pub fn problem(url: &str) -> Option<String> {
-    let address = read(url)?;
-    if crate::strength::is_well_known(address.password) {
+    let server = read_server(url).ok()?;
+    if crate::strength::is_well_known(server.password()) {
         return Some("the password is a well-known one from manuals".to_owned());
     }
-    match address.sslmode {
-        _ if address.is_here() => None,
+    match server.sslmode() {
+        _ if is_here(&server) => None,
         Some("verify-full" | "verify-ca" | "require" | "disable") => None,
         _ => Some(
             "names a server on another machine and no sslmode, or one that falls back to plain \
@@ -35,8 +65,8 @@ pub fn remark(url: &str) -> Option<String> {
     if url == MEMORY {
         return Some("database.url: memory: keeps nothing: all is gone when this stops".to_owned());
     }
-    let address = read(url).filter(|address| !address.is_here())?;
-    match address.sslmode {
+    let server = read_server(url).ok().filter(|server| !is_here(server))?;
+    match server.sslmode() {
         Some("disable") => Some(
             "database.url: sslmode=disable sends the password's proof and all data in plain text"
                 .to_owned(),
@@ -49,65 +79,15 @@ pub fn remark(url: &str) -> Option<String> {
     }
 }
 
-/// Whether libpq would take part of the user or the password for something else, and quote it in
-/// the log.
-pub fn garbled(url: &str) -> bool {
-    let Some(rest) = rest(url) else { return false };
-    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
-    let encoded = |(at, _)| {
-        let digits = rest.as_bytes().get(at + 1..at + 3);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    };
-    rest.matches('@').count() > 1
-        || rest.contains('@') != authority.contains('@')
-        || rest.contains(|letter: char| letter.is_whitespace() || letter.is_control())
-        || !rest.match_indices('%').all(encoded)
-}
-
-impl Address<'_> {
-    fn is_here(&self) -> bool {
-        self.hosts.iter().all(|host| {
-            let literal: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
-            host.is_empty()
-                || host.starts_with('/')
-                || host.to_ascii_lowercase().starts_with("%2f")
-                || *host == "localhost"
-                || literal.is_some_and(|address| address.to_canonical().is_loopback())
-        })
-    }
-}
-
-fn rest(url: &str) -> Option<&str> {
-    url.strip_prefix("postgres://").or_else(|| url.strip_prefix("postgresql://"))
-}
-
-fn read(url: &str) -> Option<Address<'_>> {
-    let rest = rest(url)?;
-    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let authority = place.split('/').next().unwrap_or_default();
-    let (user, hosts) = authority.split_once('@').unwrap_or(("", authority));
-    let option = |wanted: &str| {
-        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        // libpq takes the last one.
-        pairs.filter(|(name, _)| *name == wanted).map(|(_, value)| value).next_back()
-    };
-    let mut hosts: Vec<&str> = match option("host") {
-        Some(hosts) => hosts.split(',').collect(),
-        None => hosts.split(',').map(without_port).collect(),
-    };
-    hosts.extend(option("hostaddr").into_iter().flat_map(|hosts| hosts.split(',')));
-    Some(Address {
-        password: option("password").unwrap_or_else(|| user.split_once(':').map_or("", |(_, p)| p)),
-        hosts,
-        sslmode: option("sslmode"),
+/// Whether no host is another machine.
+fn is_here(server: &PostgresUrl) -> bool {
+    server.hosts().iter().all(|host| {
+        let literal: Option<IpAddr> = host.parse().ok();
+        host.is_empty()
+            || host.starts_with('/')
+            || host == "localhost"
+            || literal.is_some_and(|address| address.to_canonical().is_loopback())
     })
-}
-
-fn without_port(host: &str) -> &str {
-    match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => host,
-    }
 }
 
 #[cfg(test)]
@@ -129,6 +109,7 @@ mod tests {
             ("postgres://dwar@localhost,db:5433/dwar", true, false),
             ("postgres://dwar@localhost/dwar?host=db", true, false),
             ("postgres://dwar@localhost/dwar?hostaddr=10.0.0.2", true, false),
+            ("postgres://dwar@%31%30.0.0.2/dwar", true, false),
             ("postgres://dwar@db/dwar?sslmode=prefer", true, false),
             ("postgres://dwar@db/dwar?sslmode=allow", true, false),
             ("postgres://dwar@db/dwar?sslmode=verify-full&sslmode=prefer", true, false),
@@ -149,22 +130,25 @@ mod tests {
     }
 
     #[test]
-    fn what_the_library_would_misread_is_noticed() {
-        for (url, expected) in [
-            ("sqlite:///tmp/a@b@c %.db", false),
-            ("postgres://dwar:pw@db/dwar", false),
-            ("postgres://dwar:p%40w@db/dwar?sslmode=disable", false),
-            ("postgres://dwar@db/dwar", false),
-            ("postgres:///dwar?host=/run/postgresql", false),
-            ("postgres://dwar:p@w@db/dwar", true),
-            ("postgres://dwar:p/w@db/dwar", true),
-            ("postgres://dwar:p?w@db/dwar", true),
-            ("postgres://dwar:p#w@db/dwar", true),
-            ("postgres://dwar:p%w@db/dwar", true),
-            ("postgres://dwar:p%4@db/dwar", true),
-            ("postgres://dwar:p w@db/dwar", true),
+    fn what_leads_nowhere_is_refused() {
+        for (url, right) in [
+            ("memory:", true),
+            ("sqlite://dwar.db", true),
+            ("sqlite:///tmp/a@b@c %.db", true),
+            ("postgres://dwar:p%40w@db/dwar?sslmode=disable", true),
+            ("postgresql:///dwar?host=/run/postgresql", true),
+            ("", false),
+            ("dwar.db", false),
+            ("sqlite:dwar.db", false),
+            ("sqlite://", false),
+            ("sqlite://:memory:", false),
+            ("sqlite:///var/lib/dwar/dwar.db?mode=rwc", false),
+            ("mysql://dwar@db/dwar", false),
+            ("host=db user=dwar", false),
+            ("postgres:dwar", false),
+            ("postgres://dwar:p@w@db/dwar", false),
         ] {
-            assert_eq!(garbled(url), expected, "{url}");
+            assert_eq!(read(url).is_ok(), right, "{url}");
         }
     }
 }

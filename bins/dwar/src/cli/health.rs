@@ -3,7 +3,7 @@
 use super::Failure;
 use super::answer::Answer;
 use crate::config::Config;
-use dwar_gateways::{HttpClient, Method, ProbeAnswer, Secret};
+use dwar_gateways::{HttpClient, Method, ProbeAnswer};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub async fn run(config: Config) -> Result<Answer, Failure> {
 pub async fn readiness(config: &Config, id: &str) -> (String, Result<ProbeAnswer, String>) {
     let address = config.http.address.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
     let url = format!("http://{address}/readyz");
-    let seen = match HttpClient::new(PATIENCE, PATIENCE, &Secret::default()) {
+    let seen = match HttpClient::new(PATIENCE, PATIENCE, None) {
         Ok(client) => client.probe(Method::GET, &url, id).await,
         Err(cause) => Err(cause.to_string()),
     };

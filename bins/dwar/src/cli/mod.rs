@@ -38,7 +38,7 @@ use std::process::ExitCode;
 /// Phone one-time-password authentication that a team runs itself.
 ///
 /// Without a command, `dwar` serves. Settings come from dwar.toml (or --config), then from
-/// DWAR__SECTION__KEY variables. Logs go to standard error, answers to standard output. Exit
+/// DWAR__SECTION__KEY variables, then from those of --env-file. Logs go to standard error, answers to standard output. Exit
 /// status: 0 done, 1 refused or failed, 2 wrong usage.
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
@@ -46,6 +46,9 @@ struct Args {
     /// Configuration file [default: dwar.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// File of DWAR__SECTION__KEY=value lines, read as systemd reads an EnvironmentFile
+    #[arg(long, global = true, value_name = "FILE")]
+    env_file: Option<PathBuf>,
     /// Print the answer as one JSON object
     #[arg(long, global = true)]
     json: bool,
@@ -237,7 +240,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
     let command = args.command.unwrap_or(Command::Serve);
     let loaded = match command {
         Command::Try(_) => r#try::config(),
-        _ => config::load(args.config.as_deref(), std::env::vars_os()),
+        _ => config::load(args.config.as_deref(), args.env_file.as_deref(), std::env::vars_os()),
     };
     let config = match loaded {
         Ok(config) => config,

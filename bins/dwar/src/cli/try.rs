@@ -6,7 +6,7 @@ mod report;
 mod steps;
 
 use super::{Failure, runtime, serve};
-use crate::config::{self, Config, ConfigError};
+use crate::config::{self, Config, ConfigError, text};
 use crate::telemetry::LostLines;
 use client::Client;
 use dwar_gateways::BaseUrl;
@@ -95,11 +95,12 @@ async fn attempt(
 
 /// The key of the environment, if it is one for this.
 fn key(live: bool) -> Result<Zeroizing<String>, Failure> {
-    let key = Zeroizing::new(std::env::var(KEY).unwrap_or_default());
+    let given = Zeroizing::new(std::env::var(KEY).unwrap_or_default());
+    let key = text::unquoted(&given).map_err(|it| Failure::Usage(format!("{KEY} {it}")))?;
     let kinds = [(TEST, false), (LIVE, true)];
     let kind = kinds.into_iter().find(|(start, _)| key.starts_with(start)).map(|(_, live)| live);
     let problem = match kind {
-        Some(kind) if kind == live => return Ok(key),
+        Some(kind) if kind == live => return Ok(Zeroizing::new(key.to_owned())),
         Some(false) => "is a test key, whose messages reach no phone; --live needs the live key",
         Some(true) => "is a live key; to send a real message, name a phone with --live",
         None if key.is_empty() => "is not set: it holds the API key to call the service with",
@@ -110,7 +111,7 @@ fn key(live: bool) -> Result<Zeroizing<String>, Failure> {
 
 /// An address whose calls nobody else can read.
 fn private(text: &str) -> Result<BaseUrl, String> {
-    let url = BaseUrl::from_str(text).map_err(|cause| cause.to_string())?;
+    let url = BaseUrl::from_str(text::unquoted(text)?).map_err(|cause| cause.to_string())?;
     if url.is_private() { Ok(url) } else { Err(IN_CLEAR.to_owned()) }
 }
 

@@ -3,9 +3,10 @@
 //! No sentence here repeats what a setting holds, nor a line of a file: any of them may be a
 //! secret, and sentences end up in logs.
 
-use super::{Config, ConfigError, RunMode, invalid, names};
+use super::sentences::{located, place, sentence};
+use super::{Config, ConfigError, RunMode, env_file, names, text};
 use crate::bounds::{self, Bound, NUMBERS};
-use config::{File, FileFormat, Value};
+use config::{File, FileFormat, Value, ValueKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ use zeroize::Zeroizing;
 pub const DEFAULTS: &str = dwar_defaults::FILE;
 const FILE: &str = "dwar.toml";
 const PREFIX: &str = "DWAR__";
+/// Those of our own variables that are no settings.
+const NO_SETTINGS: [&str; 2] = ["DWAR_KEY", "DWAR_URL"];
 /// The settings whose values are secrets.
 const SECRETS: [&str; 14] = [
     "secrets.master_key",
@@ -36,7 +39,8 @@ const SECRETS: [&str; 14] = [
 /// The settings that may hold a user and a password.
 const ADDRESSES: [&str; 4] = ["database.url", "database.direct_url", "redis.url", "gateways.proxy"];
 /// The tables whose entries the operator names; one that is given takes the place of the default.
-const OPEN: [&str; 4] = [
+const OPEN: [&str; 5] = [
+    "gateways.fixed_minutes",
     "gateways.whatsapp_cloud.templates",
     "gateways.twilio.whatsapp_templates",
     "gateways.msg91.sms_variables",
@@ -48,16 +52,19 @@ const ALIKE: f64 = 0.8;
 /// line break is missing, the text in the place of a key may be a secret.
 const SLIPS: usize = 2;
 
-/// Reads the configuration from `file` (or `dwar.toml`, if it is there) and `environment`.
+/// Reads the configuration from `file` (or `dwar.toml`, if it is there), `environment` and, over that, the
+/// variables of `env_file`.
 ///
 /// # Errors
 /// A sentence that names the place (line and column of the file, name of the variable) and never
 /// what is there.
 pub fn load<N: Into<OsString>, V: Into<OsString>>(
     file: Option<&Path>,
+    env_file: Option<&Path>,
     environment: impl IntoIterator<Item = (N, V)>,
 ) -> Result<Config, ConfigError> {
-    assemble(read_file(file)?, environment)
+    let variables = env_file.map(read_variables).transpose()?;
+    assemble(read_file(file)?, environment, variables)
 }
 
 /// The embedded defaults with `settings` (named as variables) in place of some, whatever files and
@@ -65,18 +72,44 @@ pub fn load<N: Into<OsString>, V: Into<OsString>>(
 pub fn built_in(
     settings: impl IntoIterator<Item = (&'static str, &'static str)>,
 ) -> Result<Config, ConfigError> {
-    assemble(None, settings)
+    assemble(None, settings, None)
 }
 
+/// A file of settings and the text in it.
+type TextFile = (PathBuf, Zeroizing<String>);
+/// A file of variables and what they say.
+type VariableFile = (PathBuf, Vec<(String, String)>);
+
 fn assemble<N: Into<OsString>, V: Into<OsString>>(
-    file: Option<(PathBuf, Zeroizing<String>)>,
+    file: Option<TextFile>,
     environment: impl IntoIterator<Item = (N, V)>,
+    variables: Option<VariableFile>,
 ) -> Result<Config, ConfigError> {
-    let unreadable = |cause: config::ConfigError| ConfigError::Unreadable(sentence(&cause, None));
+    let (merged, secret_files) = merge(file, environment, variables)?;
+    let number = |bound: &Bound| Ok((bound.key, merged.get(bound.key)?));
+    let numbers = NUMBERS.iter().map(number).collect::<Result<_, _>>().map_err(unreadable)?;
+    let mut config: Config = merged.try_deserialize().map_err(unreadable)?;
+    config.numbers = numbers;
+    config.secret_files = secret_files;
+    config.check()?;
+    bounds::refuse_exposed_development(&config)?;
+    config.objections = bounds::objections(&config);
+    if config.environment == RunMode::Production && !config.objections.is_empty() {
+        return Err(ConfigError::Unsafe(config.objections));
+    }
+    Ok(config)
+}
+
+/// All layers in one, and the files among them that hold secrets.
+fn merge<N: Into<OsString>, V: Into<OsString>>(
+    file: Option<TextFile>,
+    environment: impl IntoIterator<Item = (N, V)>,
+    variables: Option<VariableFile>,
+) -> Result<(config::Config, Vec<PathBuf>), ConfigError> {
     let defaults = keys_of(DEFAULTS).map_err(ConfigError::Unreadable)?;
     let known: BTreeSet<&str> = defaults.keys().map(String::as_str).collect();
     let mut given = BTreeSet::new();
-    let (mut secret_file, mut layer) = (None, None);
+    let (mut secret_files, mut layer) = (Vec::new(), None);
     if let Some((path, text)) = file {
         let used = keys_of(&text)
             .map_err(|cause| ConfigError::Unreadable(format!("{}: {cause}", path.display())))?;
@@ -88,9 +121,16 @@ fn assemble<N: Into<OsString>, V: Into<OsString>>(
             given.extend(open(key));
         }
         layer = Some(File::from_str(&text, FileFormat::Toml));
-        secret_file = used.values().any(|leaf| leaf.secret).then_some(path);
+        secret_files.extend(used.values().any(|leaf| leaf.secret).then_some(path));
     }
-    let overrides = overrides(environment, &defaults)?;
+    let mut overrides = overrides("environment", environment, &defaults)?;
+    if let Some((path, variables)) = variables {
+        let secret = |(name, value): &(String, String)| {
+            is_ours(name) && is_secret(&path_of(name), value.trim())
+        };
+        secret_files.extend(variables.iter().any(secret).then(|| path.clone()));
+        overrides.extend(self::overrides(&path.display().to_string(), variables, &defaults)?);
+    }
     given.extend(OPEN.into_iter().filter(|open| overrides.contains_key(*open)));
     let defaults = File::from_str(&defaults_without(&given), FileFormat::Toml);
     let mut builder = config::Config::builder().add_source(defaults);
@@ -98,50 +138,76 @@ fn assemble<N: Into<OsString>, V: Into<OsString>>(
     for (key, value) in overrides {
         builder = builder.set_override(key, value).map_err(unreadable)?;
     }
-    let merged = builder.build().map_err(unreadable)?;
-    let number = |bound: &Bound| Ok((bound.key, merged.get(bound.key)?));
-    let numbers = NUMBERS.iter().map(number).collect::<Result<_, _>>().map_err(unreadable)?;
-    let mut config: Config = merged.try_deserialize().map_err(unreadable)?;
-    config.numbers = numbers;
-    config.secret_file = secret_file;
-    config.check()?;
-    bounds::refuse_exposed_development(&config)?;
-    config.objections = bounds::objections(&config);
-    if config.environment == RunMode::Production && !config.objections.is_empty() {
-        return Err(ConfigError::Unsafe(config.objections));
+    let mut merged = builder.build().map_err(unreadable)?;
+    clean(&mut merged.cache, "")?;
+    Ok((merged, secret_files))
+}
+
+fn unreadable(cause: config::ConfigError) -> ConfigError {
+    ConfigError::Unreadable(sentence(&cause, None))
+}
+
+/// Makes every text what a setting is, whichever layer it came from.
+fn clean(value: &mut Value, key: &str) -> Result<(), ConfigError> {
+    let unfit = |problem| ConfigError::Unreadable(format!("{key}: {problem}"));
+    match &mut value.kind {
+        ValueKind::String(given) => *given = text::plain(given).map_err(unfit)?.to_owned(),
+        ValueKind::Array(items) => items.iter_mut().try_for_each(|item| clean(item, key))?,
+        ValueKind::Table(table) => {
+            for (name, below) in table {
+                if text::plain(name) != Ok(name) {
+                    return Err(unfit(
+                        "has a name with blanks around it, or with hidden characters",
+                    ));
+                }
+                let dot = if key.is_empty() { "" } else { "." };
+                clean(below, &format!("{key}{dot}{name}"))?;
+            }
+        }
+        _ => {}
     }
-    Ok(config)
+    Ok(())
+}
+
+fn is_ours(variable: &str) -> bool {
+    variable.to_ascii_uppercase().starts_with(PREFIX)
 }
 
 /// What the variables that are ours say, by key.
 fn overrides<N: Into<OsString>, V: Into<OsString>>(
-    environment: impl IntoIterator<Item = (N, V)>,
+    origin: &str,
+    variables: impl IntoIterator<Item = (N, V)>,
     defaults: &BTreeMap<String, Leaf>,
 ) -> Result<BTreeMap<String, Value>, ConfigError> {
-    let unreadable = |problem| ConfigError::Unreadable(format!("environment: {problem}"));
+    let unreadable = |problem| ConfigError::Unreadable(format!("{origin}: {problem}"));
     let mut overrides = BTreeMap::new();
-    for (name, value) in environment {
+    for (name, value) in variables {
         let (name, value): (OsString, OsString) = (name.into(), value.into());
-        if !name.to_string_lossy().to_ascii_uppercase().starts_with(PREFIX) {
+        if !is_ours(&name.to_string_lossy()) {
             continue;
         }
         let Some(name) = name.to_str() else {
             return Err(unreadable("a DWAR__ variable's name is not UTF-8".to_owned()));
         };
-        let Ok(value) = value.into_string() else {
+        let Some(value) = value.to_str() else {
             return Err(unreadable(format!("the value of {name} is not UTF-8")));
         };
         let key = path_of(name);
-        let value = match (defaults.get(&key), OPEN.into_iter().find(|open| *open == key)) {
-            (Some(Leaf { list: true, .. }), _) => names(&value).into(),
-            (Some(_), _) => value.into(),
-            (None, Some(open)) => {
-                table(&value).ok_or_else(|| invalid(open, "is not an inline table of TOML"))?
+        let unfit = |problem| unreadable(format!("{key}: {problem}"));
+        let is_open = OPEN.contains(&key.as_str());
+        if !is_open && !defaults.contains_key(&key) {
+            let known = defaults.keys().map(String::as_str).chain(OPEN).collect();
+            return Err(unknown(origin.to_owned(), &key, &key, &known));
+        }
+        let value = text::unquoted(value).map_err(unfit)?;
+        let value = match defaults.get(&key) {
+            _ if is_open => table(value).ok_or_else(|| unfit("is not an inline table of TOML"))?,
+            Some(Leaf { list: true, .. }) => {
+                let names = names(value);
+                names.iter().try_for_each(|name| text::unquoted(name).map(drop)).map_err(unfit)?;
+                names.into()
             }
-            (None, None) => {
-                let known = defaults.keys().map(String::as_str).collect();
-                return Err(unknown("environment".to_owned(), &key, &key, &known));
-            }
+            _ => value.into(),
         };
         overrides.insert(key, value);
     }
@@ -175,15 +241,34 @@ fn table(text: &str) -> Option<Value> {
     Some(read.remove("it")?.into_table().ok()?.into())
 }
 
-fn read_file(file: Option<&Path>) -> Result<Option<(PathBuf, Zeroizing<String>)>, ConfigError> {
+fn read_file(file: Option<&Path>) -> Result<Option<TextFile>, ConfigError> {
     let path = file.map_or_else(|| PathBuf::from(FILE), Path::to_path_buf);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some((path, Zeroizing::new(text)))),
+    match text::read(&path) {
+        Ok(text) => Ok(Some((path, text))),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound && file.is_none() => Ok(None),
-        Err(cause) => {
-            Err(ConfigError::Unreadable(format!("cannot read {}: {cause}", path.display())))
+        Err(cause) => Err(not_read(&path, &cause)),
+    }
+}
+
+fn read_variables(path: &Path) -> Result<VariableFile, ConfigError> {
+    let unfit = |problem: String| ConfigError::Unreadable(format!("{}: {problem}", path.display()));
+    let text = text::read(path).map_err(|cause| not_read(path, &cause))?;
+    let variables = env_file::variables(&text).map_err(|cause| unfit(cause.to_string()))?;
+    for (name, _) in &variables {
+        // systemd gives these to libpq, which would then be led elsewhere than from here.
+        if name.starts_with("PG") {
+            return Err(unfit(format!("{name} is no setting: say it in DWAR__DATABASE__URL")));
+        }
+        let name = name.to_ascii_uppercase();
+        if name.starts_with("DWAR_") && !is_ours(&name) && !NO_SETTINGS.contains(&name.as_str()) {
+            return Err(unfit(format!("{name} is no setting: those begin with {PREFIX}")));
         }
     }
+    Ok((path.to_owned(), variables))
+}
+
+fn not_read(path: &Path, cause: &std::io::Error) -> ConfigError {
+    ConfigError::Unreadable(format!("cannot read {}: {cause}", path.display()))
 }
 
 /// One setting of a TOML document.
@@ -210,42 +295,24 @@ fn collect(table: &DeTable<'_>, above: &str, keys: &mut BTreeMap<String, Leaf>) 
             DeValue::Table(below) => collect(below, &format!("{path}."), keys),
             leaf => {
                 let (text, list) = (leaf.as_str().unwrap_or_default(), leaf.as_array());
-                let filled = !text.is_empty() || list.is_some_and(|list| !list.is_empty());
-                let secret = SECRETS.contains(&path.as_str()) && filled
-                    || ADDRESSES.contains(&path.as_str()) && text.contains('@');
+                let filled = list.is_some_and(|list| !list.is_empty());
+                let secret = is_secret(&path, text) || filled && SECRETS.contains(&path.as_str());
                 keys.insert(path, Leaf { at: name.span().start, secret, list: list.is_some() });
             }
         }
     }
 }
 
+/// Whether nobody else may learn what this setting says.
+fn is_secret(key: &str, text: &str) -> bool {
+    SECRETS.contains(&key) && !text.is_empty()
+        || ADDRESSES.contains(&key) && (text.contains('@') || text.contains("password="))
+}
+
 /// Whether a file in which this setting is filled in must be accessible to its user alone.
 #[cfg(test)]
 pub fn is_for_us_alone(key: &str) -> bool {
     SECRETS.contains(&key) || ADDRESSES.contains(&key)
-}
-
-/// Where and why a TOML text is not what `T` needs, without a word of the text.
-pub fn toml_sentence(text: &str, cause: &toml::de::Error) -> String {
-    match DeTable::parse(text) {
-        Err(syntax) => located(text, &syntax, syntax.message()),
-        Ok(_) => located(text, cause, &without_content(cause.message())),
-    }
-}
-
-/// The parser's own messages name what it expected and never what it found.
-fn located(text: &str, cause: &toml::de::Error, message: &str) -> String {
-    match cause.span() {
-        Some(span) => format!("{}: {message}", place(text, span.start)),
-        None => message.to_owned(),
-    }
-}
-
-fn place(text: &str, at: usize) -> String {
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
-    format!("line {line}, column {column}")
 }
 
 /// `DWAR__HTTP__ADDRESS` is `http.address`.
@@ -270,53 +337,9 @@ fn unknown(origin: String, shown: &str, key: &str, known: &BTreeSet<&str>) -> Co
     ConfigError::UnknownKey { origin, key: shown.to_owned(), hint }
 }
 
-/// What is wrong with a value, in words that do not hold it.
-fn sentence(cause: &config::ConfigError, key: Option<&str>) -> String {
-    use config::ConfigError as Cause;
-    let (key, problem) = match cause {
-        Cause::At { error, key: inner, .. } => return sentence(error, inner.as_deref().or(key)),
-        Cause::Type { expected, key: inner, .. } => {
-            (inner.as_deref().or(key), format!("is not {}", in_toml(expected)))
-        }
-        Cause::NotFound(missing) => (Some(missing.as_str()), "is missing".to_owned()),
-        Cause::Message(message) => (key, without_content(message)),
-        _ => (key, "cannot be read".to_owned()),
-    };
-    key.map_or_else(|| problem.clone(), |key| format!("{key}: {problem}"))
-}
-
-/// The end of a message of serde, which says what would be right; what comes before it quotes
-/// what was found.
-fn without_content(message: &str) -> String {
-    const QUOTING: [&str; 4] =
-        ["invalid type: ", "invalid value: ", "invalid length ", "unknown variant `"];
-    // Those of our own types begin like this, and never repeat what was found.
-    if message.starts_with("missing field `") || message.starts_with("it ") {
-        return message.to_owned();
-    }
-    if message.starts_with("enum ") {
-        return "is not one of the allowed words".to_owned();
-    }
-    match message.rsplit_once(", expected ") {
-        Some((unknown, known)) if unknown.starts_with("unknown field `") => {
-            format!("takes {known} and nothing else")
-        }
-        Some((_, right)) if QUOTING.iter().any(|start| message.starts_with(start)) => {
-            format!("is not {}", in_toml(right))
-        }
-        _ => "cannot be used".to_owned(),
-    }
-}
-
-/// What serde calls a thing, as a person who writes the file calls it.
-fn in_toml(expected: &str) -> &str {
-    match expected {
-        "a sequence" => "a list",
-        "a map" => "a table",
-        other => other,
-    }
-}
-
+#[cfg(test)]
+#[path = "settings_tests.rs"]
+mod settings_tests;
 #[cfg(test)]
 #[path = "load_tests.rs"]
 mod tests;

@@ -38,12 +38,12 @@ pub fn open(traces: &Traces) -> Result<Option<(TraceLayer, Outlet)>, ConfigError
     Ok(Some((layer, Outlet(Some(sending)))))
 }
 
-/// What `Name: value` says; no header if it is empty.
-fn headers(text: &str) -> Option<HeaderMap> {
+/// What `Name: value` says; no header if it is empty, and `None` if it says something else.
+pub fn headers(text: &str) -> Option<HeaderMap> {
     if text.is_empty() {
         return Some(HeaderMap::new());
     }
-    let (name, value) = text.split_once(':')?;
+    let (name, value) = text.split_once(':').filter(|_| text.is_ascii())?;
     let name: HeaderName = name.parse().ok()?;
     let mut value: HeaderValue = value.trim().parse().ok()?;
     value.set_sensitive(true);
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(given["authorization"], "Basic dXNlcjpwYXNz");
         assert_eq!(headers("api-key:k:1").unwrap()["api-key"], "k:1");
         assert!(headers("").unwrap().is_empty());
-        for wrong in ["token", ": value", "a name: value", "name: val\nue"] {
+        for wrong in ["token", ": value", "a name: value", "name: val\nue", "name: välue"] {
             assert!(headers(wrong).is_none(), "{wrong:?}");
         }
     }

@@ -159,7 +159,7 @@ pub fn open_files(config: &Config) -> Result<Vec<String>, WiringError> {
         };
         files.extend(["", "-wal", "-shm"].map(beside));
     }
-    files.extend(config.secret_file.clone().map(|path| (path, "the secrets in it")));
+    files.extend(config.secret_files.iter().cloned().map(|path| (path, "the secrets in it")));
     let providers = config.gateways.generic_files.iter().cloned();
     files.extend(providers.map(|path| (path, "a provider's credentials")));
     Ok(modes::open_to_others(files))

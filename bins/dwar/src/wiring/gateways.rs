@@ -2,11 +2,11 @@
 
 use super::WiringError;
 use super::core::Core;
-use crate::config::{Config, ConfigError, RunMode, invalid, toml_sentence};
+use crate::config::{Config, ConfigError, RunMode, invalid, text, toml_sentence};
 use dwar_app::{Routes, unknown_provider};
 use dwar_gateways::{
     BaseUrl, BreakerGateway, BreakerSettings, BulkheadGateway, ConsoleGateway, Discreet,
-    GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, Settings,
+    GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, Secret, Settings,
     TimedGateway, Twilio,
 };
 use dwar_otp::{Channel, Gateway, Hop, ReceiptSource, Route};
@@ -215,7 +215,7 @@ fn sandbox(core: &Core) -> SandboxGateway {
 /// The client of every call to a provider.
 pub fn http_client(settings: &Settings) -> Result<HttpClient, ConfigError> {
     let Settings { connect_timeout, call_timeout, proxy, .. } = settings;
-    let client = HttpClient::new(*connect_timeout, *call_timeout, proxy);
+    let client = HttpClient::new(*connect_timeout, *call_timeout, proxy.as_ref());
     client.map_err(|cause| invalid("gateways.proxy", cause.to_string()))
 }
 
@@ -279,11 +279,37 @@ fn channels(whatsapp: bool, sms: bool) -> Vec<Channel> {
 }
 
 fn generic(path: &Path, client: HttpClient) -> Result<HttpGateway<GenericHttp>, ConfigError> {
-    let text = std::fs::read_to_string(path).map_err(|cause| unusable(path, cause))?;
-    let settings: GenericHttpSettings =
+    let text = text::read(path).map_err(|cause| unusable(path, cause))?;
+    let mut settings: GenericHttpSettings =
         toml::from_str(&text).map_err(|cause| unusable(path, toml_sentence(&text, &cause)))?;
+    clean(&mut settings).map_err(|problem| unusable(path, problem))?;
     let vendor = GenericHttp::new(settings).map_err(|cause| unusable(path, cause))?;
     Ok(HttpGateway::new(vendor, client))
+}
+
+/// Makes what calls are made with what a setting is. What they carry may well have line breaks.
+fn clean(settings: &mut GenericHttpSettings) -> Result<(), String> {
+    let plain = |key: &str, given: &str| match text::plain(given) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(problem) => Err(format!("{key}: {problem}")),
+    };
+    let GenericHttpSettings { name, secrets, template_id, request, .. } = settings;
+    *name = plain("name", name)?;
+    request.url = plain("request.url", &request.url)?;
+    if let Some(id) = template_id {
+        *id = plain("template_id", id)?;
+    }
+    for (name, secret) in secrets {
+        *secret = Secret::new(plain(&format!("secrets.{name}"), secret.expose())?);
+    }
+    for (name, value) in &mut request.headers {
+        (*name, *value) = (plain("request.headers", name)?, plain("request.headers", value)?);
+    }
+    if let Some((user, password)) = &mut request.basic_auth {
+        let key = "request.basic_auth";
+        (*user, *password) = (plain(key, user)?, plain(key, password)?);
+    }
+    Ok(())
 }
 
 fn unusable(path: &Path, problem: impl Display) -> ConfigError {

@@ -20,7 +20,7 @@ mod tests {
     /// Tests that use them get what an unconfigured service has.
     #[test]
     fn the_policies_of_testkit_are_those_of_the_defaults() {
-        let config = config::load(None, std::iter::empty::<(String, String)>()).unwrap();
+        let config = config::load(None, None, std::iter::empty::<(String, String)>()).unwrap();
         let (ours, theirs) = (all(&config).unwrap(), dwar_testkit::policies());
         assert_eq!(format!("{ours:#?}"), format!("{theirs:#?}"));
     }

@@ -1,5 +1,5 @@
 use super::WiringError;
-use crate::bounds;
+use crate::bounds::database_url::{self, DatabaseUrl};
 use crate::config::{self, invalid};
 use async_trait::async_trait;
 use dwar_app::Stores;
@@ -186,14 +186,11 @@ pub enum Location {
 impl Location {
     /// Reads `database.url`.
     pub fn of(database: &config::Database) -> Result<Self, WiringError> {
-        let url = database.url.expose();
-        match url.strip_prefix("sqlite://") {
-            Some(path) if !path.is_empty() => Ok(Self::Sqlite(PathBuf::from(path))),
-            _ if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
-                Ok(Self::Postgres)
-            }
-            _ if url == bounds::MEMORY => Ok(Self::Memory),
-            _ => Err(invalid("database.url", "is sqlite://PATH, postgres://… or memory:").into()),
+        let read = database_url::read(database.url.expose());
+        match read.map_err(|problem| invalid("database.url", problem))? {
+            DatabaseUrl::Sqlite(path) => Ok(Self::Sqlite(PathBuf::from(path))),
+            DatabaseUrl::Postgres => Ok(Self::Postgres),
+            DatabaseUrl::Memory => Ok(Self::Memory),
         }
     }
 }

@@ -1,4 +1,4 @@
-use crate::Secret;
+use crate::ProxyUrl;
 use dwar_kernel::with_causes;
 use dwar_otp::Reason;
 use reqwest::{Client, Method, Proxy, RequestBuilder, Response, StatusCode, header, redirect};
@@ -16,9 +16,9 @@ const LARGEST_CODE: i64 = 999_999;
 const REFUSED: &str = "the provider refused a message";
 const USER_AGENT: &str = concat!("dwar/", env!("CARGO_PKG_VERSION"));
 
-/// The settings make no usable client: no TLS on this platform, or the proxy is not a URL.
+/// There is no TLS on this platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no HTTP client can be made: check the proxy's URL and the platform's TLS")]
+#[error("no HTTP client can be made: check the platform's TLS")]
 pub struct UnusableHttpClient;
 
 /// The pooled HTTP client that all gateways share; clones share its connections.
@@ -32,15 +32,15 @@ impl HttpClient {
     /// A client that takes `connect_timeout` at most for a connection, TLS included, and `timeout`
     /// for a whole call, to the last byte of the answer.
     ///
-    /// Every call takes `proxy`, such as `http://user:password@proxy:3128`, or none if that is
-    /// empty: a proxy set in the environment would see calls that were not meant for it.
+    /// Every call takes `proxy`, and without one none: a proxy set in the environment would see calls
+    /// that were not meant for it.
     ///
     /// # Errors
     /// [`UnusableHttpClient`].
     pub fn new(
         connect_timeout: Duration,
         timeout: Duration,
-        proxy: &Secret,
+        proxy: Option<&ProxyUrl>,
     ) -> Result<Self, UnusableHttpClient> {
         let mut client = Client::builder()
             .no_proxy()
@@ -50,7 +50,7 @@ impl HttpClient {
             .connect_timeout(connect_timeout)
             .timeout(timeout)
             .pool_idle_timeout(MAX_IDLE);
-        if !proxy.is_empty() {
+        if let Some(proxy) = proxy {
             client = client.proxy(Proxy::all(proxy.expose()).map_err(|_| UnusableHttpClient)?);
         }
         client.build().map(Self).map_err(|_| UnusableHttpClient)

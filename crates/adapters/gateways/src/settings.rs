@@ -1,4 +1,4 @@
-use crate::{BaseUrl, Gupshup, Msg91, SandboxOptions, Secret, TwilioSettings, WhatsappCloud};
+use crate::{BaseUrl, Gupshup, Msg91, ProxyUrl, SandboxOptions, TwilioSettings, WhatsappCloud};
 use serde::Deserialize;
 use serde_with::{As, DurationMilliSeconds, DurationSeconds, NoneAsEmptyString};
 use std::collections::HashMap;
@@ -32,8 +32,9 @@ pub struct Settings {
     pub fixed_minutes: HashMap<String, u32>,
     /// Files that each describe a [`GenericHttpSettings`](crate::GenericHttpSettings).
     pub generic_files: Vec<PathBuf>,
-    /// What every call goes through; empty: nothing. May hold a user and a password.
-    pub proxy: Secret,
+    /// What every call goes through. May hold a user and a password.
+    #[serde(with = "As::<NoneAsEmptyString>")]
+    pub proxy: Option<ProxyUrl>,
     /// When test messages are reported on.
     pub sandbox: SandboxOptions,
     pub whatsapp_cloud: WhatsappCloud,

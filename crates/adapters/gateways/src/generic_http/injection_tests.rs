@@ -18,9 +18,10 @@ fn settings(body: &str) -> GenericHttpSettings {
         template_id = "default"
         [secrets]
         key = "k&\n\"%7B{{}}é"
+        word = "w&\"%7B{{}}"
         [request]
         url = "{URL}"
-        headers = [["x-key", "Key {{secret.key}}"], ["x-brand", "{{brand}}|{{text}}"]]
+        headers = [["x-key", "Key {{secret.word}}"], ["x-brand", "{{brand}}|{{text}}"]]
         query = [["key", "{{secret.key}}"], ["text", "<{{text}}>"], ["to", "{{phone_e164}}"]]
         {body}
         "#
@@ -112,7 +113,7 @@ fn check_head(request: &Request, [text, brand, language, template]: &[String; 4]
     let expected = expected.into_iter().chain([("to", "+919876543210".to_owned())]);
     assert_eq!(query, expected.map(|(name, it)| (name.to_owned(), it)).collect::<Vec<_>>());
     let header = |name: &str| request.headers()[name].to_str().unwrap().to_owned();
-    assert_eq!(decoded(&header("x-key").replace('&', "%26")), format!("Key {key}"));
+    assert_eq!(header("x-key"), "Key w&\"%7B{}");
     assert_eq!(decoded(&header("x-brand").replace('&', "%26")), format!("{brand}|{text}"));
 }
 

@@ -191,8 +191,10 @@ fn header((name, template): (String, Template)) -> Result<(HeaderName, Template)
     if [CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING].contains(&parsed) {
         return wrong("Dwar sets this header itself");
     }
+    // A secret that was encoded would be another one.
+    let template = template.with_literal_secrets();
     if !template.literals().all(|literal| literal.bytes().all(|byte| matches!(byte, b' '..=b'~'))) {
-        return wrong("only visible ASCII is allowed");
+        return wrong("only visible ASCII is allowed, in secrets too");
     }
     Ok((parsed, template))
 }

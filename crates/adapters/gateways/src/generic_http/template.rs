@@ -96,6 +96,15 @@ impl Template {
         })
     }
 
+    /// The same with its secrets as literal texts, for places that take them as they are.
+    pub(super) fn with_literal_secrets(self) -> Self {
+        let literal = |part| match part {
+            Part::Secret(secret) => Part::Text(secret.expose().to_owned()),
+            other => other,
+        };
+        Self(self.0.into_iter().map(literal).collect())
+    }
+
     /// The literal texts between the places.
     pub(super) fn literals(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|part| match part {
@@ -134,7 +143,7 @@ pub(super) fn in_path(text: &str) -> String {
     percent(text, |byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
 }
 
-/// For a header: what a header cannot carry (RFC 9110) percent-encoded, and the percent sign too.
+/// For a header: of a message, what a header cannot carry (RFC 9110) percent-encoded, and the percent sign too.
 pub(super) fn in_header(text: &str) -> String {
     percent(text, |byte| matches!(byte, b' '..=b'~') && byte != b'%')
 }

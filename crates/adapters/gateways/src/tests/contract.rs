@@ -1,9 +1,9 @@
 //! What every gateway must make of a provider that is broken, whatever its protocol.
 
+use crate::HttpClient;
 use crate::tests::captured_logs::CapturedLogs;
 use crate::tests::fake_vendor::{FakeVendor, Play};
 use crate::tests::fixtures::{CODE, message};
-use crate::{HttpClient, Secret};
 use dwar_kernel::KeyMode;
 use dwar_otp::{Channel, Gateway, Message, Outcome, Reason};
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub fn client() -> HttpClient {
 }
 
 fn patient_for(timeout: Duration) -> HttpClient {
-    HttpClient::new(Duration::from_secs(2), timeout, &Secret::default()).unwrap()
+    HttpClient::new(Duration::from_secs(2), timeout, None).unwrap()
 }
 
 /// Plays every breakdown to the gateway that `make` builds for a base URL, and looks into the logs.

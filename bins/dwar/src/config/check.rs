@@ -1,0 +1,146 @@
+//! Values that no part of the program could make sense of, in production or not.
+
+use super::{Config, ConfigError, Database, RunMode, invalid};
+use crate::bounds::{Bound, NUMBERS, database_url};
+use crate::telemetry;
+use dwar_gateways::BaseUrl;
+
+/// The end of a sentence about a setting.
+type Problem = Result<(), String>;
+
+const ADDRESS: &str = "is HOST:PORT, such as 127.0.0.1:8080";
+const HOST: &str = "is a list of host names, without scheme, port and path";
+const ISSUER: &str = "is a word, or an address such as https://otp.example.com";
+const HEADER: &str = "goes into an HTTP header, so it is of printable ASCII";
+const SEGMENT: &str = "goes into an address, so it is of letters, digits, dots, - and _";
+
+impl Config {
+    /// Refuses what could not work, or not as it is meant.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        self.check_numbers()?;
+        let texts = self.databases().into_iter().chain(self.addresses()).chain(self.words());
+        for (key, judged) in texts {
+            judged.map_err(|problem| invalid(key, problem))?;
+        }
+        let production = self.environment == RunMode::Production;
+        if let Some(address) = self.metrics.open_to_others(production) {
+            let problem =
+                format!("{address} can be reached from other machines: set metrics.token too");
+            return Err(invalid("metrics.address", problem));
+        }
+        Ok(())
+    }
+
+    fn check_numbers(&self) -> Result<(), ConfigError> {
+        let zero = |bound: &&Bound| bound.positive && self.numbers.get(bound.key) == Some(&0);
+        if let Some(bound) = NUMBERS.iter().find(zero) {
+            return Err(invalid(bound.key, "must be more than 0"));
+        }
+        // A delivery that takes longer than its lease would be done twice.
+        if self.numbers.get("events.timeout_seconds") > Some(&45) {
+            return Err(invalid("events.timeout_seconds", "must be 45 at most"));
+        }
+        if !(0.0..=1.0).contains(&self.traces.ratio) {
+            return Err(invalid("traces.ratio", "must be between 0 and 1"));
+        }
+        if self.gateways.fixed_minutes.values().any(|minutes| *minutes == 0) {
+            return Err(invalid("gateways.fixed_minutes", "must be more than 0"));
+        }
+        Ok(())
+    }
+
+    fn databases(&self) -> [(&'static str, Problem); 2] {
+        let Database { url, direct_url, .. } = &self.database;
+        [
+            ("database.url", database_url::read(url.expose()).map(drop)),
+            (
+                "database.direct_url",
+                match direct_url.expose() {
+                    "" => Ok(()),
+                    url => database_url::read_server(url).map(drop),
+                },
+            ),
+        ]
+    }
+
+    fn addresses(&self) -> [(&'static str, Problem); 5] {
+        let public_url = self.dashboard.public_url.as_str();
+        let is_url = public_url.is_empty() || public_url.parse::<BaseUrl>().is_ok();
+        [
+            ("http.address", listened(&self.http.address, &[])),
+            ("dashboard.address", listened(&self.dashboard.address, &["", "auto"])),
+            ("metrics.address", listened(&self.metrics.address, &["auto", "off"])),
+            (
+                "dashboard.public_url",
+                held(is_url, "is the address in the browser, such as https://console.example.com"),
+            ),
+            ("dashboard.hosts", held(self.dashboard.hosts.iter().all(|it| is_host(it)), HOST)),
+        ]
+    }
+
+    fn words(&self) -> [(&'static str, Problem); 8] {
+        let Self { gateways, metrics, tokens, traces, .. } = self;
+        let header = telemetry::trace_headers(traces.header.expose());
+        let (meta, twilio) = (&gateways.whatsapp_cloud, &gateways.twilio);
+        [
+            ("tokens.issuer", held(is_issuer(&tokens.issuer), ISSUER)),
+            ("metrics.token", held(is_header(metrics.token.expose()), HEADER)),
+            (
+                "traces.header",
+                held(header.is_some(), "is a name, a colon and a value, in printable ASCII"),
+            ),
+            (
+                "gateways.whatsapp_cloud.access_token",
+                held(is_header(meta.access_token.expose()), HEADER),
+            ),
+            ("gateways.msg91.auth_key", held(is_header(gateways.msg91.auth_key.expose()), HEADER)),
+            ("gateways.whatsapp_cloud.version", held(is_segment(&meta.version), SEGMENT)),
+            (
+                "gateways.whatsapp_cloud.phone_number_id",
+                held(is_segment(&meta.phone_number_id), SEGMENT),
+            ),
+            ("gateways.twilio.account_sid", held(is_segment(&twilio.account_sid), SEGMENT)),
+        ]
+    }
+}
+
+fn held(right: bool, problem: &str) -> Problem {
+    if right { Ok(()) } else { Err(problem.to_owned()) }
+}
+
+/// Whether somebody can listen there, or it is one of the `words` that say something else.
+fn listened(address: &str, words: &[&str]) -> Problem {
+    let is_host = |host: &str| {
+        let part = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:%".contains(&byte);
+        !host.is_empty() && host.bytes().all(part)
+    };
+    let split = address.rsplit_once(':');
+    let right = split.is_some_and(|(host, port)| is_host(host) && port.parse::<u16>().is_ok());
+    if right || words.contains(&address) {
+        return Ok(());
+    }
+    let words: String =
+        words.iter().filter(|word| !word.is_empty()).map(|it| format!(", or {it}")).collect();
+    Err(format!("{ADDRESS}{words}"))
+}
+
+fn is_host(host: &str) -> bool {
+    !host.contains('/') && format!("http://{host}").parse::<BaseUrl>().is_ok()
+}
+
+/// Whether it can be the `iss` of a token: with a colon it has to be an address (RFC 7519 section 2).
+fn is_issuer(issuer: &str) -> bool {
+    let is_word = |text: &str| {
+        let part = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/".contains(&byte);
+        !text.is_empty() && text.bytes().all(part)
+    };
+    is_word(issuer) || issuer.parse::<BaseUrl>().is_ok()
+}
+
+fn is_header(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
+fn is_segment(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+}
