@@ -1,56 +1,133 @@
-//! Who else on this machine may read the files that hold secrets.
+//! Who else on this machine may get at the files that hold secrets.
 
-use std::os::unix::fs::PermissionsExt;
+use rustix::process::{getegid, geteuid, getgroups};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// Everybody but the owner.
-const OTHERS: u32 = 0o077;
+/// To read or to write.
+const OTHERS: u32 = 0o006;
+const GROUP: u32 = 0o060;
+const OWNER: u32 = 0o600;
+const ROOT: u32 = 0;
 
-/// One sentence for each of `files` that others may read or write, with what is in it as its object;
-/// one that is not there yet is made by this program, for its owner alone.
+/// One sentence for each of `files` that somebody else may read or write, with what is in it as its object: its
+/// owner is neither root nor us, or others may, or a group that is not ours. One that is not there yet is made
+/// by this program, for its owner alone.
 pub fn open_to_others(files: impl IntoIterator<Item = (PathBuf, &'static str)>) -> Vec<String> {
+    let us = Us::here();
     let open = |(path, holds): (PathBuf, &str)| {
-        let mode = std::fs::metadata(&path).ok()?.permissions().mode() & 0o777;
-        if mode & OTHERS == 0 {
-            return None;
-        }
+        let file = std::fs::metadata(&path).ok()?;
+        let (owner, group, mode) = (file.uid(), file.gid(), file.mode() & 0o777);
         let path = path.display();
+        let remedy = us.remedy(owner, group, mode)?;
         Some(format!(
-            "{path} has mode {mode:04o}, so others on this machine can get at {holds}: \
-             chmod 600 {path}"
+            "{path} belongs to user {owner} and group {group} and has mode {mode:04o}, so others on this machine \
+             can get at {holds}: {}",
+            remedy.replace("FILE", &path.to_string())
         ))
     };
     files.into_iter().filter_map(open).collect()
 }
 
+/// Who this process is, and the service that it belongs to.
+struct Us {
+    /// Our own first.
+    users: Vec<u32>,
+    /// The primary one first.
+    groups: Vec<u32>,
+}
+
+impl Us {
+    fn here() -> Self {
+        let more = getgroups().unwrap_or_default();
+        let groups = [getegid()].into_iter().chain(more).map(|group| group.as_raw()).collect();
+        let mut us = Self { users: vec![geteuid().as_raw()], groups };
+        // Root looks after a service that runs as somebody else, in whose folder it works then.
+        if us.users == [ROOT]
+            && let Ok(folder) = std::fs::metadata(".")
+        {
+            us.users.push(folder.uid());
+            us.groups.push(folder.gid());
+        }
+        us
+    }
+
+    /// The command that closes FILE to everybody else; `None` if it is closed.
+    fn remedy(&self, owner: u32, group: u32, mode: u32) -> Option<String> {
+        let (own, ours) = (self.users.contains(&owner), self.groups.contains(&group));
+        let known = own || owner == ROOT;
+        if known && mode & OTHERS == 0 && (ours || mode & GROUP == 0) {
+            return None;
+        }
+        Some(if own && (owner != ROOT || group == ROOT) {
+            "chmod 600 FILE".to_owned()
+        } else if owner != ROOT {
+            format!("chown {} FILE && chmod 600 FILE", self.users.first().unwrap_or(&ROOT))
+        } else {
+            // Read by us as a group, as a mounted secret is.
+            let own = self.groups.first().filter(|_| !ours);
+            let own = own.map(|group| format!("chgrp {group} FILE && ")).unwrap_or_default();
+            format!("{own}chmod {:o} FILE", mode & (OWNER | GROUP) | 0o440)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    const DWAR: u32 = 10_001;
 
     #[test]
-    fn any_right_of_anybody_else_is_told() {
+    fn a_file_is_closed_if_it_is_ours_or_roots_and_nobody_else_is_let_in() {
+        let us = Us { users: vec![DWAR], groups: vec![DWAR, 4] };
+        for (owner, group, mode, remedy) in [
+            (DWAR, DWAR, 0o600, None),
+            (DWAR, DWAR, 0o400, None),
+            // A volume with an fsGroup, and a secret that is mounted for it.
+            (DWAR, DWAR, 0o660, None),
+            (ROOT, DWAR, 0o660, None),
+            (ROOT, DWAR, 0o440, None),
+            (ROOT, 4, 0o640, None),
+            (ROOT, ROOT, 0o600, None),
+            (DWAR, 33, 0o711, None),
+            (DWAR, 33, 0o640, Some("chmod 600 FILE")),
+            (DWAR, 33, 0o620, Some("chmod 600 FILE")),
+            (DWAR, DWAR, 0o644, Some("chmod 600 FILE")),
+            (DWAR, DWAR, 0o602, Some("chmod 600 FILE")),
+            (ROOT, DWAR, 0o644, Some("chmod 640 FILE")),
+            (ROOT, DWAR, 0o666, Some("chmod 660 FILE")),
+            (ROOT, ROOT, 0o644, Some("chgrp 10001 FILE && chmod 640 FILE")),
+            (ROOT, ROOT, 0o440, Some("chgrp 10001 FILE && chmod 440 FILE")),
+            (33, DWAR, 0o600, Some("chown 10001 FILE && chmod 600 FILE")),
+            (33, 33, 0o440, Some("chown 10001 FILE && chmod 600 FILE")),
+        ] {
+            assert_eq!(
+                us.remedy(owner, group, mode).as_deref(),
+                remedy,
+                "{owner}:{group} {mode:o}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_told_names_file_owner_mode_and_remedy() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
         let found = || open_to_others([(path.clone(), "the key")]);
         assert!(found().is_empty());
         std::fs::write(&path, "x").unwrap();
-        for (mode, open) in [
-            (0o600, false),
-            (0o400, false),
-            (0o700, false),
-            (0o640, true),
-            (0o604, true),
-            (0o620, true),
-            (0o602, true),
-            (0o644, true),
-        ] {
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-            assert_eq!(!found().is_empty(), open, "{mode:o}");
-        }
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
         let told = found().remove(0);
+        let owner = std::fs::metadata(&path).unwrap().uid();
+        assert!(told.contains(&format!("belongs to user {owner} and group ")), "{told}");
         assert!(told.contains("has mode 0644") && told.contains("chmod 600 /"), "{told}");
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert_eq!(open_to_others([(link, "the key")]).len(), 1);
+        std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        assert!(found().is_empty());
     }
 }

@@ -8,7 +8,7 @@ use common::{Database, Service, World, wrong};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -158,11 +158,11 @@ fn files_that_others_can_read_are_refused_in_production_and_told_in_development(
     world.cli(&["migrate"]);
 
     let mut development = World::new(world.database);
-    chmod(&folder.join("dwar.db"), 0o640);
+    chmod(&folder.join("dwar.db"), 0o644);
     let output = development.run(&["migrate"]);
     assert!(output.status.success());
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("dwar.db has mode 0640") && told.contains("WARN"), "{told}");
+    assert!(told.contains("has mode 0644") && told.contains("WARN"), "{told}");
     let report = String::from_utf8(development.run(&["doctor"]).stdout).unwrap();
     assert!(report.contains("warning   files"), "{report}");
 
@@ -173,6 +173,66 @@ fn files_that_others_can_read_are_refused_in_production_and_told_in_development(
     development.settings.push(("DWAR__LOG__LEVEL".to_owned(), "info".to_owned()));
     let told = String::from_utf8(development.run(&["migrate"]).stderr).unwrap();
     assert!(!told.contains("has mode"), "{told}");
+}
+
+/// What `fsGroup` makes of a volume, and a secret that is mounted for it, are closed; what a stranger owns, or a
+/// group that is not ours may use, is not.
+#[test]
+fn files_are_for_us_and_root_and_a_group_of_ours() {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return;
+    }
+    const STRANGER: u32 = 12_345;
+    let world = production();
+    let folder = world.database.folder().to_path_buf();
+    let binary = folder.join("dwar");
+    fs::copy(env!("CARGO_BIN_EXE_dwar"), &binary).unwrap();
+    let chmod =
+        |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    let give = |name: &str, owner: u32, group: u32, mode: u32| {
+        chown(folder.join(name), Some(owner), Some(group)).unwrap();
+        chmod(&folder.join(name), mode);
+    };
+    give("", 0, NOBODY, 0o2770);
+    give("dwar", 0, NOBODY, 0o750);
+    fs::write(folder.join("dwar.toml"), "[metrics]\ntoken = \"4fd1c0a96e7b3825\"\n").unwrap();
+    fs::write(folder.join("dwar.env"), "DWAR__METRICS__TOKEN=4fd1c0a96e7b3825\n").unwrap();
+    give("dwar.toml", 0, NOBODY, 0o440);
+    give("dwar.env", 0, NOBODY, 0o440);
+    let run = || {
+        let mut command = Command::new(&binary);
+        command.args(["migrate", "--env-file", "dwar.env"]).current_dir(&folder).env_clear();
+        command.env("DWAR__DATABASE__URL", world.database.url());
+        command.envs(world.settings.iter().map(|(name, value)| (name, value)));
+        let output = command.uid(NOBODY).gid(NOBODY).output().unwrap();
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (done, told) = run();
+    assert!(done, "{told}");
+    for (owner, mode) in [(NOBODY, 0o660), (0, 0o660), (NOBODY, 0o600)] {
+        for name in ["dwar.db", "dwar.db.key"] {
+            give(name, owner, NOBODY, mode);
+        }
+        let (done, told) = run();
+        assert!(done, "{owner} {mode:o}: {told}");
+    }
+    for (name, owner, group, mode, remedy) in [
+        ("dwar.db", NOBODY, STRANGER, 0o660, "chmod 600 "),
+        ("dwar.db.key", NOBODY, NOBODY, 0o604, "chmod 600 "),
+        ("dwar.db.key", STRANGER, NOBODY, 0o440, "chown 65534 "),
+        ("dwar.toml", 0, NOBODY, 0o444, "chmod 440 "),
+        ("dwar.env", 0, 0, 0o444, "chgrp 65534 "),
+    ] {
+        let path = folder.join(name);
+        let found = fs::metadata(&path).unwrap();
+        give(name, owner, group, mode);
+        let (done, told) = run();
+        let says =
+            format!("{name} belongs to user {owner} and group {group} and has mode {mode:04o}");
+        assert!(!done && told.contains(&says) && told.contains(remedy), "{says}: {told}");
+        give(name, found.uid(), found.gid(), found.mode() & 0o777);
+    }
+    assert!(run().0);
 }
 
 #[test]

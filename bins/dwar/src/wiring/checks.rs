@@ -83,7 +83,7 @@ pub fn production(config: &Config) -> Finding {
 
 pub fn files(config: &Config) -> Finding {
     match open_files(config) {
-        Ok(open) if open.is_empty() => ok("files with secrets are readable by their owner only"),
+        Ok(open) if open.is_empty() => ok("nobody else can read or write the files with secrets"),
         Ok(open) if config.environment == RunMode::Development => {
             warning(open.join("\n"), "fix this; the service does not start with it in production")
         }
