@@ -136,7 +136,12 @@ pub fn claims() -> Object {
 
 /// The same, where `null` leaves them as they are.
 pub fn given_claims() -> Object {
-    claims_of(SchemaType::from_iter([Type::Object, Type::Null]))
+    let name = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some(r"^([a-z][a-z0-9_]{0,30}|https://[A-Za-z0-9][A-Za-z0-9._:/#~-]{0,55})$"));
+    let mut claims = claims_of(SchemaType::from_iter([Type::Object, Type::Null]));
+    claims.property_names = Some(Box::new(name.into()));
+    claims
 }
 
 fn claims_of(kind: impl Into<SchemaType>) -> Object {

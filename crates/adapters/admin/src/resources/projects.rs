@@ -81,7 +81,8 @@ struct Settings {
     relay_live: Option<bool>,
     relay_test: Option<bool>,
     own_issuer: Option<bool>,
-    /// In place of those before; names and values have 512 bytes together at most.
+    /// In place of those before; names and values have 512 bytes together at most. Names that have a meaning of their
+    /// own are refused in any case of their letters, and so is a name that differs from another by case alone.
     #[schema(schema_with = given_claims)]
     token_claims: Option<BTreeMap<String, String>>,
     #[serde(default, deserialize_with = "given")]

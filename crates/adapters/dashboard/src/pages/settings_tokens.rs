@@ -54,6 +54,9 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
                 (form.check("own_issuer", texts::OWN, texts::OWN_HINT, project.own_issuer))
             }
             (form.text(&field))
+            @if let Err(cause) = project.token_claims.check() {
+                p.error { (texts::LEFT_OUT) " " (cause) "." }
+            }
         }
     })
 }
