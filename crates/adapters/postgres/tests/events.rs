@@ -11,7 +11,7 @@ use dwar_event::{
 use dwar_identity::IdentityStore;
 use dwar_kernel::{KeptSecret, KeyMode, ProjectId, StoreError};
 use dwar_login::LoginStore;
-use dwar_otp::{Otp, OtpStore, Report, Reported, Verdict};
+use dwar_otp::{Otp, OtpStore, ReceiptRoom, ReceiptStore, Report, Reported, Verdict};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
@@ -439,4 +439,38 @@ async fn a_previous_secret_without_its_end_is_told() {
         other => panic!("{other:?}"),
     };
     assert_eq!((table, column), ("webhook_endpoints", "previous_until"));
+}
+
+/// One row that nobody can read must not keep those behind it waiting.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn what_cannot_be_read_keeps_no_work_of_others_waiting() {
+    let scene = Scene::open().await;
+    let (late, lease) = (START + seconds(3_600), seconds(60));
+    let lines = [(); 2].map(|()| scene.make.line(scene.project, KeyMode::Live));
+    let [spoilt, good] = lines.map(|line| scene.make.otp(&line));
+    for otp in [&spoilt, &good] {
+        scene.make.issue(&scene.store, otp.clone()).await;
+    }
+    let receipts = [(); 2].map(|()| scene.make.receipt(Report::Delivered));
+    let ids = receipts.each_ref().map(|kept| kept.id);
+    ReceiptStore::keep(&scene.store, receipts.to_vec()).await.unwrap();
+    let (otp, receipt) = (format!("'{}'", spoilt.id), format!("'{}'", ids[0]));
+    for spoil in [
+        format!("UPDATE otps SET created_at = 'infinity', due_at = '2000-01-01' WHERE id = {otp}"),
+        "UPDATE receipts SET known = true, due_at = '2000-01-01'".to_owned(),
+        format!("UPDATE receipts SET received_at = 'infinity' WHERE id = {receipt}"),
+    ] {
+        scene.database.connection().batch_execute(&spoil).unwrap();
+    }
+
+    let due = OtpStore::claim_due(&scene.store, late, lease, 9).await.unwrap();
+    assert_eq!(due.iter().map(|otp| otp.id).collect::<Vec<_>>(), [good.id]);
+    // It is put off like the other.
+    assert!(OtpStore::claim_due(&scene.store, late, lease, 9).await.unwrap().is_empty());
+    let room = ReceiptRoom { calling: 9, others: 9 };
+    let due = ReceiptStore::claim(&scene.store, late, lease, room).await.unwrap();
+    assert_eq!(due.iter().map(|kept| kept.id).collect::<Vec<_>>(), [ids[1]]);
+    let known = scene.store.unreadable().await.unwrap();
+    assert!(known.is_empty(), "neither is set up by people: {known:?}");
 }

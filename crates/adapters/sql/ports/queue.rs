@@ -5,7 +5,7 @@ use diesel::sql_types::Integer;
 use dwar_installation::{COUNTED, QueueStore, Queues};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, otps, receipts, wallet_holds};
-use dwar_sql::{At, WaitsRow, backlog};
+use dwar_sql::{At, WaitsRow, backlog, legible};
 
 /// One look-up by index for each endpoint, however much it waits for.
 const LONGEST: &str = "SELECT id, project_id FROM ( \
@@ -45,9 +45,9 @@ impl QueueStore for Store {
                 .limit(READ)
                 .load(conn)?;
             let mut queues = Queues {
-                receipts: backlog("receipts", failed)?.and(backlog("receipts", others)?),
-                overdue_sends: backlog("otps", overdue)?,
-                open_holds: backlog("wallet_holds", held)?,
+                receipts: backlog(failed).and(backlog(others)),
+                overdue_sends: backlog(overdue),
+                open_holds: backlog(held),
                 ..Queues::default()
             };
             let longest: Vec<WaitsRow> = diesel::sql_query(LONGEST)
@@ -62,7 +62,9 @@ impl QueueStore for Store {
                     .select(event_deliveries::due_at.nullable())
                     .limit(READ)
                     .load(conn)?;
-                queues.add_events(waits.project()?, backlog("event_deliveries", due)?);
+                if let Some(project) = legible!(waits.project()) {
+                    queues.add_events(project, backlog(due));
+                }
             }
             Ok(queues)
         })

@@ -21,9 +21,8 @@ impl WaitsRow {
     }
 }
 
-/// What waits since these instants of a column, the longest first.
-pub fn backlog(table: &'static str, since: Vec<Option<At>>) -> Result<Backlog, StoreError> {
-    let at = |since| Row::new(table, "").maybe_at("since", since);
-    let since = since.into_iter().filter_map(|since| at(since).transpose());
-    Ok(Backlog::of(&since.collect::<Result<Vec<_>, _>>()?))
+/// What waits since these instants of a column, the longest first. One that is none of ours is left out: the row
+/// is told where it is worked on.
+pub fn backlog(since: Vec<Option<At>>) -> Backlog {
+    Backlog::of(&since.into_iter().filter_map(|since| since?.0).collect::<Vec<_>>())
 }

@@ -12,7 +12,7 @@ use dwar_event::{CallLog, Endpoint, Event, EventStore, Room};
 use dwar_identity::IdentityStore;
 use dwar_kernel::{EntryId, KeptSecret, KeyMode, ProjectId, Sealed, StoreError};
 use dwar_operator::{AuditFilter, AuditStore};
-use dwar_otp::{GuessPolicy, Otp, Report, Reported, Verdict};
+use dwar_otp::{GuessPolicy, Otp, OtpStore, ReceiptRoom, ReceiptStore, Report, Reported, Verdict};
 use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
 use dwar_sqlite::{Settings, SqliteStore, Synchronous};
@@ -256,4 +256,41 @@ async fn what_is_no_id_or_no_instant_is_told_with_its_place() {
         };
         assert_eq!((table, column), ("api_keys", spoilt));
     }
+}
+
+/// One row that nobody can read must not keep those behind it waiting.
+#[tokio::test]
+async fn what_cannot_be_read_keeps_no_work_of_others_waiting() {
+    let mut scene = Scene::open().await;
+    let (late, lease) = (START + seconds(3_600), seconds(60));
+    let lines = [(); 2].map(|()| scene.make.line(scene.project, KeyMode::Live));
+    let [spoilt, good] = lines.map(|line| scene.make.otp(&line));
+    for otp in [&spoilt, &good] {
+        scene.make.issue(&scene.store, otp.clone()).await;
+    }
+    let receipts = [(); 2].map(|()| scene.make.receipt(Report::Delivered));
+    let ids = receipts.each_ref().map(|kept| kept.id);
+    ReceiptStore::keep(&scene.store, receipts.to_vec()).await.unwrap();
+    let (otp, receipt) = (blob(spoilt.id.uuid()), blob(ids[0].uuid()));
+    for spoil in [
+        format!("UPDATE otps SET created_at = 9223372036854775807, due_at = 0 WHERE id = {otp}"),
+        "UPDATE receipts SET known = true, due_at = 0".to_owned(),
+        format!("UPDATE receipts SET received_at = 9223372036854775807 WHERE id = {receipt}"),
+    ] {
+        scene.tables.batch_execute(&spoil).unwrap();
+    }
+
+    let due = OtpStore::claim_due(&scene.store, late, lease, 9).await.unwrap();
+    assert_eq!(due.iter().map(|otp| otp.id).collect::<Vec<_>>(), [good.id]);
+    // It is put off like the other.
+    assert!(OtpStore::claim_due(&scene.store, late, lease, 9).await.unwrap().is_empty());
+    let room = ReceiptRoom { calling: 9, others: 9 };
+    let due = ReceiptStore::claim(&scene.store, late, lease, room).await.unwrap();
+    assert_eq!(due.iter().map(|kept| kept.id).collect::<Vec<_>>(), [ids[1]]);
+    let known = scene.store.unreadable().await.unwrap();
+    assert!(known.is_empty(), "neither is set up by people: {known:?}");
+}
+
+fn blob(id: uuid::Uuid) -> String {
+    format!("x'{}'", id.simple())
 }
