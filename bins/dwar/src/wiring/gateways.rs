@@ -18,6 +18,8 @@ use std::time::Duration;
 
 /// Names that no other provider may take, configured or not.
 const BUILT_IN: [&str; 6] = ["console", SANDBOX, "whatsapp_cloud", "twilio", "msg91", "gupshup"];
+/// What pages and command line say in place of names.
+const NO_PROVIDER: [&str; 2] = ["none", "default"];
 /// Who carries the messages of test keys.
 const SANDBOX: &str = "sandbox";
 
@@ -262,6 +264,11 @@ fn configured(config: &Config) -> Result<Available, WiringError> {
     for path in generic_files {
         let gateway = generic(path, client.clone())?;
         let name = Gateway::provider(&gateway);
+        if NO_PROVIDER.contains(&name.as_str()) {
+            return Err(
+                unusable(path, format!("`{name}` is no name: routes say it for none")).into()
+            );
+        }
         if BUILT_IN.contains(&name.as_str()) || known.contains_key(&name) {
             return Err(unusable(path, format!("there is another provider called `{name}`")).into());
         }
