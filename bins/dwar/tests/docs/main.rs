@@ -291,3 +291,29 @@ fn every_public_item_says_what_it_promises() {
     }
     assert!(silent.is_empty(), "{silent:#?}");
 }
+
+/// What the compose files have one put beside them is a secret: neither git nor the build of an image takes it.
+#[test]
+fn secrets_beside_the_compose_files_are_ignored() {
+    let repository = Repository::open();
+    let [git, docker] = [".gitignore", ".dockerignore"].map(|file| repository.read(file));
+    let mut named = Vec::new();
+    for file in repository.ending_in(".yaml").filter(|file| file.starts_with("packaging/compose/"))
+    {
+        let text = repository.read(file);
+        let lines = text.lines().map(str::trim);
+        named.extend(lines.filter_map(|line| {
+            let name = line.strip_prefix("env_file: ").or_else(|| line.strip_prefix("file: "))?;
+            Some(name.to_owned())
+        }));
+    }
+    named.sort();
+    assert_eq!(named, ["dwar.env", "dwar.env", "postgres-password"]);
+    for name in named {
+        assert!(git.lines().any(|line| line == name), "git would take {name}");
+        assert!(
+            docker.lines().any(|line| line == format!("**/{name}")),
+            "an image would hold {name}"
+        );
+    }
+}
