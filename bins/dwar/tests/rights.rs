@@ -4,9 +4,11 @@
 
 mod common;
 
-use common::{Answer, Database, Person, Program, Service, World, answer, at_once, tally};
+use common::{Answer, Database, Endpoint, Person, Program, Service, World, answer, at_once, tally};
+use dwar_operator::{Command, Makes, Need};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
 /// Numbers in an hour, and in a day, for whoever sees them masked.
@@ -123,53 +125,102 @@ async fn many_searches_at_once_are_admitted_up_to_the_limit(database: Database) 
     assert_eq!(searched, IN_A_DAY);
 }
 
+/// What a program asks for to make something that works by itself, for each command that does: method, path
+/// and body. A new command of that kind fails the test until it is here.
+async fn makers(
+    service: &Service,
+    project: &str,
+    operator: &str,
+) -> Vec<(Command, Method, String, Value)> {
+    let (owner, of) = (Program::owner(service), format!("/projects/{project}"));
+    let webhook = json!({ "url": "https://nobody.invalid/events", "full_phone": true });
+    let hook = json!({ "kind": "supabase", "mode": "live", "expires_in": 300 });
+    let made = owner.post(&format!("{of}/webhooks"), &webhook).await.body;
+    let one_webhook = format!("{of}/webhooks/{}", made["webhook"]["webhook_id"].as_str().unwrap());
+    let made = owner.post(&format!("{of}/hooks"), &hook).await.body;
+    let one_hook = format!("{of}/hooks/{}", made["hook"]["hook_id"].as_str().unwrap());
+    let keys = owner.get(&format!("{of}/keys")).await.ok()["items"][0].clone();
+    let regenerate = format!("{of}/keys/{}/regenerate", keys["mode"].as_str().unwrap());
+    let access = json!({ "projects": [{ "project_id": project, "role": "viewer" }] });
+    let token =
+        json!({ "name": "eve", "access": access, "lifetime_seconds": 60, "may_delegate": true });
+    let (post, operator) = (Method::POST, format!("/operators/{operator}"));
+    let invitation = json!({ "name": "eve", "access": access });
+    vec![
+        (Command::CreateProject, post.clone(), "/projects".to_owned(), json!({ "name": "Eve" })),
+        (Command::RestoreProject, post.clone(), format!("{of}/restore"), Value::Null),
+        (Command::RegenerateKey, post.clone(), regenerate, json!({ "replaces": keys["key_id"] })),
+        (Command::AddWebhook, post.clone(), format!("{of}/webhooks"), webhook),
+        (
+            Command::RotateWebhookSecret,
+            post.clone(),
+            format!("{one_webhook}/rotate-secret"),
+            Value::Null,
+        ),
+        (Command::EnableWebhook, post.clone(), format!("{one_webhook}/enable"), Value::Null),
+        (Command::AddHook, post.clone(), format!("{of}/hooks"), hook),
+        (Command::RotateHookSecret, post.clone(), format!("{one_hook}/rotate-secret"), Value::Null),
+        (Command::InviteOperator, post.clone(), "/operators".to_owned(), invitation),
+        (Command::RenewInvitation, post.clone(), format!("{operator}/invitation"), Value::Null),
+        (Command::ChangeOperator, Method::PUT, format!("{operator}/access"), access),
+        (Command::RemoveOperator, Method::DELETE, operator, Value::Null),
+        (Command::MakeToken, post, "/tokens".to_owned(), token),
+    ]
+}
+
 /// Whoever got hold of a token for a minute has nothing when it is over.
 async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
     let service = service(database);
     let project = service.world.project("10").id;
-    let deploy = Program::new(&service, &["--name", "deploy", "--everything", "--days", "1"]);
     let person = Person::join(&service, &["--name", "asha", "--owner"]).await;
-    let asha = deploy.get("/operators").await.ok()["items"][0]["operator_id"].clone();
-    let asha = asha.as_str().unwrap();
+    let invited = ["--name", "ravi", "--project", &project, "--role", "viewer"];
+    let invited = service.world.cli(&[&["operator", "invite"], &invited[..]].concat());
+    let makers =
+        makers(&service, &project, invited["operator"]["operator_id"].as_str().unwrap()).await;
+    let listed: BTreeSet<Command> = makers.iter().map(|(command, ..)| *command).collect();
+    let all = Command::ALL.into_iter().filter(|it| it.makes() != Makes::Nothing);
+    // Somebody with the machine alone resets an operator.
+    let wanted: BTreeSet<_> = all.filter(|it| it.needs() != Need::Machine).collect();
+    assert_eq!(listed, wanted);
+
+    let deploy = Program::new(&service, &["--name", "deploy", "--everything", "--days", "1"]);
+    let owner = Program::in_project(&service, &project, "owner");
+    let delegating = ["--name", "m", "--project", &project, "--role", "member", "--may-delegate"];
+    let members =
+        [Program::in_project(&service, &project, "member"), Program::new(&service, &delegating)];
     let before = service.audited("");
-    let all = json!({ "everything": true });
-    let viewer = json!({ "projects": [{ "project_id": project, "role": "viewer" }] });
-    let calls: Vec<(Method, String, Value)> = vec![
-        (Method::POST, "/operators".to_owned(), json!({ "name": "eve", "access": all })),
-        (Method::POST, "/operators".to_owned(), json!({ "name": "eve", "access": viewer })),
-        (Method::PUT, format!("/operators/{asha}/access"), viewer.clone()),
-        (Method::DELETE, format!("/operators/{asha}"), Value::Null),
-        (
-            Method::POST,
-            "/tokens".to_owned(),
-            json!({ "name": "eve", "access": viewer, "lifetime_seconds": 60 }),
-        ),
-        (
-            Method::POST,
-            "/tokens".to_owned(),
-            json!({ "name": "e", "access": all, "lifetime_seconds": 60, "may_delegate": true }),
-        ),
-    ];
-    for (method, path, body) in &calls {
+    for (command, method, path, body) in &makers {
         let refused = deploy.call(method.clone(), path, body).await;
         refused.refused(403, "FORBIDDEN");
-        assert!(refused.text.contains("was not made with the right"), "{}", refused.text);
+        assert!(
+            refused.text.contains("was not made with the right"),
+            "{command}: {}",
+            refused.text
+        );
+        for program in members.iter().chain([&owner]) {
+            let refused = program.call(method.clone(), path, body).await;
+            assert_eq!(refused.status, 403, "{command}: {}", refused.text);
+        }
     }
     assert_eq!(service.audited(""), before, "nothing was written down");
-    // What a role allows beside that stays.
-    let keys = deploy.get(&format!("/projects/{project}/keys")).await.ok();
-    let replaces = json!({ "replaces": keys["items"][0]["key_id"] });
-    let mode = keys["items"][0]["mode"].as_str().unwrap();
-    let path = format!("/projects/{project}/keys/{mode}/regenerate");
-    assert_eq!(deploy.post(&path, &replaces).await.status, 201);
+    // What takes away stays with the role alone.
+    let hooks = owner.get(&format!("/projects/{project}/hooks")).await.ok();
+    let path =
+        format!("/projects/{project}/hooks/{}", hooks["items"][0]["hook_id"].as_str().unwrap());
+    answer(members[1].request(Method::DELETE, &path)).await.refused(403, "FORBIDDEN");
+    answer(owner.request(Method::DELETE, &path)).await.ok();
 
+    let all = json!({ "everything": true });
+    let viewer = json!({ "projects": [{ "project_id": project, "role": "viewer" }] });
     // The page makes one that may, shows it in red, and it hands out no more time than it has.
     let form = [("name", "maker"), ("role", "everything"), ("days", "1"), ("may_delegate", "on")];
+    let red = "pill bad\">Can make what works without it: keys, hooks, webhooks, operators, tokens";
+    let marked = async || person.get("/tokens").await.text.matches(red).count();
+    let before = marked().await;
     let made = person.post("/tokens", &form).await;
+    assert_eq!(marked().await, before + 1);
     let start = made.text.find("svc_adm_").unwrap();
     let secret = made.text[start..].split('<').next().unwrap();
-    let red = "pill bad\">Can invite operators and create tokens";
-    assert_eq!(person.get("/tokens").await.text.matches(red).count(), 1);
     let maker = Program::with(&service, secret);
     let long = json!({ "name": "long", "access": all, "lifetime_seconds": 172_800 });
     maker.post("/tokens", &long).await.refused(422, "INVALID_FIELD");
@@ -181,9 +232,73 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
     assert_eq!(maker.post("/operators", &eve).await.status, 201);
     let listed = service.world.cli(&["admin-token", "list"]);
     let may = |token: &Value| (token["name"].clone(), token["may_delegate"].clone());
-    let may: Vec<_> = listed["items"].as_array().unwrap().iter().map(may).collect();
-    let wanted = [("deploy", false), ("maker", true), ("child", false)];
-    assert_eq!(may, wanted.map(|(name, may)| (json!(name), json!(may))));
+    let mut may: Vec<_> = listed["items"].as_array().unwrap().iter().map(may).collect();
+    let wanted = [("maker", true), ("child", false)];
+    assert_eq!(may.split_off(may.len() - 2), wanted.map(|(name, may)| (json!(name), json!(may))));
+}
+
+/// What was made for good works on when its maker is gone, whether that was a token that may delegate or
+/// somebody at the pages: so only those who could hand out a key can make it.
+async fn what_works_by_itself_outlives_its_maker(database: Database) {
+    let world = World::new(database)
+        .with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0")
+        .with("DWAR__EVENTS__ALLOW_PRIVATE", "true")
+        .with("DWAR__SECRETS__MASTER_KEY", KEY);
+    let service = Service::start_in(world);
+    let (project, endpoint) = (service.world.project("10"), Endpoint::start().await);
+    let of = format!("/projects/{}", project.id);
+    let listed = service.world.cli(&["admin-token", "list"])["items"].as_array().unwrap().len();
+    let maker = Program::new(&service, &["--name", "maker", "--everything", "--may-delegate"]);
+    let keys = maker.get(&format!("{of}/keys")).await.ok()["items"].as_array().unwrap().clone();
+    let live = keys.iter().find(|key| key["mode"] == "live").unwrap();
+    let mut made = Vec::new();
+    for (path, body) in [
+        (format!("{of}/keys/live/regenerate"), json!({ "replaces": live["key_id"] })),
+        (format!("{of}/hooks"), json!({ "kind": "logto", "mode": "test", "expires_in": 300 })),
+        (format!("{of}/webhooks"), json!({ "url": endpoint.url })),
+        (
+            "/tokens".to_owned(),
+            json!({ "name": "child", "access": { "everything": true }, "lifetime_seconds": 600 }),
+        ),
+        ("/operators".to_owned(), json!({ "name": "ravi", "access": { "everything": true } })),
+    ] {
+        let answer = maker.post(&path, &body).await;
+        assert_eq!(answer.status, 201, "{path}: {}", answer.text);
+        made.push(answer.body);
+    }
+    let [key, hook, _, token, ravi] = made.try_into().unwrap_or_else(|_| panic!());
+    let tokens = service.world.cli(&["admin-token", "list"]);
+    let id = tokens["items"][listed]["token_id"].as_str().unwrap();
+    service.world.cli(&["admin-token", "revoke", "--token", id]);
+    maker.get("/projects").await.refused(401, "INVALID_ADMIN_TOKEN");
+
+    let phone = service.world.phone();
+    service.send(key["key"].as_str().unwrap(), &phone).await.ok();
+    endpoint.hears("otp.sent").await;
+    let path = format!("/hooks/{}", hook["hook"]["hook_id"].as_str().unwrap());
+    let call = json!({ "to": format!("91{phone}"), "payload": { "code": "123456" } });
+    let call = service.request(Method::POST, &path).json(&call);
+    answer(call.header("authorization", hook["secret"].as_str().unwrap())).await.ok();
+    Program::with(&service, token["secret"].as_str().unwrap()).get("/projects").await.ok();
+    let (_, secret) = ravi["link"].as_str().unwrap().split_once('#').unwrap();
+    let ravi = Person::accept(&service, secret).await;
+
+    // And of somebody who is removed.
+    let page = ravi
+        .post(
+            &format!("/p/{}/settings/hooks", project.id),
+            &[("kind", "logto"), ("mode", "test"), ("expires_in", "300")],
+        )
+        .await;
+    assert_eq!(page.status, 200, "{}", page.text);
+    let shown = page.text.split("Bearer whsec_").nth(1).unwrap().split('<').next().unwrap();
+    service.world.cli(&["operator", "remove", "ravi"]);
+    assert_eq!(ravi.get("/projects").await.status, 303);
+    let hooks = service.world.cli(&["hook", "list", "--project", &project.id]);
+    let path = format!("/hooks/{}", hooks["items"][1]["hook_id"].as_str().unwrap());
+    let call = json!({ "to": format!("91{phone}"), "payload": { "code": "654321" } });
+    let call = service.request(Method::POST, &path).json(&call);
+    answer(call.header("authorization", format!("Bearer whsec_{shown}"))).await.ok();
 }
 
 /// An id is the same in capitals: an identity that was asked for by it is shown masked.
@@ -274,6 +389,7 @@ on_both_databases! {
     a_mask_cannot_be_searched;
     many_searches_at_once_are_admitted_up_to_the_limit;
     a_token_leaves_nothing_behind_that_outlives_it;
+    what_works_by_itself_outlives_its_maker;
     an_id_in_capitals_shows_no_whole_number;
     a_role_that_is_saved_unread_stays_as_it_is;
     sessions_of_another_projects_identity_are_not_found;

@@ -150,6 +150,7 @@ macro_rules! shared_store_contract_tests {
                 a_new_secret_takes_the_place_of_the_present_one
                 new_secrets_at_once_are_both_kept
                 a_removed_hook_is_unknown_at_once
+                a_project_has_a_bounded_number_of_hooks
             }
             admin_token {
                 tokens_come_back_oldest_first
@@ -354,6 +355,7 @@ macro_rules! shared_store_contract_tests {
                 endpoints_are_oldest_first_and_stay_inside_their_project
                 a_new_secret_takes_the_place_of_the_present_one
                 an_endpoint_is_removed_once_and_by_its_project
+                a_project_has_a_bounded_number_of_endpoints
             }
         }
     };

@@ -30,7 +30,7 @@ pub enum Command {
         /// Days until it expires, at most 366
         #[arg(long, default_value_t = 90)]
         days: u16,
-        /// Can invite operators, change their access and create tokens, which outlive it
+        /// Can make what works without it: keys, projects, hooks, webhooks, operators, tokens
         #[arg(long)]
         may_delegate: bool,
     },

@@ -69,6 +69,11 @@ impl Person {
     pub async fn join(service: &Service, arguments: &[&str]) -> Self {
         let made = service.world.cli(&[&["operator", "invite"], arguments].concat());
         let (_, secret) = made["link"].as_str().unwrap().split_once('#').unwrap();
+        Self::accept(service, secret).await
+    }
+
+    /// Accepts an invitation, whose link ends in this.
+    pub async fn accept(service: &Service, secret: &str) -> Self {
         let base = service.dashboard();
         let client = Client::builder().redirect(redirect::Policy::none()).build().unwrap();
         let form = [("secret", secret), ("password", PASSWORD), ("again", PASSWORD)];

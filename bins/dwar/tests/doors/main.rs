@@ -18,7 +18,7 @@ mod verdict;
 use asking::{Case, Given, Way};
 use audit::Written;
 use common::Database;
-use dwar_operator::{Command, Need};
+use dwar_operator::{Command, Makes, Need};
 use rows::{Door, Row, row};
 use stage::{Asker, Stage, Subject, Through};
 use state::State;
@@ -77,6 +77,10 @@ async fn every_door_says_the_same(database: Database) {
 fn cells<'a>(command: Command, row: &'a Row, askers: &'a [Asker], stage: &Stage) -> Vec<Cell<'a>> {
     let mut cells = Vec::new();
     for asker in askers {
+        // Whoever may not delegate may do the same as others beside that.
+        if !asker.by.may_delegate && command.makes() == Makes::Nothing {
+            continue;
+        }
         let door = match asker.through {
             Through::Api(_) => &row.api,
             Through::Pages(_) => &row.pages,
@@ -115,6 +119,12 @@ impl Cell<'_> {
             made = stage.make(self.row.about, &project.id).await;
             &made
         };
+        if self.command == Command::AddWebhook && self.expected.entry.is_some() {
+            stage.make_room("webhook").await;
+        }
+        if self.command == Command::AddHook && self.expected.entry.is_some() {
+            stage.make_room("hook").await;
+        }
         let (word, phone) = (stage.word(), stage.service.world.phone());
         let it = Given { case: self.case, stage, subject, word, phone };
         let Some(call) = (self.way)(&it) else { return Ok(false) };

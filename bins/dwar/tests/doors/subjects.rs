@@ -1,6 +1,7 @@
 //! Makes what commands are about, as an owner of the installation.
 
 use crate::asking::Case;
+use crate::common::answer;
 use crate::stage::{About, PHONE, Stage, Subject};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -123,12 +124,31 @@ impl Stage {
         Subject::default()
     }
 
+    /// Removes those webhooks or hooks of the stage that nothing is about any more, once there are many: a
+    /// project has twenty of each at most.
+    pub async fn make_room(&self, kind: &str) {
+        let told: Vec<Subject> = self.told.lock().unwrap().clone();
+        let needed = |id: &str| self.all_kept().chain(&told).any(|known| known.id == id);
+        let listed = self.owner.get(&self.own(&format!("/{kind}s?limit=500"))).await.ok();
+        let listed = listed["items"].as_array().unwrap();
+        for one in listed.iter().filter(|_| listed.len() > 15) {
+            let foreign = one.get("url").is_some_and(|url| *url != self.hook.as_str());
+            let id = text(&one[format!("{kind}_id")]);
+            if !foreign && !needed(&id) {
+                let path = self.own(&format!("/{kind}s/{id}"));
+                answer(self.owner.request(Method::DELETE, &path)).await.ok();
+            }
+        }
+    }
+
     async fn webhook(&self) -> Subject {
+        self.make_room("webhook").await;
         let made = self.made(&self.own("/webhooks"), json!({ "url": self.hook })).await;
         Subject { id: text(&made["webhook"]["webhook_id"]), ..Subject::default() }
     }
 
     async fn hook(&self) -> Subject {
+        self.make_room("hook").await;
         let hook = json!({ "kind": "supabase", "mode": "test", "expires_in": 300 });
         let made = self.made(&self.own("/hooks"), hook).await;
         Subject { id: text(&made["hook"]["hook_id"]), ..Subject::default() }

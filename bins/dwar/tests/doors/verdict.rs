@@ -54,14 +54,14 @@ impl Expected {
         let theirs = Access::one(project, Role::Viewer);
         match (by.judge(command, of_project), case, row.wrong, row.elsewhere) {
             (Right::Unknown, ..) => refused(Verdict::NotFound),
-            (Right::Forbidden, ..) => refused(Verdict::Forbidden),
+            (Right::Forbidden | Right::Undelegated, ..) => refused(Verdict::Forbidden),
             (_, Case::Right, ..) | (_, Case::Elsewhere, _, Elsewhere::Says(Verdict::Done)) => done,
             (_, Case::Wrong, Wrong::Project, _) => refused(Verdict::NotFound),
             (_, Case::Wrong, Wrong::Says(verdict), _) => refused(verdict),
             (_, Case::Beyond, ..) => refused(Verdict::Invalid),
             (.., Elsewhere::Says(verdict)) => refused(verdict),
             (.., Elsewhere::StoreSays(verdict)) => Self { verdict, entry },
-            (.., Elsewhere::UnlessTheirTeam(_)) if by.may_grant(&theirs).is_ok() => done,
+            (.., Elsewhere::UnlessTheirTeam(_)) if by.access.grants(&theirs) => done,
             (.., Elsewhere::UnlessTheirTeam(verdict)) => refused(verdict),
         }
     }

@@ -2,7 +2,7 @@ use crate::endpoint::operation::{Head, Operation};
 use crate::endpoint::refusal::AdminCode;
 use crate::{BASE, resources};
 use actix_web::http::StatusCode;
-use dwar_operator::Need;
+use dwar_operator::{Command, Makes, Need};
 use dwar_wire::openapi::{
     common_headers, examples, header_references, headers_of, refusals, refused,
 };
@@ -85,9 +85,10 @@ fn described(tag: &str, operation: &Operation) -> Value {
     let mut described = json!({
         "operationId": command.as_str(),
         "summary": summary,
-        "description": needs(command.needs()),
+        "description": needs(*command),
         "tags": [tag],
         "x-right": command.needs().to_string(),
+        "x-delegation": command.makes() != Makes::Nothing,
         "parameters": parameters,
         "responses": responses,
     });
@@ -137,14 +138,19 @@ fn parameter(name: &str) -> Value {
     json!({ "name": name, "in": "path", "required": true, "schema": schema })
 }
 
-fn needs(need: Need) -> String {
-    match need {
+fn needs(command: Command) -> String {
+    let need = command.needs();
+    let whose = match need {
         Need::Any => "For every token; the answer holds what it may know of.".to_owned(),
         Need::Team => "For tokens that see the team of a project.".to_owned(),
         Need::Installation | Need::Own | Need::Machine => {
             "For tokens of owners of the installation.".to_owned()
         }
         Need::Project(_) => format!("For tokens that may {need} in the project."),
+    };
+    match command.makes() {
+        Makes::Nothing => whose,
+        _ => format!("{whose} Only if they may delegate: what this makes works without the token."),
     }
 }
 

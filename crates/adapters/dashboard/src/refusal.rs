@@ -119,7 +119,7 @@ impl From<StoreError> for Refusal {
 impl From<ManageError> for Refusal {
     fn from(cause: ManageError) -> Self {
         match cause {
-            ManageError::Forbidden | ManageError::MayNotDelegate(_) => Self::Forbidden,
+            ManageError::Forbidden | ManageError::MayNotDelegate => Self::Forbidden,
             ManageError::NoSuchProject | ManageError::NotFound(_) => Self::NotFound,
             // The pages that ask for what can be wrong have words of their own for these.
             ManageError::Invalid { .. } | ManageError::Conflict(_) => Self::Unreadable,

@@ -76,9 +76,14 @@ impl State {
 
 #[async_trait]
 impl EventStore for MemoryStore {
-    async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError> {
-        self.step("EventStore::add_endpoint").await?.endpoints.push(endpoint);
-        Ok(())
+    async fn add_endpoint(&self, endpoint: Endpoint) -> Result<bool, StoreError> {
+        let state = &mut *self.step("EventStore::add_endpoint").await?;
+        let own = state.endpoints.iter().filter(|known| known.project == endpoint.project);
+        let fits = own.count() < Endpoint::MOST;
+        if fits {
+            state.endpoints.push(endpoint);
+        }
+        Ok(fits)
     }
 
     async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError> {

@@ -5,9 +5,14 @@ use dwar_project::{Caller, Hook, HookCaller, HookStore};
 
 #[async_trait]
 impl HookStore for MemoryStore {
-    async fn add_hook(&self, hook: Hook) -> Result<(), StoreError> {
-        self.step("HookStore::add_hook").await?.hooks.push(hook);
-        Ok(())
+    async fn add_hook(&self, hook: Hook) -> Result<bool, StoreError> {
+        let state = &mut *self.step("HookStore::add_hook").await?;
+        let there = state.hooks.iter().filter(|known| known.project == hook.project).count();
+        let fits = there < Hook::MOST;
+        if fits {
+            state.hooks.push(hook);
+        }
+        Ok(fits)
     }
 
     async fn hooks(&self, project: ProjectId) -> Result<Vec<Hook>, StoreError> {

@@ -8,16 +8,19 @@ use dwar_sql::{At, CallerRow, HookRow, Id, read_all};
 
 #[async_trait]
 impl HookStore for Store {
-    async fn add_hook(&self, hook: Hook) -> Result<(), StoreError> {
+    async fn add_hook(&self, hook: Hook) -> Result<bool, StoreError> {
         self.of(hook.project)
-            .write_one(move |conn| {
-                // Repeated after a lost answer, it is there already.
-                diesel::insert_into(hooks::table)
-                    .values(HookRow::from(&hook))
-                    .on_conflict(hooks::id)
-                    .do_nothing()
-                    .execute(conn)?;
-                Ok(())
+            .write(move |conn| {
+                // Whoever adds one at the same time waits, and counts this one.
+                let owner = projects::table.find(Id::from(hook.project)).select(projects::id);
+                let _held: Option<Id> = for_no_key_update!(owner).first(conn).optional()?;
+                let own = hooks::table.filter(hooks::project_id.eq(Id::from(hook.project)));
+                let there: i64 = own.count().get_result(conn)?;
+                if there >= Hook::MOST as i64 {
+                    return Ok(false);
+                }
+                diesel::insert_into(hooks::table).values(HookRow::from(&hook)).execute(conn)?;
+                Ok(true)
             })
             .await
     }

@@ -30,14 +30,14 @@ pub struct NewAdminToken<'a> {
     pub access: Access,
     /// From now on; a minute at least, [`AdminToken::LONGEST`] at most.
     pub lifetime: Duration,
-    /// Whether it may invite operators, change what they may do, and make tokens.
+    /// Whether it may make what works by itself, and so outlives it.
     pub may_delegate: bool,
 }
 
 impl ManageAdminTokens {
     /// Makes a token; its secret is in the clear here and never again.
     ///
-    /// Nobody hands out more than they have ([`By::may_grant`]), and a token no more time than it has
+    /// Nobody hands out more than they have ([`Control::may_grant`]), and a token no more time than it has
     /// left: one that leaked cannot outlive itself by making another.
     #[instrument(name = "admin_tokens.make", target = TRACE, level = "error", skip_all)]
     pub async fn make(
@@ -55,7 +55,7 @@ impl ManageAdminTokens {
         if access == Access::default() {
             return Err(ManageError::invalid("access", NOWHERE));
         }
-        by.may_grant(&access)?;
+        self.control.may_grant(by, &access)?;
         let now = self.control.tools.now();
         if let Actor::Token { id, .. } = by.actor {
             self.within_the_life_of(id, now + lifetime).await?;
@@ -95,9 +95,7 @@ impl ManageAdminTokens {
         let tokens = self.tokens.tokens().await?;
         let found = tokens.into_iter().find(|known| known.id == token);
         let found = found.ok_or(NO_TOKEN)?;
-        if !by.access.grants(&found.access) {
-            return Err(ManageError::Forbidden);
-        }
+        self.control.may_grant(by, &found.access)?;
         let change = about(&found, Action::TokenRevoked).before(facts(&found));
         self.control.record(by, change).await?;
         let revoked = self.tokens.revoke(token).await?;

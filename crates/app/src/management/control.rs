@@ -20,8 +20,9 @@ impl Control {
     /// Lets a command through that is about no single project, or whose project is known to exist.
     ///
     /// # Errors
-    /// [`ManageError::Forbidden`] if a right is missing, [`ManageError::NoSuchProject`] if the caller
-    /// may not even know of the project.
+    /// [`ManageError::Forbidden`] if a right is missing, [`ManageError::MayNotDelegate`] if it is that of a
+    /// token to make what outlives it, [`ManageError::NoSuchProject`] if the caller may not even know of the
+    /// project.
     pub fn admit(
         &self,
         by: &By,
@@ -35,7 +36,19 @@ impl Control {
                 tracing::warn!(%command, actor = %by.actor, "refused: the role does not allow it");
                 Err(ManageError::Forbidden)
             }
+            Verdict::Undelegated => {
+                tracing::warn!(%command, actor = %by.actor, "refused: the token may not delegate");
+                Err(ManageError::MayNotDelegate)
+            }
         }
+    }
+
+    /// Whether somebody may give this access to an operator or to a token, or take it from an operator.
+    ///
+    /// # Errors
+    /// [`ManageError::Forbidden`] if it goes beyond what is theirs.
+    pub fn may_grant(&self, by: &By, access: &Access) -> Result<(), ManageError> {
+        if by.access.grants(access) { Ok(()) } else { Err(ManageError::Forbidden) }
     }
 
     /// The project that a command is about.

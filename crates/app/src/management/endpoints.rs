@@ -13,6 +13,10 @@ const REFUSED_URL: &str = "events go to https:// addresses of public hosts only;
 const LONGEST_URL: usize = 2_048;
 const MALFORMED_URL: &str = "an address is at most 2048 visible characters on one line";
 
+const TOO_MANY: ManageError = ManageError::Conflict(
+    "A project has 20 webhooks at most. Remove one that is no longer needed.",
+);
+
 /// How long a replaced secret also signs, so that receivers can change over.
 pub(super) const OVERLAP: Duration = Duration::from_secs(24 * 3_600);
 
@@ -33,6 +37,9 @@ pub struct ManageEndpoints {
 
 impl ManageEndpoints {
     /// Adds an endpoint; its secret is in the clear here and never again.
+    ///
+    /// # Errors
+    /// [`ManageError::Conflict`] if the project has [`Endpoint::MOST`].
     #[instrument(name = "endpoints.add", target = TRACE, level = "error", skip_all)]
     pub async fn add(
         &self,
@@ -47,6 +54,9 @@ impl ManageEndpoints {
             return Err(ManageError::invalid("url", MALFORMED_URL));
         }
         self.sender.allows(url).map_err(|_| ManageError::invalid("url", REFUSED_URL))?;
+        if self.events.endpoints(project).await?.len() >= Endpoint::MOST {
+            return Err(TOO_MANY);
+        }
         let now = self.control.tools.now();
         let id = EndpointId::new(now, self.control.tools.entropy.as_ref());
         let secret = WebhookSecret::generate(self.control.tools.entropy.as_ref());
@@ -62,8 +72,8 @@ impl ManageEndpoints {
         };
         let change = AuditedChange::new(Action::EndpointAdded, id).within(project);
         self.control.record(by, change.after(facts(&endpoint))).await?;
-        self.events.add_endpoint(endpoint.clone()).await?;
-        Ok((endpoint, secret))
+        let added = self.events.add_endpoint(endpoint.clone()).await?;
+        if added { Ok((endpoint, secret)) } else { Err(TOO_MANY) }
     }
 
     /// The endpoints of a project, oldest first.

@@ -1,5 +1,4 @@
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_operator::CannotGrant;
 use dwar_project::InvalidSetting;
 use std::fmt::Display;
 
@@ -10,8 +9,11 @@ pub enum ManageError {
     #[error("your role does not allow this")]
     Forbidden,
     /// A token that was not made for this.
-    #[error(transparent)]
-    MayNotDelegate(CannotGrant),
+    #[error(
+        "this token was not made with the right to delegate, so it makes nothing that works by itself: \
+         no key, hook, webhook, token or operator"
+    )]
+    MayNotDelegate,
     /// There is no such project, or the caller may not know of it.
     #[error("there is no project with this id")]
     NoSuchProject,
@@ -46,7 +48,7 @@ impl ManageError {
     /// The stable word for a refusal, the same at every door; none for a store that failed.
     pub const fn code(&self) -> Option<&'static str> {
         match self {
-            Self::Forbidden | Self::MayNotDelegate(_) => Some("FORBIDDEN"),
+            Self::Forbidden | Self::MayNotDelegate => Some("FORBIDDEN"),
             Self::NoSuchProject | Self::NotFound(_) => Some("NOT_FOUND"),
             Self::Invalid { .. } => Some("INVALID_FIELD"),
             Self::Conflict(_) => Some("CONFLICT"),
@@ -66,15 +68,6 @@ impl ManageError {
         match self {
             Self::Store(cause) => cause,
             refused => StoreError::Failed(Box::new(refused)),
-        }
-    }
-}
-
-impl From<CannotGrant> for ManageError {
-    fn from(cause: CannotGrant) -> Self {
-        match cause {
-            CannotGrant::Access => Self::Forbidden,
-            CannotGrant::Delegation => Self::MayNotDelegate(cause),
         }
     }
 }

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use tracing::instrument;
 
 const NO_HOOK: ManageError = ManageError::NotFound("hook with this id in the project");
+const TOO_MANY: ManageError =
+    ManageError::Conflict("A project has 20 hooks at most. Remove one that is no longer called.");
 
 /// Makes the addresses at which other systems ask for codes to be delivered.
 #[derive(Clone)]
@@ -33,6 +35,9 @@ pub struct NewHook {
 
 impl ManageHooks {
     /// Makes a hook; its secret is in the clear here and never again.
+    ///
+    /// # Errors
+    /// [`ManageError::Conflict`] if the project has [`Hook::MOST`].
     #[instrument(name = "hooks.add", target = TRACE, level = "error", skip_all)]
     pub async fn add(
         &self,
@@ -44,6 +49,9 @@ impl ManageHooks {
         let lifetime = RelayLifetime::from_seconds(new.expires_in);
         let lifetime =
             lifetime.ok_or_else(|| ManageError::invalid("expires_in", RelayLifetime::RULE))?;
+        if self.hooks.hooks(project).await?.len() >= Hook::MOST {
+            return Err(TOO_MANY);
+        }
         let now = self.control.tools.now();
         let id = HookId::new(now, self.control.tools.entropy.as_ref());
         let secret = WebhookSecret::generate(self.control.tools.entropy.as_ref());
@@ -58,8 +66,8 @@ impl ManageHooks {
         };
         let change = AuditedChange::new(Action::HookAdded, id).within(project);
         self.control.record(by, change.after(facts(&hook))).await?;
-        self.hooks.add_hook(hook.clone()).await?;
-        Ok((hook, secret))
+        let added = self.hooks.add_hook(hook.clone()).await?;
+        if added { Ok((hook, secret)) } else { Err(TOO_MANY) }
     }
 
     /// The hooks of a project, oldest first.

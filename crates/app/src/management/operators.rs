@@ -42,7 +42,7 @@ impl ManageOperators {
     ) -> Result<Invited, ManageError> {
         self.control.admit(by, Command::InviteOperator, None)?;
         let name = named(name)?;
-        by.may_grant(&access)?;
+        self.control.may_grant(by, &access)?;
         self.control.projects_exist(&access).await?;
         if self.operators.find_by_name(name.clone()).await?.is_some() {
             return Err(NAME_TAKEN);
@@ -157,7 +157,7 @@ impl ManageOperators {
     ) -> Result<Operator, ManageError> {
         self.control.admit(by, Command::ChangeOperator, None)?;
         let present = self.find(by, operator).await?;
-        by.may_grant(access)?;
+        self.control.may_grant(by, access)?;
         self.control.projects_exist(access).await?;
         Ok(present)
     }
@@ -196,7 +196,7 @@ impl ManageOperators {
     /// Somebody whom the caller may change.
     async fn find(&self, by: &By, operator: OperatorId) -> Result<Operator, ManageError> {
         let found = self.operators.find(operator).await?.ok_or(NO_OPERATOR)?;
-        by.may_grant(&found.access)?;
+        self.control.may_grant(by, &found.access)?;
         Ok(found)
     }
 

@@ -41,9 +41,10 @@ async fn a_new_endpoint_shows_its_secret_and_stores_it_sealed() {
         let mut world = World::live();
         let (project, stored) = (world.line.project, Arc::new(Mutex::new(Vec::new())));
         let (seen, mut events) = (Arc::clone(&stored), MockEventStore::new());
+        events.expect_endpoints().returning(|_| Ok(Vec::new()));
         events.expect_add_endpoint().times(1).returning(move |endpoint| {
             seen.lock().unwrap().push(endpoint);
-            Ok(())
+            Ok(true)
         });
         let manage = manage(world.knows_project(), events, allowing());
         let (endpoint, secret) = manage.add(&BY, project, URL, full_phone).await.unwrap();
@@ -71,7 +72,8 @@ async fn two_endpoints_share_neither_id_nor_secret() {
     let mut world = World::live();
     let project = world.line.project;
     let mut events = MockEventStore::new();
-    events.expect_add_endpoint().times(2).returning(|_| Ok(()));
+    events.expect_endpoints().returning(|_| Ok(Vec::new()));
+    events.expect_add_endpoint().times(2).returning(|_| Ok(true));
     let mut sender = MockWebhookSender::new();
     sender.expect_allows().returning(|_| Ok(()));
     let manage = manage(world.knows_project(), events, sender);
@@ -169,6 +171,22 @@ async fn a_secret_that_was_not_stored_is_not_shown() {
     let unknown = manage.rotate_secret(&BY, project, id).await;
     assert!(matches!(unknown, Err(ManageError::NotFound(_))));
     assert!(matches!(manage.rotate_secret(&BY, project, id).await, Err(ManageError::Store(_))));
+}
+
+/// One too many is refused before it is written down; and after, where another took the last place.
+#[tokio::test]
+async fn a_project_has_twenty_endpoints_at_most() {
+    for there in [Endpoint::MOST, Endpoint::MOST - 1] {
+        let mut world = World::live();
+        let project = world.line.project;
+        let known: Vec<_> = (0..there).map(|_| world.make.endpoint(project)).collect();
+        let mut events = MockEventStore::new();
+        events.expect_endpoints().returning(move |_| Ok(known.clone()));
+        events.expect_add_endpoint().times(Endpoint::MOST - there).returning(|_| Ok(false));
+        let manage = manage(world.knows_project(), events, allowing());
+        let refused = manage.add(&BY, project, URL, false).await;
+        assert!(matches!(refused, Err(ManageError::Conflict(_))), "{there}");
+    }
 }
 
 #[tokio::test]

@@ -198,13 +198,13 @@ async fn a_token_leaves_nothing_behind_that_outlives_it_unless_it_was_made_for_t
     let (token, _) = tokens.make(&owner, new.clone()).await.unwrap();
     let (by, entries) = (By::token(&token, None), office.log().await.len());
     let invited = operators.invite(&by, "Eve", all.clone()).await;
-    assert!(matches!(invited, Err(ManageError::MayNotDelegate(_))));
+    assert!(matches!(invited, Err(ManageError::MayNotDelegate)));
     let changed = operators.change_access(&by, asha.id, Access::default()).await;
-    assert!(matches!(changed, Err(ManageError::MayNotDelegate(_))));
-    assert!(matches!(operators.remove(&by, asha.id).await, Err(ManageError::MayNotDelegate(_))));
+    assert!(matches!(changed, Err(ManageError::MayNotDelegate)));
+    assert!(matches!(operators.remove(&by, asha.id).await, Err(ManageError::MayNotDelegate)));
     for may_delegate in [false, true] {
         let made = tokens.make(&by, NewAdminToken { may_delegate, ..new.clone() }).await;
-        assert!(matches!(made, Err(ManageError::MayNotDelegate(_))));
+        assert!(matches!(made, Err(ManageError::MayNotDelegate)));
     }
     assert_eq!(office.log().await.len(), entries, "nothing was written down");
     assert_eq!(operators.list(&owner).await.unwrap().len(), 1);

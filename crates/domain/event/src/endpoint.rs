@@ -42,6 +42,9 @@ pub struct SwitchOff {
 }
 
 impl Endpoint {
+    /// In one project: each event is kept, and posted, once for each.
+    pub const MOST: usize = 20;
+
     /// Counts a call that failed at `now`; if this switches the endpoint off, gives what its
     /// project must be told.
     ///

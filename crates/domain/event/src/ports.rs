@@ -11,8 +11,9 @@ use std::time::Duration;
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait EventStore: Send + Sync {
-    /// Puts a new endpoint on record.
-    async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError>;
+    /// Puts a new endpoint on record; `false` if its project has [`Endpoint::MOST`]. Two at once MUST NOT
+    /// both take the last place.
+    async fn add_endpoint(&self, endpoint: Endpoint) -> Result<bool, StoreError>;
 
     /// The endpoints of a project, oldest first, equals by id.
     async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError>;

@@ -1,4 +1,4 @@
-use crate::{Access, Actor, AdminToken, Command, Need, Operator, Verdict};
+use crate::{Access, Actor, AdminToken, Command, Makes, Need, Operator, Verdict};
 use dwar_kernel::{ProjectId, SearcherId};
 use std::net::IpAddr;
 
@@ -11,20 +11,9 @@ pub struct By {
     pub from: Option<IpAddr>,
     /// What they may do.
     pub access: Access,
-    /// Whether they may give others what they have. Only some tokens may: a thief of one that may
-    /// not has nothing left when it expires or is revoked.
+    /// Whether they may make what works by itself ([`Command::makes`]). Only some tokens may: a thief of
+    /// one that may not has nothing left when it expires or is revoked.
     pub may_delegate: bool,
-}
-
-/// Why somebody cannot give an access to somebody else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CannotGrant {
-    /// It is a token that was not made for that.
-    #[error("this token was not made with the right to invite operators and to make tokens")]
-    Delegation,
-    /// It goes beyond what is theirs.
-    #[error("your role does not allow this")]
-    Access,
 }
 
 impl By {
@@ -63,26 +52,17 @@ impl By {
         }
     }
 
-    /// Whether they may give this access to an operator or to a token, or take it from an operator: the
-    /// only rule for this.
-    ///
-    /// # Errors
-    /// [`CannotGrant`] if they may not.
-    pub fn may_grant(&self, access: &Access) -> Result<(), CannotGrant> {
-        if !self.may_delegate {
-            Err(CannotGrant::Delegation)
-        } else if !self.access.grants(access) {
-            Err(CannotGrant::Access)
-        } else {
-            Ok(())
-        }
-    }
-
     /// The verdict on a command of theirs, about this project if it is about one.
     pub fn judge(&self, command: Command, project: Option<ProjectId>) -> Verdict {
-        match (command.needs(), &self.actor) {
+        let verdict = match (command.needs(), &self.actor) {
             (Need::Machine, Actor::CommandLine) => Verdict::Allowed,
             _ => command.judge(&self.access, project),
+        };
+        match verdict {
+            Verdict::Allowed if !self.may_delegate && command.makes() != Makes::Nothing => {
+                Verdict::Undelegated
+            }
+            verdict => verdict,
         }
     }
 
@@ -98,20 +78,24 @@ mod tests {
     use crate::Role;
 
     #[test]
-    fn a_token_gives_only_where_it_was_made_for_that_and_never_more_than_it_has() {
+    fn a_token_makes_what_outlives_it_only_where_it_was_made_for_that() {
         let project = "00000000-0000-7000-8000-000000000001".parse().unwrap();
-        let viewer = Access::one(project, Role::Viewer);
         for access in [Access::everything(), Access::one(project, Role::Owner)] {
-            let by =
-                |may_delegate| By { access: access.clone(), may_delegate, ..By::command_line() };
-            assert_eq!(by(false).may_grant(&viewer), Err(CannotGrant::Delegation));
-            assert_eq!(by(true).may_grant(&viewer), Ok(()));
+            let by = |may_delegate| {
+                let id = "00000000-0000-7000-8000-000000000002".parse().unwrap();
+                let actor = Actor::Token { id, name: "ci".to_owned() };
+                By { actor, access: access.clone(), may_delegate, ..By::command_line() }
+            };
+            for command in Command::ALL {
+                let may = by(true).judge(command, Some(project));
+                let may_not = by(false).judge(command, Some(project));
+                let makes = command.makes() != Makes::Nothing;
+                if makes && may == Verdict::Allowed {
+                    assert_eq!(may_not, Verdict::Undelegated, "{command}");
+                } else {
+                    assert_eq!(may_not, may, "{command}");
+                }
+            }
         }
-        for role in [Role::Member, Role::Support, Role::Viewer] {
-            let by = By { access: Access::one(project, role), ..By::command_line() };
-            assert_eq!(by.may_grant(&viewer), Err(CannotGrant::Access), "{role:?}");
-        }
-        let owner = By { access: Access::one(project, Role::Owner), ..By::command_line() };
-        assert_eq!(owner.may_grant(&Access::everything()), Err(CannotGrant::Access));
     }
 }

@@ -19,9 +19,27 @@ pub enum Need {
     Project(Permission),
 }
 
-/// One enum of all commands, and the one table of what each needs.
+/// What a command makes, or sets going again, that works by itself: also after the token that made it has
+/// ended, or the operator who did was removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Makes {
+    /// Nothing of that kind.
+    Nothing,
+    /// An API key that is accepted.
+    Key,
+    /// An address at which other systems have codes sent, with its secret.
+    Hook,
+    /// An address that events go to, with its secret.
+    Webhook,
+    /// Somebody who signs in for themselves; also taking that away from them.
+    Operator,
+    /// A token of the admin API.
+    Token,
+}
+
+/// One enum of all commands, and the one table of what each needs and makes.
 macro_rules! commands {
-    ($($(#[$doc:meta])* $variant:ident = $word:literal, $need:expr;)+) => {
+    ($($(#[$doc:meta])* $variant:ident = $word:literal, $need:expr, makes $made:ident;)+) => {
         words! {
             /// What those who run the service can ask of it, through whichever door: the command line,
             /// the admin API, the dashboard. The words are the operation ids of the admin API.
@@ -32,6 +50,12 @@ macro_rules! commands {
             /// What the command needs; the only table of it.
             pub const fn needs(self) -> Need {
                 match self { $(Self::$variant => $need,)+ }
+            }
+
+            /// What it makes that works by itself; the only table of it. A token needs the right to delegate
+            /// for all but [`Makes::Nothing`]: a thief of one without it keeps nothing when it ends.
+            pub const fn makes(self) -> Makes {
+                match self { $(Self::$variant => Makes::$made,)+ }
             }
         }
     };
@@ -47,126 +71,126 @@ const fn change(area: Area) -> Need {
 
 commands! {
     /// The projects that one may know of.
-    ListProjects = "list_projects", Need::Any;
+    ListProjects = "list_projects", Need::Any, makes Nothing;
     /// Makes a project.
-    CreateProject = "create_project", Need::Installation;
+    CreateProject = "create_project", Need::Installation, makes Key;
     /// A project with its settings.
-    ShowProject = "show_project", see(Area::Settings);
+    ShowProject = "show_project", see(Area::Settings), makes Nothing;
     /// Changes switches, texts and providers of a project.
-    ChangeProject = "change_project", change(Area::Settings);
+    ChangeProject = "change_project", change(Area::Settings), makes Nothing;
     /// Changes what codes cost, and which balance is low.
-    ChangePrices = "change_prices", change(Area::Money);
+    ChangePrices = "change_prices", change(Area::Money), makes Nothing;
     /// Has the API keys of a project refused.
-    ArchiveProject = "archive_project", change(Area::Keys);
+    ArchiveProject = "archive_project", change(Area::Keys), makes Nothing;
     /// Has them accepted again.
-    RestoreProject = "restore_project", change(Area::Keys);
+    RestoreProject = "restore_project", change(Area::Keys), makes Key;
     /// Forgets the wrong codes of a phone.
-    UnlockPhone = "unlock_phone", change(Area::Activity);
+    UnlockPhone = "unlock_phone", change(Area::Activity), makes Nothing;
     /// Figures of what was sent.
-    ShowFigures = "show_figures", see(Area::Overview);
+    ShowFigures = "show_figures", see(Area::Overview), makes Nothing;
     /// The codes that were asked for.
-    ListRequests = "list_requests", see(Area::Activity);
+    ListRequests = "list_requests", see(Area::Activity), makes Nothing;
     /// What was refused lately.
-    ListRefusedRequests = "list_refused_requests", see(Area::Activity);
+    ListRefusedRequests = "list_refused_requests", see(Area::Activity), makes Nothing;
     /// Why codes did or did not arrive at a number.
-    SearchRequests = "search_requests", see(Area::Activity);
+    SearchRequests = "search_requests", see(Area::Activity), makes Nothing;
     /// The same for the number of one request.
-    ShowRequest = "show_request", see(Area::Activity);
+    ShowRequest = "show_request", see(Area::Activity), makes Nothing;
     /// The number of a request, in full.
-    UnmaskRequest = "unmask_request", Need::Project(Permission::Unmask);
+    UnmaskRequest = "unmask_request", Need::Project(Permission::Unmask), makes Nothing;
     /// The present API keys.
-    ListKeys = "list_keys", see(Area::Keys);
+    ListKeys = "list_keys", see(Area::Keys), makes Nothing;
     /// Replaces an API key.
-    RegenerateKey = "regenerate_key", change(Area::Keys);
+    RegenerateKey = "regenerate_key", change(Area::Keys), makes Key;
     /// A wallet as it is.
-    ShowWallet = "show_wallet", see(Area::Money);
+    ShowWallet = "show_wallet", see(Area::Money), makes Nothing;
     /// Pays in.
-    CreditWallet = "credit_wallet", change(Area::Money);
+    CreditWallet = "credit_wallet", change(Area::Money), makes Nothing;
     /// Gives a charge back.
-    RefundSend = "refund_send", change(Area::Money);
+    RefundSend = "refund_send", change(Area::Money), makes Nothing;
     /// Corrects a balance.
-    AdjustWallet = "adjust_wallet", change(Area::Money);
+    AdjustWallet = "adjust_wallet", change(Area::Money), makes Nothing;
     /// Recomputes every wallet from its ledger.
-    ProveWallets = "prove_wallets", Need::Installation;
+    ProveWallets = "prove_wallets", Need::Installation, makes Nothing;
     /// The entries of a ledger.
-    ListWalletEntries = "list_wallet_entries", see(Area::Money);
+    ListWalletEntries = "list_wallet_entries", see(Area::Money), makes Nothing;
     /// The same as CSV.
-    DownloadStatement = "download_statement", see(Area::Money);
+    DownloadStatement = "download_statement", see(Area::Money), makes Nothing;
     /// The last proof of a ledger.
-    ShowWalletProof = "show_wallet_proof", see(Area::Money);
+    ShowWalletProof = "show_wallet_proof", see(Area::Money), makes Nothing;
     /// Begins a proof of a ledger.
-    BeginWalletProof = "begin_wallet_proof", change(Area::Money);
+    BeginWalletProof = "begin_wallet_proof", change(Area::Money), makes Nothing;
     /// Where events go.
-    ListWebhooks = "list_webhooks", see(Area::Settings);
+    ListWebhooks = "list_webhooks", see(Area::Settings), makes Nothing;
     /// Adds an address for events.
-    AddWebhook = "add_webhook", change(Area::Settings);
+    AddWebhook = "add_webhook", change(Area::Keys), makes Webhook;
     /// Gives an address a new secret.
-    RotateWebhookSecret = "rotate_webhook_secret", change(Area::Settings);
+    RotateWebhookSecret = "rotate_webhook_secret", change(Area::Keys), makes Webhook;
     /// Switches an address on again.
-    EnableWebhook = "enable_webhook", change(Area::Settings);
+    EnableWebhook = "enable_webhook", change(Area::Keys), makes Webhook;
     /// Removes an address.
-    RemoveWebhook = "remove_webhook", change(Area::Settings);
+    RemoveWebhook = "remove_webhook", change(Area::Keys), makes Nothing;
     /// What an address was told.
-    ListWebhookCalls = "list_webhook_calls", see(Area::Settings);
+    ListWebhookCalls = "list_webhook_calls", see(Area::Settings), makes Nothing;
     /// Calls an address with a test.
-    TestWebhook = "test_webhook", change(Area::Settings);
+    TestWebhook = "test_webhook", change(Area::Settings), makes Nothing;
     /// Sends an event again.
-    ResendEvent = "resend_event", change(Area::Settings);
+    ResendEvent = "resend_event", change(Area::Settings), makes Nothing;
     /// Where other systems ask for codes to be delivered.
-    ListHooks = "list_hooks", see(Area::Settings);
+    ListHooks = "list_hooks", see(Area::Settings), makes Nothing;
     /// Makes such an address.
-    AddHook = "add_hook", change(Area::Settings);
+    AddHook = "add_hook", change(Area::Keys), makes Hook;
     /// Gives it a new secret.
-    RotateHookSecret = "rotate_hook_secret", change(Area::Settings);
+    RotateHookSecret = "rotate_hook_secret", change(Area::Keys), makes Hook;
     /// Removes it.
-    RemoveHook = "remove_hook", change(Area::Settings);
+    RemoveHook = "remove_hook", change(Area::Keys), makes Nothing;
     /// An identity by its id.
-    ShowIdentity = "show_identity", see(Area::Identities);
+    ShowIdentity = "show_identity", see(Area::Identities), makes Nothing;
     /// An identity by its phone number.
-    FindIdentity = "find_identity", see(Area::Identities);
+    FindIdentity = "find_identity", see(Area::Identities), makes Nothing;
     /// Erases an identity.
-    EraseIdentity = "erase_identity", change(Area::Identities);
+    EraseIdentity = "erase_identity", change(Area::Identities), makes Nothing;
     /// The sessions of an identity.
-    ListSessions = "list_sessions", see(Area::Identities);
+    ListSessions = "list_sessions", see(Area::Identities), makes Nothing;
     /// Ends every session of an identity.
-    EndSessions = "end_sessions", change(Area::Identities);
+    EndSessions = "end_sessions", change(Area::Identities), makes Nothing;
     /// Ends one session.
-    EndSession = "end_session", change(Area::Identities);
+    EndSession = "end_session", change(Area::Identities), makes Nothing;
     /// Goes through the whole flow in test mode.
-    Play = "play", change(Area::Playground);
+    Play = "play", change(Area::Playground), makes Nothing;
     /// Those who run the service.
-    ListOperators = "list_operators", Need::Team;
+    ListOperators = "list_operators", Need::Team, makes Nothing;
     /// Invites somebody.
-    InviteOperator = "invite_operator", Need::Team;
+    InviteOperator = "invite_operator", Need::Team, makes Operator;
     /// Another link for somebody who was invited and has not been in yet.
-    RenewInvitation = "renew_invitation", Need::Team;
+    RenewInvitation = "renew_invitation", Need::Team, makes Operator;
     /// Changes what somebody may do.
-    ChangeOperator = "change_operator", Need::Team;
+    ChangeOperator = "change_operator", Need::Team, makes Operator;
     /// Takes away what somebody signs in with: anyone able to do this from a page could become
     /// anybody.
-    ResetOperator = "reset_operator", Need::Machine;
+    ResetOperator = "reset_operator", Need::Machine, makes Operator;
     /// Removes somebody.
-    RemoveOperator = "remove_operator", Need::Team;
+    RemoveOperator = "remove_operator", Need::Team, makes Operator;
     /// The tokens of the admin API.
-    ListTokens = "list_tokens", Need::Installation;
+    ListTokens = "list_tokens", Need::Installation, makes Nothing;
     /// Makes a token.
-    MakeToken = "make_token", Need::Installation;
+    MakeToken = "make_token", Need::Installation, makes Token;
     /// Revokes a token.
-    RevokeToken = "revoke_token", Need::Installation;
+    RevokeToken = "revoke_token", Need::Installation, makes Nothing;
     /// The whole audit log.
-    ListAudit = "list_audit", Need::Installation;
+    ListAudit = "list_audit", Need::Installation, makes Nothing;
     /// The same, an object a line.
-    ExportAudit = "export_audit", Need::Installation;
+    ExportAudit = "export_audit", Need::Installation, makes Nothing;
     /// What was changed in a project.
-    ListProjectAudit = "list_project_audit", see(Area::Team);
+    ListProjectAudit = "list_project_audit", see(Area::Team), makes Nothing;
     /// The same, an object a line.
-    ExportProjectAudit = "export_project_audit", see(Area::Team);
+    ExportProjectAudit = "export_project_audit", see(Area::Team), makes Nothing;
     /// The keys that sign access tokens.
-    ListSigningKeys = "list_signing_keys", Need::Installation;
+    ListSigningKeys = "list_signing_keys", Need::Installation, makes Nothing;
     /// Makes a new one that takes over.
-    RotateSigningKey = "rotate_signing_key", Need::Installation;
+    RotateSigningKey = "rotate_signing_key", Need::Installation, makes Nothing;
     /// How the installation is doing.
-    ShowOperations = "show_operations", Need::Installation;
+    ShowOperations = "show_operations", Need::Installation, makes Nothing;
 }
 
 /// The verdict on a command.
@@ -178,6 +202,8 @@ pub enum Verdict {
     Unknown,
     /// The project is known to them, and this is beyond their role.
     Forbidden,
+    /// Their role has it, but it makes something that would outlive their token.
+    Undelegated,
 }
 
 impl Command {
@@ -252,6 +278,21 @@ mod tests {
         for command in Command::ALL {
             let verdict = command.judge(&Access::everything(), Some(project(1)));
             assert_eq!(verdict == Verdict::Allowed, command.needs() != Need::Machine, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_works_by_itself_is_made_by_owners_alone() {
+        for command in Command::ALL {
+            let made = command.makes();
+            for role in Role::ALL {
+                let access = Access::one(project(1), role);
+                let may = command.judge(&access, Some(project(1))) == Verdict::Allowed;
+                assert!(
+                    made == Makes::Nothing || !may || role == Role::Owner,
+                    "{role} makes {made:?} by {command}"
+                );
+            }
         }
     }
 }

@@ -5,7 +5,8 @@ words! {
     Role {
         /// May do everything in the project.
         Owner = "owner",
-        /// May do everything but what concerns keys, money and the team.
+        /// May do everything but what concerns money, the team, and whatever works by itself: keys, hooks,
+        /// webhooks.
         Member = "member",
         /// May find out why a code did not arrive; sees no phone number.
         Support = "support",
@@ -21,9 +22,10 @@ words! {
         Overview = "overview",
         /// Requests, one by one, and why a code did not arrive; changing it is lifting a lock.
         Activity = "activity",
-        /// Switches, providers, texts, webhooks.
+        /// Switches, providers, texts; changing it is also testing a webhook and sending it an event again.
         Settings = "settings",
-        /// API keys.
+        /// API keys; changing it is also making, replacing and removing hooks and webhooks, which work by
+        /// themselves as keys do.
         Keys = "keys",
         /// Wallet and prices.
         Money = "money",

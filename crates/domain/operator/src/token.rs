@@ -14,8 +14,7 @@ pub struct AdminToken {
     pub name: String,
     /// What it may do.
     pub access: Access,
-    /// Whether it may invite operators, change what they may do, and make tokens, all of which
-    /// outlives it.
+    /// Whether it may make what works by itself, and so outlives it ([`crate::Command::makes`]).
     pub may_delegate: bool,
     /// Who made it, as the audit log names them.
     pub made_by: String,

@@ -55,6 +55,11 @@ pub struct Hook {
     pub created_at: Timestamp,
 }
 
+impl Hook {
+    /// In one project.
+    pub const MOST: usize = 20;
+}
+
 /// A hook, and whom it speaks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookCaller {

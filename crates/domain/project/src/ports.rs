@@ -80,8 +80,9 @@ pub trait KeyUseStore: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait HookStore: Send + Sync {
-    /// Puts a new hook on record.
-    async fn add_hook(&self, hook: Hook) -> Result<(), StoreError>;
+    /// Puts a new hook on record; `false` if its project has [`Hook::MOST`]. Two at once MUST NOT both take
+    /// the last place.
+    async fn add_hook(&self, hook: Hook) -> Result<bool, StoreError>;
 
     /// The hooks of a project, oldest first, equals by id.
     async fn hooks(&self, project: ProjectId) -> Result<Vec<Hook>, StoreError>;

@@ -113,3 +113,19 @@ pub async fn a_removed_hook_is_unknown_at_once(stores: &Stores) {
     assert_eq!(stores.hooks.hook_caller(gone.id).await.unwrap(), None);
     assert_eq!(stores.hooks.hooks(project).await.unwrap(), [kept]);
 }
+
+/// A project has so many hooks and no more, also if they come at once; another project has its own.
+pub async fn a_project_has_a_bounded_number_of_hooks(stores: &Stores) {
+    let make = Fixtures::random();
+    let (project, other) = (new_project(stores, &make).await, new_project(stores, &make).await);
+    let come = (0..Hook::MOST + 5).map(|_| stores.hooks.add_hook(make.hook(project)));
+    let taken = futures_util::future::join_all(come).await;
+    let taken = taken.into_iter().filter(|taken| *taken.as_ref().unwrap()).count();
+    assert_eq!(taken, Hook::MOST);
+    let mut there = stores.hooks.hooks(project).await.unwrap();
+    assert_eq!(there.len(), Hook::MOST);
+    assert!(stores.hooks.add_hook(make.hook(other)).await.unwrap());
+    let gone = there.remove(0);
+    assert!(stores.hooks.remove_hook(project, gone.id).await.unwrap());
+    assert!(stores.hooks.add_hook(gone).await.unwrap());
+}

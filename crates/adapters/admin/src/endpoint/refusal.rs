@@ -150,9 +150,7 @@ impl From<ManageError> for ApiRefusal {
             ManageError::NoSuchProject | ManageError::NotFound(_) => AdminCode::NotFound.into(),
             ManageError::Invalid { field, reason } => Self::field(field, reason),
             ManageError::Conflict(sentence) => Self::saying(AdminCode::Conflict, sentence),
-            ManageError::MayNotDelegate(cause) => {
-                Self::saying(AdminCode::Forbidden, cause.to_string())
-            }
+            ManageError::MayNotDelegate => Self::saying(AdminCode::Forbidden, cause.to_string()),
             ManageError::SearchedTooMuch { seconds, .. } => {
                 Self { retry_after: Some(seconds), ..AdminCode::SearchRateLimited.into() }
             }

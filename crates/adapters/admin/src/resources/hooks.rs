@@ -3,6 +3,7 @@ use crate::endpoint::answer::Answered;
 use crate::endpoint::body::{Nothing, Parsed};
 use crate::endpoint::operation::{Operation, delete, get, post};
 use crate::endpoint::query::Paging;
+use crate::endpoint::refusal::AdminCode;
 use crate::views::{AddedHook, Hook, HookSecret, Page, RemovedHook};
 use dwar_app::NewHook;
 use dwar_kernel::{HookId, KeyMode};
@@ -25,7 +26,8 @@ pub(crate) fn operations() -> Vec<Operation> {
             "A new address for the codes of another login system; its secret is in this one answer",
         )
         .makes()
-        .to(add),
+        .to(add)
+        .refuses(AdminCode::Conflict),
         post(
             "/projects/{project}/hooks/{hook}/rotate-secret",
             Command::RotateHookSecret,

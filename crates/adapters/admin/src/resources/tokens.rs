@@ -36,7 +36,7 @@ struct NewToken {
     /// From now on.
     #[schema(minimum = 60, maximum = 31_622_400)]
     lifetime_seconds: u32,
-    /// Whether it may invite operators, change what they may do, and make tokens.
+    /// Whether it may make what works by itself, and so outlives it: keys, hooks, webhooks, operators, tokens.
     #[serde(default)]
     may_delegate: bool,
 }

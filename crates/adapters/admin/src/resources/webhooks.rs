@@ -3,6 +3,7 @@ use crate::endpoint::answer::Answered;
 use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, delete, get, post};
 use crate::endpoint::query::Paging;
+use crate::endpoint::refusal::AdminCode;
 use crate::views::{AddedWebhook, EnabledWebhook, Page, RemovedWebhook, Webhook, WebhookSecret};
 use dwar_kernel::EndpointId;
 use dwar_operator::Command;
@@ -19,7 +20,8 @@ pub(crate) fn operations() -> Vec<Operation> {
             "A new address for events; its secret is in this one answer",
         )
         .makes()
-        .to(add),
+        .to(add)
+        .refuses(AdminCode::Conflict),
         post(
             "/projects/{project}/webhooks/{webhook}/rotate-secret",
             Command::RotateWebhookSecret,

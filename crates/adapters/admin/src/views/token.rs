@@ -11,7 +11,7 @@ pub struct Token {
     token_id: String,
     name: String,
     access: Access,
-    /// Whether it may invite operators, change what they may do, and make tokens: what lives on when it
+    /// Whether it may make what works by itself: keys, hooks, webhooks, operators, tokens. That lives on when it
     /// is over.
     may_delegate: bool,
     /// As the audit log names them.

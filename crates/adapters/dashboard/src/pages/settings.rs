@@ -1,5 +1,5 @@
 use super::go;
-use super::parts::{Field, done};
+use super::parts::{Field, done, notice};
 use super::{
     settings_hooks as hooks, settings_messages as messages, settings_project as own,
     settings_routing as routing, settings_tokens as tokens, settings_webhooks as webhooks,
@@ -127,6 +127,11 @@ pub(crate) async fn refused(
     let refused = Refused::new(form, &visit.typed, field, reason);
     let status = StatusCode::UNPROCESSABLE_ENTITY;
     page(visit, project, status, &refused.summary(), Some(&refused)).await
+}
+
+/// The page, above it why nothing was added.
+pub(crate) async fn conflict(visit: &Visit, project: &Project, sentence: &str) -> Page {
+    page(visit, project, StatusCode::CONFLICT, &notice("bad", sentence), None).await
 }
 
 /// The whole page.

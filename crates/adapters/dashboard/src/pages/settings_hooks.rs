@@ -41,6 +41,9 @@ pub(crate) async fn add(posted: Posted<AddForm>, path: Path<String>) -> Page {
         Err(ManageError::Invalid { field, .. }) => {
             settings::refused(&visit, &project, "hooks", (field, texts::BAD_LIFETIME)).await
         }
+        Err(ManageError::Conflict(sentence)) => {
+            settings::conflict(&visit, &project, sentence).await
+        }
         Err(cause) => Err(cause.into()),
     }
 }
@@ -129,7 +132,7 @@ pub(crate) fn card(
                     }
                     div { button.plain type="submit" { (texts::ADD) } }
                 }
-            }
+            } @else { p.muted { (common::OWNERS) } }
         }
     }
 }
@@ -156,8 +159,8 @@ fn row(visit: &Visit, project: &Project, hook: &Hook) -> Markup {
                 form method="post" action={ (base) "/rotate" } {
                     (csrf(visit)) button.plain type="submit" { (common::ROTATE) }
                 }
-                (danger.show(visit, &[]))
             }
+            @if visit.may(project, Command::RemoveHook) { (danger.show(visit, &[])) }
         }
     }
 }

@@ -33,6 +33,9 @@ pub(crate) async fn add(posted: Posted<AddForm>, path: Path<String>) -> Page {
         Err(ManageError::Invalid { field, .. }) => {
             settings::refused(&visit, &project, "webhooks", (field, texts::BAD_ADDRESS)).await
         }
+        Err(ManageError::Conflict(sentence)) => {
+            settings::conflict(&visit, &project, sentence).await
+        }
         Err(cause) => Err(cause.into()),
     }
 }
@@ -66,7 +69,7 @@ pub(crate) fn card(
                     (form.check("full_phone", texts::FULL_PHONE, texts::FULL_PHONE_HINT, false))
                     div { button.plain type="submit" { (texts::ADD) } }
                 }
-            }
+            } @else { p.muted { (texts::OWNERS) } }
         }
     }
 }

@@ -195,16 +195,18 @@ fn state(visit: &Visit, project: &Project, endpoint: &Endpoint) -> Markup {
                 dt { (texts::FULL) } dd { (if endpoint.full_phone { texts::YES } else { texts::NO }) }
                 dt { (texts::ADDED) } dd { (time(endpoint.created_at)) }
             }
-            @if visit.may(project, Command::TestWebhook) {
-                div.row {
+            div.row {
+                @if visit.may(project, Command::TestWebhook) {
                     (button(visit, &base, "test", "primary", texts::TEST))
-                    @if endpoint.disabled_at.is_some() {
-                        (button(visit, &base, "enable", "plain", common::ENABLE))
-                    }
+                }
+                @if endpoint.disabled_at.is_some() && visit.may(project, Command::EnableWebhook) {
+                    (button(visit, &base, "enable", "plain", common::ENABLE))
+                }
+                @if visit.may(project, Command::RotateWebhookSecret) {
                     (button(visit, &base, "rotate", "plain", common::ROTATE))
                 }
-                (danger.show(visit, &[]))
             }
+            @if visit.may(project, Command::RemoveWebhook) { (danger.show(visit, &[])) }
         }
     }
 }

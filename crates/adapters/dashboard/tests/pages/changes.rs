@@ -89,16 +89,16 @@ async fn settings_change_and_what_cannot_work_is_refused() {
 #[actix_web::test]
 async fn a_webhook_is_added_rotated_and_removed() {
     let house = House::new().await;
-    let member = house.with_role(Role::Member).await;
+    let owner = house.with_role(Role::Owner).await;
     let base = house.page("settings/webhooks");
-    let added = member.post(&base, &[("url", "https://example.com/x")]).await;
+    let added = owner.post(&base, &[("url", "https://example.com/x")]).await;
     let first = shown(&added.body, "whsec_").to_owned();
     let endpoint = house.parts.stores.events.endpoints(house.project).await.unwrap().remove(0);
     let one = format!("{base}/{}", endpoint.id);
-    let rotated = member.post(&format!("{one}/rotate"), &[]).await;
+    let rotated = owner.post(&format!("{one}/rotate"), &[]).await;
     assert_ne!(shown(&rotated.body, "whsec_"), first);
-    assert_eq!(member.post(&format!("{one}/remove"), &[("word", "no")]).await.status, 422);
-    assert_eq!(member.post(&format!("{one}/remove"), &[("word", "remove")]).await.status, 303);
+    assert_eq!(owner.post(&format!("{one}/remove"), &[("word", "no")]).await.status, 422);
+    assert_eq!(owner.post(&format!("{one}/remove"), &[("word", "remove")]).await.status, 303);
     assert!(house.parts.stores.events.endpoints(house.project).await.unwrap().is_empty());
 }
 
@@ -219,7 +219,7 @@ async fn a_rise_is_confirmed_in_a_sentence_and_a_fall_is_not() {
         (
             &project,
             "owner",
-            "will be able to do everything in Acme, including keys, money and the team.",
+            "will be able to do everything in Acme, including keys, hooks, webhooks, money and the team.",
         ),
         (&project, "viewer", "will be able to see prices and the wallet in Acme."),
         (&other, "support", "will be able to find out why a code did not arrive in Other."),

@@ -55,7 +55,7 @@ async fn steps_lead_to_where_a_role_may_do_them_and_are_for_new_projects() {
         ["playground", "keys", "settings#routing", "activity?mode=live", "settings#webhooks"];
     for (role, leads) in [
         (Role::Owner, [true; 5]),
-        (Role::Member, [true, false, true, true, true]),
+        (Role::Member, [true, false, true, true, false]),
         (Role::Viewer, [false, false, false, true, false]),
     ] {
         let page = house.with_role(role).await.get(&house.page("overview")).await.body;

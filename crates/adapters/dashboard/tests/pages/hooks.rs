@@ -8,37 +8,77 @@ const NEW: [(&str, &str); 3] = [("kind", "supabase"), ("mode", "live"), ("expire
 #[actix_web::test]
 async fn a_hook_is_made_shown_once_renewed_and_removed() {
     let house = House::new().await;
-    let member = house.with_role(Role::Member).await;
+    let owner = house.with_role(Role::Owner).await;
     let path = house.page("settings/hooks");
-    let made = member.post(&path, &NEW).await;
+    let made = owner.post(&path, &NEW).await;
     assert_eq!(made.status, 200);
     assert!(made.body.contains("v1,whsec_"), "{}", made.body);
     let hook = house.manage.hooks.list(&By::command_line(), house.project).await.unwrap().remove(0);
-    let settings = member.get(&house.page("settings")).await.body;
+    let settings = owner.get(&house.page("settings")).await.body;
     assert!(settings.contains(&format!("/hooks/{}", hook.id)) && !settings.contains("whsec_"));
 
-    let renewed = member.post(&format!("{path}/{}/rotate", hook.id), &[]).await;
+    let renewed = owner.post(&format!("{path}/{}/rotate", hook.id), &[]).await;
     assert!(renewed.body.contains("v1,whsec_"), "{}", renewed.body);
     let remove = format!("{path}/{}/remove", hook.id);
-    assert_eq!(member.post(&remove, &[("word", "gone")]).await.status, 422);
-    assert_eq!(member.post(&remove, &[("word", "remove")]).await.status, 303);
-    assert_eq!(member.post(&remove, &[("word", "remove")]).await.status, 404);
+    assert_eq!(owner.post(&remove, &[("word", "gone")]).await.status, 422);
+    assert_eq!(owner.post(&remove, &[("word", "remove")]).await.status, 303);
+    assert_eq!(owner.post(&remove, &[("word", "remove")]).await.status, 404);
     assert_eq!(house.manage.hooks.list(&By::command_line(), house.project).await.unwrap(), []);
 }
 
 #[actix_web::test]
 async fn what_a_hook_cannot_be_is_marked() {
     let house = House::new().await;
-    let member = house.with_role(Role::Member).await;
+    let owner = house.with_role(Role::Owner).await;
     for seconds in ["59", "3601", "five", ""] {
         let form = [NEW[0], NEW[1], ("expires_in", seconds)];
-        let refused = member.post(&house.page("settings/hooks"), &form).await;
+        let refused = owner.post(&house.page("settings/hooks"), &form).await;
         assert_eq!(refused.status, 422, "{seconds}");
         assert!(refused.body.contains(r#"id="expires_in-error""#), "{}", refused.body);
     }
-    for role in [Role::Support, Role::Viewer] {
+    for role in [Role::Member, Role::Support, Role::Viewer] {
         let browser = house.with_role(role).await;
         assert_eq!(browser.post(&house.page("settings/hooks"), &NEW).await.status, 403);
+    }
+}
+
+/// A hook works without whoever made it, as a key does: members see it, and no more.
+#[actix_web::test]
+async fn a_member_sees_hooks_and_is_told_who_changes_them() {
+    let house = House::new().await;
+    house.with_role(Role::Owner).await.post(&house.page("settings/hooks"), &NEW).await;
+    let hook = house.manage.hooks.list(&By::command_line(), house.project).await.unwrap().remove(0);
+    let member = house.with_role(Role::Member).await;
+    let settings = member.get(&house.page("settings")).await.body;
+    assert!(settings.contains(&format!("/hooks/{}", hook.id)), "{settings}");
+    let sentence = "An owner of the project adds, replaces and removes them";
+    assert_eq!(settings.matches(sentence).count(), 2, "of hooks, and of webhooks: {settings}");
+    for dead in ["settings/hooks\"", "/rotate\"", "/remove\"", "settings/webhooks\""] {
+        assert!(!settings.contains(dead), "{dead}: {settings}");
+    }
+    for rest in ["rotate", "remove"] {
+        let path = house.page(&format!("settings/hooks/{}/{rest}", hook.id));
+        assert_eq!(member.post(&path, &[("word", "remove")]).await.status, 403, "{rest}");
+    }
+    assert_eq!(house.manage.hooks.list(&By::command_line(), house.project).await.unwrap(), [hook]);
+}
+
+/// The twenty-first is refused in words, and nothing of it is written down.
+#[actix_web::test]
+async fn a_project_has_twenty_hooks_and_twenty_webhooks_at_most() {
+    let house = House::new().await;
+    let owner = house.with_role(Role::Owner).await;
+    let url = [("url", "https://example.com/x")];
+    for _ in 0..20 {
+        assert_eq!(owner.post(&house.page("settings/hooks"), &NEW).await.status, 200);
+        assert_eq!(owner.post(&house.page("settings/webhooks"), &url).await.status, 200);
+    }
+    for (path, form, word) in
+        [("settings/hooks", &NEW[..], "20 hooks"), ("settings/webhooks", &url[..], "20 webhooks")]
+    {
+        let refused = owner.post(&house.page(path), form).await;
+        assert_eq!(refused.status, 409);
+        assert!(refused.body.contains(word), "{}", refused.body);
     }
 }
 

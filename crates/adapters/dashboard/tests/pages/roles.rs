@@ -63,12 +63,13 @@ async fn no_role_changes_what_it_may_not() {
     let texts = texts.map(|name| (name, ""));
     let key = [("mode", "live"), ("key", &keys[0].id.to_string()), ("word", "Acme")];
     let credit = [("rupees", "5"), ("reference", "x")];
-    let hook = [("url", "https://example.com")];
+    let webhook = [("url", "https://example.com")];
+    let hook = [("kind", "supabase"), ("mode", "live"), ("expires_in", "300")];
     let everyone_else = [Role::Member, Role::Support, Role::Viewer];
     let end = format!("identities/live/{}/sessions/end", house.project);
     let correction = [("correction", "-5"), ("reason", "x"), ("confirmed", "yes")];
     let refund = [("otp_id", "0199a000-0000-7000-8000-000000000000")];
-    let forms: [Form<'_>; 14] = [
+    let forms: [Form<'_>; 15] = [
         ("wallet/refund", &refund, &everyone_else),
         ("wallet/adjustment", &correction, &everyone_else),
         ("settings/archive", &[("word", "Acme")], &everyone_else),
@@ -81,7 +82,8 @@ async fn no_role_changes_what_it_may_not() {
         ("settings/money", &money, &[Role::Member, Role::Support, Role::Viewer]),
         ("settings/identities", &[("identity_delete", "on")], &[Role::Support, Role::Viewer]),
         ("settings/messages", &texts, &[Role::Support, Role::Viewer]),
-        ("settings/webhooks", &hook, &[Role::Support, Role::Viewer]),
+        ("settings/webhooks", &webhook, &everyone_else),
+        ("settings/hooks", &hook, &everyone_else),
         (
             "playground/call",
             &[("method", "GET"), ("target", "/v1/x")],

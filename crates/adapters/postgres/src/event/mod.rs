@@ -15,7 +15,7 @@ use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use dwar_event::{Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, SwitchOff};
 use dwar_kernel::{EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
-use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
+use dwar_sql::schema::{event_deliveries, events, projects, webhook_calls, webhook_endpoints};
 use dwar_sql::{EndpointRow, EventRow, Id, of_phone, read_all, read_each, read_one};
 use std::time::Duration;
 
@@ -59,14 +59,26 @@ pub(crate) fn forget_phone(
 
 #[async_trait]
 impl EventStore for PostgresStore {
-    async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError> {
+    async fn add_endpoint(&self, endpoint: Endpoint) -> Result<bool, StoreError> {
         self.pool
             .of(endpoint.project)
             .transaction(move |conn| {
+                // Whoever adds one at the same time waits, and counts this one.
+                let _held: Option<Id> = projects::table
+                    .find(Id::from(endpoint.project))
+                    .select(projects::id)
+                    .for_no_key_update()
+                    .first(conn)
+                    .optional()?;
+                let own = webhook_endpoints::project_id.eq(Id::from(endpoint.project));
+                let there: i64 = webhook_endpoints::table.filter(own).count().get_result(conn)?;
+                if there >= Endpoint::MOST as i64 {
+                    return Ok(false);
+                }
                 diesel::insert_into(webhook_endpoints::table)
                     .values(EndpointRow::from(&endpoint))
                     .execute(conn)?;
-                Ok(())
+                Ok(true)
             })
             .await
     }

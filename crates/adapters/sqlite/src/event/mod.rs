@@ -23,12 +23,18 @@ const WAITING: &str = "SELECT id, failing, due_at FROM ( \
 
 #[async_trait]
 impl EventStore for SqliteStore {
-    async fn add_endpoint(&self, endpoint: Endpoint) -> Result<(), StoreError> {
-        let row = EndpointRow::from(&endpoint);
+    async fn add_endpoint(&self, endpoint: Endpoint) -> Result<bool, StoreError> {
         self.of(endpoint.project)
             .write_that(Changes::NoLookUp, move |connection| {
+                let own = webhook_endpoints::project_id.eq(Id::from(endpoint.project));
+                let there: i64 =
+                    webhook_endpoints::table.filter(own).count().get_result(connection)?;
+                if there >= Endpoint::MOST as i64 {
+                    return Ok(false);
+                }
+                let row = EndpointRow::from(&endpoint);
                 diesel::insert_into(webhook_endpoints::table).values(row).execute(connection)?;
-                Ok(())
+                Ok(true)
             })
             .await
     }

@@ -109,6 +109,9 @@ fn otp_event_ids(dispatches: &[dwar_event::Dispatch]) -> BTreeSet<String> {
     dispatches.iter().map(|dispatch| dispatch.event.id()).collect()
 }
 
+/// How many endpoints go, and come, at once.
+const LEAVING: usize = 9;
+
 /// Fresh: endpoints that come and go make no step fail, and nobody is told who is gone.
 pub async fn endpoints_come_and_go_while_things_happen(stores: &Stores) {
     let scene = Scene::open(stores).await;
@@ -116,12 +119,12 @@ pub async fn endpoints_come_and_go_while_things_happen(stores: &Stores) {
         let stays = scene.endpoint().await;
         let mut leaving = Vec::new();
         let mut sent = Vec::new();
-        for _ in 0..15 {
+        for _ in 0..LEAVING {
             leaving.push(scene.endpoint().await);
             sent.push(scene.issued(&scene.line()).await);
         }
         let now = START + seconds(u64::try_from(round).unwrap());
-        race(60, |number| {
+        race(4 * LEAVING, |number| {
             let (stores, project, place) = (stores.clone(), scene.project, number / 4);
             let (goes, otp) = (leaving[place].clone(), &sent[place]);
             let comes = scene.make.endpoint(project);
@@ -130,7 +133,7 @@ pub async fn endpoints_come_and_go_while_things_happen(stores: &Stores) {
             async move {
                 let events = &stores.events;
                 match number % 4 {
-                    0 => events.add_endpoint(comes).await.unwrap(),
+                    0 => assert!(events.add_endpoint(comes).await.unwrap()),
                     1 => assert!(events.remove_endpoint(project, goes.id).await.unwrap()),
                     2 => drop(events.claim_due(now, seconds(0), Room::of(20)).await.unwrap()),
                     _ => {
@@ -147,5 +150,26 @@ pub async fn endpoints_come_and_go_while_things_happen(stores: &Stores) {
         assert!(told.iter().all(|dispatch| present.contains(&dispatch.endpoint.id)));
         let to_stays = told.iter().filter(|dispatch| dispatch.endpoint == stays).count();
         assert_eq!(to_stays, sent.len());
+        // A project has twenty at most.
+        for endpoint in present {
+            assert!(stores.events.remove_endpoint(scene.project, endpoint).await.unwrap());
+        }
     }
+}
+
+/// A project has so many endpoints and no more, also if they come at once; another project has its own.
+pub async fn a_project_has_a_bounded_number_of_endpoints(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let other = scene.another().await;
+    let come = (0..Endpoint::MOST + 5)
+        .map(|_| stores.events.add_endpoint(scene.make.endpoint(scene.project)));
+    let taken = futures_util::future::join_all(come).await;
+    let taken = taken.into_iter().filter(|taken| *taken.as_ref().unwrap()).count();
+    assert_eq!(taken, Endpoint::MOST);
+    let mut there = endpoints(stores, scene.project).await;
+    assert_eq!(there.len(), Endpoint::MOST);
+    assert!(stores.events.add_endpoint(scene.make.endpoint(other)).await.unwrap());
+    let gone = there.remove(0);
+    assert!(stores.events.remove_endpoint(scene.project, gone.id).await.unwrap());
+    assert!(stores.events.add_endpoint(gone).await.unwrap());
 }

@@ -71,16 +71,25 @@ async fn a_key_is_replaced_once_however_often_it_is_asked_for() {
 #[actix_web::test]
 async fn a_webhook_is_added_rotated_and_removed_by_its_project_alone() {
     let house = House::new().await;
-    let member = Program::new(&house, Access::one(house.project, Role::Member)).await;
-    let base = member.own("/webhooks");
-    let added = member.post(&base, json!({"url": "https://example.com/x"})).await;
+    let owner = Program::new(&house, Access::one(house.project, Role::Owner)).await;
+    let base = owner.own("/webhooks");
+    let added = owner.post(&base, json!({"url": "https://example.com/x"})).await;
     assert_eq!(added.status, 201);
     let added = json_of(&added);
     assert!(text(&added["secret"]).starts_with("whsec_"));
     let one = format!("{base}/{}", text(&added["webhook"]["webhook_id"]));
-    let rotated = json_of(&member.post(&format!("{one}/rotate-secret"), json!({})).await);
+    let rotated = json_of(&owner.post(&format!("{one}/rotate-secret"), json!({})).await);
     assert_ne!(rotated["secret"], added["secret"]);
-    assert_eq!(member.post(&format!("{one}/enable"), json!({})).await.status, 200);
+    assert_eq!(owner.post(&format!("{one}/enable"), json!({})).await.status, 200);
+    let member = Program::new(&house, Access::one(house.project, Role::Member)).await;
+    for (method, path) in [
+        (Method::POST, base.clone()),
+        (Method::POST, format!("{one}/rotate-secret")),
+        (Method::POST, format!("{one}/enable")),
+        (Method::DELETE, one.clone()),
+    ] {
+        assert_eq!(member.ask(method, &path, json!({})).await.status, 403, "{path}");
+    }
     let stranger = Program::new(&house, Access::one(house.other, Role::Owner)).await;
     let through = one.replace(&house.project.to_string(), &house.other.to_string());
     for (method, path) in
@@ -88,9 +97,9 @@ async fn a_webhook_is_added_rotated_and_removed_by_its_project_alone() {
     {
         assert_eq!(stranger.ask(method, &path, json!({})).await.status, 404, "{path}");
     }
-    assert_eq!(json_of(&member.get(&base).await)["items"].as_array().unwrap().len(), 1);
-    assert_eq!(member.ask(Method::DELETE, &one, json!({})).await.status, 200);
-    assert_eq!(member.ask(Method::DELETE, &one, json!({})).await.status, 404);
+    assert_eq!(json_of(&owner.get(&base).await)["items"].as_array().unwrap().len(), 1);
+    assert_eq!(owner.ask(Method::DELETE, &one, json!({})).await.status, 200);
+    assert_eq!(owner.ask(Method::DELETE, &one, json!({})).await.status, 404);
 }
 
 #[actix_web::test]
