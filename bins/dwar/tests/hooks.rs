@@ -6,7 +6,7 @@ mod common;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use common::{Answer, Database, Play, Project, Service, Vendor, World, answer};
+use common::{Answer, Database, Play, Project, Service, Vendor, Wire, World, answer};
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -21,6 +21,8 @@ on_both_databases! {
     a_killed_service_leaves_one_charge_or_none;
     a_secret_is_replaced_without_a_gap;
     a_code_of_logto_arrives;
+    strangers_take_no_place_of_a_hook;
+    what_is_no_object_is_refused_in_the_words_of_the_format;
 }
 
 struct Hook {
@@ -283,4 +285,128 @@ async fn a_code_of_logto_arrives(database: Database) {
     let limited = shown(&to, "456789").await;
     limited.refused(429, "OTP_RATE_LIMITED");
     assert!(!limited.headers.contains_key("retry-after"));
+}
+
+/// More than a body may be that takes no place.
+const LONG: usize = 17 * 1_024;
+/// Sooner than any body is given up.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+/// A stranger at a hook: what is well-shaped in the head and nobody's, unless it is left out.
+#[expect(clippy::disallowed_methods, reason = "as the other system")]
+fn forged(left_out: &str) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().to_string();
+    let nobodys = format!("v1,{}", STANDARD.encode([7; 32]));
+    let headers = [
+        ("Webhook-Id", "msg_1"),
+        ("Webhook-Timestamp", &now),
+        ("Webhook-Signature", &nobodys),
+        ("Content-Type", "application/json"),
+    ];
+    let headers = headers.iter().filter(|(name, _)| *name != left_out);
+    headers.map(|(name, value)| format!("{name}: {value}\r\n")).collect()
+}
+
+/// A call whose body never ends; `sent` of it come.
+fn stalled(service: &Service, id: &str, headers: &str, sent: usize) -> Wire {
+    let mut wire = Wire::to(&service.base);
+    wire.write(&format!(
+        "POST /hooks/{id} HTTP/1.1\r\nHost: dwar\r\n{headers}Content-Length: {}\r\n\r\n{}",
+        LONG + 1,
+        "x".repeat(sent)
+    ));
+    wire
+}
+
+async fn strangers_take_no_place_of_a_hook(database: Database) {
+    let world = World::new(database).with("DWAR__HTTP__BODY_TIMEOUT_SECONDS", "8");
+    let service = Service::start_in(world);
+    let project = service.world.project("0");
+    let [ours, theirs] =
+        ["supabase", "supabase"].map(|kind| hook(&service, &project, kind, "test"));
+    let logto = hook(&service, &project, "logto", "test");
+    let genuine = async |hook: &Hook, code: &str| {
+        let body = supabase(&service.world.phone(), code).replace("Asha", &"x".repeat(LONG));
+        answer(signed(&service, hook, &body)).await
+    };
+    // No such hook, no such id, and what no body could make a call of this one: the head is enough.
+    let nobody = "0199a000-0000-7000-8000-000000000000";
+    let (wrong, late) = ("Authorization: Bearer x\r\n", forged("Webhook-Timestamp"));
+    let late = format!("{late}Webhook-Timestamp: 1000\r\n");
+    let another = format!("Authorization: {}\r\n", logto.secret.replace("whsec_", "whsec_A"));
+    let text = format!("{}Content-Type: text/plain\r\n", forged("Content-Type"));
+    let packed = format!("{}Content-Encoding: gzip\r\n", forged(""));
+    let long = format!("{}X: 1\r\n", forged(""));
+    for (why, id, headers, status) in [
+        ("no such hook", nobody, forged(""), "401"),
+        ("no id", "nobody", forged(""), "401"),
+        ("nothing shown", &ours.id, String::new(), "401"),
+        ("no signature", &ours.id, forged("Webhook-Signature"), "401"),
+        ("no id of the call", &ours.id, forged("Webhook-Id"), "401"),
+        ("too long ago", &ours.id, late, "401"),
+        ("the proof of another format", &ours.id, another.clone(), "401"),
+        ("the proof of another format", &logto.id, forged(""), "401"),
+        ("no secret", &logto.id, wrong.to_owned(), "401"),
+        ("another secret", &logto.id, another, "401"),
+        ("no JSON", &ours.id, text, "415"),
+        ("compressed", nobody, packed, "415"),
+    ] {
+        let began = Instant::now();
+        let told = stalled(&service, id, &headers, LONG).read_to_end();
+        assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{why}: {told}");
+        assert!(began.elapsed() < AT_ONCE, "{why}: {:?}", began.elapsed());
+    }
+    let mut too_long = Wire::to(&service.base);
+    too_long.write(&format!(
+        "POST /hooks/{nobody} HTTP/1.1\r\nHost: dwar\r\n{long}Content-Length: 131073\r\n\r\n"
+    ));
+    assert!(too_long.read_to_end().starts_with("HTTP/1.1 413 "));
+
+    // Who knows the id of one hook holds the places of that one, and for two seconds.
+    let crowd: Vec<_> = [nobody, "nobody", &theirs.id]
+        .into_iter()
+        .flat_map(|id| (0..8).map(move |_| id))
+        .map(|id| stalled(&service, id, &forged(""), LONG))
+        .collect();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    for code in ["1111", "2222"] {
+        done(&genuine(&ours, code).await);
+    }
+    assert_eq!(genuine(&theirs, "3333").await.status.as_u16(), 503);
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    done(&genuine(&theirs, "4444").await);
+    drop(crowd);
+}
+
+/// Serde reads the members of a struct from an array, too.
+async fn what_is_no_object_is_refused_in_the_words_of_the_format(database: Database) {
+    let service = Service::start(database);
+    let project = service.world.project("0");
+    let phone = service.world.phone();
+    let [theirs, logto] = ["supabase", "logto"].map(|kind| hook(&service, &project, kind, "test"));
+    let (number, code) = (json!(format!("91{phone}")), json!("561166"));
+    for body in [
+        json!([{ "phone": number }, { "otp": code }]),
+        json!([[number], [code, null]]),
+        json!({ "user": [number], "sms": { "otp": code } }),
+        json!({ "user": { "phone": number }, "sms": [code, null] }),
+        json!([]),
+        Value::Null,
+        json!(1),
+        json!("x"),
+    ] {
+        refused(&answer(signed(&service, &theirs, &body.to_string())).await, 400);
+    }
+    for body in [
+        json!([number, { "code": code }]),
+        json!([number, [code]]),
+        json!({ "to": number, "payload": [code] }),
+        Value::Null,
+        json!(true),
+    ] {
+        let call = called(&service, &logto, &body.to_string());
+        let refused = answer(call.header("authorization", &logto.secret)).await;
+        refused.refused(400, "INVALID_REQUEST");
+    }
+    assert_eq!(messages(&service, &project, &phone).await, [] as [Value; 0]);
 }

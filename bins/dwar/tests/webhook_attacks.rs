@@ -325,6 +325,27 @@ async fn a_small_genuine_report_gets_through_while_slow_bodies_fill_the_room() {
     drop(slow);
 }
 
+/// Whoever stalls at one provider holds the places of that one alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_at_one_provider_take_no_place_of_another() {
+    let _alone = ALONE.lock().await;
+    let service = service();
+    let crowd: Vec<_> = (0..8)
+        .map(|_| {
+            let mut stream = connect(&service.base);
+            let headers = format!("{FORGED_TWILIO}{}", declares(20 * 1_024));
+            stream.write_all(head("POST", TWILIO, &headers).as_bytes()).unwrap();
+            stream.write_all(&[b' '; 17 * 1_024]).unwrap();
+            stream
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let body = report(LONG - 1_024);
+    let headers = format!("{}{}", signed_by_meta(&body), declares(body.len()));
+    assert_eq!(status(&push(&service.base, &head("POST", META, &headers), &body)), 200);
+    drop(crowd);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_of_no_declared_length_end_where_the_provider_would() {
     let _alone = ALONE.lock().await;

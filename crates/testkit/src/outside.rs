@@ -6,7 +6,7 @@ use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSende
 use dwar_kernel::{Phone, Timestamp};
 use dwar_otp::{
     Channel, Code, Gateway, HookFormat, HookRefusal, Message, Outcome, Providers, Route,
-    WebhookCall,
+    WebhookCall, WebhookHead,
 };
 use dwar_ratelimit::RequestLimiter;
 use std::collections::{HashMap, VecDeque};
@@ -106,9 +106,17 @@ impl Gateway for Postbox {
 pub struct PlainFormat;
 
 impl HookFormat for PlainFormat {
+    fn fits(&self, head: &WebhookHead, _: Timestamp) -> bool {
+        head.header("authorization").is_some()
+    }
+
+    fn shows(&self, secrets: &[WebhookSecret], head: &WebhookHead) -> Option<bool> {
+        let shown = head.header("authorization");
+        Some(secrets.iter().any(|secret| shown == Some(&secret.expose())))
+    }
+
     fn proves(&self, secrets: &[WebhookSecret], call: &WebhookCall, _: Timestamp) -> bool {
-        let shown = call.head.header("authorization");
-        secrets.iter().any(|secret| shown == Some(&secret.expose()))
+        self.shows(secrets, &call.head) == Some(true)
     }
 
     fn read(&self, body: &[u8]) -> Result<(Phone, Code), HookRefusal> {

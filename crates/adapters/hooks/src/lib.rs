@@ -3,6 +3,7 @@
 #![warn(missing_docs)]
 
 mod logto;
+mod object;
 mod phone;
 mod standard_webhooks;
 mod supabase;

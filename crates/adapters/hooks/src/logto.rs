@@ -1,6 +1,7 @@
+use crate::object::Object;
 use crate::phone::international;
 use dwar_kernel::{Phone, Timestamp, WebhookSecret};
-use dwar_otp::{Code, HookFormat, HookRefusal, WebhookCall};
+use dwar_otp::{Code, HookFormat, HookRefusal, WebhookCall, WebhookHead};
 use dwar_project::HookKind;
 use serde::Deserialize;
 use std::time::Duration;
@@ -15,7 +16,7 @@ pub struct Logto;
 #[derive(Deserialize)]
 struct Call {
     to: String,
-    payload: Payload,
+    payload: Object<Payload>,
 }
 
 #[derive(Deserialize)]
@@ -24,16 +25,26 @@ struct Payload {
 }
 
 impl HookFormat for Logto {
-    fn proves(&self, secrets: &[WebhookSecret], call: &WebhookCall, _: Timestamp) -> bool {
-        let shown = call.head.header("authorization").unwrap_or_default().as_bytes();
+    fn fits(&self, head: &WebhookHead, _: Timestamp) -> bool {
+        let shown = head.header("authorization").and_then(|shown| shown.strip_prefix("Bearer "));
+        shown.is_some_and(|secret| secret.parse::<WebhookSecret>().is_ok())
+    }
+
+    fn shows(&self, secrets: &[WebhookSecret], head: &WebhookHead) -> Option<bool> {
+        let shown = head.header("authorization").unwrap_or_default().as_bytes();
         let equals = |secret| HookKind::Logto.shown(secret).as_bytes().ct_eq(shown);
-        secrets.iter().any(|secret| bool::from(equals(secret)))
+        Some(secrets.iter().any(|secret| bool::from(equals(secret))))
+    }
+
+    fn proves(&self, secrets: &[WebhookSecret], call: &WebhookCall, _: Timestamp) -> bool {
+        self.shows(secrets, &call.head) == Some(true)
     }
 
     fn read(&self, body: &[u8]) -> Result<(Phone, Code), HookRefusal> {
-        let call: Call = serde_json::from_slice(body).map_err(|_| HookRefusal::Unreadable)?;
+        let Object(call) =
+            serde_json::from_slice::<Object<Call>>(body).map_err(|_| HookRefusal::Unreadable)?;
         let phone = international(&call.to).ok_or(HookRefusal::InvalidPhone)?;
-        let code = Code::relayed(&call.payload.code).map_err(|_| HookRefusal::InvalidCode)?;
+        let code = Code::relayed(&call.payload.0.code).map_err(|_| HookRefusal::InvalidCode)?;
         Ok((phone, code))
     }
 

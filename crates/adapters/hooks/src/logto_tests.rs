@@ -60,6 +60,16 @@ fn a_call_names_a_number_and_a_code() {
     assert_eq!(call("9876543210", "123456"), Err(HookRefusal::InvalidPhone));
     assert_eq!(call("919876543210", "123"), Err(HookRefusal::InvalidCode));
     // A message that has a link and no code.
+    let shapeless = [
+        r#"["919876543210",{"code":"123456"}]"#,
+        r#"{"to":"919876543210","payload":["123456"]}"#,
+        r#"["919876543210",["123456"]]"#,
+        "null",
+        "1",
+    ];
+    for body in shapeless {
+        assert_eq!(read(body), Err(HookRefusal::Unreadable), "{body}");
+    }
     let link = r#"{"to":"919876543210","type":"OrganizationInvitation","payload":{"link":"https://a.example"}}"#;
     for body in [link, "{}", "", "[]"] {
         assert_eq!(read(body), Err(HookRefusal::Unreadable), "{body}");

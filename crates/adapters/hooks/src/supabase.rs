@@ -1,7 +1,8 @@
+use crate::object::Object;
 use crate::phone::international;
-use crate::standard_webhooks::{TOLERANCE, proves};
+use crate::standard_webhooks::{Signed, TOLERANCE};
 use dwar_kernel::{Phone, Timestamp, WebhookSecret};
-use dwar_otp::{Code, HookFormat, HookRefusal, WebhookCall};
+use dwar_otp::{Code, HookFormat, HookRefusal, WebhookCall, WebhookHead};
 use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
@@ -17,8 +18,8 @@ pub struct Supabase;
 /// What is read of a payload. Everything else in it, about the user, is left alone.
 #[derive(Deserialize)]
 struct Payload {
-    user: User,
-    sms: Sms,
+    user: Object<User>,
+    sms: Object<Sms>,
 }
 
 #[derive(Deserialize)]
@@ -36,17 +37,27 @@ struct Sms {
 }
 
 impl HookFormat for Supabase {
+    fn fits(&self, head: &WebhookHead, now: Timestamp) -> bool {
+        Signed::read(head, now).is_some()
+    }
+
+    fn shows(&self, _: &[WebhookSecret], _: &WebhookHead) -> Option<bool> {
+        None
+    }
+
     fn proves(&self, secrets: &[WebhookSecret], call: &WebhookCall, now: Timestamp) -> bool {
-        proves(secrets, call, now)
+        let signed = Signed::read(&call.head, now);
+        signed.is_some_and(|signed| signed.by(secrets, &call.body))
     }
 
     fn read(&self, body: &[u8]) -> Result<(Phone, Code), HookRefusal> {
-        let payload: Payload = serde_json::from_slice(body).map_err(|_| HookRefusal::Unreadable)?;
-        let mut named = [payload.sms.phone, payload.user.phone].into_iter().flatten();
+        let Object(Payload { user: Object(user), sms: Object(sms) }) =
+            serde_json::from_slice(body).map_err(|_| HookRefusal::Unreadable)?;
+        let mut named = [sms.phone, user.phone].into_iter().flatten();
         let phone = named.find(|phone| !phone.is_empty());
         let phone = phone.and_then(|phone| international(&phone));
         let phone = phone.ok_or(HookRefusal::InvalidPhone)?;
-        let code = Code::relayed(&payload.sms.otp).map_err(|_| HookRefusal::InvalidCode)?;
+        let code = Code::relayed(&sms.otp).map_err(|_| HookRefusal::InvalidCode)?;
         Ok((phone, code))
     }
 

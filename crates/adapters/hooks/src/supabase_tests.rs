@@ -11,6 +11,19 @@ const OTHER: &str = "whsec_HwECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const BODY: &str = r#"{"user":{"id":"6481a5c1","phone":"919876543210","user_metadata":{"name":"Asha"}},"sms":{"otp":"561166"}}"#;
 const NOW: i64 = 1_800_000_000;
 
+/// No body makes these a signature.
+const SHAPELESS: [&str; 9] = [
+    "",
+    "v1",
+    "v1,",
+    "v1,AAAA",
+    "v1,?????",
+    "v1a,AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+    "v2,AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+    "v1,AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=AAAA",
+];
+
 fn secret(text: &str) -> WebhookSecret {
     text.parse().unwrap()
 }
@@ -59,7 +72,9 @@ fn a_call_signed_by_one_of_the_secrets_is_taken() {
     }
     for timestamp in [NOW - 300, NOW + 300].map(|at| at.to_string()) {
         let one = signature(SECRET, "msg_1", &timestamp, BODY);
-        assert!(proven(&signed("msg_1", &timestamp, &one)), "{timestamp}");
+        let call = signed("msg_1", &timestamp, &one);
+        assert!(proven(&call), "{timestamp}");
+        assert!(Supabase.fits(&call.head, Timestamp::from_timestamp(NOW, 0).unwrap()));
     }
 }
 
@@ -126,6 +141,14 @@ fn everything_else_is_refused() {
     for (why, call) in cases {
         assert!(!proven(&call), "{why}");
     }
+    assert_eq!(SHAPELESS.len(), 9);
+    for signature in SHAPELESS {
+        let head = signed("msg_1", &now, signature).head;
+        assert!(!Supabase.fits(&head, Timestamp::from_timestamp(NOW, 0).unwrap()), "{signature}");
+    }
+    let late = Timestamp::from_timestamp(NOW + 301, 0).unwrap();
+    let good_head = signed("msg_1", &now, &good).head;
+    assert!(!Supabase.fits(&good_head, late) && Supabase.shows(&[], &good_head).is_none());
     let fresh = Timestamp::from_timestamp(NOW, 0).unwrap();
     assert!(!Supabase.proves(&[], &signed("msg_1", &now, &good), fresh), "no secret");
     assert!(
@@ -178,6 +201,18 @@ fn what_cannot_be_delivered_says_why() {
     for body in
         ["", "{}", "[]", "null", r#"{"user":{},"sms":{}}"#, r#"{"user":{},"sms":{"otp":1}}"#]
     {
+        assert_eq!(read(body), Err(HookRefusal::Unreadable), "{body}");
+    }
+    // The members in their order, or one of them, as an array: it names none.
+    for body in [
+        r#"[{"phone":"919876543210"},{"otp":"561166"}]"#,
+        r#"[["919876543210"],["561166",null]]"#,
+        r#"{"user":["919876543210"],"sms":{"otp":"561166"}}"#,
+        r#"{"user":{"phone":"919876543210"},"sms":["561166",null]}"#,
+        r#""561166""#,
+        "561166",
+        "true",
+    ] {
         assert_eq!(read(body), Err(HookRefusal::Unreadable), "{body}");
     }
 }

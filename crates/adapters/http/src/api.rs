@@ -1,6 +1,6 @@
 use crate::Settings;
-use crate::body::Rooms;
 use crate::document::document;
+use crate::rooms::Rooms;
 use crate::tasks::Tasks;
 use actix_web::web::Bytes;
 use async_trait::async_trait;
@@ -49,7 +49,7 @@ pub struct Api {
     pub(crate) ready: Arc<dyn Readiness>,
     pub(crate) tasks: Tasks,
     pub(crate) body_timeout: Duration,
-    pub(crate) webhook_rooms: Rooms,
+    pub(crate) rooms: Rooms,
     /// What wrong secrets of hooks may cost.
     pub(crate) throttle: Throttle,
     /// Whether `X-Forwarded-For` is written by a proxy.
@@ -72,7 +72,7 @@ impl Api {
             ready,
             tasks: Tasks::new(runtime),
             body_timeout: settings.body_timeout,
-            webhook_rooms: Rooms::default(),
+            rooms: Rooms::default(),
             throttle: Throttle::default(),
             behind_proxy: settings.behind_proxy,
             document: Bytes::from(document()),

@@ -1,32 +1,27 @@
 use crate::call::ApiCall;
 use crate::error::{ApiError, ErrorCode};
+use crate::rooms::Whose;
 use actix_web::dev::Payload;
 use dwar_wire::{declared_length, declares_json};
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 /// Up to this size a body needs no room: as much as every client of the API may send.
 const SMALL: usize = 16 * 1_024;
-/// Longer bodies that may be in memory at once, per kind of caller.
-const LONG_AT_ONCE: usize = 4;
 const WAIT_FOR_ROOM: Duration = Duration::from_millis(250);
 
-/// Room for the long bodies of all connections together: callers who have not proven anything
-/// cannot take it from those who have.
-pub(crate) struct Rooms {
-    pub(crate) strangers: Arc<Semaphore>,
-    pub(crate) proven: Arc<Semaphore>,
-}
-
-impl Default for Rooms {
-    fn default() -> Self {
-        let [strangers, proven] = [(); 2].map(|()| Arc::new(Semaphore::new(LONG_AT_ONCE)));
-        Self { strangers, proven }
-    }
+/// What the body of a call is allowed.
+#[derive(Clone, Copy)]
+pub(crate) struct Allowed<'a> {
+    /// Bytes.
+    pub(crate) longest: usize,
+    /// How long it may take, if less than `http.body_timeout_seconds`.
+    pub(crate) within: Duration,
+    /// Whose places it takes if it is long; nobody's where no body is.
+    pub(crate) whose: Option<&'a Whose>,
 }
 
 /// A body as it came, with its share of the room if it is long.
@@ -51,7 +46,8 @@ impl ApiCall {
             self.refuse_too_large(SMALL)?;
             return Err(ErrorCode::UnsupportedMediaType.into());
         }
-        let Body { bytes, .. } = self.raw_body(SMALL, None).await?;
+        let allowed = Allowed { longest: SMALL, within: Duration::MAX, whose: None };
+        let Body { bytes, .. } = self.raw_body(allowed).await?;
         if bytes.is_empty() {
             return Ok(T::default());
         }
@@ -62,53 +58,47 @@ impl ApiCall {
         serde_json::from_str(text).map_err(|_| ErrorCode::InvalidRequest.into())
     }
 
-    /// Reads the body as it came, whatever it claims to be; beyond [`SMALL`] it takes its share of
-    /// `room`, if one is given.
+    /// Reads the body as it came, whatever it claims to be; beyond [`SMALL`] it takes a place, if it is
+    /// told whose.
     ///
     /// # Errors
     /// `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST` if it is not here in time, or `SERVICE_UNAVAILABLE`
-    /// if there is no room soon. Whatever is left unread costs the client its connection.
-    pub(crate) async fn raw_body(
-        &self,
-        max: usize,
-        room: Option<&Arc<Semaphore>>,
-    ) -> Result<Body, ApiError> {
-        self.refuse_too_large(max)?;
+    /// if there is no place soon. Whatever is left unread costs the client its connection.
+    pub(crate) async fn raw_body(&self, allowed: Allowed<'_>) -> Result<Body, ApiError> {
+        self.refuse_too_large(allowed.longest)?;
         let Some(mut payload) = self.trail.payload.take() else {
             return Ok(Body::default());
         };
-        let body = timeout(self.api.body_timeout, collect(&mut payload, max, room)).await;
+        let within = allowed.within.min(self.api.body_timeout);
+        let body = timeout(within, self.collect(&mut payload, allowed)).await;
         body.unwrap_or_else(|_| Err(ErrorCode::InvalidRequest.into()))
     }
 
     /// Refuses a declared length that is too much to be read. It is a claim: nothing is set aside
     /// for it.
-    fn refuse_too_large(&self, max: usize) -> Result<(), ApiError> {
+    pub(crate) fn refuse_too_large(&self, max: usize) -> Result<(), ApiError> {
         match declared_length(self.request.headers()) {
             Some(length) if length > max => Err(ErrorCode::PayloadTooLarge.into()),
             _ => Ok(()),
         }
     }
-}
 
-async fn collect(
-    payload: &mut Payload,
-    max: usize,
-    room: Option<&Arc<Semaphore>>,
-) -> Result<Body, ApiError> {
-    let mut body = Body::default();
-    while let Some(chunk) = payload.next().await {
-        let chunk = chunk.map_err(|_| ErrorCode::InvalidRequest)?;
-        let length = body.bytes.len() + chunk.len();
-        if length > max {
-            return Err(ErrorCode::PayloadTooLarge.into());
+    async fn collect(&self, payload: &mut Payload, allowed: Allowed<'_>) -> Result<Body, ApiError> {
+        let mut body = Body::default();
+        while let Some(chunk) = payload.next().await {
+            let chunk = chunk.map_err(|_| ErrorCode::InvalidRequest)?;
+            let length = body.bytes.len() + chunk.len();
+            if length > allowed.longest {
+                return Err(ErrorCode::PayloadTooLarge.into());
+            }
+            if let (Some(whose), None, true) = (allowed.whose, &body.room, length > SMALL) {
+                let room = self.api.rooms.of(whose);
+                let entered = timeout(WAIT_FOR_ROOM, room.acquire_owned()).await;
+                let entered = entered.ok().and_then(Result::ok);
+                body.room = Some(entered.ok_or(ErrorCode::ServiceUnavailable)?);
+            }
+            body.bytes.extend_from_slice(&chunk);
         }
-        if let (Some(room), None, true) = (room, &body.room, length > SMALL) {
-            let entered = timeout(WAIT_FOR_ROOM, room.clone().acquire_owned()).await;
-            let entered = entered.ok().and_then(Result::ok);
-            body.room = Some(entered.ok_or(ErrorCode::ServiceUnavailable)?);
-        }
-        body.bytes.extend_from_slice(&chunk);
+        Ok(body)
     }
-    Ok(body)
 }

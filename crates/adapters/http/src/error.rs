@@ -4,7 +4,7 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use dwar_app::{
     AuthenticateError, DeleteIdentityError, FindIdentityError, LogoutError, OtpStatusError,
-    ProjectIssuerError, ReceiveWebhookError, RefreshSessionError, RelayOtpError,
+    ProjectIssuerError, ReceiveHookError, ReceiveWebhookError, RefreshSessionError, RelayOtpError,
     SandboxMessagesError, SendOtpError, ValidateSessionError, VerifyOtpError,
 };
 use dwar_kernel::{StoreError, with_causes};
@@ -248,6 +248,7 @@ refusals! {
     DeleteIdentityError { Disabled => IdentityDeleteDisabled, NotFound => IdentityNotFound }
     ProjectIssuerError { NotFound => NotFound }
     SandboxMessagesError { LiveKey => NotFound }
+    ReceiveHookError { Unauthenticated => WebhookUnauthenticated }
     ReceiveWebhookError {
         UnknownProvider => NotFound,
         Unauthenticated => WebhookUnauthenticated,

@@ -17,6 +17,7 @@ mod json;
 mod limits;
 mod operation;
 mod request_id;
+mod rooms;
 mod routes;
 mod server;
 mod tasks;

@@ -3,8 +3,8 @@ use crate::refusals::refusals;
 use crate::{AdmitRequest, RelayOtp, RelayOtpError, SendOtpError, Toolbox};
 use dwar_kernel::{Digest, HookId, Phone, Purpose, StoreError, TRACE, WebhookSecret};
 use dwar_otp::idempotency::Lifetimes;
-use dwar_otp::{Code, HookFormat, HookRefusal, RelayLifetime, WebhookCall};
-use dwar_project::{Caller, HookCaller, HookKind, HookStore};
+use dwar_otp::{Code, HookFormat, HookRefusal, RelayLifetime, WebhookCall, WebhookHead};
+use dwar_project::{Caller, Hook, HookCaller, HookKind, HookStore};
 use dwar_ratelimit::RequestScope;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,18 +59,32 @@ impl HookOrder {
     }
 }
 
+/// A hook that a call is for, whose head can be one of its calls.
+pub struct AdmittedHook {
+    hook: Hook,
+    caller: Caller,
+    secrets: Vec<WebhookSecret>,
+    format: &'static dyn HookFormat,
+}
+
 impl ReceiveHook {
-    /// Judges a call, and reads what it asks for.
+    /// Whether a call with this head can be one of any hook; needs no look-up.
+    pub fn fits(&self, head: &WebhookHead) -> bool {
+        let now = self.tools.now();
+        HookKind::ALL.into_iter().any(|kind| (self.formats)(kind).fits(head, now))
+    }
+
+    /// Judges the head of a call, before any of its body is read.
     ///
     /// # Errors
-    /// [`ReceiveHookError::Unauthenticated`] for whatever was not called by whom the hook was made for; the
-    /// same for all of that.
-    #[instrument(name = "open_hook", target = TRACE, level = "error", skip_all)]
-    pub async fn open(
+    /// [`ReceiveHookError::Unauthenticated`] if there is no such hook, or no body could make this one of its
+    /// calls.
+    #[instrument(name = "admit_hook", target = TRACE, level = "error", skip_all)]
+    pub async fn admit(
         &self,
         hook: HookId,
-        call: &WebhookCall,
-    ) -> Result<HookOrder, ReceiveHookError> {
+        head: &WebhookHead,
+    ) -> Result<AdmittedHook, ReceiveHookError> {
         let found = self.hooks.hook_caller(hook).await?;
         let HookCaller { hook, caller } = found.ok_or(ReceiveHookError::Unauthenticated)?;
         let format = (self.formats)(hook.kind);
@@ -79,7 +93,25 @@ impl ReceiveHook {
         let open = |sealed| WebhookSecret::open(vault, Purpose::HookSecret, owner, sealed);
         let secrets = hook.secret.at(now).into_iter().map(open).collect::<Result<Vec<_>, _>>();
         let secrets = secrets.map_err(StoreError::from)?;
-        if !format.proves(&secrets, call, now) {
+        if !format.fits(head, now) || format.shows(&secrets, head) == Some(false) {
+            return Err(ReceiveHookError::Unauthenticated);
+        }
+        Ok(AdmittedHook { hook, caller, secrets, format })
+    }
+
+    /// Judges a whole call, and reads what it asks for.
+    ///
+    /// # Errors
+    /// [`ReceiveHookError::Unauthenticated`] for whatever was not called by whom the hook was made for; the
+    /// same for all of that.
+    #[instrument(name = "open_hook", target = TRACE, level = "error", skip_all)]
+    pub async fn open(
+        &self,
+        admitted: AdmittedHook,
+        call: &WebhookCall,
+    ) -> Result<HookOrder, ReceiveHookError> {
+        let AdmittedHook { hook, caller, secrets, format } = admitted;
+        if !format.proves(&secrets, call, self.tools.now()) {
             return Err(ReceiveHookError::Unauthenticated);
         }
         let asked = match format.read(&call.body) {
@@ -88,6 +120,7 @@ impl ReceiveHook {
             asked => asked,
         };
         // A repetition of the call is recognised by the hook and the body.
+        let (owner, vault) = (hook.id.uuid(), self.tools.vault.as_ref());
         let key = vault.digest(Purpose::Idempotency, &[owner.as_bytes(), &call.body]);
         Ok(HookOrder { caller, asked, lifetime: hook.lifetime, key, format })
     }

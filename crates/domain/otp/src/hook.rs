@@ -1,4 +1,4 @@
-use crate::{Code, WebhookCall};
+use crate::{Code, WebhookCall, WebhookHead};
 use dwar_kernel::{Phone, Timestamp, WebhookSecret};
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -46,6 +46,14 @@ pub enum HookRefusal {
 
 /// How another system asks for its code to be delivered. Pure: no waiting, no store.
 pub trait HookFormat: Send + Sync {
+    /// Whether there can be a body that makes a call with this head a proven one: what it shows has the right
+    /// shape, and a time that it names is near. Judged before the hook is looked up.
+    fn fits(&self, head: &WebhookHead, now: Timestamp) -> bool;
+
+    /// Whether the head alone shows one of these secrets, judged in constant time; `None` if the proof is over
+    /// the body, too.
+    fn shows(&self, secrets: &[WebhookSecret], head: &WebhookHead) -> Option<bool>;
+
     /// Whether the call shows one of these secrets, judged in constant time and over the raw body, before
     /// anything of it is parsed.
     fn proves(&self, secrets: &[WebhookSecret], call: &WebhookCall, now: Timestamp) -> bool;

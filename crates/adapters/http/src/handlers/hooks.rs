@@ -1,11 +1,12 @@
-use crate::body::Body;
+use crate::body::{Allowed, Body};
 use crate::call::{Answer, ApiCall, JSON};
 use crate::error::{ApiError, ErrorCode};
+use crate::rooms::Whose;
 use actix_web::HttpResponse;
-use dwar_app::{HookOrder, ReceiveHookError};
+use dwar_app::{AdmittedHook, HookOrder, ReceiveHookError};
 use dwar_kernel::HookId;
-use dwar_otp::{HookRefusal, WebhookCall};
-use dwar_wire::client_address;
+use dwar_otp::{HookRefusal, WebhookCall, WebhookHead};
+use dwar_wire::{client_address, declares_json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,6 +14,8 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// In bytes: what another system knows of its user travels along.
 const LONGEST: usize = 128 * 1_024;
+/// For the body: whoever takes longer could not be answered in time.
+const READ_WITHIN: Duration = Duration::from_secs(2);
 /// Supabase waits five seconds, repetitions included; this leaves the rest to the way there and back.
 const ANSWERED_WITHIN: Duration = Duration::from_millis(3_500);
 /// How often a repetition looks whether the first call has ended.
@@ -34,31 +37,45 @@ pub(crate) async fn receive(call: ApiCall) -> Answer {
 
 /// What a proven call asks for. An unknown hook, and a wrong proof, answer alike.
 async fn proven(call: &ApiCall) -> Result<HookOrder, ApiError> {
-    let (head, hook) = (call.webhook_head()?, call.id_in_path()?.parse::<HookId>());
-    let strangers = &call.api.webhook_rooms.strangers;
-    let Body { bytes, room: _room } = call.raw_body(LONGEST, Some(strangers)).await?;
-    let use_cases = call.use_cases()?;
-    let _seat = call.api.throttle.seat().await.ok_or(ErrorCode::ServiceUnavailable)?;
-    let opened = match hook {
-        Ok(hook) => use_cases.receive_hook.open(hook, &WebhookCall { head, body: bytes }).await,
-        Err(_) => Err(ReceiveHookError::Unauthenticated),
-    };
-    match opened {
-        Ok(order) => {
-            call.trail.caller.set(Some((order.caller.project.id, order.caller.mode)));
-            call.trail.trace.believe();
-            order.phone().into_iter().for_each(|phone| call.concerns(phone));
-            Ok(order)
-        }
-        Err(ReceiveHookError::Unauthenticated) => {
-            let from = client_address(&call.request, call.api.behind_proxy);
-            let too_many = call.api.throttle.failed(from, use_cases.tools.now()).is_some();
-            let refused =
-                if too_many { ErrorCode::RateLimited } else { ErrorCode::WebhookUnauthenticated };
-            Err(refused.into())
-        }
-        Err(ReceiveHookError::Store(cause)) => Err(cause.into()),
+    let head = call.webhook_head()?;
+    call.refuse_too_large(LONGEST)?;
+    if !declares_json(call.request.headers()) {
+        return Err(ErrorCode::UnsupportedMediaType.into());
     }
+    let (hook, admitted) = admitted(call, &head).await.map_err(|why| refused(call, why))?;
+    let (within, whose) = (READ_WITHIN, &Whose::Hook(hook));
+    let allowed = Allowed { longest: LONGEST, within, whose: Some(whose) };
+    let Body { bytes, room: _room } = call.raw_body(allowed).await?;
+    let whole = WebhookCall { head, body: bytes };
+    let opened = call.use_cases()?.receive_hook.open(admitted, &whole).await;
+    let order = opened.map_err(|why| refused(call, why.into()))?;
+    call.trail.caller.set(Some((order.caller.project.id, order.caller.mode)));
+    call.trail.trace.believe();
+    order.phone().into_iter().for_each(|phone| call.concerns(phone));
+    Ok(order)
+}
+
+/// The hook that is called, by the head alone. So many look-ups at once, and none for what can be no call.
+async fn admitted(call: &ApiCall, head: &WebhookHead) -> Result<(HookId, AdmittedHook), ApiError> {
+    let receive = &call.use_cases()?.receive_hook;
+    let hook = call.id_in_path()?.parse::<HookId>();
+    let hook = hook.map_err(|_| ReceiveHookError::Unauthenticated)?;
+    if !receive.fits(head) {
+        return Err(ReceiveHookError::Unauthenticated.into());
+    }
+    let _seat = call.api.throttle.seat().await.ok_or(ErrorCode::ServiceUnavailable)?;
+    Ok((hook, receive.admit(hook, head).await?))
+}
+
+/// Counts a call that was not the hook's; once an address had too many of them, it is told so.
+fn refused(call: &ApiCall, why: ApiError) -> ApiError {
+    if why.code != ErrorCode::WebhookUnauthenticated {
+        return why;
+    }
+    let from = client_address(&call.request, call.api.behind_proxy);
+    let now = call.api.use_cases.tools.now();
+    let too_many = call.api.throttle.failed(from, now).is_some();
+    if too_many { ErrorCode::RateLimited.into() } else { why }
 }
 
 /// Sends what is ordered, and answers in time: if providers are slower, as soon as it is on record. It goes on

@@ -1,9 +1,11 @@
-use crate::body::Body;
+use crate::body::{Allowed, Body};
 use crate::call::{Answer, ApiCall};
 use crate::error::{ApiError, ErrorCode};
+use crate::rooms::Whose;
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use dwar_otp::{WebhookCall, WebhookHead};
+use std::time::Duration;
 
 /// `POST /webhooks/{provider}`: on record before it is answered, applied afterwards.
 ///
@@ -11,9 +13,11 @@ use dwar_otp::{WebhookCall, WebhookHead};
 pub(crate) async fn receive(call: ApiCall) -> Answer {
     let (provider, head) = (call.id_in_path()?, call.webhook_head()?);
     let admitted = call.use_cases()?.receive_webhook.admit(&provider, &head)?;
-    let rooms = &call.api.webhook_rooms;
-    let room = if admitted.proven { &rooms.proven } else { &rooms.strangers };
-    let body = call.raw_body(admitted.longest_body, Some(room)).await?;
+    let name = provider.to_string();
+    let whose = if admitted.proven { Whose::Provider(name) } else { Whose::StrangersAt(name) };
+    let longest = admitted.longest_body;
+    let allowed = Allowed { longest, within: Duration::MAX, whose: Some(&whose) };
+    let body = call.raw_body(allowed).await?;
     keep(&call, &provider, head, body).await
 }
 

@@ -1,0 +1,58 @@
+use dwar_kernel::HookId;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::Semaphore;
+
+/// Long bodies that may be in memory at once for each of [`Whose`].
+const AT_ONCE: usize = 4;
+
+/// Whom a long body is for: nobody takes the places of another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Whose {
+    /// A hook that there is, of a call whose head can be one of its own.
+    Hook(HookId),
+    /// A provider, whose token the head showed.
+    Provider(String),
+    /// A provider, of a caller who has proven nothing so far.
+    StrangersAt(String),
+}
+
+/// The places for the long bodies of all connections together.
+#[derive(Debug, Default)]
+pub(crate) struct Rooms(Mutex<HashMap<Whose, Weak<Semaphore>>>);
+
+impl Rooms {
+    /// The places of one of them. They are there as long as somebody is in one or waits for one, so there are
+    /// never more rooms than connections.
+    pub(crate) fn of(&self, whose: &Whose) -> Arc<Semaphore> {
+        let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(room) = rooms.get(whose).and_then(Weak::upgrade) {
+            return room;
+        }
+        rooms.retain(|_, room| room.strong_count() > 0);
+        let room = Arc::new(Semaphore::new(AT_ONCE));
+        rooms.insert(whose.clone(), Arc::downgrade(&room));
+        room
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_kept_apart_and_go_with_whoever_is_in_them() {
+        let rooms = Rooms::default();
+        let [one, other] = ["wa", "text"].map(|name| Whose::StrangersAt(name.to_owned()));
+        let mut inside: Vec<_> =
+            (0..AT_ONCE).map(|_| rooms.of(&one).try_acquire_owned().unwrap()).collect();
+        assert!(rooms.of(&one).try_acquire_owned().is_err());
+        assert!(rooms.of(&Whose::Provider("wa".to_owned())).try_acquire_owned().is_ok());
+        assert!(rooms.of(&other).try_acquire_owned().is_ok());
+        inside.pop();
+        assert!(rooms.of(&one).try_acquire_owned().is_ok());
+        drop(inside);
+        drop(rooms.of(&other));
+        assert_eq!(rooms.0.lock().unwrap().len(), 1, "nobody is in the others");
+    }
+}
