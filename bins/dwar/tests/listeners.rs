@@ -5,14 +5,16 @@
 mod common;
 
 use common::{Database, Service, Wire, World};
-use reqwest::{Client, Method};
+use flate2::read::GzDecoder;
+use reqwest::{Client, Method, Response};
+use std::io::Read;
 
 /// More than either listener takes.
 const TOO_MANY_CHUNKS: usize = 12;
 
 fn started(world: World) -> (Service, Admin) {
     let service = Service::start_in(world.with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0"));
-    let make = ["admin-token", "add", "--name", "deploy", "--everything", "--days", "1"];
+    let make = ["admin-token", "add", "--name", "deploy", "--everything", "--may-delegate"];
     let token = service.world.cli(&make)["secret"].as_str().unwrap().to_owned();
     let base = service.dashboard();
     (service, Admin { base, token })
@@ -120,6 +122,7 @@ async fn head_answers_as_get_does_on_both() {
         format!("{}/admin/v1/openapi.json", admin.base),
         projects.clone(),
         format!("{}/healthz", service.base),
+        format!("{}/openapi.json", service.base),
     ] {
         let ask = |method| Client::new().request(method, &url).bearer_auth(&admin.token).send();
         let (get, head) = (ask(Method::GET).await.unwrap(), ask(Method::HEAD).await.unwrap());
@@ -134,6 +137,65 @@ async fn head_answers_as_get_does_on_both() {
         (put.status().as_u16(), &put.headers()["allow"]),
         (405, &"GET, HEAD, POST".parse().unwrap())
     );
+}
+
+/// Both documents are long: whoever says so gets them compressed, and nobody gets them twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_come_compressed_and_only_once() {
+    let (service, admin) = started(World::new(Database::sqlite()));
+    for url in
+        [format!("{}/openapi.json", service.base), format!("{}/admin/v1/openapi.json", admin.base)]
+    {
+        let ask = |method: Method, headers: &[(&'static str, &str)]| {
+            let request = Client::new().request(method, &url);
+            let request =
+                headers.iter().fold(request, |all, (name, value)| all.header(*name, *value));
+            async move { request.send().await.unwrap() }
+        };
+        let head = |answer: &Response, name: &str| {
+            answer.headers().get(name).map(|value| value.to_str().unwrap().to_owned())
+        };
+        let plain = ask(Method::GET, &[]).await;
+        let packed = ask(Method::GET, &[("Accept-Encoding", "br, gzip")]).await;
+        assert_eq!((head(&plain, "content-encoding"), plain.status().as_u16()), (None, 200));
+        assert_eq!(head(&packed, "content-encoding").as_deref(), Some("gzip"));
+        let tags = [&plain, &packed].map(|answer| head(answer, "etag").unwrap());
+        assert!(tags[0] != tags[1] && tags.iter().all(|tag| tag.starts_with('"')), "{tags:?}");
+        for answer in [&plain, &packed] {
+            assert_eq!(head(answer, "vary").as_deref(), Some("accept-encoding"));
+            assert_eq!(head(answer, "cache-control").as_deref(), Some("no-cache"));
+            assert_eq!(head(answer, "content-type").as_deref(), Some("application/json"));
+        }
+        let (plain, packed) = (plain.bytes().await.unwrap(), packed.bytes().await.unwrap());
+        assert!(packed.len() * 5 < plain.len(), "{} of {}", packed.len(), plain.len());
+        let mut unpacked = Vec::new();
+        GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).unwrap();
+        assert_eq!(unpacked, plain);
+
+        let refuses = ask(Method::GET, &[("Accept-Encoding", "gzip;q=0, *")]).await;
+        assert_eq!(head(&refuses, "etag"), Some(tags[0].clone()));
+        for (coding, tag, length) in
+            [("identity", &tags[0], plain.len()), ("gzip", &tags[1], packed.len())]
+        {
+            let coding = ("Accept-Encoding", coding);
+            let asked = ask(Method::HEAD, &[coding]).await;
+            assert_eq!(head(&asked, "content-length"), Some(length.to_string()), "{url}");
+            assert_eq!(head(&asked, "etag"), Some(tag.clone()));
+            for method in [Method::GET, Method::HEAD] {
+                for known in [tag.clone(), format!("\"x\", W/{tag}"), "*".to_owned()] {
+                    let told = ask(method.clone(), &[coding, ("If-None-Match", &known)]).await;
+                    assert_eq!(told.status().as_u16(), 304, "{method} {url} {known}");
+                    assert_eq!(head(&told, "etag"), Some(tag.clone()));
+                    assert_eq!(head(&told, "vary").as_deref(), Some("accept-encoding"));
+                    assert!(told.bytes().await.unwrap().is_empty());
+                }
+                // That of the other coding is another version.
+                let other = tags.iter().find(|other| *other != tag).unwrap();
+                let told = ask(method, &[coding, ("If-None-Match", other)]).await;
+                assert_eq!(told.status().as_u16(), 200);
+            }
+        }
+    }
 }
 
 /// Adds 500 entries to the only one of a ledger, and an older one that no entry can be read from.

@@ -47,8 +47,8 @@ fn resource(path: &str, routes: Vec<(Method, Route)>) -> Resource {
     routes.into_iter().fold(resource, |resource, (_, route)| resource.route(route))
 }
 
-async fn described(api: Data<AdminApi>) -> HttpResponse {
-    HttpResponse::Ok().content_type("application/json").body(api.document.clone())
+async fn described(request: HttpRequest, api: Data<AdminApi>) -> HttpResponse {
+    api.document.answer(&request)
 }
 
 async fn nowhere() -> Result<HttpResponse, ApiRefusal> {

@@ -2,10 +2,9 @@ use crate::Settings;
 use crate::document::document;
 use crate::rooms::Rooms;
 use crate::tasks::Tasks;
-use actix_web::web::Bytes;
 use async_trait::async_trait;
 use dwar_app::UseCases;
-use dwar_wire::Throttle;
+use dwar_wire::{Document, Throttle};
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -55,7 +54,7 @@ pub struct Api {
     /// Whether `X-Forwarded-For` is written by a proxy.
     pub(crate) behind_proxy: bool,
     /// What describes the API; whoever asks needs no key, so no answer copies it.
-    pub(crate) document: Bytes,
+    pub(crate) document: Document,
     stopping: OnceLock<Instant>,
 }
 
@@ -75,7 +74,7 @@ impl Api {
             rooms: Rooms::default(),
             throttle: Throttle::default(),
             behind_proxy: settings.behind_proxy,
-            document: Bytes::from(document()),
+            document: Document::json(document()),
             stopping: OnceLock::new(),
         }
     }

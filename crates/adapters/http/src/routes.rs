@@ -1,5 +1,5 @@
 use crate::api::Api;
-use crate::call::{Answer, ApiCall, JSON, Pattern};
+use crate::call::{Answer, ApiCall, Pattern};
 use crate::error::{ApiError, ErrorCode};
 use crate::handlers::{self, hooks, webhooks};
 use crate::operation::{Operation, get};
@@ -142,7 +142,7 @@ pub fn refusals() -> Vec<(u16, &'static str)> {
 }
 
 async fn described(call: ApiCall) -> Answer {
-    Ok(HttpResponse::Ok().content_type(JSON).body(call.api.document.clone()))
+    Ok(call.api.document.answer(&call.request))
 }
 
 /// What a browser asks before it sends a page's request with a header such as `If-None-Match` (Fetch

@@ -1,12 +1,14 @@
 //! What the API, the admin API and the dashboard have in common on the wire: what one connection may cost,
 //! the body of a refusal and the form of their tables, the id, the trace and the address of a request,
-//! answers that are read from a store as they are sent, and which bodies count as JSON.
+//! answers that are read from a store as they are sent, documents that are compressed once, and which bodies
+//! count as JSON.
 
 mod allow;
 mod body;
 mod client;
 mod codes;
 mod connection;
+mod document;
 mod failure;
 mod method;
 pub mod openapi;
@@ -23,6 +25,7 @@ pub use body::{declared_length, declares_json};
 pub use client::client_address;
 pub use codes::RETRY_AN_OUTAGE;
 pub use connection::{Connection, Patience};
+pub use document::{Document, is_known};
 pub use failure::{seconds_until, store_failed};
 pub use method::{METHODS, known_method};
 pub use refused::Refused;

@@ -8,10 +8,9 @@ pub(crate) mod query;
 pub(crate) mod refusal;
 
 use crate::document::document;
-use actix_web::web::Bytes;
 use dwar_app::operations::Operations;
 use dwar_app::{Management, Toolbox};
-use dwar_wire::Throttle;
+use dwar_wire::{Document, Throttle};
 use std::sync::Arc;
 
 /// What all endpoints share.
@@ -25,7 +24,7 @@ pub struct AdminApi {
     pub(crate) behind_proxy: bool,
     pub(crate) throttle: Throttle,
     /// What describes the API; whoever asks needs no token, so no answer copies it.
-    pub(crate) document: Bytes,
+    pub(crate) document: Document,
 }
 
 impl AdminApi {
@@ -38,7 +37,7 @@ impl AdminApi {
         dashboard_url: String,
         behind_proxy: bool,
     ) -> Self {
-        let (throttle, document) = (Throttle::default(), Bytes::from(document()));
+        let (throttle, document) = (Throttle::default(), Document::json(document()));
         Self { tools, manage, operations, dashboard_url, behind_proxy, throttle, document }
     }
 }

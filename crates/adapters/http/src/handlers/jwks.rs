@@ -5,8 +5,9 @@ use crate::json::schema;
 use crate::operation::{Operation, get};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{self, HeaderMap};
+use actix_web::http::header;
 use dwar_session::JwkSet;
+use dwar_wire::is_known;
 
 pub(crate) fn operations() -> Vec<Operation> {
     let of_a_set = [StatusCode::OK, StatusCode::NOT_MODIFIED];
@@ -38,14 +39,4 @@ pub(super) fn key_set(call: &ApiCall, keys: JwkSet) -> HttpResponse {
     response.insert_header((header::CACHE_CONTROL, "public, max-age=300"));
     response.insert_header((header::ETAG, format!("\"{}\"", keys.etag)));
     if known { response.finish() } else { response.content_type(JSON).body(keys.json) }
-}
-
-/// Whether the client has this version already (RFC 9110 section 13.1.2, weak comparison).
-fn is_known(headers: &HeaderMap, etag: &str) -> bool {
-    let values = headers.get_all(header::IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).map(str::trim).any(|tag| {
-        let opaque = tag.strip_prefix("W/").unwrap_or(tag);
-        let quoted = opaque.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        tag == "*" || quoted == Some(etag)
-    })
 }
