@@ -17,6 +17,8 @@ on_both_databases! {
     what_was_not_taken_is_told_again_even_after_a_crash;
     a_replaced_secret_signs_along;
     what_was_told_is_on_record_and_told_again;
+    an_endpoint_that_is_gone_is_disabled_at_once;
+    an_endpoint_that_asks_for_a_pause_is_left_alone;
     an_instance_is_on_record_while_it_runs;
 }
 
@@ -224,6 +226,72 @@ async fn what_was_told_is_on_record_and_told_again(database: Database) {
     let other = service.world.project("0");
     let strange = ["webhook", "log", "--project", &other.id, "--endpoint", id];
     assert!(!service.world.run(&strange).status.success());
+}
+
+async fn an_endpoint_that_is_gone_is_disabled_at_once(database: Database) {
+    // Nothing else ever disables one.
+    let world = world(database).with("DWAR__EVENTS__DISABLE_AFTER_SECONDS", "0");
+    let service = Service::start_in(world);
+    let project = service.world.project("0");
+    let (gone, other) = (Endpoint::start().await, Endpoint::start().await);
+    let id = tell(&service.world, &project, &gone, &[])["webhook"]["webhook_id"].clone();
+    tell(&service.world, &project, &other, &[]);
+    *gone.status.lock().unwrap() = 410;
+    service.send(&project.test, &service.world.phone()).await.ok();
+    let told = other.hears("endpoint.disabled").await.body;
+    assert_eq!(told["data"]["endpoint_id"], id);
+    let listed = service.world.cli(&["webhook", "list", "--project", &project.id]);
+    let off = listed["items"].as_array().unwrap().iter().find(|it| it["webhook_id"] == id);
+    assert!(off.unwrap()["disabled_at"].is_string(), "{listed}");
+    let line = "an endpoint is gone (410) and is switched off";
+    assert!(service.stderr().iter().any(|said| said.contains(line)), "{:?}", service.stderr());
+
+    // What waited for it is dropped, and nothing more is told to it.
+    let before = gone.told().len();
+    *gone.status.lock().unwrap() = 200;
+    service.send(&project.test, &service.world.phone()).await.ok();
+    let pending = "SELECT count(*) FROM event_deliveries";
+    let until = Instant::now() + Duration::from_secs(10);
+    while service.world.database.number(pending).await > 0 {
+        assert!(Instant::now() < until);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(gone.told().len(), before);
+}
+
+async fn an_endpoint_that_asks_for_a_pause_is_left_alone(database: Database) {
+    let service = Service::start_in(world(database));
+    let project = service.world.project("0");
+    let (busy, other) = (Endpoint::start().await, Endpoint::start().await);
+    let added = tell(&service.world, &project, &busy, &[]);
+    tell(&service.world, &project, &other, &[]);
+    let id = added["webhook"]["webhook_id"].as_str().unwrap();
+    (*busy.status.lock().unwrap(), *busy.retry_after.lock().unwrap()) = (429, Some(100));
+    service.send(&project.test, "9000000003").await.ok();
+    let refused = busy.hears("otp.sent").await;
+    let until = Instant::now() + Duration::from_secs(20);
+    let line = loop {
+        let told = service.stderr();
+        let found = told.iter().find(|line| line.contains("did not accept an event"));
+        if let Some(line) = found {
+            break line.clone();
+        }
+        assert!(Instant::now() < until, "{told:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    // Later than the five seconds of the usual schedule, and nothing else comes meanwhile.
+    assert!(line.contains(r#""again_in_seconds":100"#), "{line}");
+    (*busy.status.lock().unwrap(), *busy.retry_after.lock().unwrap()) = (200, None);
+    let before = busy.told().len();
+    service.send(&project.test, &service.world.phone()).await.ok();
+    other.hears("otp.delivered").await;
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(busy.told().len(), before, "it is called all the same");
+    // Once it takes something, such as a test, it is told what waits; the event that it refused comes in its own time.
+    let test = ["webhook", "test", "--project", &project.id, "--endpoint", id];
+    assert_eq!(service.world.cli(&test)["status"], 200);
+    busy.hears("otp.delivered").await;
+    assert_eq!(busy.told().iter().filter(|told| told.id == refused.id).count(), 1);
 }
 
 async fn an_instance_is_on_record_while_it_runs(database: Database) {

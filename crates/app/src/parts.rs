@@ -1,9 +1,9 @@
 use crate::{
     About, AdmitRequest, ApplyReceipts, Authenticate, DeleteIdentity, Deliver, FindIdentity,
     Heartbeat, HookFormats, Idempotency, KeepFigures, Logout, OtpStatus, Policies, ProjectIssuer,
-    ProviderWatch, PublicKeys, ReceiveHook, ReceiveWebhook, RefreshSession, RelayOtp, Routes,
-    SandboxMessages, SendOtp, Stores, Sweep, Tally, TellEvents, Tokens, Toolbox, ValidateSession,
-    VerifyOtp,
+    ProviderWatch, PublicKeys, ReceiveHook, ReceiveWebhook, RefreshSession, RelayOtp, Resting,
+    Routes, SandboxMessages, SendOtp, Stores, Sweep, Tally, TellEvents, Tokens, Toolbox,
+    ValidateSession, VerifyOtp,
 };
 use dwar_event::WebhookSender;
 use dwar_kernel::KeeperId;
@@ -109,6 +109,7 @@ impl Parts {
             calls: stores.calls,
             sender,
             switch_off: policies.switch_off,
+            resting: Resting::default(),
         }
     }
 

@@ -501,6 +501,7 @@ macro_rules! fresh_store_contract_tests {
                 an_endpoint_that_fails_gets_one_place_and_comes_last
                 shares_at_once_are_handed_to_one_caller_each
                 an_endpoint_that_keeps_failing_is_switched_off
+                an_endpoint_that_is_gone_is_switched_off_at_once
                 a_success_keeps_an_endpoint_on
                 what_a_switched_off_endpoint_was_not_told_is_dropped
                 failures_at_once_switch_an_endpoint_off_once

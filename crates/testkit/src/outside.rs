@@ -2,7 +2,7 @@ use crate::Fixtures;
 use crate::parts::policies;
 use async_trait::async_trait;
 use dwar_app::{Management, ManagementOutside, Outside, Parts, Policies, Routes};
-use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
+use dwar_event::{Event, NotTaken, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
 use dwar_kernel::{Phone, Timestamp};
 use dwar_otp::{
     Channel, Code, Gateway, HookFormat, HookRefusal, Message, Outcome, Providers, Route,
@@ -156,7 +156,7 @@ impl WebhookSender for Post {
         format!("v1,{id}")
     }
 
-    async fn post(&self, request: WebhookRequest) -> Result<u16, SendFailure> {
+    async fn post(&self, request: WebhookRequest) -> Result<u16, NotTaken> {
         self.0.lock().unwrap().push(request.body);
         Ok(204)
     }

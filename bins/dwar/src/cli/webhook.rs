@@ -28,7 +28,7 @@ pub enum Command {
     List(OneProject),
     /// Remove an endpoint; events still waiting for it are dropped
     Remove(OneEndpoint),
-    /// Enable an endpoint that was disabled because it kept failing
+    /// Enable an endpoint that was disabled because it kept failing or answered 410
     Enable(OneEndpoint),
     /// Rotate the secret of an endpoint; the old one also signs for a day
     RotateSecret(OneEndpoint),

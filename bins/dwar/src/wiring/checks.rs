@@ -290,7 +290,7 @@ async fn events(core: &Core) -> Result<Finding, StoreError> {
     let names = off.iter().map(|it| format!("{} of project {}", it.id, it.project));
     let names = names.collect::<Vec<_>>().join(", ");
     Ok(warning(
-        format!("endpoints disabled because they kept failing: {names}"),
+        format!("endpoints disabled because they kept failing or are gone (410): {names}"),
         "fix them, then run `dwar webhook enable --project ID --endpoint ID`",
     ))
 }

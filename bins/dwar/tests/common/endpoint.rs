@@ -22,13 +22,16 @@ pub struct Endpoint {
     pub told: Arc<Mutex<Vec<Told>>>,
     /// What it answers from now on.
     pub status: Arc<Mutex<u16>>,
+    /// How long it asks to be left alone in doing so, if anything.
+    pub retry_after: Arc<Mutex<Option<u32>>>,
 }
 
 impl Endpoint {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/events", listener.local_addr().unwrap());
-        let endpoint = Self { url, told: Arc::default(), status: Arc::new(Mutex::new(200)) };
+        let status = Arc::new(Mutex::new(200));
+        let endpoint = Self { url, told: Arc::default(), status, retry_after: Arc::default() };
         let serving = endpoint.clone();
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
@@ -44,8 +47,11 @@ impl Endpoint {
                 let Some(told) = told else { continue };
                 serving.told.lock().unwrap().push(told);
                 let status = *serving.status.lock().unwrap();
+                let asked = *serving.retry_after.lock().unwrap();
+                let asked = asked.map(|seconds| format!("Retry-After: {seconds}\r\n"));
                 let answer = format!(
-                    "HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                    "HTTP/1.1 {status} X\r\nContent-Length: 0\r\n{}Connection: close\r\n\r\n",
+                    asked.unwrap_or_default()
                 );
                 let _gone = stream.write_all(answer.as_bytes()).await;
             }

@@ -185,7 +185,7 @@ impl EventStore for MemoryStore {
     ) -> Result<Option<Endpoint>, StoreError> {
         let state = &mut *self.step("EventStore::failed").await?;
         let Some(known) = state.endpoint(call.endpoint) else { return Ok(None) };
-        let told = known.after_failure(switch_off, call.ended());
+        let told = known.after_failure(&call, switch_off);
         let off = told.is_some().then(|| known.clone());
         state.record(told);
         let Some(again) = call.again else {

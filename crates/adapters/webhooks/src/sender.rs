@@ -3,9 +3,11 @@ use crate::body;
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use dwar_event::{Event, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
+use dwar_event::{Event, NotTaken, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
+use dwar_kernel::{Timestamp, http_date, retry_after};
 use hmac::{Hmac, KeyInit, Mac};
-use reqwest::{Client, redirect};
+use reqwest::header::{DATE, HeaderName, RETRY_AFTER};
+use reqwest::{Client, Response, redirect};
 use serde::Deserialize;
 use serde_with::{As, DurationSeconds};
 use sha2::Sha256;
@@ -31,7 +33,8 @@ pub struct WebhookSettings {
 #[error("no HTTP client can be made: check the platform's TLS")]
 pub struct UnusableClient;
 
-/// Posts events over HTTP. Follows no redirect, and reads nothing of an answer but its status.
+/// Posts events over HTTP. Follows no redirect, and reads nothing of an answer but its status and, where it is 429 or
+/// 503, how long to wait.
 pub struct HttpWebhookSender {
     client: Client,
     settings: WebhookSettings,
@@ -73,8 +76,9 @@ impl WebhookSender for HttpWebhookSender {
         format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
     }
 
-    async fn post(&self, request: WebhookRequest) -> Result<u16, SendFailure> {
+    async fn post(&self, request: WebhookRequest) -> Result<u16, NotTaken> {
         self.allows(&request.url)?;
+        let began = Timestamp::from_timestamp(request.timestamp, 0);
         let call = self
             .client
             .post(&request.url)
@@ -85,8 +89,11 @@ impl WebhookSender for HttpWebhookSender {
             .body(request.body);
         match call.send().await {
             Ok(answer) if answer.status().is_success() => Ok(answer.status().as_u16()),
-            Ok(answer) => Err(SendFailure::Status(answer.status().as_u16())),
-            Err(cause) => Err(reason(&cause)),
+            Ok(answer) => Err(NotTaken {
+                cause: SendFailure::Status(answer.status().as_u16()),
+                retry_after: asked_for(&answer, began),
+            }),
+            Err(cause) => Err(reason(&cause).into()),
         }
     }
 
@@ -94,6 +101,16 @@ impl WebhookSender for HttpWebhookSender {
         let allowed = allows(url, self.settings.allow_private);
         if allowed { Ok(()) } else { Err(SendFailure::AddressNotAllowed) }
     }
+}
+
+/// How long the endpoint asks to be left alone. A date is read by its own clock, and by ours where it does not say what
+/// time that is.
+fn asked_for(answer: &Response, began: Option<Timestamp>) -> Option<Duration> {
+    if !matches!(answer.status().as_u16(), 429 | 503) {
+        return None;
+    }
+    let text = |name: HeaderName| answer.headers().get(name)?.to_str().ok();
+    retry_after(text(RETRY_AFTER)?, text(DATE).and_then(http_date).or(began))
 }
 
 /// Why there is no answer. The client tells its own causes apart by text alone.

@@ -84,7 +84,37 @@ async fn anything_but_a_success_is_a_failure_redirects_included() {
         ("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n", 410),
     ] {
         let (url, _) = endpoint(answer).await;
-        assert_eq!(sender(true).post(request(url)).await, Err(SendFailure::Status(status)));
+        let failure = SendFailure::Status(status).into();
+        assert_eq!(sender(true).post(request(url)).await, Err(failure));
+    }
+}
+
+#[tokio::test]
+async fn how_long_it_asks_to_be_left_alone_is_heard_where_that_means_something() {
+    for (status, headers, seconds) in [
+        ("429 Slow", "Retry-After: 120\r\n", Some(120)),
+        ("503 Down", "Retry-After: 0\r\n", Some(0)),
+        ("503 Down", "Retry-After: 999999999\r\n", Some(999_999_999)),
+        ("500 Oops", "Retry-After: 120\r\n", None),
+        ("404 None", "Retry-After: 120\r\n", None),
+        ("302 Else", "Retry-After: 120\r\nLocation: /\r\n", None),
+        ("429 Slow", "Retry-After: soon\r\n", None),
+        ("429 Slow", "", None),
+        // By the endpoint's own clock, whatever ours says.
+        (
+            "503 Down",
+            "Date: Sun, 06 Nov 1994 08:49:07 GMT\r\n\
+             Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n",
+            Some(30),
+        ),
+        // Without one by ours: the request was made at 2023-11-14 22:13:20.
+        ("429 Slow", "Retry-After: Tue, 14 Nov 2023 22:14:20 GMT\r\n", Some(60)),
+        ("429 Slow", "Retry-After: Tue, 14 Nov 2023 22:00:00 GMT\r\n", Some(0)),
+    ] {
+        let answer = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: 0\r\n\r\n");
+        let (url, _) = endpoint(answer.clone().leak()).await;
+        let not_taken = sender(true).post(request(url)).await.unwrap_err();
+        assert_eq!(not_taken.retry_after, seconds.map(Duration::from_secs), "{answer}");
     }
 }
 
@@ -93,13 +123,13 @@ async fn each_way_not_to_be_reached_has_its_name() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let there = format!("http://{}/", silent.local_addr().unwrap());
     let silence = sender(true).post(request(there.clone())).await;
-    assert_eq!(silence, Err(SendFailure::TimedOut));
+    assert_eq!(silence, Err(SendFailure::TimedOut.into()));
     drop(silent);
     // On a busy machine a handshake takes its time.
     let patient = sender_with(Duration::from_secs(20), true);
     let post = async |url: &str| patient.post(request(url.to_owned())).await;
-    assert_eq!(post(&there).await, Err(SendFailure::ConnectionRefused));
-    assert_eq!(post("http://nobody.invalid/").await, Err(SendFailure::Unresolved));
+    assert_eq!(post(&there).await, Err(SendFailure::ConnectionRefused.into()));
+    assert_eq!(post("http://nobody.invalid/").await, Err(SendFailure::Unresolved.into()));
     let plain = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let without_tls = format!("https://{}/", plain.local_addr().unwrap());
     tokio::spawn(async move {
@@ -107,12 +137,12 @@ async fn each_way_not_to_be_reached_has_its_name() {
         stream.read_buf(&mut Vec::new()).await.unwrap();
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
     });
-    assert_eq!(post(&without_tls).await, Err(SendFailure::Tls));
+    assert_eq!(post(&without_tls).await, Err(SendFailure::Tls.into()));
     let (hangs_up, _) = endpoint("").await;
-    assert_eq!(post(&hangs_up).await, Err(SendFailure::Unreachable));
+    assert_eq!(post(&hangs_up).await, Err(SendFailure::Unreachable.into()));
     // Where inside is not allowed, a name that leads nowhere is told from one that leads inside.
     let nowhere = request("https://nobody.invalid/".to_owned());
-    assert_eq!(sender(false).post(nowhere).await, Err(SendFailure::Unresolved));
+    assert_eq!(sender(false).post(nowhere).await, Err(SendFailure::Unresolved.into()));
 }
 
 #[tokio::test]
@@ -123,7 +153,7 @@ async fn a_name_that_leads_inside_is_refused_when_it_is_used() {
     let resolved = PublicResolver.resolve_for_test("localhost").await;
     assert!(resolved.is_err());
     let literal = request("https://127.0.0.1/".to_owned());
-    assert_eq!(sender(false).post(literal).await, Err(SendFailure::AddressNotAllowed));
+    assert_eq!(sender(false).post(literal).await, Err(SendFailure::AddressNotAllowed.into()));
 }
 
 impl PublicResolver {

@@ -16,4 +16,4 @@ pub use keep_figures::KeepFigures;
 pub use provider_watch::ProviderWatch;
 pub use sweep::{Retention, Sweep, Swept};
 pub use tally::Tally;
-pub use tell_events::TellEvents;
+pub use tell_events::{Resting, TellEvents};

@@ -2,12 +2,13 @@ use crate::{Chores, Toolbox};
 use async_trait::async_trait;
 use dwar_event::{
     CALL_LEASE, CALLS_KEPT, CallLog, Dispatch, Endpoint, EndpointCall, Event, EventKind,
-    EventStore, Room, SendFailure, Subject, SwitchOff, WebhookRequest, WebhookSecret,
-    WebhookSender, wait_after,
+    EventStore, NotTaken, Room, SendFailure, Subject, SwitchOff, WebhookRequest, WebhookSecret,
+    WebhookSender, rest_of, wait_after,
 };
 use dwar_kernel::{CallId, EndpointId, Purpose, Sealed, StoreError, TRACE_BEGINS, Timestamp};
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tracing::field::Empty;
 use tracing::{Span, instrument};
 
@@ -30,6 +31,32 @@ pub struct TellEvents {
     pub sender: Arc<dyn WebhookSender>,
     /// When an endpoint that keeps failing is switched off; `None` is never.
     pub switch_off: Option<SwitchOff>,
+    /// Who asked this process to be left alone.
+    pub resting: Resting,
+}
+
+/// The endpoints that asked to be left alone (`Retry-After`), and until when.
+#[derive(Debug, Default)]
+pub struct Resting(Mutex<HashMap<EndpointId, Timestamp>>);
+
+impl Resting {
+    /// Leaves an endpoint alone from `now` on for as long as it asked for.
+    fn note(&self, endpoint: EndpointId, asked: Option<Duration>, now: Timestamp) {
+        let rest = rest_of(asked);
+        if !rest.is_zero() {
+            let mut resting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            resting.insert(endpoint, now + rest);
+        }
+    }
+
+    /// Those that are still to be left alone at `now`; the others are forgotten.
+    fn at(&self, now: Timestamp) -> HashSet<EndpointId> {
+        let mut resting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // After a clock that jumped back nobody rests for longer than anybody may ask for.
+        let longest = now + rest_of(Some(Duration::MAX));
+        resting.retain(|_, until| now < *until && *until <= longest);
+        resting.keys().copied().collect()
+    }
 }
 
 #[async_trait]
@@ -41,7 +68,9 @@ impl Chores for TellEvents {
         if room.total == 0 {
             return Ok(Vec::new());
         }
-        self.events.claim_due(self.tools.now(), CALL_LEASE, room).await
+        let now = self.tools.now();
+        let room = Room { resting: self.resting.at(now), ..room };
+        self.events.claim_due(now, CALL_LEASE, room).await
     }
 
     async fn perform(&self, dispatch: &Dispatch) -> Result<(), StoreError> {
@@ -73,13 +102,15 @@ impl TellEvents {
     pub(crate) async fn tell(&self, dispatch: &Dispatch) -> Result<EndpointCall, StoreError> {
         let Dispatch { endpoint, event, failures } = dispatch;
         let at = self.tools.now();
-        let outcome = match self.request(endpoint, event) {
+        let answer = match self.request(endpoint, event) {
             Ok(request) => self.sender.post(request).await,
             Err(cause) => {
                 tracing::error!(endpoint = %endpoint.id, error = %cause, "an event cannot be delivered");
-                Err(SendFailure::Unsigned)
+                Err(SendFailure::Unsigned.into())
             }
         };
+        let asked = answer.err().and_then(|not_taken| not_taken.retry_after);
+        let outcome = answer.map_err(|not_taken| not_taken.cause);
         note(outcome);
         let (ended, number) = (self.tools.now(), failures.saturating_add(1));
         let call = EndpointCall {
@@ -91,13 +122,16 @@ impl TellEvents {
             at,
             took: (ended - at).to_std().unwrap_or_default(),
             outcome,
-            again: next_try(event.kind, outcome, number, ended),
+            again: next_try(event.kind, answer, number, ended),
         };
         self.tools.observer.told(call.outcome, call.took);
         match call.outcome {
             Ok(_) => self.events.delivered(call.clone()).await?,
             Err(SendFailure::Unsigned) => self.events.give_up(call.clone()).await?,
-            Err(cause) => self.not_taken(call.clone(), cause).await?,
+            Err(cause) => {
+                self.not_taken(call.clone(), cause).await?;
+                self.resting.note(call.endpoint, asked, ended);
+            }
         }
         if call.asks_for_a_trim() {
             self.calls.trim_calls(call.endpoint, CALLS_KEPT).await?;
@@ -113,9 +147,10 @@ impl TellEvents {
             return Ok(());
         };
         let failures = off.failing.map(|failing| failing.failures);
+        let why = if cause.is_gone() { "is gone (410)" } else { "kept failing" };
         tracing::error!(endpoint = %off.id, project = %off.project, failures,
             failing_since = off.failing.map(|failing| failing.since.to_rfc3339()),
-            "an endpoint kept failing and is switched off: see `dwar webhook enable`");
+            "an endpoint {why} and is switched off: see `dwar webhook enable`");
         self.drop_untold().await.map(drop)
     }
 
@@ -162,17 +197,19 @@ fn note(outcome: Result<u16, SendFailure>) {
 }
 
 /// When an event is tried again after the `number`th call that ended at `ended`. An address that is
-/// not allowed today will not be allowed tomorrow, and a test is one call.
+/// not allowed today will not be allowed tomorrow, one that is gone gets nothing more, and a test is one call.
 fn next_try(
     kind: EventKind,
-    outcome: Result<u16, SendFailure>,
+    answer: Result<u16, NotTaken>,
     number: u32,
     ended: Timestamp,
 ) -> Option<Timestamp> {
-    match outcome {
-        Ok(_) | Err(SendFailure::AddressNotAllowed | SendFailure::Unsigned) => None,
-        Err(_) if kind == EventKind::WebhookTest => None,
-        Err(_) => wait_after(number).map(|wait| ended + wait),
+    let NotTaken { cause, retry_after } = answer.err()?;
+    match cause {
+        SendFailure::AddressNotAllowed | SendFailure::Unsigned => None,
+        _ if cause.is_gone() => None,
+        _ if kind == EventKind::WebhookTest => None,
+        _ => wait_after(number, retry_after).map(|wait| ended + wait),
     }
 }
 

@@ -1,8 +1,8 @@
 use crate::common::{World, down};
-use dwar_app::{Chores, TellEvents};
+use dwar_app::{Chores, Resting, TellEvents};
 use dwar_event::{
     Dispatch, Endpoint, EndpointCall, Event, EventKind, EventPhone, Failing, MockCallLog,
-    MockEventStore, MockWebhookSender, NewSecret, Room, SendFailure, Subject, SwitchOff,
+    MockEventStore, MockWebhookSender, NewSecret, NotTaken, Room, SendFailure, Subject, SwitchOff,
     WebhookRequest, WebhookSecret,
 };
 use dwar_kernel::{KeyMode, Purpose, Sealed, StoreError, Timestamp, Vault};
@@ -106,6 +106,13 @@ fn gives_up(events: &mut MockEventStore, dispatch: &Dispatch) {
 fn sender(
     answer: impl Fn(&WebhookRequest) -> Result<u16, SendFailure> + Send + 'static,
 ) -> (MockWebhookSender, Arc<Mutex<Vec<WebhookRequest>>>) {
+    answering(move |request| Ok(answer(request)?))
+}
+
+/// As [`sender`], with what endpoints ask for.
+fn answering(
+    answer: impl Fn(&WebhookRequest) -> Result<u16, NotTaken> + Send + 'static,
+) -> (MockWebhookSender, Arc<Mutex<Vec<WebhookRequest>>>) {
     let (mut sender, posted) = (MockWebhookSender::new(), Arc::default());
     sender.expect_body().returning(|_, phone| phone.unwrap_or_default().into_bytes());
     sender.expect_sign().returning(|secret, id, timestamp, body| {
@@ -126,7 +133,8 @@ fn tell(world: &World, events: MockEventStore, sender: MockWebhookSender) -> Tel
     let mut calls = MockCallLog::new();
     calls.expect_trim_calls().returning(|_, _| Ok(0));
     let calls = Arc::new(calls);
-    TellEvents { tools: world.tools(), events, calls, sender, switch_off: Some(RULE) }
+    let (tools, switch_off, resting) = (world.tools(), Some(RULE), Resting::default());
+    TellEvents { tools, events, calls, sender, switch_off, resting }
 }
 
 /// Claims what is due and tells all of it; gives how many were tried.
@@ -228,13 +236,46 @@ async fn a_failure_is_tried_again_after_longer_and_longer_waits_and_then_no_more
 }
 
 #[tokio::test]
-async fn an_address_that_is_not_allowed_is_given_up_at_once() {
+async fn an_address_that_is_not_allowed_or_is_gone_is_given_up_at_once() {
     let world = World::live();
-    let dispatch = dispatch(&world);
-    let mut events = due(vec![dispatch.clone()]);
-    fails(&mut events, &dispatch, SendFailure::AddressNotAllowed, None);
-    let (sender, _) = sender(|_| Err(SendFailure::AddressNotAllowed));
-    assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
+    for cause in [SendFailure::AddressNotAllowed, SendFailure::Status(410)] {
+        let dispatch = dispatch(&world);
+        let mut events = due(vec![dispatch.clone()]);
+        fails(&mut events, &dispatch, cause, None);
+        let (sender, _) = sender(move |_| Err(cause));
+        assert_eq!(tell_due(&tell(&world, events, sender)).await.unwrap(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_asks_for_it_is_left_alone_for_longer_and_altogether() {
+    let world = World::live();
+    for (asked, wait, rests) in [(0, 5, 0), (3, 5, 3), (120, 120, 120), (86_400, 28_800, 28_800)] {
+        world.clock.set(START);
+        let dispatch = dispatch(&world);
+        let mut events = MockEventStore::new();
+        let due = vec![dispatch.clone()];
+        let claim = events.expect_claim_due().withf(|_, _, room| room.resting.is_empty());
+        claim.times(1).returning(move |_, _, _| Ok(due.clone()));
+        let cause = SendFailure::Status(429);
+        fails(&mut events, &dispatch, cause, Some(START + seconds(wait)));
+        let (sender, _) = answering(move |_| {
+            Err(NotTaken { cause, retry_after: Some(Duration::from_secs(asked)) })
+        });
+        // It rests until its time is over, in one millisecond and not in the next.
+        let end = START + seconds(rests);
+        let id = dispatch.endpoint.id;
+        let claim = events
+            .expect_claim_due()
+            .withf(move |now, _, room| room.resting.contains(&id) == (rests > 0 && *now < end));
+        claim.times(3).returning(|_, _, _| Ok(Vec::new()));
+        let tell = tell(&world, events, sender);
+        assert_eq!(tell_due(&tell).await.unwrap(), 1);
+        for now in [START, end - MS, end] {
+            world.clock.set(now);
+            assert_eq!(tell_due(&tell).await.unwrap(), 0);
+        }
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use crate::{Event, EventKind, Subject};
+use crate::{EndpointCall, Event, EventKind, SendFailure, Subject};
 use dwar_kernel::{EndpointId, KeptSecret, KeyMode, ProjectId, Timestamp};
 use std::time::Duration;
 
@@ -45,16 +45,19 @@ impl Endpoint {
     /// In one project: each event is kept, and posted, once for each.
     pub const MOST: usize = 20;
 
-    /// Counts a call that failed at `now`; if this switches the endpoint off, gives what its
+    /// Counts a call that failed, as of its end; if this switches the endpoint off, gives what its
     /// project must be told.
     ///
-    /// Without a rule it is never switched off, and one that is off is not switched off again.
-    pub fn after_failure(&mut self, rule: Option<SwitchOff>, now: Timestamp) -> Option<Event> {
+    /// One that says that it is gone is switched off at once. Without a rule no other ever is, and one that is off is
+    /// not switched off again.
+    pub fn after_failure(&mut self, call: &EndpointCall, rule: Option<SwitchOff>) -> Option<Event> {
+        let now = call.ended();
         let failing = self.failing.get_or_insert(Failing { since: now, failures: 0 });
         failing.failures = failing.failures.saturating_add(1);
         let Failing { since, failures } = *failing;
         let over = |rule: SwitchOff| failures >= rule.failures && now >= since + rule.after;
-        if self.disabled_at.is_some() || !rule.is_some_and(over) {
+        let is_gone = call.outcome.is_err_and(SendFailure::is_gone);
+        if self.disabled_at.is_some() || !(is_gone || rule.is_some_and(over)) {
             return None;
         }
         self.disabled_at = Some(now);
@@ -103,23 +106,57 @@ mod tests {
         }
     }
 
+    /// A call that failed in this second.
+    fn failed(seconds: i64) -> EndpointCall {
+        answered(500, seconds)
+    }
+
+    fn answered(status: u16, seconds: i64) -> EndpointCall {
+        EndpointCall {
+            id: "00000000-0000-7000-8000-000000000003".parse().unwrap(),
+            endpoint: endpoint().id,
+            event: "otp_sent_1".to_owned(),
+            kind: EventKind::OtpSent,
+            number: 1,
+            at: at(seconds),
+            took: Duration::ZERO,
+            outcome: Err(SendFailure::Status(status)),
+            again: None,
+        }
+    }
+
+    #[test]
+    fn one_that_says_that_it_is_gone_is_switched_off_at_once_whatever_the_rule() {
+        for rule in [None, Some(RULE)] {
+            let mut gone = endpoint();
+            for status in [400, 404, 409, 411, 500] {
+                assert_eq!(gone.clone().after_failure(&answered(status, 7), rule), None);
+            }
+            let told = gone.after_failure(&answered(410, 7), rule).unwrap();
+            let subject = Subject::Endpoint { endpoint: gone.id, failures: 1, since: at(7) };
+            assert_eq!((told.subject, told.at), (subject, at(7)));
+            assert_eq!(gone.disabled_at, Some(at(7)));
+            assert_eq!(gone.after_failure(&answered(410, 8), rule), None, "it was off before");
+        }
+    }
+
     #[test]
     fn it_is_switched_off_once_it_has_failed_often_and_long_enough() {
         let (mut long, mut often) = (endpoint(), endpoint());
         // Long enough, and then often enough.
-        assert_eq!(long.after_failure(Some(RULE), at(0)), None);
-        assert_eq!(long.after_failure(Some(RULE), at(3_600)), None);
-        let told = long.after_failure(Some(RULE), at(3_601)).unwrap();
+        assert_eq!(long.after_failure(&failed(0), Some(RULE)), None);
+        assert_eq!(long.after_failure(&failed(3_600), Some(RULE)), None);
+        let told = long.after_failure(&failed(3_601), Some(RULE)).unwrap();
         let subject = Subject::Endpoint { endpoint: long.id, failures: 3, since: at(0) };
         assert_eq!((told.subject, told.at), (subject, at(3_601)));
         assert_eq!(long.disabled_at, Some(at(3_601)));
         assert_eq!(long.failing, Some(Failing { since: at(0), failures: 3 }));
         // Often enough, and then long enough, to the instant.
         for second in 0..60 {
-            assert_eq!(often.after_failure(Some(RULE), at(second)), None);
+            assert_eq!(often.after_failure(&failed(second), Some(RULE)), None);
         }
-        assert!(often.after_failure(Some(RULE), at(60)).is_some());
-        assert_eq!(often.after_failure(Some(RULE), at(61)), None, "it was off before");
+        assert!(often.after_failure(&failed(60), Some(RULE)).is_some());
+        assert_eq!(often.after_failure(&failed(61), Some(RULE)), None, "it was off before");
         assert_eq!(often.disabled_at, Some(at(60)));
     }
 
@@ -127,13 +164,13 @@ mod tests {
     fn a_success_begins_anew_and_without_a_rule_there_is_no_end() {
         let mut endpoint = endpoint();
         for second in 0..60 {
-            endpoint.after_failure(Some(RULE), at(second));
+            endpoint.after_failure(&failed(second), Some(RULE));
         }
         endpoint.after_success();
-        assert_eq!(endpoint.after_failure(Some(RULE), at(60)), None);
+        assert_eq!(endpoint.after_failure(&failed(60), Some(RULE)), None);
         assert_eq!(endpoint.failing, Some(Failing { since: at(60), failures: 1 }));
         for day in 0..1_000 {
-            assert_eq!(endpoint.after_failure(None, at(day * 86_400)), None);
+            assert_eq!(endpoint.after_failure(&failed(day * 86_400), None), None);
         }
     }
 
@@ -141,10 +178,10 @@ mod tests {
     fn one_that_is_switched_on_again_is_as_new() {
         let mut endpoint = endpoint();
         for second in [0, 30, 60] {
-            endpoint.after_failure(Some(RULE), at(second));
+            endpoint.after_failure(&failed(second), Some(RULE));
         }
         endpoint.enable();
         assert_eq!((endpoint.failing, endpoint.disabled_at), (None, None));
-        assert_eq!(endpoint.after_failure(Some(RULE), at(61)), None);
+        assert_eq!(endpoint.after_failure(&failed(61), Some(RULE)), None);
     }
 }

@@ -16,5 +16,5 @@ pub use dwar_kernel::{Event, EventKind, EventPhone, NewSecret, Subject, WebhookS
 pub use endpoint::{Endpoint, Failing, SwitchOff};
 pub use event_id::{EventId, MalformedEventId};
 pub use ports::*;
-pub use retry::wait_after;
+pub use retry::{rest_of, wait_after};
 pub use room::{Room, WaitingEndpoint};

@@ -64,7 +64,7 @@ pub trait EventStore: Send + Sync {
     /// The endpoint has been told, see [`Endpoint::after_success`]; the call is on record.
     async fn delivered(&self, call: EndpointCall) -> Result<(), StoreError>;
 
-    /// A call to the endpoint failed: it is counted by [`Endpoint::after_failure`] as of its end
+    /// A call to the endpoint failed: it is counted by [`Endpoint::after_failure`]
     /// and put on record, and the delivery is due again at `call.again`, or never with `None`.
     ///
     /// Gives the endpoint if this switched it off. In the same step its project's other endpoints
@@ -139,7 +139,27 @@ pub enum SendFailure {
     Unsigned,
 }
 
+/// A request that an endpoint did not take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotTaken {
+    /// Why.
+    pub cause: SendFailure,
+    /// How long it asks to be left alone (`Retry-After`): read at 429 and 503 alone, and without any bound.
+    pub retry_after: Option<Duration>,
+}
+
+impl From<SendFailure> for NotTaken {
+    fn from(cause: SendFailure) -> Self {
+        Self { cause, retry_after: None }
+    }
+}
+
 impl SendFailure {
+    /// Whether the endpoint answered that it is gone for good, and wants nothing more (Standard Webhooks).
+    pub const fn is_gone(self) -> bool {
+        matches!(self, Self::Status(410))
+    }
+
     /// The word for tables and answers, and the status if there was one.
     pub const fn word(self) -> (&'static str, Option<u16>) {
         match self {
@@ -181,7 +201,7 @@ pub trait WebhookSender: Send + Sync {
     fn sign(&self, secret: &WebhookSecret, id: &str, timestamp: i64, body: &[u8]) -> String;
 
     /// Posts a request and gives the status of its success; the sender bounds the time.
-    async fn post(&self, request: WebhookRequest) -> Result<u16, SendFailure>;
+    async fn post(&self, request: WebhookRequest) -> Result<u16, NotTaken>;
 
     /// Whether events may go to this address at all, as far as can be told without a look-up.
     ///

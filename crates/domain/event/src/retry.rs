@@ -1,14 +1,25 @@
 use std::time::Duration;
 
-/// How long to wait after the `failures`th failed delivery (1 is the first); `None` gives up,
-/// about a day after the first.
-pub fn wait_after(failures: u32) -> Option<Duration> {
+/// The longest wait between two deliveries, whatever an endpoint asks for.
+const LONGEST: Duration = Duration::from_secs(8 * 60 * 60);
+
+/// How long to wait after the `failures`th failed delivery (1 is the first); `None` gives up, about a day after the
+/// first.
+///
+/// An endpoint that asked for a longer wait (`Retry-After`) gets it, up to eight hours; for a shorter one it does not.
+pub fn wait_after(failures: u32, asked: Option<Duration>) -> Option<Duration> {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
     const WAITS: [u64; 10] =
         [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, 8 * HOUR];
     let index = usize::try_from(failures).ok()?.checked_sub(1)?;
-    WAITS.get(index).copied().map(Duration::from_secs)
+    let wait = WAITS.get(index).copied().map(Duration::from_secs)?;
+    Some(wait.max(rest_of(asked)))
+}
+
+/// How long an endpoint that asked for this is left alone altogether, eight hours at most.
+pub fn rest_of(asked: Option<Duration>) -> Duration {
+    asked.unwrap_or_default().min(LONGEST)
 }
 
 #[cfg(test)]
@@ -17,10 +28,26 @@ mod tests {
 
     #[test]
     fn gives_up_after_about_a_day() {
-        let waits: Vec<Duration> = (1..).map_while(wait_after).collect();
+        let waits: Vec<Duration> = (1..).map_while(|failures| wait_after(failures, None)).collect();
         let total: Duration = waits.iter().sum();
         assert!((23..=25).contains(&(total.as_secs() / 3_600)), "{total:?}");
         assert!(waits.is_sorted());
-        assert_eq!(wait_after(0), None);
+        assert_eq!(wait_after(0, None), None);
+        assert_eq!(waits.last(), Some(&LONGEST));
+    }
+
+    #[test]
+    fn an_endpoint_may_ask_for_a_longer_wait_and_for_no_shorter_one() {
+        let seconds = Duration::from_secs;
+        for (failures, asked, wait) in [
+            (1, 0, Some(5)),
+            (1, 4, Some(5)),
+            (1, 120, Some(120)),
+            (2, 29, Some(30)),
+            (1, u64::MAX, Some(28_800)),
+            (11, 60, None),
+        ] {
+            assert_eq!(wait_after(failures, Some(seconds(asked))), wait.map(seconds), "{asked}");
+        }
     }
 }

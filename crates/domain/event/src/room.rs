@@ -1,5 +1,5 @@
 use dwar_kernel::{EndpointId, Timestamp};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How much of what is due one claim may give out, and to whom, so that no endpoint takes what the
 /// others need.
@@ -18,6 +18,8 @@ pub struct Room {
     pub per_failing: u32,
     /// What is under way already.
     pub busy: HashMap<EndpointId, u32>,
+    /// Those that asked to be left alone for now. One that has taken something since is not.
+    pub resting: HashSet<EndpointId>,
 }
 
 /// An endpoint that something is due for.
@@ -34,8 +36,7 @@ pub struct WaitingEndpoint {
 impl Room {
     /// Room for this many deliveries, to any endpoint.
     pub fn of(total: u32) -> Self {
-        let busy = HashMap::new();
-        Self { total, failing: total, per_endpoint: total, per_failing: total, busy }
+        Self { total, failing: total, per_endpoint: total, per_failing: total, ..Self::default() }
     }
 
     /// How many deliveries each endpoint gets at most; those that get none are left out.
@@ -61,6 +62,9 @@ impl Room {
     }
 
     fn places_of(&self, waiting: &WaitingEndpoint) -> u32 {
+        if waiting.failing && self.resting.contains(&waiting.endpoint) {
+            return 0;
+        }
         let most = if waiting.failing { self.per_failing } else { self.per_endpoint };
         most.saturating_sub(self.busy.get(&waiting.endpoint).copied().unwrap_or_default())
     }
@@ -81,7 +85,7 @@ mod tests {
     }
 
     fn room(total: u32) -> Room {
-        Room { total, failing: 3, per_endpoint: 4, per_failing: 1, busy: HashMap::new() }
+        Room { total, failing: 3, per_endpoint: 4, per_failing: 1, ..Room::default() }
     }
 
     fn shares(room: &Room, waiting: &[WaitingEndpoint]) -> Vec<(EndpointId, u32)> {
@@ -103,6 +107,14 @@ mod tests {
         let room = Room { busy, ..room(100) };
         let waiting = [waits(1, false), waits(2, false), waits(3, true)];
         assert_eq!(shares(&room, &waiting), [(two, 1)]);
+    }
+
+    #[test]
+    fn one_that_asked_to_be_left_alone_is_until_it_takes_something() {
+        let resting = HashSet::from([endpoint(1), endpoint(2)]);
+        let room = Room { resting, ..room(100) };
+        let waiting = [waits(1, true), waits(2, false), waits(3, true)];
+        assert_eq!(shares(&room, &waiting), [(endpoint(2), 4), (endpoint(3), 1)]);
     }
 
     #[test]

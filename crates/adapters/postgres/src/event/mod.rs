@@ -200,7 +200,7 @@ impl EventStore for PostgresStore {
         self.pool
             .transaction(move |conn| {
                 let Some(mut known) = lock(conn, call.endpoint)? else { return Ok(None) };
-                let told = known.after_failure(switch_off, call.ended());
+                let told = known.after_failure(&call, switch_off);
                 save(conn, &known)?;
                 if let Some(told) = &told {
                     record(conn, told)?;

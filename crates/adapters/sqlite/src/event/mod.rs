@@ -170,7 +170,7 @@ impl EventStore for SqliteStore {
             let Some(row) = row else { return Ok(None) };
             let mut told = None;
             let rule = |known: &mut Endpoint| {
-                told = known.after_failure(switch_off, call.ended());
+                told = known.after_failure(&call, switch_off);
             };
             let known = change(connection, row, rule)?;
             if let Some(told) = &told {

@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 /// Two deliveries at once to one endpoint, one to one that fails.
 fn room(total: u32) -> Room {
-    let busy = HashMap::new();
-    Room { total, failing: total, per_endpoint: 2, per_failing: 1, busy }
+    Room { total, failing: total, per_endpoint: 2, per_failing: 1, ..Room::default() }
 }
 
 async fn claim(stores: &Stores, now: Timestamp, room: Room) -> Vec<Dispatch> {

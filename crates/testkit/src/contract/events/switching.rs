@@ -4,7 +4,9 @@ use super::MUCH_LATER;
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{START, Stores, minutes, race, seconds};
-use dwar_event::{Endpoint, EndpointCall, Event, EventKind, Failing, Subject, SwitchOff};
+use dwar_event::{
+    Endpoint, EndpointCall, Event, EventKind, Failing, SendFailure, Subject, SwitchOff,
+};
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
 use std::sync::Arc;
 
@@ -59,6 +61,31 @@ pub async fn an_endpoint_that_keeps_failing_is_switched_off(stores: &Stores) {
     // A call that was under way ends without a second word.
     assert_eq!(scene.fails_at(&bad, &event, at + seconds(1)).await, None);
     assert_eq!(scene.told().await, []);
+}
+
+/// Fresh: one that answers that it is gone is switched off by that call, even without a rule; its project's others are
+/// told, and what it had not been told is dropped.
+pub async fn an_endpoint_that_is_gone_is_switched_off_at_once(stores: &Stores) {
+    for rule in [None, Some(RULE)] {
+        let scene = Scene::open(stores).await;
+        let gone = scene.endpoint().await;
+        let (event, _waits) = (scene.happens(START).await, scene.happens(START).await);
+        let other = scene.endpoint().await;
+        let call = || {
+            let call = scene.make.failed_call(gone.id, &event, None);
+            EndpointCall { outcome: Err(SendFailure::Status(410)), ..call }
+        };
+        let off = stores.events.failed(call(), rule).await.unwrap().unwrap();
+        let failing = Some(Failing { since: START, failures: 1 });
+        assert_eq!(off, Endpoint { failing, disabled_at: Some(START), ..gone.clone() });
+        assert_eq!(scene.endpoint_now(scene.project, &gone).await, off);
+        assert_eq!(stores.events.failed(call(), rule).await.unwrap(), None, "it was off before");
+        assert_eq!(stores.events.drop_untold().await.unwrap(), 1);
+        let subject = Subject::Endpoint { endpoint: gone.id, failures: 1, since: START };
+        let told = scene.told().await;
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!((&told[0].endpoint, &told[0].event.subject), (&other, &subject));
+    }
 }
 
 /// Fresh: a success in between begins the count anew.
