@@ -381,6 +381,27 @@ async fn a_collector_that_hangs_or_is_away_delays_nothing(database: Database) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_collector_that_asks_for_a_pause_is_not_called_meanwhile() {
+    let collector = Collector::start().await;
+    *collector.manner.lock().unwrap() = Manner::Throttles;
+    let service = Service::start_in(world(Database::sqlite(), &collector.url, "1"));
+    let until = Instant::now() + Duration::from_secs(10);
+    while collector.calls().is_empty() {
+        assert!(Instant::now() < until, "{:?}", service.stderr());
+        service.get("", "/healthz").await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    // Longer than from one call to the next.
+    for _ in 0..25 {
+        service.get("", "/healthz").await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(collector.calls().len(), 1);
+    let said = "the collector takes no traces; they are lost for now";
+    assert_eq!(lines_of(&service, said).len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn none_is_kept_that_is_not_asked_for() {
     let collector = Collector::start().await;
     let mut service = Service::start_in(world(Database::sqlite(), &collector.url, "0"));

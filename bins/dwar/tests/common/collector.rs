@@ -15,6 +15,8 @@ pub enum Manner {
     Hangs,
     /// Answers 503.
     Refuses,
+    /// Answers 429, and asks to be left alone for a minute.
+    Throttles,
 }
 
 /// An OpenTelemetry collector on loopback.
@@ -63,6 +65,7 @@ impl Collector {
         let status = match manner {
             Manner::Takes => "200 OK",
             Manner::Refuses => "503 Service Unavailable",
+            Manner::Throttles => "429 Too Many Requests\r\nRetry-After: 60",
             Manner::Hangs => return tokio::time::sleep(Duration::from_secs(60)).await,
         };
         let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");

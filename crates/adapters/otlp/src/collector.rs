@@ -1,3 +1,4 @@
+use dwar_kernel::{http_date, retry_after};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
 use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
@@ -5,11 +6,12 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use prost::Message;
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
-use reqwest::{Client, redirect};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER};
+use reqwest::{Client, Response, redirect};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 /// Where a collector takes traces, below its address (OTLP 1, "OTLP/HTTP Request").
@@ -17,13 +19,16 @@ const PATH: &str = "/v1/traces";
 const CONNECT: Duration = Duration::from_secs(2);
 /// For a whole call. Nobody waits for it but the thread that makes it, and a stop for a moment.
 const CALL: Duration = Duration::from_secs(5);
+/// It is left alone for this long at most, however long it asks for.
+const LONGEST_REST: Duration = Duration::from_secs(300);
 
 /// No client can be made: the platform has no TLS, or no runtime is to be had.
 #[derive(Debug, thiserror::Error)]
 #[error("no HTTP client for traces can be made: check the platform's TLS")]
 pub struct UnusableClient;
 
-/// Posts spans to one collector. What it does not take is lost; that is logged once, not per call.
+/// Posts spans to one collector. What it does not take is lost, and so is what comes while it asks not to be called;
+/// that is logged once, not per call.
 pub(crate) struct Collector {
     client: Client,
     url: String,
@@ -31,6 +36,8 @@ pub(crate) struct Collector {
     /// Of its own: it also works while the service's has ended.
     runtime: Runtime,
     away: AtomicBool,
+    /// Until when it asked not to be called; in the past once that is over.
+    rests_until: Mutex<Option<Instant>>,
 }
 
 impl Collector {
@@ -57,6 +64,7 @@ impl Collector {
             about: about.into(),
             runtime: runtime.map_err(|_| UnusableClient)?,
             away: AtomicBool::new(false),
+            rests_until: Mutex::default(),
         })
     }
 
@@ -65,11 +73,31 @@ impl Collector {
         let call = self.client.post(&self.url).header(CONTENT_TYPE, "application/x-protobuf");
         match call.body(spans).send().await {
             Ok(answer) if answer.status().is_success() => Ok(()),
-            Ok(answer) => Err(format!("it answered {}", answer.status().as_u16())),
+            Ok(answer) => {
+                self.rest_as(&answer);
+                Err(format!("it answered {}", answer.status().as_u16()))
+            }
             Err(cause) if cause.is_timeout() => Err("no answer in time".to_owned()),
             Err(cause) if cause.is_connect() => Err("no connection".to_owned()),
             Err(_) => Err("the connection broke".to_owned()),
         }
+    }
+
+    /// Leaves it alone for as long as a refusal asks for, which means that at 429 and 503 alone (OTLP 1, "OTLP/HTTP
+    /// Throttling").
+    fn rest_as(&self, answer: &Response) {
+        let text = |name: HeaderName| answer.headers().get(name)?.to_str().ok();
+        let is_asked_for = matches!(answer.status().as_u16(), 429 | 503);
+        let wait = text(RETRY_AFTER)
+            .filter(|_| is_asked_for)
+            .and_then(|value| retry_after(value, text(DATE).and_then(http_date)));
+        let until = wait.map(|wait| Instant::now() + wait.min(LONGEST_REST));
+        *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
+    }
+
+    fn rests(&self) -> bool {
+        let until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some_and(|until| Instant::now() < until)
     }
 
     fn tell(&self, taken: Result<(), String>) {
@@ -94,6 +122,10 @@ impl fmt::Debug for Collector {
 impl SpanExporter for Collector {
     /// Blocks its thread, which does nothing else.
     async fn export(&self, spans: Vec<SpanData>) -> OTelSdkResult {
+        // The refusal that asked for it was told.
+        if self.rests() {
+            return Ok(());
+        }
         let resource_spans = group_spans_by_resource_and_scope(spans, &self.about);
         let request = ExportTraceServiceRequest { resource_spans };
         self.tell(self.runtime.block_on(self.post(request.encode_to_vec())));
