@@ -6,8 +6,10 @@ mod common;
 
 use common::{Database, Play, RECEIPTS, Service, TOKEN, Vendor, World, answer};
 use dwar_testkit::reserved_port;
+use hmac::{Hmac, KeyInit, Mac};
 use reqwest::Method;
 use serde_json::{Value, json};
+use sha2::Sha256;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -16,6 +18,8 @@ use std::time::{Duration, Instant};
 on_both_databases! {
     what_a_provider_echoes_is_nowhere_afterwards;
     a_provider_that_hangs_leaves_room_for_the_next;
+    an_odd_entry_of_a_call_takes_no_other_with_it;
+    what_msg91_fails_by_itself_is_a_failure_and_costs_nothing;
 }
 
 /// A provider that answers each message with its own number and code, each time in another place.
@@ -185,6 +189,100 @@ async fn a_provider_that_hangs_leaves_room_for_the_next(database: Database) {
     assert_eq!(soon, CROWD - BOUND, "all but those that hang go on at once");
     let taken = vendor.taken();
     assert_eq!(taken.iter().filter(|taken| taken.provider == "wa").count(), BOUND);
+}
+
+/// A vendor that takes every message under the name that this gives it; its address.
+fn taking(named: fn(usize) -> Value) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for (n, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.unwrap();
+            read(&mut stream);
+            let said = named(n).to_string();
+            let length = said.len();
+            let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {length}");
+            let _gone = write!(stream, "{head}\r\n\r\n{said}");
+        }
+    });
+    url
+}
+
+/// Waits until the send has this status.
+async fn becomes(service: &Service, key: &str, sent: &Value, status: &str) {
+    let path = format!("/v1/otp/status/{}", sent["otp_id"].as_str().unwrap());
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let now = service.get(key, &path).await.ok();
+        if now["status"] == status {
+            return;
+        }
+        assert!(Instant::now() < until, "{now}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn an_odd_entry_of_a_call_takes_no_other_with_it(database: Database) {
+    const SECRET: &str = "an app secret of the tests alone";
+    const NUMBER: &str = "106540352242922";
+    let meta = taking(|n| json!({ "messages": [{ "id": format!("wamid.{n}") }] }));
+    let world = World::new(database)
+        .with("DWAR__GATEWAYS__WHATSAPP", "whatsapp_cloud")
+        .with("DWAR__GATEWAYS__SMS", "")
+        .with("DWAR__GATEWAYS__WHATSAPP_CLOUD__BASE_URL", &meta)
+        .with("DWAR__GATEWAYS__WHATSAPP_CLOUD__ACCESS_TOKEN", "token")
+        .with("DWAR__GATEWAYS__WHATSAPP_CLOUD__APP_SECRET", SECRET)
+        .with("DWAR__GATEWAYS__WHATSAPP_CLOUD__PHONE_NUMBER_ID", NUMBER);
+    let service = Service::start_in(world);
+    let project = service.world.project("10");
+    let first = service.send(&project.live, "9876543210").await.ok();
+    let second = service.send(&project.live, "9876543211").await.ok();
+    let report = async |body: Value| {
+        let body = body.to_string();
+        let mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
+        let mac = mac.chain_update(&body).finalize().into_bytes();
+        let hex: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
+        let call = service.request(Method::POST, "/webhooks/whatsapp_cloud").body(body);
+        answer(call.header("X-Hub-Signature-256", format!("sha256={hex}"))).await
+    };
+    let changed = |statuses: Value| {
+        let value = json!({ "metadata": { "phone_number_id": NUMBER }, "statuses": statuses });
+        json!({ "field": "messages", "value": value })
+    };
+    let odd = json!({ "id": "an entry without changes" });
+    report(json!({ "entry": [odd] })).await.refused(400, "INVALID_REQUEST");
+    let good = changed(json!([
+        { "id": "wamid.0", "status": "delivered" }, { "status": "delivered" },
+        { "id": "wamid.1", "status": "failed" },
+    ]));
+    let call = json!({ "entry": [odd, { "changes": [{ "field": "messages" }, good, null] }, odd] });
+    report(call).await.ok();
+    becomes(&service, &project.live, &first, "delivered").await;
+    becomes(&service, &project.live, &second, "failed").await;
+    // What means nothing to us is no reason to call again.
+    let nothing = json!({ "changes": [{ "field": "account_update", "value": {} }] });
+    report(json!({ "entry": [odd, nothing] })).await.ok();
+}
+
+async fn what_msg91_fails_by_itself_is_a_failure_and_costs_nothing(database: Database) {
+    let msg91 = taking(|n| json!({ "type": "success", "message": format!("request-{n}") }));
+    let world = World::new(database)
+        .with("DWAR__GATEWAYS__WHATSAPP", "")
+        .with("DWAR__GATEWAYS__SMS", "msg91")
+        .with("DWAR__GATEWAYS__MSG91__BASE_URL", &msg91)
+        .with("DWAR__GATEWAYS__MSG91__AUTH_KEY", "key")
+        .with("DWAR__GATEWAYS__MSG91__WEBHOOK_TOKEN", TOKEN)
+        .with("DWAR__GATEWAYS__MSG91__SMS_TEMPLATE_ID", "flow");
+    let service = Service::start_in(world);
+    let project = service.world.project("10");
+    let sent = service.send(&project.live, "9876543210").await.ok();
+    let path = format!("/webhooks/msg91?token={TOKEN}");
+    let receipt = json!({ "requestId": "request-0", "status": "Auto failed" });
+    answer(service.request(Method::POST, &path).json(&receipt)).await.ok();
+    becomes(&service, &project.live, &sent, "failed").await;
+    let balance = service.world.balance(&project);
+    assert_eq!((&balance["balance_paise"], &balance["held_paise"]), (&json!(1000), &json!(0)));
+    service.world.audit();
 }
 
 fn reachable(world: World, url: &str) -> World {

@@ -108,7 +108,7 @@ impl Vendor for GenericHttp {
     }
 
     fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
-        self.settings.receipts.as_ref()?.read(call)
+        self.settings.receipts.as_ref()?.read(self.name(), call)
     }
 }
 

@@ -10,7 +10,7 @@
 //! (`docs.suprsend.com/docs/gupshup-sms-errors`).
 
 use crate::http_client::Answer;
-use crate::vendor::Vendor;
+use crate::vendor::{Entry, Odd, Vendor, reports_of};
 use crate::webhook_token::admit;
 use crate::wire::{form_field, word, word_at};
 use crate::{BaseUrl, HttpClient, Secret};
@@ -114,11 +114,10 @@ impl Vendor for Gupshup {
     fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
         if call.body.is_empty() {
             let field = |name: &str| call.head.parameter(name).map(str::to_owned);
-            field("externalId")?;
-            return Some(report(field).into_iter().collect());
+            return reports_of(PROVIDER, [report(field)]);
         }
         let events = events(&call.body)?;
-        Some(events.iter().filter_map(|event| report(|name| word(event.get(name)?))).collect())
+        reports_of(PROVIDER, events.iter().map(|event| report(|name| word(event.get(name)?))))
     }
 }
 
@@ -162,9 +161,9 @@ fn events(body: &[u8]) -> Option<Vec<Value>> {
     }
 }
 
-fn report(field: impl Fn(&str) -> Option<String>) -> Option<(String, Report)> {
-    let provider_ref = field("externalId")?;
-    let status = field("status").or_else(|| field("eventType"))?;
+fn report(field: impl Fn(&str) -> Option<String>) -> Entry {
+    let provider_ref = field("externalId").ok_or(Odd)?;
+    let status = field("status").or_else(|| field("eventType")).ok_or(Odd)?;
     let report = match status.to_ascii_uppercase().as_str() {
         "SUCCESS" | "DELIVERED" => Report::Delivered,
         "FAIL" | "FAILED" | "FAILURE" | "UNDELIVERED" => {
@@ -172,9 +171,9 @@ fn report(field: impl Fn(&str) -> Option<String>) -> Option<(String, Report)> {
             let reason = why.into_iter().flatten().find_map(|why| cause(&why));
             Report::Failed(reason.unwrap_or(Reason::Unknown))
         }
-        _ => return None,
+        _ => return Ok(None),
     };
-    Some((provider_ref, report))
+    Ok(Some((provider_ref, report)))
 }
 
 /// What the cause of a failed delivery, or its code, means.
@@ -182,6 +181,8 @@ fn cause(why: &str) -> Option<Reason> {
     match why.to_ascii_uppercase().as_str() {
         "ABSENT_SUBSCRIBER" | "001" => Some(Reason::Unknown),
         "UNKNOWN_SUBSCRIBER" | "003" => Some(Reason::RejectedNumber),
+        // The sender is blocked, not the recipient.
+        "BLOCKED_MASK" => Some(Reason::TemplateRejected),
         "CALL_BARRED" | "002" | "DND_FAIL" | "006" | "BLOCKED" | "007" => Some(Reason::Blocked),
         "DND_TIMEOUT" | "008" | "OUTSIDE_WORKING_HOURS" | "009" => Some(Reason::Blocked),
         "SERVICE_DOWN" | "004" | "SYSTEM_FAILURE" | "005" => Some(Reason::ProviderUnavailable),

@@ -194,6 +194,7 @@ fn reads_every_status_and_cause_in_every_form() {
         ("FAILED", "", "008", failed(Reason::Blocked)),
         ("FAILED", "OUTSIDE_WORKING_HOURS", "", failed(Reason::Blocked)),
         ("FAILED", "", "009", failed(Reason::Blocked)),
+        ("FAILED", "BLOCKED_MASK", "", failed(Reason::TemplateRejected)),
         ("SUBMITTED", "", "", None),
         ("UNKNOWN", "", "", None),
     ] {
@@ -267,6 +268,8 @@ fn tells_the_unreadable() {
     for (query, body) in [
         (&[][..], ""),
         (&[("status", "SUCCESS")], ""),
+        (&[("externalId", ID)], ""),
+        (&[], "[{\"externalId\": 7}, null]"),
         (&twice, ""),
         (&[], "garbage"),
         (&[], "{}"),

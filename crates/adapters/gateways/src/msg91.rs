@@ -2,14 +2,16 @@
 //!
 //! Pages: `docs.msg91.com/sms/send-sms` (Flow), `docs.msg91.com/whatsapp` (outbound template),
 //! `msg91.com/help/webhooks/how-can-i-get-the-delivery-reports-on-my-webhook-url` (receipts v2 to
-//! v4) and `msg91.com/help/webhook-new/…` («Webhook (New)», for SMS and for WhatsApp).
+//! v4), `msg91.com/help/webhook-new/…` («Webhook (New)», for SMS and for WhatsApp) and
+//! `knowledgebase.msg91.com/what-is-the-meaning-of-different-status-in-the-delivery-reports--1590138390124319` (the
+//! words of reports).
 
 use crate::http_client::Answer;
 use crate::language::for_language;
-use crate::vendor::Vendor;
+use crate::vendor::{Entry, Odd, Vendor, reports_of};
 use crate::webhook_token::admit;
 use crate::wire::{first_word, form_field, items, word_at};
-use crate::{BaseUrl, HttpClient, Secret, WhatsappTemplate};
+use crate::{BaseUrl, HttpClient, Secret, WhatsappTemplate, whatsapp_cloud};
 use dwar_otp::{
     Channel, Message, Reason, Report, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
 };
@@ -122,7 +124,7 @@ impl Vendor for Msg91 {
     /// `eventName`). v4 names no request, so nothing can be read from it.
     fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
         let document = document(&call.body)?;
-        Some(items(&document)?.iter().flat_map(of_request).collect())
+        reports_of(PROVIDER, items(&document)?.iter().flat_map(of_request))
     }
 }
 
@@ -201,12 +203,12 @@ const fn reason(code: i64) -> Option<Reason> {
         // Invalid user, invalid authkey, IP blacklisted, account expired, banned or a demo, IP not
         // on the allow-list.
         201 | 207 | 208 | 302 | 303 | 418 | 505 => Some(Reason::ProviderAuth),
-        // Invalid mobile number.
-        202 => Some(Reason::RejectedNumber),
+        // Invalid mobile number; the same to this number within ten seconds.
+        202 | 311 => Some(Reason::RejectedNumber),
         // Sender id invalid or blacklisted, text too long, template (flow) id missing.
         203 | 310 | 400 | 603 => Some(Reason::TemplateRejected),
-        // The same request twice in ten seconds, too many small campaigns in a day.
-        311 | 506 => Some(Reason::ProviderThrottled),
+        // Too many small campaigns in a day.
+        506 => Some(Reason::ProviderThrottled),
         // No route, no balance, route closed, internal errors.
         1 | 2 | 209 | 210 | 301 | 306 | 402 | 601 | 602 => Some(Reason::ProviderUnavailable),
         _ => None,
@@ -226,31 +228,42 @@ fn document(body: &[u8]) -> Option<Value> {
     }
 }
 
-fn of_request(request: &Value) -> Vec<(String, Report)> {
-    let Some(provider_ref) = word_at(request, "/requestId") else { return Vec::new() };
+fn of_request(request: &Value) -> Vec<Entry> {
+    let Some(provider_ref) = word_at(request, "/requestId") else { return vec![Err(Odd)] };
     let reports = match request.get("report") {
         Some(Value::Array(reports)) => reports.as_slice(),
         _ => std::slice::from_ref(request),
     };
-    reports.iter().filter_map(|entry| Some((provider_ref.clone(), report(entry)?))).collect()
+    let named = |report| (provider_ref.clone(), report);
+    reports.iter().map(|entry| Ok(report(entry)?.map(named))).collect()
 }
 
-fn report(entry: &Value) -> Option<Report> {
-    let report = meaning(&first_word(entry, &["status", "eventName"])?)?;
-    if report != Report::Failed(Reason::Unknown) {
-        return Some(report);
+fn report(entry: &Value) -> Result<Option<Report>, Odd> {
+    // Where the number or word is not one that we know, its description may be.
+    let words = [&["status", "eventName"], &["desc", "description"]];
+    let words: Vec<_> = words.iter().filter_map(|names| first_word(entry, *names)).collect();
+    if words.is_empty() {
+        return Err(Odd);
     }
-    let why = first_word(entry, &["failedReason", "failureReason", "reason"]);
-    Some(Report::Failed(why.map_or(Reason::Unknown, |why| cause(&why))))
+    Ok(match words.iter().find_map(|word| meaning(word)) {
+        Some(Report::Failed(Reason::Unknown)) => {
+            let why = first_word(entry, &["failedReason", "failureReason", "reason"]);
+            Some(Report::Failed(why.map_or(Reason::Unknown, |why| cause(&why))))
+        }
+        other => other,
+    })
 }
 
 /// What a status means: the numbers of v2 and v3 (1 delivered, 2 failed, 9 NDNC, 16 and 25
-/// rejected, 17 blocked number) and the words of «Webhook (New)». Others are on the way.
+/// rejected, 17 blocked number) and the words of the reports, however their parts are joined. Others are on the way.
 fn meaning(status: &str) -> Option<Report> {
-    match status.to_ascii_lowercase().as_str() {
+    let letters = status.chars().filter(char::is_ascii_alphanumeric);
+    match letters.collect::<String>().to_ascii_lowercase().as_str() {
         "1" | "delivered" | "read" => Some(Report::Delivered),
         "2" | "failed" | "undelivered" => Some(Report::Failed(Reason::Unknown)),
-        "9" | "16" | "17" | "25" | "ndnc" | "rejected" | "blocked" | "blocked number" => {
+        // MSG91 sends nothing to a number where messages have failed for long.
+        "autofailed" => Some(Report::Failed(Reason::RejectedNumber)),
+        "9" | "16" | "17" | "25" | "ndnc" | "rejected" | "blocked" | "blockednumber" => {
             Some(Report::Failed(Reason::Blocked))
         }
         _ => None,
@@ -259,16 +272,9 @@ fn meaning(status: &str) -> Option<Report> {
 
 /// Why WhatsApp failed, where the reason names one of Meta's codes (six digits).
 fn cause(why: &str) -> Reason {
-    let codes = why.split(|character: char| !character.is_ascii_digit());
-    let meaning = |code: &str| match code {
-        "131026" => Some(Reason::NotOnChannel),
-        "131049" | "131050" | "130472" => Some(Reason::Blocked),
-        "130429" | "131048" | "131056" => Some(Reason::ProviderThrottled),
-        "131000" | "131016" => Some(Reason::ProviderUnavailable),
-        code if code.len() == 6 && code.starts_with("132") => Some(Reason::TemplateRejected),
-        _ => None,
-    };
-    codes.into_iter().find_map(meaning).unwrap_or(Reason::Unknown)
+    let words = why.split(|character: char| !character.is_ascii_digit());
+    let codes = words.filter(|word| word.len() == 6).filter_map(|word| word.parse().ok());
+    codes.into_iter().find_map(whatsapp_cloud::reason_of).unwrap_or(Reason::Unknown)
 }
 
 #[cfg(test)]

@@ -148,9 +148,9 @@ async fn understands_every_error_whatever_the_http_status() {
     let client = client();
     for (codes, reason) in [
         (&[201, 207, 208, 302, 303, 418, 505][..], Reason::ProviderAuth),
-        (&[202], Reason::RejectedNumber),
+        (&[202, 311], Reason::RejectedNumber),
         (&[203, 310, 400, 603], Reason::TemplateRejected),
-        (&[311, 506], Reason::ProviderThrottled),
+        (&[506], Reason::ProviderThrottled),
         (&[1, 2, 209, 210, 301, 306, 402, 601, 602], Reason::ProviderUnavailable),
         (&[999], Reason::ProviderRefused),
     ] {
@@ -280,6 +280,12 @@ fn reads_every_status_in_both_formats() {
         ("NDNC", Some(Report::Failed(Reason::Blocked))),
         ("blocked", Some(Report::Failed(Reason::Blocked))),
         ("blocked number", Some(Report::Failed(Reason::Blocked))),
+        ("Blocked-Number", Some(Report::Failed(Reason::Blocked))),
+        ("Auto failed", Some(Report::Failed(Reason::RejectedNumber))),
+        ("AUTO_FAILED", Some(Report::Failed(Reason::RejectedNumber))),
+        ("autofailed", Some(Report::Failed(Reason::RejectedNumber))),
+        ("Opt-out", None),
+        ("Sent/Pending", None),
         ("sent", None),
         ("submitted", None),
         ("", None),
@@ -317,7 +323,11 @@ fn reads_metas_code_from_the_reason_of_a_failure() {
         ("130472", Reason::Blocked),
         ("130429", Reason::ProviderThrottled),
         ("131048", Reason::ProviderThrottled),
-        ("131056", Reason::ProviderThrottled),
+        ("131056", Reason::RejectedNumber),
+        ("131021", Reason::RejectedNumber),
+        ("131042 unpaid", Reason::ProviderAuth),
+        ("000190", Reason::ProviderAuth),
+        ("190", Reason::Unknown),
         ("131000", Reason::ProviderUnavailable),
         ("131016", Reason::ProviderUnavailable),
         ("error 132001 template", Reason::TemplateRejected),
@@ -367,14 +377,40 @@ fn tells_the_unreadable_from_what_means_nothing() {
         assert_eq!(webhook.receipts(body), Err(WebhookError::Unreadable), "{body}");
     }
     for body in [
-        "[]",
         "{}",
-        "data=[]",
         r#"[{"data":[{"description":"DELIVERED"}],"event":"delivered"}]"#,
         r#"{"requestId":"","status":"1"}"#,
         r#"{"requestId":"x","status":["1"]}"#,
         r#"[null, 7, {"requestId": "x"}, {"requestId": "x", "report": [7, null]}]"#,
     ] {
+        assert_eq!(webhook.receipts(body), Err(WebhookError::Unreadable), "{body}");
+    }
+    for body in ["[]", "data=[]", r#"{"requestId":"x","status":"5"}"#] {
         assert_eq!(webhook.receipts(body), Ok(Vec::new()), "{body}");
     }
+}
+
+#[test]
+fn an_odd_entry_takes_no_other_with_it() {
+    let webhook = Webhook::new();
+    let entries = json!([null, 7, {"status": {}}, {"status": "1"}, {"number": "1"}]);
+    assert_eq!(webhook.reports(&v2(&entries)), [Report::Delivered]);
+    let requests = json!([
+        {"report": [{"status": "1"}]}, null,
+        {"requestId": REQUEST, "report": [{"status": "2"}]},
+    ]);
+    let failed = [Report::Failed(Reason::Unknown)];
+    assert_eq!(webhook.reports(&requests.to_string()), failed);
+}
+
+#[test]
+fn a_number_that_is_new_is_read_by_its_description() {
+    let webhook = Webhook::new();
+    let report = |status: &str, desc: &str| {
+        let body = json!({"requestId": REQUEST, "status": status, "desc": desc});
+        webhook.reports(&body.to_string())
+    };
+    assert_eq!(report("77", "AUTO FAILED"), [Report::Failed(Reason::RejectedNumber)]);
+    assert_eq!(report("77", "SUBMITTED"), []);
+    assert_eq!(report("1", "FAILED"), [Report::Delivered], "the number counts first");
 }

@@ -39,8 +39,8 @@ const fn reason_of(code: i64) -> Option<Reason> {
         // Not on WhatsApp, or not an address; not joined to the sandbox.
         63_003 | 63_015 | 63_024 => Reason::NotOnChannel,
         // No number, no mobile, a landline, one that no longer exists; unverified on a trial; out
-        // of the sender's reach.
-        21_211 | 21_214 | 21_401 | 21_608 | 21_612 | 21_614 | 21_635 | 30_005 | 30_006 => {
+        // of the sender's reach; too many from one sender to it.
+        14_107 | 21_211 | 21_214 | 21_401 | 21_608 | 21_612 | 21_614 | 21_635 | 30_005 | 30_006 => {
             Reason::RejectedNumber
         }
         // Opted out; blocked or filtered by the carrier; taken for pumping; blocked by the user,
@@ -61,7 +61,7 @@ const fn reason_of(code: i64) -> Option<Reason> {
             Reason::ProviderAuth
         }
         // Requests, queues, the channel's rate and daily limits.
-        20_429 | 21_611 | 30_001 | 63_018 | 63_038 => Reason::ProviderThrottled,
+        20_429 | 21_611 | 30_001 | 63_017 | 63_018 | 63_038 => Reason::ProviderThrottled,
         // Twilio, the carrier or the channel is down or congested.
         20_500 | 20_503 | 30_017 | 30_410 | 63_009 | 63_010 | 63_012 => Reason::ProviderUnavailable,
         // It waited in the queue for longer than its code works.

@@ -108,6 +108,35 @@ impl<V: Vendor> ReceiptSource for HttpGateway<V> {
     }
 }
 
+/// What one entry of a call says of a message, by what the provider calls that; `None` if it means nothing to us.
+pub(crate) type Entry = Result<Option<(String, Report)>, Odd>;
+
+/// An entry that is not as the provider describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Odd;
+
+/// The reports among the entries of a call. Odd ones are noted in the log, and take none of the others with them;
+/// `None` if all of them are odd.
+pub(crate) fn reports_of(
+    provider: &str,
+    entries: impl IntoIterator<Item = Entry>,
+) -> Option<Vec<(String, Report)>> {
+    let (mut reports, mut understood, mut odd) = (Vec::new(), 0_usize, 0_usize);
+    for entry in entries {
+        match entry {
+            Ok(report) => {
+                understood += 1;
+                reports.extend(report);
+            }
+            Err(Odd) => odd += 1,
+        }
+    }
+    if odd > 0 {
+        tracing::warn!(provider, odd, understood, "entries of a provider's call cannot be read");
+    }
+    (understood > 0 || odd == 0).then_some(reports)
+}
+
 /// A message that was not delivered, as the provider's error code was `understood`; noted in the
 /// log with that code.
 pub(crate) fn undelivered(provider: &str, code: Option<i64>, understood: Option<Reason>) -> Report {

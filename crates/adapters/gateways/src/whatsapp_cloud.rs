@@ -1,7 +1,8 @@
 use crate::http_client::Answer;
 use crate::language::for_language;
 use crate::signature::{claimed_hex, is_signed};
-use crate::vendor::{Vendor, undelivered};
+use crate::vendor::{Entry, Odd, Vendor, reports_of, undelivered};
+use crate::wire::word_at;
 use crate::{BaseUrl, HttpClient, Secret};
 use dwar_otp::{
     Channel, Message, Reason, Report, WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
@@ -24,18 +25,19 @@ const LONGEST_BODY: usize = 3 * 1_024 * 1_024;
 ///
 /// Titles and texts change, the numbers do not:
 /// <https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes>.
-const fn reason_of(code: i64) -> Option<Reason> {
+pub(crate) const fn reason_of(code: i64) -> Option<Reason> {
     Some(match code {
         // No account, an old client, or the terms are not accepted: Meta does not tell which.
         131_026 => Reason::NotOnChannel,
-        // The sender itself; not on a test number's list of recipients.
-        131_021 | 131_030 => Reason::RejectedNumber,
+        // The sender itself; not on a test number's list of recipients; too many to this recipient, while others get
+        // theirs.
+        131_021 | 131_030 | 131_056 => Reason::RejectedNumber,
         // Part of an experiment; withheld for a healthy ecosystem; opted out.
         130_472 | 131_049 | 131_050 => Reason::Blocked,
         // Absent, paused, disabled, against policy, or with other parameters.
         132_000..=132_999 => Reason::TemplateRejected,
-        // Calls of the app, of the account, throughput, spam, sender and recipient, registration.
-        4 | 80_007 | 130_429 | 131_048 | 131_056 | 133_016 => Reason::ProviderThrottled,
+        // Calls of the app, of the account, throughput, spam, registration.
+        4 | 80_007 | 130_429 | 131_048 | 133_016 => Reason::ProviderThrottled,
         // Unknown and temporary errors on their side; maintenance of the account.
         1 | 2 | 131_000 | 131_016 | 131_057 | 133_004 => Reason::ProviderUnavailable,
         // Token and permissions.
@@ -112,18 +114,34 @@ fn request_body(message: &Message, template: &WhatsappTemplate) -> Value {
 
 #[derive(Deserialize)]
 struct Notification {
-    entry: Vec<Entry>,
+    entry: Vec<Value>,
 }
 
-#[derive(Deserialize)]
-struct Entry {
-    changes: Vec<WebhookChange>,
-}
+impl WhatsappCloud {
+    /// The changes of one entry of a notification.
+    fn of_entry(&self, entry: &Value) -> Vec<Entry> {
+        match entry.get("changes") {
+            Some(Value::Array(changes)) => {
+                changes.iter().flat_map(|it| self.of_change(it)).collect()
+            }
+            _ => vec![Err(Odd)],
+        }
+    }
 
-#[derive(Deserialize)]
-struct WebhookChange {
-    field: String,
-    value: Value,
+    fn of_change(&self, change: &Value) -> Vec<Entry> {
+        let field = change.get("field").and_then(Value::as_str);
+        let (Some(field), Some(value)) = (field, change.get("value")) else {
+            return vec![Err(Odd)];
+        };
+        // Meta reports on every number of an account to every app that is subscribed to it.
+        let number = value.pointer("/metadata/phone_number_id").and_then(Value::as_str);
+        let is_ours = field == "messages" && number == Some(self.phone_number_id.as_str());
+        match value.get("statuses").filter(|_| is_ours) {
+            None => vec![Ok(None)],
+            Some(Value::Array(statuses)) => statuses.iter().map(report).collect(),
+            Some(_) => vec![Err(Odd)],
+        }
+    }
 }
 
 impl Vendor for WhatsappCloud {
@@ -172,20 +190,9 @@ impl Vendor for WhatsappCloud {
 
     /// Statuses come several to a call, twice, and in any order; source:
     /// <https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status/>.
-    /// One that cannot be read must not keep the others from being read.
     fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
         let notification: Notification = serde_json::from_slice(&call.body).ok()?;
-        // Meta reports on every number of an account to every app that is subscribed to it.
-        let ours = |value: &Value| {
-            let number = value.pointer("/metadata/phone_number_id").and_then(Value::as_str);
-            number == Some(self.phone_number_id.as_str())
-        };
-        let changes = notification.entry.iter().flat_map(|entry| &entry.changes);
-        let statuses = changes
-            .filter(|change| change.field == "messages" && ours(&change.value))
-            .filter_map(|change| change.value.get("statuses")?.as_array())
-            .flatten();
-        Some(statuses.filter_map(report).collect())
+        reports_of(PROVIDER, notification.entry.iter().flat_map(|entry| self.of_entry(entry)))
     }
 
     fn handshake(&self, head: &WebhookHead) -> Result<String, WebhookError> {
@@ -200,20 +207,20 @@ impl Vendor for WhatsappCloud {
     }
 }
 
-fn report(status: &Value) -> Option<(String, Report)> {
-    let text = |name: &str| status.get(name)?.as_str();
-    let id = text("id")?.to_owned();
-    match text("status")? {
+fn report(status: &Value) -> Entry {
+    let text = |name: &str| status.get(name).and_then(Value::as_str).ok_or(Odd);
+    let (id, word) = (text("id")?.to_owned(), text("status")?);
+    Ok(match word {
         // Where a message is read at once, or a voice message played, «delivered» is left out.
         "delivered" | "read" | "played" => Some((id, Report::Delivered)),
         "failed" => {
-            let code = status.pointer("/errors/0/code").and_then(Value::as_i64);
+            let code = word_at(status, "/errors/0/code").and_then(|code| code.parse().ok());
             Some((id, undelivered(PROVIDER, code, code.and_then(reason_of))))
         }
         // «sent» tells no more than the answer did; anything else, such as what Meta adds now and
         // then, is not an outcome.
         _ => None,
-    }
+    })
 }
 
 #[cfg(test)]

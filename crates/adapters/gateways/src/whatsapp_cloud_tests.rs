@@ -164,7 +164,7 @@ const CODES: [(i64, Reason); 44] = [
     (131_048, Reason::ProviderThrottled),
     (131_049, Reason::Blocked),
     (131_050, Reason::Blocked),
-    (131_056, Reason::ProviderThrottled),
+    (131_056, Reason::RejectedNumber),
     (131_057, Reason::ProviderUnavailable),
     (132_000, Reason::TemplateRejected),
     (132_001, Reason::TemplateRejected),

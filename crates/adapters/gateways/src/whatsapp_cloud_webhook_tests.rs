@@ -96,6 +96,37 @@ fn a_replay_gives_the_same_receipts_and_a_batch_all_that_can_be_read() {
 }
 
 #[test]
+fn an_odd_entry_takes_no_other_with_it() {
+    let gateway = offline();
+    let good = notification(json!([status("delivered")]))["entry"][0].clone();
+    let changes = |changes: Value| json!({ "id": "1", "changes": changes });
+    let ours = |statuses: Value| notification(statuses)["entry"][0].clone();
+    for odd in [
+        Value::Null,
+        json!("entry"),
+        json!({ "id": "1" }),
+        changes(json!({})),
+        changes(json!([null])),
+        changes(json!([{ "field": "messages" }])),
+        changes(json!([{ "field": 7, "value": {} }])),
+        ours(json!({ "status": "delivered" })),
+        ours(json!([7])),
+        ours(json!([{ "id": WAMID }])),
+        ours(json!([{ "id": 7, "status": "delivered" }])),
+    ] {
+        let both = json!({ "entry": [odd, good, odd] });
+        let delivered = vec![receipt_of(Report::Delivered)];
+        assert_eq!(gateway.receipts(&signed(both)), Ok(delivered), "{odd}");
+        let alone = gateway.receipts(&signed(json!({ "entry": [odd] })));
+        assert_eq!(alone, Err(WebhookError::Unreadable), "{odd}");
+        // What means nothing to us can be read all the same.
+        let nothing = changes(json!([{ "field": "account_update", "value": {} }]));
+        let ignored = gateway.receipts(&signed(json!({ "entry": [odd, nothing] })));
+        assert_eq!(ignored, Ok(Vec::new()), "{odd}");
+    }
+}
+
+#[test]
 fn only_the_exact_signature_of_the_raw_body_counts() {
     let gateway = offline();
     let body = notification(json!([status("delivered")])).to_string();

@@ -105,7 +105,7 @@ async fn fast2sms() {
         (400, 424, Reason::TemplateRejected),
         (401, 412, Reason::ProviderAuth),
         (400, 416, Reason::ProviderUnavailable),
-        (400, 995, Reason::ProviderThrottled),
+        (400, 995, Reason::RejectedNumber),
         (400, 402, Reason::ProviderRefused),
         (200, 411, Reason::RejectedNumber),
     ] {

@@ -1,6 +1,7 @@
 use super::rules::{check, is_one_of, is_pointer};
 use super::settings::{GenericPayload, GenericReceipts, GenericSecretPlace};
 use crate::Secret;
+use crate::vendor::{Entry, Odd, reports_of};
 use crate::webhook_token::judge;
 use crate::wire::{form_field, object, word_at};
 use dwar_otp::{Report, WebhookAdmission, WebhookCall, WebhookError, WebhookHead};
@@ -75,15 +76,15 @@ impl GenericReceipts {
         signature.is_some_and(|(signature, secret)| signature.holds(call, secret))
     }
 
-    /// What an authentic call reports; `None` if it cannot be read.
-    pub(super) fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
+    /// What an authentic call of this provider reports; `None` if nothing of it can be read.
+    pub(super) fn read(&self, provider: &str, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
         let document = self.document(call)?;
         let items = match &self.items {
             Some(items) => document.pointer(items)?.as_array()?.as_slice(),
             None if document.is_object() => std::slice::from_ref(&document),
             None => return None,
         };
-        Some(items.iter().filter_map(|item| self.report(item)).collect())
+        reports_of(provider, items.iter().map(|item| self.report(item)))
     }
 
     fn document(&self, call: &WebhookCall) -> Option<Value> {
@@ -97,13 +98,13 @@ impl GenericReceipts {
         }
     }
 
-    fn report(&self, item: &Value) -> Option<(String, Report)> {
-        let reference = word_at(item, &self.reference)?;
-        let status = word_at(item, &self.status)?;
+    fn report(&self, item: &Value) -> Entry {
+        let reference = word_at(item, &self.reference).ok_or(Odd)?;
+        let status = word_at(item, &self.status).ok_or(Odd)?;
         if is_one_of(&status, &self.delivered) {
-            return Some((reference, Report::Delivered));
+            return Ok(Some((reference, Report::Delivered)));
         }
-        let reason = self.failed.iter().find_map(|rule| rule.judge(None, item))?;
-        Some((reference, Report::Failed(reason)))
+        let reason = self.failed.iter().find_map(|rule| rule.judge(None, item));
+        Ok(reason.map(|reason| (reference, Report::Failed(reason))))
     }
 }
