@@ -52,6 +52,10 @@ pub enum Play {
     NotOnChannel,
     /// Answers that it is out of order.
     Unavailable,
+    /// Asks not to be called for a minute.
+    Throttle,
+    /// The same, in words that are about this number alone.
+    ThrottleNumber,
     /// Says nothing until the caller gives up.
     Hang,
     /// Takes it, and breaks the connection instead of saying so.
@@ -63,7 +67,8 @@ pub enum Play {
 impl Play {
     /// Whether the message goes out, whatever the caller is told.
     pub fn carries(self) -> bool {
-        !matches!(self, Self::NotOnChannel | Self::Unavailable | Self::Hang)
+        use Play::{Hang, NotOnChannel, Throttle, ThrottleNumber, Unavailable};
+        !matches!(self, NotOnChannel | Unavailable | Throttle | ThrottleNumber | Hang)
     }
 }
 
@@ -117,6 +122,10 @@ reference = "/id"
 [[answer.reasons]]
 status = 409
 reason = "not_on_channel"
+[[answer.reasons]]
+pointer = "/code"
+values = ["too_many_to_this_number"]
+reason = "rejected_number"
 {RECEIPTS}[[receipts.failed]]
 values = ["failed"]
 reason = "blocked"
@@ -155,6 +164,11 @@ async fn serve(
             }
             Play::NotOnChannel => ("409 Conflict", "{}"),
             Play::Unavailable => ("503 Service Unavailable", "{}"),
+            Play::Throttle => ("429 Too Many Requests\r\nRetry-After: 60", "{}"),
+            Play::ThrottleNumber => (
+                "429 Too Many Requests\r\nRetry-After: 60",
+                r#"{"code":"too_many_to_this_number"}"#,
+            ),
             Play::TakeAndMumble => ("200 OK", "\u{fffd}<html>"),
             Play::TakeAndReset => return,
             Play::Hang => {

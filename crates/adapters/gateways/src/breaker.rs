@@ -38,6 +38,9 @@ pub struct BreakerState {
 /// While it is open, calls are refused at once with [`Reason::ProviderUnavailable`]. After the
 /// cool-down exactly one call goes through; if that fails too, the next cool-down is twice as long.
 ///
+/// A provider that asks not to be called for a while ([`Outcome::Busy`]) is not: calls are refused in the same way
+/// until then, and go through again without a probe.
+///
 /// It goes outside of [`TimedGateway`](crate::TimedGateway), which turns silence into `Timeout`. A
 /// call that is dropped half-way is not counted (the caller went away), and a dropped probe makes
 /// room for another at once.
@@ -54,6 +57,7 @@ impl BreakerGateway {
         let circuit = Circuit {
             phase: Phase::Closed { faults: 0 },
             cool_down: settings.cool_down,
+            rests_until: None,
             epoch: 0,
             calls: 0,
             recent: 0,
@@ -69,11 +73,24 @@ impl BreakerGateway {
             Phase::HalfOpen => Some(Duration::ZERO),
             Phase::Open { until } => Some(until.saturating_duration_since(now)),
         };
+        let open_for = open_for.max(circuit.rests_for(now));
         BreakerState { open_for, calls: circuit.calls, faults: circuit.recent.count_ones() }
     }
 
     fn circuit(&self) -> MutexGuard<'_, Circuit> {
         self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn rest(&self, rest: Duration) {
+        let now = (self.clock)();
+        if self.circuit().rest(rest, now) {
+            let (provider, seconds) = (self.inner.provider(), rest.as_secs());
+            tracing::warn!(
+                provider,
+                seconds,
+                "the provider asks for a pause; no calls to it until then"
+            );
+        }
     }
 
     fn admit(&self) -> Option<Pass<'_>> {
@@ -93,13 +110,16 @@ impl Gateway for BreakerGateway {
             return Outcome::Refused(Reason::ProviderUnavailable);
         };
         let outcome = self.inner.deliver(message).await;
+        if let Outcome::Busy(_, rest) = outcome {
+            self.rest(rest);
+        }
         pass.settle(!is_fault(&outcome));
         outcome
     }
 }
 
 const fn is_fault(outcome: &Outcome) -> bool {
-    let Outcome::Refused(reason) = outcome else { return false };
+    let (Outcome::Refused(reason) | Outcome::Busy(reason, _)) = outcome else { return false };
     match reason {
         Reason::ProviderUnavailable
         | Reason::Timeout
@@ -160,6 +180,8 @@ enum Transition {
 struct Circuit {
     phase: Phase,
     cool_down: Duration,
+    /// Until when the provider asked not to be called; in the past once that is over.
+    rests_until: Option<Instant>,
     /// Changes with the phase, so that a straggler of an earlier one decides nothing.
     epoch: u64,
     /// How many calls `recent` covers.
@@ -170,6 +192,9 @@ struct Circuit {
 
 impl Circuit {
     fn admit(&mut self, now: Instant) -> Option<u64> {
+        if self.rests_for(now).is_some() {
+            return None;
+        }
         match self.phase {
             Phase::Closed { .. } => Some(self.epoch),
             Phase::Open { until } if now >= until => {
@@ -178,6 +203,19 @@ impl Circuit {
             }
             Phase::Open { .. } | Phase::HalfOpen => None,
         }
+    }
+
+    /// Notes that the provider asks not to be called; whether it is called until now.
+    fn rest(&mut self, rest: Duration, now: Instant) -> bool {
+        let begins = self.rests_for(now).is_none();
+        self.rests_until = self.rests_until.max(Some(now + rest));
+        begins
+    }
+
+    /// For how long the provider asked not to be called.
+    fn rests_for(&self, now: Instant) -> Option<Duration> {
+        let rest = self.rests_until?.saturating_duration_since(now);
+        (!rest.is_zero()).then_some(rest)
     }
 
     fn settle(

@@ -305,3 +305,57 @@ async fn tells_how_the_latest_calls_went_and_for_how_long_none_is_let_through() 
     }
     assert_eq!(world.breaker.state().faults, 0);
 }
+
+#[tokio::test]
+async fn a_provider_that_asks_for_it_is_left_alone_and_then_called_without_a_probe() {
+    let (logs, _guard) = CapturedLogs::start();
+    let busy = |seconds| Outcome::Busy(Reason::ProviderThrottled, Duration::from_secs(seconds));
+    let world = World::new(busy(7));
+    assert_eq!(world.deliver().await, busy(7));
+    for _ in 0..9 {
+        assert_eq!(world.deliver().await, DOWN);
+    }
+    world.pass(6_999);
+    assert_eq!(world.deliver().await, DOWN);
+    assert_eq!(world.breaker.state().open_for, Some(Duration::from_millis(1)));
+    assert_eq!(world.calls(), 1, "nobody is called meanwhile");
+    world.pass(1);
+    assert_eq!(world.breaker.state().open_for, None);
+    // One fault alone opens nothing: all calls go through again, at once.
+    world.answers(ACCEPTED);
+    for _ in 0..3 {
+        assert_eq!(world.deliver().await, ACCEPTED);
+    }
+    assert_eq!(logs.text().matches("asks for a pause").count(), 1);
+}
+
+#[tokio::test]
+async fn a_shorter_pause_asked_for_later_ends_no_longer_one_and_each_call_is_a_fault() {
+    let busy = |seconds| Outcome::Busy(Reason::ProviderUnavailable, Duration::from_secs(seconds));
+    let world = World::new(busy(30));
+    world.inner.gate.forget_permits(Semaphore::MAX_PERMITS);
+    let calls: Vec<_> = (0..2)
+        .map(|_| {
+            let breaker = Arc::clone(&world.breaker);
+            tokio::spawn(async move {
+                breaker.deliver(message(KeyMode::Live, Channel::Sms, "9876543210")).await
+            })
+        })
+        .collect();
+    while world.calls() < 2 {
+        tokio::task::yield_now().await;
+    }
+    world.inner.gate.add_permits(1);
+    for call in calls {
+        assert_eq!(call.await.unwrap(), busy(30));
+        world.inner.gate.add_permits(1);
+    }
+    world.breaker.rest(Duration::from_secs(5));
+    assert_eq!(world.breaker.state().open_for, Some(Duration::from_secs(30)));
+    world.pass(30_000);
+    // The third fault in a row opens it.
+    world.inner.gate.add_permits(1);
+    world.answers(DOWN);
+    assert_eq!(world.deliver().await, DOWN);
+    assert_eq!(world.breaker.phase(), State::Open);
+}

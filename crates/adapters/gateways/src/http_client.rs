@@ -1,5 +1,5 @@
 use crate::ProxyUrl;
-use dwar_kernel::with_causes;
+use dwar_kernel::{http_date, retry_after, with_causes};
 use dwar_otp::Reason;
 use reqwest::{Client, Method, Proxy, RequestBuilder, Response, StatusCode, header, redirect};
 use serde_json::Value;
@@ -11,6 +11,8 @@ const MAX_IDLE: Duration = Duration::from_secs(30);
 const REQUEST_ID: &str = "x-request-id";
 /// A day.
 const LONGEST_RETRY_AFTER: u64 = 86_400;
+/// A provider is left alone for this long at most, however long it asks for: it must not be able to stop sends.
+const LONGEST_REST: Duration = Duration::from_secs(60);
 /// No provider has error codes of more than six digits.
 const LARGEST_CODE: i64 = 999_999;
 const REFUSED: &str = "the provider refused a message";
@@ -80,8 +82,10 @@ impl HttpClient {
     ) -> Result<Answer, Reason> {
         let mut response = request.send().await.map_err(|error| lost(provider, error))?;
         let status = response.status();
-        let retry_after = response.headers().get(header::RETRY_AFTER);
-        let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
+        let text = |name| response.headers().get(name)?.to_str().ok();
+        let sent = text(header::DATE).and_then(http_date);
+        let retry_after = text(header::RETRY_AFTER).and_then(|value| retry_after(value, sent));
+        let retry_after = retry_after.map(|wait| wait.as_secs());
         // It goes to the log: a number that is not a time could be anything, even a phone's.
         let retry_after = retry_after.filter(|seconds| *seconds <= LONGEST_RETRY_AFTER);
         let answer = |body: &[u8]| Answer { status, retry_after, body: document(body) };
@@ -137,6 +141,16 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// How long the provider, which refused for this reason, asks not to be called: at 429 and 503 alone, and only
+    /// where the reason is one of the provider's. One that is about a number, a text or the account says nothing of
+    /// other messages.
+    pub(crate) fn rest(&self, reason: Reason) -> Option<Duration> {
+        let is_asked_for = matches!(self.status.as_u16(), 429 | 503);
+        let is_busy = matches!(reason, Reason::ProviderThrottled | Reason::ProviderUnavailable);
+        let seconds = self.retry_after.filter(|seconds| is_asked_for && is_busy && *seconds > 0)?;
+        Some(Duration::from_secs(seconds).min(LONGEST_REST))
+    }
+
     /// Why a call was refused, as far as the status alone tells; only for answers whose body says
     /// nothing better.
     ///

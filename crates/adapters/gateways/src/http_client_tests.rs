@@ -110,6 +110,42 @@ async fn every_status_has_its_reason() {
 }
 
 #[tokio::test]
+async fn a_provider_is_left_alone_as_it_asks_and_for_a_minute_at_most() {
+    let client = client();
+    let date = |at: &str| format!("Sun, 06 Nov 1994 08:49:{at} GMT");
+    for (status, reason, asked, seconds) in [
+        (429, Reason::ProviderThrottled, "7", Some(7)),
+        (429, Reason::ProviderUnavailable, "7", Some(7)),
+        (503, Reason::ProviderUnavailable, "60", Some(60)),
+        (503, Reason::ProviderUnavailable, "61", Some(60)),
+        (503, Reason::ProviderUnavailable, "86400", Some(60)),
+        // Far too long to be meant.
+        (503, Reason::ProviderUnavailable, "86401", None),
+        (429, Reason::ProviderThrottled, "0", None),
+        (429, Reason::ProviderThrottled, &date("37"), Some(30)),
+        (429, Reason::ProviderThrottled, &date("01"), None),
+        (429, Reason::ProviderThrottled, "soon", None),
+        // Of another status it means something else.
+        (500, Reason::ProviderUnavailable, "7", None),
+        (502, Reason::Unknown, "7", None),
+        (403, Reason::ProviderAuth, "7", None),
+        (301, Reason::ProviderUnavailable, "7", None),
+        // A code that is about one number, one text or the account.
+        (429, Reason::RejectedNumber, "7", None),
+        (429, Reason::Blocked, "7", None),
+        (429, Reason::NotOnChannel, "7", None),
+        (429, Reason::TemplateRejected, "7", None),
+        (429, Reason::ProviderAuth, "7", None),
+        (503, Reason::ProviderRefused, "7", None),
+    ] {
+        let play = Play::json(status, &json!({})).with_header("Retry-After", asked);
+        let answer = send(play.with_header("Date", &date("07")), &client).await.ok().unwrap();
+        let rest = seconds.map(Duration::from_secs);
+        assert_eq!(answer.rest(reason), rest, "{status} {reason:?} {asked}");
+    }
+}
+
+#[tokio::test]
 async fn a_number_that_is_no_time_and_no_code_stays_out_of_the_log() {
     let (logs, _guard) = CapturedLogs::start();
     let play = Play::json(429, &json!({})).with_header("Retry-After", "9876543210");

@@ -36,8 +36,8 @@ pub trait Vendor: Send + Sync {
         false
     }
 
-    /// What an authentic call reports, by what the provider calls the messages; `None` if it cannot
-    /// be read.
+    /// What an authentic call reports, by what the provider calls the messages; `None` if nothing of it can be read
+    /// (see [`reports_of`]).
     fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>>;
 
     /// [`ReceiptSource::handshake`], and its errors.
@@ -58,10 +58,13 @@ impl<V: Vendor> HttpGateway<V> {
         Self { vendor, client }
     }
 
-    async fn hand_over(&self, message: &Message) -> Result<Option<String>, Reason> {
-        let call = self.vendor.call(&self.client, message)?;
-        let answer = self.client.send(self.vendor.name(), call).await?;
-        self.vendor.judge(message.channel, &answer)
+    async fn hand_over(&self, message: &Message) -> Result<Option<String>, Outcome> {
+        let call = self.vendor.call(&self.client, message).map_err(Outcome::Refused)?;
+        let answer = self.client.send(self.vendor.name(), call).await.map_err(Outcome::Refused)?;
+        self.vendor.judge(message.channel, &answer).map_err(|reason| match answer.rest(reason) {
+            Some(rest) => Outcome::Busy(reason, rest),
+            None => Outcome::Refused(reason),
+        })
     }
 }
 
@@ -77,7 +80,7 @@ impl<V: Vendor> Gateway for HttpGateway<V> {
                 let awaits_receipt = provider_ref.is_some() && self.vendor.reports();
                 Outcome::Accepted { provider_ref, awaits_receipt }
             }
-            Err(reason) => Outcome::Refused(reason),
+            Err(refused) => refused,
         }
     }
 }

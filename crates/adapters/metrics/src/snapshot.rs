@@ -95,7 +95,8 @@ impl Snapshot {
         page.gauges("dwar_redis_away", help, [([], u64::from(is_away))])?;
         let help = "How long requests were counted without Redis.";
         page.counters("dwar_redis_away_seconds", help, [([], away.as_secs_f64())])?;
-        let help = "Whether the provider keeps failing and is not called for now.";
+        let help =
+            "Whether the provider keeps failing, or asked for a pause, and is not called for now.";
         let open = self.breakers.iter();
         let open = open.map(|(name, open)| ([("provider", name.as_str())], u64::from(*open)));
         page.gauges("dwar_breaker_open", help, open)?;

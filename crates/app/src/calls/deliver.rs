@@ -246,7 +246,7 @@ impl Deliver {
             Outcome::Accepted { provider_ref, awaits_receipt } => {
                 Report::Accepted { provider_ref, awaits_receipt }
             }
-            Outcome::Refused(reason) => Report::Failed(reason),
+            Outcome::Refused(reason) | Outcome::Busy(reason, _) => Report::Failed(reason),
         }
     }
 

@@ -165,6 +165,8 @@ pub enum Outcome {
     },
     /// It did not.
     Refused(Reason),
+    /// It did not, and asks not to be called for this long: it is about the provider, not about one number.
+    Busy(Reason, Duration),
 }
 
 impl Outcome {
@@ -172,7 +174,7 @@ impl Outcome {
     pub const fn words(&self) -> (&'static str, Option<&'static str>) {
         match self {
             Self::Accepted { .. } => ("accepted", None),
-            Self::Refused(reason) => ("refused", Some(reason.as_str())),
+            Self::Refused(reason) | Self::Busy(reason, _) => ("refused", Some(reason.as_str())),
         }
     }
 }
@@ -201,8 +203,8 @@ pub trait Gateway: Send + Sync {
     /// The provider's name, as configured and as shown in attempts.
     fn provider(&self) -> String;
 
-    /// Hands one message over. Every failure is a [`Outcome::Refused`] with its reason; the caller
-    /// bounds the time.
+    /// Hands one message over. Every failure is a [`Outcome::Refused`] or [`Outcome::Busy`] with its reason; the
+    /// caller bounds the time.
     ///
     /// The reason MUST tell whether the message may still be on its way: with [`Reason::Timeout`]
     /// and [`Reason::Unknown`] the provider may have sent it (it did not answer in time, the
