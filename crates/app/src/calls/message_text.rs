@@ -30,6 +30,8 @@ pub fn brand_of(project: &Project) -> String {
 
 /// The text of a project's SMS, with its own last line or the one that a send named.
 ///
+/// It may be longer than [`check_sms_texts`] allows, if it was stored before that was: it still goes out.
+///
 /// # Errors
 /// Settings that cannot work; checked when they are changed, so that no send is the first to
 /// notice.
@@ -48,7 +50,7 @@ pub fn sms_text_of(project: &Project, last_line: Option<&str>) -> Result<SmsText
 /// Whether every text of a project can be sent, whichever of its last lines a send names.
 ///
 /// # Errors
-/// As [`sms_text_of`], with the last line that it is about.
+/// As [`sms_text_of`] and [`SmsText::check_length`], with the last line that it is about.
 pub fn check_sms_texts(project: &Project) -> Result<(), (Option<&str>, InvalidText)> {
     let lines = &project.messages.last_lines;
     if lines.len() > Messages::MOST_LAST_LINES {
@@ -56,7 +58,8 @@ pub fn check_sms_texts(project: &Project) -> Result<(), (Option<&str>, InvalidTe
     }
     let named = lines.iter().map(|line| Some(line.as_str()));
     for line in [None].into_iter().chain(named) {
-        sms_text_of(project, line).map_err(|cause| (line, cause))?;
+        let fits = sms_text_of(project, line).and_then(|text| text.check_length());
+        fits.map_err(|cause| (line, cause))?;
     }
     Ok(())
 }

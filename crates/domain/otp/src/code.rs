@@ -33,7 +33,7 @@ impl Code {
     const LENGTH: usize = 6;
     /// As many digits as a code of somebody else may have, at least and at most.
     const SHORTEST: usize = 4;
-    const LONGEST: usize = 10;
+    pub(crate) const LONGEST: usize = 10;
 
     /// A code that somebody else made.
     ///

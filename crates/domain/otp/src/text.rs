@@ -1,4 +1,4 @@
-use crate::{Code, InvalidLanguage};
+use crate::{Code, InvalidLanguage, RelayLifetime};
 use derive_more::Display;
 use dwar_kernel::{is_line, words};
 use std::str::FromStr;
@@ -61,10 +61,12 @@ pub enum InvalidText {
     #[error("an SMS has one last line: set a domain or an app hash, not both")]
     TwoEndings,
     /// More than the 140 bytes that the SMS Retriever reads; how many there are.
-    #[error("with an app hash the text has at most 140 bytes; this one has {0}")]
+    #[error(
+        "with an app hash the text has at most 140 bytes; this one has {0} with a code of ten digits"
+    )]
     TooLongForApp(usize),
     /// More than three parts; how many there are.
-    #[error("the text takes {0} SMS parts; at most 3 are allowed")]
+    #[error("with a code of ten digits the text takes {0} SMS parts; at most 3 are allowed")]
     TooManySegments(usize),
     /// The language is not a language tag.
     #[error(transparent)]
@@ -114,7 +116,7 @@ impl SmsText {
         }
     }
 
-    /// Checks template and values, with the longest code there is.
+    /// Checks template and values, but for how long the text gets: see [`SmsText::check_length`].
     ///
     /// # Errors
     /// The first thing that is wrong with them.
@@ -123,14 +125,23 @@ impl SmsText {
         if !is_line(brand, DLT_VARIABLE) {
             return Err(InvalidText::Brand);
         }
-        let text = Self { template: template.to_owned(), brand: brand.to_owned(), ending };
-        let sample = text.fill("000000", 10);
-        if matches!(text.ending, Ending::AppHash(_)) && sample.len() > RETRIEVER {
-            return Err(InvalidText::TooLongForApp(sample.len()));
+        Ok(Self { template: template.to_owned(), brand: brand.to_owned(), ending })
+    }
+
+    /// Whether every message arrives whole: with the longest code there is, which somebody else made, and the
+    /// longest that it may work.
+    ///
+    /// # Errors
+    /// [`InvalidText::TooLongForApp`] or [`InvalidText::TooManySegments`].
+    pub fn check_length(&self) -> Result<(), InvalidText> {
+        let minutes = u32::try_from(RelayLifetime::SECONDS.end() / 60).unwrap_or(u32::MAX);
+        let longest = self.fill(&"0".repeat(Code::LONGEST), minutes);
+        if matches!(self.ending, Ending::AppHash(_)) && longest.len() > RETRIEVER {
+            return Err(InvalidText::TooLongForApp(longest.len()));
         }
-        match Segments::of(&sample).parts {
+        match Segments::of(&longest).parts {
             parts if parts > MAX_SEGMENTS => Err(InvalidText::TooManySegments(parts)),
-            _ => Ok(text),
+            _ => Ok(()),
         }
     }
 
@@ -145,7 +156,7 @@ impl SmsText {
         self.fill(code.expose(), minutes)
     }
 
-    /// What the message costs on the network, whatever the code.
+    /// What the message of a login code costs on the network, whatever its digits.
     pub fn segments(&self, minutes: u32) -> Segments {
         Segments::of(&self.fill("000000", minutes))
     }

@@ -42,11 +42,33 @@ fn refuses_what_could_not_arrive() {
     assert_eq!(Ending::of(Some("https://a.in"), None), Err(InvalidText::Domain));
     assert_eq!(Ending::of(None, Some("short")), Err(InvalidText::AppHash));
     assert_eq!(Ending::of(Some("a.in"), Some("FA+9qCX9VSu")), Err(InvalidText::TwoEndings));
-    let long = format!("{{code}}{}", "x".repeat(460));
-    assert_eq!(text(&long), Err(InvalidText::TooManySegments(4)));
+}
+
+#[test]
+fn is_judged_by_the_longest_code_and_lifetime_and_filled_in_all_the_same() {
+    let filled = |template: &str, size: usize, ending: &Ending| {
+        let template = format!("{template}{}", "x".repeat(size));
+        SmsText::new(&template, "Acme", ending.clone()).unwrap()
+    };
     let hash = Ending::AppHash("FA+9qCX9VSu".to_owned());
-    let long = format!("{{code}}{}", "x".repeat(122));
-    assert_eq!(SmsText::new(&long, "Acme", hash), Err(InvalidText::TooLongForApp(141)));
+    let web = Ending::WebOtp("in.acme.in".to_owned());
+    for (template, ending, most, refusal) in [
+        ("{code}", Ending::None, 449, InvalidText::TooManySegments(4)),
+        ("{code} {minutes}", Ending::None, 446, InvalidText::TooManySegments(4)),
+        // The code stands twice in it.
+        ("{code}", web, 424, InvalidText::TooManySegments(4)),
+        ("{code}", hash.clone(), 117, InvalidText::TooLongForApp(141)),
+        ("{code} {minutes}", hash, 114, InvalidText::TooLongForApp(141)),
+    ] {
+        assert_eq!(filled(template, most, &ending).check_length(), Ok(()), "{template}");
+        let longer = filled(template, most + 1, &ending);
+        assert_eq!(longer.check_length(), Err(refusal), "{template}");
+        // One that is stored already still goes out.
+        assert!(longer.compose(&code(), 10).starts_with("000042"));
+    }
+    let longest = filled("{code} {minutes}", 114, &Ending::AppHash("FA+9qCX9VSu".to_owned()));
+    let relayed = Code::relayed("0123456789").unwrap();
+    assert_eq!(longest.compose(&relayed, 60).len(), 140);
 }
 
 #[test]
@@ -69,6 +91,7 @@ fn counts_parts_at_the_exact_lengths() {
 fn every_language_of_ours_is_a_text_that_works() {
     for language in ["en", "en-IN", "hi", "hi-IN", "ta"] {
         let text = text(SmsText::default_template(language)).unwrap();
+        assert_eq!(text.check_length(), Ok(()));
         assert!(text.segments(10).parts <= 2, "{language}: {}", text.segments(10));
     }
     assert_eq!(text(SmsText::default_template("en")).unwrap().segments(10).parts, 1);
