@@ -19,6 +19,9 @@ on_both_databases! {
     no_receipt_in_time_brings_an_sms;
     a_provider_out_of_order_costs_nothing;
     a_project_chooses_its_own_providers_and_text;
+    a_provider_that_asks_for_a_pause_is_passed_over;
+    a_relayed_code_goes_past_a_text_of_other_minutes;
+    a_text_is_judged_by_ten_digits_and_one_that_is_stored_still_goes_out;
     a_thousand_sends_through_twenty_crashes;
 }
 
@@ -178,6 +181,107 @@ async fn a_project_chooses_its_own_providers_and_text(database: Database) {
         assert_eq!(output.status.code(), Some(1));
         assert!(error.contains(complaint), "{error}");
     }
+}
+
+async fn a_provider_that_asks_for_a_pause_is_passed_over(database: Database) {
+    let plays = |provider: &str, to: &str| match (provider, to.chars().last()) {
+        ("wa", Some('1')) => Play::ThrottleNumber,
+        ("wa", Some('2')) => Play::Throttle,
+        _ => Play::Accept,
+    };
+    let (service, vendor) = service_with(database, PATIENT, plays).await;
+    let project = service.world.project("10");
+    let mut tried = Vec::new();
+    // About one number, about all of them, and then those that are not called for.
+    for phone in ["9876543211", "9876543212", "9876543213", "9876543214"] {
+        let sent = service.send(&project.live, phone).await.ok();
+        let path = format!("/v1/otp/status/{}", sent["otp_id"].as_str().unwrap());
+        tried.push(attempts(&service.get(&project.live, &path).await.ok())[0].clone());
+    }
+    let refused = |reason| attempt("wa", "failed", reason);
+    let expected = ["rejected_number", "provider_throttled"].map(refused);
+    assert_eq!(tried[..2], expected);
+    assert_eq!(tried[2..], ["provider_unavailable"; 2].map(refused));
+    let called = vendor.taken().into_iter().filter(|taken| taken.provider == "wa");
+    let called: Vec<_> = called.map(|taken| taken.to).collect();
+    assert_eq!(called, ["+919876543211", "+919876543212"], "nobody is called meanwhile");
+    let told = service.stderr();
+    let line = told.iter().find(|line| line.contains("the provider asks for a pause")).unwrap();
+    assert!(line.contains(r#""seconds":60"#), "{line}");
+}
+
+async fn a_relayed_code_goes_past_a_text_of_other_minutes(database: Database) {
+    let plays = |provider: &str, to: &str| match (provider, to.chars().last()) {
+        ("wa", Some('1')) => Play::Unavailable,
+        ("wa", Some('2')) => Play::FailLater,
+        _ => Play::Accept,
+    };
+    let (service, vendor) = service_with(database, PATIENT, plays).await;
+    let project = service.world.project("10");
+    let set = |settings: &[&str]| {
+        let command = [&["project", "set", "--project", &project.id], settings].concat();
+        service.world.cli(&command);
+    };
+    // SMS name ten minutes in words of their own.
+    set(&["--relay-live", "on", "--sms-text", "{code}, good for 10 minutes"]);
+    let relay = async |phone: &str, seconds: u32| {
+        let body = json!({ "phone": phone, "code": "48291", "expires_in": seconds });
+        service.post(&project.live, "/v1/otp/relay", body).await
+    };
+    let sent = relay("9876543213", 90).await.ok();
+    assert_eq!(sent["channel"], "whatsapp");
+    relay("9876543211", 90).await.refused(500, "SMS_FAILED");
+    let sent = relay("9876543212", 90).await.ok();
+    let status = eventually(&service, &project.live, &sent["otp_id"], "failed").await;
+    assert_eq!(attempts(&status), [attempt("wa", "failed", "blocked")]);
+    assert!(vendor.taken().iter().all(|taken| taken.provider == "wa"));
+    // One of ten minutes goes on over SMS.
+    let sent = relay("9876543211", 600).await.ok();
+    assert_eq!(sent["channel"], "sms");
+
+    set(&["--whatsapp-providers", "none"]);
+    let refused = relay("9876543213", 90).await;
+    assert!(refused.text.contains("for codes that work for 600 seconds"), "{}", refused.text);
+    refused.refused(422, "INVALID_FIELD");
+    relay("9876543213", 600).await.ok();
+}
+
+async fn a_text_is_judged_by_ten_digits_and_one_that_is_stored_still_goes_out(database: Database) {
+    let (service, vendor) = service_with(database, PATIENT, |_, _| Play::Accept).await;
+    let project = service.world.project("10");
+    let text = |filling: usize| format!("{{code}}{}", "x".repeat(filling));
+    let set = |settings: &[&str]| {
+        let command = [&["project", "set", "--project", &project.id], settings].concat();
+        service.world.run(&command)
+    };
+    let hash = ["--app-hash", "FA+9qCX9VSu", "--relay-live", "on", "--whatsapp-providers", "none"];
+    assert!(set(&[hash.as_slice(), &["--sms-text", &text(117)]].concat()).status.success());
+    // 140 bytes with the six digits of a login code.
+    let refused = set(&["--sms-text", &text(121)]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        said.contains("sms_text: ") && said.contains("144 with a code of ten digits"),
+        "{said}"
+    );
+
+    let world = service.kill();
+    let id = world.database.id(&project.id);
+    let stored = format!("UPDATE projects SET sms_text = '{}' WHERE id = {id}", text(121));
+    world.database.run(&stored).await;
+    let report = world.cli(&["doctor"]);
+    let mut checks = report["checks"].as_array().into_iter().flatten();
+    let told = checks.find(|it| it["name"] == "projects").unwrap();
+    assert_eq!(told["status"], "warning");
+    let detail = told["detail"].as_str().unwrap();
+    assert!(detail.starts_with(&format!("{}: sms_text: ", project.id)), "{detail}");
+
+    let service = Service::start_in(world);
+    service.send(&project.live, "9876543210").await.ok();
+    let body = json!({ "phone": "9876543211", "code": "0123456789", "expires_in": 3_600 });
+    service.post(&project.live, "/v1/otp/relay", body).await.ok();
+    let lengths: Vec<_> = vendor.taken().iter().map(|taken| taken.text.len()).collect();
+    assert_eq!(lengths, [140, 144]);
 }
 
 const SENDS: usize = 1_000;

@@ -152,7 +152,7 @@ impl Fixtures {
 
     /// WhatsApp, then SMS; 20 s for a receipt, 30 s for a provider.
     pub fn route(&self) -> Route {
-        let hop = |channel, provider: &str| Hop { channel, provider: provider.to_owned() };
+        let hop = |channel, provider: &str| Hop::new(channel, provider);
         Route {
             hops: vec![hop(Channel::Whatsapp, "meta"), hop(Channel::Sms, "msg91")],
             receipt_window: Some(seconds(20)),

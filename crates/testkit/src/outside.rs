@@ -21,7 +21,7 @@ pub fn outside(
     post: &Arc<Post>,
 ) -> Outside {
     let route = Fixtures::seeded(0).route();
-    let Policies { receipt_window, lease, .. } = policies();
+    let Policies { receipt_window, lease, otp, .. } = policies();
     let route = Route { receipt_window, lease, ..route };
     let gateway = |name: &String| (name.clone(), Arc::<Postbox>::clone(postbox) as _);
     let gateways: HashMap<String, Arc<dyn Gateway>> =
@@ -33,6 +33,7 @@ pub fn outside(
             test: route,
             gateways,
             fixed_minutes: HashMap::new(),
+            login_lifetime: otp.lifetime,
         },
         sources: HashMap::new(),
         hook_formats: |_| &PlainFormat,

@@ -117,7 +117,7 @@ pub fn build(core: &Core) -> Result<Providers, WiringError> {
     let sandbox: Arc<dyn Gateway> = Arc::new(sandbox(core));
     let test = sandbox.provider();
     let hops = |channel, names: Vec<String>| {
-        names.into_iter().map(move |provider| Hop { channel, provider })
+        names.into_iter().map(move |provider| Hop::new(channel, provider))
     };
     let policies = &core.parts.policies;
     let route = |whatsapp, sms| Route {
@@ -131,6 +131,7 @@ pub fn build(core: &Core) -> Result<Providers, WiringError> {
         test: route(vec![test.clone()], vec![test.clone()]),
         gateways,
         fixed_minutes: settings.fixed_minutes.clone(),
+        login_lifetime: policies.otp.lifetime,
     };
     let source = |(name, known): (&String, &Provider)| {
         let vault = core.parts.tools.vault.clone();

@@ -18,7 +18,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// A message that is to go out over a provider of this name.
 fn attempt(provider: &str) -> DeliveryAttempt {
-    let hop = Hop { channel: Channel::Sms, provider: provider.to_owned() };
+    let hop = Hop::new(Channel::Sms, provider);
     let route = Route { hops: vec![hop], receipt_window: None, lease: Duration::ZERO };
     let id = "01920000-0000-7000-8000-000000000001".parse().unwrap();
     Delivery::begin(&route, id, Timestamp::UNIX_EPOCH).attempts.remove(0)

@@ -1,9 +1,8 @@
-use super::message_text::sms_text_of;
 use super::send_otp::{Errand, Order, Repeat};
 use crate::{SendOtp, SendOtpError, SentOtp};
-use dwar_kernel::{Channel, Phone, TRACE};
+use dwar_kernel::{Phone, TRACE};
 use dwar_otp::idempotency::IdempotencyKey;
-use dwar_otp::{Code, RelayLifetime, Route};
+use dwar_otp::{Code, RelayLifetime};
 use dwar_project::Caller;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,9 +23,9 @@ pub enum RelayOtpError {
     /// The project has not switched it on for the mode of the key.
     #[error("relaying codes is not enabled for this project")]
     Disabled,
-    /// A text that would go out names other minutes, in words that cannot be changed.
-    #[error("the registered text is for codes that work for {} seconds", _0.as_secs())]
-    FixedLifetime(Duration),
+    /// Every text on the route names other minutes, in words that cannot be changed: these, none twice.
+    #[error("the registered text is for codes that work for {} seconds", any_of(_0))]
+    FixedLifetime(Vec<Duration>),
     /// As for a send.
     #[error(transparent)]
     Send(#[from] SendOtpError),
@@ -64,25 +63,26 @@ impl RelayOtp {
         recorded: &(dyn Fn() + Send + Sync),
     ) -> Result<SentOtp, RelayOtpError> {
         let lifetime = lifetime.duration();
-        let fixed = self.fixed_lifetime(caller).filter(|fixed| *fixed != lifetime);
-        if let Some(fixed) = fixed {
-            return Err(RelayOtpError::FixedLifetime(fixed));
-        }
+        self.check_lifetime(caller, lifetime)?;
         let errand = Errand::Relay(code, lifetime);
         Ok(self.sends.run(&Order { caller, phone, errand, repeat, recorded }).await?)
     }
 
-    /// The one lifetime that the texts on the route of a caller's messages are for, if any of them names its
-    /// minutes in words of its own.
-    fn fixed_lifetime(&self, caller: &Caller) -> Option<Duration> {
-        let routes = &self.sends.deliver.routes;
-        let Route { hops, .. } = routes.of(&caller.project, caller.mode);
-        let registered = hops.iter().find_map(|hop| routes.fixed_minutes.get(&hop.provider));
-        let by_sms = || hops.iter().any(|hop| hop.channel == Channel::Sms);
-        let own = || sms_text_of(&caller.project, None).is_ok_and(|text| text.has_fixed_minutes());
-        match registered {
-            Some(minutes) => Some(Duration::from_secs(u64::from(*minutes) * 60)),
-            None => (by_sms() && own()).then_some(self.sends.policy.lifetime),
+    /// Whether a text on the route of a caller's messages can go with a code of this lifetime: the others are passed
+    /// over. A route without any hop is not judged here.
+    fn check_lifetime(&self, caller: &Caller, lifetime: Duration) -> Result<(), RelayOtpError> {
+        let route = self.sends.deliver.routes.of(&caller.project, caller.mode);
+        let mut named: Vec<_> = route.hops.iter().filter_map(|hop| hop.only_for).collect();
+        if named.is_empty() || !route.of_lifetime(lifetime).hops.is_empty() {
+            return Ok(());
         }
+        named.sort_unstable();
+        named.dedup();
+        Err(RelayOtpError::FixedLifetime(named))
     }
+}
+
+fn any_of(lifetimes: &[Duration]) -> String {
+    let each = lifetimes.iter().map(|lifetime| lifetime.as_secs().to_string());
+    each.collect::<Vec<_>>().join(" or ")
 }

@@ -1,3 +1,4 @@
+use super::message_text::sms_text_of;
 use dwar_kernel::{KeyMode, Paise, PriceList};
 use dwar_otp::{Channel, Gateway, Hop, Route};
 use dwar_project::Project;
@@ -16,6 +17,8 @@ pub struct Routes {
     pub gateways: HashMap<String, Arc<dyn Gateway>>,
     /// By name, providers whose registered text names the minutes in words that no message can change.
     pub fixed_minutes: HashMap<String, u32>,
+    /// How long a login code works: what a project's own text means by minutes that it names so.
+    pub login_lifetime: Duration,
 }
 
 impl Routes {
@@ -36,7 +39,20 @@ impl Routes {
             let window = Duration::from_secs(seconds.into());
             route.receipt_window = (!window.is_zero()).then_some(window);
         }
+        let own = sms_text_of(project, None).is_ok_and(|text| text.has_fixed_minutes());
+        for hop in &mut route.hops {
+            hop.only_for = self.lifetime_named_by(hop, own);
+        }
         route
+    }
+
+    /// The one lifetime that a hop's text names: of a text that is registered with the provider, or else of the
+    /// project's own, which SMS carry.
+    fn lifetime_named_by(&self, hop: &Hop, own_is_fixed: bool) -> Option<Duration> {
+        let registered = self.fixed_minutes.get(&hop.provider);
+        let registered = registered.map(|minutes| Duration::from_secs(u64::from(*minutes) * 60));
+        let own = (own_is_fixed && hop.channel == Channel::Sms).then_some(self.login_lifetime);
+        registered.or(own)
     }
 
     fn hops<'all>(
@@ -48,7 +64,7 @@ impl Routes {
         let configured = configured.filter(move |_| own.is_none()).cloned();
         let own = own.unwrap_or_default().iter();
         let own = own.filter(|provider| self.gateways.contains_key(*provider));
-        own.map(move |provider| Hop { channel, provider: provider.clone() }).chain(configured)
+        own.map(move |provider| Hop::new(channel, provider)).chain(configured)
     }
 }
 

@@ -135,7 +135,7 @@ impl SendOtp {
         let Deliver { tools, logins, routes, .. } = self.deliver.as_ref();
         let now = tools.now();
         let mode = caller.mode;
-        let route = routes.of(&caller.project, mode);
+        let route = order.errand.way(routes.of(&caller.project, mode));
         let (otp, contents) = self.compose(order, index, &route, now);
 
         let cost = self.cost(caller, phone, &route);
@@ -247,6 +247,14 @@ impl Errand {
         match self {
             Self::LogIn(_) => "otp/send",
             Self::Relay(..) => "otp/relay",
+        }
+    }
+
+    /// What of a route it may take.
+    fn way(&self, route: Route) -> Route {
+        match self {
+            Self::LogIn(_) => route,
+            Self::Relay(_, lifetime) => route.of_lifetime(*lifetime),
         }
     }
 

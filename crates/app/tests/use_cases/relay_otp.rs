@@ -19,10 +19,11 @@ async fn relay(world: &mut World, seconds: u64) -> Result<SentOtp, RelayOtpError
     relay.relay(&world.caller, &world.line.phone, (code, lifetime), None).await
 }
 
-fn fixed(outcome: Result<SentOtp, RelayOtpError>) -> Option<Duration> {
+/// The lifetimes that it would have been taken with; none if it was sent.
+fn fixed(outcome: Result<SentOtp, RelayOtpError>) -> Vec<u64> {
     match outcome {
-        Err(RelayOtpError::FixedLifetime(fixed)) => Some(fixed),
-        Ok(_) => None,
+        Err(RelayOtpError::FixedLifetime(fixed)) => fixed.iter().map(Duration::as_secs).collect(),
+        Ok(_) => Vec::new(),
         Err(other) => panic!("{other:?}"),
     }
 }
@@ -56,36 +57,72 @@ async fn it_is_refused_in_a_mode_where_it_is_off_before_anything_is_asked() {
 #[tokio::test]
 async fn a_text_that_names_its_minutes_in_words_of_its_own_is_for_one_lifetime() {
     for (text, seconds, refused) in [
-        ("{code}, good for {minutes} minutes", 90, None),
-        ("{code} is your code", 90, None),
-        ("{code}, good for 10 minutes", 90, Some(600)),
-        ("{code} १० मिनट", 3_600, Some(600)),
-        ("{code}, good for 10 minutes", 600, None),
+        ("{code}, good for {minutes} minutes", 90, vec![]),
+        ("{code} is your code", 90, vec![]),
+        ("{code}, good for 10 minutes", 90, vec![600]),
+        ("{code} १० मिनट", 3_600, vec![600]),
+        ("{code}, good for 10 minutes", 600, vec![]),
     ] {
         let mut world = World::live();
         world.caller.project.relay = BOTH;
         world.caller.project.messages.text = Some(text.to_owned());
-        if refused.is_none() {
-            world.begins(Cost::Hold(Paise(30))).whatsapp(accepted());
+        world.caller.project.routing.whatsapp = Some(Vec::new());
+        if refused.is_empty() {
+            world.begins(Cost::Hold(Paise(20))).sms(accepted());
         }
-        assert_eq!(fixed(relay(&mut world, seconds).await), refused.map(Duration::from_secs));
+        assert_eq!(fixed(relay(&mut world, seconds).await), refused, "{text} {seconds}");
+    }
+}
+
+/// What is sent over by a relayed code that works ten minutes, or the lifetimes that it would be taken with.
+async fn way(
+    meta: Option<u32>,
+    msg91: Option<u32>,
+    text: Option<&str>,
+) -> Result<String, Vec<u64>> {
+    let mut world = World::live();
+    world.caller.project.relay = BOTH;
+    world.caller.project.messages.text = text.map(str::to_owned);
+    for (provider, minutes) in [("meta", meta), ("msg91", msg91)] {
+        world.fixed_minutes.extend(minutes.map(|minutes| (provider.to_owned(), minutes)));
+    }
+    let fits = |minutes: Option<u32>| minutes.is_none_or(|minutes| minutes == 10);
+    if fits(meta) {
+        // The dearest of the hops that are left.
+        world.begins(Cost::Hold(Paise(30))).whatsapp(accepted());
+    } else if fits(msg91) {
+        world.begins(Cost::Hold(Paise(20))).sms(accepted());
+    }
+    let refused = fixed(relay(&mut world, 600).await);
+    match world.messages().pop() {
+        Some(message) => Ok(message.channel.as_str().to_owned()),
+        None => Err(refused),
     }
 }
 
 #[tokio::test]
-async fn so_is_a_registered_text_of_any_provider_on_the_route() {
-    for (provider, seconds, refused) in [
-        ("meta", 600, Some(300)),
-        ("msg91", 600, Some(300)),
-        ("meta", 300, None),
-        ("other", 600, None),
+async fn a_provider_whose_registered_text_names_other_minutes_is_passed_over() {
+    let own = Some("{code}, good for 10 minutes");
+    for (meta, msg91, text, expected) in [
+        (None, None, None, Ok("whatsapp")),
+        (Some(5), None, None, Ok("sms")),
+        (Some(5), Some(10), None, Ok("sms")),
+        (None, Some(5), None, Ok("whatsapp")),
+        (Some(10), Some(5), None, Ok("whatsapp")),
+        (Some(5), Some(7), None, Err(vec![300, 420])),
+        (Some(5), Some(5), None, Err(vec![300])),
+        // What is registered with the provider goes out, whatever the project's own text says.
+        (Some(5), Some(7), own, Err(vec![300, 420])),
+        (Some(5), None, own, Ok("sms")),
     ] {
-        let mut world = World::live();
-        world.caller.project.relay = BOTH;
-        if refused.is_none() {
-            world.begins(Cost::Hold(Paise(30))).whatsapp(accepted());
-        }
-        world.fixed_minutes.insert(provider.to_owned(), 5);
-        assert_eq!(fixed(relay(&mut world, seconds).await), refused.map(Duration::from_secs));
+        let expected = expected.map(str::to_owned);
+        assert_eq!(way(meta, msg91, text).await, expected, "{meta:?} {msg91:?} {text:?}");
     }
+}
+
+#[test]
+fn the_refusal_names_every_lifetime_that_would_be_taken() {
+    let refused = RelayOtpError::FixedLifetime(vec![seconds(300), seconds(600)]);
+    let said = "the registered text is for codes that work for 300 or 600 seconds";
+    assert_eq!(refused.to_string(), said);
 }

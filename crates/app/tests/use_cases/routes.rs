@@ -73,7 +73,7 @@ fn a_provider_that_is_named_twice_is_one_stop_per_channel() {
     };
     assert_eq!(stops(routing), ["whatsapp:twilio", "sms:twilio", "sms:msg91"]);
     let (mut routes, project) = routes();
-    let again = Hop { channel: Channel::Whatsapp, provider: "meta".to_owned() };
+    let again = Hop::new(Channel::Whatsapp, "meta");
     routes.live.hops.insert(1, again);
     let route = routes.of(&project, KeyMode::Live);
     assert_eq!(route.hops.iter().filter(|hop| hop.provider == "meta").count(), 1);

@@ -90,6 +90,9 @@ pub struct Hop {
     pub channel: Channel,
     /// The name of the provider that serves it.
     pub provider: String,
+    /// The one lifetime that the text which it sends names, in words that no message can change; `None`: it names
+    /// none, or any.
+    pub only_for: Option<Duration>,
 }
 
 /// In which order a code is tried, and how patiently.
@@ -102,6 +105,23 @@ pub struct Route {
     pub receipt_window: Option<Duration>,
     /// How long a provider may be silent before its call is taken for lost.
     pub lease: Duration,
+}
+
+impl Hop {
+    /// A hop whose text names no lifetime, or any.
+    pub fn new(channel: Channel, provider: impl Into<String>) -> Self {
+        Self { channel, provider: provider.into(), only_for: None }
+    }
+}
+
+impl Route {
+    /// The route of a code that somebody else made and that works for `lifetime`: without the hops whose text names
+    /// another one.
+    #[must_use]
+    pub fn of_lifetime(mut self, lifetime: Duration) -> Self {
+        self.hops.retain(|hop| hop.only_for.is_none_or(|only| only == lifetime));
+        self
+    }
 }
 
 /// One try to deliver a code over one channel.

@@ -12,7 +12,7 @@ fn id(number: u8) -> AttemptId {
 }
 
 fn route() -> Route {
-    let hop = |channel| Hop { channel, provider: "fake".to_owned() };
+    let hop = |channel| Hop::new(channel, "fake");
     Route {
         hops: vec![hop(Channel::Whatsapp), hop(Channel::Sms)],
         receipt_window: Some(WINDOW),
@@ -138,7 +138,7 @@ fn a_late_failure_of_the_first_channel_leaves_the_second_alone() {
 }
 
 fn two_providers_each() -> Route {
-    let hop = |channel, provider: &str| Hop { channel, provider: provider.to_owned() };
+    let hop = |channel, provider: &str| Hop::new(channel, provider);
     Route {
         hops: vec![
             hop(Channel::Whatsapp, "one"),

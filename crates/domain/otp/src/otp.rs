@@ -6,6 +6,7 @@ use dwar_kernel::{
     AttemptId, BlindIndex, Event, EventKind, EventPhone, KeyMode, OtpId, ProjectId, Sealed,
     Subject, Timestamp, words,
 };
+use std::borrow::Cow;
 use std::time::Duration;
 
 words! {
@@ -250,6 +251,14 @@ impl Otp {
         }
     }
 
+    /// What of a route it may take: one of somebody else goes past texts that name another lifetime.
+    fn way<'route>(&self, route: &'route Route) -> Cow<'route, Route> {
+        match (self.expires_at - self.created_at).to_std() {
+            Ok(lifetime) if self.is_relayed() => Cow::Owned(route.clone().of_lifetime(lifetime)),
+            _ => Cow::Borrowed(route),
+        }
+    }
+
     /// Applies a report on one of its attempts; see [`Delivery::report`].
     ///
     /// When every channel has failed there is no active code; the sealed code is dropped once
@@ -263,7 +272,7 @@ impl Otp {
         now: Timestamp,
     ) -> DeliveryStep {
         let wanted = self.state.is_wanted() && now < self.expires_at;
-        let step = self.delivery.report(attempt, report, wanted, route, next, now);
+        let step = self.delivery.report(attempt, report, wanted, &self.way(route), next, now);
         if self.delivery.status == DeliveryStatus::Failed {
             self.void();
         }

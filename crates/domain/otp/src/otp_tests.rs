@@ -21,7 +21,7 @@ fn otp() -> Otp {
     let phone = BlindIndex([3; 32]);
     let code: Code = "123456".parse().unwrap();
     let route = Route {
-        hops: vec![Hop { channel: Channel::Sms, provider: "fake".to_owned() }],
+        hops: vec![Hop::new(Channel::Sms, "fake")],
         receipt_window: None,
         lease: Duration::from_secs(30),
     };
@@ -157,4 +157,25 @@ fn a_code_that_reached_nobody_is_void_and_its_sealed_form_goes() {
     let first = otp.delivery.attempts[0].id;
     otp.report(first, Report::Failed(crate::Reason::Timeout), &route, first, at(1));
     assert_eq!((otp.state, otp.sealed_code), (OtpState::Void, None));
+}
+
+#[test]
+fn a_code_of_somebody_else_goes_past_a_text_that_names_another_lifetime() {
+    let hop = |provider, seconds| Hop {
+        only_for: Some(Duration::from_secs(seconds)),
+        ..Hop::new(Channel::Sms, provider)
+    };
+    let route = Route {
+        hops: vec![Hop::new(Channel::Sms, "fake"), hop("five", 300), hop("ten", 600)],
+        receipt_window: None,
+        lease: Duration::from_secs(30),
+    };
+    for (state, next) in [(OtpState::Relayed, "ten"), (OtpState::Active, "five")] {
+        let mut otp = Otp { state, ..otp() };
+        let first = otp.delivery.attempts[0].id;
+        let second = "00000000-0000-7000-8000-000000000004".parse().unwrap();
+        let refused = Report::Failed(crate::Reason::ProviderUnavailable);
+        let step = otp.report(first, refused, &route, second, at(1));
+        assert!(matches!(step, DeliveryStep::Try(tried) if tried.provider == next), "{state:?}");
+    }
 }

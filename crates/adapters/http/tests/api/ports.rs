@@ -162,6 +162,7 @@ impl Ports {
                 gateways: gateways.collect::<HashMap<_, _>>(),
                 test: route,
                 fixed_minutes: HashMap::new(),
+                login_lifetime: minutes(10),
             },
             sources: self.sources,
             hook_formats: |_| &PlainFormat,

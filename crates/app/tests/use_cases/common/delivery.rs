@@ -205,7 +205,7 @@ impl World {
 
     /// Live over the two providers, test over the sandbox.
     pub fn routes(&mut self) -> Routes {
-        let hop = |channel| Hop { channel, provider: "sandbox".to_owned() };
+        let hop = |channel| Hop::new(channel, "sandbox");
         let live = self.make.route();
         let test =
             Route { hops: [Channel::Whatsapp, Channel::Sms].map(hop).to_vec(), ..live.clone() };
@@ -216,7 +216,8 @@ impl World {
         ];
         let gateways = gateways.map(|(name, gateway)| (name.to_owned(), Arc::new(gateway) as _));
         let fixed_minutes = self.fixed_minutes.clone();
-        Routes { live, test, gateways: HashMap::from(gateways), fixed_minutes }
+        let gateways = HashMap::from(gateways);
+        Routes { live, test, gateways, fixed_minutes, login_lifetime: minutes(10) }
     }
 }
 
