@@ -10,8 +10,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Keeps every other process out: SQLite then has no index of the log in a file of its own.
-const EXCLUSIVELY: &str = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT; \
-                           SELECT count(*) FROM sqlite_schema";
+const EXCLUSIVELY: &str = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT";
 /// Brings all of the log into the database, and leaves an empty one.
 const FOLD: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 

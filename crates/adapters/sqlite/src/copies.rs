@@ -165,10 +165,12 @@ fn lines(connection: &mut SqliteConnection, query: &str) -> Result<Vec<String>, 
 
 /// diesel passes no result code on, so the texts of `sqlite3_errstr` have to tell.
 pub(crate) fn told(cause: QueryError) -> FileError {
+    const DAMAGED: [&str; 3] =
+        ["database disk image is malformed", "malformed database schema", "file is not a database"];
     let text = cause.to_string();
     match text.as_str() {
         "database is locked" => FileError::InUse,
-        "database disk image is malformed" | "file is not a database" => FileError::Damaged(text),
+        _ if DAMAGED.iter().any(|begin| text.starts_with(begin)) => FileError::Damaged(text),
         _ => FileError::Query(cause),
     }
 }

@@ -176,6 +176,7 @@ async fn the_public_keys_are_cached_and_revalidated() {
     };
     assert_snapshot!(get("\"other\"").await.text(), @r#"
         200
+        access-control-allow-origin: *
         cache-control: public, max-age=300
         content-type: application/json
         etag: "v1"
@@ -186,6 +187,7 @@ async fn the_public_keys_are_cached_and_revalidated() {
         "#);
     assert_snapshot!(get("\"v1\"").await.text(), @r#"
         304
+        access-control-allow-origin: *
         cache-control: public, max-age=300
         etag: "v1"
         x-content-type-options: nosniff
