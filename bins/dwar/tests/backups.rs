@@ -359,6 +359,14 @@ async fn what_cannot_be_restored_changes_nothing() {
     for arguments in [&["restore"][..], &["restore", "good.db", "--in-place"]] {
         assert_eq!(world.run(arguments).status.code(), Some(2));
     }
+    // Nor is anything written that the disk has no room for.
+    for arguments in [&["backup", "much.db"][..], &["restore", "good.db"]] {
+        let mut command = world.command(arguments);
+        let said =
+            refused(&command.env("DWAR__DATABASE__MIN_FREE_MB", "10000000").output().unwrap());
+        assert!(said.contains("MiB free"), "{said}");
+        assert_eq!(beside(&world, ""), known, "{arguments:?} left something");
+    }
     world.cli(&["restore", "good.db"]);
 }
 
