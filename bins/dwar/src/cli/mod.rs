@@ -38,8 +38,8 @@ use std::process::ExitCode;
 /// Phone one-time-password authentication that a team runs itself.
 ///
 /// Without a command, `dwar` serves. Settings come from dwar.toml (or --config), then from
-/// DWAR__SECTION__KEY variables, then from those of --env-file. Logs go to standard error, answers to standard output. Exit
-/// status: 0 done, 1 refused or failed, 2 wrong usage.
+/// DWAR__SECTION__KEY variables, then from those of --env-file. Logs go to standard error, answers to
+/// standard output. Exit status: 0 done, 1 refused or failed, 2 wrong usage.
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 struct Args {

@@ -155,6 +155,11 @@ pub fn available(config: &Config) -> Result<Available, WiringError> {
             return Err(invalid(key, objection).into());
         }
     }
+    let known = |name: &str| BUILT_IN.contains(&name) || available.0.contains_key(name);
+    if let Some(name) = config.gateways.fixed_minutes.keys().find(|name| !known(name)) {
+        let problem = format!("there is no provider called `{name}`");
+        return Err(invalid("gateways.fixed_minutes", problem).into());
+    }
     Ok(available)
 }
 

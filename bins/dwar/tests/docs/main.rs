@@ -222,6 +222,29 @@ fn every_setting_exists() {
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
+/// A shell takes `&`, `$` and quotes for its own: files of variables are for systemd and `--env-file`.
+#[test]
+fn no_page_has_a_shell_read_a_file_of_variables() {
+    let repository = Repository::open();
+    let packaged = repository
+        .files
+        .iter()
+        .filter(|file| file.starts_with("packaging/") && repository.root.join(file).is_file());
+    let mut found = Vec::new();
+    for file in repository.pages().chain(packaged) {
+        for line in repository.read(file).lines().map(|line| line.replace('\\', "")) {
+            let words: Vec<&str> = line.split([' ', ';', '`', '&', '(', ')']).collect();
+            let reads =
+                |pair: &[&str]| ["source", "."].contains(&pair[0]) && pair[1].ends_with(".env");
+            if words.windows(2).any(reads) || line.contains("set -a") || line.contains("export $(")
+            {
+                found.push(format!("{file}: {line}"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 /// Comments cite sections as "docs/contract.md, Guess budget".
 #[test]
 fn every_cited_section_of_the_contract_exists() {

@@ -125,12 +125,15 @@ fn a_file_of_variables_with_a_slip_is_told_by_its_line_and_never_by_its_content(
 
 #[test]
 fn minutes_that_a_provider_fixed_can_be_said_everywhere() {
-    const MINUTES: &str = "{ whatsapp_cloud = 10, my-vendor = 5 }";
+    const MINUTES: &str = "{ whatsapp_cloud = 10, msg91 = 5 }";
     let configured = |world: &World, arguments: &[&str]| {
         let report: Value = serde_json::from_slice(&world.run(arguments).stdout).unwrap();
         assert_eq!(report["checks"][0]["status"], "ok", "{report}");
+        let gateways = report["checks"].as_array().unwrap().last().unwrap();
+        assert_eq!((&gateways["name"], &gateways["status"]), (&json!("gateways"), &json!("ok")));
     };
     let world = World::new(Database::sqlite());
+    world.cli(&["migrate"]);
     let write = |name: &str, text: String| {
         std::fs::write(world.database.folder().join(name), text).unwrap();
     };
@@ -142,5 +145,12 @@ fn minutes_that_a_provider_fixed_can_be_said_everywhere() {
     {
         configured(&world, &["doctor", "--json", option, file]);
     }
-    configured(&world.with("DWAR__GATEWAYS__FIXED_MINUTES", MINUTES), &["doctor", "--json"]);
+    let world = world.with("DWAR__GATEWAYS__FIXED_MINUTES", MINUTES);
+    configured(&world, &["doctor", "--json"]);
+    let world = world.with("DWAR__GATEWAYS__FIXED_MINUTES", "{ whatsapp = 10 }");
+    let told = refusal(&world, &["serve"]);
+    assert!(
+        told.contains("gateways.fixed_minutes: there is no provider called `whatsapp`"),
+        "{told}"
+    );
 }
