@@ -2,7 +2,7 @@
 
 use rustix::process::{getegid, geteuid, getgroups};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// To read or to write.
 const OTHERS: u32 = 0o006;
@@ -13,8 +13,13 @@ const ROOT: u32 = 0;
 /// One sentence for each of `files` that somebody else may read or write, with what is in it as its object: its
 /// owner is neither root nor us, or others may, or a group that is not ours. One that is not there yet is made
 /// by this program, for its owner alone.
-pub fn open_to_others(files: impl IntoIterator<Item = (PathBuf, &'static str)>) -> Vec<String> {
-    let us = Us::here();
+///
+/// Root looks after the service of whoever owns `folder`, who is one of us then.
+pub fn open_to_others(
+    files: impl IntoIterator<Item = (PathBuf, &'static str)>,
+    folder: &Path,
+) -> Vec<String> {
+    let us = Us::of(folder);
     let open = |(path, holds): (PathBuf, &str)| {
         let file = std::fs::metadata(&path).ok()?;
         let (owner, group, mode) = (file.uid(), file.gid(), file.mode() & 0o777);
@@ -29,27 +34,24 @@ pub fn open_to_others(files: impl IntoIterator<Item = (PathBuf, &'static str)>) 
     files.into_iter().filter_map(open).collect()
 }
 
-/// Who this process is, and the service that it belongs to.
+/// Who this process is, or is the service of.
 struct Us {
-    /// Our own first.
     users: Vec<u32>,
-    /// The primary one first.
     groups: Vec<u32>,
 }
 
 impl Us {
-    fn here() -> Self {
-        let more = getgroups().unwrap_or_default();
-        let groups = [getegid()].into_iter().chain(more).map(|group| group.as_raw()).collect();
-        let mut us = Self { users: vec![geteuid().as_raw()], groups };
-        // Root looks after a service that runs as somebody else, in whose folder it works then.
-        if us.users == [ROOT]
-            && let Ok(folder) = std::fs::metadata(".")
+    fn of(folder: &Path) -> Self {
+        let mut users = vec![geteuid().as_raw()];
+        let mut groups = vec![getegid().as_raw()];
+        groups.extend(getgroups().unwrap_or_default().into_iter().map(|group| group.as_raw()));
+        if users == [ROOT]
+            && let Ok(folder) = std::fs::metadata(folder)
         {
-            us.users.push(folder.uid());
-            us.groups.push(folder.gid());
+            users.insert(0, folder.uid());
+            groups.insert(0, folder.gid());
         }
-        us
+        Self { users, groups }
     }
 
     /// The command that closes FILE to everybody else; `None` if it is closed.
@@ -116,7 +118,7 @@ mod tests {
     fn what_is_told_names_file_owner_mode_and_remedy() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
-        let found = || open_to_others([(path.clone(), "the key")]);
+        let found = || open_to_others([(path.clone(), "the key")], dir.path());
         assert!(found().is_empty());
         std::fs::write(&path, "x").unwrap();
         std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
@@ -126,7 +128,7 @@ mod tests {
         assert!(told.contains("has mode 0644") && told.contains("chmod 600 /"), "{told}");
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert_eq!(open_to_others([(link, "the key")]).len(), 1);
+        assert_eq!(open_to_others([(link, "the key")], dir.path()).len(), 1);
         std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         assert!(found().is_empty());
     }

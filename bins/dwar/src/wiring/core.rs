@@ -162,7 +162,8 @@ pub fn open_files(config: &Config) -> Result<Vec<String>, WiringError> {
     files.extend(config.secret_files.iter().cloned().map(|path| (path, "the secrets in it")));
     let providers = config.gateways.generic_files.iter().cloned();
     files.extend(providers.map(|path| (path, "a provider's credentials")));
-    Ok(modes::open_to_others(files))
+    let folder = data_folder(config)?.unwrap_or_else(|| PathBuf::from("."));
+    Ok(modes::open_to_others(files, &folder))
 }
 
 /// The file that the master key is kept in, if it is kept in one.
