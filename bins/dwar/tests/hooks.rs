@@ -25,6 +25,7 @@ on_both_databases! {
     what_is_no_object_is_refused_in_the_words_of_the_format;
 }
 
+#[derive(Clone)]
 struct Hook {
     id: String,
     secret: String,
@@ -376,6 +377,17 @@ async fn strangers_take_no_place_of_a_hook(database: Database) {
     tokio::time::sleep(Duration::from_millis(2_500)).await;
     done(&genuine(&theirs, "4444").await);
     drop(crowd);
+
+    // Many that look right and are of no hook are looked up a few at a time, and nobody waits for them long.
+    let flood = (0..200).map(|number| {
+        let unknown =
+            Hook { id: format!("0199a000-0000-7000-8000-{number:012}"), ..theirs.clone() };
+        answer(signed(&service, &unknown, "{}"))
+    });
+    let flood = futures_util::future::join_all(flood);
+    let (flood, answered) = tokio::join!(flood, genuine(&ours, "5555"));
+    done(&answered);
+    assert!(flood.iter().all(|it| matches!(it.status.as_u16(), 401 | 429 | 503)));
 }
 
 /// Serde reads the members of a struct from an array, too.
