@@ -150,5 +150,8 @@ pub fn renamed() -> ProjectChange {
 
 /// The store is out of reach, says the answer.
 pub fn assert_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
-    assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+    let is_away = |cause: &StoreError| {
+        matches!(cause, StoreError::Unavailable(_) | StoreError::Unreachable { .. })
+    };
+    assert!(answer.as_ref().is_err_and(is_away), "{answer:?}");
 }
