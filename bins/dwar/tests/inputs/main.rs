@@ -3,15 +3,47 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 
+mod alike;
+#[path = "../common/mod.rs"]
 mod common;
+mod rows;
 
 use common::{Answer, Database, Person, Program, Service, World};
 use reqwest::Method;
+use rows::{
+    a_row_that_cannot_be_read_costs_its_own_project_alone, a_value_of_one_member_stops_nobody,
+    what_breaks_a_rule_of_today_is_read_and_shown_and_said_in_no_token,
+};
 use serde_json::{Value, json};
 
 /// A thousand crore rupees, in paise.
 const MOST: i64 = 1_000_000_000_000;
 const NOBODY: &str = "0199a000-0000-7000-8000-000000000000";
+
+/// The command line of the real binary.
+struct Commands<'a>(&'a World);
+
+impl alike::Cli for Commands<'_> {
+    async fn run(&self, arguments: &[&str]) -> Option<Value> {
+        // No argument of a process holds it.
+        if arguments.iter().any(|it| it.contains('\0')) {
+            return None;
+        }
+        let ran = self.0.run(&[arguments, &["--json"]].concat());
+        ran.status.success().then(|| serde_json::from_slice(&ran.stdout).unwrap())
+    }
+}
+
+/// As six hundred values do in one process (`src/cli/alike_tests.rs`).
+async fn every_door_keeps_and_shows_the_same(database: Database) {
+    let first = service(database);
+    let doors = alike::Doors::open(Commands(&first.world), first.dashboard(), "first").await;
+    let kept = alike::write(&doors, 2, 50).await;
+    assert!(kept.taken > 10 && kept.refused > 10, "{} {}", kept.taken, kept.refused);
+    let again = Service::start_in(first.kill());
+    let doors = alike::Doors::open(Commands(&again.world), again.dashboard(), "second").await;
+    kept.is_there(&doors).await;
+}
 
 fn service(database: Database) -> Service {
     Service::start_in(World::new(database).with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0"))
@@ -251,6 +283,10 @@ async fn no_amount_and_no_balance_is_beyond_its_bound(database: Database) {
 }
 
 on_both_databases! {
+    every_door_keeps_and_shows_the_same;
+    a_value_of_one_member_stops_nobody;
+    what_breaks_a_rule_of_today_is_read_and_shown_and_said_in_no_token;
+    a_row_that_cannot_be_read_costs_its_own_project_alone;
     the_admin_api_refuses_what_no_store_keeps_before_it_writes_anything;
     pages_refuse_what_no_store_keeps_before_they_write_anything;
     no_amount_and_no_balance_is_beyond_its_bound;
