@@ -57,22 +57,15 @@ impl Claim {
     /// # Errors
     /// [`FileError`] if anything fails; the former database is there.
     pub fn put(mut self, new: &Path, aside: &Path) -> Result<(), FileError> {
-        match &mut self.database {
-            Some(database) => {
-                database.batch_execute(FOLD).map_err(told)?;
-                if std::fs::metadata(beside(&self.path, "-wal")).is_ok_and(|log| log.len() > 0) {
-                    return Err(FileError::InUse);
-                }
-                self.drop_beside(&["-wal", "-journal", "-shm"])?;
-            }
+        if self.fold()? {
+            self.drop_beside(&["-wal", "-journal", "-shm"])?;
+        } else {
             // What SQLite cannot read may be mended by somebody, with its log.
-            None => {
-                for suffix in ["-wal", "-journal"] {
-                    let moved = std::fs::rename(beside(&self.path, suffix), beside(aside, suffix));
-                    unless_missing(moved)?;
-                }
-                self.drop_beside(&["-shm"])?;
+            for suffix in ["-wal", "-journal"] {
+                let moved = std::fs::rename(beside(&self.path, suffix), beside(aside, suffix));
+                unless_missing(moved)?;
             }
+            self.drop_beside(&["-shm"])?;
         }
         // What belonged to the former one is gone for good before another takes its place.
         self.sync()?;
@@ -85,6 +78,18 @@ impl Claim {
             std::fs::remove_file(new)?;
         }
         Ok(self.sync()?)
+    }
+
+    /// Brings all of the former database into its one file; `false` if there is none, or SQLite cannot
+    /// read it.
+    fn fold(&mut self) -> Result<bool, FileError> {
+        let Some(database) = &mut self.database else { return Ok(false) };
+        match database.batch_execute(FOLD).map_err(told) {
+            Err(FileError::Damaged(_)) => return Ok(false),
+            folded => folded?,
+        }
+        let log = std::fs::metadata(beside(&self.path, "-wal")).map_or(0, |log| log.len());
+        if log == 0 { Ok(true) } else { Err(FileError::InUse) }
     }
 
     fn drop_beside(&self, suffixes: &[&str]) -> io::Result<()> {
