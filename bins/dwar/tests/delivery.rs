@@ -21,6 +21,7 @@ on_both_databases! {
     a_project_chooses_its_own_providers_and_text;
     a_provider_that_asks_for_a_pause_is_passed_over;
     a_relayed_code_goes_past_a_text_of_other_minutes;
+    a_relayed_code_goes_past_a_provider_of_other_minutes;
     a_text_is_judged_by_ten_digits_and_one_that_is_stored_still_goes_out;
     a_thousand_sends_through_twenty_crashes;
 }
@@ -244,6 +245,34 @@ async fn a_relayed_code_goes_past_a_text_of_other_minutes(database: Database) {
     assert!(refused.text.contains("for codes that work for 600 seconds"), "{}", refused.text);
     refused.refused(422, "INVALID_FIELD");
     relay("9876543213", 600).await.ok();
+}
+
+async fn a_relayed_code_goes_past_a_provider_of_other_minutes(database: Database) {
+    let plays = |provider: &str, to: &str| match (provider, to.chars().last()) {
+        ("text", Some('1')) => Play::Unavailable,
+        _ => Play::Accept,
+    };
+    let vendor = Vendor::start(0, plays).await;
+    let world = vendor.carry(World::new(database));
+    let world = world.with("DWAR__GATEWAYS__FIXED_MINUTES", "{ wa = 5, text = 10 }");
+    let service = Service::start_in(world);
+    let project = service.world.project("10");
+    service.world.cli(&["project", "set", "--project", &project.id, "--relay-live", "on"]);
+    let relay = async |phone: &str, seconds: u32| {
+        let body = json!({ "phone": phone, "code": "48291", "expires_in": seconds });
+        service.post(&project.live, "/v1/otp/relay", body).await
+    };
+    for (phone, seconds, channel) in
+        [("9876543212", 300, "whatsapp"), ("9876543212", 600, "sms"), ("9876543213", 600, "sms")]
+    {
+        assert_eq!(relay(phone, seconds).await.ok()["channel"], channel, "{phone} {seconds}");
+    }
+    relay("9876543211", 600).await.refused(500, "SMS_FAILED");
+    let refused = relay("9876543213", 60).await;
+    assert!(refused.text.contains("codes that work for 300 or 600 seconds"), "{}", refused.text);
+    refused.refused(422, "INVALID_FIELD");
+    // A login code goes by the whole route: its text is what the operator registered.
+    assert_eq!(service.send(&project.live, "9876543214").await.ok()["channel"], "whatsapp");
 }
 
 async fn a_text_is_judged_by_ten_digits_and_one_that_is_stored_still_goes_out(database: Database) {
