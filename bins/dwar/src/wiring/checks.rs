@@ -228,12 +228,19 @@ async fn master_key(core: &Core) -> Result<Finding, StoreError> {
         Err(StoreError::Foreign(told)) => return Ok(failed(told, OBEY)),
         known => known?,
     };
-    core.parts.signer.public_keys(core.parts.tools.now()).await?;
-    Ok(replacement(&core.keys.given, &known))
+    let opened = core.parts.signer.public_keys(core.parts.tools.now()).await;
+    let (finding, missing) = replacement(&core.keys.given, &known);
+    match opened {
+        // Even signing keys were encrypted by one that is missing.
+        Err(_) if missing => Ok(Finding { status: Status::Failed, ..finding }),
+        Err(cause) => Err(cause),
+        Ok(_) => Ok(finding),
+    }
 }
 
-/// How far a replacement of the master key has come, as far as this configuration tells.
-fn replacement(given: &GivenKeys, known: &KnownKeys) -> Finding {
+/// How far a replacement of the master key has come, as far as this configuration tells; and whether it
+/// lacks a key that was used.
+fn replacement(given: &GivenKeys, known: &KnownKeys) -> (Finding, bool) {
     let (unused, missing) = (given.unused(known), given.missing(known));
     let in_use = known.masters.last() == Some(&given.master);
     if missing > 0 {
@@ -241,9 +248,9 @@ fn replacement(given: &GivenKeys, known: &KnownKeys) -> Finding {
             "{missing} earlier master keys are not in secrets.older_master_keys, so what they \
              encrypted cannot be read"
         );
-        return warning(told, "put them back into secrets.older_master_keys");
+        return (warning(told, "put them back into secrets.older_master_keys"), true);
     }
-    match (known.masters.len(), in_use, unused) {
+    let finding = match (known.masters.len(), in_use, unused) {
         (0, ..) | (1, true, 0) => ok("matches the stored data"),
         (count, true, 0) => {
             ok(format!("matches the stored data, some of it by {} earlier ones", count - 1))
@@ -257,7 +264,8 @@ fn replacement(given: &GivenKeys, known: &KnownKeys) -> Finding {
             "step 2 of replacing it: secrets.master_key encrypts from the next start with these settings",
             "restart every instance with these settings",
         ),
-    }
+    };
+    (finding, false)
 }
 
 async fn signing_keys(core: &Core) -> Result<Finding, StoreError> {
