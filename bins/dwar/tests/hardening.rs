@@ -235,6 +235,27 @@ fn files_are_for_us_and_root_and_a_group_of_ours() {
     assert!(run().0);
 }
 
+/// Root works for the service whose folder it is, from wherever it is.
+#[test]
+fn files_of_the_service_are_no_strangers_to_root() {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return;
+    }
+    let world = production();
+    let folder = world.database.folder();
+    chown(folder, Some(NOBODY), Some(NOBODY)).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let copy = elsewhere.path().join("copy.db");
+    let copy = copy.to_str().unwrap();
+    for arguments in [&["migrate"][..], &["backup", copy], &["restore", copy], &["doctor"]] {
+        let mut command = world.command(arguments);
+        let output = command.current_dir(elsewhere.path()).output().unwrap();
+        let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(output.status.success(), "{arguments:?}: {told}");
+        assert_eq!(fs::metadata(folder.join("dwar.db")).unwrap().uid(), NOBODY, "{arguments:?}");
+    }
+}
+
 #[test]
 fn development_stays_on_this_machine_unless_it_is_told_twice() {
     let world = World::new(Database::sqlite()).with("DWAR__HTTP__ADDRESS", "0.0.0.0:0");
