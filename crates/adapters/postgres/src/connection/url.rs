@@ -139,7 +139,7 @@ impl FromStr for PostgresUrl {
         let (hosts, ports): (Vec<&str>, Vec<&str>) = places.into_iter().unzip();
         let mut hosts = match options.last("host") {
             Some(hosts) => hosts.split(',').map(str::to_owned).collect(),
-            None => hosts.into_iter().map(|host| decoded(host)).collect::<Result<Vec<_>, _>>()?,
+            None => hosts.into_iter().map(decoded).collect::<Result<Vec<_>, _>>()?,
         };
         let addresses: Vec<String> = options
             .last("hostaddr")
