@@ -41,3 +41,11 @@ pub fn lines<T>(all: &[T], line: impl Fn(&T) -> String, none: &str) -> String {
     let lines: Vec<String> = all.iter().map(line).collect();
     if lines.is_empty() { none.to_owned() } else { lines.join("\n") }
 }
+
+#[cfg(test)]
+impl Answer {
+    /// What a program is told.
+    pub fn told(self) -> Value {
+        self.json
+    }
+}

@@ -1,6 +1,8 @@
 //! The command line: what can be asked, and how answers are printed.
 
 mod admin_token;
+#[cfg(test)]
+mod alike_tests;
 mod answer;
 mod audit;
 mod backup;
