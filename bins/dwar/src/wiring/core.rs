@@ -23,6 +23,8 @@ pub struct Core {
     pub config: Arc<Config>,
     pub database: Arc<dyn Database>,
     pub keys: Arc<Keyset>,
+    /// What was applied already, to a database that was made with its key.
+    applied: Vec<String>,
     pub parts: Parts,
     /// Where several instances share quotas; none if one process serves.
     pub leases: Option<Arc<dyn QuotaLeases>>,
@@ -88,7 +90,8 @@ impl Core {
         let policies = policies::all(&config)?;
         let Opened { stores, database, leases } =
             Opened::open(&location, &config.database, access)?;
-        let keys = Arc::new(Keyset::open(&source, &config, database.as_ref(), access).await?);
+        let (keys, applied) = Keyset::open(&source, &config, database.as_ref(), access).await?;
+        let keys = Arc::new(keys);
         let vault = keys.vault.clone();
         let issuer = config.tokens.issuer.clone();
         let signer = JosekitSigner::new(stores.signing_keys.clone(), vault.clone(), issuer);
@@ -99,13 +102,14 @@ impl Core {
             codes: keys.codes.clone(),
             policies,
         };
-        Ok(Self { config: Arc::new(config), database, keys, parts, leases })
+        Ok(Self { config: Arc::new(config), database, keys, applied, parts, leases })
     }
 
     /// Brings the database up to date if it belongs to the keys of this process, and names what was
     /// applied; else changes nothing.
     pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
-        self.database.migrate(self.keys.clone()).await
+        let now = self.database.migrate(self.keys.clone()).await?;
+        Ok(self.applied.iter().cloned().chain(now).collect())
     }
 
     /// The keys that the database was used with.

@@ -63,27 +63,27 @@ pub struct Keyset {
 
 impl Keyset {
     /// Reads the keys. Where the file of the master key is missing, one is made together with a database
-    /// that is new, unless this is only to read.
+    /// that is new, unless this is only to read; gives the migrations that made the database, too.
     pub async fn open(
         source: &KeySource,
         config: &Config,
         database: &dyn Database,
         access: Access,
-    ) -> Result<Self, WiringError> {
+    ) -> Result<(Self, Vec<String>), WiringError> {
         let path = match (read(source, config)?, source) {
-            (Some(keys), _) => return Ok(keys),
+            (Some(keys), _) => return Ok((keys, Vec::new())),
             (None, KeySource::File(path)) => path,
-            (None, _) => return Self::of(&draw(), config),
+            (None, _) => return Ok((Self::of(&draw(), config)?, Vec::new())),
         };
         let key = draw();
         let draft = Self { draft: Some((path.clone(), key.to_text())), ..Self::of(&key, config)? };
         if access == Access::Read {
-            return Ok(draft);
+            return Ok((draft, Vec::new()));
         }
         let made = database.migrate(Arc::new(draft)).await;
         match (read(source, config)?, made) {
             // Made by this process, or by another that was faster.
-            (Some(keys), _) => Ok(keys),
+            (Some(keys), made) => Ok((keys, made.unwrap_or_default())),
             (None, Err(StoreError::Foreign(told))) => Err(WiringError::OtherKeys(told)),
             (None, Err(cause)) => Err(WiringError::KeyNotMade { path: path.clone(), cause }),
             (None, Ok(_)) => Err(WiringError::OtherKeys(lost(path))),
@@ -149,7 +149,7 @@ pub async fn check_file(config: &Config, file: &Path) -> Result<(), WiringError>
     let source = KeySource::of(&config.secrets, &Location::of(&config.database)?);
     let location = Location::Sqlite(file.to_path_buf());
     let database = Opened::open(&location, &config.database, Access::Read)?.database;
-    let keys = Keyset::open(&source, config, database.as_ref(), Access::Read).await?;
+    let (keys, _) = Keyset::open(&source, config, database.as_ref(), Access::Read).await?;
     let found = database.look_for_keys().await.map_err(WiringError::Store)?;
     keys.judge(&found).map(drop).map_err(WiringError::Store)
 }

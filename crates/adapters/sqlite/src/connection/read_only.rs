@@ -27,10 +27,11 @@ pub(crate) fn escaped(path: &str) -> String {
     path.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
 }
 
-/// Whether the file may be read, or is not there.
+/// Whether the file may be read, or is not there, but its folder is.
 pub(crate) fn may_read(path: &Path) -> std::io::Result<()> {
+    let folder_is_there = || path.parent().is_none_or(Path::exists);
     match rustix::fs::access(path, Access::READ_OK).map_err(std::io::Error::from) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
-        _ => Ok(()),
+        Err(cause) if cause.kind() == ErrorKind::NotFound && folder_is_there() => Ok(()),
+        read => read,
     }
 }
