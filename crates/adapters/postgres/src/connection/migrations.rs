@@ -6,6 +6,7 @@ use diesel::dsl::sql;
 use diesel::migration::{Migration, MigrationSource, MigrationVersion};
 use diesel::pg::Pg;
 use diesel::prelude::*;
+use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Bool};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use dwar_installation::{Found, KeyHolder, NewKeys};
@@ -55,18 +56,26 @@ pub(crate) fn look_for_keys(url: &str) -> Result<Found, StoreError> {
     Ok(key_checks::look(&mut conn, &lacking)?)
 }
 
-/// Reads the table of migrations, if there is one; a user who may only read does that, too.
+/// Reads the table of migrations, if there is one, which takes no right to write. Where there is none, tries to
+/// make it and takes that back: whoever lacks the right to set the database up is told so by every command.
 fn lacking(conn: &mut PgConnection) -> Result<Vec<Box<dyn Migration<Pg>>>, StoreError> {
-    let read = |conn: &mut PgConnection| {
-        let any: bool = diesel::select(sql::<Bool>(ANY)).get_result(conn)?;
-        match any {
-            false => Ok(Vec::new()),
-            true => __diesel_schema_migrations::table
-                .select(__diesel_schema_migrations::version)
-                .load::<String>(conn),
+    let any = diesel::select(sql::<Bool>(ANY)).get_result(conn).map_err(Failure::from)?;
+    let mut applied = Vec::new();
+    if any {
+        let versions = __diesel_schema_migrations::table
+            .select(__diesel_schema_migrations::version)
+            .load::<String>(conn);
+        applied = versions.map_err(Failure::from)?;
+    } else {
+        let made_and_taken_back = conn.transaction::<(), Failure, _>(|conn| {
+            conn.applied_migrations().map_err(StoreError::Failed)?;
+            Err(QueryError::RollbackTransaction.into())
+        });
+        match made_and_taken_back {
+            Ok(()) | Err(Failure::Query(QueryError::RollbackTransaction)) => {}
+            Err(cause) => return Err(cause.into()),
         }
-    };
-    let applied = read(conn).map_err(Failure::from)?;
+    }
     let applied = applied.into_iter().map(MigrationVersion::from).collect();
     pending_migrations(MIGRATIONS.migrations(), Ok(applied))
 }
