@@ -15,6 +15,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(30);
+const MASTER_KEY: &str = "q2PDHzIRjHzmUoFHWvSXPzC6tXjyEdDSQjUSLmK0TYE=";
 
 /// Asks one thing of each kind that needs the database, and the dashboard for a page.
 async fn ask(service: &Service, key: &str, pages: &str) -> Vec<Answer> {
@@ -44,6 +45,8 @@ async fn nobody_is_served_before_a_late_database_is_prepared() {
     let late = format!("{user}@127.0.0.1:{port}/{name}?sslmode=disable");
     let world = World::new(database)
         .with("DWAR__DATABASE__URL", &late)
+        // None is made while nobody knows whether the database is a new one.
+        .with("DWAR__SECRETS__MASTER_KEY", MASTER_KEY)
         .with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0");
     let service = Service::start_unprepared(world);
     let told = service.stderr();
@@ -93,6 +96,7 @@ async fn health_says_of_the_configured_service_whether_it_is_ready() {
             .with("DWAR__HTTP__ADDRESS", &format!("{address}:{port}"))
             .with("DWAR__HTTP__ALLOW_PUBLIC_DEVELOPMENT", "true")
             .with("DWAR__DATABASE__URL", database)
+            .with("DWAR__SECRETS__MASTER_KEY", MASTER_KEY)
             .with("DWAR__DEMO", "true")
     };
     let (status, told) = health(&on("127.0.0.1", "memory:"));
