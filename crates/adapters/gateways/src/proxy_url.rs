@@ -10,9 +10,7 @@ pub struct ProxyUrl(Secret);
 
 /// The text is no address of a proxy; says what would be one, without repeating it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "it is http:// or https:// and a host, such as http://proxy:3128, user and password percent-encoded"
-)]
+#[error("it is http:// or https:// and a host, such as http://proxy:3128")]
 pub struct InvalidProxyUrl;
 
 impl ProxyUrl {
