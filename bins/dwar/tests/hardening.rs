@@ -27,6 +27,7 @@ fn production() -> World {
         .with("DWAR__ENVIRONMENT", "production")
         .with("DWAR__GATEWAYS__WHATSAPP", "")
         .with("DWAR__GATEWAYS__SMS", "")
+        .with("DWAR__TOKENS__ISSUER", "https://otp.example.com")
 }
 
 /// Starts the service where it should not start; ends it if it does.
@@ -143,7 +144,7 @@ fn files_that_others_can_read_are_refused_in_production_and_told_in_development(
     let folder = world.database.folder().to_path_buf();
     world.cli(&["migrate"]);
     let config = folder.join("dwar.toml");
-    fs::write(&config, format!("[secrets]\nlookup_key = \"{KEY}\"\n")).unwrap();
+    fs::write(&config, "[metrics]\ntoken = \"4fd1c0a96e7b3825\"\n").unwrap();
     chmod(&config, 0o600);
     world.cli(&["migrate"]);
     for file in ["dwar.db.key", "dwar.db", "dwar.toml"] {
