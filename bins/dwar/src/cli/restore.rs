@@ -15,7 +15,7 @@ use dwar_sqlite::{Claim, FileError};
 use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 
 /// What lies beside a database.
@@ -188,7 +188,8 @@ impl Draft {
             };
             let copied = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&to);
             let copied = copied.and_then(|mut target| std::io::copy(&mut source, &mut target));
-            copied.map_err(|cause| about(&to)(format!("cannot be written: {cause}")))?;
+            let given = copied.and_then(|_| give_to_service(&to));
+            given.map_err(|cause| about(&to)(format!("cannot be written: {cause}")))?;
         }
         Ok(draft)
     }
@@ -208,6 +209,15 @@ impl Draft {
             let _ = std::fs::remove_file(beside(&self.0, suffix));
         }
     }
+}
+
+/// As root, makes the owner of its folder that of a file.
+fn give_to_service(file: &Path) -> std::io::Result<()> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let folder = std::fs::metadata(file.parent().unwrap_or(file))?;
+    chown(file, Some(folder.uid()), Some(folder.gid()))
 }
 
 impl Drop for Draft {
