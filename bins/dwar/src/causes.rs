@@ -271,7 +271,7 @@ const TEXTS: &[(&[&str], Cause)] = &[
     ),
     (&["read-only transaction"], READ_ONLY),
     (&["during recovery"], READ_ONLY),
-    (&["session is read-only"], READ_ONLY),
+    (&["postgresql is read-only"], READ_ONLY),
     (&["could not translate host name"], UNKNOWN_HOST),
     (
         &["connection refused"],
@@ -309,6 +309,13 @@ const TEXTS: &[(&[&str], Cause)] = &[
     (&["column ", " does not exist"], CHANGED),
     (&["no such table"], CHANGED),
     (&["no such column"], CHANGED),
+    (
+        &["file of the database is not where it was"],
+        cause(
+            "a file of the database was moved, replaced or removed while it is in use",
+            "put it back, or stop everything that uses it and start again",
+        ),
+    ),
     (
         &["file is not a database"],
         cause(

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use tokio_postgres::NoTls;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const MASTER_KEY: &str = "q2PDHzIRjHzmUoFHWvSXPzC6tXjyEdDSQjUSLmK0TYE=";
@@ -170,6 +171,46 @@ async fn signals_cut_no_send_off(database: Database) {
     for part in ["stopping: requests in flight finish", "already stopping", "\"stopped\""] {
         assert!(told.contains(part), "{part}: {told}");
     }
+}
+
+/// Another instance holds the lock of migrations; this one waits for it, with a key of its own and with
+/// one that is yet to be made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_start_that_waits_for_the_database_is_stopped_at_once() {
+    let database = Database::postgres().await;
+    let (other, connection) = tokio_postgres::connect(&database.url(), NoTls).await.unwrap();
+    let driving = tokio::spawn(connection);
+    other.batch_execute("SELECT pg_advisory_lock(1685545330)").await.unwrap();
+    let key = "q2PDHzIRjHzmUoFHWvSXPzC6tXjyEdDSQjUSLmK0TYE=";
+    // The server does not notice at once that one that waited is gone.
+    for (gone, key) in [(0, Some(key)), (1, None)] {
+        let world = World::new(Database::None).with("DWAR__DATABASE__URL", &database.url());
+        let world = match key {
+            Some(key) => world.with("DWAR__SECRETS__MASTER_KEY", key),
+            None => world,
+        };
+        let mut command = world.command(&["serve"]);
+        command.current_dir(database.folder()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND \
+                       database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        let until = Instant::now() + PATIENCE;
+        while database.number(waiting).await <= gone {
+            assert!(
+                Instant::now() < until && child.try_wait().unwrap().is_none(),
+                "it never waited"
+            );
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let asked = Instant::now();
+        signal("TERM", &child.id().to_string());
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && told.contains("stopped"), "{told}");
+        assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    }
+    driving.abort();
 }
 
 /// Whoever closes the terminal that a service was started in stops it, as Ctrl-C does.

@@ -42,11 +42,18 @@ pub fn on_threads<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T
 }
 
 async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
-    let signals = Signals::take()?;
+    let mut signals = Signals::take()?;
     // Before a database or a key is made: whoever cannot listen leaves nothing behind.
     let listeners = Listeners::take(&config)?;
     let patience = config.http.shutdown_timeout;
-    let core = Core::open(config, Access::Write).await?;
+    // A new database is made here, which may have to wait for others that do so.
+    let core = tokio::select! {
+        core = Core::open(config, Access::Write) => core?,
+        signal = signals.stop() => {
+            tracing::info!(signal, "stopped before the database was open");
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
     let prepared = Arc::new(SetOnce::new());
     let application = Application::build(core.clone(), listeners, Arc::clone(&prepared), lost)?;
     let addresses = application.server.addresses().to_vec();
@@ -59,7 +66,10 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
             // Health checks answer meanwhile, and so does the API once it is back.
             Err(cause) if cause.is_transient() => {
                 let advice = causes::usual(&cause).map(|usual| usual.advice);
-                tracing::warn!(error = %with_causes(&cause), advice, "the database is out of reach; trying again");
+                tracing::warn!(
+                    error = %with_causes(&cause), advice,
+                    "the database is out of reach; trying again"
+                );
                 keep_preparing(&core).await
             }
             done => done,
