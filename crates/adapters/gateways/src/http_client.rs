@@ -19,9 +19,9 @@ const REFUSED: &str = "the provider refused a message";
 const USER_AGENT: &str = concat!("dwar/", env!("CARGO_PKG_VERSION"));
 
 /// There is no TLS on this platform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no HTTP client can be made: check the platform's TLS")]
-pub struct UnusableHttpClient;
+#[derive(Debug, thiserror::Error)]
+#[error("no HTTP client can be made, check the platform's TLS: {}", with_causes(.0))]
+pub struct UnusableHttpClient(#[from] reqwest::Error);
 
 /// The pooled HTTP client that all gateways share; clones share its connections.
 ///
@@ -53,9 +53,9 @@ impl HttpClient {
             .timeout(timeout)
             .pool_idle_timeout(MAX_IDLE);
         if let Some(proxy) = proxy {
-            client = client.proxy(Proxy::all(proxy.expose()).map_err(|_| UnusableHttpClient)?);
+            client = client.proxy(Proxy::all(proxy.expose())?);
         }
-        client.build().map(Self).map_err(|_| UnusableHttpClient)
+        Ok(Self(client.build()?))
     }
 
     /// The start of a `POST` to `url`.

@@ -1,4 +1,4 @@
-use dwar_kernel::{http_date, retry_after};
+use dwar_kernel::{http_date, retry_after, with_causes};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
 use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
@@ -24,8 +24,8 @@ const LONGEST_REST: Duration = Duration::from_secs(300);
 
 /// No client can be made: the platform has no TLS, or no runtime is to be had.
 #[derive(Debug, thiserror::Error)]
-#[error("no HTTP client for traces can be made: check the platform's TLS")]
-pub struct UnusableClient;
+#[error("no HTTP client for traces can be made, check the platform's TLS: {0}")]
+pub struct UnusableClient(String);
 
 /// Posts spans to one collector. What it does not take is lost, and so is what comes while it asks not to be called;
 /// that is logged once, not per call.
@@ -59,10 +59,10 @@ impl Collector {
             .build();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok(Self {
-            client: client.map_err(|_| UnusableClient)?,
+            client: client.map_err(|cause| UnusableClient(with_causes(&cause)))?,
             url: format!("{}{PATH}", address.trim_end_matches('/')),
             about: about.into(),
-            runtime: runtime.map_err(|_| UnusableClient)?,
+            runtime: runtime.map_err(|cause| UnusableClient(cause.to_string()))?,
             away: AtomicBool::new(false),
             rests_until: Mutex::default(),
         })

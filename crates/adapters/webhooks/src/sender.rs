@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dwar_event::{Event, NotTaken, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
-use dwar_kernel::{Timestamp, http_date, retry_after};
+use dwar_kernel::{Timestamp, http_date, retry_after, with_causes};
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::header::{DATE, HeaderName, RETRY_AFTER};
 use reqwest::{Client, Response, redirect};
@@ -29,9 +29,9 @@ pub struct WebhookSettings {
 }
 
 /// The platform offers no TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no HTTP client can be made: check the platform's TLS")]
-pub struct UnusableClient;
+#[derive(Debug, thiserror::Error)]
+#[error("no HTTP client can be made, check the platform's TLS: {}", with_causes(.0))]
+pub struct UnusableClient(#[from] reqwest::Error);
 
 /// Posts events over HTTP. Follows no redirect, and reads nothing of an answer but its status and, where it is 429 or
 /// 503, how long to wait.
@@ -55,8 +55,7 @@ impl HttpWebhookSender {
         if !settings.allow_private {
             client = client.dns_resolver(Arc::new(PublicResolver));
         }
-        let client = client.build().map_err(|_| UnusableClient)?;
-        Ok(Self { client, settings })
+        Ok(Self { client: client.build()?, settings })
     }
 }
 

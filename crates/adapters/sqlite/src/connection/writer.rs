@@ -1,5 +1,5 @@
 use crate::connection::command::{BEGIN, COMMIT, RELEASE, ROLLBACK, ROLLBACK_TO, SAVEPOINT};
-use crate::connection::error::{Failure, is_full, unavailable};
+use crate::connection::error::{Failure, is_full, unavailable, unreachable};
 use crate::connection::place::{Place, misplaced};
 use crate::connection::pool::Synchronous;
 use crate::connection::remembered::{Changes, Remembered};
@@ -177,21 +177,22 @@ fn settle(batch: &mut Vec<Box<dyn Job>>, lost: Option<Loss>) {
         if lost.is_some() && reached && !job.was_reached() {
             rest.push(job);
         } else {
-            job.answer(lost);
+            job.answer(lost.clone());
         }
     }
     batch.append(&mut rest);
 }
 
 /// Why work was lost for no fault of its own.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// It was not begun.
     NoPlace,
     NoRoom,
     /// The file is not where it was.
     Misplaced,
-    Unknown,
+    /// Its commit failed, as SQLite says here.
+    Unknown(Arc<str>),
 }
 
 impl From<Loss> for StoreError {
@@ -200,7 +201,7 @@ impl From<Loss> for StoreError {
             Loss::NoPlace => unavailable("too many writes are waiting"),
             Loss::NoRoom => Self::NoRoom,
             Loss::Misplaced => misplaced(),
-            Loss::Unknown => unavailable("the write could not be committed"),
+            Loss::Unknown(cause) => unreachable("the write could not be committed", &*cause),
         }
     }
 }
@@ -212,7 +213,7 @@ fn judge(cause: &QueryError, lacked_room: bool, room: &Room) -> Loss {
         Loss::NoRoom
     } else {
         tracing::error!(%cause, "a commit failed");
-        Loss::Unknown
+        Loss::Unknown(cause.to_string().into())
     }
 }
 
@@ -310,7 +311,10 @@ where
         let answer = match (self.outcome, lost) {
             (Some(Err(cause)), _) => Err(cause),
             (Some(Ok(value)), None) => Ok(value),
-            (_, lost) => Err(lost.unwrap_or(Loss::Unknown).into()),
+            (_, lost) => {
+                let lost = lost.unwrap_or_else(|| Loss::Unknown("it was not begun".into()));
+                Err(lost.into())
+            }
         };
         // Whoever asked may have given up; the write stands all the same.
         let _ = self.reply.send(answer);

@@ -138,7 +138,7 @@ async fn a_failed_commit_fails_every_write_in_it_and_none_after_it() {
     drop(release);
     holder.await.unwrap().unwrap();
     for task in [first, breaker, last] {
-        assert!(matches!(task.await.unwrap(), Err(StoreError::Unavailable(_))));
+        assert!(matches!(task.await.unwrap(), Err(StoreError::Unreachable { .. })));
     }
     assert!(scene.notes().await.is_empty());
     scene.note("after").await.await.unwrap().unwrap();
@@ -155,7 +155,7 @@ async fn a_transaction_that_ended_under_its_writes_fails_them_and_none_that_wait
     let last = scene.note("last").await;
     drop(release);
     for task in [first, lost] {
-        assert!(matches!(task.await.unwrap(), Err(StoreError::Unavailable(_))));
+        assert!(matches!(task.await.unwrap(), Err(StoreError::Unreachable { .. })));
     }
     last.await.unwrap().unwrap();
     scene.note("after").await.await.unwrap().unwrap();
