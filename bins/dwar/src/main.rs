@@ -1,7 +1,6 @@
 //! Dwar: phone one-time-password authentication that a team runs itself.
 
 mod bounds;
-mod causes;
 mod cli;
 mod config;
 mod descriptors;

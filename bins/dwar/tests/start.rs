@@ -2,6 +2,8 @@
 //! what the start says of projects that cannot work, what one that cannot listen leaves behind, and what
 //! signals do. How settings are read: `start/settings.rs`.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
 mod common;
 #[path = "start/settings.rs"]
 mod settings;

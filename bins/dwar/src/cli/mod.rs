@@ -23,9 +23,9 @@ mod wallet;
 mod wallet_proof;
 mod webhook;
 
-use crate::causes::{self, Cause};
 use crate::config::{self, Config, ConfigError};
 use crate::owner::become_owner_of_data;
+use crate::wiring::causes::{self, Cause};
 use crate::wiring::{Access, Core, Location, WiringError};
 use crate::{hardening, telemetry};
 use answer::Answer;

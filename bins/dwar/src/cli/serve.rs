@@ -1,9 +1,9 @@
 use super::Failure;
 use super::signals::Signals;
-use crate::causes;
 use crate::config::Config;
 use crate::descriptors;
 use crate::telemetry::LostLines;
+use crate::wiring::causes;
 use crate::wiring::{Access, Application, Core, Listeners, StopHandle, keep_preparing, prepare};
 use dwar_app::CreatedProject;
 use dwar_kernel::{StoreError, with_causes};

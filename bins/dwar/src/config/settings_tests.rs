@@ -237,7 +237,7 @@ fn a_file_of_variables_wins_and_tells_what_it_is_not_read_for() {
         with("DWAR__DATABASE__URL=postgres://dwar:pw@127.0.0.1/d?port=1&sslmode=disable\n")
             .unwrap();
     assert!(config.database.url.expose().ends_with("?port=1&sslmode=disable"));
-    assert_eq!(config.secret_files, [file.clone()]);
+    assert_eq!(config.secret_files, std::slice::from_ref(&file));
     for (text, says) in [
         ("DWAR__HTTP__ADRESS=Sup3rS3cret\n", "did you mean `http.address`?"),
         ("PGPASSWORD=Sup3rS3cret\n", "PGPASSWORD is no setting: say it in DWAR__DATABASE__URL"),

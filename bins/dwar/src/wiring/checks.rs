@@ -1,7 +1,7 @@
 //! What a service needs, checked one by one: for `dwar doctor` and for the page of operations.
 
+use super::causes::{self, Cause};
 use crate::bounds;
-use crate::causes::{self, Cause};
 use crate::config::{Config, RunMode};
 use crate::wiring::{Core, Location, MIB, WiringError, open_files};
 use dwar_app::{ManageError, ManageProjects};

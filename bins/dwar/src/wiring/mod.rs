@@ -2,6 +2,7 @@
 
 mod application;
 mod background;
+pub mod causes;
 pub mod checks;
 mod core;
 mod dashboard;
