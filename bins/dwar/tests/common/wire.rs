@@ -46,6 +46,7 @@ impl Wire {
             match self.0.read(&mut part) {
                 Ok(0) => break,
                 Ok(count) => bytes.extend_from_slice(&part[..count]),
+                Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => {}
                 // A reset ends it too, but silence does not.
                 Err(cause) => {
                     assert_eq!(cause.kind(), std::io::ErrorKind::ConnectionReset, "{cause}");
