@@ -4,6 +4,7 @@
 pub(crate) mod cautions;
 pub(crate) mod command;
 pub(crate) mod error;
+pub(crate) mod file;
 pub(crate) mod lock;
 pub(crate) mod migrations;
 pub(crate) mod pace;
