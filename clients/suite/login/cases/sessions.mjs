@@ -8,6 +8,9 @@ async function isLive(world, access_token) {
   return (await world.service("POST", "/v1/session/validate", { access_token })).status === 200;
 }
 
+/** The tokens that an answer sets. How long they are good for is counted anew when they are given again. */
+const pair = ({ cookies }) => cookies.map(({ name, value }) => `${name}=${value}`).join();
+
 export default {
   "a refresh renews both cookies, and the body has no token": async (world) => {
     const { browser, answer: login } = await world.loggedIn();
@@ -35,8 +38,7 @@ export default {
   "two tabs that refresh at once get the same pair": async (world) => {
     const { browser } = await world.loggedIn();
     const answers = await Promise.all(Array.from({ length: 5 }, () => browser.post("refresh")));
-    const pairs = answers.map(({ cookies }) => cookies.map(({ name, value }) => `${name}=${value}`).join());
-    assert.deepEqual([new Set(pairs).size, answers[0].status], [1, 200]);
+    assert.deepEqual([new Set(answers.map(pair)).size, answers[0].status], [1, 200]);
     assert.equal(await isLive(world, browser.cookies.get(ACCESS)), true);
   },
 
@@ -46,7 +48,7 @@ export default {
     const lost = await browser.post("refresh");
     browser.cookies = before;
     const found = await browser.post("refresh");
-    assert.deepEqual(found.cookies, lost.cookies);
+    assert.equal(pair(found), pair(lost));
   },
 
   "without a session a refresh is refused, and the service is not asked": async (world) => {
