@@ -4,6 +4,7 @@ use super::Failure;
 use super::answer::Answer;
 use crate::config::Config;
 use crate::wiring::{Location, MIB, key_file};
+use dwar_sqlite::beside;
 use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -63,8 +64,7 @@ pub fn size_of(database: &Path) -> Result<u64, Failure> {
     let unusable = about(database);
     let file = std::fs::metadata(database);
     let file = file.map_err(|cause| unusable(format!("cannot be read: {cause}")))?;
-    let mut log = database.as_os_str().to_owned();
-    log.push("-wal");
+    let log = beside(database, "-wal");
     Ok(file.len() + std::fs::metadata(log).map_or(0, |log| log.len()))
 }
 
@@ -99,9 +99,7 @@ struct Draft(TempPath);
 
 impl Draft {
     fn begin(target: &Path) -> Result<Self, Failure> {
-        let mut name = target.as_os_str().to_owned();
-        name.push(".part");
-        let path = PathBuf::from(name);
+        let path = beside(target, ".part");
         // Follows no link, and takes no file that somebody else has put there.
         let made = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(&path);
         made.map_err(|cause| match cause.kind() {

@@ -11,7 +11,7 @@ use dwar_gateways::Secret;
 use dwar_installation::{HEARTBEAT, Instance};
 use dwar_kernel::Timestamp;
 use dwar_operator::By;
-use dwar_sqlite::{Claim, FileError};
+use dwar_sqlite::{Claim, FileError, beside};
 use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -129,12 +129,6 @@ fn aside(database: &Path, now: Timestamp) -> PathBuf {
     let others = (2..u32::MAX).map(|count| beside(&name, &format!("-{count}")));
     let mut names = std::iter::once(name.clone()).chain(others);
     names.find(|name| !name.exists()).unwrap_or(name)
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 fn answer(file: Option<&Path>, kept: Option<&Path>, settled: &Settled) -> Answer {

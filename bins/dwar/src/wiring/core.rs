@@ -11,7 +11,7 @@ use dwar_installation::KnownKeys;
 use dwar_josekit::JosekitSigner;
 use dwar_kernel::{StoreError, with_causes};
 use dwar_ratelimit::QuotaLeases;
-use dwar_sqlite::OpenError;
+use dwar_sqlite::{OpenError, beside};
 use dwar_system::{SystemClock, SystemEntropy};
 use dwar_webhooks::{HttpWebhookSender, UnusableClient};
 use std::path::{Path, PathBuf};
@@ -156,12 +156,7 @@ pub fn open_files(config: &Config) -> Result<Vec<String>, WiringError> {
         files.push((path, "the master key"));
     }
     if let Location::Sqlite(path) = &location {
-        let beside = |suffix: &str| {
-            let mut name = path.clone().into_os_string();
-            name.push(suffix);
-            (PathBuf::from(name), "the database")
-        };
-        files.extend(["", "-wal", "-shm"].map(beside));
+        files.extend(["", "-wal", "-shm"].map(|suffix| (beside(path, suffix), "the database")));
     }
     files.extend(config.secret_files.iter().cloned().map(|path| (path, "the secrets in it")));
     let providers = config.gateways.generic_files.iter().cloned();

@@ -180,7 +180,7 @@ fn utf8(path: &Path) -> Result<&str, FileError> {
 }
 
 /// The name of a file beside a database: `dwar.db-wal`.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

@@ -57,7 +57,7 @@ mod unreadable;
 pub use claim::{Claim, is_open_elsewhere};
 pub use connection::error::OpenError;
 pub use connection::pool::{Settings, SqliteStore, Synchronous};
-pub use copies::{FileError, copy, examine, recognise, settle};
+pub use copies::{FileError, beside, copy, examine, recognise, settle};
 
 /// As the ports that are said once call it.
 use SqliteStore as Store;

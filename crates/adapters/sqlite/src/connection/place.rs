@@ -1,4 +1,5 @@
 use crate::connection::error::unavailable;
+use crate::copies::beside;
 use dwar_kernel::StoreError;
 use std::fs::metadata;
 use std::os::unix::fs::MetadataExt;
@@ -25,11 +26,7 @@ impl Place {
         let mut paths = vec![database.to_path_buf()];
         // Beside the file itself, where the path is that of a link.
         if let Ok(file) = database.canonicalize() {
-            paths.extend(["-wal", "-shm"].map(|end| {
-                let mut path = file.clone().into_os_string();
-                path.push(end);
-                PathBuf::from(path)
-            }));
+            paths.extend(["-wal", "-shm"].map(|suffix| beside(&file, suffix)));
         }
         let known = |path: PathBuf| identity(&path).map(|file| (path, file));
         Self { files: paths.into_iter().filter_map(known).collect(), lost: AtomicBool::new(false) }
