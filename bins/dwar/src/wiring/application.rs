@@ -82,7 +82,7 @@ impl Application {
             requests,
             routes,
             sources,
-            hook_formats: dwar_hooks::format_of,
+            hook_formats: dwar_http::hooks::format_of,
             sender: core.webhook_sender()?,
         });
         let (database, restarts) = (core.database.clone(), Arc::<Restarts>::default());

@@ -12,6 +12,7 @@ mod caller;
 mod document;
 mod error;
 mod handlers;
+pub mod hooks;
 mod in_process;
 mod json;
 mod limits;

@@ -1,6 +1,6 @@
-use crate::object::Object;
-use crate::phone::international;
-use crate::standard_webhooks::{Signed, TOLERANCE};
+use super::object::Object;
+use super::phone::international;
+use super::standard_webhooks::{Signed, TOLERANCE};
 use dwar_kernel::{Phone, Timestamp, WebhookSecret};
 use dwar_otp::{Code, HookFormat, HookRefusal, WebhookCall, WebhookHead};
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// It reads nothing of an answer but a 200 and its `error`, and repeats a call that was answered otherwise, with
 /// a new `webhook-id` and the same body, up to three times in five seconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Supabase;
+pub(super) struct Supabase;
 
 /// What is read of a payload. Everything else in it, about the user, is left alone.
 #[derive(Deserialize)]

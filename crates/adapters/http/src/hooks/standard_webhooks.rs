@@ -7,13 +7,13 @@ use sha2::Sha256;
 use std::time::Duration;
 
 /// How far a timestamp may be from now, either way (Standard Webhooks, Verifying webhook authenticity).
-pub(crate) const TOLERANCE: Duration = Duration::from_secs(300);
+pub(super) const TOLERANCE: Duration = Duration::from_secs(300);
 
 /// More signatures than any sender gives; a longer list is not gone through.
 const MOST_SIGNATURES: usize = 16;
 
 /// What the head of a signed call shows.
-pub(crate) struct Signed<'a> {
+pub(super) struct Signed<'a> {
     id: &'a str,
     timestamp: &'a str,
     shown: Vec<[u8; 32]>,
@@ -25,7 +25,7 @@ impl<'a> Signed<'a> {
     ///
     /// Signatures stand one after the other with blanks between them, or, as Supabase writes them, with a
     /// comma and a blank.
-    pub(crate) fn read(head: &'a WebhookHead, now: Timestamp) -> Option<Self> {
+    pub(super) fn read(head: &'a WebhookHead, now: Timestamp) -> Option<Self> {
         let id = head.header("webhook-id").filter(|id| !id.is_empty())?;
         let timestamp = head.header("webhook-timestamp")?;
         let at = Timestamp::from_timestamp(timestamp.parse().ok()?, 0)?;
@@ -38,7 +38,7 @@ impl<'a> Signed<'a> {
     }
 
     /// Whether one of `secrets` signed it with this body.
-    pub(crate) fn by(&self, secrets: &[WebhookSecret], body: &[u8]) -> bool {
+    pub(super) fn by(&self, secrets: &[WebhookSecret], body: &[u8]) -> bool {
         let signed = |secret: &WebhookSecret| {
             let mut block = [0; 64];
             // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.

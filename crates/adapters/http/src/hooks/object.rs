@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// A JSON object. Serde would take the members of a struct from an array, too, in their order.
-pub(crate) struct Object<T>(pub(crate) T);
+pub(super) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

@@ -1,5 +1,5 @@
-use crate::object::Object;
-use crate::phone::international;
+use super::object::Object;
+use super::phone::international;
 use dwar_kernel::{Phone, Timestamp, WebhookSecret};
 use dwar_otp::{Code, HookFormat, HookRefusal, WebhookCall, WebhookHead};
 use dwar_project::HookKind;
@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 ///
 /// It shows the value of its setting «Authorization Header», reads the status of an answer, and does not repeat a call.
 #[derive(Clone, Copy, Debug)]
-pub struct Logto;
+pub(super) struct Logto;
 
 #[derive(Deserialize)]
 struct Call {

@@ -1,6 +1,7 @@
 //! How other login systems ask for their codes to be delivered, one file each.
-
-#![warn(missing_docs)]
+//!
+//! A format reads the head and the body of a call and knows neither actix nor the API: whatever it is
+//! called through, it answers the same.
 
 mod logto;
 mod object;
@@ -8,16 +9,13 @@ mod phone;
 mod standard_webhooks;
 mod supabase;
 
-pub use logto::Logto;
-pub use supabase::Supabase;
-
 use dwar_otp::HookFormat;
 use dwar_project::HookKind;
 
 /// The format of each system that may call.
 pub fn format_of(kind: HookKind) -> &'static dyn HookFormat {
     match kind {
-        HookKind::Supabase => &Supabase,
-        HookKind::Logto => &Logto,
+        HookKind::Supabase => &supabase::Supabase,
+        HookKind::Logto => &logto::Logto,
     }
 }
