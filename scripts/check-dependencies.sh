@@ -2,6 +2,8 @@
 # Proves who may depend on whom (docs/architecture.md): looks at what each crate really links.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# What a crate links by itself, not with what the rest of the workspace asks for.
+unset CARGO_RESOLVER_FEATURE_UNIFICATION
 
 failed=0
 
