@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Whether the canary sings: plants each leak of bins/dwar/tests/canary/leaks, or those named, in a copy of
-# HEAD, and expects the canary (bins/dwar/tests/canary) to find what the patch's first line names. Before that
+# Whether the canary sings: plants each leak of bins/dwar/tests/long/canary/leaks, or those named, in a copy of
+# HEAD, and expects the canary (bins/dwar/tests/long/canary) to find what the patch's first line names. Before that
 # it has to find nothing in HEAD itself. On SQLite.
 #
 #   scripts/check-canary.sh [NAME...]
@@ -25,16 +25,16 @@ stop() {
 trap stop EXIT
 
 canary() {
-    cargo test --locked -p dwar --test canary -- sqlite >"$scratch/canary.log" 2>&1
+    cargo test --locked -p dwar --test long -- canary::sqlite >"$scratch/canary.log" 2>&1
 }
 
 canary || { tail -n 60 "$scratch/canary.log"; exit 1; }
 echo "canary: nothing was found in HEAD"
 
 git worktree add --quiet --detach "$copy" HEAD
-leaks=("$PWD"/bins/dwar/tests/canary/leaks/*.patch)
+leaks=("$PWD"/bins/dwar/tests/long/canary/leaks/*.patch)
 if [ $# != 0 ]; then
-    leaks=("${@/#/$PWD/bins/dwar/tests/canary/leaks/}")
+    leaks=("${@/#/$PWD/bins/dwar/tests/long/canary/leaks/}")
     leaks=("${leaks[@]/%/.patch}")
 fi
 failed=0

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::SetOnce;
 
-#[path = "../../tests/inputs/alike.rs"]
+#[path = "../../tests/flows/inputs/alike.rs"]
 mod alike;
 #[allow(dead_code, reason = "this is a part of it")]
 #[path = "../../tests/common/database.rs"]

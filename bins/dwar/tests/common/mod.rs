@@ -489,7 +489,6 @@ fn collect(
 }
 
 /// Runs one test body on both databases: `both!(name, |database| async …)`.
-#[macro_export]
 macro_rules! on_both_databases {
     ($($(#[$attribute:meta])* $name:ident;)+) => {
         mod sqlite {

@@ -1,0 +1,137 @@
+//! Lists that pages give of the code are the code's.
+
+use crate::docs::{Repository, quoted};
+use std::collections::{BTreeMap, BTreeSet};
+
+const GUIDE: &str = "docs/adding-an-adapter.md";
+
+/// The rows of the table that begins with this line, cell by cell.
+fn table(page: &str, head: &str) -> Vec<Vec<String>> {
+    let (_, rest) = page.split_once(head).unwrap();
+    let rows = rest.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let cells =
+        |row: &str| row.trim_matches('|').split('|').map(|it| it.trim().to_owned()).collect();
+    rows.map(cells).collect()
+}
+
+/// Every port, and the file of its trait.
+fn ports(repository: &Repository) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for file in repository.ending_in(".rs").filter(|file| file.starts_with("crates/domain/")) {
+        let text = repository.read(file);
+        let traits = text.lines().filter_map(|line| line.strip_prefix("pub trait "));
+        for name in traits.filter_map(|line| line.split([':', ' ']).next()) {
+            found.insert(name.to_owned(), file.clone());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_guide_names_every_port_of_a_store_and_where_it_is() {
+    let repository = Repository::open();
+    let stores = repository.read("crates/app/src/stores.rs");
+    let wanted: BTreeSet<String> = stores
+        .split("Arc<dyn ")
+        .skip(1)
+        .filter_map(|rest| Some(rest.split_once('>')?.0.to_owned()))
+        .collect();
+    let ports = ports(&repository);
+    let mut named = BTreeSet::new();
+    for row in table(&repository.read(GUIDE), "| Port | In | Keeps |") {
+        let [domain] = quoted(&row[1]).try_into().unwrap();
+        for port in quoted(&row[0]) {
+            let file = ports.get(&port).cloned().unwrap_or_default();
+            assert!(file.starts_with(&format!("crates/{domain}/")), "{port} is in {file}");
+            assert!(named.insert(port.clone()), "{port} stands there twice");
+        }
+    }
+    assert_eq!(named, wanted);
+}
+
+#[test]
+fn the_guide_names_every_event_and_a_method_that_records_it() {
+    let repository = Repository::open();
+    let words = repository.read("crates/domain/kernel/src/event.rs");
+    let kinds = words.split("EventKind {").nth(1).unwrap().split_once("\n    }").unwrap().0;
+    let wanted: BTreeSet<String> = kinds.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+    let ports = ports(&repository);
+    let mut told = BTreeSet::new();
+    for row in table(&repository.read(GUIDE), "| Method | Event |") {
+        let methods: Vec<_> = quoted(&row[0]).into_iter().filter(|it| it.contains("::")).collect();
+        assert!(!methods.is_empty(), "{row:?}");
+        for method in methods {
+            let (port, name) = method.split_once("::").unwrap();
+            let file = repository.read(&ports[port]);
+            let (_, body) = file.split_once(&format!("pub trait {port}")).unwrap();
+            let body = body.split_once("\n}").unwrap().0;
+            assert!(body.contains(&format!("fn {name}(")), "{method}");
+        }
+        told.extend(quoted(&row[1]));
+    }
+    assert_eq!(told, wanted);
+}
+
+/// The guide's whole example is compiled and tested where it stands.
+#[test]
+fn the_guides_example_is_the_one_that_is_tested() {
+    let repository = Repository::open();
+    let example = repository.read("crates/adapters/gateways/src/tests/telepost.rs");
+    assert!(repository.read(GUIDE).contains(&format!("```rust\n{example}```\n")));
+}
+
+/// What a crate of the inside may use of others is what its manifest names.
+#[test]
+fn the_inside_uses_what_the_page_says() {
+    let repository = Repository::open();
+    let page = repository.read("docs/architecture.md");
+    let mut allowed = BTreeMap::new();
+    for row in table(&page, "| Crate | May use | Never |") {
+        let words = row[1].split([',', ' ', ';']).map(|word| word.trim_matches('`').to_owned());
+        allowed.insert(row[0].clone(), words.collect::<BTreeSet<_>>());
+    }
+    let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for manifest in repository.ending_in("/Cargo.toml") {
+        let row = match manifest.as_str() {
+            "crates/domain/kernel/Cargo.toml" => "`domain/kernel`",
+            "crates/app/Cargo.toml" => "`app`",
+            other if other.starts_with("crates/domain/") => "other `domain/*`",
+            _ => continue,
+        };
+        let text = repository.read(manifest);
+        let section = text.split("[dependencies]\n").nth(1).unwrap();
+        let lines = section.lines().take_while(|line| !line.starts_with('['));
+        let names = lines.filter_map(|line| line.split(['.', ' ']).next());
+        let foreign = names.filter(|name| {
+            !name.is_empty() && !name.starts_with(['#', '[']) && !name.starts_with("dwar-")
+        });
+        used.entry(row).or_default().extend(foreign.map(str::to_owned));
+    }
+    for (row, used) in used {
+        let unnamed: Vec<_> = used.difference(&allowed[row]).collect();
+        assert!(unnamed.is_empty(), "{row}: {unnamed:?}");
+    }
+}
+
+/// Decisions that hold and those that others replaced are two lists, and each says which it is.
+#[test]
+fn every_decision_has_a_status_and_stands_in_its_list() {
+    let repository = Repository::open();
+    let page = repository.read("docs/architecture.md");
+    let (_, lists) = page.split_once("## Decisions").unwrap();
+    let (in_force, history) = lists.split_once("### History").unwrap();
+    for file in repository.ending_in(".md").filter(|file| file.starts_with("docs/adr/")) {
+        let text = repository.read(file);
+        let status =
+            text.lines().find_map(|line| line.strip_prefix("Status: ")).unwrap_or_default();
+        let link = format!("]({})", file.trim_start_matches("docs/"));
+        let stands = (in_force.contains(&link), history.contains(&link));
+        let wanted = match status.split([' ', ';', ',']).next() {
+            Some("accepted") => (true, false),
+            Some("superseded") => (false, true),
+            _ => panic!("{file}: {status:?} is no status"),
+        };
+        // What replaced it is named there too.
+        assert!(stands == wanted || stands == (true, true) && wanted.0, "{file}: {status}");
+    }
+}

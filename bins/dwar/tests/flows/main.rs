@@ -1,0 +1,39 @@
+//! What the binary does for those who use it, on both databases; `scripts/test.sh` runs it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod archive;
+mod backups;
+mod ceilings;
+mod cli;
+mod client_address;
+mod dashboard;
+mod delivery;
+mod docs;
+mod error_table;
+mod events;
+mod flow;
+mod hardening;
+mod hooks;
+mod inputs;
+mod keys;
+mod limits;
+mod manners;
+mod memory;
+mod metrics;
+mod own_issuer;
+mod phones;
+mod pooler;
+mod providers;
+mod rights;
+mod shared_limits;
+mod sign_in;
+mod start;
+mod trial;
+mod unread_log;
+mod views;
+mod wiping;

@@ -1,0 +1,90 @@
+//! The secrets that the service made: out of what it answered, and of what it had others carry.
+
+use crate::canary::house::House;
+use crate::canary::reading::{numbers, standing_codes};
+use crate::canary::secrets::Secrets;
+use crate::canary::sources::is_trial;
+use crate::common::Ear;
+use crate::doors::stage::PHONE;
+
+/// How each kind of secret begins, and what it is. One that a page or a document shows as an example is
+/// shorter.
+const BEGINNINGS: [(&str, &str); 8] = [
+    ("svc_live_", "an API key"),
+    ("svc_test_", "an API key"),
+    (REFRESH.0, "a refresh token"),
+    ("svc_adm_", "an admin token"),
+    ("svc_lnk_", "an invitation"),
+    ("svc_ops_", "the session of an operator"),
+    ("whsec_", "the secret of an endpoint"),
+    ("eyJ", "an access token"),
+];
+const SHORTEST: usize = 32;
+/// What a refresh token begins with, and how many digits of session and generation follow, which are no
+/// secret.
+const REFRESH: (&str, usize) = ("svc_rt_", 40);
+/// What stands before the value of a hidden field.
+const FIELDS: [&str; 2] = ["name=\"csrf-token\" content=\"", "name=\"csrf\" value=\""];
+
+/// Adds all of them to what the house knows.
+pub async fn add(house: &House, ear: &Ear) {
+    for key in [&house.stage.ours.test, &house.carried.test] {
+        let phones = house.secrets().phones();
+        for phone in phones.iter().map(String::as_str).chain([PHONE]) {
+            house.service().get(key, &format!("/v1/sandbox/messages?phone={phone}")).await;
+        }
+    }
+    let mut secrets = house.secrets();
+    let mut heard = ear.answers();
+    heard.extend(ear.runs().into_iter().map(|run| run.stdout));
+    heard.iter().for_each(|text| add_from(&mut secrets, text));
+    for taken in house.vendor.taken() {
+        secrets.add_phone(&taken.to);
+        secrets.add_code(&taken.text[..6]);
+    }
+    let trials = ear.runs().into_iter().filter(is_trial).map(|run| run.stdout);
+    for text in house.echo.heard().into_iter().chain(trials) {
+        standing_codes(text.as_bytes()).for_each(|(_, code)| secrets.add_code(code));
+    }
+    for told in house.endpoint.told() {
+        secrets.add("the signature of an event", told.signature);
+        for (_, digits) in numbers(told.text.as_bytes()) {
+            let phone = String::from_utf8(digits).unwrap_or_default();
+            if let Some(phone) = phone.strip_prefix("91").filter(|phone| phone.len() == 10) {
+                secrets.add_phone(phone);
+            }
+        }
+    }
+}
+
+fn add_from(secrets: &mut Secrets, text: &str) {
+    for (beginning, what) in BEGINNINGS {
+        for (at, _) in text.match_indices(beginning) {
+            let is_part = |it: char| it.is_ascii_alphanumeric() || "_-.+/=".contains(it);
+            let secret = text[at..].split(|it| !is_part(it)).next().unwrap_or_default();
+            let open = if beginning == REFRESH.0 { beginning.len() + REFRESH.1 } else { 0 };
+            if secret.len() >= SHORTEST + open {
+                secrets.add(what, &secret[open..]);
+            }
+        }
+    }
+    for field in FIELDS {
+        let values = text.split(field).skip(1).filter_map(|rest| rest.split('"').next());
+        values.for_each(|value| secrets.add("what keeps forms from strangers", value));
+    }
+    if let Some((name, value)) = cookie(text) {
+        secrets.add(name, value);
+    }
+    for rest in text.split("\"code\":\"").skip(1) {
+        let code = rest.split('"').next().unwrap_or_default();
+        if code.len() == 6 && code.bytes().all(|byte| byte.is_ascii_digit()) {
+            secrets.add_code(code);
+        }
+    }
+}
+
+/// What a browser keeps, where this is the header that tells it to; not its colours.
+fn cookie(text: &str) -> Option<(&'static str, &str)> {
+    let value = text.strip_prefix("dwar_")?.split_once('=')?.1.split(';').next()?;
+    (value.len() >= SHORTEST).then_some(("a cookie", value))
+}

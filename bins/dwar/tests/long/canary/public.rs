@@ -1,0 +1,205 @@
+//! Every operation of the public API, with what is right and with what is wrong.
+
+use crate::canary::house::{House, text};
+use crate::common::{Answer, answer, wrong};
+use crate::doors::stage::{NOBODY, PHONE};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// Six guesses, one more than a live code takes.
+const GUESSES: u32 = 6;
+
+pub async fn walk(house: &House) {
+    for key in [&house.carried.live, &house.carried.test] {
+        let caller = Caller { house, key };
+        // As many phones as the vendor has ways to treat a message.
+        for _ in 0..10 {
+            caller.log_in().await;
+        }
+        for _ in 0..5 {
+            caller.relay_and_check().await;
+        }
+        caller.call_a_hook().await;
+        caller.be_refused().await;
+    }
+    let key = &house.carried.test;
+    for number in 1..=5 {
+        // These are known to everybody.
+        house.service().send(key, &format!("900000000{number}")).await;
+    }
+    find_issuers(house).await;
+    for path in ["/.well-known/jwks.json", "/healthz", "/readyz", "/openapi.json"] {
+        house.service().get(key, path).await.ok();
+    }
+}
+
+/// What others ask of an issuer, of one that there is and of one that there is not.
+async fn find_issuers(house: &House) {
+    for (project, is_there) in [(house.carried.id.as_str(), true), (NOBODY, false)] {
+        for path in [
+            format!("/p/{project}/.well-known/openid-configuration"),
+            format!("/p/{project}/.well-known/oauth-authorization-server"),
+            format!("/.well-known/oauth-authorization-server/p/{project}"),
+            format!("/p/{project}/.well-known/jwks.json"),
+        ] {
+            let found = house.service().get(&house.carried.test, &path).await;
+            assert_eq!(found.status.is_success(), is_there, "{path}: {}", found.text);
+        }
+    }
+}
+
+/// Sends to providers that answer with what they were sent.
+pub async fn walk_by_echo(house: &House) {
+    // Each of them goes to several providers, and each answers in several ways.
+    for _ in 0..12 {
+        house.service().send(&house.echoed.live, &house.phone()).await;
+    }
+}
+
+struct Caller<'a> {
+    house: &'a House,
+    key: &'a str,
+}
+
+impl Caller<'_> {
+    async fn post(&self, path: &str, body: Value) -> Answer {
+        self.house.service().post(self.key, path, body).await
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.house.service().get(self.key, path).await
+    }
+
+    /// Posts as whoever repeats a request.
+    async fn repeat(&self, path: &str, repeats: &str, body: &Value) -> Answer {
+        let request = self.house.service().call(self.key, path, body);
+        answer(request.header("Idempotency-Key", repeats)).await
+    }
+
+    /// A whole login, with a mistake before each step.
+    async fn log_in(&self) {
+        let phone = self.house.phone();
+        let repeats = format!("send-of-{phone}");
+        self.house.secrets().add("an Idempotency-Key", &repeats);
+        let body = json!({ "phone": format!("+91{phone}") });
+        let sent = self.repeat("/v1/otp/send", &repeats, &body).await.ok();
+        self.repeat("/v1/otp/send", &repeats, &body).await.ok();
+        let other = json!({ "phone": PHONE });
+        self.repeat("/v1/otp/send", &repeats, &other).await.refused(422, "IDEMPOTENCY_KEY_REUSED");
+        let code = self.house.code(self.key, &phone).await;
+        self.house.secrets().add_code(&code);
+
+        let guess = |code: &str| json!({ "phone": phone, "code": code });
+        self.post("/v1/otp/verify", guess(&wrong(&code, 0))).await.refused(400, "INVALID_OTP");
+        self.post("/v1/otp/verify", guess(&code[1..])).await.refused(422, "INVALID_OTP_CODE");
+        let pair = self.post("/v1/otp/verify", guess(&code)).await.ok();
+        self.post("/v1/otp/verify", guess(&code)).await.refused(400, "OTP_NOT_FOUND");
+        self.get(&format!("/v1/otp/status/{}", text(&sent["otp_id"]))).await.ok();
+        self.use_up(&phone, &pair).await;
+    }
+
+    /// A code of somebody else, and a code that logs nobody in.
+    async fn relay_and_check(&self) {
+        let phone = self.house.phone();
+        let repeats = format!("relay-of-{phone}");
+        self.house.secrets().add("an Idempotency-Key", &repeats);
+        let relayed = wrong(&phone[4..], 0);
+        self.house.secrets().add_code(&relayed);
+        let body = |code: &str| json!({ "phone": phone, "code": code, "expires_in": 300 });
+        self.repeat("/v1/otp/relay", &repeats, &body(&relayed)).await.ok();
+        self.repeat("/v1/otp/relay", &repeats, &body(&relayed)).await.ok();
+        let other = self.repeat("/v1/otp/relay", &repeats, &body(&relayed[1..])).await;
+        other.refused(422, "IDEMPOTENCY_KEY_REUSED");
+        self.post("/v1/otp/relay", body(&relayed[3..])).await.refused(422, "INVALID_FIELD");
+
+        // A relayed code may fall back at any moment, and would be the newest message of its phone.
+        let phone = self.house.phone();
+        self.post("/v1/otp/send", json!({ "phone": phone })).await.ok();
+        let code = self.house.code(self.key, &phone).await;
+        self.house.secrets().add_code(&code);
+        let guess = |code: &str| json!({ "phone": phone, "code": code });
+        self.post("/v1/otp/check", guess(&wrong(&code, 0))).await.refused(400, "INVALID_OTP");
+        self.post("/v1/otp/check", guess(&code)).await.ok();
+        self.post("/v1/otp/check", guess(&code)).await.refused(400, "OTP_NOT_FOUND");
+    }
+
+    /// Has a code delivered as another login system does, in the way that shows its secret itself.
+    async fn call_a_hook(&self) {
+        let (service, project) = (self.house.service(), &self.house.carried);
+        let mode = if *self.key == project.live { "live" } else { "test" };
+        let new = ["--kind", "logto", "--mode", mode, "--expires-in", "300"];
+        let made =
+            service.world.cli(&[&["hook", "add", "--project", &project.id], &new[..]].concat());
+        let secret = text(&made["secret"]);
+        self.house.secrets().add("a hook's secret", &secret);
+        let (phone, hook) = (self.house.phone(), text(&made["hook"]["hook_id"]));
+        let code = wrong(&phone[4..], 0);
+        self.house.secrets().add_code(&code);
+        let body = json!({ "to": format!("91{phone}"), "payload": { "code": code } });
+        for shown in [secret.as_str(), "Bearer of nothing"] {
+            let call = service.request(Method::POST, &format!("/hooks/{hook}")).json(&body);
+            answer(call.header("Authorization", shown)).await;
+        }
+    }
+
+    /// What becomes of a session and of whom it is of.
+    async fn use_up(&self, phone: &str, pair: &Value) {
+        let access = |pair: &Value| json!({ "access_token": pair["access_token"] });
+        let refresh = json!({ "refresh_token": pair["refresh_token"] });
+        let repeats = format!("refresh-of-{phone}");
+        self.house.secrets().add("an Idempotency-Key", &repeats);
+        self.post("/v1/session/validate", access(pair)).await.ok();
+        let new = self.repeat("/v1/session/refresh", &repeats, &refresh).await.ok();
+        self.repeat("/v1/session/refresh", &repeats, &refresh).await.ok();
+        self.post("/v1/session/refresh", refresh).await.refused(401, "SESSION_EXPIRED");
+        let old = self.post("/v1/session/validate", access(pair)).await;
+        old.refused(401, "INVALID_ACCESS_TOKEN");
+
+        let identity = format!("/v1/identity/{}", text(&new["identity_id"]));
+        self.get(&identity).await.ok();
+        self.get(&format!("/v1/identity?phone={phone}")).await.ok();
+        self.get(&format!("/v1/identity?phone=%2B91{phone}")).await.ok();
+        self.post("/v1/session/logout", access(&new)).await.ok();
+        self.post("/v1/session/logout", access(&new)).await.refused(401, "INVALID_ACCESS_TOKEN");
+        // Others stay, for those who manage the service.
+        if phone.ends_with(['1', '3', '5']) {
+            self.house.service().delete(self.key, &identity).await.ok();
+            self.get(&identity).await.refused(404, "IDENTITY_NOT_FOUND");
+        }
+    }
+
+    /// What a request is refused for when everything in it is well written.
+    async fn be_refused(&self) {
+        let live = self.key.starts_with("svc_live_");
+        let phone = self.house.phone();
+        let send = || json!({ "phone": phone });
+        self.post("/v1/otp/send", send()).await.ok();
+        let code = self.house.code(self.key, &phone).await;
+        self.house.secrets().add_code(&code);
+        for number in 0..GUESSES {
+            let guess = json!({ "phone": phone, "code": wrong(&code, number) });
+            self.post("/v1/otp/verify", guess).await;
+        }
+        let right = self.post("/v1/otp/verify", json!({ "phone": phone, "code": code })).await;
+        assert_eq!(right.status == 429, live, "{}", right.text);
+        for _ in 0..3 {
+            self.post("/v1/otp/send", send()).await;
+        }
+        let sent = self.post("/v1/otp/send", send()).await;
+        assert_eq!(sent.status == 429, live, "{}", sent.text);
+        for path in ["/v1/otp/status", "/v1/identity"] {
+            let nobody = self.get(&format!("{path}/{NOBODY}")).await;
+            assert_eq!(nobody.status, 404, "{}", nobody.text);
+        }
+        let deleted = format!("/v1/identity/{NOBODY}");
+        let deleted = self.house.service().delete(self.key, &deleted).await;
+        deleted.refused(404, "IDENTITY_NOT_FOUND");
+        let stranger = self.house.phone();
+        let found = self.get(&format!("/v1/identity?phone={stranger}")).await;
+        found.refused(404, "IDENTITY_NOT_FOUND");
+        let inbox = self.get(&format!("/v1/sandbox/messages?phone={phone}")).await;
+        assert_eq!(inbox.status == 404, live, "{}", inbox.text);
+        let request = self.house.service().request(Method::GET, "/v1/sandbox/messages");
+        answer(request).await.refused(401, "MISSING_API_KEY");
+    }
+}

@@ -1,0 +1,150 @@
+//! How a command is asked for: by whom, through which door, with what.
+
+use crate::doors::stage::{NOBODY, Stage, Subject};
+use reqwest::Method;
+use serde_json::Value;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Case {
+    /// What can be done, in the project of whoever asks.
+    Right,
+    /// About what is not there, or cannot be read.
+    Wrong,
+    /// More, or longer, than may be.
+    Beyond,
+    /// In another project, about the same thing.
+    Elsewhere,
+}
+
+impl Case {
+    pub const ALL: [Self; 4] = [Self::Right, Self::Wrong, Self::Beyond, Self::Elsewhere];
+}
+
+/// One way to ask, through one door.
+pub enum Call {
+    /// A request to the admin API, below `/admin/v1`.
+    Api(Method, String, Value),
+    /// A page.
+    Page(String),
+    /// A form of a page.
+    Form(String, Vec<(String, String)>),
+    /// What a script of a page sends.
+    Json(String, Value),
+    /// Arguments of `dwar`.
+    Cli(Vec<String>),
+}
+
+/// How a command is asked for in a case, or `None` where the door has no way to say such a thing.
+pub type Way = fn(&Given<'_>) -> Option<Call>;
+
+/// What a way to ask is made from.
+pub struct Given<'a> {
+    pub case: Case,
+    pub stage: &'a Stage,
+    pub subject: &'a Subject,
+    /// Letters that no other call has.
+    pub word: String,
+    /// A number of a phone that no other call has.
+    pub phone: String,
+}
+
+impl Given<'_> {
+    /// The project that is named: the other one, elsewhere.
+    pub fn project(&self) -> &str {
+        match self.case {
+            Case::Elsewhere => &self.stage.theirs.id,
+            _ => &self.stage.ours.id,
+        }
+    }
+
+    /// As [`Given::project`]; where wrong, one that is not there. It has no bounds.
+    pub fn any_project(&self) -> Option<&str> {
+        match self.case {
+            Case::Wrong => Some(NOBODY),
+            Case::Beyond => None,
+            Case::Right | Case::Elsewhere => Some(self.project()),
+        }
+    }
+
+    /// The id of what it is about; where wrong, one that is not there. It has no bounds.
+    pub fn id(&self) -> Option<&str> {
+        self.of(&self.subject.id, NOBODY)
+    }
+
+    /// A value that has no bounds.
+    pub fn of<T>(&self, right: T, wrong: T) -> Option<T> {
+        match self.case {
+            Case::Right | Case::Elsewhere => Some(right),
+            Case::Wrong => Some(wrong),
+            Case::Beyond => None,
+        }
+    }
+
+    /// A value that has bounds.
+    pub fn pick<T>(&self, right: T, wrong: T, beyond: T) -> T {
+        match self.case {
+            Case::Right | Case::Elsewhere => right,
+            Case::Wrong => wrong,
+            Case::Beyond => beyond,
+        }
+    }
+
+    /// A number of two digits that differs from the one of the call before.
+    pub fn number(&self) -> i64 {
+        let letter = self.word.bytes().next().unwrap_or_default();
+        i64::from(letter - b'a') + 10
+    }
+
+    /// As [`Given::id`], for what has bounds besides.
+    pub fn id_or_bound(&self) -> &str {
+        self.pick(&self.subject.id, NOBODY, &self.subject.id)
+    }
+
+    /// Only what is right can be said; also elsewhere.
+    pub fn right(&self) -> Option<()> {
+        matches!(self.case, Case::Right | Case::Elsewhere).then_some(())
+    }
+
+    /// Only what is right can be said, and it is about no project.
+    pub fn only_right(&self) -> Option<()> {
+        (self.case == Case::Right).then_some(())
+    }
+
+    /// It is about no project, so there is no other one.
+    pub fn anywhere(&self) -> Option<()> {
+        (self.case != Case::Elsewhere).then_some(())
+    }
+}
+
+/// `GET`, of the admin API.
+pub fn get(path: impl Into<String>) -> Option<Call> {
+    Some(Call::Api(Method::GET, path.into(), Value::Null))
+}
+
+/// Another method of the admin API.
+pub fn api(method: Method, path: impl Into<String>, body: Value) -> Option<Call> {
+    Some(Call::Api(method, path.into(), body))
+}
+
+pub fn post(path: impl Into<String>, body: Value) -> Option<Call> {
+    api(Method::POST, path, body)
+}
+
+pub fn page(path: impl Into<String>) -> Option<Call> {
+    Some(Call::Page(path.into()))
+}
+
+pub fn form(path: impl Into<String>, fields: &[(&str, &str)]) -> Option<Call> {
+    let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    let fields = fields.iter().map(own).collect();
+    Some(Call::Form(path.into(), fields))
+}
+
+/// The words of a command, with `--name value` for each option.
+pub fn cli(words: &str, options: &[(&str, &str)]) -> Option<Call> {
+    let words = words.split(' ').map(str::to_owned);
+    // As one argument: values may begin with a hyphen.
+    let options = options.iter().map(|(name, value)| format!("--{name}={value}"));
+    Some(Call::Cli(words.chain(options).collect()))
+}

@@ -1,0 +1,101 @@
+//! What the audit log says of a command: the same, whichever door it came through.
+
+use crate::doors::asking::Given;
+use crate::doors::stage::Stage;
+use dwar_kernel::ProjectId;
+use dwar_operator::{Action, By};
+use serde_json::Value;
+
+/// An entry, without what is another at each time: who, when, and new ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub action: String,
+    pub subject: String,
+    /// Names of facts, since what was before is what the call before left behind.
+    pub before: Vec<String>,
+    /// Facts with their values.
+    pub after: Vec<(String, Value)>,
+}
+
+impl Stage {
+    /// The entries that were written since the one of this id, oldest first.
+    pub async fn audited_since(&self, last: &str) -> Vec<Value> {
+        let log = self.owner.get("/audit?limit=20").await.ok();
+        let mut new: Vec<Value> = log["items"].as_array().unwrap().clone();
+        let known = new.iter().position(|entry| entry["id"] == last);
+        new.truncate(known.expect("more entries than one page has"));
+        new.reverse();
+        new
+    }
+
+    /// The id of the last entry.
+    pub async fn last_audited(&self) -> String {
+        let log = self.owner.get("/audit?limit=1").await.ok();
+        log["items"][0]["id"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Written {
+    /// Checks who did it, where and what, and gives what has to be the same at every door.
+    ///
+    /// # Errors
+    /// What is not as it has to be.
+    pub fn read(
+        entry: &Value,
+        by: &By,
+        action: Action,
+        project: Option<&str>,
+        it: &Given<'_>,
+    ) -> Result<Self, String> {
+        let actor = entry["actor"]["name"] == by.actor.to_string();
+        let where_it_was = project.is_none_or(|project| entry["project_id"] == project);
+        if !actor || !where_it_was || entry["action"] != action.as_str() {
+            return Err(format!("{action} by {}, in {project:?}, and not {entry}", by.actor));
+        }
+        let text = |text: &str| same(text, it);
+        let facts = |facts: &Value| -> Vec<(String, Value)> {
+            let facts = facts.as_object().cloned().unwrap_or_default();
+            let value = |value: Value| match value {
+                Value::String(value) => text(&value).into(),
+                Value::Number(_) => "NUMBER".into(),
+                value => value,
+            };
+            let told = facts.into_iter().filter(|(name, _)| !RANDOM.contains(&name.as_str()));
+            told.map(|(name, fact)| (name, value(fact))).collect()
+        };
+        Ok(Self {
+            action: action.to_string(),
+            subject: match action {
+                Action::SigningKeyRotated => "KEY".to_owned(),
+                _ => text(entry["subject"].as_str().unwrap()),
+            },
+            before: facts(&entry["before"]).into_iter().map(|(name, _)| name).collect(),
+            after: facts(&entry["after"]),
+        })
+    }
+}
+
+/// Facts that are another each time.
+const RANDOM: [&str; 2] = ["ending", "created_at"];
+
+/// A text as it would be for any other subject, word, number or instant.
+fn same(text: &str, it: &Given<'_>) -> String {
+    let Given { stage, subject, word, .. } = it;
+    let mut text = text.to_owned();
+    let known = [
+        (&stage.ours.id, "PROJECT"),
+        (&stage.theirs.id, "PROJECT"),
+        (&subject.id, "SUBJECT"),
+        (&subject.name, "NAME"),
+        (&subject.event, "EVENT"),
+        (&subject.session, "SESSION"),
+        (word, "WORD"),
+    ];
+    for (own, name) in known {
+        if !own.is_empty() {
+            text = text.replace(own.as_str(), name);
+        }
+    }
+    let is_id = text.parse::<ProjectId>().is_ok();
+    if is_id { "ID".to_owned() } else { text.replace(|letter: char| letter.is_ascii_digit(), "#") }
+}

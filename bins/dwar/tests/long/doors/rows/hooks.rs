@@ -1,0 +1,74 @@
+use super::{Door, Entry, INVALID, NOT_THERE, READ, Row, UNKNOWN};
+use crate::doors::asking::{Given, api, cli, form, get, page, post};
+use crate::doors::stage::About;
+use dwar_operator::Action;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+fn in_api(it: &Given<'_>, rest: &str) -> Option<String> {
+    Some(format!("/projects/{}/hooks/{}{rest}", it.project(), it.id()?))
+}
+
+fn in_pages(it: &Given<'_>, rest: &str) -> Option<String> {
+    Some(format!("/p/{}/settings/hooks/{}{rest}", it.project(), it.id()?))
+}
+
+fn options<'a>(it: &'a Given<'_>) -> Option<[(&'static str, &'a str); 2]> {
+    Some([("project", it.project()), ("hook", it.id()?)])
+}
+
+pub fn list() -> Row {
+    Row {
+        api: Door::Ways(vec![|it| get(format!("/projects/{}/hooks", it.any_project()?))]),
+        pages: Door::Ways(vec![|it| page(format!("/p/{}/settings", it.any_project()?))]),
+        cli: Door::Ways(vec![|it| cli("hook list", &[("project", it.any_project()?)])]),
+        ..READ
+    }
+}
+
+pub fn add() -> Row {
+    Row {
+        entry: Entry::Always(Action::HookAdded),
+        wrong: INVALID,
+        api: Door::Ways(vec![|it| {
+            let seconds = it.pick(300, 59, 3_601);
+            let hook = json!({ "kind": "supabase", "mode": "test", "expires_in": seconds });
+            post(format!("/projects/{}/hooks", it.project()), hook)
+        }]),
+        pages: Door::Ways(vec![|it| {
+            let seconds = it.pick("300", "59", "3601");
+            let fields = [("kind", "supabase"), ("mode", "test"), ("expires_in", seconds)];
+            form(format!("/p/{}/settings/hooks", it.project()), &fields)
+        }]),
+        cli: Door::Ways(vec![|it| {
+            let seconds = it.pick("300", "59", "3601");
+            let new = [("kind", "supabase"), ("mode", "test"), ("expires-in", seconds)];
+            cli("hook add", &[&[("project", it.project())], new.as_slice()].concat())
+        }]),
+        ..READ
+    }
+}
+
+pub fn rotate() -> Row {
+    Row {
+        about: About::Hook,
+        entry: Entry::Always(Action::HookSecretRotated),
+        wrong: UNKNOWN,
+        elsewhere: NOT_THERE,
+        api: Door::Ways(vec![|it| post(in_api(it, "/rotate-secret")?, Value::Null)]),
+        pages: Door::Ways(vec![|it| form(in_pages(it, "/rotate")?, &[])]),
+        cli: Door::Ways(vec![|it| cli("hook rotate-secret", &options(it)?)]),
+    }
+}
+
+pub fn remove() -> Row {
+    Row {
+        about: About::Hook,
+        entry: Entry::Always(Action::HookRemoved),
+        wrong: UNKNOWN,
+        elsewhere: NOT_THERE,
+        api: Door::Ways(vec![|it| api(Method::DELETE, in_api(it, "")?, Value::Null)]),
+        pages: Door::Ways(vec![|it| form(in_pages(it, "/remove")?, &[("word", "remove")])]),
+        cli: Door::Ways(vec![|it| cli("hook remove", &options(it)?)]),
+    }
+}

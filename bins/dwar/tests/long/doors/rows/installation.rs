@@ -1,0 +1,107 @@
+use super::{Door, Entry, INVALID, READ, Row};
+use crate::doors::asking::{cli, get, page, post};
+use dwar_operator::Action;
+use serde_json::Value;
+
+const AS_FILE: &str = "a file for programs; the page shows the same log";
+const AT_THE_MACHINE: &str = "keys are the business of whoever has the machine, or of a program";
+
+pub fn audit() -> Row {
+    Row {
+        wrong: INVALID,
+        api: Door::Ways(vec![|it| {
+            it.anywhere()?;
+            get(it.pick("/audit", "/audit?since=yesterday", "/audit?limit=501"))
+        }]),
+        pages: Door::Ways(vec![|it| {
+            it.only_right()?;
+            page("/audit")
+        }]),
+        cli: Door::Ways(vec![|it| {
+            it.anywhere()?;
+            cli("audit", &[("since", it.of("2026-01-01", "yesterday")?)])
+        }]),
+        ..READ
+    }
+}
+
+pub fn export() -> Row {
+    Row {
+        wrong: INVALID,
+        api: Door::Ways(vec![|it| {
+            it.anywhere()?;
+            get(it.of("/audit/export", "/audit/export?since=yesterday")?)
+        }]),
+        pages: Door::None(AS_FILE),
+        cli: Door::Ways(vec![|it| {
+            it.anywhere()?;
+            cli("audit", &[("since", it.of("2026-01-01", "yesterday")?)])
+        }]),
+        ..READ
+    }
+}
+
+pub fn project_audit() -> Row {
+    Row {
+        api: Door::Ways(vec![|it| get(format!("/projects/{}/audit", it.any_project()?))]),
+        pages: Door::Ways(vec![|it| page(format!("/p/{}/audit", it.any_project()?))]),
+        cli: Door::Ways(vec![|it| cli("audit", &[("project", it.any_project()?)])]),
+        ..READ
+    }
+}
+
+pub fn project_export() -> Row {
+    Row {
+        api: Door::Ways(vec![|it| get(format!("/projects/{}/audit/export", it.any_project()?))]),
+        pages: Door::None(AS_FILE),
+        cli: Door::Ways(vec![|it| cli("audit", &[("project", it.any_project()?)])]),
+        ..READ
+    }
+}
+
+pub fn signing_keys() -> Row {
+    Row {
+        wrong: INVALID,
+        api: Door::Ways(vec![|it| {
+            it.anywhere()?;
+            get(it.pick("/signing-keys", "/signing-keys?limit=x", "/signing-keys?limit=501"))
+        }]),
+        pages: Door::None(AT_THE_MACHINE),
+        cli: Door::Ways(vec![|it| {
+            it.only_right()?;
+            cli("signing-key list", &[])
+        }]),
+        ..READ
+    }
+}
+
+pub fn rotate() -> Row {
+    Row {
+        entry: Entry::Always(Action::SigningKeyRotated),
+        api: Door::Ways(vec![|it| {
+            it.only_right()?;
+            post("/signing-keys/rotate", Value::Null)
+        }]),
+        pages: Door::None(AT_THE_MACHINE),
+        cli: Door::Ways(vec![|it| {
+            it.only_right()?;
+            cli("signing-key rotate", &[])
+        }]),
+        ..READ
+    }
+}
+
+pub fn operations() -> Row {
+    Row {
+        api: Door::Ways(vec![|it| {
+            it.only_right()?;
+            get("/operations")
+        }]),
+        pages: Door::Ways(vec![|it| {
+            it.only_right()?;
+            page("/operations")
+        }]),
+        cli: Door::None("`dwar doctor` looks for itself, also where no service runs"),
+        ..READ
+    }
+}

@@ -1,0 +1,147 @@
+//! The table: how each command is asked for at each door, and what comes of it.
+
+mod activity;
+mod hooks;
+mod identities;
+mod installation;
+mod people;
+mod projects;
+mod settings;
+mod wallet;
+mod webhook_calls;
+mod webhooks;
+
+use crate::doors::asking::Way;
+use crate::doors::stage::About;
+use crate::doors::verdict::Verdict;
+use dwar_operator::{Action, Command};
+
+/// A command.
+pub struct Row {
+    /// What has to be there before.
+    pub about: About,
+    /// What the audit log calls it.
+    pub entry: Entry,
+    pub wrong: Wrong,
+    pub elsewhere: Elsewhere,
+    pub api: Door,
+    pub pages: Door,
+    pub cli: Door,
+}
+
+/// What is written down where it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    None,
+    Always(Action),
+    /// For whoever sees phone numbers masked.
+    IfMasked(Action),
+}
+
+/// What is wrong in that case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// There is no such project.
+    Project,
+    /// Something else, and this is said to whoever has the right.
+    Says(Verdict),
+}
+
+/// What is said elsewhere to whoever has the right there, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elsewhere {
+    Says(Verdict),
+    /// The store says this, after it was written down.
+    StoreSays(Verdict),
+    /// It is done for whoever may give roles there; others are told this.
+    UnlessTheirTeam(Verdict),
+}
+
+/// The ways to ask at a door. The first of each door asks for the same as that of the others.
+pub enum Door {
+    Ways(Vec<Way>),
+    /// None, and why.
+    None(&'static str),
+}
+
+const DONE: Elsewhere = Elsewhere::Says(Verdict::Done);
+const NOT_THERE: Elsewhere = Elsewhere::Says(Verdict::NotFound);
+const INVALID: Wrong = Wrong::Says(Verdict::Invalid);
+const UNKNOWN: Wrong = Wrong::Says(Verdict::NotFound);
+
+/// Something that only reads.
+const READ: Row = Row {
+    about: About::Nothing,
+    entry: Entry::None,
+    wrong: Wrong::Project,
+    elsewhere: DONE,
+    api: Door::None(""),
+    pages: Door::None(""),
+    cli: Door::None(""),
+};
+
+/// The row of a command. A new command does not compile until it has one.
+pub fn row(command: Command) -> Row {
+    match command {
+        Command::ListProjects => projects::list(),
+        Command::CreateProject => projects::create(),
+        Command::ShowProject => projects::show(),
+        Command::ChangeProject => settings::change(),
+        Command::ChangePrices => settings::reprice(),
+        Command::ArchiveProject => projects::archive(),
+        Command::RestoreProject => projects::restore(),
+        Command::UnlockPhone => activity::unlock(),
+        Command::ShowFigures => activity::figures(),
+        Command::ListRequests => activity::list(),
+        Command::ListRefusedRequests => activity::refused(),
+        Command::SearchRequests => activity::search(),
+        Command::ShowRequest => activity::show(),
+        Command::UnmaskRequest => activity::unmask(),
+        Command::ListKeys => projects::keys(),
+        Command::RegenerateKey => projects::regenerate(),
+        Command::ShowWallet => wallet::show(),
+        Command::CreditWallet => wallet::credit(),
+        Command::RefundSend => wallet::refund(),
+        Command::AdjustWallet => wallet::adjust(),
+        Command::ProveWallets => wallet::prove_all(),
+        Command::ListWalletEntries => wallet::entries(),
+        Command::DownloadStatement => wallet::statement(),
+        Command::ShowWalletProof => wallet::proof(),
+        Command::BeginWalletProof => wallet::prove(),
+        Command::ListWebhooks => webhooks::list(),
+        Command::AddWebhook => webhooks::add(),
+        Command::RotateWebhookSecret => webhooks::rotate(),
+        Command::EnableWebhook => webhooks::enable(),
+        Command::RemoveWebhook => webhooks::remove(),
+        Command::ListWebhookCalls => webhook_calls::list(),
+        Command::TestWebhook => webhook_calls::test(),
+        Command::ResendEvent => webhook_calls::resend(),
+        Command::ListHooks => hooks::list(),
+        Command::AddHook => hooks::add(),
+        Command::RotateHookSecret => hooks::rotate(),
+        Command::RemoveHook => hooks::remove(),
+        Command::ShowIdentity => identities::show(),
+        Command::FindIdentity => identities::find(),
+        Command::EraseIdentity => identities::erase(),
+        Command::ListSessions => identities::sessions(),
+        Command::EndSessions => identities::end_sessions(),
+        Command::EndSession => identities::end_session(),
+        Command::Play => projects::play(),
+        Command::ListOperators => people::operators(),
+        Command::InviteOperator => people::invite(),
+        Command::RenewInvitation => people::renew(),
+        Command::ChangeOperator => people::change(),
+        Command::ResetOperator => people::reset(),
+        Command::RemoveOperator => people::remove(),
+        Command::ListTokens => people::tokens(),
+        Command::MakeToken => people::make_token(),
+        Command::RevokeToken => people::revoke_token(),
+        Command::ListAudit => installation::audit(),
+        Command::ExportAudit => installation::export(),
+        Command::ListProjectAudit => installation::project_audit(),
+        Command::ExportProjectAudit => installation::project_export(),
+        Command::ListSigningKeys => installation::signing_keys(),
+        Command::RotateSigningKey => installation::rotate(),
+        Command::ShowOperations => installation::operations(),
+    }
+}

@@ -1,0 +1,145 @@
+use super::{Door, Entry, INVALID, READ, Row};
+use crate::doors::asking::{Call, Given, api, cli, form};
+use crate::doors::stage::About;
+use dwar_operator::Action;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// Longer than a name may be that messages are from.
+const LONG: &str = "longer than thirty characters may be";
+
+/// Longer than a name of a project may be.
+const LONG_NAME: &str = "a name of a project that is longer than sixty characters may be";
+
+fn patch(it: &Given<'_>, change: Value) -> Option<Call> {
+    api(Method::PATCH, format!("/projects/{}", it.project()), change)
+}
+
+fn set(it: &Given<'_>, (name, value): (&str, &str)) -> Option<Call> {
+    cli("project set", &[("project", it.project()), (name, value)])
+}
+
+pub fn change() -> Row {
+    Row {
+        entry: Entry::Always(Action::ProjectChanged),
+        wrong: INVALID,
+        api: Door::Ways(vec![
+            |it| {
+                let wrong = json!({ "language": "xx-quatsch!!" });
+                patch(it, it.pick(json!({ "brand": it.word }), wrong, json!({ "brand": LONG })))
+            },
+            |it| patch(it, json!({ "fallback_seconds": it.pick(30, -1, 1_000_000) })),
+            |it| {
+                patch(it, json!({ "sms_providers": it.of(json!(["console"]), json!(["pigeon"]))? }))
+            },
+        ]),
+        pages: Door::Ways(vec![
+            |it| {
+                let fields = [
+                    ("brand", it.pick(it.word.as_str(), "", LONG)),
+                    ("language", it.pick("", "xx-quatsch!!", "")),
+                    ("sms_text", ""),
+                    ("sms_template_id", ""),
+                    ("webotp_domain", ""),
+                    ("app_hash", ""),
+                ];
+                form(format!("/p/{}/settings/messages", it.project()), &fields)
+            },
+            |it| {
+                // Other forms have its name typed, so it stays.
+                let name = it.pick("Acme", "", LONG_NAME);
+                form(format!("/p/{}/settings/project", it.project()), &[("name", name)])
+            },
+            |it| {
+                let seconds = it.pick("30", "-1", "1000000");
+                let fields = [
+                    ("whatsapp_providers", ""),
+                    ("sms_providers", ""),
+                    ("fallback_seconds", seconds),
+                ];
+                form(format!("/p/{}/settings/routing", it.project()), &fields)
+            },
+            |it| {
+                let sms = it.of("console", "pigeon")?;
+                let fields =
+                    [("whatsapp_providers", ""), ("sms_providers", sms), ("fallback_seconds", "")];
+                form(format!("/p/{}/settings/routing", it.project()), &fields)
+            },
+            |it| {
+                it.right()?;
+                form(
+                    format!("/p/{}/settings/identities", it.project()),
+                    &[("identity_lookup", "on")],
+                )
+            },
+            |it| {
+                it.right()?;
+                form(format!("/p/{}/settings/relay", it.project()), &[("relay_test", "on")])
+            },
+            |it| {
+                let nine = "a=1\nb=1\nc=1\nd=1\ne=1\nf=1\ng=1\nh=1\ni=1";
+                let claims = it.pick("role=authenticated", "sub=somebody", nine);
+                form(format!("/p/{}/settings/tokens", it.project()), &[("token_claims", claims)])
+            },
+        ]),
+        cli: Door::Ways(vec![
+            |it| {
+                let right = ("brand", it.word.as_str());
+                set(it, it.pick(right, ("language", "xx-quatsch!!"), ("brand", LONG)))
+            },
+            |it| set(it, ("fallback-seconds", it.pick("30", "-1", "1000000"))),
+            |it| set(it, ("sms-providers", it.of("console", "pigeon")?)),
+        ]),
+        ..READ
+    }
+}
+
+/// As many rupees as there may be, and a paisa more.
+const MOST: (&str, &str) = ("10000000000", "10000000000.01");
+const MOST_PAISE: (i64, i64) = (1_000_000_000_000, 1_000_000_000_001);
+
+pub fn reprice() -> Row {
+    Row {
+        about: About::Prices,
+        entry: Entry::Always(Action::ProjectRepriced),
+        wrong: INVALID,
+        api: Door::Ways(vec![
+            |it| {
+                let price = it.pick(it.number(), -1, MOST_PAISE.1);
+                let path = format!("/projects/{}/prices", it.project());
+                api(Method::PATCH, path, json!({ "whatsapp_price_paise": price }))
+            },
+            |it| {
+                let low = it.pick(MOST_PAISE.0, -1, MOST_PAISE.1);
+                let path = format!("/projects/{}/prices", it.project());
+                api(
+                    Method::PATCH,
+                    path,
+                    json!({ "sms_price_paise": low, "low_balance_paise": low }),
+                )
+            },
+        ]),
+        pages: Door::Ways(vec![
+            |it| {
+                let right = format!("0.{:02}", it.number());
+                let price = it.pick(right.as_str(), "-1", MOST.1);
+                let fields = [("whatsapp_price", price), ("sms_price", ""), ("low_balance", "")];
+                form(format!("/p/{}/settings/money", it.project()), &fields)
+            },
+            |it| {
+                let low = it.pick(MOST.0, "-1", MOST.1);
+                let fields = [("whatsapp_price", ""), ("sms_price", low), ("low_balance", low)];
+                form(format!("/p/{}/settings/money", it.project()), &fields)
+            },
+        ]),
+        cli: Door::Ways(vec![
+            |it| {
+                let price = it.pick(it.number(), -1, MOST_PAISE.1).to_string();
+                set(it, ("whatsapp-price-paise", &price))
+            },
+            |it| set(it, ("sms-price-paise", &it.pick(MOST_PAISE.0, -1, MOST_PAISE.1).to_string())),
+            |it| set(it, ("low-balance-rupees", it.pick(MOST.0, "-1", MOST.1))),
+        ]),
+        ..READ
+    }
+}

@@ -1,0 +1,88 @@
+use super::{Door, Entry, INVALID, NOT_THERE, READ, Row, UNKNOWN};
+use crate::doors::asking::{Given, api, cli, form, get, page, post};
+use crate::doors::stage::About;
+use dwar_operator::Action;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// The address that is named: in the admin API, in the pages, and as options of a command.
+pub fn in_api(it: &Given<'_>, rest: &str) -> Option<String> {
+    Some(format!("/projects/{}/webhooks/{}{rest}", it.project(), it.id()?))
+}
+
+pub fn in_pages(it: &Given<'_>, rest: &str) -> Option<String> {
+    Some(format!("/p/{}/settings/webhooks/{}{rest}", it.project(), it.id()?))
+}
+
+pub fn options<'a>(it: &'a Given<'_>) -> Option<[(&'static str, &'a str); 2]> {
+    Some([("project", it.project()), ("endpoint", it.id()?)])
+}
+
+pub fn list() -> Row {
+    Row {
+        api: Door::Ways(vec![|it| get(format!("/projects/{}/webhooks", it.any_project()?))]),
+        pages: Door::Ways(vec![|it| page(format!("/p/{}/settings", it.any_project()?))]),
+        cli: Door::Ways(vec![|it| cli("webhook list", &[("project", it.any_project()?)])]),
+        ..READ
+    }
+}
+
+fn long() -> String {
+    format!("https://example.com/{}", "x".repeat(2_048))
+}
+
+pub fn add() -> Row {
+    Row {
+        entry: Entry::Always(Action::EndpointAdded),
+        wrong: INVALID,
+        api: Door::Ways(vec![|it| {
+            let url = it.pick(it.stage.hook.clone(), "ftp://example.com".to_owned(), long());
+            post(format!("/projects/{}/webhooks", it.project()), json!({ "url": url }))
+        }]),
+        pages: Door::Ways(vec![|it| {
+            let url = it.pick(it.stage.hook.clone(), "ftp://example.com".to_owned(), long());
+            form(format!("/p/{}/settings/webhooks", it.project()), &[("url", &url)])
+        }]),
+        cli: Door::Ways(vec![|it| {
+            let url = it.pick(it.stage.hook.clone(), "ftp://example.com".to_owned(), long());
+            cli("webhook add", &[("project", it.project()), ("url", &url)])
+        }]),
+        ..READ
+    }
+}
+
+pub fn rotate() -> Row {
+    Row {
+        about: About::Webhook,
+        entry: Entry::Always(Action::EndpointSecretRotated),
+        wrong: UNKNOWN,
+        elsewhere: NOT_THERE,
+        api: Door::Ways(vec![|it| post(in_api(it, "/rotate-secret")?, Value::Null)]),
+        pages: Door::Ways(vec![|it| form(in_pages(it, "/rotate")?, &[])]),
+        cli: Door::Ways(vec![|it| cli("webhook rotate-secret", &options(it)?)]),
+    }
+}
+
+pub fn enable() -> Row {
+    Row {
+        about: About::Webhook,
+        entry: Entry::Always(Action::EndpointEnabled),
+        wrong: UNKNOWN,
+        elsewhere: NOT_THERE,
+        api: Door::Ways(vec![|it| post(in_api(it, "/enable")?, Value::Null)]),
+        pages: Door::Ways(vec![|it| form(in_pages(it, "/enable")?, &[])]),
+        cli: Door::Ways(vec![|it| cli("webhook enable", &options(it)?)]),
+    }
+}
+
+pub fn remove() -> Row {
+    Row {
+        about: About::Webhook,
+        entry: Entry::Always(Action::EndpointRemoved),
+        wrong: UNKNOWN,
+        elsewhere: NOT_THERE,
+        api: Door::Ways(vec![|it| api(Method::DELETE, in_api(it, "")?, Value::Null)]),
+        pages: Door::Ways(vec![|it| form(in_pages(it, "/remove")?, &[("word", "remove")])]),
+        cli: Door::Ways(vec![|it| cli("webhook remove", &options(it)?)]),
+    }
+}

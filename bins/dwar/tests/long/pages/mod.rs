@@ -1,0 +1,69 @@
+//! Every fenced command of README and docs/ is run, with the binary of this test: the blocks of a page in its order, in
+//! one shell, on a service of their own. What a page shows is compared with what is said; samples are parsed, and
+//! programs stand where something compiles or runs them.
+//!
+//! A block that cannot be run says why in the line above it: `<!-- not run: wants an account at Meta -->`.
+
+mod blocks;
+mod samples;
+mod session;
+mod shape;
+mod stages;
+
+use blocks::{Kind, blocks, pages};
+use std::sync::Mutex;
+
+/// How many blocks cannot be run. It may only become less.
+const EXCUSED: usize = 12;
+/// How many pages are run at once: each has a service.
+const AT_ONCE: usize = 4;
+
+/// Where programs are, and what runs them.
+const PROGRAMS: [(&str, &str); 6] = [
+    ("docs/adding-an-adapter.md", "rust"), // in this test: they stand in the code
+    ("docs/embedding.md", "rust"),         // bins/dwar/tests/flows/docs/examples.rs
+    ("docs/api.md", "js"),                 // tests/interop/pages.sh
+    ("docs/api.md", "python"),
+    ("docs/events.md", "js"),
+    ("docs/events.md", "python"),
+];
+
+#[test]
+fn every_command_does_what_its_page_shows() {
+    let waiting = Mutex::new(pages());
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(page) = { waiting.lock().unwrap().pop() } {
+                    if let Err(failure) = session::run(&page, &blocks(&page)) {
+                        failures.lock().unwrap().push(failure);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+#[test]
+fn blocks_that_cannot_be_run_become_fewer() {
+    let excused: Vec<String> = pages()
+        .iter()
+        .flat_map(|page| blocks(page))
+        .filter_map(|block| Some(format!("{}: {}", block.place(), block.excuse.as_ref()?)))
+        .collect();
+    assert!(excused.len() <= EXCUSED, "{excused:#?}");
+    assert_eq!(excused.len(), EXCUSED, "fewer than before: lower EXCUSED");
+}
+
+#[test]
+fn every_program_is_run_by_somebody() {
+    for block in pages().iter().flat_map(|page| blocks(page)) {
+        let runs = block.excuse.is_some()
+            || block.kind() != Kind::Program
+            || PROGRAMS.contains(&(block.page.as_str(), block.info.as_str()));
+        assert!(runs, "{}: nobody runs it", block.place());
+    }
+}

@@ -1,0 +1,270 @@
+//! What each endpoint costs at the database, held to the table in docs/architecture.md: round trips
+//! to PostgreSQL, counted on the wire, and statements of SQLite, counted in its log.
+//!
+//! A difference prints the whole table as it should be. With `TRIPS` set it prints every statement.
+
+#![allow(clippy::print_stdout, reason = "prints every statement to whoever asks, and a figure")]
+
+use crate::common::{Answer, Counted, Database, Play, Project, Service, Tap, Vendor, World, wrong};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// The endpoints, as the table's first column names them.
+const ENDPOINTS: [&str; 12] = [
+    "`POST /v1/otp/send`",
+    "the same with an `Idempotency-Key`",
+    "`GET /v1/otp/status/{otp_id}`",
+    "`POST /v1/otp/verify`, wrong code",
+    "the same, right code of a new phone",
+    "the same, right code of a known phone",
+    "`POST /v1/session/validate`",
+    "`POST /v1/session/refresh`",
+    "the same with an `Idempotency-Key`",
+    "`POST /v1/session/logout`",
+    "`GET /v1/identity/{id}`",
+    "`DELETE /v1/identity/{id}`",
+];
+
+/// Statements are prepared and connections are opened in the first rounds, which do not count.
+const WARM: usize = 3;
+const ROUNDS: usize = 15;
+/// Longer than any two statements of one step are apart.
+const QUIET: Duration = Duration::from_millis(25);
+
+const HEAD: &str = "| Endpoint | PostgreSQL: round trips | statements | SQLite: statements |";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn every_endpoint_takes_as_many_round_trips_as_documented() {
+    let database = Database::postgres().await;
+    let (tap, tapped) = Tap::before(&database).await;
+    let world = World::new(database)
+        .with("DWAR__DATABASE__URL", &tapped)
+        .with("DWAR__DATABASE__CONNECTIONS", "1");
+    let mut journey = Journey::start(world, Meter::Wire(tap)).await;
+    // Without what migrations and the first start read.
+    tokio::time::sleep(TOLD).await;
+    journey.service.world.database.run("SELECT pg_stat_reset()").await;
+    let costs = journey.costs().await;
+    assert_documented(&[0, 1], &costs);
+    // diesel prepares updates and inserts of its own anew each time; only what is rare may have any.
+    let anew = ENDPOINTS.iter().zip(&costs).filter(|(_, cost)| cost[2] > 0);
+    let anew: Vec<(&str, usize)> = anew.map(|(endpoint, cost)| (*endpoint, cost[2])).collect();
+    assert_eq!(anew, PREPARED_ANEW);
+    // What PostgreSQL counted is told when a connection ends.
+    let (world, _) = journey.service.last_words();
+    tokio::time::sleep(TOLD).await;
+    let whole = world.database.number(READ_WHOLE).await;
+    assert_eq!(whole, 0, "so many tables were read from end to end");
+}
+
+/// The limit of a key holds across instances, and no request pays for it: there is an exchange, of two
+/// trips, where half a block was used (live keys: 93 validates), and one per lease.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_validate_pays_nothing_for_its_limit() {
+    let database = Database::postgres().await;
+    let (tap, tapped) = Tap::before(&database).await;
+    let service = Service::start_in(World::new(database).with("DWAR__DATABASE__URL", &tapped));
+    let key = service.world.project("100").live;
+    let pair = service.log_in(&key, &service.world.phone()).await;
+    service.validate(&key, &pair["access_token"]).await.ok();
+    tap.take(QUIET).await;
+    for _ in 0..500 {
+        service.validate(&key, &pair["access_token"]).await.ok();
+    }
+    let ran = tap.take(QUIET).await.ran;
+    let of = |name: &str| ran.iter().filter(|statement| statement.contains(name)).count();
+    println!("500 validates: {} looks, {} about shares", of("api_keys"), of("quota_shares"));
+    assert!((500..520).contains(&of("api_keys")), "{}", of("api_keys"));
+    assert!((2..=30).contains(&of("quota_shares")), "{}", of("quota_shares"));
+}
+
+/// How many statements of an endpoint are prepared each time that it is called.
+const PREPARED_ANEW: [(&str, usize); 1] = [("`DELETE /v1/identity/{id}`", 1)];
+
+/// How many of the tables that grow with use were ever read from end to end.
+const READ_WHOLE: &str = "SELECT count(*) FROM pg_stat_user_tables WHERE seq_scan > 0 AND relname IN \
+    ('otps', 'otp_attempts', 'guess_budgets', 'send_slots', 'sessions', 'identities', 'wallet_holds', \
+    'ledger_entries', 'idempotency_records', 'sandbox_messages', 'receipts', 'events')";
+/// Longer than PostgreSQL takes to notice that a client is gone.
+const TOLD: Duration = Duration::from_millis(500);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_endpoint_takes_as_many_statements_as_documented() {
+    let level = "warn,dwar::cli=info,dwar_sqlite::connection::statement=trace";
+    let world = World::new(Database::sqlite()).with("DWAR__LOG__LEVEL", level);
+    let costs = Journey::start(world, Meter::Log).await.costs().await;
+    assert_documented(&[2], &costs);
+}
+
+/// Where the statements of one request are seen.
+enum Meter {
+    /// On the wire, where those of the background loops are seen too.
+    Wire(Tap),
+    /// In the service's log, by the request's id.
+    Log,
+}
+
+/// One user after another who calls every endpoint once.
+struct Journey {
+    service: Service,
+    vendor: Vendor,
+    project: Project,
+    meter: Meter,
+    /// Per endpoint the figures of every round.
+    figures: Vec<Vec<Vec<usize>>>,
+}
+
+impl Journey {
+    async fn start(world: World, meter: Meter) -> Self {
+        let vendor = Vendor::start(0, |_, _| Play::Accept).await;
+        let world = vendor.carry(world).with("DWAR__GATEWAYS__WHATSAPP", "");
+        let service = Service::start_in(world);
+        let project = service.world.project("1000");
+        let switches = ["--identity-lookup", "on", "--identity-delete", "on"];
+        let set = ["project", "set", "--project", &project.id];
+        service.world.cli(&[&set[..], &switches[..]].concat());
+        Self { service, vendor, project, meter, figures: vec![Vec::new(); ENDPOINTS.len()] }
+    }
+
+    /// What each endpoint costs. The loops beside the requests run once in a while and can only
+    /// add to a figure, so the median of many rounds is free of them.
+    async fn costs(&mut self) -> Vec<Vec<usize>> {
+        for _ in 0..WARM + ROUNDS {
+            self.round().await;
+        }
+        let median = |column: usize, rounds: &[Vec<usize>]| {
+            let mut figures: Vec<usize> = rounds.iter().skip(WARM).map(|f| f[column]).collect();
+            figures.sort_unstable();
+            figures[figures.len() / 2]
+        };
+        let columns = self.figures[0][0].len();
+        let cost = |rounds: &Vec<Vec<usize>>| (0..columns).map(|c| median(c, rounds)).collect();
+        self.figures.iter().map(cost).collect()
+    }
+
+    async fn round(&mut self) {
+        let live = self.project.live.clone();
+        let (phone, other) = (self.service.world.phone(), self.service.world.phone());
+        let (send, verify) = ("/v1/otp/send", "/v1/otp/verify");
+        let sent = self.post(0, send, None, json!({ "phone": phone })).await;
+        self.post(1, send, Some(&other), json!({ "phone": other })).await;
+        self.get(2, &format!("/v1/otp/status/{}", sent["otp_id"].as_str().unwrap())).await;
+        let code = self.code(&phone);
+        let body = json!({ "phone": phone, "code": wrong(&code, 1) });
+        let refused = self.measured(3, self.call(verify, None, &body)).await;
+        refused.refused(400, "INVALID_OTP");
+        let first = self.post(4, verify, None, json!({ "phone": phone, "code": code })).await;
+        self.service.send(&live, &phone).await.ok();
+        let code = self.code(&phone);
+        let pair = self.post(5, verify, None, json!({ "phone": phone, "code": code })).await;
+        let access = json!({ "access_token": pair["access_token"] });
+        self.post(6, "/v1/session/validate", None, access).await;
+        let (refresh, token) = (
+            "/v1/session/refresh",
+            |pair: &Value| json!({ "refresh_token": pair["refresh_token"] }),
+        );
+        let pair = self.post(7, refresh, None, token(&pair)).await;
+        let pair = self.post(8, refresh, Some(&phone), token(&pair)).await;
+        let access = json!({ "access_token": pair["access_token"] });
+        self.post(9, "/v1/session/logout", None, access).await;
+        let identity = format!("/v1/identity/{}", first["identity_id"].as_str().unwrap());
+        self.get(10, &identity).await;
+        let request = self.service.request(reqwest::Method::DELETE, &identity);
+        self.measured(11, request.header("X-Api-Key", &live)).await.ok();
+    }
+
+    /// The code that the vendor was asked to carry last.
+    fn code(&self, phone: &str) -> String {
+        let taken = self.vendor.taken();
+        let message = taken.iter().rev().find(|message| message.to.ends_with(phone));
+        message.unwrap().text[..6].to_owned()
+    }
+
+    fn call(&self, path: &str, key: Option<&str>, body: &Value) -> reqwest::RequestBuilder {
+        let call = self.service.call(&self.project.live, path, body);
+        match key {
+            Some(key) => call.header("Idempotency-Key", key),
+            None => call,
+        }
+    }
+
+    async fn post(&mut self, endpoint: usize, path: &str, key: Option<&str>, body: Value) -> Value {
+        let call = self.call(path, key, &body);
+        self.measured(endpoint, call).await.ok()
+    }
+
+    async fn get(&mut self, endpoint: usize, path: &str) -> Value {
+        let request = self.service.request(reqwest::Method::GET, path);
+        self.measured(endpoint, request.header("X-Api-Key", &self.project.live)).await.ok()
+    }
+
+    /// Makes the call and notes what it cost, what it leaves to do after the answer included.
+    async fn measured(&mut self, endpoint: usize, call: reqwest::RequestBuilder) -> Answer {
+        if let Meter::Wire(tap) = &self.meter {
+            tap.take(QUIET).await;
+        }
+        let answer = crate::common::answer(call).await;
+        let (figures, ran) = match &self.meter {
+            Meter::Wire(tap) => {
+                let Counted { trips, mut ran, parsed } = tap.take(QUIET).await;
+                let all = ran.len();
+                ran.retain(|statement| is_of_request(statement));
+                (vec![trips - (all - ran.len()), ran.len(), parsed], ran)
+            }
+            Meter::Log => {
+                tokio::time::sleep(QUIET).await;
+                let mut ran = logged(&self.service, answer.header("x-request-id"));
+                ran.retain(|statement| is_of_request(statement));
+                (vec![ran.len()], ran)
+            }
+        };
+        if std::env::var_os("TRIPS").is_some() {
+            println!("{}: {figures:?}\n  {}", ENDPOINTS[endpoint], ran.join("\n  "));
+        }
+        self.figures[endpoint].push(figures);
+        answer
+    }
+}
+
+/// The signing keys are read once a second however many requests there are; which request of a slow
+/// machine reads them is chance. So it is which one's place brings the next block of quota.
+fn is_of_request(statement: &str) -> bool {
+    !statement.contains("signing_keys") && !statement.contains("quota_shares")
+}
+
+/// The statements that the store logged on behalf of one request.
+fn logged(service: &Service, request: &str) -> Vec<String> {
+    let lines = service.stderr();
+    let of_request = lines.iter().rev().take(500).filter(|line| line.contains(request));
+    let statement = |line: &String| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        (line["target"] == "dwar_sqlite::connection::statement")
+            .then(|| line["sql"].as_str().map(str::to_owned))?
+    };
+    let mut found: Vec<String> = of_request.filter_map(statement).collect();
+    found.reverse();
+    found
+}
+
+/// Compares these columns of the documented table; the others are taken as they stand there.
+fn assert_documented(columns: &[usize], costs: &[Vec<usize>]) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/architecture.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let documented: Vec<&str> =
+        page.lines().skip_while(|line| *line != HEAD).take_while(|line| !line.is_empty()).collect();
+    let mut table = vec![HEAD.to_owned(), "|---|---|---|---|".to_owned()];
+    for (row, endpoint) in ENDPOINTS.iter().enumerate() {
+        let line = documented.get(row + 2).copied().unwrap_or_default();
+        let mut cells: Vec<String> =
+            line.split('|').skip(2).map(|cell| cell.trim().to_owned()).collect();
+        cells.resize(3, "?".to_owned());
+        for (column, figure) in columns.iter().zip(&costs[row]) {
+            cells[*column] = figure.to_string();
+        }
+        table.push(format!("| {endpoint} | {} |", cells.join(" | ")));
+    }
+    assert!(documented == table, "docs/architecture.md should say:\n\n{}\n", table.join("\n"));
+}

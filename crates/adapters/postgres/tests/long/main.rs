@@ -1,0 +1,9 @@
+//! What takes long; `scripts/test.sh --all` runs it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod lock_order;
+mod plans;

@@ -1,0 +1,186 @@
+//! How statements are planned by a server that has no statistics, or old ones.
+
+use crate::support::{Database, project};
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use dwar_activity::{FiguresStore, Window};
+use dwar_kernel::{GuessPolicy, KeyMode, OtpId, ProjectId};
+use dwar_otp::{OtpStore, Report, Reported};
+use dwar_postgres::{PostgresStore, Settings};
+use dwar_testkit::{CODE, Fixtures, START, WRONG_CODE, minutes};
+use dwar_wallet::{Paise, WalletStore};
+use std::time::{Duration, Instant};
+
+const SENT: &str = dwar_sql::sent_requests!("$1", "$2", "$3", "ledger_entries e", "o.id::text");
+
+#[derive(QueryableByName)]
+struct Line {
+    #[diesel(sql_type = Text, column_name = "QUERY PLAN")]
+    text: String,
+}
+
+/// By what the index finds the entry that captured what a request cost.
+fn how_costs_are_found(conn: &mut PgConnection) -> String {
+    let id = "'01a20545-78be-76a8-82b4-3e9e7cf42389'";
+    let plan = diesel::sql_query(format!("EXPLAIN EXECUTE sent ({id}, {id}, 1000)"));
+    let mut lines = plan.load::<Line>(conn).unwrap().into_iter().map(|line| line.text);
+    lines.find(|line| line.contains("Index Cond") && line.contains("'capture'")).unwrap()
+}
+
+/// Else each request that is counted would cost a look at every entry of its project.
+#[tokio::test]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn figures_find_what_a_request_cost_by_the_whole_key() {
+    let database = Database::create();
+    let (store, make) = (database.store().await, Fixtures::random());
+    let project = project(&store, &make).await.id;
+    let mut conn = database.connection();
+    conn.batch_execute(&format!("PREPARE sent (uuid, uuid, bigint) AS {SENT}")).unwrap();
+    // As the service's own connections have it.
+    conn.batch_execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off")
+        .unwrap();
+    let entries = |kind: &str, from: u32, to: u32| {
+        format!(
+            "INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, \
+             held_after, reference, made_at) SELECT gen_random_uuid(), '{project}', n, '{kind}', 1, 0, 0, 0, \
+             n, now() FROM generate_series({from}, {to}) n"
+        )
+    };
+    let window = Window { from: START, until: START + minutes(1) };
+    // The plan is made while nothing is known but a credit.
+    conn.batch_execute(&(entries("credit", 10, 10) + "; ANALYZE ledger_entries")).unwrap();
+    how_costs_are_found(&mut conn);
+    for grown in [entries("capture", 100, 6_000), entries("capture", 6_001, 20_000)] {
+        conn.batch_execute(&grown).unwrap();
+        assert!(store.sent(window, None, 1_000).await.unwrap().is_empty());
+        let found_by = how_costs_are_found(&mut conn);
+        assert!(found_by.contains("kind") && found_by.contains("reference"), "{found_by}");
+    }
+}
+
+#[derive(QueryableByName)]
+struct Read {
+    #[diesel(sql_type = BigInt)]
+    changed: i64,
+    #[diesel(sql_type = BigInt)]
+    read: i64,
+}
+
+/// Else each turn of a sweep would read all requests there are.
+#[tokio::test]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_sweep_reads_little_more_than_what_it_drops() {
+    const OLD: i64 = 500;
+    let database = Database::create();
+    let (store, make) = (database.store().await, Fixtures::random());
+    let project = project(&store, &make).await.id;
+    let mut conn = database.connection();
+    let instant = |at| make.id_at::<OtpId>(at).to_string()[..13].to_owned();
+    let (before, after) = (instant(START - minutes(1)), instant(START));
+    conn.batch_execute(&format!(
+        "INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, state, wrong, \
+         max_wrong, status, created_at, expires_at, version) \
+         SELECT (CASE WHEN n <= {OLD} THEN '{before}' ELSE '{after}' END || '-7000-8000-' || \
+         lpad(to_hex(n), 12, '0'))::uuid, '{project}', 'live', int4send(n), '', 1, '', 'verified', 0, 5, \
+         'sent', now(), now(), gen_random_uuid() FROM generate_series(1, 20000) n; ANALYZE otps"
+    ))
+    .unwrap();
+    assert_eq!(OtpStore::sweep(&store, START, START).await.unwrap(), 500);
+    let until = Instant::now() + Duration::from_secs(60);
+    let read = loop {
+        let query = "SELECT n_tup_del AS changed, idx_tup_fetch + seq_tup_read AS read \
+                     FROM pg_stat_user_tables \
+                     WHERE schemaname = current_schema AND relname = 'otps'";
+        let found: Read = diesel::sql_query(query).get_result(&mut conn).unwrap();
+        // The server tells after a while.
+        if found.changed == OLD {
+            break found.read;
+        }
+        assert!(Instant::now() < until, "nothing was told");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    assert!(read < 5_000, "{read} rows were read");
+}
+
+const COUNTED: GuessPolicy = GuessPolicy { period: Duration::from_secs(3_600), ..GuessPolicy::OFF };
+
+/// Sends twice to one phone, the second time for money, and logs in after a wrong guess.
+async fn log_in(store: &PostgresStore, make: &Fixtures, project: ProjectId) {
+    let line = make.line(project, KeyMode::Live);
+    make.issue(store, make.otp(&line)).await;
+    let otp = make.otp(&line);
+    assert!(make.hold(store, otp.clone(), Paise(12)).await);
+    let request = Reported::Seen(Box::new(otp.clone()));
+    make.report(store, request, &otp, Report::Delivered, START).await.unwrap();
+    for code in [WRONG_CODE, CODE] {
+        make.judge(store, &line, code, COUNTED, START).await;
+    }
+}
+
+/// What logins find there: as many requests, sessions and movements of money as `number`.
+fn recorded(project: ProjectId, number: u32) -> String {
+    [
+        "otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, state, wrong, \
+         max_wrong, status, created_at, expires_at, version) \
+         SELECT id, project, 'live', phone, '', 1, '', 'active', 0, 5, 'sent', at, at, id",
+        "otp_attempts (id, otp_id, position, channel, provider, status, changed_at) \
+         SELECT id, id, 0, 'sms', 'meta', 'sent', at",
+        "send_slots (send_id, project_id, mode, phone_index, taken_at) \
+         SELECT id, project, 'live', phone, at",
+        "guess_budgets (project_id, mode, phone_index, wrong, last_wrong_at) \
+         SELECT project, 'live', phone, 1, at",
+        "identities (id, project_id, mode, phone_index, phone_sealed, created_at, last_verified_at) \
+         SELECT id, project, 'live', phone, '', at, at",
+        "sessions (id, project_id, mode, identity_id, created_at, expires_at, refresh_digest, \
+         refresh_expires_at, access_token_id, access_issued_at, access_expires_at) \
+         SELECT id, project, 'live', id, at, at, phone, at, id, at, at",
+        "wallet_holds (send_id, project_id, amount, held_since) SELECT id, project, 12, at",
+        "ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after, \
+         reference, made_at) SELECT id, project, 1000000 + n, 'hold', 0, 12, 0, 0, id::text, at",
+    ]
+    .map(|table| {
+        format!(
+            "INSERT INTO {table} FROM (SELECT gen_random_uuid() AS id, '{project}'::uuid \
+             AS project, int8send(n) AS phone, now() AS at, n FROM generate_series(1, {number}) n) AS made"
+        )
+    })
+    .join(";")
+}
+
+/// Else logins would slow down as a service grows, until the server looks at its tables anew.
+#[tokio::test]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_login_reads_its_own_rows_alone_by_plans_of_empty_tables() {
+    const GROWN: u32 = 20_000;
+    let (database, make) = (Database::create(), Fixtures::random());
+    let project = project(&database.store().await, &make).await.id;
+    let mut conn = database.connection();
+    let tables = "otps otp_attempts send_slots guess_budgets identities sessions wallet_holds \
+                  ledger_entries wallets";
+    for table in tables.split_whitespace() {
+        let unseen = format!("ALTER TABLE {table} SET (autovacuum_enabled = off)");
+        conn.batch_execute(&unseen).unwrap();
+    }
+    let store = PostgresStore::connect(Settings { pool_size: 1, ..database.settings() }).unwrap();
+    store.credit(project, make.credit(Paise(1_000)), START).await.unwrap();
+    log_in(&store, &make, project).await;
+    conn.batch_execute(&recorded(project, GROWN)).unwrap();
+    // The server tells after a while.
+    let mut read_until = |sessions: i64| loop {
+        let query = "SELECT (SELECT sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read) \
+                     FROM pg_statio_user_tables WHERE schemaname = current_schema)::bigint AS read, \
+                     (SELECT n_tup_ins FROM pg_stat_user_tables WHERE schemaname = current_schema \
+                     AND relname = 'sessions') AS changed";
+        let found: Read = diesel::sql_query(query).get_result(&mut conn).unwrap();
+        if found.changed == sessions {
+            break found.read;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    let before = read_until(i64::from(GROWN) + 1);
+    log_in(&store, &make, project).await;
+    let read = read_until(i64::from(GROWN) + 2) - before;
+    // Less than 300, and one look at all entries of an index would be as many again.
+    assert!(read < 450, "{read} blocks were read");
+}
