@@ -143,7 +143,7 @@ smoke_test() {
         { cat "$scratch/try"; fail "the smoke test"; }
 }
 
-# Tests of the whole program, each with the calls that the unit forbids in view.
+# Tests of the whole program, each with the calls that the unit forbids in view: parts of bins/dwar/tests/flows.
 readonly SUITES=(start flow providers metrics)
 
 # The calls of the service, on both databases, held against the filter of the unit.
@@ -155,15 +155,15 @@ test_system_calls() {
     forbidden_calls "$scratch/calls" "$(grep -vx openat <<<"$calls")" "$binary" --version >/dev/null
     grep -q openat "$scratch/calls" || fail "a forbidden call goes unnoticed"
     [ -z "$postgres" ] || export DWAR_TEST_POSTGRES_URL=postgres://dwar@127.0.0.1:$port/postgres
+    program=$(find "$target/debug/deps" -name "flows-*" -perm -u=x -type f -printf '%T@ %p\n' 2>/dev/null |
+        sort -n | tail -n 1 | cut -d' ' -f2)
+    if [ -z "$program" ]; then
+        leave_out "the system calls of the flows; scripts/test.sh builds them"
+        return
+    fi
     for suite in "${SUITES[@]}"; do
-        program=$(find "$target/debug/deps" -name "$suite-*" -perm -u=x -type f -printf '%T@ %p\n' 2>/dev/null |
-            sort -n | tail -n 1 | cut -d' ' -f2)
-        if [ -z "$program" ]; then
-            leave_out "the system calls of the suite $suite; scripts/test.sh builds it"
-            continue
-        fi
         # They run as root, for whom SQLite gives files to the owner of their folder.
-        (cd bins/dwar && forbidden_calls "$scratch/calls" "$calls"$'\n'fchown "$program" --quiet \
+        (cd bins/dwar && forbidden_calls "$scratch/calls" "$calls"$'\n'fchown "$program" --quiet "$suite::" \
             ${postgres:+--include-ignored} >"$scratch/suite.log") || { cat "$scratch/suite.log"; fail "the suite $suite"; }
         count=$(wc -l <"$scratch/calls")
         [ "$count" = 0 ] || { head -n 20 "$scratch/calls"; fail "the suite $suite makes $count forbidden calls"; }

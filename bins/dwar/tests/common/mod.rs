@@ -489,6 +489,7 @@ fn collect(
 }
 
 /// Runs one test body on both databases: `both!(name, |database| async …)`.
+#[macro_export]
 macro_rules! on_both_databases {
     ($($(#[$attribute:meta])* $name:ident;)+) => {
         mod sqlite {
