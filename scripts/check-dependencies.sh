@@ -22,9 +22,9 @@ never() {
     done
 }
 
-frameworks="tokio serde diesel actix-web reqwest josekit openssl redis opentelemetry"
+frameworks="tokio serde diesel actix-web reqwest josekit openssl opentelemetry"
 domain="dwar-project dwar-otp dwar-session dwar-identity dwar-wallet dwar-ratelimit dwar-event dwar-operator dwar-activity dwar-installation"
-adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-redis dwar-gateways dwar-webhooks dwar-metrics dwar-otlp dwar-josekit dwar-passkeys dwar-system"
+adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-gateways dwar-webhooks dwar-metrics dwar-otlp dwar-josekit dwar-passkeys dwar-system"
 
 # shellcheck disable=SC2086 # lists of words
 {

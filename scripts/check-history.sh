@@ -3,7 +3,7 @@
 # stopped, the database is restarted, and connections are cut and frozen: three instances on PostgreSQL, or
 # with --sqlite one on a file that the command line writes as well.
 #
-#   scripts/check-history.sh [--sqlite | --redis] [--seconds N] [--seed S] [--clients N]
+#   scripts/check-history.sh [--sqlite] [--seconds N] [--seed S] [--clients N]
 #                            [--release | --binary DWAR]
 #   scripts/check-history.sh --mutants [NAME...]
 #
@@ -12,8 +12,7 @@
 # the check has to fail on it with one of three seeds, by the check that the patch's first line names.
 # With --sqlite the command line changes keys and switches and tops up while the instance runs, and while it
 # is killed or stopped. What only several instances have in common is not seen then.
-# With --redis requests are counted with a Redis, which is emptied and stopped as well.
-# A mutant whose patch has the line «with: sqlite» or «with: redis» gets that in any case.
+# A mutant whose patch has the line «with: sqlite» gets that in any case.
 # With --binary the service is not built. Except with --sqlite, PostgreSQL has to be installed; it is run in a
 # temporary folder.
 # docs/adr/0038 says why all this.
@@ -34,7 +33,7 @@ while [ $# -gt 0 ]; do
     --seconds) seconds=$2; shift 2 ;;
     --seed) seed=$2; shift 2 ;;
     --clients) clients=$2; shift 2 ;;
-    --sqlite | --redis) with=${1#--}; shift ;;
+    --sqlite) with=sqlite; shift ;;
     --release) profile=release; shift ;;
     --binary) binary=$(realpath "$2"); shift 2 ;;
     --mutants) mutants=1; shift ;;
@@ -49,8 +48,6 @@ chmod 755 "$scratch"
 postgres=$(find_postgres)
 [ "$with$mutants" = sqlite ] || [ -n "$postgres" ] ||
     { echo "check-history.sh: PostgreSQL is not installed"; exit 1; }
-[ "$with" != redis ] && [ -z "$mutants" ] || command -v redis-server >/dev/null ||
-    { echo "check-history.sh: redis-server is not installed"; exit 1; }
 
 running=""
 copy=""
@@ -62,11 +59,10 @@ stop() {
 }
 trap stop EXIT
 
-# check BINARY NAME [sqlite|redis]: one run on a database of its own; fails as the checker does.
+# check BINARY NAME [sqlite]: one run on a database of its own; fails as the checker does.
 check() {
     local folder=$scratch/$2 with=${3:-} port status=0 given=()
     mkdir "$folder" "$folder/services"
-    [ "$with" != redis ] || given=(--redis "$(command -v redis-server)")
     if [ "$with" != sqlite ]; then
         port=$(free_port)
         running=$folder/pg

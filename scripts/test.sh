@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
-# Runs every test, those that need PostgreSQL, Redis, PgBouncer or a browser included.
+# Runs every test, those that need PostgreSQL, PgBouncer or a browser included.
 #
 # The server comes from DWAR_TEST_POSTGRES_URL if that is set; else one that is installed is
 # started on loopback, in a temporary folder, and stopped at the end. As root on Debian or Ubuntu a
-# missing server is installed first, and so are Chromium, node and npm. Redis alike, with
-# DWAR_TEST_REDIS_URL; its program has to be there in any case, since tests stop servers of their
-# own. PgBouncer has to be 1.21 or newer: the program that DWAR_TEST_PGBOUNCER names, one that is
+# missing server is installed first, and so are Chromium, node and npm. PgBouncer has to be 1.21 or newer: the program that DWAR_TEST_PGBOUNCER names, one that is
 # installed, or, as root on Debian, one built from the source of its next release. Without them the
 # rest runs, and a line says what was left out; with CI set that is a failure.
 set -euo pipefail
@@ -16,12 +14,10 @@ cd "$(dirname "$0")/.."
 
 scratch=$(mktemp -d)
 postgres=""
-redis=""
 built=${CARGO_TARGET_DIR:-$PWD/target}/test-tools/pgbouncer
 
 stop() {
     [ -z "$postgres" ] || stop_postgres "$postgres" "$scratch/pg"
-    [ -z "$redis" ] || kill "$redis" 2>/dev/null || true
     rm -rf "$scratch"
 }
 trap stop EXIT
@@ -41,27 +37,6 @@ own_postgres() {
     # Data that a test leaves behind is thrown away: no need to wait for the disk.
     start_postgres "$postgres" "$scratch/pg" "$port" "-c max_connections=300 -c fsync=off"
     export DWAR_TEST_POSTGRES_URL="postgres://dwar@127.0.0.1:$port/postgres"
-}
-
-has_redis() {
-    command -v redis-server >/dev/null && command -v redis-cli >/dev/null
-}
-
-start_redis() {
-    local port
-    port=$(free_port)
-    redis-server --bind 127.0.0.1 --port "$port" --save "" --appendonly no --dir "$scratch" \
-        >"$scratch/redis.log" 2>&1 &
-    redis=$!
-    for _ in $(seq 100); do
-        if redis-cli -p "$port" ping >/dev/null 2>&1; then
-            export DWAR_TEST_REDIS_URL="redis://127.0.0.1:$port"
-            return 0
-        fi
-        sleep 0.1
-    done
-    cat "$scratch/redis.log"
-    return 1
 }
 
 # is_pgbouncer PROGRAM: whether it keeps the prepared statements of its clients apart.
@@ -138,7 +113,6 @@ history_check() {
     ./scripts/check-history.sh --sqlite --seconds 30 --seed 3 --binary "$dwar"
     if [ -n "$(find_postgres)" ]; then
         ./scripts/check-history.sh --seconds 40 --seed 1 --binary "$dwar"
-        ! has_redis || ./scripts/check-history.sh --seconds 40 --seed 2 --redis --binary "$dwar"
     else
         echo "test.sh: !!! LEFT OUT: the history checker on PostgreSQL; it wants its programs !!!"
         [ -z "${CI:-}" ]
@@ -154,13 +128,6 @@ if [ -z "${DWAR_TEST_POSTGRES_URL:-}" ]; then
     [ -z "$postgres" ] || own_postgres
 fi
 
-has_redis || apt_install_unstarted redis-server
-if ! has_redis; then
-    unset DWAR_TEST_REDIS_URL
-elif [ -z "${DWAR_TEST_REDIS_URL:-}" ]; then
-    start_redis
-fi
-
 export DWAR_TEST_PGBOUNCER=${DWAR_TEST_PGBOUNCER:-$(find_pgbouncer)}
 if [ -z "$DWAR_TEST_PGBOUNCER" ]; then
     build_pgbouncer
@@ -174,27 +141,21 @@ left_out=()
 skipped=()
 [ -n "${DWAR_TEST_POSTGRES_URL:-}" ] ||
     left_out+=("every PostgreSQL test, since no server was found; install the package postgresql or set DWAR_TEST_POSTGRES_URL")
-[ -n "${DWAR_TEST_REDIS_URL:-}" ] ||
-    left_out+=("every Redis test, since redis-server was not found; install the package redis-server")
 if [ -z "$DWAR_TEST_PGBOUNCER" ]; then
     left_out+=("every test behind a pooler, since no PgBouncer from 1.21 on was found; set DWAR_TEST_PGBOUNCER")
     skipped=(--skip through_a_pooler)
 fi
 
-if [ -n "${DWAR_TEST_POSTGRES_URL:-}" ] && [ -n "${DWAR_TEST_REDIS_URL:-}" ]; then
+if [ -n "${DWAR_TEST_POSTGRES_URL:-}" ]; then
     cargo test --workspace --locked "$@" -- --include-ignored "${skipped[@]}"
-elif [ -n "${DWAR_TEST_POSTGRES_URL:-}" ]; then
-    cargo test --workspace --locked "$@" --exclude dwar-redis -- --include-ignored --skip without_redis "${skipped[@]}"
-    cargo test --locked "$@" -p dwar-redis
 else
     cargo test --workspace --locked "$@"
-    [ -z "${DWAR_TEST_REDIS_URL:-}" ] || cargo test --locked "$@" -p dwar-redis -- --include-ignored
 fi
 browser_tests
 history_check
 
 if [ "${#left_out[@]}" = 0 ]; then
-    echo "test.sh: every test ran, on SQLite and PostgreSQL, with Redis and PgBouncer"
+    echo "test.sh: every test ran, on SQLite and PostgreSQL, with PgBouncer"
 else
     printf 'test.sh: !!! LEFT OUT: %s !!!\n' "${left_out[@]}"
     [ -z "${CI:-}" ] || exit 1

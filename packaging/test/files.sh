@@ -26,7 +26,7 @@ check_files() {
     # They name files that are the user's to write.
     cp packaging/compose/*.yaml "$scratch"
     touch "$scratch/dwar.env" "$scratch/postgres-password"
-    for file in one-machine postgres-redis; do
+    for file in one-machine postgres; do
         "$tools/$COMPOSE/cmd" "$scratch/$file.yaml" >"$scratch/$file.resolved" || fail "$file.yaml"
     done
 }

@@ -55,7 +55,6 @@ pub const NUMBERS: &[Bound] = &[
     positive("database.acquire_timeout_ms", 100, 30_000, SLOW),
     positive("database.statement_timeout_ms", 100, 30_000, SLOW),
     bound("database.min_free_mb", 0, 1_048_576, "keeping more than a terabyte free is a typing mistake"),
-    positive("redis.timeout_ms", 5, 1_000, "each request waits for it, and while it is away one in a second does"),
     positive("session.access_seconds", 60, 3_600, "backends that check tokens locally accept one until it expires, even after a logout"),
     positive("session.refresh_seconds", 3_600, 15_552_000, "a lost device stays logged in for that long; half a year at most"),
     positive("session.session_seconds", 3_600, 31_622_400, "people prove their phone number at least once a year"),
@@ -129,16 +128,12 @@ pub fn objections(config: &Config) -> Vec<String> {
 
 /// What production accepts but is still worth knowing, a sentence each.
 pub fn remarks(config: &Config) -> impl Iterator<Item = String> {
-    let exposed = config.redis.url.as_ref().is_some_and(|url| !url.is_private());
-    let redis = "redis.url: redis:// to another machine sends its password, ids of API keys and \
-                 when they were used in plain text; rediss:// does not";
     let database = database_url::remark(config.database.url.expose());
     let nameless = config.environment == RunMode::Production && config.tokens.issuer == ISSUER;
     let issuer = "tokens.issuer: \"dwar\", the default, names no service: it is in every token, \
                   and to change it later ends them all; set the address that your services know \
                   this one by";
-    let redis = exposed.then(|| redis.to_owned());
-    database.into_iter().chain(redis).chain(nameless.then(|| issuer.to_owned()))
+    database.into_iter().chain(nameless.then(|| issuer.to_owned()))
 }
 
 impl Bound {

@@ -116,20 +116,6 @@ fn the_defaults_but_for_the_console_are_fit_for_production() {
 }
 
 #[test]
-fn a_redis_that_is_called_in_plain_text_is_remarked_upon() {
-    for (url, remarked) in [
-        ("redis://127.0.0.1", false),
-        ("rediss://:7hG2kPq9@redis.example.com", false),
-        ("redis://:7hG2kPq9@redis.example.com", true),
-    ] {
-        let config = production(&[("redis.url", url)]).unwrap();
-        let told: Vec<_> = remarks(&config).collect();
-        assert_eq!(told.iter().any(|it| it.starts_with("redis.url: ")), remarked, "{url}");
-        assert!(!told.concat().contains("7hG2kPq9"));
-    }
-}
-
-#[test]
 fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
     let zeros = "A".repeat(43) + "=";
     let counted = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -157,7 +143,6 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         ("database.url", "postgres://dwar:change-me@127.0.0.1/dwar", true),
         ("database.url", "memory:", false),
         ("database.synchronous", "normal", false),
-        ("redis.url", "redis://:change-me@127.0.0.1", true),
         ("events.allow_private", "true", false),
         ("dashboard.address", "0.0.0.0:8081", false),
         ("dashboard.address", "192.0.2.1:8081", false),

@@ -28,7 +28,6 @@ pub struct Config {
     pub http: dwar_http::Settings,
     pub dashboard: dwar_dashboard::Settings,
     pub database: Database,
-    pub redis: dwar_redis::Settings,
     pub secrets: Secrets,
     pub tokens: Tokens,
     pub gateways: dwar_gateways::Settings,
@@ -179,7 +178,6 @@ mod tests {
         for (name, value, key) in [
             ("DWAR__HTTP__WORKERS", "many", "http.workers"),
             ("DWAR__SESSION__ACCESS_SECONDS", "0", "session.access_seconds"),
-            ("DWAR__REDIS__URL", "http://localhost", "redis.url: it is redis://"),
             ("DWAR__GATEWAYS__PUBLIC_URL", "ftp://x", "gateways.public_url: it begins with https"),
             ("DWAR__TRACES__ENDPOINT", "localhost:4318", "traces.endpoint: it begins with https"),
             ("DWAR__TRACES__RATIO", "1.1", "traces.ratio: must be between 0 and 1"),

@@ -17,7 +17,6 @@ mod parts;
 mod pooler;
 mod port;
 mod race;
-mod redis_server;
 mod scene;
 mod steps;
 
@@ -32,7 +31,6 @@ pub use parts::{ListSigner, new_token, parts, policies};
 pub use pooler::Pooler;
 pub use port::reserved_port;
 pub use race::race;
-pub use redis_server::RedisServer;
 pub use scene::ledger_of;
 pub use steps::verdict;
 // What the suites take, so that a test file needs no other crate for it.

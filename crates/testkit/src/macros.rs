@@ -68,7 +68,6 @@ macro_rules! quota_leases_contract_tests {
                 exchanges_at_once_grant_every_place_once
                 a_share_that_ended_counts_for_one_window
                 an_older_wish_changes_nothing
-                what_is_confirmed_stays_so
                 a_sweep_drops_what_counts_no_more
                 several_together_admit_the_quota
                 a_refusal_comes_early_by_a_block_at_most

@@ -5,7 +5,6 @@ use crate::database::{Database, Way};
 use crate::history::Settings;
 use crate::process;
 use crate::proxy::Proxy;
-use crate::redis::Redis;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -28,15 +27,12 @@ pub struct ClusterSetup {
     /// Where its files are.
     pub folder: PathBuf,
     pub database: Database,
-    /// The program of Redis, if requests are counted with it.
-    pub redis: Option<PathBuf>,
     pub settings: Settings,
 }
 
 /// The instances.
 pub struct Cluster {
     pub setup: ClusterSetup,
-    pub redis: Option<Redis>,
     pub instances: Vec<Instance>,
 }
 
@@ -57,11 +53,7 @@ impl Cluster {
         for _ in 0..setup.database.instances() {
             instances.push(Instance { way: setup.database.way().await?, child: Mutex::default() });
         }
-        let redis = match &setup.redis {
-            Some(program) => Some(Redis::start(program.clone(), instances.len()).await?),
-            None => None,
-        };
-        let cluster = Self { setup, redis, instances };
+        let cluster = Self { setup, instances };
         for number in 0..cluster.instances.len() {
             cluster.run(number).await?;
             if !cluster.is_ready(number, START).await {
@@ -136,10 +128,6 @@ impl Cluster {
         let Way { instance: port, proxy, .. } = &instance.way;
         let mut command = self.command(Some(proxy));
         command.arg("serve").env("DWAR__HTTP__ADDRESS", format!("127.0.0.1:{port}"));
-        if let Some(redis) = &self.redis {
-            let url = format!("redis://127.0.0.1:{}", redis.proxies[number].port);
-            command.env("DWAR__REDIS__URL", url);
-        }
         let child = command.stdout(Stdio::null()).stderr(log).spawn()?;
         *instance.child.lock().await = Some(child);
         Ok(())
@@ -190,10 +178,6 @@ impl Cluster {
 
     /// Lets everything run again and waits until it does.
     pub async fn heal(&self) -> Outcome<()> {
-        if let Some(redis) = &self.redis {
-            redis.proxies.iter().for_each(|proxy| proxy.freeze(false));
-            redis.signal(Signal::CONT).await;
-        }
         for (number, instance) in self.instances.iter().enumerate() {
             instance.way.proxy.freeze(false);
             self.signal(number, Signal::CONT).await;

@@ -18,7 +18,6 @@ mod process;
 mod provider;
 mod proxy;
 mod recorder;
-mod redis;
 mod report;
 mod run;
 mod world;
@@ -51,9 +50,6 @@ pub struct Arguments {
     /// A database of the user dwar there, empty
     #[arg(long, default_value = "postgres")]
     database: String,
-    /// The program redis-server; without it the instances share limits out through PostgreSQL
-    #[arg(long, requires = "postgres")]
-    redis: Option<PathBuf>,
     /// How long clients call
     #[arg(long, default_value_t = 60)]
     seconds: u64,

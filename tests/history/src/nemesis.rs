@@ -53,49 +53,9 @@ impl Nemesis {
         }
     }
 
-    /// Empties and stops Redis, cuts and freezes connections to it, until `until`; now and then, since
-    /// nobody relies on it for a minute after each.
-    pub async fn trouble_redis(mut self, until: Instant) {
-        let cluster = Arc::clone(&self.cluster);
-        let Some(redis) = &cluster.redis else { return };
-        while self.pause_between(until, 5_000, 60_000).await {
-            let one = self.draw.place(redis.proxies.len());
-            let target = Some(one).filter(|_| self.draw.percent(60));
-            let proxies = chosen(redis.proxies.iter(), target);
-            let began = self.recorder.now();
-            let kind = match self.draw.below(10) {
-                0..4 => {
-                    while redis.restart().await.is_err() {
-                        sleep(Duration::from_millis(100)).await;
-                    }
-                    "Redis emptied"
-                }
-                4..6 => {
-                    redis.signal(Signal::STOP).await;
-                    sleep(Duration::from_millis(self.draw.between(50, 8_000))).await;
-                    redis.signal(Signal::CONT).await;
-                    "Redis stopped and woken"
-                }
-                6..8 => {
-                    cut(&proxies);
-                    "connections to Redis cut"
-                }
-                _ => {
-                    self.freeze(&proxies).await;
-                    "connections to Redis frozen"
-                }
-            };
-            self.recorder.fault(kind, None, began);
-        }
-    }
-
     /// Waits for the next fault; `false` when there is to be none.
     async fn pause(&mut self, until: Instant) -> bool {
-        self.pause_between(until, 800, 5_000).await
-    }
-
-    async fn pause_between(&mut self, until: Instant, from: u64, to: u64) -> bool {
-        let next = Instant::now() + Duration::from_millis(self.draw.between(from, to));
+        let next = Instant::now() + Duration::from_millis(self.draw.between(800, 5_000));
         sleep(next.min(until).saturating_duration_since(Instant::now())).await;
         next < until
     }

@@ -21,7 +21,6 @@ use tokio::time::sleep;
 const OWNER: u64 = 1;
 const OF_INSTANCES: u64 = 2;
 const OF_DATABASE: u64 = 3;
-const OF_REDIS: u64 = 4;
 const CROWD: [u64; 2] = [5, 6];
 const CLIENTS: u64 = 10;
 /// Rich, and often broke.
@@ -38,7 +37,6 @@ pub async fn run(arguments: &Arguments, database: Database) -> Outcome<History> 
         binary: std::fs::canonicalize(&arguments.binary)?,
         folder: std::fs::canonicalize(&arguments.folder)?,
         database,
-        redis: arguments.redis.clone(),
         settings,
     };
     let cluster = Arc::new(Cluster::start(setup, provider).await?);
@@ -85,7 +83,6 @@ async fn play(arguments: &Arguments, calls: &Calls, test_key: &str) -> Outcome<(
         tokio::spawn(owner.work(until)),
         tokio::spawn(nemesis(OF_INSTANCES).trouble_instances(until)),
         tokio::spawn(nemesis(OF_DATABASE).trouble_database(until)),
-        tokio::spawn(nemesis(OF_REDIS).trouble_redis(until)),
     ];
     for stream in CROWD {
         let crowd = Crowd { calls: calls.clone(), draw: draw(stream), key: test_key.to_owned() };

@@ -1,6 +1,6 @@
 use super::{Rule, database_url};
 use crate::config::{Config, Secrets};
-use crate::strength::{SHOWN_TO_PROVIDERS, Strength, TAKEN_FROM_CALLERS, is_well_known, weakness};
+use crate::strength::{SHOWN_TO_PROVIDERS, Strength, TAKEN_FROM_CALLERS, weakness};
 use dwar_gateways::{BaseUrl, Secret};
 use dwar_sqlite::Synchronous;
 use dwar_system::MasterKey;
@@ -55,7 +55,6 @@ pub const RULES: &[Rule] = &[
     rule("database.direct_url", "a remote server only with an `sslmode` that never falls back to plain text", "others on the network could read it", |c| database_url::problem(c.database.direct_url.expose())),
     rule("database.url", "`sqlite://` or `postgres://`", "`memory:` loses projects, money and logins at every stop", |c| (c.database.url.expose() == database_url::MEMORY).then(|| "is memory:".to_owned())),
     rule("database.synchronous", "`full`", "after a power cut a used code, an ended session or a replaced API key could work again", |c| (c.database.synchronous == Synchronous::Normal).then(|| "is \"normal\"".to_owned())),
-    rule("redis.url", "a password that is not from a manual", "somebody who guesses it can lift the limits of every API key", well_known_redis),
     rule("events.allow_private", "`false`", "anybody who adds an endpoint could reach whatever this machine can reach", |c| c.events.allow_private.then(|| "is true".to_owned())),
     rule("dashboard.address", "loopback, unless `dashboard.behind_tls_proxy` is true", "passwords and sessions would cross the network unencrypted", bare_dashboard),
     rule("dashboard.public_url", "`https://`, or this machine", "the secrets of invitations would be typed into a page that others on the network can change", |c| c.dashboard.is_public_in_clear().then(|| "begins with http://".to_owned())),
@@ -67,11 +66,6 @@ pub const RULES: &[Rule] = &[
 fn console(providers: &[String], variable: &str) -> Option<String> {
     let named = providers.iter().any(|name| name == "console");
     named.then(|| format!("names console: set it ({variable}) to providers, or to nothing"))
-}
-
-fn well_known_redis(config: &Config) -> Option<String> {
-    let password = config.redis.url.as_ref()?.password()?;
-    is_well_known(password).then(|| "the password is a well-known one from manuals".to_owned())
 }
 
 fn bare_dashboard(config: &Config) -> Option<String> {

@@ -4,7 +4,7 @@ use super::doctor_online;
 use crate::config::{Config, ConfigError};
 use crate::wiring::checks::{
     Check, Effort, Finding, OBEY, Status, broken, database, failed, files, gateways, ok,
-    production, redis, stored,
+    production, stored,
 };
 use crate::wiring::{Access, Core, Location, available_providers};
 use serde_json::{Value, json};
@@ -37,7 +37,6 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
                     checks.extend(stored(&core, Effort::Everything).await);
                 }
             }
-            checks.push(("redis", redis(&core).await));
             let buildable = available_providers(&core.config).map(drop);
             checks.push(("gateways", gateways(&core.config, buildable)));
             if asked.online {

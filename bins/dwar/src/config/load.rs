@@ -37,7 +37,7 @@ const SECRETS: [&str; 14] = [
     "traces.header",
 ];
 /// The settings that may hold a user and a password.
-const ADDRESSES: [&str; 4] = ["database.url", "database.direct_url", "redis.url", "gateways.proxy"];
+const ADDRESSES: [&str; 3] = ["database.url", "database.direct_url", "gateways.proxy"];
 /// The tables whose entries the operator names; one that is given takes the place of the default.
 const OPEN: [&str; 5] = [
     "gateways.fixed_minutes",

@@ -14,8 +14,7 @@ use dwar_memory::{LeasedRequestLimiter, MemoryRequestLimiter};
 use dwar_metrics::{Scrapes, StopHandle as MetricsStop};
 use dwar_operator::By;
 use dwar_project::{InvalidSetting, Project, ProjectName};
-use dwar_ratelimit::{LocalLimiter, RequestLimiter};
-use dwar_redis::{FallbackRequestLimiter, RedisRequestLimiter};
+use dwar_ratelimit::RequestLimiter;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,9 +76,8 @@ impl Application {
         let Listeners { api, dashboard, metrics } = listeners;
         let metrics = metrics.map(|taken| metrics::begin(taken, &mut core)).transpose()?;
         let Providers { routes, sources, carriers } = gateways::build(&core)?;
-        let (requests, limiter) = requests(&core);
         let service = core.parts.service(Outside {
-            requests,
+            requests: requests(&core),
             routes,
             sources,
             hook_formats: dwar_http::hooks::format_of,
@@ -98,7 +96,7 @@ impl Application {
         let show = |begun: metrics::Begun| {
             let (database, figures) = (core.database.clone(), begun.figures.clone());
             let (carriers, restarts) = (carriers.clone(), restarts.clone());
-            let measured = Measured { database, figures, carriers, restarts, limiter, lost };
+            let measured = Measured { database, figures, carriers, restarts, lost };
             begun.show(&core, measured)
         };
         let metrics = metrics.map(show).transpose()?;
@@ -157,26 +155,15 @@ impl Application {
     }
 }
 
-/// Counts requests across instances: with Redis if there is one, else, and while it is away, by
-/// shares of the quotas if there is a server database, else in this process.
-///
-/// Gives the one that falls back as what it is, too.
-fn requests(core: &Core) -> (Arc<dyn RequestLimiter>, Option<Arc<FallbackRequestLimiter>>) {
-    let own: Arc<dyn LocalLimiter> = match &core.leases {
+/// Counts requests across instances by shares of the quotas if there is a server database, else in
+/// this process.
+fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
+    match &core.leases {
         None => Arc::new(MemoryRequestLimiter::default()),
         Some(leases) => {
             let tools = &core.parts.tools;
             let holder = InstanceId::new(tools.now(), tools.entropy.as_ref());
             Arc::new(LeasedRequestLimiter::new(leases.clone(), holder))
-        }
-    };
-    let settings = &core.config.redis;
-    match &settings.url {
-        None => (own, None),
-        Some(url) => {
-            let shared = Arc::new(RedisRequestLimiter::new(url, settings.timeout));
-            let limiter = Arc::new(FallbackRequestLimiter::new(shared, own));
-            (limiter.clone(), Some(limiter))
         }
     }
 }

@@ -10,7 +10,6 @@ use dwar_kernel::{StoreError, with_causes};
 use dwar_operator::By;
 use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
 use dwar_project::{InvalidSetting, Project};
-use dwar_redis::RedisRequestLimiter;
 use dwar_session::SigningKey;
 use dwar_wallet::Paise;
 use std::collections::BTreeSet;
@@ -108,26 +107,6 @@ pub async fn database(core: &Core, effort: Effort) -> Finding {
         Ok(None) => ok("connected"),
         Ok(Some(found)) => failed(format!("the file is damaged: {found}"), RESTORE),
         Err(cause) => broken(&cause, SEE_LOGS),
-    }
-}
-
-/// Whether requests are counted across instances, as configured.
-pub async fn redis(core: &Core) -> Finding {
-    let settings = &core.config.redis;
-    let Some(url) = &settings.url else {
-        return ok(match core.leases {
-            Some(_) => "not used: instances share request limits through PostgreSQL",
-            None => "not used: one process counts all requests",
-        });
-    };
-    let limiter = RedisRequestLimiter::new(url, settings.timeout);
-    match limiter.probe(core.parts.tools.now()).await {
-        Ok(()) => ok("connected, counts requests across instances"),
-        Err(cause) => failed(
-            cause,
-            "check redis.url, and that the server is running and accepts writes; until then requests \
-             are counted by PostgreSQL, or on SQLite by each process",
-        ),
     }
 }
 

@@ -36,7 +36,6 @@ impl Operations {
             ("database", checks::database(core, Effort::Little).await),
         ];
         checks.extend(checks::stored(core, Effort::Little).await);
-        checks.push(("redis", checks::redis(core).await));
         // They were built, or this would not be running.
         checks.push(("gateways", checks::gateways(config, Ok(()))));
         let check = |(name, found): (&'static str, checks::Finding)| {

@@ -337,7 +337,6 @@ fn a_file_that_cannot_be_read_is_told_by_its_place_and_never_by_its_content() {
         format!("[secrets]\nmaster_key = \"{secret}\"\n"),
         format!("[secrets]\nmaster_key = \"{KEY}\"\nolder_master_keys = \"{secret}\"\n"),
         format!("[secrets]\nmaster_key = \"{KEY}\"\nolder_master_keys = [\"{secret}\"]\n"),
-        format!("[redis]\nurl = \"redis://:{secret}@127.0.0.1\"\n"),
     ] {
         fs::write(&file, &text).unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();

@@ -76,7 +76,7 @@ fn doctor_looks_at_all_but_what_is_in_it() {
     assert_eq!(report["ok"], true, "{report}");
     let checks = report["checks"].as_array().unwrap();
     let names: Vec<&str> = checks.iter().map(|check| check["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["configuration", "production", "files", "database", "redis", "gateways"]);
+    assert_eq!(names, ["configuration", "production", "files", "database", "gateways"]);
     assert!(checks[3]["detail"].as_str().unwrap().starts_with("memory: "), "{report}");
     assert_eq!(std::fs::read_dir(world.database.folder()).unwrap().count(), 0);
 }

@@ -4,7 +4,7 @@ use crate::common::{
     Collector, Database, Endpoint, Manner, Play, Program, Service, Vendor, World, answer,
     attribute, delivered,
 };
-use dwar_testkit::{RedisServer, reserved_port};
+use dwar_testkit::reserved_port;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
@@ -407,26 +407,6 @@ async fn none_is_kept_that_is_not_asked_for() {
     assert!(lines_of(&service, "answered")[0].get("trace_id").is_none());
     stop(&mut service);
     assert!(collector.calls().is_empty());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs DWAR_TEST_REDIS_URL"]
-async fn a_call_to_redis_is_a_span_that_says_why_it_failed() {
-    let (collector, mut redis) = (Collector::start().await, RedisServer::start());
-    let world = world(Database::sqlite(), &collector.url, "1");
-    let mut service = Service::start_in(world.with("DWAR__REDIS__URL", &redis.url("")));
-    let project = service.world.project("0");
-    let token = json!("x");
-    service.validate(&project.test, &token).await.refused(401, "INVALID_ACCESS_TOKEN");
-    redis.kill();
-    service.validate(&project.test, &token).await.refused(401, "INVALID_ACCESS_TOKEN");
-    stop(&mut service);
-    let spans = collector.spans();
-    let calls = spans.iter().filter(|span| attribute(span, "db.system.name") == "redis");
-    let within_requests = calls.filter(|span| !span.parent_span_id.is_empty());
-    let ends: BTreeSet<String> =
-        within_requests.map(|span| attribute(span, "error.type")).collect();
-    assert_eq!(ends, BTreeSet::from([String::new(), "unavailable".to_owned()]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,10 +2,10 @@ use crate::shards::{Shards, lock};
 use async_trait::async_trait;
 use dwar_kernel::{InstanceId, StoreError, Timestamp, with_causes};
 use dwar_ratelimit::{
-    Admission, Asking, Grant, Holding, LEASE, LeaseDecision, LocalLimiter, Quota, QuotaLeases,
-    RequestKey, RequestLimiter, Wish,
+    Admission, Asking, Grant, Holding, LEASE, LeaseDecision, Quota, QuotaLeases, RequestKey,
+    RequestLimiter, Wish,
 };
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
@@ -30,8 +30,6 @@ const BATCH: usize = 500;
 pub struct LeasedRequestLimiter {
     keys: Shards<Key>,
     desk: Arc<Desk>,
-    /// When a request was last judged without the shared limiter, in milliseconds since 1970.
-    apart_at: AtomicI64,
 }
 
 /// Who asks for places, and where.
@@ -124,44 +122,7 @@ impl LeasedRequestLimiter {
     /// A limiter that holds nothing yet, as `holder`, an id that no other has.
     pub fn new(leases: Arc<dyn QuotaLeases>, holder: InstanceId) -> Self {
         let desk = Arc::new(Desk { leases, holder, asked: AtomicU64::default() });
-        Self { keys: Shards::default(), desk, apart_at: AtomicI64::new(i64::MIN) }
-    }
-
-    async fn judge(
-        &self,
-        name: RequestKey,
-        quota: Quota,
-        now: Timestamp,
-        confirmed: bool,
-    ) -> Result<Admission, StoreError> {
-        let key = self.keys.of(name);
-        let step = || lock(&key.kept).holding().hit(quota, now, confirmed);
-        let mut judged = step();
-        for _ in 0..TRIES {
-            match judged {
-                LeaseDecision::Admitted { admission, low } => {
-                    if low {
-                        self.ask_ahead((name, &key), now);
-                    }
-                    return Ok(admission);
-                }
-                LeaseDecision::Refused(admission) => return Ok(admission),
-                LeaseDecision::Ask => {}
-            }
-            let failures = key.failures.load(Ordering::Relaxed);
-            let turn = Arc::clone(&key.turn).lock_owned().await;
-            // The request whose turn came before got an answer for all that waited.
-            judged = step();
-            if judged == LeaseDecision::Ask {
-                if key.failures.load(Ordering::Relaxed) != failures {
-                    return Err(unavailable());
-                }
-                let asked = Asked::new(&self.desk, (name, Arc::clone(&key)), turn, true, now);
-                self.desk.ask(vec![asked]).await?;
-                judged = step();
-            }
-        }
-        Err(unavailable())
+        Self { keys: Shards::default(), desk }
     }
 
     /// Asks for places while there still are some, unless that is already under way.
@@ -189,12 +150,38 @@ impl RequestLimiter for LeasedRequestLimiter {
     /// [`StoreError`] if no place is held and none can be asked for.
     async fn hit(
         &self,
-        key: RequestKey,
+        name: RequestKey,
         quota: Quota,
         now: Timestamp,
     ) -> Result<Admission, StoreError> {
-        self.apart_at.fetch_max(now.timestamp_millis(), Ordering::Relaxed);
-        self.judge(key, quota, now, false).await
+        let key = self.keys.of(name);
+        let step = || lock(&key.kept).holding().hit(quota, now);
+        let mut judged = step();
+        for _ in 0..TRIES {
+            match judged {
+                LeaseDecision::Admitted { admission, low } => {
+                    if low {
+                        self.ask_ahead((name, &key), now);
+                    }
+                    return Ok(admission);
+                }
+                LeaseDecision::Refused(admission) => return Ok(admission),
+                LeaseDecision::Ask => {}
+            }
+            let failures = key.failures.load(Ordering::Relaxed);
+            let turn = Arc::clone(&key.turn).lock_owned().await;
+            // The request whose turn came before got an answer for all that waited.
+            judged = step();
+            if judged == LeaseDecision::Ask {
+                if key.failures.load(Ordering::Relaxed) != failures {
+                    return Err(unavailable());
+                }
+                let asked = Asked::new(&self.desk, (name, Arc::clone(&key)), turn, true, now);
+                self.desk.ask(vec![asked]).await?;
+                judged = step();
+            }
+        }
+        Err(unavailable())
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
@@ -235,23 +222,6 @@ impl RequestLimiter for LeasedRequestLimiter {
             }
         }
         if all.is_empty() { Ok(()) } else { self.desk.ask(all).await }
-    }
-}
-
-#[async_trait]
-impl LocalLimiter for LeasedRequestLimiter {
-    async fn note(
-        &self,
-        key: RequestKey,
-        quota: Quota,
-        now: Timestamp,
-    ) -> Result<Option<Admission>, StoreError> {
-        // The shared limiter may have forgotten everything while it was away, and never knew what
-        // was admitted then: for a window it is not relied upon, for any key.
-        let apart_at = Timestamp::from_timestamp_millis(self.apart_at.load(Ordering::Relaxed));
-        let relied_upon = apart_at.is_none_or(|at| at + quota.window <= now);
-        let admission = self.judge(key, quota, now, relied_upon).await?;
-        Ok(Some(admission).filter(|it| !it.admitted))
     }
 }
 

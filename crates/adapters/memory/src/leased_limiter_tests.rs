@@ -179,36 +179,3 @@ async fn what_is_used_is_renewed_with_one_call_and_idle_keys_cost_nothing() {
     world.limiter.sweep(START + seconds(70)).await.unwrap();
     assert_eq!((world.limiter.keys.len(), world.far.shares.keys()), (0, 0));
 }
-
-#[tokio::test(start_paused = true)]
-async fn beside_a_limiter_in_common_nothing_is_refused_until_somebody_is_without_it() {
-    let world = World::new();
-    let other = LeasedRequestLimiter::new(world.far.clone(), Fixtures::random().id());
-    let note = async |limiter: &LeasedRequestLimiter, now| {
-        limiter.note(world.key, QUOTA, now).await.unwrap().is_none()
-    };
-    for _ in 0..80 {
-        assert!(note(&world.limiter, START).await && note(&other, START).await);
-    }
-    // Everything that was noted counts for an instance without it, and so does what is kept ready.
-    assert!(!world.hit(START).await.unwrap().admitted);
-    // And from then on the others do not rely on it either.
-    let more = async |limiter, now| {
-        let mut more = 0;
-        while note(limiter, now).await {
-            more += 1;
-        }
-        more
-    };
-    assert!(more(&other, START).await <= BLOCK);
-    assert_eq!(more(&world.limiter, START).await, 0);
-    assert_eq!(more(&world.limiter, START + seconds(2)).await, 0);
-    // One window after it was without it, it relies on it again.
-    let later = START + seconds(61);
-    world.far.shares.pass(seconds(61));
-    tokio::time::advance(seconds(61)).await;
-    for _ in 0..160 {
-        assert!(note(&world.limiter, later).await);
-    }
-    assert!(note(&other, later).await);
-}

@@ -1,7 +1,7 @@
 use crate::shards::{Shards, lock};
 use async_trait::async_trait;
 use dwar_kernel::{StoreError, Timestamp};
-use dwar_ratelimit::{Admission, LocalLimiter, Quota, RequestKey, RequestLimiter, Window};
+use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter, Window};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -61,18 +61,6 @@ impl RequestLimiter for MemoryRequestLimiter {
             |window| window.get_mut().unwrap_or_else(PoisonError::into_inner).expire(now),
         );
         Ok(())
-    }
-}
-
-#[async_trait]
-impl LocalLimiter for MemoryRequestLimiter {
-    async fn note(
-        &self,
-        key: RequestKey,
-        quota: Quota,
-        now: Timestamp,
-    ) -> Result<Option<Admission>, StoreError> {
-        self.hit(key, quota, now).await.map(|_| None)
     }
 }
 

@@ -26,5 +26,5 @@ pub use listener::{Scrapes, StopHandle, app};
 pub use process::resident_memory;
 pub use requests::{Api, Endpoint};
 pub use settings::{Settings, Token};
-pub use snapshot::{About, Database, Loop, Pool, Queue, Readings, Redis, Snapshot};
+pub use snapshot::{About, Database, Loop, Pool, Queue, Readings, Snapshot};
 pub use times::Histogram;

@@ -17,20 +17,11 @@ pub struct Snapshot {
     pub queues: Vec<Queue>,
     pub pools: Vec<Pool>,
     pub database: Database,
-    pub redis: Redis,
     /// Providers, and whether no call is made to them for now.
     pub breakers: Vec<(String, bool)>,
     pub loops: Vec<Loop>,
     /// Lines of the log that nobody read in time.
     pub lost_lines: u64,
-}
-
-/// The limiter that instances share.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Redis {
-    pub is_away: bool,
-    /// How long it was away in all.
-    pub away: Duration,
 }
 
 /// Work alongside the requests.
@@ -90,11 +81,6 @@ impl Snapshot {
         self.queues(page)?;
         self.pools(page)?;
         self.database.show(page)?;
-        let Redis { is_away, away } = self.redis;
-        let help = "Whether requests are counted without Redis for now.";
-        page.gauges("dwar_redis_away", help, [([], u64::from(is_away))])?;
-        let help = "How long requests were counted without Redis.";
-        page.counters("dwar_redis_away_seconds", help, [([], away.as_secs_f64())])?;
         let help =
             "Whether the provider keeps failing, or asked for a pause, and is not called for now.";
         let open = self.breakers.iter();

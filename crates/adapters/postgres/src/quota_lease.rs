@@ -170,7 +170,6 @@ struct Stored {
     until: i64,
     window: u64,
     uses: Vec<u32>,
-    confirmed: bool,
 }
 
 fn written(shares: &Shares) -> String {
@@ -182,7 +181,6 @@ fn written(shares: &Shares) -> String {
         until: share.until.timestamp_micros(),
         window: u64::try_from(share.window.as_micros()).unwrap_or(u64::MAX),
         uses: share.uses.clone(),
-        confirmed: share.confirmed,
     };
     let stored: Vec<Stored> = shares.as_slice().iter().map(stored).collect();
     serde_json::to_string(&stored).unwrap_or_default()
@@ -210,7 +208,6 @@ fn share(stored: Stored) -> Option<Share> {
         until: Timestamp::from_timestamp_micros(stored.until)?,
         window: Duration::from_micros(stored.window),
         uses: stored.uses,
-        confirmed: stored.confirmed,
     })
 }
 

@@ -26,15 +26,12 @@ pub struct Holding {
     short: Option<Short>,
     /// A request came since the last wish.
     busy: bool,
-    /// The last request was also counted by the shared limiter.
-    confirmed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Lease {
     places: u32,
     asked_at: Timestamp,
-    confirmed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -81,26 +78,20 @@ impl Default for Holding {
             others: 0,
             short: None,
             busy: false,
-            confirmed: false,
         }
     }
 }
 
 impl Holding {
     /// Judges one more admission at `now` by the places held and, if admitted, counts it.
-    ///
-    /// With `confirmed` a limiter shared by all instances has admitted and counted it, and knows of
-    /// everything that this one admitted in the last window. Places obtained in reliance on such a
-    /// limiter are worth nothing without it.
-    pub fn hit(&mut self, quota: Quota, now: Timestamp, confirmed: bool) -> LeaseDecision {
-        (self.quota, self.busy, self.confirmed) = (quota, true, confirmed);
+    pub fn hit(&mut self, quota: Quota, now: Timestamp) -> LeaseDecision {
+        (self.quota, self.busy) = (quota, true);
         self.window.expire(quota.window, now);
         let used = self.used();
         if used >= quota.limit {
             return LeaseDecision::Refused(self.next(0, now));
         }
-        let held = self.lease.filter(|it| it.counts(confirmed, now));
-        match held {
+        match self.lease.filter(|it| it.counts(now)) {
             None => LeaseDecision::Ask,
             Some(lease) if used < lease.places => {
                 self.window.take(now);
@@ -121,13 +112,11 @@ impl Holding {
         let Asking { holder, number, now } = asking;
         self.window.expire(self.quota.window, now);
         let used = self.used();
-        let confirmed = self.confirmed;
         let spare = if spare { block(self.quota) } else { 0 };
-        let keeps = |it: &Lease| spare > 0 && it.counts(confirmed, now);
+        let keeps = |it: &Lease| spare > 0 && it.counts(now);
         self.lease = self.lease.filter(keeps);
         if let Some(lease) = &mut self.lease {
             lease.places = lease.places.min(used.saturating_add(spare)).max(used);
-            lease.confirmed = confirmed;
         }
         self.busy = false;
         Wish {
@@ -138,7 +127,6 @@ impl Holding {
             hold: self.lease.map_or(used, |lease| lease.places),
             spare,
             lasts: if spare > 0 { LEASE } else { Duration::ZERO },
-            confirmed,
         }
     }
 
@@ -149,7 +137,7 @@ impl Holding {
             return;
         }
         let wanted = wish.uses.iter().sum::<u32>().saturating_add(wish.spare);
-        self.lease = Some(Lease { places: grant.places, asked_at, confirmed: wish.confirmed });
+        self.lease = Some(Lease { places: grant.places, asked_at });
         self.short = (grant.places < wanted).then_some(Short {
             limit: wish.quota.limit,
             ask_again: asked_at + PAUSE,
@@ -209,9 +197,9 @@ impl Holding {
 }
 
 impl Lease {
-    /// Whether a request that is `confirmed`, or one that is not, may take a place of it at `now`.
-    fn counts(&self, confirmed: bool, now: Timestamp) -> bool {
-        now < self.asked_at + LEASE && (confirmed || !self.confirmed)
+    /// Whether a request may take a place of it at `now`.
+    fn counts(&self, now: Timestamp) -> bool {
+        now < self.asked_at + LEASE
     }
 }
 

@@ -21,28 +21,13 @@ struct Instance {
     number: u64,
     /// A wish that was sent, and what became of it.
     flight: Option<(Wish, Timestamp, Option<Grant>)>,
-    /// It cannot reach the shared limiter.
-    cut: bool,
-    /// It was restarted, which the next call notices.
-    broken: bool,
-    /// When it was last found out of reach.
-    apart_at: Option<i64>,
 }
 
 impl Instance {
     fn new(number: u128, ahead: i64) -> Self {
         let holder = Uuid::from_u128(number).into();
         let holding = Holding::default();
-        Self {
-            holder,
-            holding,
-            ahead,
-            number: 0,
-            flight: None,
-            cut: false,
-            broken: false,
-            apart_at: None,
-        }
+        Self { holder, holding, ahead, number: 0, flight: None }
     }
 
     fn now(&self, time: i64) -> Timestamp {
@@ -66,7 +51,7 @@ impl Instance {
     }
 }
 
-/// Everything there is: instances, the record, the shared limiter, and a log of what was admitted.
+/// Everything there is: instances, the record, and a log of what was admitted.
 struct World {
     time: i64,
     quota: Quota,
@@ -74,8 +59,6 @@ struct World {
     shares: Shares,
     /// Wishes that nothing waits for any more, and that may still arrive.
     strays: Vec<Wish>,
-    /// Knows the requests of the instances that reach it.
-    common: Option<Window>,
     log: Vec<i64>,
     born: u128,
 }
@@ -93,15 +76,10 @@ enum Move {
     Stray(usize),
     Die(usize),
     Leave(usize),
-    /// One instance loses the shared limiter.
-    Cut(usize),
-    /// It is restarted, and every instance notices.
-    Forget,
-    Mend(usize),
 }
 
 impl World {
-    fn new(quota: Quota, clocks: &[i64], common: bool) -> Self {
+    fn new(quota: Quota, clocks: &[i64]) -> Self {
         let instances = (1..).zip(clocks).map(|(id, ahead)| Instance::new(id, *ahead)).collect();
         Self {
             time: 0,
@@ -109,7 +87,6 @@ impl World {
             instances,
             shares: Shares::default(),
             strays: Vec::new(),
-            common: common.then(Window::default),
             log: Vec::new(),
             born: 100,
         }
@@ -152,36 +129,21 @@ impl World {
             Move::Stray(_) => {}
             Move::Die(who) => {
                 self.born += 1;
-                let Instance { ahead, cut, .. } = self.instances[who % count];
+                let Instance { ahead, .. } = self.instances[who % count];
                 self.strays.extend(self.instances[who % count].flight.take().map(|it| it.0));
-                self.instances[who % count] = Instance { cut, ..Instance::new(self.born, ahead) };
+                self.instances[who % count] = Instance::new(self.born, ahead);
             }
             Move::Leave(who) => {
                 self.instances[who % count].begin(time, false);
                 self.go(Move::Arrive(who));
                 self.go(Move::Answer(who));
             }
-            Move::Cut(who) => self.instances[who % count].cut = true,
-            Move::Forget => {
-                self.instances.iter_mut().for_each(|one| one.broken = true);
-                self.common = self.common.take().map(|_| Window::default());
-            }
-            Move::Mend(who) => self.instances[who % count].cut = false,
         }
     }
 
     fn hit(&mut self, who: usize) {
         let (time, quota, one) = (self.time, self.quota, &mut self.instances[who]);
-        let alone = one.cut || std::mem::take(&mut one.broken);
-        one.apart_at = if alone { Some(time) } else { one.apart_at };
-        let common = self.common.as_mut().filter(|_| !alone);
-        let window = i64::try_from(quota.window.as_millis()).unwrap();
-        let confirmed = common.is_some() && one.apart_at.is_none_or(|at| at + window <= time);
-        // Places of the shared limiter are free as early as on the earliest clock.
-        if common.is_some_and(|common| !common.hit(quota, instant(time)).admitted) {
-            return;
-        }
-        match one.holding.hit(quota, one.now(time), confirmed) {
+        match one.holding.hit(quota, one.now(time)) {
             LeaseDecision::Admitted { .. } => self.admitted(),
             LeaseDecision::Refused(_) => {}
             LeaseDecision::Ask => one.begin(time, true),
@@ -203,6 +165,7 @@ fn moves() -> impl Strategy<Value = Move> {
         3 => (1..3_000_i64).prop_map(Move::Pass),
         1 => (3_000..30_000_i64).prop_map(Move::Pass),
         8 => (who.clone(), 1..12_u8).prop_map(|(who, times)| Move::Hit(who, times)),
+        4 => (who.clone(), 1..20_u8).prop_map(|(who, times)| Move::Use(who, times)),
         3 => who.clone().prop_map(Move::Tend),
         8 => who.clone().prop_map(Move::Arrive),
         8 => who.clone().prop_map(Move::Answer),
@@ -210,17 +173,6 @@ fn moves() -> impl Strategy<Value = Move> {
         1 => who.clone().prop_map(Move::Stray),
         1 => who.clone().prop_map(Move::Die),
         1 => who.prop_map(Move::Leave),
-    ]
-}
-
-fn outages() -> impl Strategy<Value = Move> {
-    let who = 0..3_usize;
-    prop_oneof![
-        20 => moves(),
-        15 => (who.clone(), 1..20_u8).prop_map(|(who, times)| Move::Use(who, times)),
-        1 => who.clone().prop_map(Move::Cut),
-        2 => Just(Move::Forget),
-        2 => who.prop_map(Move::Mend),
     ]
 }
 
@@ -240,19 +192,7 @@ proptest! {
         clocks in vec(-90_000..90_000_i64, 3),
         steps in vec(moves(), 1..250),
     ) {
-        let mut world = World::new(quota, &clocks, false);
-        steps.into_iter().for_each(|step| world.go(step));
-    }
-
-    /// With a shared limiter that one instance loses, or that forgets what it knew.
-    #[test]
-    fn nor_do_they_when_they_lose_what_they_have_in_common(
-        limit in 1..20_u32,
-        clocks in vec(-90_000..90_000_i64, 3),
-        steps in vec(outages(), 1..250),
-    ) {
-        let quota = Quota { limit, window: Duration::from_secs(20) };
-        let mut world = World::new(quota, &clocks, true);
+        let mut world = World::new(quota, &clocks);
         steps.into_iter().for_each(|step| world.go(step));
     }
 
@@ -275,7 +215,7 @@ proptest! {
             };
             let quota = Quota { limit: limits[turn % limits.len()], window: Duration::from_secs(10) };
             let answer = loop {
-                match one.holding.hit(quota, instant(time), false) {
+                match one.holding.hit(quota, instant(time)) {
                     LeaseDecision::Admitted { admission, .. } | LeaseDecision::Refused(admission) => break admission,
                     LeaseDecision::Ask => one.begin(time, true),
                 }
@@ -299,7 +239,7 @@ const HUNDRED: Quota = Quota { limit: 100, window: Duration::from_secs(60) };
 
 impl World {
     fn plain() -> Self {
-        Self::new(HUNDRED, &[0, 0, 0], false)
+        Self::new(HUNDRED, &[0, 0, 0])
     }
 
     fn ask(&mut self, who: usize) {
@@ -358,38 +298,11 @@ fn a_share_that_ended_is_not_used() {
     let lease = i64::try_from(LEASE.as_millis()).unwrap();
     world.time += lease - 1;
     assert!(matches!(
-        world.instances[0].holding.hit(HUNDRED, instant(lease - 1), false),
+        world.instances[0].holding.hit(HUNDRED, instant(lease - 1)),
         LeaseDecision::Admitted { .. }
     ));
     world.time += 1;
-    assert_eq!(world.instances[0].holding.hit(HUNDRED, instant(lease), false), LeaseDecision::Ask);
-}
-
-#[test]
-fn what_was_got_on_somebodys_word_is_worth_nothing_without_it() {
-    let mut world = World::new(HUNDRED, &[0, 0], true);
-    world.ask(0);
-    world.go(Move::Hit(0, 1));
-    assert_eq!(world.log.len(), 1);
-    world.go(Move::Cut(0));
-    world.ask(0);
-    assert_eq!(world.log.len(), 1);
-    world.go(Move::Hit(0, 1));
-    assert_eq!(world.log.len(), 2);
-}
-
-/// The answer to the confirmed wish may be all that is missing.
-#[test]
-fn a_share_counts_as_confirmed_from_the_wish_on() {
-    let (mut world, now) = (World::new(HUNDRED, &[0], true), instant(0));
-    world.go(Move::Cut(0));
-    world.ask(0);
-    let admitted = world.instances[0].holding.hit(HUNDRED, now, true);
-    assert!(matches!(admitted, LeaseDecision::Admitted { .. }));
-    world.instances[0].begin(0, true);
-    world.go(Move::Arrive(0));
-    assert!(world.shares.as_slice()[0].confirmed);
-    assert_eq!(world.instances[0].holding.hit(HUNDRED, now, false), LeaseDecision::Ask);
+    assert_eq!(world.instances[0].holding.hit(HUNDRED, instant(lease)), LeaseDecision::Ask);
 }
 
 #[test]
@@ -402,11 +315,11 @@ fn what_is_not_needed_is_not_used_from_the_wish_on() {
     world.time = 60_000;
     let asking = Asking { holder: world.instances[0].holder, number: 999, now: instant(60_000) };
     let holding = &mut world.instances[0].holding;
-    assert!(matches!(holding.hit(HUNDRED, instant(59_999), false), LeaseDecision::Refused(_)));
-    holding.lease = Some(Lease { places: 100, asked_at: instant(59_000), confirmed: false });
+    assert!(matches!(holding.hit(HUNDRED, instant(59_999)), LeaseDecision::Refused(_)));
+    holding.lease = Some(Lease { places: 100, asked_at: instant(59_000) });
     assert_eq!(holding.wish(asking, true).hold, block(HUNDRED));
     let admitted = (0..100).filter(|_| {
-        matches!(holding.hit(HUNDRED, instant(60_000), false), LeaseDecision::Admitted { .. })
+        matches!(holding.hit(HUNDRED, instant(60_000)), LeaseDecision::Admitted { .. })
     });
     assert_eq!(admitted.count(), 6);
 }
@@ -416,7 +329,7 @@ fn places_are_asked_for_before_there_are_none() {
     let mut world = World::plain();
     world.ask(0);
     let low = |world: &mut World| {
-        let step = world.instances[0].holding.hit(HUNDRED, instant(0), false);
+        let step = world.instances[0].holding.hit(HUNDRED, instant(0));
         matches!(step, LeaseDecision::Admitted { low: true, .. })
     };
     assert_eq!([(); 6].map(|()| low(&mut world)), [false, false, true, true, true, true]);

@@ -32,20 +32,6 @@ pub trait RequestLimiter: Send + Sync {
     }
 }
 
-/// A request limiter that counts alongside one shared by all instances, and instead of it while
-/// that does not answer.
-#[async_trait]
-pub trait LocalLimiter: RequestLimiter {
-    /// Counts a request that the shared limiter has admitted; gives a refusal if it must be refused
-    /// anyway, because there are admissions that the shared limiter does not know of.
-    async fn note(
-        &self,
-        key: RequestKey,
-        quota: Quota,
-        now: Timestamp,
-    ) -> Result<Option<Admission>, StoreError>;
-}
-
 /// Keeps the shares that instances have of the quotas of API keys (docs/contract.md, Limits).
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]

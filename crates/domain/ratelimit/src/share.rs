@@ -33,8 +33,6 @@ pub struct Share {
     pub window: Duration,
     /// How many admissions were that old when they were reported, by thirtieths of the window: the youngest come first.
     pub uses: Vec<u32>,
-    /// Each of its admissions was also counted by a limiter shared by all instances.
-    pub confirmed: bool,
 }
 
 /// What an instance wants to hold.
@@ -54,8 +52,6 @@ pub struct Wish {
     pub spare: u32,
     /// How long it wants to hold them; nothing to give them up.
     pub lasts: Duration,
-    /// As [`Share::confirmed`].
-    pub confirmed: bool,
 }
 
 /// What an instance got.
@@ -96,9 +92,6 @@ impl Shares {
     /// grant if the last share is still in force; a wish that comes after its end may find that others
     /// have the places. `None` if a later wish of the holder was granted before. Repeating a wish
     /// changes nothing more.
-    ///
-    /// While all holders of a share have each admission confirmed, the quota is kept elsewhere, and
-    /// the shares only make known what was admitted: then the others need not leave that much.
     pub fn exchange(&mut self, wish: &Wish, now: Timestamp) -> Option<Grant> {
         if self.0.iter().any(|it| it.holder == wish.holder && it.number > wish.number) {
             return None;
@@ -112,9 +105,7 @@ impl Shares {
         let others = occupied.fold(0, u32::saturating_add);
         let used: u32 = wish.uses.iter().sum();
         let wanted = used.saturating_add(wish.spare);
-        let confirmed = wish.confirmed && self.0.iter().all(|it| it.confirmed);
-        let left = if confirmed { u32::MAX } else { wish.quota.limit.saturating_sub(others) };
-        let free = wanted.min(left);
+        let free = wanted.min(wish.quota.limit.saturating_sub(others));
         // What it admitted meanwhile still counts on record.
         let places = free.max(wish.hold);
         let relief = self.0.iter().filter_map(|it| it.relief(window, now)).min();
@@ -127,7 +118,6 @@ impl Shares {
                 until: now + wish.lasts,
                 window,
                 uses: wish.uses.clone(),
-                confirmed: wish.confirmed,
             });
         }
         Some(Grant { places: if keeps { places } else { free }, others, relief })

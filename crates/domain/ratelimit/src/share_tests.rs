@@ -16,7 +16,7 @@ fn wish(who: u128, uses: &[u32], spare: u32) -> Wish {
     let hold = uses.iter().sum();
     let (holder, uses) = (holder(who), uses.to_vec());
     let lasts = if spare > 0 { LASTS } else { Duration::ZERO };
-    Wish { holder, number: 1, quota: QUOTA, uses, hold, spare, lasts, confirmed: false }
+    Wish { holder, number: 1, quota: QUOTA, uses, hold, spare, lasts }
 }
 
 fn told(shares: &mut Shares, wish: &Wish, seconds: i64) -> (u32, u32) {
@@ -118,24 +118,6 @@ fn a_longer_window_of_whoever_asks_counts_what_others_did_for_as_long() {
         |seconds| told(&mut shares.clone(), &Wish { quota: long, ..wish(2, &[], 100) }, seconds);
     assert_eq!(other(599), (60, 40));
     assert_eq!(other(600), (100, 0));
-}
-
-#[test]
-fn what_is_confirmed_may_be_held_by_several_until_one_is_not() {
-    let mut shares = Shares::default();
-    let confirmed = |who, number, used| Wish { confirmed: true, number, ..wish(who, &[used], 10) };
-    assert_eq!(told(&mut shares, &confirmed(1, 1, 50), 0), (60, 0));
-    assert_eq!(told(&mut shares, &confirmed(2, 1, 45), 0), (55, 60));
-    assert_eq!(told(&mut shares, &confirmed(1, 2, 53), 0), (63, 55));
-    // One has lost the shared limiter: it gets nothing beyond what is free, and neither do the
-    // others.
-    assert_eq!(told(&mut shares, &wish(3, &[], 10), 0), (0, 118));
-    let apart = Wish { number: 3, ..wish(1, &[53], 10) };
-    assert_eq!(told(&mut shares, &apart, 0), (53, 55));
-    assert_eq!(told(&mut shares, &confirmed(2, 2, 45), 0), (47, 53));
-    // Until what it admitted that way has left the window.
-    assert_eq!(told(&mut shares, &confirmed(2, 3, 45), 59), (47, 53));
-    assert_eq!(told(&mut shares, &confirmed(2, 4, 95), 60), (105, 0));
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn holder() -> InstanceId {
 
 fn wish(spare: u32) -> Wish {
     let (holder, number, uses) = (holder(), 1, Vec::new());
-    Wish { holder, number, quota: QUOTA, uses, hold: 0, spare, lasts: LASTS, confirmed: false }
+    Wish { holder, number, quota: QUOTA, uses, hold: 0, spare, lasts: LASTS }
 }
 
 async fn admitted(limiter: &Limiter, key: RequestKey, quota: Quota, now: Timestamp) -> usize {
@@ -146,17 +146,6 @@ pub async fn an_older_wish_changes_nothing(leases: &Leases) {
     let (other, wishes) = (fresh_key(), |other| vec![(key, first.clone()), (other, wish(7))]);
     let grants = leases.store.exchange(wishes(other)).await.unwrap();
     assert_eq!(grants.iter().map(|it| it.map(|it| it.places)).collect::<Vec<_>>(), [None, Some(7)]);
-}
-
-/// A share that is confirmed elsewhere comes back as such.
-pub async fn what_is_confirmed_stays_so(leases: &Leases) {
-    let key = fresh_key();
-    let confirmed = |spare| Wish { confirmed: true, ..wish(spare) };
-    assert_eq!(leases.places(key, &confirmed(300)).await, (300, 0));
-    assert_eq!(leases.places(key, &confirmed(300)).await, (300, 300));
-    // What it goes by is not granted to one that has no share in force, and counts all the same.
-    assert_eq!(leases.places(key, &Wish { hold: 5, ..wish(300) }).await, (0, 600));
-    assert_eq!(leases.places(key, &confirmed(300)).await, (0, 605));
 }
 
 /// A sweep drops shares that count no more, and no other.

@@ -6,8 +6,7 @@ use super::super::stores::Database;
 use super::DatabaseFigures;
 use crate::telemetry::LostLines;
 use dwar_http::LoopHealth;
-use dwar_metrics::{Histogram, Loop, Pool, Queue, Readings, Redis, Snapshot};
-use dwar_redis::{Away, FallbackRequestLimiter};
+use dwar_metrics::{Histogram, Loop, Pool, Queue, Readings, Snapshot};
 use dwar_turns::{PoolLoad, QueueLoad, Times};
 use std::sync::Arc;
 
@@ -17,15 +16,12 @@ pub struct Measured {
     pub figures: Arc<DatabaseFigures>,
     pub carriers: Arc<Carriers>,
     pub restarts: Arc<Restarts>,
-    /// None without Redis.
-    pub limiter: Option<Arc<FallbackRequestLimiter>>,
     pub lost: LostLines,
 }
 
 impl Readings for Measured {
     fn read(&self) -> Snapshot {
         let load = self.database.load();
-        let away = self.limiter.as_ref().map(|limiter| limiter.away());
         let breakers = self.carriers.breakers.iter();
         let open = breakers.map(|(name, it)| (name.clone(), it.state().open_for.is_some()));
         let state = |LoopHealth { name, restarts, running }| Loop { name, restarts, running };
@@ -33,10 +29,6 @@ impl Readings for Measured {
             queues: load.queues.into_iter().map(queue).collect(),
             pools: load.pools.into_iter().map(pool).collect(),
             database: self.figures.shown(),
-            redis: away.map_or_else(Redis::default, |Away { is_away, total }| Redis {
-                is_away,
-                away: total,
-            }),
             breakers: open.collect(),
             loops: self.restarts.all().into_iter().map(state).collect(),
             lost_lines: self.lost.dropped_lines() as u64,
