@@ -2,7 +2,8 @@ use crate::{ClearVault, SeededEntropy};
 use dwar_event::{Endpoint, EndpointCall, EventKind, SendFailure};
 use dwar_kernel::{
     AttemptId, BlindIndex, Digest, EndpointId, Entropy, EntryId, GuessPolicy, IdentityId,
-    KeptSecret, KeyMode, Phone, PriceList, ProjectId, Purpose, Sealed, Timestamp, Vault,
+    KeptSecret, KeyMode, Phone, PriceList, ProjectId, ProjectMode, Purpose, Sealed, Timestamp,
+    Vault,
 };
 use dwar_login::{Cost, NewSend, Redemption, SendReport};
 use dwar_operator::{
@@ -64,9 +65,7 @@ pub fn phone(number: u32) -> Phone {
 #[derive(Clone, Debug)]
 pub struct Line {
     /// The project that sends to it.
-    pub project: ProjectId,
-    /// In which world.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// The number.
     pub phone: Phone,
     /// Its look-up form.
@@ -76,7 +75,7 @@ pub struct Line {
 impl Line {
     /// Under which key its sends are counted.
     pub const fn send_key(&self) -> SendKey {
-        SendKey { project: self.project, mode: self.mode, phone: self.index }
+        SendKey { world: self.world, phone: self.index }
     }
 }
 
@@ -127,12 +126,12 @@ impl Fixtures {
     }
 
     /// A fresh phone in a project and mode.
-    pub fn line(&self, project: ProjectId, mode: KeyMode) -> Line {
+    pub fn line(&self, world: ProjectMode) -> Line {
         let mut bytes = [0; 4];
         self.entropy.fill(&mut bytes);
         let phone = phone(u32::from_le_bytes(bytes) % 1_000_000_000);
-        let index = self.vault.phone_index(project, mode, &phone);
-        Line { project, mode, phone, index }
+        let index = self.vault.phone_index(world, &phone);
+        Line { world, phone, index }
     }
 
     /// A project that is not on record yet.
@@ -169,16 +168,15 @@ impl Fixtures {
     pub fn otp_with(&self, line: &Line, code: &str, now: Timestamp) -> Otp {
         let id = self.id_at(now);
         let code: Code = code.parse().expect("six digits");
-        let binding = Otp::binding_of(id, line.project, line.mode, &line.index);
+        let binding = Otp::binding_of(line.world, id, &line.index);
         let context = id.uuid();
         let sealed_code =
             self.vault.seal(Purpose::Code, context.as_bytes(), code.expose().as_bytes());
         Otp {
             id,
-            project: line.project,
-            mode: line.mode,
+            world: line.world,
             phone: line.index,
-            sealed_phone: self.vault.seal_phone(line.project, &line.phone),
+            sealed_phone: self.vault.seal_phone(line.world.project, &line.phone),
             code: self.codes.digest(&binding, &code),
             sealed_code: Some(sealed_code),
             state: OtpState::Active,
@@ -217,9 +215,9 @@ impl Fixtures {
 
     /// A guess at the code of a phone that logs nobody in.
     pub fn check(&self, line: &Line, code: &str) -> Redemption {
-        let Line { project, mode, index: phone, .. } = *line;
+        let Line { world, index: phone, .. } = *line;
         let (guess, policy) = (self.guess(code), GuessPolicy::OFF);
-        Redemption { project, mode, phone, guess, policy, login: None }
+        Redemption { world, phone, guess, policy, login: None }
     }
 
     /// A guess.
@@ -240,7 +238,7 @@ impl Fixtures {
 
     /// A login on this phone that begins this session.
     pub fn login_of(&self, line: &Line, session: Session) -> Login {
-        let sealed_phone = self.vault.seal_phone(line.project, &line.phone);
+        let sealed_phone = self.vault.seal_phone(line.world.project, &line.phone);
         Login { session, phone: line.index, sealed_phone }
     }
 
@@ -248,8 +246,7 @@ impl Fixtures {
     pub fn session(&self, line: &Line, identity: IdentityId) -> Session {
         Session {
             id: self.id(),
-            project: line.project,
-            mode: line.mode,
+            world: line.world,
             identity,
             created_at: START,
             expires_at: START + days(90),
@@ -356,8 +353,7 @@ impl Fixtures {
     pub fn hook(&self, project: ProjectId) -> Hook {
         Hook {
             id: self.id(),
-            project,
-            mode: KeyMode::Live,
+            world: project.in_mode(KeyMode::Live),
             kind: HookKind::Supabase,
             lifetime: Duration::from_secs(300),
             secret: KeptSecret::first(self.sealed()),
@@ -430,7 +426,7 @@ impl Fixtures {
 
     /// A slot of a fresh key on the line's project and mode.
     pub fn slot(&self, line: &Line) -> Slot {
-        Slot { project: line.project, mode: line.mode, route: "otp/send", key: self.digest() }
+        Slot { world: line.world, route: "otp/send", key: self.digest() }
     }
 
     /// A request about the line's phone that just began.

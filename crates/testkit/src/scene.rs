@@ -1,6 +1,6 @@
 use crate::{Fixtures, Line};
 use dwar_app::Stores;
-use dwar_kernel::{GuessPolicy, IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
+use dwar_kernel::{GuessPolicy, IdentityId, KeyMode, ProjectId, ProjectMode, SessionId, Timestamp};
 use dwar_otp::{DeliveryStep, Otp, Report, Reported, Verdict};
 use dwar_session::{Login, Session};
 use dwar_wallet::{LedgerEntry, LedgerStore, StatementFilter};
@@ -28,14 +28,17 @@ impl Scene {
 
     /// A fresh phone of the project, live mode.
     pub fn line(&self) -> Line {
-        self.make.line(self.project, KeyMode::Live)
+        self.make.line(self.project.in_mode(KeyMode::Live))
     }
 
     /// The same look-up form of a phone where it must mean something else: in the other mode and
     /// in another project.
     pub async fn elsewhere(&self, line: &Line) -> [Line; 2] {
         let project = self.another().await;
-        [Line { mode: KeyMode::Test, ..line.clone() }, Line { project, ..line.clone() }]
+        [
+            Line { world: line.world.project.in_mode(KeyMode::Test), ..line.clone() },
+            Line { world: project.in_mode(line.world.mode), ..line.clone() },
+        ]
     }
 
     /// Puts a request on record, free and whatever its phone was sent before.
@@ -52,7 +55,11 @@ impl Scene {
         now: Timestamp,
     ) -> Option<(Otp, DeliveryStep)> {
         let report = self.make.send_report(otp.delivery.attempts[attempt].id, report);
-        self.stores.logins.report(Reported::Id(otp.project, otp.id), report, now).await.unwrap()
+        self.stores
+            .logins
+            .report(Reported::Id(otp.world.project, otp.id), report, now)
+            .await
+            .unwrap()
     }
 
     /// Guesses the code of a phone; the right one logs somebody in.
@@ -91,13 +98,13 @@ impl Scene {
 /// What is on record of a session, as a caller of this project and mode sees it.
 pub(crate) async fn stored_session(
     stores: &Stores,
-    (project, mode): (ProjectId, KeyMode),
+    world: ProjectMode,
     session: SessionId,
 ) -> Option<Session> {
-    let keys = stores.projects.keys(project).await.unwrap();
-    let key = keys.into_iter().find(|key| key.mode == mode).unwrap();
+    let keys = stores.projects.keys(world.project).await.unwrap();
+    let key = keys.into_iter().find(|key| key.mode == world.mode).unwrap();
     let sought = stores.sessions.seek(key.digest, Some(session)).await.unwrap().unwrap();
-    assert_eq!((sought.key, sought.project, sought.mode), (key.id, project, mode));
+    assert_eq!((sought.key, sought.world), (key.id, world));
     sought.session
 }
 

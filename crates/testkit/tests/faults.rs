@@ -37,7 +37,7 @@ async fn every_call_fails_until_the_store_is_mended() {
     let id = project.id;
     stores.projects.create(project, make.keys()).await.unwrap();
     store.faults().every(Some(Fault::Fails));
-    let line = make.line(id, KeyMode::Live);
+    let line = make.line(id.in_mode(KeyMode::Live));
     assert!(stores.logins.prepare(make.new_send(&line), START).await.is_err());
     assert!(stores.projects.list().await.is_err());
     assert!(stores.receipts.unknown().await.is_err());

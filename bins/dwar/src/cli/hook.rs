@@ -70,6 +70,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
 }
 
 fn line(hook: &Kept) -> String {
-    let Kept { id, kind, mode, lifetime, .. } = hook;
+    let Kept { id, kind, world, lifetime, .. } = hook;
+    let mode = world.mode;
     format!("{id}  {kind}, {mode}, codes work {} s, at /hooks/{id}", lifetime.as_secs())
 }

@@ -20,11 +20,12 @@ pub enum Command {
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let Command::Regenerate { of: OneProject { project }, mode } = command;
     let projects = open(config, false).await?.management()?.projects;
-    let key = projects.regenerate_key(&By::command_line(), project, mode, None).await;
+    let world = project.in_mode(mode);
+    let key = projects.regenerate_key(&By::command_line(), world, None).await;
     let key = key.map_err(of(project))?;
     let text = format!(
         "New {mode} key  {}\n\nCopy it now. You will not see it again. The old key no longer works.",
         key.expose()
     );
-    Ok(Answer::of(&NewKey::new(project, mode, &key), text))
+    Ok(Answer::of(&NewKey::new(world, &key), text))
 }

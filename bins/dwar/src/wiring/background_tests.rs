@@ -180,10 +180,10 @@ impl Scene {
         let service = self.parts.service(outside);
         let heartbeat = Arc::new(self.parts.heartbeat(About::default()));
         // Somebody is refused all the time, so there is always something to write down.
-        let (tally, project) = (service.tally.clone(), self.make.id());
+        let (tally, project) = (service.tally.clone(), self.make.id::<ProjectId>());
         tokio::spawn(async move {
             loop {
-                tally.refused((project, KeyMode::Live), None, Refusal::Ceiling);
+                tally.refused(project.in_mode(KeyMode::Live), None, Refusal::Ceiling);
                 sleep(TALLY / 2).await;
             }
         });
@@ -244,7 +244,8 @@ async fn the_work_of_loops_that_panicked_is_done() {
     let (stores, project) = (&parts.stores, make.project());
     let id = project.id;
     stores.projects.create(project, make.keys()).await.unwrap();
-    let (line, other) = (make.line(id, KeyMode::Live), make.line(id, KeyMode::Live));
+    let (line, other) =
+        (make.line(id.in_mode(KeyMode::Live)), make.line(id.in_mode(KeyMode::Live)));
     // A provider was called, and the process died.
     let logins = stores.logins.as_ref();
     let lost = make.issue(logins, make.otp(&line)).await;
@@ -264,7 +265,8 @@ async fn the_work_of_loops_that_panicked_is_done() {
     stores.receipts.keep(vec![unknown]).await.unwrap();
     // A request of two days ago, and money on hold for it.
     stores.wallets.credit(id, make.credit(Paise(100)), START).await.unwrap();
-    let mut old = make.otp_with(&make.line(id, KeyMode::Live), CODE, START - minutes(2 * 24 * 60));
+    let mut old =
+        make.otp_with(&make.line(id.in_mode(KeyMode::Live)), CODE, START - minutes(2 * 24 * 60));
     old.delivery.due_at = None;
     assert!(make.hold(logins, old.clone(), Paise(30)).await);
 
@@ -275,16 +277,16 @@ async fn the_work_of_loops_that_panicked_is_done() {
         .add(&By::command_line(), id, "https://events.example.com", false)
         .await
         .unwrap();
-    let third = make.line(id, KeyMode::Live);
+    let third = make.line(id.in_mode(KeyMode::Live));
     let identity = make.log_in(logins, &third, make.login(&third)).await;
-    stores.identities.erase(id, KeyMode::Live, identity, START).await.unwrap().unwrap();
+    stores.identities.erase(id.in_mode(KeyMode::Live), identity, START).await.unwrap().unwrap();
 
     scene.kill_each_once();
     let running = scene.start();
     sleep(TIDY * 2).await;
     running.stop().await;
 
-    let find = |otp| stores.otps.find(id, KeyMode::Live, otp);
+    let find = |otp| stores.otps.find(id.in_mode(KeyMode::Live), otp);
     let status = |otp| async move { find(otp).await.unwrap().unwrap().delivery.status };
     assert_eq!(status(lost.id).await, DeliveryStatus::Failed);
     assert_eq!(status(sent.id).await, DeliveryStatus::Delivered);

@@ -4,7 +4,7 @@
 use crate::refusal::Refusal;
 use actix_web::web::Bytes;
 use dwar_app::{Activity, Inbox, InboxLine, Management, RequestLine, SignIn};
-use dwar_kernel::{KeyMode, OperatorId, OtpId, ProjectId, StoreError, with_causes};
+use dwar_kernel::{OperatorId, OtpId, ProjectId, ProjectMode, StoreError, with_causes};
 use dwar_operator::By;
 use futures_util::stream::{Stream, unfold};
 use maud::Markup;
@@ -117,8 +117,7 @@ struct Watcher<F: Feed, T> {
 /// Tells of the requests of one mode.
 struct TellRequests {
     row: Row,
-    project: ProjectId,
-    mode: KeyMode,
+    world: ProjectMode,
     told: HashMap<OtpId, RequestLine>,
     newest: Option<OtpId>,
 }
@@ -175,12 +174,12 @@ impl Live {
     pub(crate) fn requests(
         &self,
         watcher: (OperatorId, String),
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
         last: Option<OtpId>,
         row: Row,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
-        let tell = TellRequests { row, project, mode, told: HashMap::new(), newest: last };
-        self.watch(&self.requests, watcher, project, tell)
+        let tell = TellRequests { row, world, told: HashMap::new(), newest: last };
+        self.watch(&self.requests, watcher, world.project, tell)
     }
 
     /// An event whenever the messages of a project's test keys are others, and one at first, as long as the
@@ -336,7 +335,7 @@ impl Tell<RequestLine> for TellRequests {
                 continue;
             }
             self.newest = self.newest.max(Some(line.otp));
-            if line.mode != self.mode {
+            if line.mode != self.world.mode {
                 continue;
             }
             text.push_str(&self.event(line));
@@ -349,7 +348,7 @@ impl Tell<RequestLine> for TellRequests {
 impl TellRequests {
     /// A row of the list, as an event; the newest request so far is where to go on after a break.
     fn event(&self, line: &RequestLine) -> String {
-        let html = (self.row)(self.project, line).into_string();
+        let html = (self.row)(self.world.project, line).into_string();
         let data = serde_json::json!({ "id": line.otp.to_string(), "html": html });
         let id = self.newest.unwrap_or(line.otp);
         format!("id: {id}\nevent: row\ndata: {data}\n\n")

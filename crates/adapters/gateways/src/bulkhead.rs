@@ -89,7 +89,7 @@ impl Gateway for BulkheadGateway {
     }
 
     async fn deliver(&self, message: Message) -> Outcome {
-        let Some(_permit) = self.enter(message.project) else {
+        let Some(_permit) = self.enter(message.world.project) else {
             if !self.full.swap(true, Ordering::Relaxed) {
                 tracing::warn!(
                     provider = self.provider(),

@@ -2,7 +2,7 @@ use super::*;
 use crate::tests::captured_logs::CapturedLogs;
 use crate::tests::fixtures::message;
 use crate::{BreakerGateway, BreakerSettings, TimedGateway};
-use dwar_kernel::KeyMode;
+use dwar_kernel::{KeyMode, ProjectId};
 use dwar_otp::Channel;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
@@ -109,9 +109,10 @@ async fn a_provider_that_hangs_leaves_room_for_another() {
 async fn a_project_that_floods_a_slow_provider_leaves_room_for_others() {
     let Guarded { gateway, calls, .. } = guarded(true, 90);
     let flood = |project: u8| {
-        let project = format!("01a1fd53-0000-7000-8000-{project:012}").parse().unwrap();
+        let project: ProjectId = format!("01a1fd53-0000-7000-8000-{project:012}").parse().unwrap();
+        let world = project.in_mode(KeyMode::Live);
         let call = |_| {
-            let (gateway, message) = (Arc::clone(&gateway), Message { project, ..to_phone() });
+            let (gateway, message) = (Arc::clone(&gateway), Message { world, ..to_phone() });
             tokio::spawn(async move { gateway.deliver(message).await })
         };
         (0..200).map(call).collect::<Vec<_>>()

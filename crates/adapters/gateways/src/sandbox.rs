@@ -77,7 +77,7 @@ impl SandboxGateway {
         let landed = async {
             // A receipt of a message that did not land matches nothing, and is dropped in time.
             self.receipts.keep(vec![receipt]).await?;
-            self.inbox.deposit(message.project, deposit).await
+            self.inbox.deposit(message.world.project, deposit).await
         };
         if let Err(error) = landed.await {
             let error: &(dyn Error + 'static) = &error;
@@ -97,7 +97,7 @@ impl Gateway for SandboxGateway {
     }
 
     async fn deliver(&self, message: Message) -> Outcome {
-        if message.mode != KeyMode::Test {
+        if message.world.mode != KeyMode::Test {
             return Outcome::Refused(Reason::ProviderAuth);
         }
         match self.play(Scenario::of(&message.phone), message.channel) {

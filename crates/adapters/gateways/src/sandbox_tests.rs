@@ -160,7 +160,10 @@ async fn the_inbox_holds_code_and_text_sealed_for_project_and_request() {
     gateway.deliver(sent.clone()).await;
 
     let (project, message) = given.deposits.lock().unwrap().pop().unwrap();
-    assert_eq!((project, message.otp, message.phone), (sent.project, sent.otp, sent.phone_index));
+    assert_eq!(
+        (project, message.otp, message.phone),
+        (sent.world.project, sent.otp, sent.phone_index)
+    );
     assert_eq!(message.at, Timestamp::UNIX_EPOCH);
     let at_rest = String::from_utf8_lossy(&message.content.0).into_owned();
     assert!(!at_rest.contains(CODE), "{at_rest}");

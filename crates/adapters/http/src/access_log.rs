@@ -66,8 +66,8 @@ impl Line {
     fn write(&self, answered: &Answered) {
         let Answered { route, method, status, code, took } = *answered;
         let caller = self.trail.caller.get();
-        let project = caller.map(|(project, _)| display(project));
-        let mode = caller.map(|(_, mode)| mode.as_str());
+        let project = caller.map(|world| display(world.project));
+        let mode = caller.map(|world| world.mode.as_str());
         let phone = self.trail.phone.borrow();
         tracing::info!(
             target: TARGET,

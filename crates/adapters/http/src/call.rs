@@ -6,7 +6,7 @@ use actix_web::http::header::HeaderValue;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, HttpResponse};
 use dwar_app::UseCases;
-use dwar_kernel::{KeyMode, Phone, ProjectId};
+use dwar_kernel::{Phone, ProjectMode};
 use dwar_wire::RequestTrace;
 use serde::Serialize;
 use std::cell::{Cell, RefCell};
@@ -25,7 +25,7 @@ pub(crate) type Answer = Result<HttpResponse, ApiError>;
 /// What is learnt about a request on its way, for its answer's headers and its line in the log.
 pub(crate) struct Trail {
     pub(crate) request_id: HeaderValue,
-    pub(crate) caller: Cell<Option<(ProjectId, KeyMode)>>,
+    pub(crate) caller: Cell<Option<ProjectMode>>,
     pub(crate) rate: Cell<Option<RateLimit>>,
     /// Whose code it is about; shows itself masked.
     pub(crate) phone: RefCell<Option<Phone>>,

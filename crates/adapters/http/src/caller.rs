@@ -5,7 +5,7 @@ use crate::json::{AccessBody, RefreshBody, Token};
 use actix_web::HttpMessage;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use dwar_app::{Claim, UseCases};
-use dwar_kernel::{ApiKeyId, KeyMode, ProjectId};
+use dwar_kernel::{ApiKeyId, ProjectMode};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_project::Caller;
 use dwar_ratelimit::{Admission, RequestScope};
@@ -77,31 +77,31 @@ impl ApiCall {
     }
 
     async fn counted(&self, sought: Sought, scope: RequestScope) -> Result<Sought, ApiError> {
-        let admission = self.admit(sought.key, (sought.project, sought.mode), scope).await?;
+        let admission = self.admit(sought.world, sought.key, scope).await?;
         admission.into_iter().for_each(|admission| self.limited_by(admission));
         Ok(sought)
     }
 
     async fn admitted(&self, scope: RequestScope) -> Result<(Caller, Option<Admission>), ApiError> {
         let caller = self.use_cases()?.authenticate.caller(&self.claim()?).await?;
-        let admission = self.admit(caller.key, (caller.project.id, caller.mode), scope).await?;
+        let admission = self.admit(caller.world(), caller.key, scope).await?;
         Ok((caller, admission))
     }
 
     /// Counts the request of a caller who is known now.
     async fn admit(
         &self,
+        world: ProjectMode,
         key: ApiKeyId,
-        (project, mode): (ProjectId, KeyMode),
         scope: RequestScope,
     ) -> Result<Option<Admission>, ApiError> {
-        self.trail.caller.set(Some((project, mode)));
+        self.trail.caller.set(Some(world));
         self.trail.trace.believe();
         let UseCases { admit_request, tally, .. } = self.use_cases()?;
         if self.request.extensions().get::<OnBehalf>().is_none() {
             tally.used(key, client_address(&self.request, self.api.behind_proxy));
         }
-        match admit_request.admit(key, (project, mode), scope).await? {
+        match admit_request.admit(world, key, scope).await? {
             Some(refusal) if !refusal.admitted => {
                 Err(ApiError::limited(ErrorCode::RateLimited, refusal))
             }

@@ -5,7 +5,9 @@
 use async_trait::async_trait;
 use criterion::{Criterion, criterion_group, criterion_main};
 use dwar_josekit::JosekitSigner;
-use dwar_kernel::{Digest, KeyMode, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault};
+use dwar_kernel::{
+    Digest, KeyMode, ProjectMode, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault,
+};
 use dwar_session::{AccessToken, Algorithm, Claims, SigningKey, SigningKeyStore, TokenSigner};
 use openssl::ec::{EcGroup, EcKey};
 use openssl::hash::MessageDigest;
@@ -68,8 +70,7 @@ fn claims() -> Claims {
         token: id.parse().unwrap(),
         session: id.parse().unwrap(),
         identity: id.parse().unwrap(),
-        project: id.parse().unwrap(),
-        mode: KeyMode::Live,
+        world: ProjectMode { project: id.parse().unwrap(), mode: KeyMode::Live },
         issued_at: at(0),
         expires_at: at(900),
     }

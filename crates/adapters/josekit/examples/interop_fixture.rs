@@ -4,7 +4,9 @@
 
 use async_trait::async_trait;
 use dwar_josekit::JosekitSigner;
-use dwar_kernel::{Digest, KeyMode, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault};
+use dwar_kernel::{
+    Digest, KeyMode, ProjectMode, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault,
+};
 use dwar_session::{Algorithm, Claims, SigningKey, SigningKeyStore, TokenSigner};
 use serde_json::json;
 use std::error::Error;
@@ -63,15 +65,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
             token: "0190a5d4-7c1e-7000-8000-000000000001".parse()?,
             session: "0190a5d4-7c1e-7000-8000-000000000002".parse()?,
             identity: "0190a5d4-7c1e-7000-8000-000000000003".parse()?,
-            project: "0190a5d4-7c1e-7000-8000-000000000004".parse()?,
-            mode: KeyMode::Test,
+            world: ProjectMode {
+                project: "0190a5d4-7c1e-7000-8000-000000000004".parse()?,
+                mode: KeyMode::Test,
+            },
             issued_at: now,
             expires_at: now + Duration::from_secs(900),
         };
         let line = json!({
             "alg": algorithm.as_str(),
             "issuer": ISSUER,
-            "audience": claims.project.to_string(),
+            "audience": claims.world.project.to_string(),
             "token": signer.sign(&claims, None).await?.expose(),
             "jwks": signer.public_keys(now).await?.json,
         });

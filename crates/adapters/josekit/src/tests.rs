@@ -4,7 +4,9 @@ use crate::JosekitSigner;
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use dwar_kernel::{Digest, KeyMode, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault};
+use dwar_kernel::{
+    Digest, KeyMode, ProjectMode, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault,
+};
 use dwar_session::{
     AccessToken, Algorithm, Claims, InvalidToken, KeyState, SigningKey, SigningKeyStore,
     TokenSigner,
@@ -33,8 +35,7 @@ pub(crate) fn claims() -> Claims {
         token: id(1),
         session: id(2),
         identity: id(3),
-        project: id(4),
-        mode: KeyMode::Test,
+        world: ProjectMode { project: id(4), mode: KeyMode::Test },
         issued_at: at(0),
         expires_at: at(900),
     }

@@ -1,7 +1,7 @@
 use crate::key::Key;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use dwar_kernel::{FixedClaims, KeyMode, SessionId, StoreError, Timestamp};
+use dwar_kernel::{FixedClaims, KeyMode, ProjectMode, SessionId, StoreError, Timestamp};
 use dwar_session::{AccessToken, Claims, InvalidToken, issuer_of};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -61,13 +61,13 @@ pub(crate) fn sign(
     own: Option<&FixedClaims>,
 ) -> Result<AccessToken, StoreError> {
     let wire = Wire {
-        iss: own.map_or_else(|| issuer.to_owned(), |_| issuer_of(issuer, claims.project)),
-        aud: claims.project.to_string(),
+        iss: own.map_or_else(|| issuer.to_owned(), |_| issuer_of(issuer, claims.world.project)),
+        aud: claims.world.project.to_string(),
         sub: claims.identity.to_string(),
-        client_id: claims.project.to_string(),
+        client_id: claims.world.project.to_string(),
         sid: claims.session.to_string(),
         jti: claims.token.to_string(),
-        mode: claims.mode.as_str().to_owned(),
+        mode: claims.world.mode.as_str().to_owned(),
         iat: claims.issued_at.timestamp(),
         exp: claims.expires_at.timestamp(),
         nbf: None,
@@ -130,14 +130,15 @@ impl Wire {
             token: self.jti.parse().ok()?,
             session: self.sid.parse().ok()?,
             identity: self.sub.parse().ok()?,
-            project: self.aud.parse().ok()?,
-            mode: self.mode.parse().ok()?,
+            world: ProjectMode { project: self.aud.parse().ok()?, mode: self.mode.parse().ok()? },
             issued_at,
             expires_at,
         };
         // Test tokens never name the issuer of a project: who looks at that alone would take them for live ones.
-        let of_project =
-            || claims.mode == KeyMode::Live && self.iss == issuer_of(issuer, claims.project);
+        let of_project = || {
+            claims.world.mode == KeyMode::Live
+                && self.iss == issuer_of(issuer, claims.world.project)
+        };
         (self.iss == issuer || of_project()).then_some(claims)
     }
 }

@@ -1,6 +1,6 @@
 use crate::store::MemoryStore;
 use async_trait::async_trait;
-use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, TallyId, Timestamp};
+use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError, TallyId, Timestamp};
 use dwar_otp::{Otp, OtpHistory, RefusalStore, RefusedSends};
 use std::cmp::Reverse;
 
@@ -19,21 +19,20 @@ impl OtpHistory for MemoryStore {
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
         let state = &*self.step("OtpHistory::newest").await?;
-        let own = state.otps.iter().filter(|otp| otp.project == project);
+        let own = state.otps.iter().filter(|otp| otp.world.project == project);
         let older = own.filter(|otp| before.is_none_or(|before| otp.id < before));
         Ok(newest(older.cloned().collect(), limit))
     }
 
     async fn of_phone(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
         let state = &*self.step("OtpHistory::of_phone").await?;
-        let line = (project, mode, phone);
-        let own = state.otps.iter().filter(|otp| (otp.project, otp.mode, otp.phone) == line);
+        let line = (world, phone);
+        let own = state.otps.iter().filter(|otp| (otp.world, otp.phone) == line);
         Ok(newest(own.cloned().collect(), limit))
     }
 }
@@ -56,8 +55,7 @@ impl RefusalStore for MemoryStore {
 
     async fn of_phone(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
@@ -66,7 +64,7 @@ impl RefusalStore for MemoryStore {
             .refused
             .iter()
             .map(|(_, counted)| counted)
-            .filter(|it| (it.project, it.mode, it.phone) == (project, mode, Some(phone)));
+            .filter(|it| (it.world, it.phone) == (world, Some(phone)));
         let mut counts = RefusedSends::added_up(of_phone.cloned().collect());
         counts.truncate(limit as usize);
         Ok(counts)
@@ -80,7 +78,7 @@ impl RefusalStore for MemoryStore {
     ) -> Result<Vec<RefusedSends>, StoreError> {
         let state = &*self.step("RefusalStore::of_project").await?;
         let own = state.refused.iter().map(|(_, counted)| counted);
-        let own = own.filter(|it| it.project == project && it.minute >= since);
+        let own = own.filter(|it| it.world.project == project && it.minute >= since);
         let mut own: Vec<_> = own.cloned().collect();
         own.sort_by_key(|it| Reverse(it.minute));
         own.truncate(most as usize);

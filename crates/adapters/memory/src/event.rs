@@ -4,7 +4,7 @@ use dwar_event::{
     Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, Subject, SwitchOff,
     WaitingEndpoint,
 };
-use dwar_kernel::{BlindIndex, EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, EndpointId, ProjectId, ProjectMode, StoreError, Timestamp};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -25,22 +25,19 @@ impl State {
                 continue;
             }
             let on = self.endpoints.iter().filter(|endpoint| endpoint.disabled_at.is_none());
-            self.waiting.extend(on.filter(|on| on.project == event.project).map(|on| Waiting {
-                endpoint: on.id,
-                event: event.clone(),
-                failures: 0,
-                due_at: event.at,
+            self.waiting.extend(on.filter(|on| on.project == event.world.project).map(|on| {
+                Waiting { endpoint: on.id, event: event.clone(), failures: 0, due_at: event.at }
             }));
         }
     }
 
     /// Takes the phone of a line out of everything that is still to be told.
-    pub fn forget_phone(&mut self, line: (ProjectId, KeyMode, BlindIndex)) {
+    pub fn forget_phone(&mut self, line: (ProjectMode, BlindIndex)) {
         let waiting = self.waiting.iter_mut().map(|waiting| &mut waiting.event);
         for event in waiting.chain(self.told.values_mut()) {
-            let (project, mode) = (event.project, event.mode);
+            let world = event.world;
             if let Subject::Otp { phone, .. } = &mut event.subject {
-                phone.take_if(|phone| (project, mode, phone.index) == line);
+                phone.take_if(|phone| (world, phone.index) == line);
             }
         }
     }

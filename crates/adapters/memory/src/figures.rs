@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use dwar_activity::{
     Chunk, Counts, Figure, FiguresStore, Grain, Key, Progress, Sent, Span, Tried, Window,
 };
-use dwar_kernel::{KeeperId, KeyMode, OtpId, Paise, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{KeeperId, OtpId, Paise, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{AttemptStatus, DeliveryStatus, Otp, OtpState};
 use dwar_wallet::{EntryKind, Reference};
 use std::time::Duration;
@@ -68,8 +68,7 @@ impl FiguresStore for MemoryStore {
 
     async fn figures(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         spans: Vec<Span>,
     ) -> Result<Vec<Figure>, StoreError> {
         let state = &*self.step("FiguresStore::figures").await?;
@@ -78,9 +77,7 @@ impl FiguresStore for MemoryStore {
                 grain == *own && window.from <= began && began < window.until
             })
         };
-        Ok(state.all(|grain, began, key| {
-            (key.project, key.mode) == (project, mode) && wanted(grain, began)
-        }))
+        Ok(state.all(|grain, began, key| key.world == world && wanted(grain, began)))
     }
 
     async fn sweep(&self, minutes: Timestamp, hours: Timestamp) -> Result<u64, StoreError> {
@@ -135,8 +132,7 @@ impl State {
         });
         Sent {
             id: otp.id,
-            project: otp.project,
-            mode: otp.mode,
+            world: otp.world,
             at: otp.created_at,
             relayed: otp.is_relayed(),
             delivered: delivery.status == DeliveryStatus::Delivered,
@@ -151,7 +147,7 @@ impl State {
     fn spent(&self, otp: &Otp) -> Paise {
         let reference = Reference::from(otp.id);
         let moved = self.ledger.iter().filter(|(project, entry)| {
-            let is_about = *project == otp.project && entry.reference == reference;
+            let is_about = *project == otp.world.project && entry.reference == reference;
             is_about && matches!(entry.kind, EntryKind::Capture | EntryKind::Refund)
         });
         Paise(-moved.map(|(_, entry)| entry.amount.0).sum::<i64>())

@@ -1,6 +1,6 @@
 use crate::MemoryStore;
 use async_trait::async_trait;
-use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp};
+use dwar_kernel::{IdentityId, ProjectMode, SessionId, StoreError, Timestamp};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use std::cmp::Reverse;
 
@@ -8,14 +8,13 @@ use std::cmp::Reverse;
 impl IdentitySessions for MemoryStore {
     async fn of_identity(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         after: Option<SessionCursor>,
         limit: u32,
     ) -> Result<Vec<Session>, StoreError> {
         let mut found = self.step("IdentitySessions::of_identity").await?.sessions.clone();
-        found.retain(|one| (one.project, one.mode, one.identity) == (project, mode, identity));
+        found.retain(|one| (one.world, one.identity) == (world, identity));
         found.retain(|one| after.is_none_or(|cursor| one.follows(cursor)));
         found.sort_by_key(|one| Reverse((one.created_at, one.id)));
         found.truncate(limit as usize);
@@ -24,23 +23,20 @@ impl IdentitySessions for MemoryStore {
 
     async fn end_one(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         session: SessionId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let state = &mut *self.step("IdentitySessions::end_one").await?;
-        let ended = state.change((project, mode, session), |session| {
-            session.identity == identity && session.end(now)
-        });
+        let ended = state
+            .change((world, session), |session| session.identity == identity && session.end(now));
         Ok(ended.unwrap_or_default())
     }
 
     async fn end_all(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
@@ -49,7 +45,7 @@ impl IdentitySessions for MemoryStore {
         let own: Vec<_> = own.map(|one| one.id).collect();
         let mut ended = 0;
         for id in own {
-            let one = state.change((project, mode, id), |session| session.end(now));
+            let one = state.change((world, id), |session| session.end(now));
             ended += u64::from(one.unwrap_or_default());
         }
         Ok(ended)
@@ -57,7 +53,7 @@ impl IdentitySessions for MemoryStore {
 
     async fn end_everywhere(&self, now: Timestamp) -> Result<u64, StoreError> {
         let state = &mut *self.step("IdentitySessions::end_everywhere").await?;
-        let all: Vec<_> = state.sessions.iter().map(|it| (it.project, it.mode, it.id)).collect();
+        let all: Vec<_> = state.sessions.iter().map(|it| (it.world, it.id)).collect();
         let end = |of| state.change(of, |session| session.end(now)).unwrap_or_default();
         Ok(all.into_iter().map(end).map(u64::from).sum())
     }

@@ -2,7 +2,7 @@ use crate::otp::{is_open, supersede};
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_identity::Identity;
-use dwar_kernel::{BlindIndex, EntryId, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, EntryId, IdentityId, ProjectMode, StoreError, Timestamp};
 use dwar_login::{
     Concluded, Ending, LoginStore, NewSend, Prepared, Redeemed, Redemption, SendReport,
 };
@@ -43,7 +43,7 @@ impl LoginStore for MemoryStore {
         now: Timestamp,
     ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
         let state = &mut *self.step("LoginStore::report").await?;
-        let is_meant = |otp: &Otp| (otp.project, otp.id) == request.key();
+        let is_meant = |otp: &Otp| (otp.world.project, otp.id) == request.key();
         let Some(place) = state.otps.iter().position(is_meant) else { return Ok(None) };
         let mut otp = state.otps[place].clone();
         let Concluded { step, ending, is_forgiven, event } = report.apply(&mut otp, now);
@@ -51,7 +51,7 @@ impl LoginStore for MemoryStore {
             state.end(ending, &otp, report.entries, now)?;
         }
         if is_forgiven {
-            let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
+            let key = SendKey { world: otp.world, phone: otp.phone };
             state.forgive(key, otp.id);
         }
         state.otps[place] = otp.clone();
@@ -62,7 +62,7 @@ impl LoginStore for MemoryStore {
 
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
         let state = &mut *self.step("LoginStore::redeem").await?;
-        let line = (redemption.project, redemption.mode, redemption.phone);
+        let line = (redemption.world, redemption.phone);
         if let Some(repeated) = state.redeemed(&redemption, now) {
             return Ok(repeated);
         }
@@ -81,7 +81,7 @@ impl LoginStore for MemoryStore {
 }
 
 /// Whose phone it is.
-type Line = (ProjectId, KeyMode, BlindIndex);
+type Line = (ProjectMode, BlindIndex);
 
 impl State {
     /// Moves the money of a send that ends.
@@ -92,11 +92,11 @@ impl State {
         entries: [EntryId; 2],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let (capture, refunded) = self.captured(otp.project, otp.id);
-        let money = (self.held(otp.project, otp.id), capture, refunded);
-        self.apply(otp.project, |wallet| ending.book(wallet, money, entries, now))?;
+        let (capture, refunded) = self.captured(otp.world.project, otp.id);
+        let money = (self.held(otp.world.project, otp.id), capture, refunded);
+        self.apply(otp.world.project, |wallet| ending.book(wallet, money, entries, now))?;
         if matches!(ending, Ending::Settle(_)) {
-            self.holds.retain(|hold| (hold.project, hold.send) != (otp.project, otp.id));
+            self.holds.retain(|hold| (hold.project, hold.send) != (otp.world.project, otp.id));
         }
         Ok(())
     }
@@ -104,9 +104,7 @@ impl State {
     /// Puts the identity and the session of a login on record, if one begins.
     fn log_in(&mut self, line: Line, redemption: &Redemption) -> Option<IdentityId> {
         redemption.session()?;
-        let own = |(phone, known): &mut (BlindIndex, Identity)| {
-            (known.project, known.mode, *phone) == line
-        };
+        let own = |(phone, known): &mut (BlindIndex, Identity)| (known.world, *phone) == line;
         let known = self.identities.extract_if(.., own).next();
         let (identity, session) = redemption.log_in(known.map(|(_, known)| known))?;
         self.identities.push((redemption.phone, identity));
@@ -122,9 +120,8 @@ impl State {
         let id = redemption.session()?.id;
         let session = self.sessions.iter().find(|session| session.id == id)?;
         let is_used = |otp: &&Otp| {
-            let line = (otp.project, otp.mode, otp.phone);
-            otp.state == OtpState::Used
-                && line == (redemption.project, redemption.mode, redemption.phone)
+            let line = (otp.world, otp.phone);
+            otp.state == OtpState::Used && line == (redemption.world, redemption.phone)
         };
         let used = self.otps.iter().rfind(is_used)?;
         let mut again = Otp { state: OtpState::Active, ..used.clone() };

@@ -1,18 +1,18 @@
 use crate::receipt::attempts_of;
 use crate::store::MemoryStore;
 use async_trait::async_trait;
-use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, OtpId, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{GuessBudget, Otp, OtpStore, ReceiptTarget};
 use std::time::Duration;
 
 /// Whether it is the open code of the phone.
-pub(crate) fn is_open(otp: &Otp, line: (ProjectId, KeyMode, BlindIndex)) -> bool {
-    (otp.project, otp.mode, otp.phone) == line && otp.state.is_open()
+pub(crate) fn is_open(otp: &Otp, line: (ProjectMode, BlindIndex)) -> bool {
+    (otp.world, otp.phone) == line && otp.state.is_open()
 }
 
 /// Makes room for a newer code of the phone.
 pub(crate) fn supersede(otps: &mut [Otp], newer: &Otp) {
-    let line = (newer.project, newer.mode, newer.phone);
+    let line = (newer.world, newer.phone);
     otps.iter_mut().filter(|old| is_open(old, line)).for_each(Otp::supersede);
 }
 
@@ -20,25 +20,19 @@ pub(crate) fn supersede(otps: &mut [Otp], newer: &Otp) {
 impl OtpStore for MemoryStore {
     async fn forget_guesses(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
         let state = &mut *self.step("OtpStore::forget_guesses").await?;
-        let counted = state.budgets.remove(&(project, mode, phone));
+        let counted = state.budgets.remove(&(world, phone));
         Ok(counted.filter(|counted| *counted != GuessBudget::default()))
     }
 
-    async fn find(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        otp: OtpId,
-    ) -> Result<Option<Otp>, StoreError> {
+    async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError> {
         let state = &*self.step("OtpStore::find").await?;
-        let wanted = (project, mode, otp);
+        let wanted = (world, otp);
         let mut otps = state.otps.iter();
-        Ok(otps.find(|found| (found.project, found.mode, found.id) == wanted).cloned())
+        Ok(otps.find(|found| (found.world, found.id) == wanted).cloned())
     }
 
     async fn find_attempt(
@@ -50,8 +44,7 @@ impl OtpStore for MemoryStore {
         let meant = attempts_of(&state.otps, &provider, &provider_ref);
         let newest = meant.max_by_key(|(_, attempt)| attempt.id);
         Ok(newest.map(|(otp, attempt)| ReceiptTarget {
-            project: otp.project,
-            mode: otp.mode,
+            world: otp.world,
             otp: otp.id,
             attempt: attempt.id,
         }))

@@ -22,7 +22,7 @@ impl QueueStore for MemoryStore {
         };
         let mut waits: BTreeMap<(ProjectId, EndpointId), Vec<Timestamp>> = BTreeMap::new();
         for waiting in state.waiting.iter().filter(|waiting| due(&waiting.due_at)) {
-            let of = (waiting.event.project, waiting.endpoint);
+            let of = (waiting.event.world.project, waiting.endpoint);
             waits.entry(of).or_default().push(waiting.due_at);
         }
         let longest = waits.into_iter().map(|((project, _), since)| (project, backlog(since)));

@@ -1,18 +1,18 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
-use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_kernel::{Digest, ProjectMode, SessionId, StoreError, Timestamp, TokenId};
 use dwar_project::Caller;
 use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
 
 impl State {
-    fn session(&mut self, wanted: (ProjectId, KeyMode, SessionId)) -> Option<&mut Session> {
-        self.sessions.iter_mut().find(|found| (found.project, found.mode, found.id) == wanted)
+    fn session(&mut self, wanted: (ProjectMode, SessionId)) -> Option<&mut Session> {
+        self.sessions.iter_mut().find(|found| (found.world, found.id) == wanted)
     }
 
     /// Applies a rule to a session and records the event that its change was.
     pub(crate) fn change<T>(
         &mut self,
-        wanted: (ProjectId, KeyMode, SessionId),
+        wanted: (ProjectMode, SessionId),
         rule: impl FnOnce(&mut Session) -> T,
     ) -> Option<T> {
         let session = self.session(wanted)?;
@@ -35,7 +35,7 @@ impl SessionStore for MemoryStore {
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError> {
         let state = &mut *self.step("SessionStore::rotate").await?;
-        let wanted = (seen.project, seen.mode, seen.id);
+        let wanted = (seen.world, seen.id);
         Ok(state.change(wanted, |session| session.rotate(&presented, next, policy, now)))
     }
 
@@ -46,9 +46,9 @@ impl SessionStore for MemoryStore {
     ) -> Result<Option<Sought>, StoreError> {
         let state = &mut *self.step("SessionStore::seek").await?;
         let Some(Caller { project, mode, key }) = state.caller(key) else { return Ok(None) };
-        let session = session.and_then(|id| state.session((project.id, mode, id)).cloned());
+        let session = session.and_then(|id| state.session((project.id.in_mode(mode), id)).cloned());
         let own_claims = project.own_claims(mode).cloned();
-        Ok(Some(Sought { key, project: project.id, mode, own_claims, session }))
+        Ok(Some(Sought { key, world: project.id.in_mode(mode), own_claims, session }))
     }
 
     async fn revoke(
@@ -58,7 +58,7 @@ impl SessionStore for MemoryStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let state = &mut *self.step("SessionStore::revoke").await?;
-        let wanted = (seen.project, seen.mode, seen.id);
+        let wanted = (seen.world, seen.id);
         let revoked = state.change(wanted, |session| session.revoke(token, now));
         Ok(revoked.unwrap_or_default())
     }

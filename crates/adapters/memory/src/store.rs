@@ -5,7 +5,7 @@ use dwar_event::{Endpoint, EndpointCall, Event};
 use dwar_identity::Identity;
 use dwar_installation::Instance;
 use dwar_kernel::{
-    BlindIndex, Digest, KeyMode, OperatorId, OtpId, ProjectId, SearcherId, StoreError, TallyId,
+    BlindIndex, Digest, OperatorId, OtpId, ProjectId, ProjectMode, SearcherId, StoreError, TallyId,
     Timestamp,
 };
 use dwar_operator::{
@@ -26,7 +26,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct State {
     pub projects: Vec<(Project, [KeyRecord; 2])>,
     pub otps: Vec<Otp>,
-    pub budgets: HashMap<(ProjectId, KeyMode, BlindIndex), GuessBudget>,
+    pub budgets: HashMap<(ProjectMode, BlindIndex), GuessBudget>,
     pub inbox: Vec<(ProjectId, InboxMessage)>,
     pub identities: Vec<(BlindIndex, Identity)>,
     pub sessions: Vec<Session>,

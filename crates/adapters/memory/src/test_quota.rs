@@ -1,11 +1,11 @@
 use crate::store::MemoryStore;
 use async_trait::async_trait;
-use dwar_kernel::{Event, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{Event, ProjectId, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
 use std::collections::HashMap;
 
 /// Whose a record is, and its age.
-type Mark = (ProjectId, KeyMode, Timestamp);
+type Mark = (ProjectMode, Timestamp);
 
 /// Drops, of each project, the oldest test records beyond `kept` that are old enough to go.
 fn drop_beyond<T>(
@@ -14,15 +14,15 @@ fn drop_beyond<T>(
     until: Option<Timestamp>,
     mark: impl Fn(&T) -> Mark,
 ) -> Vec<T> {
-    rows.sort_by_key(|row| mark(row).2);
+    rows.sort_by_key(|row| mark(row).1);
     let mut beyond: HashMap<ProjectId, i64> = HashMap::new();
-    for (project, ..) in rows.iter().map(&mark).filter(|(_, mode, _)| mode.is_test()) {
-        *beyond.entry(project).or_insert(-i64::from(kept)) += 1;
+    for (world, _) in rows.iter().map(&mark).filter(|(world, _)| world.mode.is_test()) {
+        *beyond.entry(world.project).or_insert(-i64::from(kept)) += 1;
     }
     let goes = |row: &mut T| {
-        let (project, mode, at) = mark(row);
-        let old = mode.is_test() && until.is_none_or(|until| at <= until);
-        let left = beyond.get_mut(&project).filter(|left| old && **left > 0);
+        let (world, at) = mark(row);
+        let old = world.mode.is_test() && until.is_none_or(|until| at <= until);
+        let left = beyond.get_mut(&world.project).filter(|left| old && **left > 0);
         left.map(|left| *left -= 1).is_some()
     };
     rows.extract_if(.., goes).collect()
@@ -35,23 +35,22 @@ impl TestQuotaStore for MemoryStore {
         let kept = quota.kept;
         let until = |record| quota.goes_until(record, now);
         let otps = drop_beyond(&mut state.otps, kept, until(TestRecord::Request), |otp| {
-            (otp.project, otp.mode, otp.expires_at)
+            (otp.world, otp.expires_at)
         });
         state.drop_stray_messages();
         let answers = until(TestRecord::FirstAnswer);
         let answers = drop_beyond(&mut state.records, kept, answers, |(slot, record)| {
-            (slot.project, slot.mode, record.began_at)
+            (slot.world, record.began_at)
         });
         let places = until(TestRecord::Place);
-        let places = drop_beyond(&mut state.places, kept, places, |(key, _, slot)| {
-            (key.project, key.mode, slot.at)
-        });
+        let places =
+            drop_beyond(&mut state.places, kept, places, |(key, _, slot)| (key.world, slot.at));
         let sessions = drop_beyond(&mut state.sessions, kept, until(TestRecord::Session), |s| {
-            (s.project, s.mode, s.created_at)
+            (s.world, s.created_at)
         });
         let identities = until(TestRecord::Identity);
         let identities = drop_beyond(&mut state.identities, kept, identities, |(_, identity)| {
-            (identity.project, identity.mode, identity.last_verified_at)
+            (identity.world, identity.last_verified_at)
         });
         state.sessions.retain(|session| identities.iter().all(|(_, i)| i.id != session.identity));
         let mut events: Vec<_> = state.waiting.iter().map(|w| w.event.clone()).collect();
@@ -59,11 +58,11 @@ impl TestQuotaStore for MemoryStore {
         events.sort_by_cached_key(Event::id);
         events.dedup_by_key(|event| event.id());
         let events = drop_beyond(&mut events, kept, until(TestRecord::Event), |event| {
-            (event.project, event.mode, event.at)
+            (event.world, event.at)
         });
         state.waiting.retain(|waiting| !events.contains(&waiting.event));
         state.told.retain(|_, event| !events.contains(event));
-        state.budgets.retain(|(_, mode, _), _| !mode.is_test());
+        state.budgets.retain(|(world, _), _| !world.mode.is_test());
         let dropped = [otps.len(), answers.len(), places.len(), sessions.len(), identities.len()];
         Ok((dropped.into_iter().sum::<usize>() + events.len()) as u64)
     }

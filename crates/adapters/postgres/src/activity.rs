@@ -2,7 +2,7 @@ use crate::PostgresStore;
 use crate::connection::error::Failure;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, TallyId, Timestamp};
+use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError, TallyId, Timestamp};
 use dwar_otp::{Otp, OtpHistory, RefusalStore, RefusedSends};
 use dwar_sql::schema::refused_sends::{self, count, minute};
 use dwar_sql::schema::{otp_attempts, otps};
@@ -48,15 +48,14 @@ impl OtpHistory for PostgresStore {
 
     async fn of_phone(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
         self.pool
-            .of(project)
+            .of(world.project)
             .run(move |conn| {
-                let rows = of_phone!(otps of project, mode, phone.0.as_slice())
+                let rows = of_phone!(otps of world, phone.0.as_slice())
                     .order(otps::id.desc())
                     .limit(limit.into())
                     .select(OtpRow::as_select())
@@ -99,15 +98,14 @@ impl RefusalStore for PostgresStore {
 
     async fn of_phone(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
         self.pool
-            .of(project)
+            .of(world.project)
             .run(move |conn| {
-                let rows = of_phone!(refused_sends of project, mode, phone.0.as_slice())
+                let rows = of_phone!(refused_sends of world, phone.0.as_slice())
                     .order(minute.desc())
                     .limit(limit.into())
                     .select(RefusedRow::as_select())

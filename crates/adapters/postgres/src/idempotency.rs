@@ -33,7 +33,7 @@ impl IdempotencyStore for PostgresStore {
     ) -> Result<Beginning, StoreError> {
         let mut again = false;
         self.pool
-            .of(slot.project)
+            .of(slot.world.project)
             .run(move |conn| {
                 let again = std::mem::replace(&mut again, true);
                 for _ in 0..TRIES {
@@ -58,7 +58,7 @@ impl IdempotencyStore for PostgresStore {
         answer: Sealed,
     ) -> Result<(), StoreError> {
         self.pool
-            .of(slot.project)
+            .of(slot.world.project)
             .run(move |conn| {
                 let answered = dsl::answer.eq(answer.0.as_slice());
                 statement::update(unanswered!(slot, began_at), answered).execute(conn)?;
@@ -69,7 +69,7 @@ impl IdempotencyStore for PostgresStore {
 
     async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
         self.pool
-            .of(slot.project)
+            .of(slot.world.project)
             .run(move |conn| {
                 diesel::delete(unanswered!(slot, began_at)).execute(conn)?;
                 Ok(())

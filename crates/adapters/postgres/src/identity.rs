@@ -5,7 +5,7 @@ use crate::session;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_identity::{Erased, Identity, IdentityStore};
-use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, IdentityId, ProjectMode, StoreError, Timestamp};
 use dwar_sql::schema::{idempotency_records, identities, otps, sandbox_messages};
 use dwar_sql::{Id, IdentityRow, in_world, of_phone, read_one};
 
@@ -13,14 +13,13 @@ use dwar_sql::{Id, IdentityRow, in_world, of_phone, read_one};
 impl IdentityStore for PostgresStore {
     async fn find(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         id: IdentityId,
     ) -> Result<Option<Identity>, StoreError> {
         self.pool
-            .of(project)
+            .of(world.project)
             .run(move |conn| {
-                let query = in_world!(identities of project, mode, id);
+                let query = in_world!(identities of world, id);
                 Ok(read_one!(IdentityRow of query, conn))
             })
             .await
@@ -28,14 +27,13 @@ impl IdentityStore for PostgresStore {
 
     async fn find_by_phone(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<Identity>, StoreError> {
         self.pool
-            .of(project)
+            .of(world.project)
             .run(move |conn| {
-                let query = of_phone!(identities of project, mode, phone.0.as_slice());
+                let query = of_phone!(identities of world, phone.0.as_slice());
                 Ok(read_one!(IdentityRow of query, conn))
             })
             .await
@@ -43,27 +41,26 @@ impl IdentityStore for PostgresStore {
 
     async fn erase(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         id: IdentityId,
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError> {
         self.pool
-            .of(project)
+            .of(world.project)
             .transaction(move |conn| {
-                let phone: Option<Vec<u8>> = in_world!(identities of project, mode, id)
+                let phone: Option<Vec<u8>> = in_world!(identities of world, id)
                     .select(identities::phone_index)
                     .get_result(conn)
                     .optional()?;
                 let Some(phone) = phone else { return Ok(None) };
                 // Codes are locked before identities, as by a login; no new one comes in.
                 hold_sends(conn, &phone)?;
-                of_phone!(otps of project, mode, phone.as_slice())
+                of_phone!(otps of world, phone.as_slice())
                     .order(otps::id)
                     .select(otps::id)
                     .for_update()
                     .load::<Id>(conn)?;
-                let identity = in_world!(identities of project, mode, id).select(identities::id);
+                let identity = in_world!(identities of world, id).select(identities::id);
                 let known: Option<Id> = identity.for_update().get_result(conn).optional()?;
                 if known.is_none() {
                     return Ok(None);
@@ -75,8 +72,8 @@ impl IdentityStore for PostgresStore {
                 diesel::delete(identities::table.find(Id::from(id))).execute(conn)?;
                 let erased = Erased { sessions_revoked };
                 // Before the phone's own events are locked: endpoints come first.
-                event::record(conn, &erased.event(project, mode, id, now))?;
-                erase_traces(conn, project, mode, &phone)?;
+                event::record(conn, &erased.event(world, id, now))?;
+                erase_traces(conn, world, &phone)?;
                 Ok(Some(erased))
             })
             .await
@@ -84,21 +81,16 @@ impl IdentityStore for PostgresStore {
 }
 
 /// Sessions go with the identity, attempts with their request.
-fn erase_traces(
-    conn: &mut PgConnection,
-    project: ProjectId,
-    mode: KeyMode,
-    phone: &[u8],
-) -> QueryResult<()> {
-    diesel::delete(of_phone!(otps of project, mode, phone)).execute(conn)?;
+fn erase_traces(conn: &mut PgConnection, world: ProjectMode, phone: &[u8]) -> QueryResult<()> {
+    diesel::delete(of_phone!(otps of world, phone)).execute(conn)?;
     // From here on no request is left to record one more event.
-    event::forget_phone(conn, project, mode, phone)?;
+    event::forget_phone(conn, world, phone)?;
     // The inbox has no mode: the index of the other mode's number is another one.
     let messages = sandbox_messages::table
-        .filter(sandbox_messages::project_id.eq(Id::from(project)))
+        .filter(sandbox_messages::project_id.eq(Id::from(world.project)))
         .filter(sandbox_messages::phone_index.eq(phone));
     diesel::delete(messages).execute(conn)?;
-    let answers = of_phone!(idempotency_records of project, mode, phone);
+    let answers = of_phone!(idempotency_records of world, phone);
     diesel::delete(answers).execute(conn)?;
     Ok(())
 }

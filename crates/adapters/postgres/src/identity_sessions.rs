@@ -3,7 +3,7 @@ use crate::session::{change, keep};
 use async_trait::async_trait;
 use diesel::pg::Pg;
 use diesel::prelude::*;
-use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp};
+use dwar_kernel::{IdentityId, ProjectMode, SessionId, StoreError, Timestamp};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use dwar_sql::schema::{identities, sessions};
 use dwar_sql::{At, Id, SessionRow, in_world, live_sessions, read_all, sessions_of};
@@ -15,16 +15,15 @@ const TURN: u16 = 100;
 impl IdentitySessions for PostgresStore {
     async fn of_identity(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         after: Option<SessionCursor>,
         limit: u32,
     ) -> Result<Vec<Session>, StoreError> {
         self.pool
-            .of(project)
+            .of(world.project)
             .run(move |conn| {
-                let query = sessions_of!(Pg, project, mode, identity, after, limit);
+                let query = sessions_of!(Pg, world, identity, after, limit);
                 Ok(read_all!(SessionRow of query, conn))
             })
             .await
@@ -32,8 +31,7 @@ impl IdentitySessions for PostgresStore {
 
     async fn end_one(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         session: SessionId,
         now: Timestamp,
@@ -41,10 +39,10 @@ impl IdentitySessions for PostgresStore {
         let mut repeated = false;
         let ended = self
             .pool
-            .of(project)
+            .of(world.project)
             .run(move |conn| {
                 let again = std::mem::replace(&mut repeated, true);
-                change(conn, (project, mode, session), None, |session| {
+                change(conn, (world, session), None, |session| {
                     // An end at this instant is this call's own, of which the answer was lost.
                     let own = again && session.revoked_at == Some(now);
                     session.identity == identity && (session.end(now) || own)
@@ -56,8 +54,7 @@ impl IdentitySessions for PostgresStore {
 
     async fn end_all(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
@@ -65,10 +62,10 @@ impl IdentitySessions for PostgresStore {
         loop {
             let one = self
                 .pool
-                .of(project)
+                .of(world.project)
                 .transaction(move |conn| {
                     // From here on no session of theirs can start.
-                    let known: Option<Id> = in_world!(identities of project, mode, identity)
+                    let known: Option<Id> = in_world!(identities of world, identity)
                         .select(identities::id)
                         .for_update()
                         .get_result(conn)

@@ -10,15 +10,15 @@ use dwar_sql::{At, BudgetRow, Id, Row, maybe, of_phone};
 #[async_trait]
 impl SendLimiter for PostgresStore {
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
-        self.pool.of(key.project).run(move |conn| Ok(read_log(conn, &key)?.log)).await
+        self.pool.of(key.world.project).run(move |conn| Ok(read_log(conn, &key)?.log)).await
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.pool
-            .of(key.project)
+            .of(key.world.project)
             .run(move |conn| {
                 let phone = key.phone.0.as_slice();
-                let slot = of_phone!(send_slots of key.project, key.mode, phone)
+                let slot = of_phone!(send_slots of key.world, phone)
                     .filter(send_slots::send_id.eq(Id::from(send)));
                 let forgiven = send_slots::forgiven.eq(true);
                 diesel::update(slot).set(forgiven).execute(conn)?;
@@ -61,7 +61,7 @@ type LogRow = (Option<BudgetRow>, Option<(Id, At, bool)>);
 
 /// What a send is judged by, in one statement.
 pub(crate) fn read_log(conn: &mut PgConnection, key: &SendKey) -> Result<LogSnapshot, Failure> {
-    let (mode, phone) = (key.mode.as_str(), key.phone.0.to_vec());
+    let (mode, phone) = (key.world.mode.as_str(), key.phone.0.to_vec());
     let counted = guess_budgets::project_id
         .eq(projects::id)
         .and(guess_budgets::mode.eq(mode))
@@ -71,7 +71,7 @@ pub(crate) fn read_log(conn: &mut PgConnection, key: &SendKey) -> Result<LogSnap
         .and(send_slots::mode.eq(mode))
         .and(send_slots::phone_index.eq(phone));
     let rows: Vec<LogRow> = projects::table
-        .find(Id::from(key.project))
+        .find(Id::from(key.world.project))
         .left_join(guess_budgets::table.on(counted))
         .left_join(send_slots::table.on(taken))
         .order(send_slots::taken_at)

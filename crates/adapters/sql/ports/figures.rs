@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use dwar_activity::{Chunk, Figure, FiguresStore, Grain, Progress, Sent, Span, Tenure, Window};
-use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectMode, StoreError, Timestamp};
 use dwar_sql::schema::{figures, figures_tenure};
 use dwar_sql::{
     At, FigureRow, Id, SentRow, TenureRow, legible, read_all, read_each, read_one, requests,
@@ -94,17 +94,16 @@ impl FiguresStore for Store {
 
     async fn figures(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         spans: Vec<Span>,
     ) -> Result<Vec<Figure>, StoreError> {
-        self.of(project)
+        self.of(world.project)
             .scan(move |conn| {
                 let mut found = Vec::new();
                 for Span { grain, window } in &spans {
                     let query = figures::table
-                        .filter(figures::project_id.eq(Id::from(project)))
-                        .filter(figures::mode.eq(mode.as_str()))
+                        .filter(figures::project_id.eq(Id::from(world.project)))
+                        .filter(figures::mode.eq(world.mode.as_str()))
                         .filter(figures::grain.eq(grain.as_str()))
                         .filter(figures::began_at.ge(At::from(window.from)))
                         .filter(figures::began_at.lt(At::from(window.until)));

@@ -9,12 +9,12 @@ use dwar_sql::{At, CallerRow, HookRow, Id, read_all};
 #[async_trait]
 impl HookStore for Store {
     async fn add_hook(&self, hook: Hook) -> Result<bool, StoreError> {
-        self.of(hook.project)
+        self.of(hook.world.project)
             .write(move |conn| {
                 // Whoever adds one at the same time waits, and counts this one.
-                let owner = projects::table.find(Id::from(hook.project)).select(projects::id);
+                let owner = projects::table.find(Id::from(hook.world.project)).select(projects::id);
                 let _held: Option<Id> = for_no_key_update!(owner).first(conn).optional()?;
-                let own = hooks::table.filter(hooks::project_id.eq(Id::from(hook.project)));
+                let own = hooks::table.filter(hooks::project_id.eq(Id::from(hook.world.project)));
                 let there: i64 = own.count().get_result(conn)?;
                 if there >= Hook::MOST as i64 {
                     return Ok(false);

@@ -112,8 +112,7 @@ fn phones(conn: &mut Conn) -> Result<Vec<StoredPhone>, Failure> {
     let read = |(project, mode, index, sealed): PhoneRow| {
         let row = Row::new("identities", "newest");
         Ok(StoredPhone {
-            project: row.id("project_id", project)?,
-            mode: row.parse("mode", &mode)?,
+            world: row.world(project, &mode)?,
             index: row.index("phone_index", index)?,
             sealed: Sealed(sealed),
         })

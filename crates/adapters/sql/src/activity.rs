@@ -25,8 +25,8 @@ impl RefusedRow {
         let mut rows: Vec<Self> = counts
             .into_iter()
             .map(|it| Self {
-                project_id: it.project.into(),
-                mode: it.mode.as_str().to_owned(),
+                project_id: it.world.project.into(),
+                mode: it.world.mode.as_str().to_owned(),
                 phone_index: it.phone.map(|phone| phone.0.to_vec()).unwrap_or_default(),
                 minute: it.minute.into(),
                 reason: it.reason.as_str().to_owned(),
@@ -51,8 +51,7 @@ impl TryFrom<RefusedRow> for RefusedSends {
         let read = Row::new("refused_sends", row.tally);
         let phone = (!row.phone_index.is_empty()).then_some(row.phone_index);
         Ok(Self {
-            project: read.id("project_id", row.project_id)?,
-            mode: read.parse("mode", &row.mode)?,
+            world: read.world(row.project_id, &row.mode)?,
             phone: phone.map(|raw| read.index("phone_index", raw)).transpose()?,
             reason: read.known("reason", Refusal::from_word(&row.reason))?,
             minute: read.at("minute", row.minute)?,

@@ -2,7 +2,8 @@
 
 use crate::{At, Id};
 use dwar_kernel::{
-    BlindIndex, Digest, FixedClaims, KeptSecret, PreviousSecret, Sealed, StoreError, Timestamp,
+    BlindIndex, Digest, FixedClaims, KeptSecret, PreviousSecret, ProjectId, ProjectMode, Sealed,
+    StoreError, Timestamp,
 };
 use std::error::Error;
 use std::fmt::Display;
@@ -42,6 +43,12 @@ impl<K: Display> Row<K> {
     /// An id of any kind.
     pub fn id<T: From<Uuid>>(&self, column: &'static str, stored: Id) -> Result<T, StoreError> {
         self.known(column, stored.0.map(T::from))
+    }
+
+    /// The world that the columns `project_id` and `mode` name.
+    pub fn world(&self, project: Id, mode: &str) -> Result<ProjectMode, StoreError> {
+        let project: ProjectId = self.id("project_id", project)?;
+        Ok(project.in_mode(self.parse("mode", mode)?))
     }
 
     /// An instant.

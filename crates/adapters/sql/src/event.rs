@@ -90,8 +90,8 @@ impl From<&Event> for EventRow {
     fn from(event: &Event) -> Self {
         let bare = |subject_id: Id| Self {
             id: event.id(),
-            project_id: event.project.into(),
-            mode: event.mode.as_str().to_owned(),
+            project_id: event.world.project.into(),
+            mode: event.world.mode.as_str().to_owned(),
             kind: event.kind.as_str().to_owned(),
             subject_id,
             related_id: None,
@@ -131,7 +131,7 @@ impl From<&Event> for EventRow {
                 amount: Some((*failed).into()),
                 threshold: Some((*receipts).into()),
                 provider: Some(provider.clone()),
-                ..bare(event.project.into())
+                ..bare(event.world.project.into())
             },
             Subject::Test { endpoint } => bare((*endpoint).into()),
         }
@@ -199,8 +199,7 @@ impl TryFrom<EventRow> for Event {
             EventKind::WebhookTest => Subject::Test { endpoint: read.id("subject_id", subject)? },
         };
         Ok(Self {
-            project: read.id("project_id", row.project_id)?,
-            mode: read.parse("mode", &row.mode)?,
+            world: read.world(row.project_id, &row.mode)?,
             kind,
             subject,
             at: read.at("happened_at", row.happened_at)?,

@@ -127,8 +127,8 @@ impl From<Figure> for FigureRow {
     fn from(Figure { key, grain, began, counts }: Figure) -> Self {
         let stored = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         Self {
-            project_id: key.project.into(),
-            mode: key.mode.as_str().to_owned(),
+            project_id: key.world.project.into(),
+            mode: key.world.mode.as_str().to_owned(),
             grain: grain.as_str().to_owned(),
             began_at: began.into(),
             channel: key.channel.as_str().to_owned(),
@@ -156,8 +156,7 @@ impl TryFrom<FigureRow> for Figure {
         let count = |column, stored: i64| read.known(column, u64::try_from(stored).ok());
         Ok(Self {
             key: Key {
-                project: read.id("project_id", row.project_id)?,
-                mode: read.parse("mode", &row.mode)?,
+                world: read.world(row.project_id, &row.mode)?,
                 channel: read.known("channel", Channel::from_word(&row.channel))?,
                 provider: row.provider,
             },
@@ -247,8 +246,7 @@ fn sent(first: &SentRow, rows: &[SentRow]) -> Result<Sent, StoreError> {
     let guesses = read.known("guesses", crate::guesses(first.guesses.as_deref()))?;
     Ok(Sent {
         id: read.id("id", first.id)?,
-        project: read.id("project_id", first.project_id)?,
-        mode: read.parse("mode", &first.mode)?,
+        world: read.world(first.project_id, &first.mode)?,
         at: read.at("created_at", first.created_at)?,
         relayed: first.relayed,
         delivered: status == DeliveryStatus::Delivered,

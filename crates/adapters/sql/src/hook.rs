@@ -27,8 +27,8 @@ impl From<&Hook> for HookRow {
         let SecretColumns { secret, previous_secret, previous_until } = (&hook.secret).into();
         Self {
             id: hook.id.into(),
-            project_id: hook.project.into(),
-            mode: hook.mode.as_str().to_owned(),
+            project_id: hook.world.project.into(),
+            mode: hook.world.mode.as_str().to_owned(),
             kind: hook.kind.as_str().to_owned(),
             lifetime_seconds: stored_count(
                 u32::try_from(hook.lifetime.as_secs()).unwrap_or(u32::MAX),
@@ -49,8 +49,7 @@ impl TryFrom<HookRow> for Hook {
         let seconds = read.count("lifetime_seconds", row.lifetime_seconds)?;
         Ok(Self {
             id: read.id("id", row.id)?,
-            project: read.id("project_id", row.project_id)?,
-            mode: read.parse("mode", &row.mode)?,
+            world: read.world(row.project_id, &row.mode)?,
             kind: read.known("kind", HookKind::from_word(&row.kind))?,
             lifetime: Duration::from_secs(seconds.into()),
             secret: read.secret(SecretColumns {

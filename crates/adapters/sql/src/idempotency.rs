@@ -8,7 +8,7 @@ use dwar_otp::idempotency::{Record, Slot};
 
 /// The primary key of a slot.
 pub fn slot_key(slot: &Slot) -> (Id, &'static str, &'static str, &[u8]) {
-    (slot.project.into(), slot.mode.as_str(), slot.route, slot.key.0.as_slice())
+    (slot.world.project.into(), slot.world.mode.as_str(), slot.route, slot.key.0.as_slice())
 }
 
 /// A slot for as long as the request that began then holds it: `unanswered!(slot, began_at)`.
@@ -49,7 +49,8 @@ impl RecordRow {
     /// # Errors
     /// [`StoreError::Inconsistent`] if it cannot be read.
     pub fn into_record(self, slot: &Slot) -> Result<Record, StoreError> {
-        let read = Row::new("idempotency_records", format!("{} {}", slot.project, slot.route));
+        let read =
+            Row::new("idempotency_records", format!("{} {}", slot.world.project, slot.route));
         Ok(Record {
             fingerprint: read.digest("fingerprint", self.fingerprint)?,
             phone: read.index("phone_index", self.phone_index)?,

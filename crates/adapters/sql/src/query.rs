@@ -1,24 +1,24 @@
 //! How queries begin, by saying whose rows they are about, and how they end. Macros, since
 //! diesel's types for a query have no name that both databases share.
 
-/// One row of a project, in one of its two worlds: `in_world!(sessions of project, mode, id)`.
+/// One row of a project, in one of its two worlds: `in_world!(sessions of world, id)`.
 #[macro_export]
 macro_rules! in_world {
-    ($table:ident of $project:expr, $mode:expr, $id:expr) => {
+    ($table:ident of $world:expr, $id:expr) => {
         $table::table
             .filter($table::id.eq($crate::Id::from($id)))
-            .filter($table::project_id.eq($crate::Id::from($project)))
-            .filter($table::mode.eq($mode.as_str()))
+            .filter($table::project_id.eq($crate::Id::from($world.project)))
+            .filter($table::mode.eq($world.mode.as_str()))
     };
 }
 
-/// The rows of a phone, in one world of a project: `of_phone!(otps of project, mode, index)`.
+/// The rows of a phone, in one world of a project: `of_phone!(otps of world, index)`.
 #[macro_export]
 macro_rules! of_phone {
-    ($table:ident of $project:expr, $mode:expr, $phone:expr) => {
+    ($table:ident of $world:expr, $phone:expr) => {
         $table::table
-            .filter($table::project_id.eq($crate::Id::from($project)))
-            .filter($table::mode.eq($mode.as_str()))
+            .filter($table::project_id.eq($crate::Id::from($world.project)))
+            .filter($table::mode.eq($world.mode.as_str()))
             .filter($table::phone_index.eq($phone))
     };
 }
@@ -55,12 +55,12 @@ macro_rules! live_sessions {
 /// backend: `sessions_of!(Pg, project, mode, identity, after, limit)`.
 #[macro_export]
 macro_rules! sessions_of {
-    ($backend:ty, $project:expr, $mode:expr, $identity:expr, $after:expr, $limit:expr) => {{
+    ($backend:ty, $world:expr, $identity:expr, $after:expr, $limit:expr) => {{
         use $crate::schema::sessions::dsl;
         let mut query = dsl::sessions
             .filter(dsl::identity_id.eq($crate::Id::from($identity)))
-            .filter(dsl::project_id.eq($crate::Id::from($project)))
-            .filter(dsl::mode.eq($mode.as_str()))
+            .filter(dsl::project_id.eq($crate::Id::from($world.project)))
+            .filter(dsl::mode.eq($world.mode.as_str()))
             .into_boxed::<$backend>();
         if let Some(after) = $after {
             let (at, id) = ($crate::At::from(after.at), $crate::Id::from(after.session));

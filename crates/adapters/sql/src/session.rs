@@ -34,8 +34,8 @@ impl From<&Session> for SessionRow {
         let replay = session.replay.as_ref();
         Self {
             id: session.id.into(),
-            project_id: session.project.into(),
-            mode: session.mode.as_str().to_owned(),
+            project_id: session.world.project.into(),
+            mode: session.world.mode.as_str().to_owned(),
             identity_id: session.identity.into(),
             created_at: session.created_at.into(),
             expires_at: session.expires_at.into(),
@@ -69,8 +69,7 @@ impl TryFrom<SessionRow> for Session {
         };
         Ok(Self {
             id: read.id("id", row.id)?,
-            project: read.id("project_id", row.project_id)?,
-            mode: read.parse("mode", &row.mode)?,
+            world: read.world(row.project_id, &row.mode)?,
             identity: read.id("identity_id", row.identity_id)?,
             created_at: read.at("created_at", row.created_at)?,
             expires_at: read.at("expires_at", row.expires_at)?,
@@ -109,13 +108,12 @@ impl TryFrom<SoughtRow> for Sought {
 
     fn try_from(row: SoughtRow) -> Result<Self, StoreError> {
         let read = Row::new("api_keys", row.id);
-        let mode = read.parse("mode", &row.mode)?;
-        let has_own = row.own_issuer && mode == KeyMode::Live;
+        let world = read.world(row.project_id, &row.mode)?;
+        let has_own = row.own_issuer && world.mode == KeyMode::Live;
 
         Ok(Self {
             key: read.id("id", row.id)?,
-            project: read.id("project_id", row.project_id)?,
-            mode,
+            world,
             own_claims: has_own.then(|| claims(row.token_claims.as_deref())),
             session: row.session.map(Session::try_from).transpose()?,
         })

@@ -4,7 +4,7 @@ use crate::connection::pool::SqliteStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
-use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, TallyId, Timestamp};
+use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError, TallyId, Timestamp};
 use dwar_otp::{Otp, OtpHistory, RefusalStore, RefusedSends};
 use dwar_sql::schema::{otp_attempts, otps, refused_sends};
 use dwar_sql::statement;
@@ -39,15 +39,14 @@ impl OtpHistory for SqliteStore {
 
     async fn of_phone(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.of(project)
+        self.of(world.project)
             .scan(move |connection| {
                 snapshot(connection, |connection| {
-                    let rows = of_phone!(otps of project, mode, phone.0.as_slice())
+                    let rows = of_phone!(otps of world, phone.0.as_slice())
                         .order(otps::id.desc())
                         .limit(limit.into())
                         .select(OtpRow::as_select())
@@ -89,14 +88,13 @@ impl RefusalStore for SqliteStore {
 
     async fn of_phone(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
-        self.of(project)
+        self.of(world.project)
             .scan(move |connection| {
-                let rows = of_phone!(refused_sends of project, mode, phone.0.as_slice())
+                let rows = of_phone!(refused_sends of world, phone.0.as_slice())
                     .order(refused_sends::minute.desc())
                     .limit(limit.into())
                     .select(RefusedRow::as_select())

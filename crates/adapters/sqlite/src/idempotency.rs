@@ -16,7 +16,7 @@ impl IdempotencyStore for SqliteStore {
         record: Record,
         lifetimes: Lifetimes,
     ) -> Result<Beginning, StoreError> {
-        self.of(slot.project)
+        self.of(slot.world.project)
             .write_that(Changes::NoLookUp, move |connection| {
                 let (project, mode, route, key) = slot_key(&slot);
                 let place = idempotency_records::table.find((project, mode, route, key));
@@ -47,7 +47,7 @@ impl IdempotencyStore for SqliteStore {
         began_at: Timestamp,
         answer: Sealed,
     ) -> Result<(), StoreError> {
-        self.of(slot.project)
+        self.of(slot.world.project)
             .write_that(Changes::NoLookUp, move |connection| {
                 let answered = idempotency_records::answer.eq(answer.0);
                 statement::update(unanswered!(slot, began_at), answered).execute(connection)?;
@@ -57,7 +57,7 @@ impl IdempotencyStore for SqliteStore {
     }
 
     async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
-        self.of(slot.project)
+        self.of(slot.world.project)
             .write_that(Changes::NoLookUp, move |connection| {
                 diesel::delete(unanswered!(slot, began_at)).execute(connection)?;
                 Ok(())

@@ -4,7 +4,7 @@ use crate::event;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_identity::{Erased, Identity, IdentityStore};
-use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, IdentityId, ProjectMode, StoreError, Timestamp};
 use dwar_session::Session;
 use dwar_sql::schema::{events, idempotency_records, identities, otps, sessions};
 use dwar_sql::statement;
@@ -14,13 +14,12 @@ use dwar_sql::{Id, IdentityRow, SessionRow, in_world, of_phone, read_all, read_o
 impl IdentityStore for SqliteStore {
     async fn find(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         id: IdentityId,
     ) -> Result<Option<Identity>, StoreError> {
-        self.of(project)
+        self.of(world.project)
             .read(move |connection| {
-                let query = in_world!(identities of project, mode, id);
+                let query = in_world!(identities of world, id);
                 Ok(read_one!(IdentityRow of query, connection))
             })
             .await
@@ -28,24 +27,21 @@ impl IdentityStore for SqliteStore {
 
     async fn find_by_phone(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<Identity>, StoreError> {
-        self.of(project).read(move |connection| by_phone(connection, project, mode, phone)).await
+        self.of(world.project).read(move |connection| by_phone(connection, world, phone)).await
     }
 
     async fn erase(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         id: IdentityId,
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError> {
-        self.of(project)
+        self.of(world.project)
             .write(move |connection| {
-                let query =
-                    in_world!(identities of project, mode, id).select(identities::phone_index);
+                let query = in_world!(identities of world, id).select(identities::phone_index);
                 let phone: Option<Vec<u8>> = query.get_result(connection).optional()?;
                 let Some(phone) = phone else { return Ok(None) };
                 let query = sessions::table.filter(sessions::identity_id.eq(Id::from(id)));
@@ -54,9 +50,9 @@ impl IdentityStore for SqliteStore {
                 let sessions_revoked = u64::try_from(alive).unwrap_or(u64::MAX);
                 // The sessions go with it, by the schema.
                 diesel::delete(identities::table.find(Id::from(id))).execute(connection)?;
-                erase_traces(connection, project, mode, &phone)?;
+                erase_traces(connection, world, &phone)?;
                 let erased = Erased { sessions_revoked };
-                event::record(connection, &erased.event(project, mode, id, now))?;
+                event::record(connection, &erased.event(world, id, now))?;
                 Ok(Some(erased))
             })
             .await
@@ -67,15 +63,14 @@ impl IdentityStore for SqliteStore {
 /// Events that have not been told yet stay, without it.
 fn erase_traces(
     connection: &mut SqliteConnection,
-    project: ProjectId,
-    mode: KeyMode,
+    world: ProjectMode,
     phone: &[u8],
 ) -> QueryResult<()> {
-    let codes = of_phone!(otps of project, mode, phone);
+    let codes = of_phone!(otps of world, phone);
     diesel::delete(codes).execute(connection)?;
-    let answers = of_phone!(idempotency_records of project, mode, phone);
+    let answers = of_phone!(idempotency_records of world, phone);
     diesel::delete(answers).execute(connection)?;
-    let untold = of_phone!(events of project, mode, phone);
+    let untold = of_phone!(events of world, phone);
     let nothing = None::<Vec<u8>>;
     diesel::update(untold)
         .set((events::phone_index.eq(&nothing), events::phone_sealed.eq(&nothing)))
@@ -101,10 +96,9 @@ pub(crate) fn save(
 
 fn by_phone(
     connection: &mut SqliteConnection,
-    project: ProjectId,
-    mode: KeyMode,
+    world: ProjectMode,
     phone: BlindIndex,
 ) -> Result<Option<Identity>, Failure> {
-    let query = of_phone!(identities of project, mode, phone.0.as_slice());
+    let query = of_phone!(identities of world, phone.0.as_slice());
     Ok(read_one!(IdentityRow of query, connection))
 }

@@ -4,7 +4,7 @@ use crate::event;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sqlite::Sqlite;
-use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp};
+use dwar_kernel::{IdentityId, ProjectMode, SessionId, StoreError, Timestamp};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use dwar_sql::schema::sessions;
 use dwar_sql::statement;
@@ -14,15 +14,14 @@ use dwar_sql::{At, Id, SessionRow, live_sessions, read_all, sessions_of};
 impl IdentitySessions for SqliteStore {
     async fn of_identity(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         after: Option<SessionCursor>,
         limit: u32,
     ) -> Result<Vec<Session>, StoreError> {
-        self.of(project)
+        self.of(world.project)
             .scan(move |connection| {
-                let query = sessions_of!(Sqlite, project, mode, identity, after, limit);
+                let query = sessions_of!(Sqlite, world, identity, after, limit);
                 Ok(read_all!(SessionRow of query, connection))
             })
             .await
@@ -30,25 +29,23 @@ impl IdentitySessions for SqliteStore {
 
     async fn end_one(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         session: SessionId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let end = move |session: &mut Session| session.identity == identity && session.end(now);
-        Ok(self.change((project, mode, session), end).await?.unwrap_or_default())
+        Ok(self.change((world, session), end).await?.unwrap_or_default())
     }
 
     async fn end_all(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
         let turn = move |connection: &mut SqliteConnection| {
-            let query = sessions_of!(Sqlite, project, mode, identity, None::<SessionCursor>, SWEEP)
+            let query = sessions_of!(Sqlite, world, identity, None::<SessionCursor>, SWEEP)
                 .filter(sessions::revoked_at.is_null())
                 .filter(sessions::expires_at.gt(At::from(now)));
             let alive: Vec<Session> = read_all!(SessionRow of query, connection);
@@ -58,7 +55,7 @@ impl IdentitySessions for SqliteStore {
         let mut ended = 0;
         loop {
             // In turns, so that other writes get theirs in between.
-            let one = self.of(project).write(turn).await?;
+            let one = self.of(world.project).write(turn).await?;
             ended += u64::try_from(one).unwrap_or(u64::MAX);
             if one < usize::from(SWEEP) {
                 return Ok(ended);

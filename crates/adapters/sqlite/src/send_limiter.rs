@@ -13,13 +13,13 @@ use dwar_sql::{At, BudgetRow, Id, Row, maybe, of_phone};
 #[async_trait]
 impl SendLimiter for SqliteStore {
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
-        self.of(key.project)
+        self.of(key.world.project)
             .read(move |connection| snapshot(connection, |connection| read_log(connection, &key)))
             .await
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        self.of(key.project)
+        self.of(key.world.project)
             .write_that(Changes::NoLookUp, move |connection| Ok(forgive(connection, &key, send)?))
             .await
     }
@@ -41,10 +41,11 @@ impl SendLimiter for SqliteStore {
 
 /// What the phone's next send is judged by.
 fn read_log(connection: &mut SqliteConnection, key: &SendKey) -> Result<SendLog, Failure> {
-    let (mode, phone) = (key.mode, key.phone.0.as_slice());
-    let budget = guess_budgets::table.find((Id::from(key.project), mode.as_str(), phone));
+    let SendKey { world, phone } = key;
+    let phone = phone.0.as_slice();
+    let budget = guess_budgets::table.find((Id::from(world.project), world.mode.as_str(), phone));
     let budget = budget.select(BudgetRow::as_select()).get_result(connection).optional()?;
-    let places = of_phone!(send_slots of key.project, mode, phone)
+    let places = of_phone!(send_slots of world, phone)
         .order(send_slots::taken_at)
         .select(PlaceRow::as_select());
     Ok(log_of(places.load(connection)?, budget)?)
@@ -81,8 +82,8 @@ pub(crate) fn take_place(
 ) -> QueryResult<()> {
     let slot = (
         send_slots::send_id.eq(Id::from(send)),
-        send_slots::project_id.eq(Id::from(key.project)),
-        send_slots::mode.eq(key.mode.as_str()),
+        send_slots::project_id.eq(Id::from(key.world.project)),
+        send_slots::mode.eq(key.world.mode.as_str()),
         send_slots::phone_index.eq(key.phone.0.as_slice()),
         send_slots::taken_at.eq(At::from(now)),
         send_slots::forgiven.eq(false),
@@ -97,7 +98,7 @@ pub(crate) fn forgive(
     key: &SendKey,
     send: OtpId,
 ) -> QueryResult<()> {
-    let slot = of_phone!(send_slots of key.project, key.mode, key.phone.0.as_slice())
+    let slot = of_phone!(send_slots of key.world, key.phone.0.as_slice())
         .filter(send_slots::send_id.eq(Id::from(send)));
     statement::update(slot, send_slots::forgiven.eq(true)).execute(connection)?;
     Ok(())

@@ -5,7 +5,7 @@ use crate::connection::remembered::{Changes, Remembered};
 use crate::event;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{Digest, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId};
+use dwar_kernel::{Digest, ProjectMode, SessionId, StoreError, Timestamp, TokenId};
 use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
 use dwar_sql::schema::{api_keys, projects, sessions};
 use dwar_sql::statement;
@@ -24,7 +24,7 @@ impl SessionStore for SqliteStore {
         policy: RotationPolicy,
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError> {
-        self.change((seen.project, seen.mode, seen.id), move |session| {
+        self.change((seen.world, seen.id), move |session| {
             session.rotate(&presented, next, policy, now)
         })
         .await
@@ -62,7 +62,7 @@ impl SessionStore for SqliteStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let revoke = move |session: &mut Session| session.revoke(token, now);
-        let wanted = (seen.project, seen.mode, seen.id);
+        let wanted = (seen.world, seen.id);
         Ok(self.change(wanted, revoke).await?.unwrap_or_default())
     }
 
@@ -142,12 +142,12 @@ impl SqliteStore {
     /// Applies a rule to a session, and keeps what it changed with the event that it was.
     pub(crate) async fn change<T: Send + 'static>(
         &self,
-        (project, mode, id): (ProjectId, KeyMode, SessionId),
+        (world, id): (ProjectMode, SessionId),
         rule: impl FnOnce(&mut Session) -> T + Send + 'static,
     ) -> Result<Option<T>, StoreError> {
-        self.of(project)
+        self.of(world.project)
             .write_that(Changes::Session(id), move |connection| {
-                let found = by_id(connection, project, mode, id)?;
+                let found = by_id(connection, world, id)?;
                 let Some(before) = found else { return Ok(None) };
                 let mut session = before.clone();
                 let answer = rule(&mut session);
@@ -175,10 +175,9 @@ pub(crate) fn begin(connection: &mut SqliteConnection, session: &Session) -> Que
 
 fn by_id(
     connection: &mut SqliteConnection,
-    project: ProjectId,
-    mode: KeyMode,
+    world: ProjectMode,
     session: SessionId,
 ) -> Result<Option<Session>, Failure> {
-    let query = in_world!(sessions of project, mode, session);
+    let query = in_world!(sessions of world, session);
     Ok(read_one!(SessionRow of query, connection))
 }

@@ -158,10 +158,10 @@ fn a_phone_has_unrelated_indexes_in_other_projects_and_modes() {
     let phone: Phone = "9876543210".parse().unwrap();
     let other: Phone = "9876543211".parse().unwrap();
     let indexes: HashSet<_> = [
-        vault.phone_index(project(1), KeyMode::Live, &phone),
-        vault.phone_index(project(1), KeyMode::Test, &phone),
-        vault.phone_index(project(2), KeyMode::Live, &phone),
-        vault.phone_index(project(1), KeyMode::Live, &other),
+        vault.phone_index(project(1).in_mode(KeyMode::Live), &phone),
+        vault.phone_index(project(1).in_mode(KeyMode::Test), &phone),
+        vault.phone_index(project(2).in_mode(KeyMode::Live), &phone),
+        vault.phone_index(project(1).in_mode(KeyMode::Live), &other),
     ]
     .into();
     assert_eq!(indexes.len(), 4);

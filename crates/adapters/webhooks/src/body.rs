@@ -62,7 +62,11 @@ pub(crate) fn render(event: &Event, phone: Option<String>) -> Vec<u8> {
     let body = Body {
         kind: event.kind.as_str(),
         timestamp: event.at.to_rfc3339_opts(SecondsFormat::AutoSi, true),
-        data: Data { project_id: event.project.to_string(), mode: event.mode.as_str(), subject },
+        data: Data {
+            project_id: event.world.project.to_string(),
+            mode: event.world.mode.as_str(),
+            subject,
+        },
     };
     serde_json::to_vec(&body).expect("it always becomes JSON")
 }

@@ -1,6 +1,6 @@
 use super::*;
 use dwar_event::{EventKind, Subject};
-use dwar_kernel::{Entropy, KeyMode, Timestamp};
+use dwar_kernel::{Entropy, KeyMode, ProjectMode, Timestamp};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -167,8 +167,10 @@ impl PublicResolver {
 #[test]
 fn the_body_names_what_happened_and_nothing_secret() {
     let event = Event {
-        project: "00000000-0000-7000-8000-000000000001".parse().unwrap(),
-        mode: KeyMode::Live,
+        world: ProjectMode {
+            project: "00000000-0000-7000-8000-000000000001".parse().unwrap(),
+            mode: KeyMode::Live,
+        },
         kind: EventKind::OtpDelivered,
         subject: Subject::Otp {
             otp: "00000000-0000-7000-8000-000000000002".parse().unwrap(),

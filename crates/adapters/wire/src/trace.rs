@@ -1,6 +1,6 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, HeaderName};
-use dwar_kernel::{KeyMode, PARENT_AWAITED, ProjectId, TRACE_BEGINS};
+use dwar_kernel::{PARENT_AWAITED, ProjectMode, TRACE_BEGINS};
 use std::cell::Cell;
 use tracing::field::{Empty, display};
 use tracing::instrument::Instrumented;
@@ -27,7 +27,7 @@ pub struct TraceEnd<'request> {
     /// The code of a refusal.
     pub code: Option<&'static str>,
     /// Who called, once that is known.
-    pub caller: Option<(ProjectId, KeyMode)>,
+    pub caller: Option<ProjectMode>,
 }
 
 impl RequestTrace {
@@ -100,8 +100,9 @@ impl RequestTrace {
                 span.record("error.type", end.code.unwrap_or(status.as_str()));
             }
         }
-        if let Some((project, mode)) = end.caller {
-            span.record("dwar.project", display(project)).record("dwar.mode", mode.as_str());
+        if let Some(world) = end.caller {
+            span.record("dwar.project", display(world.project))
+                .record("dwar.mode", world.mode.as_str());
         }
         span.record("dwar.code", end.code).record("end", true);
     }

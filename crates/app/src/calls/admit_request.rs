@@ -1,5 +1,5 @@
 use crate::{Limits, Tally, Toolbox};
-use dwar_kernel::{ApiKeyId, KeyMode, ProjectId, StoreError, TRACE};
+use dwar_kernel::{ApiKeyId, ProjectMode, StoreError, TRACE};
 use dwar_otp::Refusal;
 use dwar_ratelimit::{Admission, RequestKey, RequestLimiter, RequestScope};
 use std::sync::Arc;
@@ -18,21 +18,20 @@ pub struct AdmitRequest {
 }
 
 impl AdmitRequest {
-    /// Judges and, if admitted, counts one request by `key`, which is of this project and mode; `None` if nothing
-    /// bounds it.
+    /// Judges and, if admitted, counts one request by `key`, which opens this world; `None` if nothing bounds it.
     #[instrument(name = "admit_request", target = TRACE, level = "error", skip_all)]
     pub async fn admit(
         &self,
+        world: ProjectMode,
         key: ApiKeyId,
-        (project, mode): (ProjectId, KeyMode),
         scope: RequestScope,
     ) -> Result<Option<Admission>, StoreError> {
-        let Some(quota) = self.limits.of(mode).requests(scope) else { return Ok(None) };
+        let Some(quota) = self.limits.of(world.mode).requests(scope) else { return Ok(None) };
         let key = RequestKey { key, scope };
         let admission = self.limiter.hit(key, quota, self.tools.now()).await?;
         self.tools.observer.limited(scope, admission.admitted);
         if scope == RequestScope::Send && !admission.admitted {
-            self.tally.refused((project, mode), None, Refusal::Ceiling);
+            self.tally.refused(world, None, Refusal::Ceiling);
         }
         Ok(Some(admission))
     }

@@ -35,7 +35,7 @@ impl DeleteIdentity {
         }
         let id: IdentityId = id.parse().map_err(|_| DeleteIdentityError::NotFound)?;
         let now = self.tools.now();
-        let erased = self.identities.erase(caller.project.id, caller.mode, id, now).await?;
+        let erased = self.identities.erase(caller.world(), id, now).await?;
         erased.map(|erased| (id, erased)).ok_or(DeleteIdentityError::NotFound)
     }
 }

@@ -95,9 +95,9 @@ impl Deliver {
         about: ReceiptTarget,
         report: Report,
     ) -> Result<Option<Otp>, StoreError> {
-        let ReceiptTarget { project, mode, otp, attempt } = about;
-        let Some(project) = self.projects.find(project).await? else { return Ok(None) };
-        let route = self.routes.of(&project, mode);
+        let ReceiptTarget { world, otp, attempt } = about;
+        let Some(project) = self.projects.find(world.project).await? else { return Ok(None) };
+        let route = self.routes.of(&project, world.mode);
         let way = Way { project: &project, route, contents: None };
         let request = Reported::Id(project.id, otp);
         match self.record(&way, request, attempt, report).await? {
@@ -114,8 +114,8 @@ impl Deliver {
         otp: &Otp,
         charge: Charge,
     ) -> Result<(), StoreError> {
-        self.settle(project, otp.mode, otp.id, charge).await?;
-        let key = SendKey { project: otp.project, mode: otp.mode, phone: otp.phone };
+        self.settle(project, otp.world.mode, otp.id, charge).await?;
+        let key = SendKey { world: otp.world, phone: otp.phone };
         match otp.delivery.reach() {
             Reach::Refused => self.sends.forgive(key, otp.id).await,
             Reach::NoProvider | Reach::Possible => Ok(()),
@@ -218,7 +218,7 @@ impl Deliver {
         if matches!(step, DeliveryStep::Try(_)) {
             observer.fell_back();
         }
-        if let Some(attempt) = arrived.filter(|_| !otp.mode.is_test()) {
+        if let Some(attempt) = arrived.filter(|_| !otp.world.mode.is_test()) {
             let after = (attempt.at - otp.created_at).to_std().unwrap_or_default();
             observer.delivered(attempt.channel, after);
         }
@@ -274,8 +274,7 @@ impl Deliver {
         Ok(Message {
             otp: otp.id,
             attempt: attempt.id,
-            project: otp.project,
-            mode: otp.mode,
+            world: otp.world,
             channel: attempt.channel,
             phone,
             phone_index: otp.phone,
@@ -290,7 +289,7 @@ impl Deliver {
 
     fn open(&self, otp: &Otp) -> Result<Contents, Unsealable> {
         let vault = &self.tools.vault;
-        let phone = vault.open_phone(otp.project, &otp.sealed_phone)?;
+        let phone = vault.open_phone(otp.world.project, &otp.sealed_phone)?;
         let sealed = otp.sealed_code.as_ref().ok_or(Unsealable)?;
         let plain = Zeroizing::new(vault.open(Purpose::Code, otp.id.uuid().as_bytes(), sealed)?);
         let text = std::str::from_utf8(&plain).map_err(|_| Unsealable)?;

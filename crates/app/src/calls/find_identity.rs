@@ -32,7 +32,7 @@ impl FoundIdentity {
     pub(crate) fn open(vault: &dyn Vault, identity: Identity) -> Result<Self, StoreError> {
         Ok(Self {
             id: identity.id,
-            phone: vault.open_phone(identity.project, &identity.phone)?,
+            phone: vault.open_phone(identity.world.project, &identity.phone)?,
             created_at: identity.created_at,
             last_verified_at: identity.last_verified_at,
         })
@@ -57,7 +57,7 @@ impl FindIdentity {
     ) -> Result<FoundIdentity, FindIdentityError> {
         enabled(caller)?;
         let id: IdentityId = id.parse().map_err(|_| FindIdentityError::NotFound)?;
-        let found = self.identities.find(caller.project.id, caller.mode, id).await?;
+        let found = self.identities.find(caller.world(), id).await?;
         self.opened(found)
     }
 
@@ -69,9 +69,9 @@ impl FindIdentity {
         phone: &Phone,
     ) -> Result<FoundIdentity, FindIdentityError> {
         enabled(caller)?;
-        let (project, mode) = (caller.project.id, caller.mode);
-        let index = self.tools.vault.phone_index(project, mode, phone);
-        let found = self.identities.find_by_phone(project, mode, index).await?;
+        let world = caller.world();
+        let index = self.tools.vault.phone_index(world, phone);
+        let found = self.identities.find_by_phone(world, index).await?;
         self.opened(found)
     }
 

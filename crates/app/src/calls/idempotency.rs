@@ -43,12 +43,12 @@ impl Idempotency {
         (asked, phone): (&str, BlindIndex),
     ) -> Result<Begun, StoreError> {
         let vault = &self.tools.vault;
-        let (project, mode) = (caller.project.id, caller.mode);
-        let id = project.uuid();
-        let scope = [id.as_bytes().as_slice(), mode.as_str().as_bytes(), route.as_bytes()];
+        let world = caller.world();
+        let id = world.project.uuid();
+        let scope = [id.as_bytes().as_slice(), world.mode.as_str().as_bytes(), route.as_bytes()];
         let digest =
             |last: &[u8]| vault.digest(Purpose::Idempotency, &[scope[0], scope[1], scope[2], last]);
-        let slot = Slot { project, mode, route, key: digest(repeat.key) };
+        let slot = Slot { world, route, key: digest(repeat.key) };
         let fingerprint = digest(asked.as_bytes());
         let began_at = self.tools.now();
         let record = Record { fingerprint, phone, began_at, answer: None };

@@ -127,8 +127,8 @@ impl ReceiveHook {
 
     /// Whether the ceiling of the project and mode leaves room for one more send.
     async fn admits(&self, caller: &Caller) -> Result<bool, StoreError> {
-        let whose = (caller.project.id, caller.mode);
-        let admission = self.admit_request.admit(caller.key, whose, RequestScope::Send).await?;
+        let scope = RequestScope::Send;
+        let admission = self.admit_request.admit(caller.world(), caller.key, scope).await?;
         Ok(admission.is_none_or(|admission| admission.admitted))
     }
 

@@ -44,15 +44,15 @@ impl RefreshSession {
         key: Option<&IdempotencyKey>,
     ) -> Result<TokenPair, RefreshSessionError> {
         let (vault, now) = (self.tokens.tools.vault.as_ref(), self.tokens.tools.now());
-        let Sought { project, mode, session, own_claims, .. } = sought;
-        let token = RefreshToken::read(token, project, mode, vault);
+        let Sought { world, session, own_claims, .. } = sought;
+        let token = RefreshToken::read(world, token, vault);
         let token = token.ok_or(RefreshSessionError::Expired)?;
         let token_id = token.id();
         let seen = session.filter(|seen| seen.id == token_id.session);
         let seen = seen.ok_or(RefreshSessionError::Expired)?;
 
         let refresh = token.digest(vault);
-        let key = key.map(|key| self.digest(project, refresh, key));
+        let key = key.map(|key| self.digest(world.project, refresh, key));
         let presented = Presented { generation: token_id.generation, refresh, key };
         let token_id =
             RefreshTokenId { generation: token_id.generation.saturating_add(1), ..token_id };
@@ -131,8 +131,7 @@ impl RefreshSession {
         let read = || {
             let mut lines = std::str::from_utf8(&plain).ok()?.lines();
             let access = AccessToken::new(lines.next()?);
-            let refresh =
-                RefreshToken::read(lines.next()?, token_id.project, token_id.mode, vault)?;
+            let refresh = RefreshToken::read(token_id.world, lines.next()?, vault)?;
             let mut left = || {
                 let end = Timestamp::from_timestamp_millis(lines.next()?.parse().ok()?)?;
                 Some(seconds(end, now))

@@ -56,7 +56,7 @@ impl SandboxMessages {
     ) -> Result<Vec<SandboxMessage>, SandboxMessagesError> {
         Self::allow(caller)?;
         let project = caller.project.id;
-        let index = self.tools.vault.phone_index(project, caller.mode, phone);
+        let index = self.tools.vault.phone_index(caller.world(), phone);
         let messages = self.inbox.messages(project, index, NEWEST).await?;
         let vault = self.tools.vault.as_ref();
         let opened = messages.into_iter().map(|message| {

@@ -100,13 +100,13 @@ impl SendOtp {
 
     /// Does what is ordered, once for each key.
     pub(crate) async fn run(&self, order: &Order<'_>) -> Result<SentOtp, SendOtpError> {
-        let (project, mode) = (order.caller.project.id, order.caller.mode);
-        let index = self.deliver.tools.vault.phone_index(project, mode, order.phone);
+        let world = order.caller.world();
+        let index = self.deliver.tools.vault.phone_index(world, order.phone);
         let outcome = self.once(order, index).await;
         if let Some(reason) = outcome.as_ref().err().and_then(reason_of) {
-            self.tally.refused((project, mode), Some(index), reason);
+            self.tally.refused(world, Some(index), reason);
         }
-        self.deliver.tools.observer.sent(mode, order.errand.kind(), SendEnd::from(&outcome));
+        self.deliver.tools.observer.sent(world.mode, order.errand.kind(), SendEnd::from(&outcome));
         outcome
     }
 
@@ -200,12 +200,12 @@ impl SendOtp {
     ) -> (Otp, Contents) {
         let Order { caller, phone, errand, .. } = order;
         let Toolbox { entropy, vault, .. } = &self.deliver.tools;
-        let (project, mode) = (caller.project.id, caller.mode);
+        let world = caller.world();
         let id = OtpId::new(now, entropy.as_ref());
         let (code, digest, state, lifetime, last_line) = match errand {
             Errand::LogIn(last_line) => {
                 let code = Code::generate(entropy.as_ref());
-                let binding = Otp::binding_of(id, project, mode, &index);
+                let binding = Otp::binding_of(world, id, &index);
                 let digest = self.codes.digest(&binding, &code);
                 (code, digest, OtpState::Active, self.policy.lifetime, last_line.clone())
             }
@@ -218,15 +218,14 @@ impl SendOtp {
         let delivery = Delivery::begin(route, AttemptId::new(now, entropy.as_ref()), now);
         let mut otp = Otp {
             id,
-            project,
-            mode,
+            world,
             phone: index,
-            sealed_phone: vault.seal_phone(project, phone),
+            sealed_phone: vault.seal_phone(world.project, phone),
             code: digest,
             sealed_code: Some(vault.seal(Purpose::Code, id.uuid().as_bytes(), sealed.as_bytes())),
             state,
             wrong: 0,
-            max_wrong: self.limits.of(mode).max_wrong,
+            max_wrong: self.limits.of(world.mode).max_wrong,
             guesses: Vec::new(),
             created_at: now,
             expires_at: now + lifetime,
@@ -234,7 +233,7 @@ impl SendOtp {
         };
         if otp.delivery.attempts.is_empty() {
             // A login code supersedes the phone's present one like any other, and leaves no active one.
-            tracing::error!(%project, "no provider is configured");
+            tracing::error!(project = %world.project, "no provider is configured");
             otp.give_up();
         }
         (otp, contents)

@@ -1,6 +1,6 @@
 use crate::Toolbox;
 use dwar_kernel::{
-    FixedClaims, IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId,
+    FixedClaims, IdentityId, ProjectMode, SessionId, StoreError, Timestamp, TokenId,
 };
 use dwar_session::{
     AccessToken, Claims, CurrentAccess, RefreshToken, RefreshTokenId, Rotations, Session,
@@ -57,17 +57,15 @@ impl Tokens {
     /// A new session of `identity`, not yet on record, and its first refresh token.
     pub(crate) fn open(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         now: Timestamp,
     ) -> (Session, RefreshToken) {
         let id = SessionId::new(now, self.tools.entropy.as_ref());
-        let refresh = self.refresh(RefreshTokenId { project, mode, session: id, generation: 0 });
+        let refresh = self.refresh(RefreshTokenId { world, session: id, generation: 0 });
         let session = Session {
             id,
-            project,
-            mode,
+            world,
             identity,
             created_at: now,
             expires_at: now + self.policy.session,

@@ -73,7 +73,7 @@ pub(crate) async fn named<'sought>(
 ) -> Result<Option<(&'sought Session, TokenId)>, StoreError> {
     let Some(session) = &sought.session else { return Ok(None) };
     let claims = signer.verify(token, now).await?.ok();
-    let theirs = (session.id, sought.project, sought.mode);
-    let claims = claims.filter(|claims| (claims.session, claims.project, claims.mode) == theirs);
+    let theirs = (session.id, sought.world);
+    let claims = claims.filter(|claims| (claims.session, claims.world) == theirs);
     Ok(claims.map(|claims| (session, claims.token)))
 }

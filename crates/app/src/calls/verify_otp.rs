@@ -77,7 +77,7 @@ impl VerifyOtp {
         code: Code,
         request: Option<OtpId>,
     ) -> Result<Allowance, VerifyOtpError> {
-        let index = self.tools.vault.phone_index(caller.project.id, caller.mode, phone);
+        let index = self.tools.vault.phone_index(caller.world(), phone);
         let guess = Guess::new(code, Arc::clone(&self.codes)).meant_for(request);
         let outcome = self.redeem(caller, index, guess, None, self.tools.now()).await;
         let outcome = outcome.map(|(allowance, _)| allowance);
@@ -102,21 +102,21 @@ impl VerifyOtp {
         guess: Guess,
     ) -> Result<VerifiedOtp, VerifyOtpError> {
         let Toolbox { entropy, vault, .. } = &self.tools;
-        let (project, mode, now) = (caller.project.id, caller.mode, self.tools.now());
+        let (world, now) = (caller.world(), self.tools.now());
         let fresh = IdentityId::new(now, entropy.as_ref());
-        let (session, refresh) = self.tokens.open(project, mode, fresh, now);
+        let (session, refresh) = self.tokens.open(world, fresh, now);
         // A login whose token nobody can sign would use the code up for nothing.
         self.tokens.ready(&session).await?;
-        let index = vault.phone_index(project, mode, phone);
+        let index = vault.phone_index(world, phone);
         let login = Login {
             session: session.clone(),
             phone: index,
-            sealed_phone: vault.seal_phone(project, phone),
+            sealed_phone: vault.seal_phone(world.project, phone),
         };
         let (allowance, identity) = self.redeem(caller, index, guess, Some(login), now).await?;
         let nobody = || StoreError::Failed("a login without an identity".into());
         let session = Session { identity: identity.ok_or_else(nobody)?, ..session };
-        let own = caller.project.own_claims(mode);
+        let own = caller.project.own_claims(world.mode);
         let tokens = self.tokens.pair(&session, own, refresh, now).await?;
         Ok(VerifiedOtp { tokens, allowance })
     }
@@ -129,9 +129,9 @@ impl VerifyOtp {
         login: Option<Login>,
         now: Timestamp,
     ) -> Result<(Allowance, Option<IdentityId>), VerifyOtpError> {
-        let (project, mode) = (caller.project.id, caller.mode);
-        let policy = self.limits.guesses(mode);
-        let redemption = Redemption { project, mode, phone, guess, policy, login };
+        let world = caller.world();
+        let policy = self.limits.guesses(world.mode);
+        let redemption = Redemption { world, phone, guess, policy, login };
         match self.logins.redeem(redemption, now).await? {
             Redeemed::LoggedIn(allowance, identity) => Ok((allowance, Some(identity))),
             Redeemed::Verified(allowance) => Ok((allowance, None)),

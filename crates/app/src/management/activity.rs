@@ -1,6 +1,8 @@
 use super::timeline::{OnRecord, Timeline};
 use crate::{AuditedChange, Control, Limits, ManageError, SearchPhones};
-use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId, StoreError, TRACE, Timestamp};
+use dwar_kernel::{
+    KeyMode, OtpId, Paise, Phone, ProjectId, ProjectMode, StoreError, TRACE, Timestamp,
+};
 use dwar_operator::{Action, By, Command, SearchAllowance};
 use dwar_otp::{
     Channel, DeliveryStatus, Otp, OtpHistory, OtpState, OtpStore, RefusalStore, RefusedSends,
@@ -86,7 +88,7 @@ impl RequestFilter {
     /// Whether the request matches.
     pub fn wants(&self, otp: &Otp) -> bool {
         let attempts = &otp.delivery.attempts;
-        self.mode.is_none_or(|mode| mode == otp.mode)
+        self.mode.is_none_or(|mode| mode == otp.world.mode)
             && self.status.is_none_or(|status| status == otp.delivery.status)
             && self.channel.is_none_or(|wanted| attempts.iter().any(|it| it.channel == wanted))
             && self
@@ -153,7 +155,7 @@ impl Activity {
             let attempt = delivery.carrier();
             RequestLine {
                 otp: otp.id,
-                mode: otp.mode,
+                mode: otp.world.mode,
                 at: otp.created_at,
                 phone: self.control.tools.vault.open_phone(project, &otp.sealed_phone).ok(),
                 carrier: attempt.map(|it| (it.channel, it.provider.clone())),
@@ -185,12 +187,12 @@ impl Activity {
     pub async fn search(
         &self,
         by: &By,
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
         phone: &Phone,
     ) -> Result<(Timeline, Option<SearchAllowance>), ManageError> {
-        self.control.project(by, Command::SearchRequests, project).await?;
-        let left = self.searches.admit(by, (project, mode), phone).await?;
-        Ok((self.told((project, mode), phone).await?, left))
+        self.control.project(by, Command::SearchRequests, world.project).await?;
+        let left = self.searches.admit(by, world, phone).await?;
+        Ok((self.told(world, phone).await?, left))
     }
 
     /// The same for a phone whose requests the caller was shown before.
@@ -198,11 +200,11 @@ impl Activity {
     pub async fn timeline(
         &self,
         by: &By,
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
         phone: &Phone,
     ) -> Result<Timeline, ManageError> {
-        self.control.project(by, Command::ShowRequest, project).await?;
-        Ok(self.told((project, mode), phone).await?)
+        self.control.project(by, Command::ShowRequest, world.project).await?;
+        Ok(self.told(world, phone).await?)
     }
 
     /// The same for the phone of a request.
@@ -215,7 +217,7 @@ impl Activity {
     ) -> Result<(KeyMode, Phone, Timeline), ManageError> {
         self.control.project(by, Command::ShowRequest, project).await?;
         let (mode, phone) = self.whose(project, otp).await?;
-        let timeline = self.told((project, mode), &phone).await?;
+        let timeline = self.told(project.in_mode(mode), &phone).await?;
         Ok((mode, phone, timeline))
     }
 
@@ -246,23 +248,19 @@ impl Activity {
         Ok(self.control.record(by, change).await?)
     }
 
-    async fn told(
-        &self,
-        (project, mode): (ProjectId, KeyMode),
-        phone: &Phone,
-    ) -> Result<Timeline, StoreError> {
-        let index = self.control.tools.vault.phone_index(project, mode, phone);
-        let requests = self.activity.of_phone(project, mode, index, OF_PHONE).await?;
-        let charges = self.charges_of(project, &requests).await?;
-        let refused = self.refusals.of_phone(project, mode, index, REFUSALS).await?;
-        let log = self.sends.log(SendKey { project, mode, phone: index }).await?;
-        let on_record = OnRecord { mode, requests, charges, refused, log };
+    async fn told(&self, world: ProjectMode, phone: &Phone) -> Result<Timeline, StoreError> {
+        let index = self.control.tools.vault.phone_index(world, phone);
+        let requests = self.activity.of_phone(world, index, OF_PHONE).await?;
+        let charges = self.charges_of(world.project, &requests).await?;
+        let refused = self.refusals.of_phone(world, index, REFUSALS).await?;
+        let log = self.sends.log(SendKey { world, phone: index }).await?;
+        let on_record = OnRecord { mode: world.mode, requests, charges, refused, log };
         Ok(Timeline::of(on_record, &self.limits, self.control.tools.now()))
     }
 
     async fn whose(&self, project: ProjectId, otp: OtpId) -> Result<(KeyMode, Phone), ManageError> {
         for mode in [KeyMode::Live, KeyMode::Test] {
-            if let Some(otp) = self.otps.find(project, mode, otp).await? {
+            if let Some(otp) = self.otps.find(project.in_mode(mode), otp).await? {
                 let phone = self.control.tools.vault.open_phone(project, &otp.sealed_phone);
                 return Ok((mode, phone.map_err(StoreError::from)?));
             }
@@ -276,7 +274,7 @@ impl Activity {
         project: ProjectId,
         requests: &[Otp],
     ) -> Result<Vec<LedgerEntry>, StoreError> {
-        let live = requests.iter().filter(|otp| !otp.mode.is_test());
+        let live = requests.iter().filter(|otp| !otp.world.mode.is_test());
         let live: Vec<OtpId> = live.map(|otp| otp.id).collect();
         if live.is_empty() {
             return Ok(Vec::new());

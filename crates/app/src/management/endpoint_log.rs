@@ -100,9 +100,8 @@ impl EndpointLog {
         let change = AuditedChange::new(Action::EndpointTested, endpoint).within(project);
         self.control.record(by, change).await?;
         let at = self.tell.tools.now();
-        let (mode, kind, subject) =
-            (KeyMode::Live, EventKind::WebhookTest, Subject::Test { endpoint });
-        let event = Event { project, mode, kind, subject, at };
+        let (kind, subject) = (EventKind::WebhookTest, Subject::Test { endpoint });
+        let event = Event { world: project.in_mode(KeyMode::Live), kind, subject, at };
         // If this process ends half-way, the next one to claim it makes the call.
         if !self.tell.calls.address(event.clone(), endpoint, at + CALL_LEASE).await? {
             return Err(ManageError::Conflict(TESTED_BEFORE));

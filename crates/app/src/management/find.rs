@@ -90,11 +90,12 @@ impl Find {
         let mut found = Vec::new();
         let Some(otp) = id_of::<OtpId>(text) else { return Ok(found) };
         for mode in [KeyMode::Live, KeyMode::Test] {
-            if may(Command::ShowRequest) && self.otps.find(project.id, mode, otp).await?.is_some() {
+            let world = project.id.in_mode(mode);
+            if may(Command::ShowRequest) && self.otps.find(world, otp).await?.is_some() {
                 found.push(Found::Request(project.clone(), otp));
             }
             let Some(id) = id_of(text).filter(|_| may(Command::ShowIdentity)) else { continue };
-            if self.identities.find(project.id, mode, id).await?.is_some() {
+            if self.identities.find(world, id).await?.is_some() {
                 found.push(Found::Identity(project.clone(), mode, id));
             }
         }

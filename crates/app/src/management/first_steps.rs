@@ -97,7 +97,7 @@ impl FirstSteps {
         let window = Window { from: Grain::Day.begin(project.created_at), until: now };
         let spans = Period::Month.spans(window, settled);
         let mut counts = Counts::default();
-        let figures = self.figures.figures(project.id, mode, spans).await?;
+        let figures = self.figures.figures(project.id.in_mode(mode), spans).await?;
         figures.iter().for_each(|figure| counts.add(&figure.counts));
         Ok(counts)
     }

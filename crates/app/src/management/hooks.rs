@@ -57,8 +57,7 @@ impl ManageHooks {
         let secret = WebhookSecret::generate(self.control.tools.entropy.as_ref());
         let hook = Hook {
             id,
-            project,
-            mode: new.mode,
+            world: project.in_mode(new.mode),
             kind: new.kind,
             lifetime: lifetime.duration(),
             secret: KeptSecret::first(self.seal(id, &secret)),
@@ -130,6 +129,6 @@ impl ManageHooks {
 }
 
 fn facts(hook: &Hook) -> Facts {
-    let facts = Facts::new().word("kind", hook.kind).word("mode", hook.mode.as_str());
+    let facts = Facts::new().word("kind", hook.kind).word("mode", hook.world.mode.as_str());
     facts.word("expires_in", hook.lifetime.as_secs())
 }

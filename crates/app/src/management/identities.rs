@@ -1,7 +1,7 @@
 use super::activity::LOOKED_THROUGH;
 use crate::{AuditedChange, Control, FoundIdentity, ManageError};
 use dwar_identity::{Erased, Identity, IdentityStore};
-use dwar_kernel::{IdentityId, KeyMode, Phone, ProjectId, SessionId, TRACE};
+use dwar_kernel::{IdentityId, Phone, ProjectId, ProjectMode, SessionId, TRACE};
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_otp::{OtpHistory, OtpState};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
@@ -30,10 +30,10 @@ impl ManageIdentities {
     pub async fn show(
         &self,
         by: &By,
-        world: (ProjectId, KeyMode),
+        world: ProjectMode,
         id: IdentityId,
     ) -> Result<FoundIdentity, ManageError> {
-        self.control.project(by, Command::ShowIdentity, world.0).await?;
+        self.control.project(by, Command::ShowIdentity, world.project).await?;
         let found = self.known(world, id).await?;
         Ok(FoundIdentity::open(self.control.tools.vault.as_ref(), found)?)
     }
@@ -43,13 +43,13 @@ impl ManageIdentities {
     pub async fn find(
         &self,
         by: &By,
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
         phone: &Phone,
     ) -> Result<FoundIdentity, ManageError> {
-        self.control.project(by, Command::FindIdentity, project).await?;
+        self.control.project(by, Command::FindIdentity, world.project).await?;
         let vault = self.control.tools.vault.as_ref();
-        let index = vault.phone_index(project, mode, phone);
-        let found = self.identities.find_by_phone(project, mode, index).await?;
+        let index = vault.phone_index(world, phone);
+        let found = self.identities.find_by_phone(world, index).await?;
         Ok(FoundIdentity::open(vault, found.ok_or(NO_IDENTITY)?)?)
     }
 
@@ -59,16 +59,17 @@ impl ManageIdentities {
     pub async fn latest(
         &self,
         by: &By,
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
     ) -> Result<Vec<FoundIdentity>, ManageError> {
-        self.control.project(by, Command::ShowIdentity, project).await?;
-        let newest = self.requests.newest(project, None, LOOKED_THROUGH).await?;
-        let verified = newest.iter().filter(|it| it.mode == mode && it.state == OtpState::Used);
+        self.control.project(by, Command::ShowIdentity, world.project).await?;
+        let newest = self.requests.newest(world.project, None, LOOKED_THROUGH).await?;
+        let verified =
+            newest.iter().filter(|it| it.world.mode == world.mode && it.state == OtpState::Used);
         let mut seen = HashSet::new();
         let phones = verified.map(|it| it.phone).filter(|phone| seen.insert(*phone));
         let mut latest = Vec::new();
         for phone in phones.take(LATEST) {
-            if let Some(known) = self.identities.find_by_phone(project, mode, phone).await? {
+            if let Some(known) = self.identities.find_by_phone(world, phone).await? {
                 latest.push(FoundIdentity::open(self.control.tools.vault.as_ref(), known)?);
             }
         }
@@ -81,12 +82,12 @@ impl ManageIdentities {
     pub async fn of_phone(
         &self,
         by: &By,
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
         phone: &Phone,
     ) -> Result<Option<IdentityId>, ManageError> {
-        self.control.project(by, Command::ShowIdentity, project).await?;
-        let index = self.control.tools.vault.phone_index(project, mode, phone);
-        let known = self.identities.find_by_phone(project, mode, index).await?;
+        self.control.project(by, Command::ShowIdentity, world.project).await?;
+        let index = self.control.tools.vault.phone_index(world, phone);
+        let known = self.identities.find_by_phone(world, index).await?;
         Ok(known.map(|it| it.id))
     }
 
@@ -95,19 +96,20 @@ impl ManageIdentities {
     pub async fn erase(
         &self,
         by: &By,
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
         id: IdentityId,
     ) -> Result<Erased, ManageError> {
-        self.control.project(by, Command::EraseIdentity, project).await?;
-        let found = self.known((project, mode), id).await?;
+        self.control.project(by, Command::EraseIdentity, world.project).await?;
+        let found = self.known(world, id).await?;
         let facts = Facts::new()
-            .word("mode", mode)
+            .word("mode", world.mode)
             .word("created_at", found.created_at.to_rfc3339())
             .word("last_verified_at", found.last_verified_at.to_rfc3339());
-        let change = AuditedChange::new(Action::IdentityErased, id).within(project).before(facts);
+        let change =
+            AuditedChange::new(Action::IdentityErased, id).within(world.project).before(facts);
         self.control.record(by, change).await?;
         let now = self.control.tools.now();
-        self.identities.erase(project, mode, id, now).await?.ok_or(NO_IDENTITY)
+        self.identities.erase(world, id, now).await?.ok_or(NO_IDENTITY)
     }
 
     /// The sessions of an identity, newest first, starting after `after`, at most `limit`: ended
@@ -116,14 +118,14 @@ impl ManageIdentities {
     pub async fn sessions(
         &self,
         by: &By,
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
         id: IdentityId,
         after: Option<SessionCursor>,
         limit: u32,
     ) -> Result<Vec<Session>, ManageError> {
-        self.control.project(by, Command::ListSessions, project).await?;
-        self.known((project, mode), id).await?;
-        Ok(self.sessions.of_identity(project, mode, id, after, limit).await?)
+        self.control.project(by, Command::ListSessions, world.project).await?;
+        self.known(world, id).await?;
+        Ok(self.sessions.of_identity(world, id, after, limit).await?)
     }
 
     /// Ends one session. Neither of its tokens works for any request that begins after this returns.
@@ -134,16 +136,21 @@ impl ManageIdentities {
     pub async fn end_session(
         &self,
         by: &By,
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
         id: IdentityId,
         session: SessionId,
     ) -> Result<(), ManageError> {
-        self.control.project(by, Command::EndSession, project).await?;
-        self.known((project, mode), id).await?;
-        self.record(by, project, id, Facts::new().word("mode", mode).word("session", session))
-            .await?;
+        self.control.project(by, Command::EndSession, world.project).await?;
+        self.known(world, id).await?;
+        self.record(
+            by,
+            world.project,
+            id,
+            Facts::new().word("mode", world.mode).word("session", session),
+        )
+        .await?;
         let now = self.control.tools.now();
-        let ended = self.sessions.end_one(project, mode, id, session, now).await?;
+        let ended = self.sessions.end_one(world, id, session, now).await?;
         if ended { Ok(()) } else { Err(ManageError::NotFound("such session")) }
     }
 
@@ -153,23 +160,24 @@ impl ManageIdentities {
     pub async fn end_sessions(
         &self,
         by: &By,
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
         id: IdentityId,
     ) -> Result<u64, ManageError> {
-        self.control.project(by, Command::EndSessions, project).await?;
-        self.known((project, mode), id).await?;
-        self.record(by, project, id, Facts::new().word("mode", mode).word("session", "all"))
-            .await?;
+        self.control.project(by, Command::EndSessions, world.project).await?;
+        self.known(world, id).await?;
+        self.record(
+            by,
+            world.project,
+            id,
+            Facts::new().word("mode", world.mode).word("session", "all"),
+        )
+        .await?;
         let now = self.control.tools.now();
-        Ok(self.sessions.end_all(project, mode, id, now).await?)
+        Ok(self.sessions.end_all(world, id, now).await?)
     }
 
-    async fn known(
-        &self,
-        (project, mode): (ProjectId, KeyMode),
-        id: IdentityId,
-    ) -> Result<Identity, ManageError> {
-        self.identities.find(project, mode, id).await?.ok_or(NO_IDENTITY)
+    async fn known(&self, world: ProjectMode, id: IdentityId) -> Result<Identity, ManageError> {
+        self.identities.find(world, id).await?.ok_or(NO_IDENTITY)
     }
 
     async fn record(

@@ -1,5 +1,7 @@
 use crate::{AuditedChange, Control, ManageError, SmsPreview, sms_preview};
-use dwar_kernel::{ApiKeyId, EntryId, KeyMode, ProjectId, StoreError, TRACE, Timestamp};
+use dwar_kernel::{
+    ApiKeyId, EntryId, KeyMode, ProjectId, ProjectMode, StoreError, TRACE, Timestamp,
+};
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_project::{
     ApiKey, Changed, InvalidSetting, KeyRecord, NewProject, Project, ProjectChange, ProjectName,
@@ -84,10 +86,10 @@ impl ManageProjects {
     pub async fn regenerate_key(
         &self,
         by: &By,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         replaces: Option<ApiKeyId>,
     ) -> Result<ApiKey, ManageError> {
+        let ProjectMode { project, mode } = world;
         self.control.project(by, Command::RegenerateKey, project).await?;
         let keys = self.control.projects.keys(project).await?;
         let present = keys.iter().find(|key| key.mode == mode).ok_or(ManageError::NoSuchProject)?;

@@ -1,6 +1,6 @@
 use crate::{Control, ManageError};
 use dwar_activity::{FiguresStore, Overview, Period, Progress, SETTLED_AFTER, Span};
-use dwar_kernel::{KeyMode, ProjectId, TRACE};
+use dwar_kernel::{ProjectMode, TRACE};
 use dwar_operator::{By, Command};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,17 +36,17 @@ impl ReadFigures {
     pub async fn overview(
         &self,
         by: &By,
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
         period: Period,
     ) -> Result<Figures, ManageError> {
-        self.control.project(by, Command::ShowFigures, project).await?;
+        self.control.project(by, Command::ShowFigures, world.project).await?;
         let now = self.control.tools.now();
         let Progress { settled, as_of } = self.store.progress().await?;
         let spans =
             |window| -> Vec<Span> { period.spans(window, settled.unwrap_or(now - SETTLED_AFTER)) };
         let (window, before) = (period.window(now), period.before(now));
         let all = [spans(window), spans(before)].concat();
-        let figures = self.store.figures(project, mode, all).await?;
+        let figures = self.store.figures(world, all).await?;
         let (present, earlier): (Vec<_>, Vec<_>) =
             figures.into_iter().partition(|figure| figure.began >= window.from);
         Ok(Figures {

@@ -1,5 +1,5 @@
 use crate::{AuditedChange, Control, ManageError};
-use dwar_kernel::{KeyMode, Phone, ProjectId, TRACE};
+use dwar_kernel::{Phone, ProjectMode, TRACE};
 use dwar_operator::{
     Action, By, Facts, Permission, PhoneSearch, SearchAdmission, SearchAllowance, SearchStore,
 };
@@ -28,23 +28,25 @@ impl SearchPhones {
     pub async fn admit(
         &self,
         by: &By,
-        (project, mode): (ProjectId, KeyMode),
+        world: ProjectMode,
         phone: &Phone,
     ) -> Result<Option<SearchAllowance>, ManageError> {
-        let Some(searcher) = by.searcher().filter(|_| !by.access.may(project, Permission::Unmask))
+        let Some(searcher) =
+            by.searcher().filter(|_| !by.access.may(world.project, Permission::Unmask))
         else {
             return Ok(None);
         };
         let tools = &self.control.tools;
-        let change = AuditedChange::new(Action::PhoneSearched, phone).within(project);
-        let entry = self.control.audit.entry(by, change.after(Facts::new().word("mode", mode)));
-        let number = tools.vault.phone_index(project, mode, phone);
+        let change = AuditedChange::new(Action::PhoneSearched, phone).within(world.project);
+        let entry =
+            self.control.audit.entry(by, change.after(Facts::new().word("mode", world.mode)));
+        let number = tools.vault.phone_index(world, phone);
         let search = PhoneSearch { searcher, number, entry };
         let now = tools.now();
         match self.searches.admit_search(search, now).await? {
             SearchAdmission::Counted(left) | SearchAdmission::Repeated(left) => Ok(Some(left)),
             SearchAdmission::Refused { until, .. } => {
-                tracing::warn!(actor = %by.actor, %project, "refused: too many numbers searched for");
+                tracing::warn!(actor = %by.actor, project = %world.project, "refused: too many numbers searched for");
                 let wait = u64::try_from((until - now).num_milliseconds()).unwrap_or_default();
                 Err(ManageError::SearchedTooMuch { until, seconds: wait.div_ceil(1_000) })
             }

@@ -81,7 +81,7 @@ impl SettleRestored {
     /// Ends a send as one that is overdue, and has nowhere else to go.
     async fn end_send(&self, otp: &Otp, now: Timestamp) -> Result<bool, StoreError> {
         let Some(last) = otp.delivery.attempts.last() else { return Ok(false) };
-        let Some(project) = self.stores.projects.find(otp.project).await? else {
+        let Some(project) = self.stores.projects.find(otp.world.project).await? else {
             return Ok(false);
         };
         let entropy = self.audit.tools.entropy.as_ref();
@@ -93,7 +93,7 @@ impl SettleRestored {
             prices: project.prices.over(self.prices),
             entries: [(); 2].map(|()| EntryId::new(now, entropy)),
         };
-        let request = Reported::Id(otp.project, otp.id);
+        let request = Reported::Id(otp.world.project, otp.id);
         Ok(self.stores.logins.report(request, report, now).await?.is_some())
     }
 }

@@ -269,7 +269,7 @@ fn outcome(attempt: &DeliveryAttempt) -> Fact {
 }
 
 fn money(otp: &Otp, charges: &[LedgerEntry]) -> Vec<(Option<Timestamp>, Fact)> {
-    if otp.mode.is_test() {
+    if otp.world.mode.is_test() {
         return vec![(None, Fact::Free)];
     }
     let send = Reference::from(otp.id);

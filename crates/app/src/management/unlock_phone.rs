@@ -40,10 +40,10 @@ impl UnlockPhone {
         self.control.project(by, Command::UnlockPhone, project).await?;
         let change = AuditedChange::new(Action::PhoneUnlocked, phone).within(project);
         self.control.record(by, change).await?;
-        let (mode, now) = (KeyMode::Live, self.control.tools.now());
-        let policy = self.limits.guesses(mode);
-        let index = self.control.tools.vault.phone_index(project, mode, phone);
-        let counted = self.otps.forget_guesses(project, mode, index).await?;
+        let (world, now) = (project.in_mode(KeyMode::Live), self.control.tools.now());
+        let policy = self.limits.guesses(world.mode);
+        let index = self.control.tools.vault.phone_index(world, phone);
+        let counted = self.otps.forget_guesses(world, index).await?;
         let guesses = counted.unwrap_or_default().at(&policy, now);
         Ok(Unlocked { guesses, pace: guesses.pace(&policy, now) })
     }

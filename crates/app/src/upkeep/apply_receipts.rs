@@ -47,8 +47,8 @@ impl Chores for ApplyReceipts {
     async fn perform(&self, kept: &KeptReceipt) -> Result<(), StoreError> {
         match self.deliver.receipt(kept.receipt.clone()).await {
             // What the sandbox simulates says nothing about a provider.
-            Ok(Some(about)) if about.mode.is_test() => {}
-            Ok(Some(about)) => self.watch.note(&kept.receipt, about.project).await?,
+            Ok(Some(about)) if about.world.mode.is_test() => {}
+            Ok(Some(about)) => self.watch.note(&kept.receipt, about.world.project).await?,
             // The message was erased meanwhile.
             Ok(None) => {}
             Err(cause) if cause.is_transient() => return Err(cause),

@@ -82,8 +82,7 @@ impl ProviderWatch {
     fn event(&self, project: ProjectId, provider: &str, change: HealthChange) -> Event {
         let HealthChange { failed, receipts, .. } = change;
         Event {
-            project,
-            mode: KeyMode::Live,
+            world: project.in_mode(KeyMode::Live),
             kind: EventKind::ProviderFailing,
             subject: Subject::Provider { provider: provider.to_owned(), failed, receipts },
             at: self.tools.now(),

@@ -166,8 +166,8 @@ impl Sweep {
         tracing::warn!(otp = %otp.id, attempt = %last.id, status = last.status.as_str(),
             provider = %last.provider, "overdue: no receipt, or the outcome of the call is unknown");
         let overdue = Report::Overdue { seen: last.status };
-        let (project, mode, otp, attempt) = (otp.project, otp.mode, otp.id, last.id);
-        let about = ReceiptTarget { project, mode, otp, attempt };
+        let (world, otp, attempt) = (otp.world, otp.id, last.id);
+        let about = ReceiptTarget { world, otp, attempt };
         self.deliver.report(about, overdue).await.map(drop)
     }
 
@@ -177,7 +177,7 @@ impl Sweep {
         let Some(project) = self.deliver.projects.find(hold.project).await? else {
             return Ok(false);
         };
-        let otp = self.deliver.otps.find(hold.project, KeyMode::Live, hold.send).await?;
+        let otp = self.deliver.otps.find(hold.project.in_mode(KeyMode::Live), hold.send).await?;
         let charge = otp.as_ref().map_or(Some(Charge::Nothing), |otp| otp.delivery.charge());
         let Some(charge) = charge else {
             return Ok(false);

@@ -1,5 +1,5 @@
 use crate::Toolbox;
-use dwar_kernel::{ApiKeyId, BlindIndex, KeyMode, ProjectId, StoreError, TallyId, Timestamp};
+use dwar_kernel::{ApiKeyId, BlindIndex, ProjectMode, StoreError, TallyId, Timestamp};
 use dwar_otp::{Refusal, RefusalStore, RefusedSends};
 use dwar_project::{KeyUse, KeyUseStore, Used};
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ const MOST_OF_ALL: usize = 2 * MOST;
 struct Kept {
     refused: HashMap<RefusalKey, Count>,
     /// How many of them name a phone.
-    phones: HashMap<(ProjectId, KeyMode, Timestamp), u32>,
+    phones: HashMap<(ProjectMode, Timestamp), u32>,
     /// Refusals that found no room at all since the last write.
     lost: u64,
     uses: HashMap<ApiKeyId, Noted>,
@@ -43,8 +43,7 @@ struct Kept {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct RefusalKey {
-    project: ProjectId,
-    mode: KeyMode,
+    world: ProjectMode,
     phone: Option<BlindIndex>,
     reason: Refusal,
     minute: Timestamp,
@@ -74,14 +73,9 @@ impl Tally {
     }
 
     /// Counts a send that was refused.
-    pub fn refused(
-        &self,
-        (project, mode): (ProjectId, KeyMode),
-        phone: Option<BlindIndex>,
-        reason: Refusal,
-    ) {
+    pub fn refused(&self, world: ProjectMode, phone: Option<BlindIndex>, reason: Refusal) {
         let minute = RefusedSends::minute_of(self.tools.now());
-        self.kept().count(RefusalKey { project, mode, phone, reason, minute });
+        self.kept().count(RefusalKey { world, phone, reason, minute });
     }
 
     /// Notes that a key was used, once a minute at most.
@@ -129,7 +123,7 @@ impl Tally {
 
 impl Kept {
     fn count(&mut self, mut key: RefusalKey) {
-        let of_minute = (key.project, key.mode, key.minute);
+        let of_minute = (key.world, key.minute);
         if key.phone.is_some() && !self.refused.contains_key(&key) {
             let phones = self.phones.entry(of_minute).or_default();
             if *phones >= PHONES || self.refused.len() >= MOST {
@@ -149,8 +143,8 @@ impl Kept {
     fn new_counts(&self) -> Vec<RefusedSends> {
         let fresh = self.refused.iter().filter(|(_, it)| it.count > it.written);
         let sends = |(key, it): (&RefusalKey, &Count)| {
-            let RefusalKey { project, mode, phone, reason, minute } = *key;
-            RefusedSends { project, mode, phone, reason, minute, count: it.count }
+            let RefusalKey { world, phone, reason, minute } = *key;
+            RefusedSends { world, phone, reason, minute, count: it.count }
         };
         fresh.map(sends).collect()
     }
@@ -162,9 +156,8 @@ impl Kept {
 
     fn are_written(&mut self, counts: &[RefusedSends]) {
         for it in counts {
-            let RefusedSends { project, mode, phone, reason, minute, count } = *it;
-            if let Some(known) =
-                self.refused.get_mut(&RefusalKey { project, mode, phone, reason, minute })
+            let RefusedSends { world, phone, reason, minute, count } = *it;
+            if let Some(known) = self.refused.get_mut(&RefusalKey { world, phone, reason, minute })
             {
                 known.written = count;
             }

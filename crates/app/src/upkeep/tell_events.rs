@@ -96,7 +96,7 @@ impl TellEvents {
             otel.name = dispatch.event.kind.as_str(),
             http.response.status_code = Empty,
             error.r#type = Empty,
-            dwar.project = %dispatch.event.project,
+            dwar.project = %dispatch.event.world.project,
         )
     )]
     pub(crate) async fn tell(&self, dispatch: &Dispatch) -> Result<EndpointCall, StoreError> {
@@ -182,7 +182,7 @@ impl TellEvents {
         let Subject::Otp { phone: Some(phone), .. } = &event.subject else {
             return Ok(None);
         };
-        let phone = self.tools.vault.open_phone(event.project, &phone.sealed)?;
+        let phone = self.tools.vault.open_phone(event.world.project, &phone.sealed)?;
         Ok(Some(if endpoint.full_phone { phone.e164() } else { phone.to_string() }))
     }
 }

@@ -45,7 +45,7 @@ impl House {
 
     async fn timeline(&self, phone: &Phone) -> dwar_app::Timeline {
         self.service.tally.write().await.unwrap();
-        let world = (self.caller.project.id, KeyMode::Live);
+        let world = self.caller.project.id.in_mode(KeyMode::Live);
         self.activity.search(&BY, world, phone).await.unwrap().0
     }
 }
@@ -108,7 +108,7 @@ async fn a_filter_looks_through_so_many_and_says_where_to_go_on() {
     let house = House::open(10).await;
     let (project, make) = (house.caller.project.id, Fixtures::seeded(5));
     for number in 0..620_u32 {
-        let line = make.line(project, KeyMode::Live);
+        let line = make.line(project.in_mode(KeyMode::Live));
         let at = START + seconds(u64::from(number));
         let mut otp = make.otp_with(&line, dwar_testkit::CODE, at);
         otp.id = dwar_kernel::OtpId::new(at, &make.entropy);

@@ -1,6 +1,6 @@
 use crate::common::{World, down, limits};
 use dwar_app::{AdmitRequest, Limits, ModeLimits};
-use dwar_kernel::{KeyMode, ProjectId};
+use dwar_kernel::{KeyMode, ProjectMode};
 use dwar_ratelimit::{Admission, MockRequestLimiter, RequestKey, RequestScope};
 use dwar_testkit::{START, minutes};
 use mockall::predicate::eq;
@@ -15,8 +15,8 @@ fn admit(world: &World, limiter: MockRequestLimiter) -> AdmitRequest {
     }
 }
 
-fn whose(world: &World) -> (ProjectId, KeyMode) {
-    (world.caller.project.id, world.caller.mode)
+fn whose(world: &World) -> ProjectMode {
+    world.caller.world()
 }
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn each_mode_and_scope_has_its_quota() {
         let mut limiter = MockRequestLimiter::new();
         let hit = limiter.expect_hit().with(eq(key), eq(quota), eq(START));
         hit.times(1).returning(move |_, _, _| Ok(answer));
-        let told = admit(&world, limiter).admit(world.caller.key, whose(&world), scope).await;
+        let told = admit(&world, limiter).admit(whose(&world), world.caller.key, scope).await;
         assert_eq!(told.unwrap(), Some(answer));
     }
 }
@@ -50,7 +50,7 @@ async fn a_limiter_that_fails_admits_nobody() {
     limiter.expect_hit().returning(|_, _, _| Err(down()));
     assert!(
         admit(&world, limiter)
-            .admit(world.caller.key, whose(&world), RequestScope::General)
+            .admit(whose(&world), world.caller.key, RequestScope::General)
             .await
             .is_err()
     );
@@ -66,6 +66,6 @@ async fn without_a_ceiling_nobody_counts() {
         ..admit(&world, MockRequestLimiter::new())
     };
     for scope in [RequestScope::Send, RequestScope::Verify] {
-        assert_eq!(admit.admit(world.caller.key, whose(&world), scope).await.unwrap(), None);
+        assert_eq!(admit.admit(whose(&world), world.caller.key, scope).await.unwrap(), None);
     }
 }

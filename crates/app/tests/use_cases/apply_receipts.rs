@@ -38,8 +38,8 @@ fn takes_off(done: &[ReceiptId]) -> MockReceiptStore {
 /// The next receipts are about a request that WhatsApp has accepted.
 fn known(world: &mut World) -> Otp {
     let otp = world.sent_by_whatsapp();
-    let (project, mode, attempt) = (otp.project, otp.mode, otp.delivery.attempts[0].id);
-    let target = ReceiptTarget { project, mode, otp: otp.id, attempt };
+    let attempt = otp.delivery.attempts[0].id;
+    let target = ReceiptTarget { world: otp.world, otp: otp.id, attempt };
     world.otps.expect_find_attempt().returning(move |_, _| Ok(Some(target)));
     world.knows_project().applies_reports();
     otp
@@ -169,7 +169,10 @@ async fn a_provider_whose_receipts_fail_unlike_its_past_is_told_of_once() {
     apply_many(&world, &apply, Report::Failed(Reason::Blocked), 200).await.unwrap();
     let told = told.lock().unwrap().clone();
     assert_eq!(told.len(), 1);
-    assert_eq!((told[0].project, told[0].kind), (otp.project, EventKind::ProviderFailing));
+    assert_eq!(
+        (told[0].world.project, told[0].kind),
+        (otp.world.project, EventKind::ProviderFailing)
+    );
     let Subject::Provider { provider, failed, receipts } = &told[0].subject else {
         panic!("{told:?}")
     };

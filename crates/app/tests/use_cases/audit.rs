@@ -39,7 +39,7 @@ impl Walk {
         let archived = projects.create(&by, &name, Amount::ZERO).await.unwrap().id;
         projects.archive(&by, archived).await.unwrap();
         let (endpoint, _) = office.manage.endpoints.add(&by, project.id, URL, false).await.unwrap();
-        let line = office.make.line(project.id, KeyMode::Live);
+        let line = office.make.line(project.id.in_mode(KeyMode::Live));
         let login = office.make.login(&line);
         let identity = office.make.log_in(&*office.stores.logins, &line, login).await;
         let asha = office.join("Asha", Access::everything()).await;
@@ -71,7 +71,8 @@ impl Walk {
         let wallet = ledger_of(&*stores.ledger, id).await;
         let endpoints = stores.events.endpoints(id).await.unwrap();
         let signing_keys = stores.signing_keys.keys(START).await.unwrap();
-        let identity = stores.identities.find(id, KeyMode::Live, self.identity).await.unwrap();
+        let identity =
+            stores.identities.find(id.in_mode(KeyMode::Live), self.identity).await.unwrap();
         let operators = stores.operators.list().await.unwrap();
         let sessions = stores.operators.sessions(self.present.operator.id).await.unwrap();
         let tokens = stores.admin_tokens.tokens().await.unwrap();
@@ -121,7 +122,7 @@ fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
         (ProjectRepriced, Some(Command::ChangePrices), step!(|w, by| w.office.manage.projects.change(by, w.project, prices()))),
         (ProjectArchived, Some(Command::ArchiveProject), step!(|w, by| w.office.manage.projects.archive(by, w.project))),
         (ProjectRestored, Some(Command::RestoreProject), step!(|w, by| w.office.manage.projects.restore(by, w.archived))),
-        (KeyRegenerated, Some(Command::RegenerateKey), step!(|w, by| w.office.manage.projects.regenerate_key(by, w.project, KeyMode::Live, None))),
+        (KeyRegenerated, Some(Command::RegenerateKey), step!(|w, by| w.office.manage.projects.regenerate_key(by, w.project.in_mode(KeyMode::Live), None))),
         (WalletCredited, Some(Command::CreditWallet), step!(|w, by| w.office.manage.wallets.credit(by, w.project, Amount::from(5), Some("for 9876543210".parse().unwrap())))),
         // There is nothing to give back, which is found out after the entry was written.
         (WalletRefunded, Some(Command::RefundSend), |w, by| Box::pin(async move {
@@ -143,7 +144,7 @@ fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
         (SigningKeyRotated, Some(Command::RotateSigningKey), step!(|w, by| w.office.manage.signing_keys.rotate(by))),
         (PhoneUnlocked, Some(Command::UnlockPhone), step!(|w, by| w.office.manage.phones.unlock(by, w.project, &phone(876_543_210)))),
         (PhoneUnmasked, Some(Command::UnmaskRequest), step!(|w, by| w.office.manage.activity.unmask(by, w.project, &phone(876_543_210)))),
-        (IdentityErased, Some(Command::EraseIdentity), step!(|w, by| w.office.manage.identities.erase(by, (w.project, KeyMode::Live), w.identity))),
+        (IdentityErased, Some(Command::EraseIdentity), step!(|w, by| w.office.manage.identities.erase(by, w.project.in_mode(KeyMode::Live), w.identity))),
         (OperatorInvited, None, step!(|w, by| w.office.manage.operators.invite(by, "Eve", Access::everything()))),
         (OperatorChanged, None, step!(|w, by| w.office.manage.operators.change_access(by, w.other, Access::default()))),
         (OperatorReset, None, step!(|w, _by| w.office.manage.operators.reset(&By::command_line(), w.other))),

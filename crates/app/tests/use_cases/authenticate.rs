@@ -54,12 +54,7 @@ async fn a_store_failure_recognises_nobody() {
 async fn a_token_is_looked_up_with_the_key_in_one_step() {
     let world = World::live();
     let (key, session) = (key(&world), world.make.session(&world.line, world.make.id()));
-    let id = RefreshTokenId {
-        project: session.project,
-        mode: session.mode,
-        session: session.id,
-        generation: 0,
-    };
+    let id = RefreshTokenId { world: session.world, session: session.id, generation: 0 };
     let refresh = RefreshToken::generate(id, &ClearVault, &world.make.entropy);
     // What each names; what names nothing is looked up as nothing.
     for named in [Some(session.id), None] {
@@ -99,7 +94,7 @@ async fn a_key_that_seeks_a_session_is_told_apart_from_a_failure() {
 #[tokio::test]
 async fn the_test_mode_of_a_project_is_what_its_test_key_speaks_for() {
     let mut world = World::live();
-    let (project, keys) = (world.line.project, world.make.keys());
+    let (project, keys) = (world.line.world.project, world.make.keys());
     let test = keys.iter().find(|key| key.mode == KeyMode::Test).unwrap().digest;
     let port = world.projects.expect_keys().with(eq(project)).times(2);
     port.returning(move |_| Ok(keys.to_vec()));

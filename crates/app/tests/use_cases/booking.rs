@@ -17,7 +17,7 @@ fn adjustment(paise: i64, reference: &str) -> Booking {
 /// A send that holds two rupees and, with a price, was charged that.
 async fn send(office: &Office, project: ProjectId, price: Option<i64>) -> OtpId {
     let (make, stores) = (&office.make, &office.stores);
-    let otp = make.otp(&make.line(project, KeyMode::Live));
+    let otp = make.otp(&make.line(project.in_mode(KeyMode::Live)));
     let send = otp.id;
     assert!(make.hold(&*stores.logins, otp, Paise(200)).await);
     if let Some(price) = price {

@@ -43,9 +43,9 @@ async fn erases_in_the_callers_project_and_mode_and_tells_how_many_sessions_ende
     let (line, mut identities) = (&world.line, MockIdentityStore::new());
     let erase = identities.expect_erase();
     erase
-        .with(eq(line.project), eq(line.mode), eq(id), eq(START))
+        .with(eq(line.world), eq(id), eq(START))
         .times(1)
-        .returning(|_, _, _, _| Ok(Some(Erased { sessions_revoked: 2 })));
+        .returning(|_, _, _| Ok(Some(Erased { sessions_revoked: 2 })));
     let erased = delete(&world, identities, &id.to_string()).await.unwrap();
     assert_eq!(erased, (id, Erased { sessions_revoked: 2 }));
 }
@@ -54,7 +54,7 @@ async fn erases_in_the_callers_project_and_mode_and_tells_how_many_sessions_ende
 async fn what_the_tenant_does_not_have_is_not_found() {
     let (world, id) = enabled();
     let mut identities = MockIdentityStore::new();
-    identities.expect_erase().times(1).returning(|_, _, _, _| Ok(None));
+    identities.expect_erase().times(1).returning(|_, _, _| Ok(None));
     let answer = delete(&world, identities, &id.to_string()).await;
     assert!(matches!(answer, Err(DeleteIdentityError::NotFound)));
 }
@@ -63,7 +63,7 @@ async fn what_the_tenant_does_not_have_is_not_found() {
 async fn a_store_out_of_reach_is_told_as_such() {
     let (world, id) = enabled();
     let mut identities = MockIdentityStore::new();
-    identities.expect_erase().returning(|_, _, _, _| Err(down()));
+    identities.expect_erase().returning(|_, _, _| Err(down()));
     let answer = delete(&world, identities, &id.to_string()).await;
     assert!(matches!(answer, Err(DeleteIdentityError::Store(_))));
 }

@@ -21,9 +21,8 @@ fn enabled() -> World {
 fn identity(world: &World) -> Identity {
     Identity {
         id: world.make.id(),
-        project: world.line.project,
-        mode: world.line.mode,
-        phone: ClearVault.seal_phone(world.line.project, &world.line.phone),
+        world: world.line.world,
+        phone: ClearVault.seal_phone(world.line.world.project, &world.line.phone),
         created_at: START - minutes(9),
         last_verified_at: START,
     }
@@ -54,8 +53,8 @@ async fn an_identity_is_found_by_id_with_its_phone_in_the_clear() {
     let world = enabled();
     let known = identity(&world);
     let (id, told, mut identities) = (known.id, known.clone(), MockIdentityStore::new());
-    let look_up = identities.expect_find().with(eq(known.project), eq(known.mode), eq(id));
-    look_up.times(1).returning(move |_, _, _| Ok(Some(told.clone())));
+    let look_up = identities.expect_find().with(eq(known.world), eq(id));
+    look_up.times(1).returning(move |_, _| Ok(Some(told.clone())));
     let found = find(&world, identities).by_id(&world.caller, &id.to_string()).await.unwrap();
     assert_eq!((found.id, found.phone), (id, world.line.phone.clone()));
     assert_eq!((found.created_at, found.last_verified_at), (known.created_at, START));
@@ -68,9 +67,9 @@ async fn an_identity_is_found_by_the_index_of_its_phone() {
     let (id, line) = (known.id, &world.line);
     let look_up = identities.expect_find_by_phone();
     look_up
-        .with(eq(line.project), eq(line.mode), eq(line.index))
+        .with(eq(line.world), eq(line.index))
         .times(1)
-        .returning(move |_, _, _| Ok(Some(known.clone())));
+        .returning(move |_, _| Ok(Some(known.clone())));
     let found = find(&world, identities).by_phone(&world.caller, &line.phone).await.unwrap();
     assert_eq!((found.id, &found.phone), (id, &line.phone));
 }
@@ -79,8 +78,8 @@ async fn an_identity_is_found_by_the_index_of_its_phone() {
 async fn what_the_tenant_does_not_have_is_not_found() {
     let world = enabled();
     let mut identities = MockIdentityStore::new();
-    identities.expect_find().times(1).returning(|_, _, _| Ok(None));
-    identities.expect_find_by_phone().times(1).returning(|_, _, _| Ok(None));
+    identities.expect_find().times(1).returning(|_, _| Ok(None));
+    identities.expect_find_by_phone().times(1).returning(|_, _| Ok(None));
     let (find, id) = (find(&world, identities), identity(&world).id.to_string());
     let by_id = find.by_id(&world.caller, &id).await;
     assert!(matches!(by_id, Err(FindIdentityError::NotFound)));
@@ -94,7 +93,7 @@ async fn a_phone_that_does_not_open_is_a_store_failure() {
     let mut identities = MockIdentityStore::new();
     let broken = Identity { phone: Sealed(vec![1, 2, 3]), ..identity(&world) };
     let id = broken.id.to_string();
-    identities.expect_find().returning(move |_, _, _| Ok(Some(broken.clone())));
+    identities.expect_find().returning(move |_, _| Ok(Some(broken.clone())));
     let answer = find(&world, identities).by_id(&world.caller, &id).await;
     assert!(matches!(answer, Err(FindIdentityError::Store(_))));
 }
@@ -103,7 +102,7 @@ async fn a_phone_that_does_not_open_is_a_store_failure() {
 async fn a_store_out_of_reach_is_told_as_such() {
     let world = enabled();
     let mut identities = MockIdentityStore::new();
-    identities.expect_find_by_phone().returning(|_, _, _| Err(down()));
+    identities.expect_find_by_phone().returning(|_, _| Err(down()));
     let answer = find(&world, identities).by_phone(&world.caller, &world.line.phone).await;
     assert!(matches!(answer, Err(FindIdentityError::Store(_))));
 }

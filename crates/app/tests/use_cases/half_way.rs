@@ -17,18 +17,18 @@ use std::sync::Arc;
 
 impl House {
     fn send_key(&self) -> SendKey {
-        let (project, mode) = (self.caller.project.id, self.caller.mode);
-        SendKey { project, mode, phone: ClearVault.phone_index(project, mode, &self.phone) }
+        let world = self.caller.world();
+        SendKey { world, phone: ClearVault.phone_index(world, &self.phone) }
     }
 
     async fn requests(&self) -> Vec<Otp> {
-        let SendKey { project, mode, phone } = self.send_key();
-        self.stores.activity.of_phone(project, mode, phone, 100).await.unwrap()
+        let SendKey { world, phone } = self.send_key();
+        self.stores.activity.of_phone(world, phone, 100).await.unwrap()
     }
 
     async fn identity(&self) -> Option<Identity> {
-        let SendKey { project, mode, phone } = self.send_key();
-        self.stores.identities.find_by_phone(project, mode, phone).await.unwrap()
+        let SendKey { world, phone } = self.send_key();
+        self.stores.identities.find_by_phone(world, phone).await.unwrap()
     }
 
     /// How many sends count for the phone.
@@ -54,9 +54,9 @@ impl House {
     /// The identity is erased while a provider has the next message.
     fn erase_during_the_next_send(&self, pair: &TokenPair) {
         let (identities, id) = (Arc::clone(&self.stores.identities), pair.identity);
-        let SendKey { project, mode, .. } = self.send_key();
+        let SendKey { world, .. } = self.send_key();
         self.during(self.postbox.messages().len() + 1, async move {
-            identities.erase(project, mode, id, START).await.unwrap().unwrap();
+            identities.erase(world, id, START).await.unwrap().unwrap();
         });
     }
 }

@@ -169,11 +169,12 @@ async fn a_slot_is_one_key_in_one_project_and_mode_and_names_the_phone() {
     }
     let (slot, record) = &asked[0];
     assert_eq!(
-        (slot.project, slot.mode, slot.route),
-        (world.line.project, KeyMode::Live, "otp/send")
+        (slot.world, slot.route),
+        (world.line.world.project.in_mode(KeyMode::Live), "otp/send")
     );
     assert_eq!((record.began_at, record.answer.clone()), (START, None));
-    let index = world.tools().vault.phone_index(world.line.project, KeyMode::Live, &phone(1));
+    let index =
+        world.tools().vault.phone_index(world.line.world.project.in_mode(KeyMode::Live), &phone(1));
     assert_eq!(record.phone, index);
     // Another phone under the same key is the same slot and another question.
     assert_eq!(asked[4].0, asked[0].0);

@@ -31,15 +31,14 @@ impl House {
     /// A message that lands so many seconds after the start.
     async fn land(&self, number: &str, text: &str, second: u64) {
         let at = START + seconds(second);
-        let line = self.make.line(self.project, KeyMode::Test);
+        let line = self.make.line(self.project.in_mode(KeyMode::Test));
         let line = Line { phone: number.parse().unwrap(), ..line };
         let mut otp = self.make.otp_with(&line, CODE, at);
         otp.sealed_phone = self.vault.seal_phone(self.project, &line.phone);
         let message = Message {
             otp: otp.id,
             attempt: self.make.id(),
-            project: line.project,
-            mode: line.mode,
+            world: line.world,
             channel: Channel::Sms,
             phone: line.phone,
             phone_index: line.index,

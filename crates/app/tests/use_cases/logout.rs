@@ -1,6 +1,6 @@
 use crate::common::{World, down};
 use dwar_app::{Logout, LogoutError};
-use dwar_kernel::KeyMode;
+use dwar_kernel::{KeyMode, ProjectId};
 use dwar_session::{AccessToken, Claims, InvalidToken, PresentedToken, Session, Sought};
 use dwar_testkit::START;
 use mockall::predicate::eq;
@@ -62,8 +62,8 @@ async fn a_token_of_another_session_project_or_mode_ends_nothing() {
     let (mut world, sought) = signed();
     let other = Session { id: world.make.id(), ..sought.session.clone().unwrap() };
     let strangers = [
-        Sought { project: world.make.id(), ..sought.clone() },
-        Sought { mode: KeyMode::Test, ..sought.clone() },
+        Sought { world: world.make.id::<ProjectId>().in_mode(sought.world.mode), ..sought.clone() },
+        Sought { world: sought.world.project.in_mode(KeyMode::Test), ..sought.clone() },
         Sought { session: Some(other), ..sought.clone() },
         Sought { session: None, ..sought },
     ];

@@ -131,7 +131,7 @@ async fn the_first_project_is_never_made_a_second_time() {
 async fn a_regenerated_key_is_shown_and_its_digest_takes_the_old_ones_place() {
     for mode in [KeyMode::Live, KeyMode::Test] {
         let mut world = World::live();
-        let (project, stored) = (world.line.project, Arc::new(Mutex::new(None)));
+        let (project, stored) = (world.line.world.project, Arc::new(Mutex::new(None)));
         let seen = Arc::clone(&stored);
         has_keys(&mut world).knows_project().projects.expect_replace_key().times(1).returning(
             move |project, record| {
@@ -139,7 +139,8 @@ async fn a_regenerated_key_is_shown_and_its_digest_takes_the_old_ones_place() {
                 Ok(true)
             },
         );
-        let key = manage(&mut world).regenerate_key(&BY, project, mode, None).await.unwrap();
+        let key =
+            manage(&mut world).regenerate_key(&BY, project.in_mode(mode), None).await.unwrap();
         let (of, record) = stored.lock().unwrap().take().unwrap();
         assert_eq!((of, key.mode()), (project, mode));
         assert_is_record_of(&record, &key);
@@ -151,7 +152,7 @@ async fn an_unknown_project_gets_no_key() {
     let mut world = World::live();
     world.projects.expect_find().times(1).returning(|_| Ok(None));
     let project: ProjectId = world.make.id();
-    let answer = manage(&mut world).regenerate_key(&BY, project, KeyMode::Live, None).await;
+    let answer = manage(&mut world).regenerate_key(&BY, project.in_mode(KeyMode::Live), None).await;
     assert!(matches!(answer, Err(ManageError::NoSuchProject)));
 }
 
@@ -160,8 +161,8 @@ async fn a_key_that_was_not_stored_is_not_shown() {
     let mut world = World::live();
     has_keys(&mut world).knows_project();
     world.projects.expect_replace_key().returning(|_, _| Err(down()));
-    let project = world.line.project;
-    let answer = manage(&mut world).regenerate_key(&BY, project, KeyMode::Live, None).await;
+    let project = world.line.world.project;
+    let answer = manage(&mut world).regenerate_key(&BY, project.in_mode(KeyMode::Live), None).await;
     assert!(matches!(answer, Err(ManageError::Store(_))));
 }
 
@@ -169,8 +170,9 @@ async fn a_key_that_was_not_stored_is_not_shown() {
 async fn a_key_that_is_not_the_present_one_is_not_replaced() {
     let mut world = World::live();
     has_keys(&mut world).knows_project();
-    let (project, other) = (world.line.project, world.make.id());
-    let answer = manage(&mut world).regenerate_key(&BY, project, KeyMode::Live, Some(other)).await;
+    let (project, other) = (world.line.world.project, world.make.id());
+    let answer =
+        manage(&mut world).regenerate_key(&BY, project.in_mode(KeyMode::Live), Some(other)).await;
     assert!(matches!(answer, Err(ManageError::Conflict(_))));
 }
 
@@ -189,7 +191,7 @@ async fn a_change_gives_the_project_as_it_is_then() {
 #[tokio::test]
 async fn a_setting_that_cannot_be_is_refused_before_it_is_written_down() {
     let mut world = World::live();
-    let (id, control) = (world.line.project, world.knows_project().control());
+    let (id, control) = (world.line.world.project, world.knows_project().control());
     let rules: ProjectRules = Arc::new(|project| match project.messages.brand {
         Some(_) => vec![InvalidSetting { field: "brand", reason: "not that".to_owned() }],
         None => Vec::new(),
@@ -231,7 +233,7 @@ async fn archiving_and_restoring_are_written_down_once_and_repeated_without_a_wo
 #[tokio::test]
 async fn money_and_settings_take_a_right_each() {
     let mut world = World::live();
-    let (id, control) = (world.line.project, world.knows_project().control());
+    let (id, control) = (world.line.world.project, world.knows_project().control());
     let manage = ManageProjects { control, ..manage(&mut World::live()) };
     let member = By { access: Access::one(id, Role::Member), ..BY };
     let settings = || ProjectChange { identity_lookup: Some(true), ..ProjectChange::default() };

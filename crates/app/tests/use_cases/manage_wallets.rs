@@ -40,7 +40,7 @@ fn named(reference: &str) -> Reference {
 #[tokio::test]
 async fn nothing_is_not_paid_in() {
     let mut world = World::live();
-    let (project, manage) = (world.line.project, manage(world.knows_project()));
+    let (project, manage) = (world.line.world.project, manage(world.knows_project()));
     let answer = manage.credit(&BY, project, Amount::ZERO, None).await;
     assert!(matches!(answer, Err(ManageError::Invalid { field: "amount_paise", .. })));
 }
@@ -48,7 +48,7 @@ async fn nothing_is_not_paid_in() {
 #[tokio::test]
 async fn an_unknown_project_has_no_wallet() {
     let mut world = empty();
-    let (project, manage) = (world.line.project, manage(&mut world));
+    let (project, manage) = (world.line.world.project, manage(&mut world));
     let credit = manage.credit(&BY, project, Amount::from(1), None).await;
     assert!(matches!(credit, Err(ManageError::NoSuchProject)));
     let refund = manage.refund(&BY, project, world.make.id()).await;
@@ -67,7 +67,7 @@ async fn money_is_paid_in_under_its_reference() {
     ];
     for (told, wanted) in answers {
         let mut world = World::live();
-        let project = world.line.project;
+        let project = world.line.world.project;
         let credit = world.knows_project().wallets.expect_credit().times(1);
         credit
             .withf(move |to, credit, now| {
@@ -86,7 +86,7 @@ async fn money_is_paid_in_under_its_reference() {
 async fn without_a_reference_every_call_pays_in() {
     let mut world = World::live();
     let references = Arc::new(Mutex::new(Vec::new()));
-    let (seen, project) = (Arc::clone(&references), world.line.project);
+    let (seen, project) = (Arc::clone(&references), world.line.world.project);
     world.knows_project().wallets.expect_credit().times(2).returning(move |_, credit, _| {
         seen.lock().unwrap().push(credit.reference);
         Ok(Credited::Booked)
@@ -102,7 +102,8 @@ async fn without_a_reference_every_call_pays_in() {
 #[tokio::test]
 async fn a_wallet_is_shown_as_it_stands() {
     let mut world = World::live();
-    let (project, balance) = (world.line.project, Balance { balance: Paise(9), held: Paise(2) });
+    let (project, balance) =
+        (world.line.world.project, Balance { balance: Paise(9), held: Paise(2) });
     let port = world.knows_project().wallets.expect_balance().with(eq(project));
     port.times(1).returning(move |_| Ok(balance));
     assert_eq!(manage(&mut world).balance(&BY, project).await.unwrap(), balance);
@@ -119,7 +120,7 @@ async fn an_audit_is_passed_on() {
 #[tokio::test]
 async fn a_store_out_of_reach_is_told_as_such() {
     let mut world = World::live();
-    let project = world.line.project;
+    let project = world.line.world.project;
     world.knows_project().wallets.expect_credit().returning(|_, _, _| Err(down()));
     let answer = manage(&mut world).credit(&BY, project, Amount::from(1), None).await;
     assert!(matches!(answer, Err(ManageError::Store(_))));
@@ -135,7 +136,7 @@ async fn a_refund_names_its_send_and_is_passed_on() {
     ];
     for (told, wanted) in answers {
         let mut world = World::live();
-        let (project, send) = (world.line.project, world.make.id::<OtpId>());
+        let (project, send) = (world.line.world.project, world.make.id::<OtpId>());
         let refund = world.knows_project().wallets.expect_refund().times(1);
         refund
             .withf(move |of, what, _, now| (*of, *what, *now) == (project, send, START))
@@ -155,7 +156,7 @@ async fn an_adjustment_carries_its_sign_and_reason_and_is_passed_on() {
     ];
     for (amount, told, wanted) in answers {
         let mut world = World::live();
-        let project = world.line.project;
+        let project = world.line.world.project;
         let adjust = world.knows_project().wallets.expect_adjust().times(1);
         adjust
             .withf(move |of, adjustment, now| {
@@ -173,7 +174,7 @@ async fn an_adjustment_carries_its_sign_and_reason_and_is_passed_on() {
 #[tokio::test]
 async fn each_correction_is_an_entry_of_its_own() {
     let mut world = World::live();
-    let (entries, project) = (Arc::new(Mutex::new(Vec::new())), world.line.project);
+    let (entries, project) = (Arc::new(Mutex::new(Vec::new())), world.line.world.project);
     let (refunds, adjustments) = (Arc::clone(&entries), Arc::clone(&entries));
     world.knows_project().wallets.expect_refund().returning(move |_, _, entry, _| {
         refunds.lock().unwrap().push(entry);
@@ -197,7 +198,7 @@ async fn each_correction_is_an_entry_of_its_own() {
 #[tokio::test]
 async fn a_correction_that_the_store_fails_is_told_as_such() {
     let mut world = World::live();
-    let project = world.line.project;
+    let project = world.line.world.project;
     world.knows_project().wallets.expect_refund().returning(|_, _, _, _| Err(down()));
     world.wallets.expect_adjust().returning(|_, _, _| Err(down()));
     let (send, manage) = (world.make.id(), manage(&mut world));

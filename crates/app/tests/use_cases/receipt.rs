@@ -17,12 +17,8 @@ fn receipt(report: Report) -> Receipt {
 fn sent() -> (World, Otp) {
     let mut world = World::live();
     let otp = world.sent_by_whatsapp();
-    let target = ReceiptTarget {
-        project: otp.project,
-        mode: otp.mode,
-        otp: otp.id,
-        attempt: otp.delivery.attempts[0].id,
-    };
+    let target =
+        ReceiptTarget { world: otp.world, otp: otp.id, attempt: otp.delivery.attempts[0].id };
     world
         .otps
         .expect_find_attempt()

@@ -1,6 +1,6 @@
 use crate::common::{World, down};
 use dwar_app::{RefreshSession, RefreshSessionError, TokenPair};
-use dwar_kernel::{Digest, KeyMode, Purpose, Sealed, Vault};
+use dwar_kernel::{Digest, KeyMode, ProjectId, Purpose, Sealed, Vault};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_session::{
     Presented, RefreshToken, RefreshTokenId, Rotation, RotationPolicy, Session, Successor,
@@ -30,8 +30,7 @@ async fn refresh(
 }
 
 fn token(world: &World, session: &Session, generation: u32) -> RefreshToken {
-    let Session { project, mode, id, .. } = *session;
-    let token_id = RefreshTokenId { project, mode, session: id, generation };
+    let token_id = RefreshTokenId { world: session.world, session: session.id, generation };
     RefreshToken::generate(token_id, &ClearVault, &world.make.entropy)
 }
 
@@ -52,9 +51,7 @@ fn rotates(world: &mut World, outcome: Option<Rotation>) -> Rotations {
     world
         .sessions
         .expect_rotate()
-        .withf(move |seen, _, _, policy, _| {
-            (seen.project, seen.mode, *policy) == (line.project, line.mode, POLICY)
-        })
+        .withf(move |seen, _, _, policy, _| (seen.world, *policy) == (line.world, POLICY))
         .times(1)
         .returning(move |_, presented, next, _, _| {
             seen.lock().unwrap().push((presented, next));
@@ -82,8 +79,11 @@ async fn a_token_of_another_project_or_mode_or_an_altered_one_is_expired() {
     let (mut world, session, token) = logged_in();
     let sought = world.sought(Some(session.clone()));
     let strangers = [
-        Session { project: world.make.id(), ..session.clone() },
-        Session { mode: KeyMode::Test, ..session.clone() },
+        Session {
+            world: world.make.id::<ProjectId>().in_mode(session.world.mode),
+            ..session.clone()
+        },
+        Session { world: session.world.project.in_mode(KeyMode::Test), ..session.clone() },
     ];
     let strangers = strangers.map(|session| self::token(&world, &session, 0));
     let mut texts: Vec<_> = strangers.iter().map(|token| token.expose().to_owned()).collect();
@@ -209,8 +209,8 @@ async fn the_digest_of_a_key_differs_per_key_token_and_project() {
     let other = self::token(&world, &session, 0);
     assert_ne!(digest(&mut world, &session, "key-1", &other).await, first);
     world.caller = world.stranger();
-    world.line.project = world.caller.project.id;
-    session.project = world.caller.project.id;
+    world.line.world.project = world.caller.project.id;
+    session.world.project = world.caller.project.id;
     let token = self::token(&world, &session, 0);
     assert_ne!(digest(&mut world, &session, "key-1", &token).await, first);
 }

@@ -17,7 +17,7 @@ impl Office {
         project: ProjectId,
         number: u32,
     ) -> Result<Option<u32>, ManageError> {
-        let world = (project, KeyMode::Live);
+        let world = project.in_mode(KeyMode::Live);
         let (_, left) = self.manage.activity.search(by, world, &phone(number)).await?;
         Ok(left.map(|left| left.remaining))
     }
@@ -60,7 +60,7 @@ async fn whoever_may_not_is_limited_and_written_down_number_by_number() {
     }
     // Again the same one, and by the other use of it.
     assert_eq!(office.search(&by, ours, 0).await.unwrap(), Some(0));
-    let world = (theirs, KeyMode::Live);
+    let world = theirs.in_mode(KeyMode::Live);
     let refused = office.manage.activity.search(&by, world, &phone(77)).await;
     let Err(ManageError::SearchedTooMuch { until, seconds }) = refused else {
         panic!("{refused:?}")

@@ -102,7 +102,7 @@ async fn a_code_takes_five_wrong_guesses_live_and_twenty_in_test() {
 async fn a_test_key_touches_neither_wallet_nor_provider() {
     let mut world = smooth(KeyMode::Test);
     let sent = send(&mut world).await.unwrap();
-    assert_eq!((sent.mode, world.messages()[0].mode), (KeyMode::Test, KeyMode::Test));
+    assert_eq!((sent.mode, world.messages()[0].world.mode), (KeyMode::Test, KeyMode::Test));
 }
 
 #[tokio::test]
@@ -110,7 +110,8 @@ async fn the_number_without_balance_is_refused_to_a_test_key_and_nothing_is_sent
     let mut world = World::test();
     world.line.phone = phone(4);
     let tools = world.tools();
-    world.line.index = tools.vault.phone_index(world.line.project, KeyMode::Test, &phone(4));
+    world.line.index =
+        tools.vault.phone_index(world.line.world.project.in_mode(KeyMode::Test), &phone(4));
     world.cannot_afford(Cost::Unaffordable);
     let refusal = send(&mut world).await;
     assert!(matches!(refusal, Err(SendOtpError::InsufficientBalance(_))));
@@ -121,7 +122,8 @@ async fn the_number_without_balance_is_like_any_other_to_a_live_key() {
     let mut world = World::live();
     world.line.phone = phone(4);
     let tools = world.tools();
-    world.line.index = tools.vault.phone_index(world.line.project, KeyMode::Live, &phone(4));
+    world.line.index =
+        tools.vault.phone_index(world.line.world.project.in_mode(KeyMode::Live), &phone(4));
     world.begins(Cost::Hold(Paise(30))).whatsapp(accepted());
     assert!(send(&mut world).await.is_ok());
 }

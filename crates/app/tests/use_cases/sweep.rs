@@ -59,12 +59,12 @@ fn due(world: &mut World, otps: Vec<Otp>) {
 fn stale(delivery: Option<Delivery>) -> World {
     let mut world = World::live();
     let mut otp = world.make.otp(&world.line);
-    let (project, send) = (otp.project, otp.id);
+    let (project, send) = (otp.world.project, otp.id);
     let hold = OpenHold { project, send, relayed: false, amount: Paise(30), since: START };
     let holds = world.wallets.expect_stale_holds().with(eq(START - KEEP.holds), eq(100));
     holds.times(1).returning(move |_, _| Ok(vec![hold]));
-    let find = world.otps.expect_find().with(eq(project), eq(KeyMode::Live), eq(send));
-    find.returning(move |_, _, _| {
+    let find = world.otps.expect_find().with(eq(project.in_mode(KeyMode::Live)), eq(send));
+    find.returning(move |_, _| {
         Ok(delivery.clone().map(|delivery| {
             otp.delivery = delivery;
             otp.clone()
@@ -188,14 +188,14 @@ async fn a_store_out_of_reach_holds_up_everybody() {
 fn two_stale(failure: fn() -> dwar_kernel::StoreError) -> World {
     let mut world = World::live();
     let [one, two] = [(); 2].map(|()| OpenHold {
-        project: world.line.project,
+        project: world.line.world.project,
         send: world.make.id(),
         relayed: false,
         amount: Paise(30),
         since: START,
     });
     world.wallets.expect_stale_holds().returning(move |_, _| Ok(vec![one, two]));
-    world.otps.expect_find().returning(|_, _, _| Ok(None));
+    world.otps.expect_find().returning(|_, _| Ok(None));
     let mut answers = vec![Ok(Some(world.caller.project.clone())), Err(failure())];
     world.projects.expect_find().returning(move |_| answers.pop().unwrap());
     world

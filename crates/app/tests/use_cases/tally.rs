@@ -1,5 +1,5 @@
 use dwar_app::{Parts, Stores, Tally};
-use dwar_kernel::{BlindIndex, KeyMode, ProjectId, StoreError};
+use dwar_kernel::{BlindIndex, KeyMode, ProjectId, ProjectMode, StoreError};
 use dwar_memory::{Fault, MemoryStore};
 use dwar_otp::Refusal;
 use dwar_project::Used;
@@ -30,12 +30,13 @@ impl Scene {
     }
 
     fn line(&self) -> Line {
-        self.make.line(self.project, KeyMode::Live)
+        self.make.line(self.project.in_mode(KeyMode::Live))
     }
 
     async fn of_phone(&self, phone: BlindIndex) -> u32 {
         let refusals = &self.parts.stores.refusals;
-        let counts = refusals.of_phone(self.project, KeyMode::Live, phone, 1_000).await.unwrap();
+        let counts =
+            refusals.of_phone(self.project.in_mode(KeyMode::Live), phone, 1_000).await.unwrap();
         counts.iter().map(|it| it.count).sum()
     }
 
@@ -46,8 +47,8 @@ impl Scene {
     }
 }
 
-fn live(project: ProjectId) -> (ProjectId, KeyMode) {
-    (project, KeyMode::Live)
+fn live(project: ProjectId) -> ProjectMode {
+    project.in_mode(KeyMode::Live)
 }
 
 #[tokio::test]
@@ -127,10 +128,10 @@ async fn many_projects_share_one_bound() {
     let scene = Scene::open().await;
     let tally = scene.tally();
     for _ in 0..150 {
-        let line = scene.make.line(scene.make.id(), KeyMode::Live);
+        let world = live(scene.make.id());
         for _ in 0..100 {
-            let phone = Some(scene.make.line(line.project, KeyMode::Live).index);
-            tally.refused(live(line.project), phone, Refusal::Limit);
+            let phone = Some(scene.make.line(world).index);
+            tally.refused(world, phone, Refusal::Limit);
         }
     }
     let late = scene.line();

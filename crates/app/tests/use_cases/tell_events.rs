@@ -23,18 +23,19 @@ fn sealed(endpoint: &Endpoint, secret: &WebhookSecret) -> Sealed {
 
 /// An endpoint with the secret of seed 1, to be told of a code that reached the world's phone.
 fn dispatch(world: &World) -> Dispatch {
-    let mut endpoint = world.make.endpoint(world.line.project);
+    let mut endpoint = world.make.endpoint(world.line.world.project);
     endpoint.secret.present = sealed(&endpoint, &secret(1));
     let subject = Subject::Otp {
         otp: world.make.id(),
         channel: Some(dwar_otp::Channel::Sms),
         phone: Some(EventPhone {
             index: world.line.index,
-            sealed: ClearVault.seal_phone(world.line.project, &world.line.phone),
+            sealed: ClearVault.seal_phone(world.line.world.project, &world.line.phone),
         }),
     };
-    let (project, kind) = (world.line.project, EventKind::OtpDelivered);
-    let event = Event { project, mode: KeyMode::Live, kind, subject, at: START - seconds(9) };
+    let (project, kind) = (world.line.world.project, EventKind::OtpDelivered);
+    let event =
+        Event { world: project.in_mode(KeyMode::Live), kind, subject, at: START - seconds(9) };
     Dispatch { endpoint, event, failures: 0 }
 }
 

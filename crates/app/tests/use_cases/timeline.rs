@@ -1,5 +1,5 @@
 use dwar_app::{Entry, Fact, FellBack, NextSend, OnRecord, Refused, Timeline};
-use dwar_kernel::{EntryId, GuessBudget, GuessPeriod, KeyMode, Paise, Timestamp};
+use dwar_kernel::{EntryId, GuessBudget, GuessPeriod, KeyMode, Paise, ProjectId, Timestamp};
 use dwar_otp::{
     AttemptStatus, Channel, Delivery, DeliveryStatus, Otp, OtpState, Reason, Refusal, RefusedSends,
     Report, Route,
@@ -16,7 +16,7 @@ struct Scene {
 impl Scene {
     fn of(mode: KeyMode) -> Self {
         let make = Fixtures::seeded(1);
-        let line = make.line(make.id(), mode);
+        let line = make.line(make.id::<ProjectId>().in_mode(mode));
         Self { make, line }
     }
 
@@ -60,14 +60,14 @@ impl Scene {
         log: SendLog,
         second: u64,
     ) -> Timeline {
-        let mode = self.line.mode;
+        let mode = self.line.world.mode;
         let on_record = OnRecord { mode, requests, charges, refused, log };
         Timeline::of(on_record, &policies().limits, at(second))
     }
 
     fn refused(&self, reason: Refusal, minute: u64, count: u32) -> RefusedSends {
-        let Line { project, mode, index, .. } = self.line;
-        RefusedSends { project, mode, phone: Some(index), reason, minute: minute_of(minute), count }
+        let Line { world, index, .. } = self.line;
+        RefusedSends { world, phone: Some(index), reason, minute: minute_of(minute), count }
     }
 }
 

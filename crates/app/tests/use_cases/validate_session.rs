@@ -1,6 +1,6 @@
 use crate::common::{World, down};
 use dwar_app::{ValidSession, ValidateSession, ValidateSessionError};
-use dwar_kernel::{KeyMode, StoreError};
+use dwar_kernel::{KeyMode, ProjectId, StoreError};
 use dwar_session::{AccessToken, Claims, InvalidToken, PresentedToken, Session, Sought};
 use dwar_testkit::{START, minutes, seconds};
 use mockall::predicate::eq;
@@ -78,10 +78,16 @@ async fn a_token_counts_for_the_session_of_its_claims_alone() {
 #[tokio::test]
 async fn a_token_of_another_project_or_mode_is_invalid() {
     let (mut world, session) = signed();
-    let sought = Sought { project: world.make.id(), ..world.sought(Some(session)) };
+    let sought = Sought {
+        world: world.make.id::<ProjectId>().in_mode(KeyMode::Live),
+        ..world.sought(Some(session))
+    };
     assert!(invalid(&validate(&mut world, &sought).await));
     let (mut world, session) = signed();
-    let sought = Sought { mode: KeyMode::Test, ..world.sought(Some(session)) };
+    let sought = Sought {
+        world: world.line.world.project.in_mode(KeyMode::Test),
+        ..world.sought(Some(session))
+    };
     assert!(invalid(&validate(&mut world, &sought).await));
 }
 

@@ -1,5 +1,5 @@
 use crate::{Counts, Grain, Window};
-use dwar_kernel::{Channel, KeyMode, OtpId, Paise, ProjectId, Timestamp};
+use dwar_kernel::{Channel, OtpId, Paise, ProjectId, ProjectMode, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
@@ -9,9 +9,7 @@ pub struct Sent {
     /// Its id.
     pub id: OtpId,
     /// Whose key asked for it.
-    pub project: ProjectId,
-    /// In which world.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// When it was asked for.
     pub at: Timestamp,
     /// Whether it delivers a code that somebody else made.
@@ -49,9 +47,7 @@ pub struct Tried {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// Whose sends are counted.
-    pub project: ProjectId,
-    /// In which world.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// Over which channel.
     pub channel: Channel,
     /// By which provider.
@@ -84,7 +80,7 @@ impl Sent {
     /// What it adds, and to whose figures.
     pub fn counts(&self) -> impl Iterator<Item = (Key, Counts)> {
         self.tried.iter().map(|tried| {
-            let Self { project, mode, .. } = *self;
+            let Self { world, .. } = *self;
             let (channel, provider) = (tried.channel, tried.provider.clone());
             let mut counts = Counts {
                 attempts: 1,
@@ -104,7 +100,7 @@ impl Sent {
                     counts.times.note((at - self.at).to_std().unwrap_or_default());
                 }
             }
-            (Key { project, mode, channel, provider }, counts)
+            (Key { world, channel, provider }, counts)
         })
     }
 }
@@ -112,7 +108,7 @@ impl Sent {
 impl Chunk {
     /// Whose figures these are.
     pub fn projects(&self) -> Vec<ProjectId> {
-        let projects = self.minutes.iter().map(|minute| minute.key.project);
+        let projects = self.minutes.iter().map(|minute| minute.key.world.project);
         projects.collect::<BTreeSet<_>>().into_iter().collect()
     }
 

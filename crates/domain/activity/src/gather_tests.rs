@@ -1,5 +1,6 @@
 use super::*;
 use crate::Share;
+use dwar_kernel::KeyMode;
 use std::time::Duration;
 
 fn at(seconds: i64) -> Timestamp {
@@ -24,8 +25,7 @@ fn sent(seconds: i64, providers: &[&str]) -> Sent {
     let all = providers.iter().enumerate();
     Sent {
         id: id.parse().unwrap(),
-        project: id.parse().unwrap(),
-        mode: KeyMode::Live,
+        world: ProjectMode { project: id.parse().unwrap(), mode: KeyMode::Live },
         at: at(seconds),
         relayed: false,
         delivered: true,

@@ -1,6 +1,6 @@
 use crate::{Chunk, Figure, Sent, Span, Window};
 use async_trait::async_trait;
-use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{KeeperId, OtpId, ProjectMode, StoreError, Timestamp};
 use std::time::Duration;
 
 /// How far the figures have come.
@@ -56,8 +56,7 @@ pub trait FiguresStore: Send + Sync {
     /// The figures of a project in one of its worlds, in any order.
     async fn figures(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         spans: Vec<Span>,
     ) -> Result<Vec<Figure>, StoreError>;
 

@@ -61,9 +61,9 @@ impl Endpoint {
             return None;
         }
         self.disabled_at = Some(now);
-        let (project, mode, kind) = (self.project, KeyMode::Live, EventKind::EndpointDisabled);
+        let (world, kind) = (self.project.in_mode(KeyMode::Live), EventKind::EndpointDisabled);
         let subject = Subject::Endpoint { endpoint: self.id, failures, since };
-        Some(Event { project, mode, kind, subject, at: now })
+        Some(Event { world, kind, subject, at: now })
     }
 
     /// A call succeeded: earlier failures no longer count. An endpoint that is switched off stays

@@ -1,4 +1,4 @@
-use dwar_kernel::{Event, EventKind, IdentityId, KeyMode, ProjectId, Sealed, Subject, Timestamp};
+use dwar_kernel::{Event, EventKind, IdentityId, ProjectMode, Sealed, Subject, Timestamp};
 
 /// A phone number that a project has verified at least once in one mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -6,9 +6,7 @@ pub struct Identity {
     /// The `sub` of its access tokens.
     pub id: IdentityId,
     /// Who verified it.
-    pub project: ProjectId,
-    /// The world it was seen in.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// The phone number, unreadable at rest.
     pub phone: Sealed,
     /// When it was verified for the first time.
@@ -26,14 +24,8 @@ pub struct Erased {
 
 impl Erased {
     /// The event that tells of it.
-    pub const fn event(
-        self,
-        project: ProjectId,
-        mode: KeyMode,
-        identity: IdentityId,
-        at: Timestamp,
-    ) -> Event {
+    pub const fn event(self, world: ProjectMode, identity: IdentityId, at: Timestamp) -> Event {
         let subject = Subject::Identity { identity, sessions_revoked: self.sessions_revoked };
-        Event { project, mode, kind: EventKind::IdentityDeleted, subject, at }
+        Event { world, kind: EventKind::IdentityDeleted, subject, at }
     }
 }

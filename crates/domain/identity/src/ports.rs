@@ -1,6 +1,6 @@
 use crate::{Erased, Identity};
 use async_trait::async_trait;
-use dwar_kernel::{BlindIndex, IdentityId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, IdentityId, ProjectMode, StoreError, Timestamp};
 
 /// Remembers verified phone numbers per project and mode; a login puts them there.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -9,16 +9,14 @@ pub trait IdentityStore: Send + Sync {
     /// The identity with this id in this project and mode, or `None`.
     async fn find(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         id: IdentityId,
     ) -> Result<Option<Identity>, StoreError>;
 
     /// The identity of this phone in this project and mode, or `None`.
     async fn find_by_phone(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<Identity>, StoreError>;
 
@@ -30,8 +28,7 @@ pub trait IdentityStore: Send + Sync {
     /// identity behind (docs/contract.md, Identities).
     async fn erase(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         id: IdentityId,
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError>;

@@ -1,4 +1,4 @@
-use dwar_kernel::{BlindIndex, Digest, KeyMode, ProjectId, Purpose, Sealed, StoreError, Vault};
+use dwar_kernel::{BlindIndex, Digest, ProjectMode, Purpose, Sealed, StoreError, Vault};
 
 /// The keys that a process was given, by the digests that a database recognises them by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,9 +55,7 @@ pub struct Found {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredPhone {
     /// Whose it is.
-    pub project: ProjectId,
-    /// In which of its worlds.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// By what it is found.
     pub index: BlindIndex,
     /// The number itself.
@@ -143,8 +141,8 @@ impl Found {
     /// Whether a phone has the index that it would be given today; `None` if none can be read.
     fn recomputes(&self, vault: &dyn Vault) -> Option<bool> {
         let read = |it: &StoredPhone| {
-            let phone = vault.open_phone(it.project, &it.sealed).ok()?;
-            Some(vault.phone_index(it.project, it.mode, &phone) == it.index)
+            let phone = vault.open_phone(it.world.project, &it.sealed).ok()?;
+            Some(vault.phone_index(it.world, &phone) == it.index)
         };
         self.phones.iter().find_map(read)
     }

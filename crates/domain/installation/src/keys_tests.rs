@@ -1,5 +1,5 @@
 use super::*;
-use dwar_kernel::Unsealable;
+use dwar_kernel::{KeyMode, Unsealable};
 
 const OLD: Digest = Digest([1; 32]);
 const NEW: Digest = Digest([2; 32]);
@@ -67,8 +67,10 @@ impl Vault for Says {
 #[test]
 fn a_key_is_noted_once_something_proves_it() {
     let phone = StoredPhone {
-        project: "00000000-0000-7000-8000-000000000007".parse().unwrap(),
-        mode: KeyMode::Live,
+        world: ProjectMode {
+            project: "00000000-0000-7000-8000-000000000007".parse().unwrap(),
+            mode: KeyMode::Live,
+        },
         index: BlindIndex([7; 32]),
         sealed: Sealed(vec![]),
     };

@@ -1,5 +1,5 @@
 use crate::{
-    BlindIndex, Channel, EndpointId, EntryId, IdentityId, KeyMode, OtpId, Paise, ProjectId, Sealed,
+    BlindIndex, Channel, EndpointId, EntryId, IdentityId, OtpId, Paise, ProjectMode, Sealed,
     SessionId, Timestamp, words,
 };
 
@@ -109,10 +109,8 @@ pub struct EventPhone {
 /// Something that happened, as it is kept until everybody has been told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Whose endpoints are told.
-    pub project: ProjectId,
-    /// The world; wallets belong to the live one.
-    pub mode: KeyMode,
+    /// Whose endpoints are told; what happens to a wallet is of the live world.
+    pub world: ProjectMode,
     /// What happened.
     pub kind: EventKind,
     /// What it happened to.
@@ -138,7 +136,11 @@ impl Event {
                 format!("{}_{}", endpoint.uuid().simple(), self.at.timestamp_millis())
             }
             Subject::Provider { provider, .. } => {
-                format!("{}_{provider}_{}", self.project.uuid().simple(), self.at.timestamp() / 300)
+                format!(
+                    "{}_{provider}_{}",
+                    self.world.project.uuid().simple(),
+                    self.at.timestamp() / 300
+                )
             }
             Subject::Test { endpoint } => {
                 format!("{}_{}", endpoint.uuid().simple(), self.at.timestamp() / 5)
@@ -151,11 +153,12 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{KeyMode, ProjectId};
 
     fn revoked() -> Event {
+        let project: ProjectId = "00000000-0000-7000-8000-000000000001".parse().unwrap();
         Event {
-            project: "00000000-0000-7000-8000-000000000001".parse().unwrap(),
-            mode: KeyMode::Live,
+            world: project.in_mode(KeyMode::Live),
             kind: EventKind::SessionRevoked,
             subject: Subject::Session {
                 session: "00000000-0000-7000-8000-000000000002".parse().unwrap(),

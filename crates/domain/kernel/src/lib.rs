@@ -34,7 +34,7 @@ pub use id::{
     SessionId, TallyId, TokenId,
 };
 pub use line::is_line;
-pub use mode::{KeyMode, UnknownMode};
+pub use mode::{KeyMode, ProjectMode, UnknownMode};
 pub use money::{Amount, InvalidAmount, Paise, PriceList, grouped};
 pub use phone::{InvalidPhone, Phone};
 pub use retry_after::{http_date, retry_after};

@@ -1,4 +1,4 @@
-use crate::words;
+use crate::{ProjectId, words};
 use std::str::FromStr;
 
 words! {
@@ -15,6 +15,22 @@ impl KeyMode {
     /// Whether this is the sandbox's world.
     pub const fn is_test(self) -> bool {
         matches!(self, Self::Test)
+    }
+}
+
+/// One of a project's two worlds: nothing in it is seen from the other, nor by another project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProjectMode {
+    /// Whose world it is.
+    pub project: ProjectId,
+    /// Which of the two it is.
+    pub mode: KeyMode,
+}
+
+impl ProjectId {
+    /// The world that this project has in `mode`.
+    pub const fn in_mode(self, mode: KeyMode) -> ProjectMode {
+        ProjectMode { project: self, mode }
     }
 }
 

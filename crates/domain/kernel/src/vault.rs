@@ -1,4 +1,4 @@
-use crate::{KeyMode, Phone, ProjectId, StoreError};
+use crate::{Phone, ProjectId, ProjectMode, StoreError};
 use derive_more::Debug;
 
 /// What a digest or a sealed value is for: a value made for one purpose is useless for another.
@@ -134,10 +134,9 @@ pub trait Vault: Send + Sync {
     fn digest(&self, purpose: Purpose, parts: &[&[u8]]) -> Digest;
 
     /// The look-up form of `phone` in one project and mode.
-    fn phone_index(&self, project: ProjectId, mode: KeyMode, phone: &Phone) -> BlindIndex {
-        let project = project.uuid();
-        let parts =
-            [project.as_bytes().as_slice(), mode.as_str().as_bytes(), phone.national().as_bytes()];
+    fn phone_index(&self, world: ProjectMode, phone: &Phone) -> BlindIndex {
+        let (project, mode) = (world.project.uuid(), world.mode.as_str());
+        let parts = [project.as_bytes().as_slice(), mode.as_bytes(), phone.national().as_bytes()];
         BlindIndex(self.digest(Purpose::Phone, &parts).0)
     }
 

@@ -44,7 +44,7 @@ pub enum Prepared {
 impl NewSend {
     /// Under which key the phone's sends are counted.
     pub const fn key(&self) -> SendKey {
-        SendKey { project: self.otp.project, mode: self.otp.mode, phone: self.otp.phone }
+        SendKey { world: self.otp.world, phone: self.otp.phone }
     }
 
     /// Whether it keeps a place: a send that calls nobody gives its place back at once.
@@ -59,8 +59,8 @@ impl NewSend {
     }
 
     fn hold(&self, amount: Paise, since: Timestamp) -> OpenHold {
-        let Otp { project, id: send, .. } = self.otp;
-        OpenHold { project, send, relayed: self.otp.is_relayed(), amount, since }
+        let Otp { world, id: send, .. } = self.otp;
+        OpenHold { project: world.project, send, relayed: self.otp.is_relayed(), amount, since }
     }
 
     /// Judges the send by the phone's limit, then by the wallet, so that a limit is told before a

@@ -1,5 +1,5 @@
 use dwar_identity::Identity;
-use dwar_kernel::{BlindIndex, Event, GuessPolicy, IdentityId, KeyMode, ProjectId, Timestamp};
+use dwar_kernel::{BlindIndex, Event, GuessPolicy, IdentityId, ProjectMode, Timestamp};
 use dwar_otp::{Allowance, Guess, GuessBudget, Otp, Verdict};
 use dwar_session::{Login, Session};
 
@@ -7,9 +7,7 @@ use dwar_session::{Login, Session};
 #[derive(Clone, Debug)]
 pub struct Redemption {
     /// Whose code it is.
-    pub project: ProjectId,
-    /// In which world.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// The phone's look-up form.
     pub phone: BlindIndex,
     /// What somebody entered.
@@ -61,8 +59,7 @@ impl Redemption {
             }
             None => Identity {
                 id: session.identity,
-                project: session.project,
-                mode: session.mode,
+                world: session.world,
                 phone,
                 created_at: at,
                 last_verified_at: at,

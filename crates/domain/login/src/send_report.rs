@@ -58,7 +58,7 @@ impl SendReport {
         // been tried, so what the delivery says now tells nothing about the money.
         let is_first_end = before.sealed_code.is_some();
         let ending = match charge {
-            _ if otp.mode.is_test() => None,
+            _ if otp.world.mode.is_test() => None,
             Charge::Channel(channel) if is_first_end => {
                 Some(Ending::Settle(Settlement::Capture(self.prices.of(channel))))
             }

@@ -1,6 +1,6 @@
 use crate::Otp;
 use async_trait::async_trait;
-use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError};
+use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError};
 
 /// Reads requests for people: what was sent lately, and what became of the codes of one phone.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -18,8 +18,7 @@ pub trait OtpHistory: Send + Sync {
     /// The newest `limit` requests of a phone, newest first.
     async fn of_phone(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError>;

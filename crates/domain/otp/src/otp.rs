@@ -3,8 +3,8 @@ use crate::{
     Route,
 };
 use dwar_kernel::{
-    AttemptId, BlindIndex, Event, EventKind, EventPhone, KeyMode, OtpId, ProjectId, Sealed,
-    Subject, Timestamp, words,
+    AttemptId, BlindIndex, Event, EventKind, EventPhone, OtpId, ProjectMode, Sealed, Subject,
+    Timestamp, words,
 };
 use std::borrow::Cow;
 use std::time::Duration;
@@ -49,9 +49,7 @@ pub struct Otp {
     /// The `otp_id` of the answer.
     pub id: OtpId,
     /// Whose key asked for it.
-    pub project: ProjectId,
-    /// In which world.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// The phone's look-up form.
     pub phone: BlindIndex,
     /// The phone number, unreadable at rest.
@@ -141,18 +139,18 @@ impl Otp {
             channel: self.delivery.channel(),
             phone: Some(EventPhone { index: self.phone, sealed: self.sealed_phone.clone() }),
         };
-        Event { project: self.project, mode: self.mode, kind, subject, at }
+        Event { world: self.world, kind, subject, at }
     }
 
     /// What a code's digest is bound to, so that it is worthless for any other request.
     pub fn binding(&self) -> Vec<u8> {
-        Self::binding_of(self.id, self.project, self.mode, &self.phone)
+        Self::binding_of(self.world, self.id, &self.phone)
     }
 
     /// [`Otp::binding`] of a request that is being put together.
-    pub fn binding_of(id: OtpId, project: ProjectId, mode: KeyMode, phone: &BlindIndex) -> Vec<u8> {
-        let ids = [id.uuid().into_bytes(), project.uuid().into_bytes()].concat();
-        [ids.as_slice(), mode.as_str().as_bytes(), &phone.0].concat()
+    pub fn binding_of(world: ProjectMode, id: OtpId, phone: &BlindIndex) -> Vec<u8> {
+        let ids = [id.uuid().into_bytes(), world.project.uuid().into_bytes()].concat();
+        [ids.as_slice(), world.mode.as_str().as_bytes(), &phone.0].concat()
     }
 
     /// Whether somebody else made the code, and checks it.

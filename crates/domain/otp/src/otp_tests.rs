@@ -1,5 +1,6 @@
 use super::*;
 use crate::{Channel, Code, CodeKeys, GuessPeriod, Hop};
+use dwar_kernel::{KeyMode, ProjectId};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,11 +29,10 @@ fn otp() -> Otp {
     let attempt = "00000000-0000-7000-8000-000000000003".parse().unwrap();
     Otp {
         id,
-        project,
-        mode: KeyMode::Live,
+        world: project.in_mode(KeyMode::Live),
         phone,
         sealed_phone: Sealed(vec![]),
-        code: keys().digest(&Otp::binding_of(id, project, KeyMode::Live, &phone), &code),
+        code: keys().digest(&Otp::binding_of(project.in_mode(KeyMode::Live), id, &phone), &code),
         sealed_code: None,
         state: OtpState::Active,
         wrong: 0,

@@ -5,7 +5,7 @@ use crate::{
 use async_trait::async_trait;
 use derive_more::Debug;
 use dwar_kernel::{
-    AttemptId, BlindIndex, KeyMode, OtpId, Phone, ProjectId, ReceiptId, StoreError, Timestamp,
+    AttemptId, BlindIndex, OtpId, Phone, ProjectId, ProjectMode, ReceiptId, StoreError, Timestamp,
 };
 use std::time::Duration;
 
@@ -18,18 +18,12 @@ pub trait OtpStore: Send + Sync {
     /// No guess that was counted before this may be counted again after it.
     async fn forget_guesses(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError>;
 
     /// The request with this id in this project and mode, or `None`.
-    async fn find(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        otp: OtpId,
-    ) -> Result<Option<Otp>, StoreError>;
+    async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError>;
 
     /// The attempt that a provider means by its reference; of several with the same one, the newest
     /// by [`AttemptId`], whatever was reported on the others since.
@@ -76,7 +70,7 @@ impl Reported {
     pub fn key(&self) -> (ProjectId, OtpId) {
         match self {
             Self::Id(project, otp) => (*project, *otp),
-            Self::Seen(otp) => (otp.project, otp.id),
+            Self::Seen(otp) => (otp.world.project, otp.id),
         }
     }
 }
@@ -125,10 +119,8 @@ pub struct Message {
     pub otp: OtpId,
     /// The attempt; a provider that takes a client reference gets this one.
     pub attempt: AttemptId,
-    /// Whose message it is.
-    pub project: ProjectId,
-    /// In which world; messages of test keys go to the sandbox alone.
-    pub mode: KeyMode,
+    /// Whose message it is; those of test keys go to the sandbox alone.
+    pub world: ProjectMode,
     /// The channel that is to carry it.
     pub channel: Channel,
     /// To whom it goes.

@@ -1,5 +1,5 @@
 use crate::{Reason, Report};
-use dwar_kernel::{AttemptId, KeyMode, OtpId, ProjectId, ReceiptId, Timestamp};
+use dwar_kernel::{AttemptId, OtpId, ProjectMode, ReceiptId, Timestamp};
 use std::time::Duration;
 
 /// What a provider reports about a message it had accepted.
@@ -46,9 +46,7 @@ impl Receipt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptTarget {
     /// Whose message it was.
-    pub project: ProjectId,
-    /// In which world.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// The request whose code it carried.
     pub otp: OtpId,
     /// Which try to deliver it.

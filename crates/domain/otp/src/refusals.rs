@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use dwar_kernel::{BlindIndex, KeyMode, ProjectId, StoreError, TallyId, Timestamp, words};
+use dwar_kernel::{BlindIndex, ProjectId, ProjectMode, StoreError, TallyId, Timestamp, words};
 use std::cmp::Reverse;
 use std::time::Duration;
 
@@ -32,9 +32,7 @@ impl Refusal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedSends {
     /// Whose key asked.
-    pub project: ProjectId,
-    /// In which world.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// Whose phone; `None` if that is not known, or was not kept because there were too many.
     pub phone: Option<BlindIndex>,
     /// Why they were refused.
@@ -52,9 +50,11 @@ impl RefusedSends {
     /// What several tallies counted, added up: newest first, one count of each reason and minute.
     #[must_use]
     pub fn added_up(mut counts: Vec<Self>) -> Vec<Self> {
-        counts.sort_by_key(|it| (Reverse(it.minute), it.mode, it.reason, it.phone.map(|p| p.0)));
+        counts.sort_by_key(|it| {
+            (Reverse(it.minute), it.world.mode, it.reason, it.phone.map(|p| p.0))
+        });
         counts.dedup_by(|next, kept| {
-            let same = |it: &Self| (it.project, it.mode, it.phone, it.reason, it.minute);
+            let same = |it: &Self| (it.world, it.phone, it.reason, it.minute);
             let equal = same(next) == same(kept);
             if equal {
                 kept.count = kept.count.saturating_add(next.count);
@@ -90,8 +90,7 @@ pub trait RefusalStore: Send + Sync {
     /// The newest `limit` counts of a phone, newest first.
     async fn of_phone(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError>;

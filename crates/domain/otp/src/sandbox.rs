@@ -59,7 +59,7 @@ pub struct InboxMessage {
 impl InboxMessage {
     /// What `message` leaves behind in the inbox at `at`, sealed for its project and request.
     pub fn seal(vault: &dyn Vault, message: &Message, at: Timestamp) -> Self {
-        let context = context(message.project, message.otp);
+        let context = context(message.world.project, message.otp);
         let code = message.code.expose();
         let end = if code.len() == CODE_LEN { "" } else { CODE_END };
         let plain = [code, end, &message.text].concat();

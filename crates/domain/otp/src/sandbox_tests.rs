@@ -1,5 +1,5 @@
 use super::*;
-use dwar_kernel::{Digest, KeyMode};
+use dwar_kernel::{Digest, KeyMode, ProjectMode};
 
 const PROJECT: &str = "01900000-0000-7000-8000-000000000001";
 const OTHER: &str = "01900000-0000-7000-8000-000000000002";
@@ -32,8 +32,7 @@ fn message(text: &str) -> Message {
     Message {
         otp: OTP.parse().unwrap(),
         attempt: "01900000-0000-7000-8000-00000000000b".parse().unwrap(),
-        project: PROJECT.parse().unwrap(),
-        mode: KeyMode::Test,
+        world: ProjectMode { project: PROJECT.parse().unwrap(), mode: KeyMode::Test },
         channel: Channel::Sms,
         phone: "9876543210".parse().unwrap(),
         phone_index: BlindIndex([7; 32]),

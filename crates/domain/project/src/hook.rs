@@ -1,5 +1,5 @@
 use crate::Caller;
-use dwar_kernel::{HookId, KeptSecret, KeyMode, ProjectId, Timestamp, WebhookSecret, words};
+use dwar_kernel::{HookId, KeptSecret, ProjectMode, Timestamp, WebhookSecret, words};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -42,9 +42,7 @@ pub struct Hook {
     /// Its id, the last part of the address.
     pub id: HookId,
     /// Whose codes it delivers.
-    pub project: ProjectId,
-    /// In which world.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// Who calls it.
     pub kind: HookKind,
     /// How long the other system's codes work; none of its calls says it.

@@ -1,4 +1,6 @@
-use dwar_kernel::{ApiKeyId, FixedClaims, KeyMode, Paise, PriceList, ProjectId, Timestamp};
+use dwar_kernel::{
+    ApiKeyId, FixedClaims, KeyMode, Paise, PriceList, ProjectId, ProjectMode, Timestamp,
+};
 use std::sync::Arc;
 
 /// A customer's project and its settings.
@@ -389,6 +391,13 @@ pub struct Caller {
     pub mode: KeyMode,
     /// Which key it was.
     pub key: ApiKeyId,
+}
+
+impl Caller {
+    /// The world that the key opens.
+    pub const fn world(&self) -> ProjectMode {
+        self.project.id.in_mode(self.mode)
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use dwar_kernel::{ApiKeyId, BlindIndex, KeyMode, ProjectId};
+use dwar_kernel::{ApiKeyId, BlindIndex, ProjectMode};
 use std::time::Duration;
 
 /// At most `limit` admissions in any stretch of `window` length.
@@ -36,9 +36,7 @@ pub struct RequestKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SendKey {
     /// Who sends.
-    pub project: ProjectId,
-    /// In which world.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// The phone, as its look-up form only.
     pub phone: BlindIndex,
 }

@@ -1,5 +1,5 @@
 use crate::Session;
-use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp, TokenId};
+use dwar_kernel::{IdentityId, ProjectId, ProjectMode, SessionId, Timestamp, TokenId};
 
 /// What an access token says (RFC 9068 section 2.2; docs/contract.md, Access tokens). No phone number.
 ///
@@ -12,10 +12,8 @@ pub struct Claims {
     pub session: SessionId,
     /// `sub`.
     pub identity: IdentityId,
-    /// `aud` and `client_id`.
-    pub project: ProjectId,
-    /// `mode`.
-    pub mode: KeyMode,
+    /// `aud` and `client_id`, and `mode`.
+    pub world: ProjectMode,
     /// `iat`, whole seconds.
     pub issued_at: Timestamp,
     /// `exp`, whole seconds: the first instant at which the token is no longer valid.
@@ -29,8 +27,7 @@ impl Claims {
             token: session.access.token,
             session: session.id,
             identity: session.identity,
-            project: session.project,
-            mode: session.mode,
+            world: session.world,
             issued_at: session.access.issued_at,
             expires_at: session.access.expires_at,
         }

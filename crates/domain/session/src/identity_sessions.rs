@@ -1,6 +1,6 @@
 use crate::Session;
 use async_trait::async_trait;
-use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp};
+use dwar_kernel::{IdentityId, ProjectMode, SessionId, StoreError, Timestamp};
 
 /// Where a page of sessions ended; the next begins after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,7 @@ pub trait IdentitySessions: Send + Sync {
     /// at most `limit`; ended ones, too.
     async fn of_identity(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         after: Option<SessionCursor>,
         limit: u32,
@@ -42,8 +41,7 @@ pub trait IdentitySessions: Send + Sync {
     /// this id. What [`SessionStore::revoke`](crate::SessionStore::revoke) promises holds here too.
     async fn end_one(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         session: SessionId,
         now: Timestamp,
@@ -54,8 +52,7 @@ pub trait IdentitySessions: Send + Sync {
     /// after it returns, nor may a concurrent refresh survive it.
     async fn end_all(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         identity: IdentityId,
         now: Timestamp,
     ) -> Result<u64, StoreError>;

@@ -1,7 +1,7 @@
 use crate::Rotations;
 use dwar_kernel::{
-    ApiKeyId, BlindIndex, Digest, Event, EventKind, FixedClaims, IdentityId, KeyMode, ProjectId,
-    Sealed, SessionId, Subject, Timestamp, TokenId,
+    ApiKeyId, BlindIndex, Digest, Event, EventKind, FixedClaims, IdentityId, ProjectMode, Sealed,
+    SessionId, Subject, Timestamp, TokenId,
 };
 use std::time::Duration;
 use subtle::ConstantTimeEq;
@@ -12,9 +12,7 @@ pub struct Session {
     /// The `session_id` of answers and the `sid` claim.
     pub id: SessionId,
     /// Whose API key began it.
-    pub project: ProjectId,
-    /// In which world.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// Whose session it is.
     pub identity: IdentityId,
     /// When the code was verified.
@@ -112,9 +110,7 @@ pub struct Sought {
     /// Which API key it was.
     pub key: ApiKeyId,
     /// Whose key it is.
-    pub project: ProjectId,
-    /// Which world the key opens.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// What tokens of a project with an issuer of its own say beside the claims of every token.
     pub own_claims: Option<FixedClaims>,
     /// The session, if this caller has one of that id.
@@ -229,8 +225,7 @@ impl Session {
     pub fn event(&self, before: &Self) -> Option<Event> {
         let at = self.revoked_at.filter(|_| before.revoked_at.is_none())?;
         Some(Event {
-            project: self.project,
-            mode: self.mode,
+            world: self.world,
             kind: EventKind::SessionRevoked,
             subject: Subject::Session { session: self.id, identity: self.identity },
             at,

@@ -1,4 +1,5 @@
 use super::*;
+use dwar_kernel::KeyMode;
 
 const DAY: i64 = 86_400;
 const POLICY: RotationPolicy =
@@ -19,8 +20,10 @@ fn access(number: u8, seconds: i64) -> CurrentAccess {
 fn session() -> Session {
     Session {
         id: "00000000-0000-7000-8000-000000000001".parse().unwrap(),
-        project: "00000000-0000-7000-8000-000000000002".parse().unwrap(),
-        mode: KeyMode::Live,
+        world: ProjectMode {
+            project: "00000000-0000-7000-8000-000000000002".parse().unwrap(),
+            mode: KeyMode::Live,
+        },
         identity: "00000000-0000-7000-8000-000000000003".parse().unwrap(),
         created_at: at(0),
         expires_at: at(90 * DAY),

@@ -1,6 +1,6 @@
 use crate::{Algorithm, Claims};
 use derive_more::Debug;
-use dwar_kernel::{Digest, Entropy, KeyMode, ProjectId, Purpose, SessionId, Vault};
+use dwar_kernel::{Digest, Entropy, ProjectMode, Purpose, SessionId, Vault};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
@@ -17,9 +17,7 @@ const BODY: usize = 2 * (16 + 4 + 32 + MAC);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefreshTokenId {
     /// The project of its session.
-    pub project: ProjectId,
-    /// The key mode of its session.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// The session it refreshes.
     pub session: SessionId,
     /// How many refresh tokens of the session came before it.
@@ -54,7 +52,7 @@ impl RefreshToken {
     }
 
     /// Reads a token of this project and mode; `None` for everything else, without a look-up.
-    pub fn read(text: &str, project: ProjectId, mode: KeyMode, vault: &dyn Vault) -> Option<Self> {
+    pub fn read(world: ProjectMode, text: &str, vault: &dyn Vault) -> Option<Self> {
         let body = text.strip_prefix(PREFIX).filter(|body| body.len() == BODY)?;
         let number = |from, to| u128::from_str_radix(body.get(from..to)?, 16).ok();
         let session = Uuid::from_u128(number(0, 32)?).into();
@@ -62,14 +60,14 @@ impl RefreshToken {
         let mut random = Zeroizing::new([0; 32]);
         random[..16].copy_from_slice(&number(40, 72)?.to_be_bytes());
         random[16..].copy_from_slice(&number(72, 104)?.to_be_bytes());
-        let token = Self::of(RefreshTokenId { project, mode, session, generation }, &random, vault);
+        let token = Self::of(RefreshTokenId { world, session, generation }, &random, vault);
         // Another MAC, or another spelling of the same numbers.
         bool::from(token.text.as_bytes().ct_eq(text.as_bytes())).then_some(token)
     }
 
     fn of(id: RefreshTokenId, random: &[u8; 32], vault: &dyn Vault) -> Self {
-        let (project, session) = (id.project.uuid(), id.session.uuid());
-        let (mode, generation) = (id.mode.as_str(), id.generation.to_be_bytes());
+        let (project, session) = (id.world.project.uuid(), id.session.uuid());
+        let (mode, generation) = (id.world.mode.as_str(), id.generation.to_be_bytes());
         let parts: [&[u8]; 5] =
             [project.as_bytes(), mode.as_bytes(), session.as_bytes(), &generation, random];
         let mac = vault.digest(Purpose::RefreshTokenMac, &parts);

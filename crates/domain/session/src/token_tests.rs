@@ -1,4 +1,5 @@
 use super::*;
+use dwar_kernel::{KeyMode, ProjectId};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -45,7 +46,7 @@ fn project(number: u8) -> ProjectId {
 
 fn id(generation: u32) -> RefreshTokenId {
     let session = "01a1fd34-405d-767d-b51f-27c5abb369b3".parse().unwrap();
-    RefreshTokenId { project: project(1), mode: KeyMode::Live, session, generation }
+    RefreshTokenId { world: project(1).in_mode(KeyMode::Live), session, generation }
 }
 
 fn token(generation: u32) -> RefreshToken {
@@ -53,7 +54,7 @@ fn token(generation: u32) -> RefreshToken {
 }
 
 fn read(text: &str) -> Option<RefreshToken> {
-    RefreshToken::read(text, project(1), KeyMode::Live, &Keyed(1))
+    RefreshToken::read(project(1).in_mode(KeyMode::Live), text, &Keyed(1))
 }
 
 #[test]
@@ -87,11 +88,11 @@ fn any_other_character_anywhere_is_refused() {
 #[test]
 fn no_project_mode_or_key_reads_the_tokens_of_another() {
     let token = token(0);
-    let read = |project, mode, key| RefreshToken::read(token.expose(), project, mode, &Keyed(key));
-    assert!(read(project(1), KeyMode::Live, 1).is_some());
-    assert_eq!(read(project(2), KeyMode::Live, 1), None);
-    assert_eq!(read(project(1), KeyMode::Test, 1), None);
-    assert_eq!(read(project(1), KeyMode::Live, 2), None);
+    let read = |world, key| RefreshToken::read(world, token.expose(), &Keyed(key));
+    assert!(read(project(1).in_mode(KeyMode::Live), 1).is_some());
+    assert_eq!(read(project(2).in_mode(KeyMode::Live), 1), None);
+    assert_eq!(read(project(1).in_mode(KeyMode::Test), 1), None);
+    assert_eq!(read(project(1).in_mode(KeyMode::Live), 2), None);
 }
 
 #[test]

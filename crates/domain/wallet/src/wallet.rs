@@ -188,8 +188,8 @@ impl Wallet {
         let crossed = |low: &Paise| balance < *low && *low <= before.balance;
         let threshold = self.low_balance.filter(crossed)?;
         let subject = Subject::Wallet { entry, balance, threshold };
-        let (project, mode, kind) = (self.project, KeyMode::Live, EventKind::WalletLow);
-        Some(Event { project, mode, kind, subject, at })
+        let (world, kind) = (self.project.in_mode(KeyMode::Live), EventKind::WalletLow);
+        Some(Event { world, kind, subject, at })
     }
 }
 

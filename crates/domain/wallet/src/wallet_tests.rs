@@ -213,8 +213,8 @@ fn a_balance_that_falls_below_the_threshold_is_told_once() {
     let low = spend(1).unwrap();
     let (entry, balance, threshold) = (entry(2), Paise(49), Paise(50));
     assert_eq!(low.subject, Subject::Wallet { entry, balance, threshold });
-    assert_eq!((low.kind, low.mode), (EventKind::WalletLow, KeyMode::Live));
-    assert_eq!((low.project, low.at), (wallet.project, at()));
+    assert_eq!((low.kind, low.world.mode), (EventKind::WalletLow, KeyMode::Live));
+    assert_eq!((low.world.project, low.at), (wallet.project, at()));
 
     assert_eq!(settle_one(&mut wallet), None, "it was low before");
     for up in [1, 1] {

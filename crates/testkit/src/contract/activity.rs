@@ -15,12 +15,12 @@ use std::collections::HashSet;
 
 fn refused(line: &Line, reason: Refusal, minute: u64, count: u32) -> RefusedSends {
     let minute = RefusedSends::minute_of(START) + minutes(minute);
-    let Line { project, mode, index, .. } = *line;
-    RefusedSends { project, mode, phone: Some(index), reason, minute, count }
+    let Line { world, index, .. } = *line;
+    RefusedSends { world, phone: Some(index), reason, minute, count }
 }
 
 async fn refused_of(stores: &Stores, line: &Line) -> Vec<RefusedSends> {
-    stores.refusals.of_phone(line.project, line.mode, line.index, 100).await.unwrap()
+    stores.refusals.of_phone(line.world, line.index, 100).await.unwrap()
 }
 
 fn newest_first(mut otps: Vec<Otp>) -> Vec<Otp> {
@@ -35,13 +35,13 @@ pub async fn requests_come_back_in_pages(stores: &Stores) {
     let mut issued = Vec::new();
     for number in 0..7_u32 {
         let mode = if number % 3 == 0 { KeyMode::Test } else { KeyMode::Live };
-        let line = scene.make.line(scene.project, mode);
+        let line = scene.make.line(scene.project.in_mode(mode));
         let otp = scene.issue(scene.make.otp_with(&line, crate::CODE, START + MS * number)).await;
         let failed = Report::Failed(dwar_otp::Reason::NotOnChannel);
         issued.push(scene.reports(&otp, 0, failed, START + seconds(1)).await.unwrap().0);
     }
     let other = scene.another().await;
-    let foreign = scene.issued(&scene.make.line(other, KeyMode::Live)).await;
+    let foreign = scene.issued(&scene.make.line(other.in_mode(KeyMode::Live))).await;
     let (mut pages, mut before) = (Vec::new(), None);
     loop {
         let page = stores.activity.newest(scene.project, before, 3).await.unwrap();
@@ -66,7 +66,7 @@ pub async fn requests_of_a_phone_stay_inside_it(stores: &Stores) {
         scene.issued(elsewhere).await;
     }
     own.sort_by_key(|id| Reverse(*id));
-    let of_phone = |limit| stores.activity.of_phone(line.project, line.mode, line.index, limit);
+    let of_phone = |limit| stores.activity.of_phone(line.world, line.index, limit);
     let ids = |otps: Vec<Otp>| -> Vec<OtpId> { otps.into_iter().map(|otp| otp.id).collect() };
     assert_eq!(ids(of_phone(9).await.unwrap()), own);
     assert_eq!(ids(of_phone(3).await.unwrap()), own[..3]);
@@ -119,14 +119,14 @@ pub async fn counts_stay_inside_project_mode_and_phone(stores: &Stores) {
     let own = [refused(&line, Refusal::Limit, 1, 1), refused(&line, Refusal::Limit, 0, 2)];
     assert_eq!(refused_of(stores, &line).await, own);
     assert_eq!(refused_of(stores, &test).await, [refused(&test, Refusal::Limit, 1, 1)]);
-    let one = stores.refusals.of_phone(line.project, line.mode, line.index, 1).await.unwrap();
+    let one = stores.refusals.of_phone(line.world, line.index, 1).await.unwrap();
     assert_eq!(one, own[..1]);
     let since = RefusedSends::minute_of(START) + minutes(1);
-    let of_project = stores.refusals.of_project(line.project, since, 100).await.unwrap();
+    let of_project = stores.refusals.of_project(line.world.project, since, 100).await.unwrap();
     let nameless = |it: RefusedSends| RefusedSends { phone: None, ..it };
     let live = nameless(refused(&line, Refusal::Limit, 1, 1));
     assert_eq!(of_project, [unknown.clone(), live, nameless(refused(&test, Refusal::Limit, 1, 1))]);
-    let newest = stores.refusals.of_project(line.project, since, 1).await.unwrap();
+    let newest = stores.refusals.of_project(line.world.project, since, 1).await.unwrap();
     assert_eq!(newest, [unknown]);
 }
 
@@ -137,7 +137,7 @@ pub async fn an_erasure_takes_the_counts(stores: &Stores) {
     let identity = scene.identity(&line).await;
     let counts = [&line, &other].map(|line| refused(line, Refusal::Limit, 0, 1));
     stores.refusals.count(scene.make.id(), counts.to_vec()).await.unwrap();
-    stores.identities.erase(line.project, line.mode, identity, START).await.unwrap().unwrap();
+    stores.identities.erase(line.world, identity, START).await.unwrap().unwrap();
     assert_eq!(refused_of(stores, &line).await, []);
     assert_eq!(refused_of(stores, &other).await.len(), 1);
 }

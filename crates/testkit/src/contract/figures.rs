@@ -11,7 +11,7 @@ use dwar_activity::{
     Chunk, Counts, Figure, Gathering, Grain, Overview, Period, Progress, Route, Sent, Span, Window,
 };
 use dwar_app::{Audit, Control, KeepFigures, ReadFigures, Toolbox};
-use dwar_kernel::{Channel, Entropy, KeeperId, KeyMode, Paise, ProjectId, Timestamp};
+use dwar_kernel::{Channel, Entropy, KeeperId, KeyMode, Paise, ProjectId, ProjectMode, Timestamp};
 use dwar_login::{Cost, NewSend, Prepared};
 use dwar_operator::By;
 use dwar_otp::{CodeDigest, GuessPolicy, Otp, OtpState, Reason, Report, Verdict};
@@ -51,14 +51,14 @@ impl Desk {
         self.keep.run().await.unwrap()
     }
 
-    async fn overview(&self, world: (ProjectId, KeyMode), period: Period) -> Overview {
+    async fn overview(&self, world: ProjectMode, period: Period) -> Overview {
         self.read.overview(&BY, world, period).await.unwrap().overview
     }
 }
 
 /// What a request came to, as whoever drew it knows.
 struct Drawn {
-    world: (ProjectId, KeyMode),
+    world: ProjectMode,
     at: Timestamp,
     carrier: &'static str,
     tried: Vec<&'static str>,
@@ -96,9 +96,9 @@ impl Scene {
     async fn charge(&self, otp: &Otp, settlement: Settlement, refund: bool) {
         let (wallets, at) = (&self.stores.wallets, otp.created_at);
         let entries = [self.make.id(), self.make.id()];
-        wallets.settle(otp.project, otp.id, settlement, entries, at).await.unwrap();
+        wallets.settle(otp.world.project, otp.id, settlement, entries, at).await.unwrap();
         if refund {
-            wallets.refund(otp.project, otp.id, self.make.id(), at).await.unwrap();
+            wallets.refund(otp.world.project, otp.id, self.make.id(), at).await.unwrap();
         }
     }
 
@@ -109,19 +109,14 @@ impl Scene {
     }
 
     /// A request of one of six kinds, with all that comes of it.
-    async fn draw(
-        &self,
-        (project, mode): (ProjectId, KeyMode),
-        at: Timestamp,
-        number: u64,
-    ) -> Drawn {
-        let line = self.make.line(project, mode);
+    async fn draw(&self, world: ProjectMode, at: Timestamp, number: u64) -> Drawn {
+        let line = self.make.line(world);
         let kind = number % 6;
         let mut otp = self.make.otp_with(&line, CODE, at);
         if kind == 5 {
             otp = Otp { state: OtpState::Relayed, code: CodeDigest::NONE, ..otp };
         }
-        let otp = match mode {
+        let otp = match world.mode {
             KeyMode::Live => self.send_paid(otp).await,
             KeyMode::Test => self.issue(otp).await,
         };
@@ -147,12 +142,12 @@ impl Scene {
         if kind < 2 {
             self.verify(&line, at + took).await;
         }
-        if mode == KeyMode::Live {
+        if world.mode == KeyMode::Live {
             self.charge(&otp, settlement, kind == 4).await;
         }
-        let charged = mode == KeyMode::Live && (kind < 3 || kind == 5);
+        let charged = world.mode == KeyMode::Live && (kind < 3 || kind == 5);
         Drawn {
-            world: (project, mode),
+            world,
             at,
             carrier,
             tried: if otp.delivery.attempts.len() == 1 {
@@ -169,12 +164,7 @@ impl Scene {
 }
 
 /// Counts one by one what was drawn in a window.
-fn recount(
-    all: &[Drawn],
-    world: (ProjectId, KeyMode),
-    window: Window,
-    provider: Option<&str>,
-) -> Counts {
+fn recount(all: &[Drawn], world: ProjectMode, window: Window, provider: Option<&str>) -> Counts {
     let mut counts = Counts::default();
     let within =
         |drawn: &&Drawn| drawn.world == world && window.from <= drawn.at && drawn.at < window.until;
@@ -211,8 +201,11 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
         entropy.fill(&mut bytes);
         u64::from_le_bytes(bytes) % below
     };
-    let worlds =
-        [(scene.project, KeyMode::Live), (scene.project, KeyMode::Test), (other, KeyMode::Live)];
+    let worlds = [
+        scene.project.in_mode(KeyMode::Live),
+        scene.project.in_mode(KeyMode::Test),
+        other.in_mode(KeyMode::Live),
+    ];
     scene.pay_in(scene.project).await;
     scene.pay_in(other).await;
     let desk = Desk::of(&scene, START);
@@ -258,7 +251,7 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
                 assert_eq!(counts.arrived, counts.delivered);
             }
         }
-        let elsewhere = (scene.another().await, world.1);
+        let elsewhere = scene.another().await.in_mode(world.mode);
         assert_eq!(desk.overview(elsewhere, Period::Day).await.total, Counts::default());
     }
     let again = desk.overview(worlds[0], Period::Month).await;
@@ -286,7 +279,7 @@ pub async fn a_request_counts_where_it_was_made_to_the_millisecond(stores: &Stor
     let to_midnight =
         |from| Span { grain: Grain::Minute, window: Window { from, until: midnight } };
     let spans = vec![to_midnight(midnight - minutes(1))];
-    let found = stores.figures.figures(scene.project, KeyMode::Live, spans).await.unwrap();
+    let found = stores.figures.figures(scene.project.in_mode(KeyMode::Live), spans).await.unwrap();
     assert_eq!(began(&found), [midnight - minutes(1)]);
 }
 
@@ -294,7 +287,7 @@ async fn all_of(scene: &Scene, grain: Grain) -> Vec<Figure> {
     let window =
         Window { from: START - minutes(60 * 24 * 70), until: START + minutes(60 * 24 * 70) };
     let spans = vec![Span { grain, window }];
-    scene.stores.figures.figures(scene.project, KeyMode::Live, spans).await.unwrap()
+    scene.stores.figures.figures(scene.project.in_mode(KeyMode::Live), spans).await.unwrap()
 }
 
 fn began(figures: &[Figure]) -> Vec<Timestamp> {
@@ -308,7 +301,7 @@ fn began(figures: &[Figure]) -> Vec<Timestamp> {
 pub async fn what_comes_late_is_counted_until_the_minute_is_settled(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
-    let (desk, live) = (Desk::of(&scene, START), (scene.project, KeyMode::Live));
+    let (desk, live) = (Desk::of(&scene, START), scene.project.in_mode(KeyMode::Live));
     let otp = scene.send(&line, START).await;
     let delivered = || async {
         let total = desk.overview(live, Period::Day).await.total;
@@ -343,7 +336,7 @@ pub async fn what_comes_late_is_counted_until_the_minute_is_settled(stores: &Sto
 /// After hours in which nobody counted, every request is counted once, in minutes, hours and days.
 pub async fn a_gap_of_hours_is_caught_up_with(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    let (desk, live) = (Desk::of(&scene, START), (scene.project, KeyMode::Live));
+    let (desk, live) = (Desk::of(&scene, START), scene.project.in_mode(KeyMode::Live));
     desk.run_at(START).await;
     let fresh = desk.read.overview(&BY, live, Period::Day).await.unwrap();
     assert_eq!((fresh.age, fresh.catching_up), (Some(Duration::ZERO), false));
@@ -380,7 +373,7 @@ pub async fn what_was_there_before_is_counted_too(stores: &Stores) {
     for run in 0..3 {
         desk.run_at(START + minutes(90) + seconds(20) * run).await;
     }
-    let overview = desk.overview((scene.project, KeyMode::Live), Period::Month).await;
+    let overview = desk.overview(scene.project.in_mode(KeyMode::Live), Period::Month).await;
     assert_eq!(overview.total.requests, 30);
     assert!(overview.series.iter().all(|(_, counts)| counts.requests == 1), "{overview:?}");
 }

@@ -108,8 +108,8 @@ pub async fn slots_are_apart(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (slot, record) = scene.begun().await;
     let others = [
-        Slot { project: scene.another().await, ..slot },
-        Slot { mode: KeyMode::Test, ..slot },
+        Slot { world: scene.another().await.in_mode(slot.world.mode), ..slot },
+        Slot { world: slot.world.project.in_mode(KeyMode::Test), ..slot },
         Slot { route: "session/refresh", ..slot },
         Slot { key: scene.make.digest(), ..slot },
     ];

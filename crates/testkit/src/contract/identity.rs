@@ -13,15 +13,15 @@ use dwar_session::{Login, RotationPolicy, Session};
 use std::sync::Arc;
 
 async fn by_id(stores: &Stores, line: &Line, id: IdentityId) -> Option<Identity> {
-    stores.identities.find(line.project, line.mode, id).await.unwrap()
+    stores.identities.find(line.world, id).await.unwrap()
 }
 
 async fn by_phone(stores: &Stores, line: &Line) -> Option<Identity> {
-    stores.identities.find_by_phone(line.project, line.mode, line.index).await.unwrap()
+    stores.identities.find_by_phone(line.world, line.index).await.unwrap()
 }
 
 async fn erase(stores: &Stores, line: &Line, id: IdentityId) -> Option<Erased> {
-    stores.identities.erase(line.project, line.mode, id, START + seconds(1)).await.unwrap()
+    stores.identities.erase(line.world, id, START + seconds(1)).await.unwrap()
 }
 
 /// The first login of a phone makes its identity; later ones keep its id and its first date.
@@ -33,8 +33,7 @@ pub async fn logins_make_once_and_then_recognise(stores: &Stores) {
     assert_eq!(id, first.session.identity);
     let mut identity = Identity {
         id,
-        project: line.project,
-        mode: line.mode,
+        world: line.world,
         phone: first.sealed_phone,
         created_at: START,
         last_verified_at: START,
@@ -55,7 +54,7 @@ pub async fn logins_make_once_and_then_recognise(stores: &Stores) {
         assert_eq!(by_id(stores, &line, id).await.as_ref(), Some(&identity));
         assert_eq!(by_phone(stores, &line).await.as_ref(), Some(&identity));
         assert_eq!(by_id(stores, &line, fresh).await, None);
-        let session = stored_session(stores, (line.project, line.mode), named).await.unwrap();
+        let session = stored_session(stores, line.world, named).await.unwrap();
         assert_eq!(session.identity, id);
     }
 }
@@ -162,7 +161,7 @@ impl Traces {
             Report::Accepted { provider_ref: Some(otp.id.to_string()), awaits_receipt: true };
         scene.reports(&otp, 0, accepted, START).await.unwrap();
         scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START).await;
-        stores.inbox.deposit(line.project, scene.make.message(&otp, START)).await.unwrap();
+        stores.inbox.deposit(line.world.project, scene.make.message(&otp, START)).await.unwrap();
         let record = scene.make.record(&line);
         stores.idempotency.begin(slot, record, LIFETIMES).await.unwrap();
         stores.idempotency.complete(slot, START, scene.make.sealed()).await.unwrap();
@@ -172,11 +171,11 @@ impl Traces {
     /// Whether all of them are there, or none is; limits stand either way.
     async fn assert(&self, scene: &Scene, there: bool) {
         let (stores, otp) = (&scene.stores, &self.otp);
-        let Line { project, mode, index, .. } = self.line;
-        assert_eq!(stores.otps.find(project, mode, otp.id).await.unwrap().is_some(), there);
+        let Line { world, index, .. } = self.line;
+        assert_eq!(stores.otps.find(world, otp.id).await.unwrap().is_some(), there);
         let attempt = stores.otps.find_attempt("meta".to_owned(), otp.id.to_string()).await;
         assert_eq!(attempt.unwrap().is_some(), there);
-        let inbox = stores.inbox.messages(project, index, 9).await.unwrap();
+        let inbox = stores.inbox.messages(world.project, index, 9).await.unwrap();
         assert_eq!(inbox.iter().any(|message| message.otp == otp.id), there);
         let pace = minutes(180);
         let once = GuessPolicy { slow_from: 1, slow_pace: pace, ..GuessPolicy::OFF };
@@ -199,8 +198,8 @@ pub async fn erase_takes_every_trace_of_the_phone(stores: &Stores) {
     let other = scene.another().await;
     let bystanders = [
         scene.line(),
-        scene.make.line(scene.project, KeyMode::Test),
-        Line { project: other, ..line.clone() },
+        scene.make.line(scene.project.in_mode(KeyMode::Test)),
+        Line { world: other.in_mode(line.world.mode), ..line.clone() },
     ];
     let traces = Traces::leave(&scene, &line).await;
     let mut kept = Vec::new();
@@ -223,8 +222,8 @@ pub async fn erasures_at_once_erase_once(stores: &Stores) {
         let line = scene.line();
         let id = scene.session(&line).await.identity;
         let answers = race(20, |_| {
-            let (store, project, mode) = (Arc::clone(&stores.identities), line.project, line.mode);
-            async move { store.erase(project, mode, id, START).await.unwrap() }
+            let (store, world) = (Arc::clone(&stores.identities), line.world);
+            async move { store.erase(world, id, START).await.unwrap() }
         })
         .await;
         let erased = Some(Erased { sessions_revoked: 1 });
@@ -234,7 +233,7 @@ pub async fn erasures_at_once_erase_once(stores: &Stores) {
 }
 
 async fn find_session(stores: &Stores, session: &Session) -> Option<Session> {
-    stored_session(stores, (session.project, session.mode), session.id).await
+    stored_session(stores, session.world, session.id).await
 }
 
 /// No login or refresh that is in flight while the identity is erased leaves a session behind.
@@ -251,10 +250,10 @@ pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
             let (stores, fresh) = (stores.clone(), fresh[number].clone());
             let next = scene.make.successor(&present, START);
             let (seen, presented) = (present.clone(), scene.make.presented(&present));
-            let (project, mode) = (line.project, line.mode);
+            let world = line.world;
             async move {
                 if number == erasing {
-                    let erased = stores.identities.erase(project, mode, id, START).await.unwrap();
+                    let erased = stores.identities.erase(world, id, START).await.unwrap();
                     assert!(erased.is_some());
                 } else if number % 2 == 0 {
                     fresh.enter(&*stores.logins).await;
@@ -284,10 +283,10 @@ pub async fn a_verification_survives_an_erasure_only_as_a_new_identity(stores: &
         let id = scene.identity(&line).await;
         race(10, |number| {
             let (stores, entering) = (stores.clone(), Entering::of(&scene, &line));
-            let (project, mode) = (line.project, line.mode);
+            let world = line.world;
             async move {
                 if number == 0 {
-                    let erased = stores.identities.erase(project, mode, id, START).await;
+                    let erased = stores.identities.erase(world, id, START).await;
                     assert!(erased.unwrap().is_some());
                 } else {
                     entering.enter(&*stores.logins).await;
@@ -314,7 +313,8 @@ pub async fn all_steps_on_one_phone_get_along(stores: &Stores) {
             let wrong = scene.make.redemption(&line, WRONG_CODE);
             let failed = Report::Failed(dwar_otp::Reason::Blocked);
             let report = scene.make.send_report(first.delivery.attempts[0].id, failed);
-            let (about, slot) = (Reported::Id(line.project, first.id), scene.make.slot(&line));
+            let (about, slot) =
+                (Reported::Id(line.world.project, first.id), scene.make.slot(&line));
             let record = scene.make.record(&line);
             async move {
                 let logins = &*stores.logins;
@@ -329,8 +329,8 @@ pub async fn all_steps_on_one_phone_get_along(stores: &Stores) {
                     5 => stores.idempotency.begin(slot, record, LIFETIMES).await.map(drop),
                     6 => logins.prepare(send, START).await.map(drop),
                     _ => {
-                        let Line { project, mode, .. } = line;
-                        stores.identities.erase(project, mode, id, START).await.map(drop)
+                        let Line { world, .. } = line;
+                        stores.identities.erase(world, id, START).await.map(drop)
                     }
                 };
                 step.unwrap();

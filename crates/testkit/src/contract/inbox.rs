@@ -21,7 +21,7 @@ impl Scene {
         let at = START + seconds(second);
         let otp = self.issue(self.make.otp_with(line, crate::CODE, at)).await;
         let message = InboxMessage { channel, ..self.make.message(&otp, at) };
-        self.stores.inbox.deposit(line.project, message.clone()).await.unwrap();
+        self.stores.inbox.deposit(line.world.project, message.clone()).await.unwrap();
         (message, otp.sealed_phone)
     }
 }
@@ -29,7 +29,7 @@ impl Scene {
 /// The newest messages to a phone come first, as many as asked for.
 pub async fn messages_are_newest_first_and_bounded(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    let line = scene.make.line(scene.project, KeyMode::Test);
+    let line = scene.make.line(scene.project.in_mode(KeyMode::Test));
     assert_eq!(stores.inbox.messages(scene.project, line.index, 9).await.unwrap(), []);
     let first = scene.deposit(&line, 0, Channel::Whatsapp).await;
     let second = scene.deposit(&line, 1, Channel::Sms).await;
@@ -42,12 +42,15 @@ pub async fn messages_are_newest_first_and_bounded(stores: &Stores) {
 /// Messages stay inside their project and with their phone.
 pub async fn messages_stay_inside_project_and_phone(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    let line = scene.make.line(scene.project, KeyMode::Test);
-    let other = Line { project: scene.another().await, ..line.clone() };
-    let stranger = scene.make.line(scene.project, KeyMode::Test);
+    let line = scene.make.line(scene.project.in_mode(KeyMode::Test));
+    let other = Line { world: scene.another().await.in_mode(line.world.mode), ..line.clone() };
+    let stranger = scene.make.line(scene.project.in_mode(KeyMode::Test));
     for line in [&line, &other, &stranger] {
         let message = scene.deposit(line, 0, Channel::Whatsapp).await;
-        assert_eq!(stores.inbox.messages(line.project, line.index, 9).await.unwrap(), [message]);
+        assert_eq!(
+            stores.inbox.messages(line.world.project, line.index, 9).await.unwrap(),
+            [message]
+        );
     }
     assert_eq!(stores.inbox.messages(scene.project, line.index, 9).await.unwrap().len(), 1);
 }
@@ -56,8 +59,9 @@ pub async fn messages_stay_inside_project_and_phone(stores: &Stores) {
 /// the number of its request; nothing of another project.
 pub async fn the_inbox_of_a_project_is_newest_first_and_bounded(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    let lines = [(); 2].map(|()| scene.make.line(scene.project, KeyMode::Test));
-    let other = Line { project: scene.another().await, ..lines[0].clone() };
+    let lines = [(); 2].map(|()| scene.make.line(scene.project.in_mode(KeyMode::Test)));
+    let other =
+        Line { world: scene.another().await.in_mode(lines[0].world.mode), ..lines[0].clone() };
     assert_eq!(stores.inbox.newest(scene.project, 9).await.unwrap(), []);
     let mut landed = Vec::new();
     // The last three of one instant.
@@ -70,13 +74,13 @@ pub async fn the_inbox_of_a_project_is_newest_first_and_bounded(stores: &Stores)
     let newest = |limit| stores.inbox.newest(scene.project, limit);
     assert_eq!(newest(9).await.unwrap(), landed);
     assert_eq!(newest(2).await.unwrap(), landed[..2]);
-    assert_eq!(stores.inbox.newest(other.project, 9).await.unwrap().len(), 5);
+    assert_eq!(stores.inbox.newest(other.world.project, 9).await.unwrap().len(), 5);
 }
 
 /// A message about a request that was erased meanwhile is dropped.
 pub async fn a_message_about_a_request_that_is_gone_is_dropped(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    let line = scene.make.line(scene.project, KeyMode::Test);
+    let line = scene.make.line(scene.project.in_mode(KeyMode::Test));
     let message = scene.make.message(&scene.make.otp(&line), START);
     stores.inbox.deposit(scene.project, message).await.unwrap();
     assert_eq!(stores.inbox.messages(scene.project, line.index, 9).await.unwrap(), []);
@@ -85,7 +89,7 @@ pub async fn a_message_about_a_request_that_is_gone_is_dropped(stores: &Stores) 
 /// Fresh: a message goes with its request.
 pub async fn a_sweep_takes_messages_along(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    let line = scene.make.line(scene.project, KeyMode::Test);
+    let line = scene.make.line(scene.project.in_mode(KeyMode::Test));
     scene.deposit(&line, 0, Channel::Whatsapp).await;
     let kept = scene.deposit(&line, 1, Channel::Sms).await;
     assert_eq!(stores.otps.sweep(START + seconds(1), START).await.unwrap(), 1);

@@ -75,9 +75,9 @@ pub async fn queues_tell_what_waits(stores: &Stores) {
         stores.events.add_endpoint(scene.make.endpoint(scene.project)).await.unwrap();
         for age in 0..events {
             let subject = Subject::Session { session: scene.make.id(), identity: scene.make.id() };
-            let (project, mode, kind) = (scene.project, KeyMode::Live, EventKind::SessionRevoked);
-            let at = START + MS * age + if project == other.project { MS * 7 } else { MS };
-            stores.events.record(Event { project, mode, kind, subject, at }).await.unwrap();
+            let (world, kind) = (scene.project.in_mode(KeyMode::Live), EventKind::SessionRevoked);
+            let at = START + MS * age + if world.project == other.project { MS * 7 } else { MS };
+            stores.events.record(Event { world, kind, subject, at }).await.unwrap();
         }
     }
     let later = START + seconds(1);

@@ -74,7 +74,7 @@ async fn answers(stores: &Stores, otp: &Otp, receipt: &Receipt) {
     let provider_ref = Some(receipt.provider_ref.clone());
     let report = Report::Accepted { provider_ref, awaits_receipt: true };
     let report = make.send_report(otp.delivery.attempts[0].id, report);
-    let reported = stores.logins.report(Reported::Id(otp.project, otp.id), report, START);
+    let reported = stores.logins.report(Reported::Id(otp.world.project, otp.id), report, START);
     assert!(reported.await.unwrap().is_some());
 }
 

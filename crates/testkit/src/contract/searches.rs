@@ -27,7 +27,7 @@ impl<'stores> Searcher<'stores> {
     }
 
     fn number(&self) -> BlindIndex {
-        self.make.line(self.project, KeyMode::Live).index
+        self.make.line(self.project.in_mode(KeyMode::Live)).index
     }
 
     fn search(&self, number: BlindIndex, now: Timestamp) -> PhoneSearch {

@@ -3,7 +3,7 @@
 use crate::scene::{Scene, stored_session};
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds};
 use dwar_event::Room;
-use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
+use dwar_kernel::{IdentityId, KeyMode, ProjectMode, SessionId, Timestamp};
 use dwar_login::NewSend;
 use dwar_otp::idempotency::{Beginning, Lifetimes};
 use dwar_otp::{GuessPolicy, Otp, Report, TestQuota};
@@ -27,14 +27,14 @@ impl Scene {
     }
 
     fn tester(&self) -> Line {
-        self.make.line(self.project, KeyMode::Test)
+        self.make.line(self.project.in_mode(KeyMode::Test))
     }
 
     /// A request of a phone of its own for each instant, in this order.
-    async fn asks(&self, project: ProjectId, mode: KeyMode, at: &[Timestamp]) -> Vec<Otp> {
+    async fn asks(&self, world: ProjectMode, at: &[Timestamp]) -> Vec<Otp> {
         let mut made = Vec::new();
         for at in at {
-            let line = self.make.line(project, mode);
+            let line = self.make.line(world);
             made.push(self.issue(self.make.otp_with(&line, CODE, *at)).await);
         }
         made
@@ -44,7 +44,7 @@ impl Scene {
     async fn left(&self, otps: &[Otp]) -> Vec<bool> {
         let mut left = Vec::new();
         for otp in otps {
-            let found = self.stores.otps.find(otp.project, otp.mode, otp.id).await.unwrap();
+            let found = self.stores.otps.find(otp.world, otp.id).await.unwrap();
             left.push(found.is_some());
         }
         left
@@ -58,12 +58,12 @@ impl Scene {
     }
 
     async fn recalls(&self, line: &Line, identity: IdentityId) -> bool {
-        let found = self.stores.identities.find(line.project, line.mode, identity).await;
+        let found = self.stores.identities.find(line.world, identity).await;
         found.unwrap().is_some()
     }
 
     async fn is_logged_in(&self, line: &Line, session: SessionId) -> bool {
-        stored_session(&self.stores, (line.project, line.mode), session).await.is_some()
+        stored_session(&self.stores, line.world, session).await.is_some()
     }
 }
 
@@ -75,7 +75,9 @@ fn at(second: u64) -> Timestamp {
 pub async fn trim_keeps_the_newest_requests(stores: &Stores) {
     let scene = Scene::open(stores).await;
     // Not in the order of their age.
-    let made = scene.asks(scene.project, KeyMode::Test, &[at(3), at(0), at(4), at(1), at(2)]).await;
+    let made = scene
+        .asks(scene.project.in_mode(KeyMode::Test), &[at(3), at(0), at(4), at(1), at(2)])
+        .await;
     assert_eq!(scene.trim(TestQuota { kept: 5, ..THREE }, LATER).await, 0);
     assert_eq!(scene.left(&made).await, [true; 5]);
     assert_eq!(scene.trim(TestQuota { kept: 4, ..THREE }, LATER).await, 2);
@@ -92,7 +94,7 @@ pub async fn trim_never_drops_a_live_code(stores: &Stores) {
     let none = TestQuota { kept: 0, ..THREE };
     let line = scene.tester();
     let live = scene.issue(scene.make.otp_with(&line, CODE, START)).await;
-    let mut made = scene.asks(scene.project, KeyMode::Test, &[at(0), at(1), at(2)]).await;
+    let mut made = scene.asks(scene.project.in_mode(KeyMode::Test), &[at(0), at(1), at(2)]).await;
     made.push(live.clone());
     assert_eq!(scene.trim(none, START + LIFETIME - MS).await, 0);
     assert_eq!(scene.left(&made).await, [true; 4]);
@@ -106,7 +108,7 @@ pub async fn trim_never_drops_a_live_code(stores: &Stores) {
 /// With a request go its attempts and its messages; those of the others stay.
 pub async fn trim_takes_attempts_and_messages_along(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    let made = scene.asks(scene.project, KeyMode::Test, &[at(0), at(1)]).await;
+    let made = scene.asks(scene.project.in_mode(KeyMode::Test), &[at(0), at(1)]).await;
     for (number, otp) in made.iter().enumerate() {
         let message = scene.make.message(otp, otp.created_at);
         stores.inbox.deposit(scene.project, message).await.unwrap();
@@ -131,9 +133,9 @@ pub async fn trim_stays_inside_test_mode_and_each_project(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let other = scene.another().await;
     let times = [at(0), at(1), at(2), at(3), at(4)];
-    let live = scene.asks(scene.project, KeyMode::Live, &times).await;
-    let others = scene.asks(other, KeyMode::Test, &times[..3]).await;
-    let own = scene.asks(scene.project, KeyMode::Test, &times).await;
+    let live = scene.asks(scene.project.in_mode(KeyMode::Live), &times).await;
+    let others = scene.asks(other.in_mode(KeyMode::Test), &times[..3]).await;
+    let own = scene.asks(scene.project.in_mode(KeyMode::Test), &times).await;
     let mut sessions = Vec::new();
     for time in times {
         let line = scene.line();
@@ -224,9 +226,9 @@ pub async fn trim_drops_counts_of_test_guesses(stores: &Stores) {
     for (line, counted) in [(scene.tester(), 0), (scene.line(), 1)] {
         scene.issued(&line).await;
         scene.judge(&line, WRONG_CODE, GuessPolicy::OFF, START).await;
-        let Line { project, mode, index, .. } = line;
+        let Line { world, index, .. } = line;
         assert_eq!(scene.trim(THREE, START).await, 0);
-        let left = stores.otps.forget_guesses(project, mode, index).await.unwrap();
+        let left = stores.otps.forget_guesses(world, index).await.unwrap();
         assert_eq!(left.map_or(0, |left| left.wrong), counted);
     }
 }
@@ -235,7 +237,7 @@ pub async fn trim_drops_counts_of_test_guesses(stores: &Stores) {
 pub async fn trims_at_once_drop_what_one_would(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let times: Vec<_> = (0..620).map(at).collect();
-    let made = scene.asks(scene.project, KeyMode::Test, &times).await;
+    let made = scene.asks(scene.project.in_mode(KeyMode::Test), &times).await;
     let dropped = race(4, |_| {
         let store = Arc::clone(&stores.test_quota);
         async move { store.trim(TestQuota { kept: 20, ..THREE }, LATER).await.unwrap() }

@@ -245,7 +245,7 @@ impl Stage {
         let report_on = async |otp: &Otp, report, hops| {
             let mut report = make.send_report(otp.delivery.attempts[0].id, report);
             report.route.hops.truncate(hops);
-            let request = Reported::Id(otp.project, otp.id);
+            let request = Reported::Id(otp.world.project, otp.id);
             logins.report(request, report, NOW).await.map(drop)
         };
         let stop_at_one = GuessPolicy {
@@ -281,16 +281,18 @@ impl Stage {
 
     async fn on_the_sends(&self, step: PortCall) -> Result<(), StoreError> {
         let Scene { stores, make, .. } = &*self.scene;
-        let Line { project, mode, index, .. } = self.line;
+        let Line { world, index, .. } = self.line;
         let (otps, sends) = (&stores.otps, &stores.sends);
         let later = NOW + seconds(1);
         match step {
-            PortCall::ForgetGuesses => otps.forget_guesses(project, mode, index).await.map(drop),
+            PortCall::ForgetGuesses => otps.forget_guesses(world, index).await.map(drop),
             PortCall::ClaimDueCodes => {
                 otps.claim_due(NOW + minutes(1), seconds(30), 100).await.map(drop)
             }
             PortCall::SweepCodes => otps.sweep(later, later).await.map(drop),
-            PortCall::Deposit => stores.inbox.deposit(project, make.message(&self.otp, NOW)).await,
+            PortCall::Deposit => {
+                stores.inbox.deposit(world.project, make.message(&self.otp, NOW)).await
+            }
             PortCall::Forgive => sends.forgive(self.line.send_key(), self.otp.id).await,
             _ => sends.sweep(later).await.map(drop),
         }
@@ -298,11 +300,11 @@ impl Stage {
 
     async fn on_the_identity(&self, step: PortCall) -> Result<(), StoreError> {
         let Scene { stores, make, .. } = &*self.scene;
-        let Line { project, mode, .. } = self.line;
+        let Line { world, .. } = self.line;
         let Session { identity, access, .. } = self.session;
         let (identities, sessions) = (&stores.identities, &stores.sessions);
         match step {
-            PortCall::Erase => identities.erase(project, mode, identity, NOW).await.map(drop),
+            PortCall::Erase => identities.erase(world, identity, NOW).await.map(drop),
             PortCall::Rotate => {
                 let (presented, next) =
                     (make.presented(&self.session), make.successor(&self.session, NOW));
@@ -400,9 +402,8 @@ impl Stage {
                 stores.calls.resend(project, endpoint, event, now).await.map(drop)
             }
             PortCall::AddressEvent => {
-                let (mode, kind) = (KeyMode::Live, EventKind::WebhookTest);
-                let test =
-                    Event { project, mode, kind, subject: Subject::Test { endpoint }, at: NOW };
+                let (world, kind) = (project.in_mode(KeyMode::Live), EventKind::WebhookTest);
+                let test = Event { world, kind, subject: Subject::Test { endpoint }, at: NOW };
                 stores.calls.address(test, endpoint, NOW).await.map(drop)
             }
             PortCall::TrimCalls => stores.calls.trim_calls(endpoint, 0).await.map(drop),

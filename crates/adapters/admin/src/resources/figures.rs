@@ -103,7 +103,7 @@ async fn show(at: ProjectRequest, query: FiguresQuery, _: Nothing) -> Answered<F
     let period = word("period", query.period.as_deref(), Period::from_word)?;
     let (mode, period) = (mode.unwrap_or(KeyMode::Live), period.unwrap_or(Period::Day));
     let now = at.api.tools.now();
-    let found = at.api.manage.figures.overview(&at.by, (at.project, mode), period).await?;
+    let found = at.api.manage.figures.overview(&at.by, at.project.in_mode(mode), period).await?;
     let overview = found.overview;
     let point = |(began, counts)| FigurePoint { began_at: instant(began), counts: view(&counts) };
     let route = |route: Route| FigureRoute {

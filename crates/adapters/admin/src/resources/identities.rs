@@ -68,20 +68,20 @@ struct ErasedIdentity {
 
 async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<Identity> {
     let (mode, identity) = (at.part("mode")?, at.part("identity")?);
-    let found = at.api.manage.identities.show(&at.by, (at.project, mode), identity).await?;
+    let found = at.api.manage.identities.show(&at.by, at.project.in_mode(mode), identity).await?;
     let phone = found.phone.to_string();
     Ok(view(&found, mode, phone))
 }
 
 async fn find(at: ProjectRequest, _: Nothing, body: PhoneToFind) -> Answered<Identity> {
     let (mode, Parsed(phone)) = (at.part("mode")?, body.phone);
-    let found = at.api.manage.identities.find(&at.by, (at.project, mode), &phone).await?;
+    let found = at.api.manage.identities.find(&at.by, at.project.in_mode(mode), &phone).await?;
     Ok(view(&found, mode, found.phone.e164()))
 }
 
 async fn erase(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<ErasedIdentity> {
     let (mode, identity) = (at.part("mode")?, at.part("identity")?);
-    let erased = at.api.manage.identities.erase(&at.by, (at.project, mode), identity).await?;
+    let erased = at.api.manage.identities.erase(&at.by, at.project.in_mode(mode), identity).await?;
     Ok(ErasedIdentity {
         identity_id: id(identity),
         erased: true,

@@ -4,7 +4,7 @@ use crate::endpoint::body::Nothing;
 use crate::endpoint::operation::{Operation, delete, get};
 use crate::endpoint::query::{Paging, limit, place};
 use crate::views::{Page, id, instant};
-use dwar_kernel::{IdentityId, KeyMode, ProjectId, SessionId, Timestamp};
+use dwar_kernel::{IdentityId, ProjectMode, SessionId, Timestamp};
 use dwar_operator::Command;
 use dwar_session::{Session, SessionCursor};
 use serde::Serialize;
@@ -86,8 +86,8 @@ async fn end_one(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<EndedSe
     Ok(EndedSessions { identity_id: id(identity), sessions_ended: 1 })
 }
 
-fn whose(at: &ProjectRequest) -> Answered<((ProjectId, KeyMode), IdentityId)> {
-    Ok(((at.project, at.part("mode")?), at.part("identity")?))
+fn whose(at: &ProjectRequest) -> Answered<(ProjectMode, IdentityId)> {
+    Ok((at.project.in_mode(at.part("mode")?), at.part("identity")?))
 }
 
 fn cursor(session: &Session) -> String {

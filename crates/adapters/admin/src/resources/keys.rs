@@ -41,6 +41,7 @@ async fn list(at: ProjectRequest, paging: Paging, _: Nothing) -> Answered<Page<K
 async fn regenerate(at: ProjectRequest, _: Nothing, body: Replacement) -> Answered<NewKey> {
     let (mode, Parsed(replaced)): (KeyMode, _) = (at.part("mode")?, body.replaces);
     let projects = &at.api.manage.projects;
-    let key = projects.regenerate_key(&at.by, at.project, mode, Some(replaced)).await?;
-    Ok(NewKey::new(at.project, mode, &key))
+    let world = at.project.in_mode(mode);
+    let key = projects.regenerate_key(&at.by, world, Some(replaced)).await?;
+    Ok(NewKey::new(world, &key))
 }

@@ -175,7 +175,7 @@ async fn search(
     body: PhoneToSearch,
 ) -> Answered<Limited<PhoneStory>> {
     let (Parsed(phone), mode) = (body.phone, body.mode.map_or(KeyMode::Live, |Parsed(mode)| mode));
-    let world = (at.project, mode);
+    let world = at.project.in_mode(mode);
     let (timeline, left) = at.api.manage.activity.search(&at.by, world, &phone).await?;
     let now = at.api.tools.now();
     Ok(Limited { body: story(mode, &phone, timeline), left, now })
@@ -232,7 +232,7 @@ fn view(line: RequestLine) -> Request {
 fn count(refused: &RefusedSends) -> RefusedCount {
     let (sentence, advice) = explain::refusal(refused.reason, None);
     RefusedCount {
-        mode: id(refused.mode),
+        mode: id(refused.world.mode),
         reason: id(refused.reason),
         count: refused.count,
         sentence,

@@ -53,7 +53,7 @@ impl From<&Kept> for Hook {
         Self {
             hook_id: id(hook.id),
             kind: id(hook.kind),
-            mode: id(hook.mode),
+            mode: id(hook.world.mode),
             expires_in: hook.lifetime.as_secs(),
             path: format!("/hooks/{}", hook.id),
             created_at: instant(hook.created_at),

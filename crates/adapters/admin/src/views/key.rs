@@ -1,5 +1,5 @@
 use super::{id, instant};
-use dwar_kernel::{KeyMode, ProjectId};
+use dwar_kernel::ProjectMode;
 use dwar_project::{ApiKey, KeyRecord};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -51,7 +51,7 @@ impl From<&KeyRecord> for Key {
 
 impl NewKey {
     /// The key that a project has in this mode from now on.
-    pub fn new(project: ProjectId, mode: KeyMode, key: &ApiKey) -> Self {
-        Self { project_id: id(project), mode: id(mode), key: key.expose().to_owned() }
+    pub fn new(world: ProjectMode, key: &ApiKey) -> Self {
+        Self { project_id: id(world.project), mode: id(world.mode), key: key.expose().to_owned() }
     }
 }

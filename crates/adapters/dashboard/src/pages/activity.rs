@@ -56,7 +56,7 @@ pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<FilterFor
     let page =
         visit.console.manage.activity.requests(&visit.by, project.id, &filter, before).await?;
     let mut refused = visit.console.manage.activity.refused_lately(&visit.by, project.id).await?;
-    refused.retain(|it| it.mode == visit.mode);
+    refused.retain(|it| it.world.mode == visit.mode);
     let is_live = before.is_none() && filter == all_of(visit.mode);
     let content = html! {
         div.stack {
@@ -84,7 +84,7 @@ pub(crate) async fn live(
     let last = request.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let last = last.unwrap_or(&after.after).parse::<OtpId>().ok();
     let watcher = (visit.present.operator.id, visit.token().to_owned());
-    let world = (project.id, visit.mode);
+    let world = project.id.in_mode(visit.mode);
     let events = visit.console.live.requests(watcher, world, last, row)?;
     Ok(stream(events))
 }
@@ -139,7 +139,7 @@ pub(super) async fn show_number(
     phone: &Phone,
 ) -> Page {
     let activity = &visit.console.manage.activity;
-    let (told, left) = activity.search(&visit.by, (project.id, mode), phone).await?;
+    let (told, left) = activity.search(&visit.by, project.id.in_mode(mode), phone).await?;
     show_story(visit, project, (mode, phone), told, left.map(Above::Left)).await
 }
 

@@ -88,7 +88,7 @@ async fn again(
     above: Above<'_>,
 ) -> Page {
     let activity = &visit.console.manage.activity;
-    let told = activity.timeline(&visit.by, (project.id, mode), phone).await?;
+    let told = activity.timeline(&visit.by, project.id.in_mode(mode), phone).await?;
     show_story(visit, project, (mode, phone), told, Some(above)).await
 }
 
@@ -105,7 +105,12 @@ pub(super) async fn show_story(
     let hidden = [("mode", mode.as_str()), ("number", number.as_str())];
     let identity = match visit.may(project, Command::ShowIdentity) {
         true => {
-            visit.console.manage.identities.of_phone(&visit.by, (project.id, mode), phone).await?
+            visit
+                .console
+                .manage
+                .identities
+                .of_phone(&visit.by, project.id.in_mode(mode), phone)
+                .await?
         }
         false => None,
     };

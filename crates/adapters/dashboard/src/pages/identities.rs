@@ -16,7 +16,7 @@ use serde::Deserialize;
 /// `GET /p/{project}/identities`.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::FindIdentity).await?;
-    let world = (project.id, visit.mode);
+    let world = project.id.in_mode(visit.mode);
     let latest = visit.console.manage.identities.latest(&visit.by, world).await?;
     page(&visit, &project, visit.mode, StatusCode::OK, &list(&project, visit.mode, &latest))
 }
@@ -72,7 +72,7 @@ pub(crate) async fn look_up(posted: Posted<LookUpForm>, path: Path<String>) -> P
     let project = visit.project(&path, Command::FindIdentity).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let wanted = form.wanted.trim();
-    let (finder, world) = (&visit.console.manage.identities, (project.id, mode));
+    let (finder, world) = (&visit.console.manage.identities, project.id.in_mode(mode));
     let found = match (wanted.replace([' ', '-'], "").parse::<Phone>(), wanted.parse()) {
         (Ok(phone), _) => {
             finder.find(&visit.by, world, &phone).await.map(|it| (it.phone.e164(), it))
@@ -110,7 +110,8 @@ pub(crate) async fn erase(posted: Posted<EraseForm>, path: Path<String>) -> Page
         return page(&visit, &project, mode, StatusCode::UNPROCESSABLE_ENTITY, &below);
     }
     let id = form.id.parse().map_err(|_| Refusal::NotFound)?;
-    let erased = visit.console.manage.identities.erase(&visit.by, (project.id, mode), id).await?;
+    let erased =
+        visit.console.manage.identities.erase(&visit.by, project.id.in_mode(mode), id).await?;
     let below = notice("good", &format!("{} {}", texts::ERASED, erased.sessions_revoked));
     page(&visit, &project, mode, StatusCode::OK, &below)
 }

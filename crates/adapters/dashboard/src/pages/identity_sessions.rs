@@ -74,7 +74,8 @@ pub(crate) struct EndForm {
 pub(crate) async fn end(posted: Posted<EndForm>, whose: Whose) -> Page {
     let Posted { visit, form } = posted;
     let owner = Owner::of(&visit, &whose, Command::EndSessions).await?;
-    let (world, sessions) = ((owner.project.id, owner.mode), &visit.console.manage.identities);
+    let (world, sessions) =
+        (owner.project.id.in_mode(owner.mode), &visit.console.manage.identities);
     let ended = if !form.session.is_empty() {
         let session = form.session.parse().map_err(|_| Refusal::NotFound)?;
         sessions.end_session(&visit.by, world, owner.identity, session).await?;
@@ -101,7 +102,7 @@ async fn page(
         let at = read_instant(from.at.as_ref()?)?;
         Some(SessionCursor { at, session: from.session.as_ref()?.parse().ok()? })
     };
-    let world = (owner.project.id, owner.mode);
+    let world = owner.project.id.in_mode(owner.mode);
     let list = &visit.console.manage.identities;
     let sessions = list.sessions(&visit.by, world, owner.identity, after(from), LINES).await?;
     let may = visit.may(&owner.project, Command::EndSessions);

@@ -38,7 +38,7 @@ pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String
         return page(&visit, &project, status, &notice("bad", texts::WRONG_WORD)).await;
     }
     let projects = &visit.console.manage.projects;
-    match projects.regenerate_key(&visit.by, project.id, mode, Some(replaces)).await {
+    match projects.regenerate_key(&visit.by, project.id.in_mode(mode), Some(replaces)).await {
         Ok(key) => page(&visit, &project, StatusCode::OK, &fresh(&key)).await,
         Err(ManageError::Conflict(_)) => {
             let status = StatusCode::CONFLICT;

@@ -34,7 +34,7 @@ struct View<'a> {
 pub(crate) async fn show(visit: Visit, path: Path<String>, query: Query<OverviewQuery>) -> Page {
     let project = visit.project(&path, Command::ShowFigures).await?;
     let period = query.period.as_deref().and_then(Period::from_word).unwrap_or(Period::Day);
-    let world = (project.id, visit.mode);
+    let world = project.id.in_mode(visit.mode);
     let figures = visit.console.manage.figures.overview(&visit.by, world, period).await?;
     let steps = visit.console.manage.first_steps.of(&visit.by, &project).await?;
     let view = View { visit: &visit, project: &project, period };

@@ -151,7 +151,7 @@ fn row(visit: &Visit, project: &Project, hook: &Hook) -> Markup {
     html! {
         li.stack {
             div {
-                strong { (texts::system(hook.kind)) } ", " (hook.mode) ", "
+                strong { (texts::system(hook.kind)) } ", " (hook.world.mode) ", "
                 (texts::CODES_WORK) " " (hook.lifetime.as_secs()) " " (texts::SECONDS)
             }
             div { code.wrap-anywhere { (address(visit, hook)) } }

@@ -10,8 +10,8 @@ pub const NATIONAL: &str = "9811223344";
 
 fn line_of(house: &House, project: ProjectId) -> Line {
     let phone: dwar_kernel::Phone = NATIONAL.parse().unwrap();
-    let index = house.parts.tools.vault.phone_index(project, KeyMode::Live, &phone);
-    Line { project, mode: KeyMode::Live, phone, index }
+    let index = house.parts.tools.vault.phone_index(project.in_mode(KeyMode::Live), &phone);
+    Line { world: project.in_mode(KeyMode::Live), phone, index }
 }
 
 /// A code that WhatsApp refused and no SMS carried, and two sends that the limit refused.
@@ -21,15 +21,14 @@ pub async fn failed_send(house: &House, project: ProjectId) -> (Line, dwar_kerne
     let stores = &house.parts.stores;
     make.issue(&*stores.logins, otp.clone()).await;
     for reason in [Reason::NotOnChannel, Reason::Blocked] {
-        let found = stores.otps.find(project, line.mode, otp.id).await.unwrap().unwrap();
+        let found = stores.otps.find(line.world, otp.id).await.unwrap().unwrap();
         let last = found.delivery.attempts.last().unwrap().id;
         let of = Reported::Id(project, otp.id);
         let report = make.send_report(last, Report::Failed(reason));
         stores.logins.report(of, report, START).await.unwrap();
     }
     let refused = RefusedSends {
-        project,
-        mode: line.mode,
+        world: line.world,
         phone: Some(line.index),
         reason: Refusal::Limit,
         minute: RefusedSends::minute_of(START),
@@ -199,7 +198,7 @@ async fn a_stream_goes_on_where_it_was_cut_and_says_when_it_cannot() {
     let mut issued = Vec::new();
     for number in 0..3_u64 {
         let at = START + seconds(number);
-        let mut otp = make.otp_with(&make.line(house.project, KeyMode::Live), CODE, at);
+        let mut otp = make.otp_with(&make.line(house.project.in_mode(KeyMode::Live)), CODE, at);
         otp.id = dwar_kernel::OtpId::new(at, &make.entropy);
         issued.push(otp.id);
         make.issue(&*house.parts.stores.logins, otp).await;
@@ -211,7 +210,7 @@ async fn a_stream_goes_on_where_it_was_cut_and_says_when_it_cannot() {
     assert!(news.contains(&format!("id: {}\n", issued[2])), "{news}");
     for number in 0..60_u64 {
         let at = START + minutes(1) + seconds(number);
-        let mut otp = make.otp_with(&make.line(house.project, KeyMode::Live), CODE, at);
+        let mut otp = make.otp_with(&make.line(house.project.in_mode(KeyMode::Live)), CODE, at);
         otp.id = dwar_kernel::OtpId::new(at, &make.entropy);
         make.issue(&*house.parts.stores.logins, otp).await;
     }

@@ -16,7 +16,7 @@ impl House {
     /// A send that was charged a quarter of a rupee.
     async fn charged(&self) -> OtpId {
         let (make, stores) = (Fixtures::random(), &self.parts.stores);
-        let otp = make.otp(&make.line(self.project, KeyMode::Live));
+        let otp = make.otp(&make.line(self.project.in_mode(KeyMode::Live)));
         let (send, entries) = (otp.id, [make.id(), make.id()]);
         assert!(make.hold(&*stores.logins, otp, Paise(40)).await);
         let spent = Settlement::Capture(Paise(25));

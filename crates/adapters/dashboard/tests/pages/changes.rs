@@ -107,8 +107,8 @@ async fn an_identity_is_found_by_number_masked_by_id_and_erased_by_a_typed_word(
     let house = House::new().await;
     let member = house.with_role(Role::Member).await;
     let phone: Phone = "9876543210".parse().unwrap();
-    let index = house.parts.tools.vault.phone_index(house.project, KeyMode::Live, &phone);
-    let line = Line { project: house.project, mode: KeyMode::Live, phone, index };
+    let index = house.parts.tools.vault.phone_index(house.project.in_mode(KeyMode::Live), &phone);
+    let line = Line { world: house.project.in_mode(KeyMode::Live), phone, index };
     let make = Fixtures::seeded(3);
     let login = make.login(&line);
     let id = make.log_in(&*house.parts.stores.logins, &line, login).await.to_string();

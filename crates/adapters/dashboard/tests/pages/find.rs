@@ -18,7 +18,7 @@ async fn pages_and_projects_are_found_by_name_and_things_by_id() {
     let house = House::new().await;
     let (owner, make) = (house.owner().await, Fixtures::random());
     let (_, otp) = failed_send(&house, house.project).await;
-    let line = make.line(house.project, KeyMode::Test);
+    let line = make.line(house.project.in_mode(KeyMode::Test));
     let login = make.login(&line);
     let identity = make.log_in(&*house.parts.stores.logins, &line, login).await;
     let by = By::command_line();

@@ -16,7 +16,7 @@ async fn done(viewer: &Browser<'_>) -> usize {
 }
 
 async fn verify_one(house: &House, mode: KeyMode) {
-    let (make, line) = (Fixtures::random(), Fixtures::random().line(house.project, mode));
+    let (make, line) = (Fixtures::random(), Fixtures::random().line(house.project.in_mode(mode)));
     let logins = &*house.parts.stores.logins;
     make.issue(logins, make.otp(&line)).await;
     make.judge(logins, &line, CODE, GuessPolicy::OFF, START + seconds(8)).await;

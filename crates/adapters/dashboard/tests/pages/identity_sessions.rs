@@ -9,7 +9,7 @@ impl House {
     /// Two sessions of one identity, and the address of their page.
     pub async fn two_sessions(&self) -> ([Session; 2], String) {
         let make = Fixtures::seeded(7);
-        let line = make.line(self.project, KeyMode::Live);
+        let line = make.line(self.project.in_mode(KeyMode::Live));
         let logins = [make.login(&line), make.login(&line)];
         let mut sessions = logins.clone().map(|login| login.session);
         for (session, login) in sessions.iter_mut().zip(logins) {
@@ -21,8 +21,8 @@ impl House {
 
     fn line(&self, make: &Fixtures, mode: KeyMode, number: &str) -> Line {
         let phone: Phone = number.parse().unwrap();
-        let index = self.parts.tools.vault.phone_index(self.project, mode, &phone);
-        Line { phone, index, ..make.line(self.project, mode) }
+        let index = self.parts.tools.vault.phone_index(self.project.in_mode(mode), &phone);
+        Line { phone, index, ..make.line(self.project.in_mode(mode)) }
     }
 
     /// A phone that gave the right code: its identity, and the request.
@@ -37,7 +37,7 @@ impl House {
 
     pub async fn alive(&self, of: &Session) -> Vec<bool> {
         let list = &self.parts.stores.identity_sessions;
-        let list = list.of_identity(of.project, of.mode, of.identity, None, 100).await.unwrap();
+        let list = list.of_identity(of.world, of.identity, None, 100).await.unwrap();
         let now = self.parts.tools.now();
         list.iter().map(|session| session.is_alive(now)).collect()
     }

@@ -9,15 +9,14 @@ use dwar_testkit::{CODE, Fixtures, Line, seconds};
 /// A message to a number, on record as a test key leaves it.
 async fn land(house: &House, make: &Fixtures, number: &str, text: &str) -> String {
     let (vault, at) = (&house.parts.tools.vault, house.now());
-    let line = make.line(house.project, KeyMode::Test);
+    let line = make.line(house.project.in_mode(KeyMode::Test));
     let line = Line { phone: number.parse::<Phone>().unwrap(), ..line };
     let mut otp = make.otp_with(&line, CODE, at);
     otp.sealed_phone = vault.seal_phone(house.project, &line.phone);
     let message = Message {
         otp: otp.id,
         attempt: make.id(),
-        project: line.project,
-        mode: line.mode,
+        world: line.world,
         channel: Channel::Sms,
         phone: line.phone,
         phone_index: line.index,

@@ -65,8 +65,8 @@ async fn the_switch_leads_back_to_the_page_in_the_other_mode() {
 async fn activity_lists_and_streams_the_requests_of_the_mode_alone() {
     let house = House::new().await;
     let make = Fixtures::random();
-    let live = make.otp(&make.line(house.project, KeyMode::Live));
-    let test = make.otp(&make.line(house.project, KeyMode::Test));
+    let live = make.otp(&make.line(house.project.in_mode(KeyMode::Live)));
+    let test = make.otp(&make.line(house.project.in_mode(KeyMode::Test)));
     for otp in [&live, &test] {
         make.issue(&*house.parts.stores.logins, otp.clone()).await;
     }

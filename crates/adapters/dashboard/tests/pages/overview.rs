@@ -12,10 +12,10 @@ pub async fn with_sends() -> House {
     let (house, make) = (House::new().await, Fixtures::random());
     let logins = &*house.parts.stores.logins;
     for number in 0..3 {
-        let line = make.line(house.project, KeyMode::Live);
+        let line = make.line(house.project.in_mode(KeyMode::Live));
         let otp = make.issue(logins, make.otp(&line)).await;
         if number < 2 {
-            let (request, now) = (Reported::Id(otp.project, otp.id), START + seconds(1));
+            let (request, now) = (Reported::Id(otp.world.project, otp.id), START + seconds(1));
             make.report(logins, request, &otp, Report::Delivered, now).await;
         }
         if number == 0 {
@@ -69,9 +69,9 @@ async fn a_percentage_needs_cases_and_deliveries_need_receipts() {
     let (house, make) = (House::new().await, Fixtures::random());
     let logins = &*house.parts.stores.logins;
     for number in 0..40 {
-        let line = make.line(house.project, KeyMode::Live);
+        let line = make.line(house.project.in_mode(KeyMode::Live));
         let otp = make.issue(logins, make.otp(&line)).await;
-        let request = Reported::Id(otp.project, otp.id);
+        let request = Reported::Id(otp.world.project, otp.id);
         let outcome = Report::Accepted { provider_ref: None, awaits_receipt: false };
         if number < 30 {
             make.report(logins, request, &otp, outcome, START).await;

@@ -114,7 +114,7 @@ async fn the_statement_tells_relayed_codes_from_others() {
     let house = House::new().await;
     let viewer = house.with_role(Role::Viewer).await;
     let (make, logins) = (Fixtures::random(), &*house.parts.stores.logins);
-    let otp = || make.otp(&make.line(house.project, KeyMode::Live));
+    let otp = || make.otp(&make.line(house.project.in_mode(KeyMode::Live)));
     let relay = Otp { state: OtpState::Relayed, code: CodeDigest::NONE, ..otp() };
     let (relayed, login) = (relay.id.to_string(), otp());
     let other = login.id.to_string();

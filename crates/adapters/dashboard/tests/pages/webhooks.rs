@@ -15,8 +15,8 @@ pub async fn told(house: &House) -> (Endpoint, String) {
     };
     drop(secret);
     let subject = Subject::Session { session: make.id(), identity: make.id() };
-    let (project, mode, kind) = (house.project, KeyMode::Live, EventKind::SessionRevoked);
-    let event = Event { project, mode, kind, subject, at: START };
+    let (world, kind) = (house.project.in_mode(KeyMode::Live), EventKind::SessionRevoked);
+    let event = Event { world, kind, subject, at: START };
     stores.events.record(event.clone()).await.unwrap();
     let call = make.failed_call(endpoint.id, &event.id(), None);
     assert_eq!(stores.events.failed(call, None).await.unwrap(), None);

@@ -1,6 +1,6 @@
 //! What the tests of every gateway start from.
 
-use dwar_kernel::{BlindIndex, KeyMode};
+use dwar_kernel::{BlindIndex, KeyMode, ProjectMode};
 use dwar_otp::{Channel, Message};
 
 pub const OTP: &str = "01900000-0000-7000-8000-00000000000a";
@@ -13,8 +13,7 @@ pub fn message(mode: KeyMode, channel: Channel, phone: &str) -> Message {
     Message {
         otp: OTP.parse().unwrap(),
         attempt: ATTEMPT.parse().unwrap(),
-        project: PROJECT.parse().unwrap(),
-        mode,
+        world: ProjectMode { project: PROJECT.parse().unwrap(), mode },
         channel,
         phone: phone.parse().unwrap(),
         phone_index: BlindIndex([7; 32]),

@@ -49,7 +49,7 @@ async fn proven(call: &ApiCall) -> Result<HookOrder, ApiError> {
     let whole = WebhookCall { head, body: bytes };
     let opened = call.use_cases()?.receive_hook.open(admitted, &whole).await;
     let order = opened.map_err(|why| refused(call, why.into()))?;
-    call.trail.caller.set(Some((order.caller.project.id, order.caller.mode)));
+    call.trail.caller.set(Some(order.caller.world()));
     call.trail.trace.believe();
     order.phone().into_iter().for_each(|phone| call.concerns(phone));
     Ok(order)

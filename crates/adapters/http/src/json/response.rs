@@ -81,7 +81,7 @@ impl<'a> From<&'a Otp> for CodeStatus<'a> {
         Self {
             otp_id: Text(otp.id),
             status: otp.delivery.status.as_str(),
-            channel: channel(otp.mode, otp.delivery.channel()),
+            channel: channel(otp.world.mode, otp.delivery.channel()),
             created_at: instant(otp.created_at),
             expires_at: instant(otp.expires_at),
             attempts: otp.delivery.attempts.iter().map(Into::into).collect(),

@@ -88,7 +88,7 @@ async fn an_unreadable_path_is_an_invalid_request() {
 #[actix_web::test]
 async fn a_panic_costs_one_request_and_nothing_else() {
     let app = TestApp::with(|ports| {
-        ports.otps.expect_find().returning(|_, _, _| panic!("a bug"));
+        ports.otps.expect_find().returning(|_, _| panic!("a bug"));
         ports.sign_anything();
         ports.logins.expect_redeem().returning(|_, _| panic!("a bug in a task"));
     });
@@ -252,7 +252,7 @@ async fn one_line_per_request_names_the_route_and_nothing_a_client_wrote() {
     start_the_log();
     let app = TestApp::with(|ports| {
         ports.project.identity_lookup = true;
-        ports.otps.expect_find().returning(|_, _, _| panic!("a bug"));
+        ports.otps.expect_find().returning(|_, _| panic!("a bug"));
     });
     app.get("/v1/identity/secret-id?phone=9876543210").await;
     app.send(TestRequest::with_uri("/secret-path").method(Method::from_bytes(b"SECRET").unwrap()))

@@ -15,20 +15,16 @@ fn enabled() -> TestApp {
         let phone = "9876543210".parse().unwrap();
         let identity = Identity {
             id: ports.fixtures.id(),
-            project,
-            mode: KeyMode::Live,
+            world: project.in_mode(KeyMode::Live),
             phone: dwar_kernel::Vault::seal_phone(&ClearVault, project, &phone),
             created_at: START,
             last_verified_at: START + minutes(5),
         };
         let found = identity.clone();
-        ports.identities.expect_find().returning(move |_, _, _| Ok(Some(found.clone())));
-        ports
-            .identities
-            .expect_find_by_phone()
-            .returning(move |_, _, _| Ok(Some(identity.clone())));
+        ports.identities.expect_find().returning(move |_, _| Ok(Some(found.clone())));
+        ports.identities.expect_find_by_phone().returning(move |_, _| Ok(Some(identity.clone())));
         let erased = Erased { sessions_revoked: 2 };
-        ports.identities.expect_erase().returning(move |_, _, _, _| Ok(Some(erased)));
+        ports.identities.expect_erase().returning(move |_, _, _| Ok(Some(erased)));
     })
 }
 

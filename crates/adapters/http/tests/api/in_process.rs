@@ -22,7 +22,7 @@ impl Inside {
             let ids = [ports.fixtures.id(), ports.fixtures.id()];
             let keys = [&ports.live, &ports.test].into_iter().zip(ids);
             let keys: Vec<_> = keys.map(|(key, id)| key.record(id, &ClearVault, START)).collect();
-            let line = ports.fixtures.line(project.id, KeyMode::Test);
+            let line = ports.fixtures.line(project.id.in_mode(KeyMode::Test));
             let session = ports.fixtures.session(&line, ports.fixtures.id());
             let claims = Claims::of(&session);
             ports.signer.expect_verify().returning(move |_, _| Ok(Ok(claims.clone())));

@@ -258,13 +258,13 @@ async fn an_otp_id_that_cannot_be_read_reaches_no_store() {
 
 fn stored(mode: KeyMode) -> TestApp {
     TestApp::with(|ports| {
-        let line = ports.fixtures.line(ports.project.id, mode);
+        let line = ports.fixtures.line(ports.project.id.in_mode(mode));
         let mut otp = ports.fixtures.otp(&line);
         let route = ports.fixtures.route();
         let (first, now) = (otp.delivery.attempts[0].id, otp.created_at + minutes(1));
         let refused = dwar_otp::Report::Failed(Reason::NotOnChannel);
         otp.report(first, refused, &route, ports.fixtures.id(), now);
-        ports.otps.expect_find().returning(move |_, _, _| Ok(Some(otp.clone())));
+        ports.otps.expect_find().returning(move |_, _| Ok(Some(otp.clone())));
     })
 }
 
@@ -282,7 +282,7 @@ async fn status_tells_the_attempts() {
 #[actix_web::test]
 async fn an_unknown_or_malformed_id_is_not_found() {
     let app = TestApp::with(|ports| {
-        ports.otps.expect_find().returning(|_, _, _| Ok(None));
+        ports.otps.expect_find().returning(|_, _| Ok(None));
     });
     for path in [STATUS, "/v1/otp/status/1", "/v1/otp/status/{01920000-0000-7000-8000-0}"] {
         let reply = app.get(path).await;

@@ -109,8 +109,7 @@ impl Ports {
         self.sessions.expect_seek().returning(move |digest, named| {
             let found = |caller: Caller| Sought {
                 key: caller.key,
-                project: caller.project.id,
-                mode: caller.mode,
+                world: caller.world(),
                 own_claims: None,
                 session: session.clone().filter(|known| named == Some(known.id)),
             };

@@ -13,8 +13,7 @@ fn with_a_message() -> TestApp {
         let message = Message {
             otp: ports.fixtures.id(),
             attempt: ports.fixtures.id(),
-            project: ports.project.id,
-            mode: KeyMode::Test,
+            world: ports.project.id.in_mode(KeyMode::Test),
             channel: Channel::Whatsapp,
             phone_index: dwar_kernel::BlindIndex([0; 32]),
             phone,

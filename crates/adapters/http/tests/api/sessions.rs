@@ -11,8 +11,8 @@ fn open(known: bool) -> (TestApp, String) {
     let mut refresh = String::new();
     let app = TestApp::with(|ports| {
         let session = session(&ports.fixtures, ports.project.id);
-        let Session { project, mode, id, .. } = session;
-        let id = RefreshTokenId { project, mode, session: id, generation: 0 };
+        let Session { world, id, .. } = session;
+        let id = RefreshTokenId { world, session: id, generation: 0 };
         let fixtures = &ports.fixtures;
         let token = RefreshToken::generate(id, &fixtures.vault, &fixtures.entropy);
         refresh = format!(r#"{{"refresh_token":"{}"}}"#, token.expose());
@@ -30,7 +30,7 @@ fn open(known: bool) -> (TestApp, String) {
 }
 
 fn session(fixtures: &Fixtures, project: dwar_kernel::ProjectId) -> Session {
-    let line = fixtures.line(project, KeyMode::Live);
+    let line = fixtures.line(project.in_mode(KeyMode::Live));
     fixtures.session(&line, fixtures.id::<IdentityId>())
 }
 

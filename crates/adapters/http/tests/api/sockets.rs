@@ -116,7 +116,7 @@ fn head_answers_like_get_without_the_body() {
 #[test]
 fn a_panic_is_answered_and_the_worker_lives_on() {
     let server = start(|ports| {
-        ports.otps.expect_find().returning(|_, _, _| panic!("a bug"));
+        ports.otps.expect_find().returning(|_, _| panic!("a bug"));
     });
     let path = "GET /v1/otp/status/01920000-0000-7000-8000-000000000000";
     let reply = server.exchange(&server.request(path, "X-Request-Id: r-1\r\n\r\n"));

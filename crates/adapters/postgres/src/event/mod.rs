@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use dwar_event::{Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, SwitchOff};
-use dwar_kernel::{EndpointId, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{EndpointId, ProjectId, ProjectMode, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, events, projects, webhook_calls, webhook_endpoints};
 use dwar_sql::{EndpointRow, EventRow, Id, of_phone, read_all, read_each, read_one};
 use std::time::Duration;
@@ -41,12 +41,11 @@ pub(crate) fn record(conn: &mut PgConnection, event: &Event) -> Result<(), Failu
 /// Takes a phone's number out of what is still to be told.
 pub(crate) fn forget_phone(
     conn: &mut PgConnection,
-    project: ProjectId,
-    mode: KeyMode,
+    world: ProjectMode,
     phone: &[u8],
 ) -> QueryResult<usize> {
     // In the order in which whoever removes an endpoint locks them.
-    let of_phone: Vec<String> = of_phone!(events of project, mode, phone)
+    let of_phone: Vec<String> = of_phone!(events of world, phone)
         .order(events::id)
         .select(events::id)
         .for_update()
@@ -159,7 +158,7 @@ impl EventStore for PostgresStore {
     }
 
     async fn record(&self, event: Event) -> Result<(), StoreError> {
-        self.pool.of(event.project).transaction(move |conn| record(conn, &event)).await
+        self.pool.of(event.world.project).transaction(move |conn| record(conn, &event)).await
     }
 
     async fn claim_due(

@@ -26,7 +26,7 @@ use std::sync::Arc;
 #[async_trait]
 impl LoginStore for PostgresStore {
     async fn prepare(&self, send: NewSend, now: Timestamp) -> Result<Prepared, StoreError> {
-        let project = send.otp.project;
+        let project = send.otp.world.project;
         let send = Arc::new(send);
         // Most phones have nothing on record, so that is what is tried first.
         let mut seen: Option<Arc<LogSnapshot>> = None;
@@ -99,11 +99,11 @@ impl LoginStore for PostgresStore {
     }
 
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
-        let Redemption { project, mode, phone, .. } = redemption;
-        let of_project = || self.pool.of(project);
+        let Redemption { world, phone, .. } = redemption;
+        let of_project = || self.pool.of(world.project);
         let mut written: Option<Written> = None;
         for _ in 0..TRIES {
-            let target = of_project().run(move |conn| target(conn, (project, mode, phone))).await?;
+            let target = of_project().run(move |conn| target(conn, (world, phone))).await?;
             if let Some(written) = written.take() {
                 let seen =
                     target.as_ref().map(|target| (target.found.otp.id, target.found.version));
@@ -129,7 +129,7 @@ impl LoginStore for PostgresStore {
                 event: event.as_ref().map(EventRow::from),
                 now,
             };
-            let outcome = self.guesses.done(project, step).await?;
+            let outcome = self.guesses.done(world.project, step).await?;
             if let GuessOutcome::Written(home) = outcome {
                 return Ok(Redeemed::of(verdict, home));
             }

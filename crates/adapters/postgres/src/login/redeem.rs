@@ -153,7 +153,7 @@ fn write(steps: &[GuessStep], conn: &mut PgConnection) -> QueryResult<Vec<Writte
         .zip(steps)
         .filter_map(|(place, step)| {
             let budget = step.budget.as_ref()?;
-            Some((place, budget, BudgetRow::new(step.otp.project, budget)))
+            Some((place, budget, BudgetRow::new(step.otp.world.project, budget)))
         })
         .collect();
     let logins: Vec<(i64, &Login)> =

@@ -50,8 +50,8 @@ impl ReportStep {
     fn low(&self) -> Event {
         let (balance, threshold) = (Paise::ZERO, Paise::ZERO);
         let subject = Subject::Wallet { entry: self.entries[0], balance, threshold };
-        let (mode, kind) = (KeyMode::Live, EventKind::WalletLow);
-        Event { project: self.otp.project, mode, kind, subject, at: self.now }
+        let world = self.otp.world.project.in_mode(KeyMode::Live);
+        Event { world, kind: EventKind::WalletLow, subject, at: self.now }
     }
 }
 

@@ -11,7 +11,7 @@ use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::Bool;
-use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{GuessBudget, Otp, OtpState, OtpStore, ReceiptTarget, Reported};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
 use dwar_sql::{
@@ -53,17 +53,16 @@ impl QueryFragment<Pg> for InForce {
 impl OtpStore for PostgresStore {
     async fn forget_guesses(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
         self.pool
-            .of(project)
+            .of(world.project)
             .transaction(move |conn| {
                 // A guess that has looked at the count has to look again.
-                let code = of_phone!(otps of project, mode, phone.0.as_slice()).filter(InForce);
+                let code = of_phone!(otps of world, phone.0.as_slice()).filter(InForce);
                 diesel::update(code).set(otps::version.eq(gen_random_uuid())).execute(conn)?;
-                let key = (Id::from(project), mode.as_str(), phone.0.as_slice());
+                let key = (Id::from(world.project), world.mode.as_str(), phone.0.as_slice());
                 let row: Option<BudgetRow> = diesel::delete(guess_budgets::table.find(key))
                     .returning(BudgetRow::as_returning())
                     .get_result(conn)
@@ -73,14 +72,10 @@ impl OtpStore for PostgresStore {
             .await
     }
 
-    async fn find(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        otp: OtpId,
-    ) -> Result<Option<Otp>, StoreError> {
+    async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError> {
+        let project = world.project;
         let found = self.pool.of(project).run(move |conn| find(conn, project, otp)).await?;
-        Ok(found.map(|found| found.otp).filter(|otp| otp.mode == mode))
+        Ok(found.map(|found| found.otp).filter(|otp| otp.world == world))
     }
 
     async fn find_attempt(
@@ -101,8 +96,7 @@ impl OtpStore for PostgresStore {
                 let Some((attempt, otp, project, mode)) = found else { return Ok(None) };
                 let row = Row::new("otps", otp);
                 Ok(Some(ReceiptTarget {
-                    project: row.id("project_id", project)?,
-                    mode: row.parse("mode", &mode)?,
+                    world: row.world(project, &mode)?,
                     otp: row.id("id", otp)?,
                     attempt: Row::new("otp_attempts", attempt).id("id", attempt)?,
                 }))
@@ -214,13 +208,13 @@ pub(crate) fn find(
 /// statement.
 pub(crate) fn target(
     conn: &mut PgConnection,
-    (project, mode, phone): (ProjectId, KeyMode, BlindIndex),
+    (world, phone): (ProjectMode, BlindIndex),
 ) -> Result<Option<Target>, Failure> {
     let counted = guess_budgets::project_id
         .eq(otps::project_id)
         .and(guess_budgets::mode.eq(otps::mode))
         .and(guess_budgets::phone_index.eq(otps::phone_index));
-    let rows: Vec<Judged> = of_phone!(otps of project, mode, phone.0.as_slice())
+    let rows: Vec<Judged> = of_phone!(otps of world, phone.0.as_slice())
         .left_join(otp_attempts::table)
         .left_join(guess_budgets::table.on(counted))
         .filter(InForce)

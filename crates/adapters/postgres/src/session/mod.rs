@@ -5,9 +5,7 @@ use crate::connection::statement::Statement;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Text};
-use dwar_kernel::{
-    Digest, IdentityId, KeyMode, ProjectId, SessionId, StoreError, Timestamp, TokenId,
-};
+use dwar_kernel::{Digest, IdentityId, ProjectMode, SessionId, StoreError, Timestamp, TokenId};
 use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
 use dwar_sql::schema::sessions;
 use dwar_sql::{At, Id, SessionRow, in_world, read_all, read_one};
@@ -52,14 +50,14 @@ const TRIES: usize = 5;
 /// rule had, the rule gets that one.
 pub(crate) fn change<T>(
     conn: &mut PgConnection,
-    (project, mode, id): (ProjectId, KeyMode, SessionId),
+    (world, id): (ProjectMode, SessionId),
     mut seen: Option<Session>,
     mut rule: impl FnMut(&mut Session) -> T,
 ) -> Result<Option<T>, Failure> {
     for _ in 0..TRIES {
         let before = match seen.take() {
             Some(seen) => seen,
-            None => match by_id(conn, project, mode, id)? {
+            None => match by_id(conn, world, id)? {
                 Some(known) => known,
                 None => return Ok(None),
             },
@@ -107,11 +105,10 @@ pub(crate) fn keep(
 
 fn by_id(
     conn: &mut PgConnection,
-    project: ProjectId,
-    mode: KeyMode,
+    world: ProjectMode,
     session: SessionId,
 ) -> Result<Option<Session>, Failure> {
-    let query = in_world!(sessions of project, mode, session);
+    let query = in_world!(sessions of world, session);
     Ok(read_one!(SessionRow of query, conn))
 }
 
@@ -127,9 +124,9 @@ impl SessionStore for PostgresStore {
     ) -> Result<Option<Rotation>, StoreError> {
         // Repeated after a lost answer, the rule knows its own exchange by its successor.
         self.pool
-            .of(seen.project)
+            .of(seen.world.project)
             .run(move |conn| {
-                let key = (seen.project, seen.mode, seen.id);
+                let key = (seen.world, seen.id);
                 change(conn, key, Some(seen.clone()), |session| {
                     session.rotate(&presented, next.clone(), policy, now)
                 })
@@ -154,10 +151,10 @@ impl SessionStore for PostgresStore {
         let mut repeated = false;
         let revoked = self
             .pool
-            .of(seen.project)
+            .of(seen.world.project)
             .run(move |conn| {
                 let again = std::mem::replace(&mut repeated, true);
-                let key = (seen.project, seen.mode, seen.id);
+                let key = (seen.world, seen.id);
                 change(conn, key, Some(seen.clone()), |session| {
                     // An end at this instant is this call's own, of which the answer was lost.
                     let own = session.access.token == token && session.revoked_at == Some(now);

@@ -107,7 +107,7 @@ const COUNTED: GuessPolicy = GuessPolicy { period: Duration::from_secs(3_600), .
 
 /// Sends twice to one phone, the second time for money, and logs in after a wrong guess.
 async fn log_in(store: &PostgresStore, make: &Fixtures, project: ProjectId) {
-    let line = make.line(project, KeyMode::Live);
+    let line = make.line(project.in_mode(KeyMode::Live));
     make.issue(store, make.otp(&line)).await;
     let otp = make.otp(&line);
     assert!(make.hold(store, otp.clone(), Paise(12)).await);

@@ -27,7 +27,7 @@ async fn a_send_and_a_right_guess_are_on_disk() {
     let (database, make) = (Database::create(), Fixtures::random());
     let store = database.store().await;
     let mut conn = database.connection();
-    let line = make.line(project(&store, &make).await.id, KeyMode::Live);
+    let line = make.line(project(&store, &make).await.id.in_mode(KeyMode::Live));
     // What others write is flushed now and then, too: one look might be lucky.
     for _ in 0..20 {
         let before = position(&mut conn, "insert");

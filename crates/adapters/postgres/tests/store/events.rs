@@ -44,7 +44,7 @@ impl Scene {
 
     /// A phone with a code in force.
     async fn issued(&self) -> (Line, Otp) {
-        let line = self.make.line(self.project, KeyMode::Live);
+        let line = self.make.line(self.project.in_mode(KeyMode::Live));
         let otp = self.make.otp(&line);
         self.make.issue(&self.store, otp.clone()).await;
         (line, otp)
@@ -140,7 +140,7 @@ async fn an_event_on_record_is_not_recorded_again() {
     let Subject::Otp { phone: Some(EventPhone { index, .. }), .. } = told.event.subject else {
         panic!("not about a code: {told:?}");
     };
-    let line = Line { index, ..scene.make.line(scene.project, KeyMode::Live) };
+    let line = Line { index, ..scene.make.line(scene.project.in_mode(KeyMode::Live)) };
     let verified = verify(&scene.store, &scene.make, &line).await.unwrap();
     assert!(matches!(verified, Verdict::Accepted(_)), "{verified:?}");
     assert_eq!((scene.database.rows(EVENTS), scene.database.rows(DELIVERIES)), (1, 1));
@@ -178,7 +178,8 @@ async fn an_event_goes_when_all_are_told_at_the_same_moment() {
                 match number {
                     0 => store.give_up(call).await.unwrap(),
                     1 => {
-                        let removed = store.remove_endpoint(dispatch.event.project, endpoint).await;
+                        let removed =
+                            store.remove_endpoint(dispatch.event.world.project, endpoint).await;
                         assert!(removed.unwrap());
                     }
                     _ => store.delivered(call).await.unwrap(),
@@ -234,7 +235,7 @@ async fn an_erasure_holds_no_event_while_it_waits_for_an_endpoint() {
     let scene = Scene::open().await;
     let (store, project) = (patient(&scene.database), scene.project);
     let endpoint = scene.endpoint().await.id;
-    let line = scene.make.line(project, KeyMode::Live);
+    let line = scene.make.line(project.in_mode(KeyMode::Live));
     let identity = scene.make.log_in(&store, &line, scene.make.login(&line)).await;
     scene.make.issue(&store, scene.make.otp(&line)).await;
     verify(&store, &scene.make, &line).await.unwrap();
@@ -250,8 +251,9 @@ async fn an_erasure_holds_no_event_while_it_waits_for_an_endpoint() {
         async move { store.remove_endpoint(project, endpoint).await }
     });
     scene.database.until_blocked(1).await;
-    let erasing =
-        tokio::spawn(async move { store.erase(project, line.mode, identity, START).await });
+    let erasing = tokio::spawn(async move {
+        store.erase(project.in_mode(line.world.mode), identity, START).await
+    });
     scene.database.until_blocked(2).await;
     drop(held);
 
@@ -269,7 +271,7 @@ async fn a_change_that_fails_records_nothing() {
     scene.database.connection().batch_execute(broken).unwrap();
     let (line, otp) = scene.issued().await;
     verify(&scene.store, &scene.make, &line).await.unwrap_err();
-    let kept = OtpStore::find(&scene.store, line.project, line.mode, otp.id).await.unwrap();
+    let kept = OtpStore::find(&scene.store, line.world, otp.id).await.unwrap();
     assert_eq!(kept, Some(otp));
     assert_eq!(scene.database.rows(EVENTS), 0);
 }
@@ -292,7 +294,7 @@ async fn all_that_records_and_all_that_tells_get_along() {
     store.change(project, low, any_project()).await.unwrap();
     let kept = scene.endpoint().await;
     for _ in 0..20 {
-        let line = make.line(project, KeyMode::Live);
+        let line = make.line(project.in_mode(KeyMode::Live));
         let login = make.login(&line);
         let session = login.session.clone();
         let identity = make.log_in(&store, &line, login).await;
@@ -310,11 +312,11 @@ async fn all_that_records_and_all_that_tells_get_along() {
             let (line, otp, session) = (line.clone(), otp.clone(), session.clone());
             let (kept, leaving) = (kept.id, leaving.id);
             async move {
-                let (mode, entries) = (line.mode, [make.id(), make.id()]);
+                let (world, entries) = (line.world, [make.id(), make.id()]);
                 match number % 9 {
                     0 => drop(verify(&store, &make, &line).await.unwrap()),
                     1 => report(&store, &make, &otp, Report::Delivered).await.unwrap(),
-                    2 => drop(store.erase(project, mode, identity, START).await.unwrap()),
+                    2 => drop(store.erase(world, identity, START).await.unwrap()),
                     3 => drop(store.remove_endpoint(project, leaving).await.unwrap()),
                     4 => {
                         let capture = Settlement::Capture(spent);
@@ -353,7 +355,7 @@ async fn report(
     report: Report,
 ) -> Result<(), StoreError> {
     let report = make.send_report(otp.delivery.attempts[0].id, report);
-    store.report(Reported::Id(otp.project, otp.id), report, START).await.map(drop)
+    store.report(Reported::Id(otp.world.project, otp.id), report, START).await.map(drop)
 }
 
 /// Tells a few endpoints, and cannot reach a few others.
@@ -379,7 +381,8 @@ async fn tell_some(
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn what_an_erasure_waits_for_is_forgotten_too() {
     let scene = Scene::open().await;
-    let (store, line) = (scene.store.clone(), scene.make.line(scene.project, KeyMode::Live));
+    let (store, line) =
+        (scene.store.clone(), scene.make.line(scene.project.in_mode(KeyMode::Live)));
     let identity = scene.make.log_in(&store, &line, scene.make.login(&line)).await;
     scene.endpoint().await;
     let otp = scene.make.issue(&store, scene.make.otp(&line)).await;
@@ -398,13 +401,13 @@ async fn what_an_erasure_waits_for_is_forgotten_too() {
     let reporting = tokio::spawn({
         let (store, otp) = (store.clone(), otp.clone());
         let report = scene.make.send_report(otp.delivery.attempts[0].id, accepted(&otp));
-        let request = Reported::Id(otp.project, otp.id);
+        let request = Reported::Id(otp.world.project, otp.id);
         async move { store.report(request, report, START).await.unwrap() }
     });
     scene.database.until_blocked(1).await;
     let erasing = tokio::spawn({
         let store = store.clone();
-        async move { store.erase(line.project, line.mode, identity, START).await.unwrap() }
+        async move { store.erase(line.world, identity, START).await.unwrap() }
     });
     scene.database.until_blocked(2).await;
     held.batch_execute("ROLLBACK").unwrap();
@@ -443,7 +446,7 @@ async fn a_previous_secret_without_its_end_is_told() {
 async fn what_cannot_be_read_keeps_no_work_of_others_waiting() {
     let scene = Scene::open().await;
     let (late, lease) = (START + seconds(3_600), seconds(60));
-    let lines = [(); 2].map(|()| scene.make.line(scene.project, KeyMode::Live));
+    let lines = [(); 2].map(|()| scene.make.line(scene.project.in_mode(KeyMode::Live)));
     let [spoilt, good] = lines.map(|line| scene.make.otp(&line));
     for otp in [&spoilt, &good] {
         scene.make.issue(&scene.store, otp.clone()).await;

@@ -40,7 +40,7 @@ async fn a_send_under_way_locks_nothing() {
     let store = database.store().await;
     let make = Fixtures::random();
     let id = project(&store, &make).await.id;
-    let otp = || make.otp(&make.line(id, KeyMode::Live));
+    let otp = || make.otp(&make.line(id.in_mode(KeyMode::Live)));
     let (send, other) = (otp(), otp());
     store.credit(id, make.credit(Paise(500)), START).await.unwrap();
     assert!(make.hold(&store, send.clone(), Paise(100)).await);
@@ -69,7 +69,7 @@ async fn a_hold_and_a_settlement_that_are_sent_again_happen_once() {
     let make = Fixtures::random();
     let id = project(&store, &make).await.id;
     store.credit(id, make.credit(Paise(100)), START).await.unwrap();
-    let otp = make.otp(&make.line(id, KeyMode::Live));
+    let otp = make.otp(&make.line(id.in_mode(KeyMode::Live)));
     let (send, entries) = (otp.id, [make.id(), make.id()]);
     let held = NewSend { cost: Cost::Hold(Paise(60)), ..make.new_send_of(otp) };
     let answers = race(32, |_| {
@@ -127,7 +127,7 @@ async fn a_send_and_its_end_change_the_wallet_once_each_and_are_on_disk() {
         noted.into_iter().map(|change| change.waited).collect::<Vec<_>>()
     };
     for settled in [Report::Delivered, Report::Failed(Reason::Blocked)] {
-        let otp = make.otp(&make.line(id, KeyMode::Live));
+        let otp = make.otp(&make.line(id.in_mode(KeyMode::Live)));
         assert!(make.hold(&store, otp.clone(), Paise(60)).await);
         assert_eq!(changes(), ["on"]);
         let (attempt, request) = (otp.delivery.attempts[0].id, Reported::Id(id, otp.id));

@@ -4,7 +4,7 @@ use crate::support::{Database, assert_unavailable, project, renamed};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use dwar_identity::IdentityStore;
-use dwar_kernel::{IdentityId, KeyMode, Paise};
+use dwar_kernel::{IdentityId, KeyMode, Paise, ProjectId};
 use dwar_login::{Cost, LoginStore, NewSend, Prepared, Redeemed};
 use dwar_otp::{Otp, Report, Reported};
 use dwar_postgres::{PostgresStore, Settings};
@@ -87,7 +87,7 @@ async fn the_victim_of_a_deadlock_begins_anew() {
     let database = Database::create();
     let store = database.store().await;
     let make = Fixtures::random();
-    let line = make.line(project(&store, &make).await.id, KeyMode::Live);
+    let line = make.line(project(&store, &make).await.id.in_mode(KeyMode::Live));
     let identity = logged_in(&store, &make, &line).await;
 
     // Locks in the wrong order, and is patient enough for the store to be the victim.
@@ -96,7 +96,7 @@ async fn the_victim_of_a_deadlock_begins_anew() {
     rival.batch_execute("SELECT * FROM sessions FOR UPDATE").unwrap();
     let erasing = tokio::spawn({
         let (store, line) = (store.clone(), line.clone());
-        async move { store.erase(line.project, line.mode, identity, START).await }
+        async move { store.erase(line.world, identity, START).await }
     });
     database.until_blocked(1).await;
     tokio::task::spawn_blocking(move || {
@@ -116,14 +116,15 @@ async fn an_erasure_does_not_count_a_session_that_ends_meanwhile() {
     let database = Database::create();
     let store = database.store().await;
     let make = Fixtures::random();
-    let line = make.line(project(&store, &make).await.id, KeyMode::Live);
+    let line = make.line(project(&store, &make).await.id.in_mode(KeyMode::Live));
     let identity = logged_in(&store, &make, &line).await;
 
     let mut logout = database.connection();
     logout.batch_execute("BEGIN; UPDATE sessions SET revoked_at = created_at").unwrap();
-    let erasing = tokio::spawn(async move {
-        store.erase(line.project, line.mode, identity, START).await.unwrap().unwrap()
-    });
+    let erasing =
+        tokio::spawn(
+            async move { store.erase(line.world, identity, START).await.unwrap().unwrap() },
+        );
     database.until_blocked(1).await;
     logout.batch_execute("COMMIT").unwrap();
 
@@ -140,7 +141,7 @@ async fn a_guess_that_waits_for_a_resend_is_judged_against_the_new_code() {
     let database = Database::create();
     let store = database.store().await;
     let make = Fixtures::random();
-    let line = make.line(project(&store, &make).await.id, KeyMode::Live);
+    let line = make.line(project(&store, &make).await.id.in_mode(KeyMode::Live));
     make.issue(&store, make.otp(&line)).await;
 
     let mut held = database.connection();
@@ -178,8 +179,8 @@ async fn a_wallet_that_many_wait_for_leaves_connections_to_others() {
     rival
         .batch_execute(&format!("SELECT * FROM wallets WHERE project_id = '{busy}' FOR UPDATE"))
         .unwrap();
-    let hold = |project| {
-        let line = make.line(project, KeyMode::Live);
+    let hold = |project: ProjectId| {
+        let line = make.line(project.in_mode(KeyMode::Live));
         let send = NewSend { cost: Cost::Hold(Paise(100)), ..make.new_send(&line) };
         let store = store.clone();
         async move { matches!(store.prepare(send, START).await.unwrap(), Prepared::Ready(_)) }
@@ -230,7 +231,8 @@ async fn joined_reports_lock_codes_in_the_order_of_their_ids() {
     let database = Database::create();
     let (store, make) = (database.store().await, Fixtures::random());
     let project = project(&store, &make).await.id;
-    let mut otps: Vec<Otp> = (0..3).map(|_| make.otp(&make.line(project, KeyMode::Live))).collect();
+    let mut otps: Vec<Otp> =
+        (0..3).map(|_| make.otp(&make.line(project.in_mode(KeyMode::Live)))).collect();
     otps.sort_by_key(|otp| otp.id);
     let mut steps = Vec::new();
     for otp in otps {
@@ -250,7 +252,8 @@ async fn joined_settlements_lock_holds_in_the_order_of_their_sends() {
     let (store, make) = (database.store().await, Fixtures::random());
     let project = project(&store, &make).await.id;
     store.credit(project, make.credit(Paise(1_000)), START).await.unwrap();
-    let mut otps: Vec<Otp> = (0..3).map(|_| make.otp(&make.line(project, KeyMode::Live))).collect();
+    let mut otps: Vec<Otp> =
+        (0..3).map(|_| make.otp(&make.line(project.in_mode(KeyMode::Live)))).collect();
     otps.sort_by_key(|otp| otp.id);
     let mut steps = Vec::new();
     for otp in otps {
@@ -281,11 +284,11 @@ async fn a_step_that_fails_fails_no_other_project() {
     .unwrap();
     let sends: Vec<NewSend> = (0..SENDS)
         .map(|number| if number % 2 == 0 { broken } else { sound })
-        .map(|project| make.new_send(&make.line(project, KeyMode::Live)))
+        .map(|project| make.new_send(&make.line(project.in_mode(KeyMode::Live))))
         .collect();
     let answers = race(SENDS, |number| {
         let (store, send) = (store.clone(), sends[number].clone());
-        async move { (send.otp.project, store.prepare(send, START).await) }
+        async move { (send.otp.world.project, store.prepare(send, START).await) }
     })
     .await;
     for (project, answer) in answers {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 async fn a_session(store: &PostgresStore, make: &Fixtures) -> (Session, KeyRecord, KeyRecord) {
     let (new, keys) = (make.project(), make.keys());
     store.create(new.clone(), keys.clone()).await.unwrap();
-    let line = make.line(new.id, KeyMode::Live);
+    let line = make.line(new.id.in_mode(KeyMode::Live));
     let login = make.login(&line);
     let identity = make.log_in(store, &line, login.clone()).await;
     let of = |mode| keys.iter().find(|key| key.mode == mode).unwrap().clone();
@@ -40,7 +40,7 @@ async fn each_is_told_its_own() {
             let (foreign, _, other) = &known[(number + 1) % 8];
             let seek = async |key, session| store.seek(key, session).await.unwrap();
             let sought = seek(key.digest, Some(session.id)).await.unwrap();
-            assert_eq!((sought.key, sought.project), (key.id, session.project));
+            assert_eq!((sought.key, sought.world.project), (key.id, session.world.project));
             assert_eq!(sought.session.unwrap().id, session.id);
             // A key sees no session of another project, or of its own project's other world.
             assert_eq!(seek(key.digest, Some(foreign.id)).await.unwrap().session, None);
@@ -48,7 +48,7 @@ async fn each_is_told_its_own() {
             assert_eq!(seek(key.digest, None).await.unwrap().session, None);
             assert_eq!(seek(stranger, Some(session.id)).await, None);
             let caller = store.caller(other.digest).await.unwrap().unwrap();
-            assert_eq!((caller.project.id, caller.mode), (foreign.project, KeyMode::Test));
+            assert_eq!(caller.world(), foreign.world.project.in_mode(KeyMode::Test));
             assert_eq!(store.caller(stranger).await.unwrap(), None);
         }
     })

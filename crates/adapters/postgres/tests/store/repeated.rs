@@ -82,7 +82,7 @@ impl Scene {
     async fn open() -> Self {
         let (database, make) = (Database::create(), Fixtures::random());
         let honest = database.store().await;
-        let line = make.line(project(&honest, &make).await.id, KeyMode::Live);
+        let line = make.line(project(&honest, &make).await.id.in_mode(KeyMode::Live));
         Self { database, make, line, honest }
     }
 
@@ -91,7 +91,7 @@ impl Scene {
     }
 
     async fn stored(&self, otp: &Otp) -> Otp {
-        OtpStore::find(&self.honest, otp.project, otp.mode, otp.id).await.unwrap().unwrap()
+        OtpStore::find(&self.honest, otp.world, otp.id).await.unwrap().unwrap()
     }
 
     /// A store whose first statement of that kind loses its answer.
@@ -121,8 +121,8 @@ async fn the_right_code_whose_answer_was_lost_is_accepted_once() {
     assert!(robber.has_robbed.load(Ordering::SeqCst));
     assert_eq!(scene.stored(&otp).await.state, OtpState::Used);
     // It found the session that it had begun before.
-    let Line { project, mode, index, .. } = scene.line;
-    let known = scene.honest.find_by_phone(project, mode, index).await.unwrap().unwrap();
+    let Line { world, index, .. } = scene.line;
+    let known = scene.honest.find_by_phone(world, index).await.unwrap().unwrap();
     assert!(matches!(redeemed, Redeemed::LoggedIn(_, identity) if identity == known.id));
     assert_eq!(scene.database.rows("sessions"), 1);
     assert_eq!(scene.judge(&store, CODE).await, Verdict::NotFound);
@@ -154,8 +154,8 @@ async fn a_wrong_code_whose_answer_was_lost_is_counted_once() {
     );
     assert!(robber.has_robbed.load(Ordering::SeqCst));
     assert_eq!(scene.stored(&otp).await.wrong, 1);
-    let Line { project, mode, index, .. } = scene.line;
-    let counted = scene.honest.forget_guesses(project, mode, index).await.unwrap();
+    let Line { world, index, .. } = scene.line;
+    let counted = scene.honest.forget_guesses(world, index).await.unwrap();
     assert_eq!(counted.map(|counted| counted.wrong), Some(1));
 }
 
@@ -179,7 +179,7 @@ async fn a_report_whose_answer_was_lost_is_answered_as_the_first_time() {
 async fn a_send_whose_answer_was_lost_begins_once_and_supersedes_nothing_later() {
     let scene = Scene::open().await;
     let (store, robber) = scene.robbed("prepare_sends");
-    let project = scene.line.project;
+    let project = scene.line.world.project;
     scene.honest.credit(project, scene.make.credit(Paise(100)), START).await.unwrap();
     let quota = SendQuota { places: Quota { limit: 2, window: minutes(10) }, reach: None };
     let send = |otp: &Otp| NewSend {

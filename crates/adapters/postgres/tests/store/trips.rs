@@ -67,7 +67,8 @@ struct Scene {
 impl Scene {
     async fn open() -> Self {
         let (database, make) = (Database::create(), Fixtures::random());
-        let line = make.line(project(&database.store().await, &make).await.id, KeyMode::Live);
+        let line =
+            make.line(project(&database.store().await, &make).await.id.in_mode(KeyMode::Live));
         let settings = database.settings();
         let (head, rest) = settings.url.split_once('@').unwrap();
         let (server, name) = rest.split_once('/').unwrap();
@@ -100,7 +101,7 @@ impl Scene {
 
     /// The same for a phone that nothing is known of.
     async fn issued_first(&self) -> Otp {
-        let line = self.make.line(self.line.project, KeyMode::Live);
+        let line = self.make.line(self.line.world.project.in_mode(KeyMode::Live));
         self.make.issue(&self.store, self.make.otp(&line)).await
     }
 
@@ -131,13 +132,13 @@ async fn each_step_of_a_login_takes_as_few_trips_as_it_says() {
     assert_eq!(scene.trips(sent).await - first, 1, "the report of whoever has just begun it");
     let reported = async || {
         let otp = scene.issued_first().await;
-        scene.report(Reported::Id(otp.project, otp.id), &otp).await;
+        scene.report(Reported::Id(otp.world.project, otp.id), &otp).await;
     };
     assert_eq!(scene.trips(reported).await - first, 2, "the report of a receipt");
     let otp = scene.issued().await;
     let late = async || {
         let overdue = Report::Overdue { seen: AttemptStatus::Sent };
-        let request = Reported::Id(otp.project, otp.id);
+        let request = Reported::Id(otp.world.project, otp.id);
         scene.make.report(&scene.store, request, &otp, overdue, START).await.unwrap()
     };
     assert_eq!(scene.trips(late).await, 1, "a report that changes nothing");
@@ -149,11 +150,11 @@ async fn each_step_of_a_login_takes_as_few_trips_as_it_says() {
         };
         assert_eq!(scene.trips(judged).await - issue, 2, "{code}");
     }
-    let nobody = scene.make.line(otp.project, KeyMode::Live);
+    let nobody = scene.make.line(otp.world.project.in_mode(KeyMode::Live));
     let nothing =
         async || scene.make.judge(&scene.store, &nobody, CODE, GuessPolicy::OFF, START).await;
     assert_eq!(scene.trips(nothing).await, 1, "a guess at no code");
-    let found = async || scene.store.find(otp.project, otp.mode, otp.id).await.unwrap();
+    let found = async || scene.store.find(otp.world, otp.id).await.unwrap();
     assert_eq!(scene.trips(found).await, 1, "the status of a request");
 }
 
@@ -163,7 +164,7 @@ async fn each_step_of_a_login_takes_as_few_trips_as_it_says() {
 async fn plans_are_made_anew_each_time_a_connection_was_used_twice_as_often() {
     let scene = Scene::open().await;
     let otp = scene.issued().await;
-    let found = async || scene.store.find(otp.project, otp.mode, otp.id).await.unwrap();
+    let found = async || scene.store.find(otp.world, otp.id).await.unwrap();
     scene.trips(found).await;
     let before = scene.wire.trips.load(Ordering::SeqCst);
     for _ in 0..500 {

@@ -31,7 +31,7 @@ impl Scene {
         let make = Fixtures::random();
         let (project, keys) = (make.project(), make.keys());
         ours.create(project.clone(), keys.clone()).await.unwrap();
-        let line = make.line(project.id, KeyMode::Live);
+        let line = make.line(project.id.in_mode(KeyMode::Live));
         let login = make.login(&line);
         let identity = make.log_in(&ours, &line, login.clone()).await;
         let session = Session { identity, ..login.session };
@@ -39,14 +39,14 @@ impl Scene {
     }
 
     async fn another_session(&self) -> Session {
-        let line = self.make.line(self.session.project, KeyMode::Live);
+        let line = self.make.line(self.session.world.project.in_mode(KeyMode::Live));
         let login = self.make.login(&line);
         let identity = self.make.log_in(&self.ours, &line, login.clone()).await;
         Session { identity, ..login.session }
     }
 
     async fn issue(&self, store: &SqliteStore) {
-        let line = self.make.line(self.session.project, KeyMode::Live);
+        let line = self.make.line(self.session.world.project.in_mode(KeyMode::Live));
         self.make.issue(store, self.make.otp(&line)).await;
     }
 
@@ -105,7 +105,7 @@ async fn a_key_is_out_of_force_once_it_is_replaced() {
         assert!(!scene.is_revoked().await && scene.is_remembered());
         let store = if ours { &scene.ours } else { &scene.theirs };
         let fresh = scene.make.key(KeyMode::Live);
-        assert!(store.replace_key(scene.session.project, fresh.clone()).await.unwrap());
+        assert!(store.replace_key(scene.session.world.project, fresh.clone()).await.unwrap());
         let seek = async |key| scene.ours.seek(key, Some(scene.session.id)).await.unwrap();
         assert_eq!(seek(scene.keys[0].digest).await, None);
         assert_eq!(seek(fresh.digest).await.unwrap().key, fresh.id);

@@ -110,14 +110,13 @@ impl Scene {
             self.together.round(&[*step]).await;
         }
         let Self { stores, make, .. } = self;
-        let project = make.project().id;
-        let line = make.line(project, dwar_kernel::KeyMode::Live);
-        let (mode, phone) = (line.mode, line.index);
+        let line = make.line(make.project().id.in_mode(dwar_kernel::KeyMode::Live));
+        let (world, phone) = (line.world, line.index);
         stores.projects.caller(make.digest()).await?;
-        stores.otps.find(project, mode, make.id()).await?;
+        stores.otps.find(world, make.id()).await?;
         stores.sessions.seek(make.digest(), Some(make.id())).await?;
-        stores.identities.find(project, mode, make.id()).await?;
-        stores.identities.find_by_phone(project, mode, phone).await?;
+        stores.identities.find(world, make.id()).await?;
+        stores.identities.find_by_phone(world, phone).await?;
         stores.signing_keys.keys(START).await?;
         Ok(())
     }

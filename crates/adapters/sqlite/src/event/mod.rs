@@ -116,7 +116,7 @@ impl EventStore for SqliteStore {
     }
 
     async fn record(&self, event: Event) -> Result<(), StoreError> {
-        self.of(event.project)
+        self.of(event.world.project)
             .write_that(Changes::NoLookUp, move |connection| Ok(record(connection, &event)?))
             .await
     }
@@ -290,7 +290,7 @@ type Listeners = Filter<
 /// happen; without an endpoint it is one look-up by index, and a second time it changes nothing.
 pub(crate) fn record(connection: &mut SqliteConnection, event: &Event) -> QueryResult<()> {
     let endpoints: Vec<Id> =
-        listeners(event.project).select(webhook_endpoints::id).load(connection)?;
+        listeners(event.world.project).select(webhook_endpoints::id).load(connection)?;
     if endpoints.is_empty() {
         return Ok(());
     }

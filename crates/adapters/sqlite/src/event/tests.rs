@@ -23,8 +23,7 @@ async fn the_same_event_again_changes_nothing() {
         disabled_at: None,
     };
     let event = Event {
-        project: project.id,
-        mode: KeyMode::Live,
+        world: project.id.in_mode(KeyMode::Live),
         kind: EventKind::SessionRevoked,
         subject: Subject::Session { session: make.id(), identity: make.id() },
         at: START,

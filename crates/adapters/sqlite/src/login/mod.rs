@@ -14,7 +14,7 @@ use dwar_otp::{DeliveryStep, Otp, Reported};
 #[async_trait]
 impl LoginStore for SqliteStore {
     async fn prepare(&self, send: NewSend, now: Timestamp) -> Result<Prepared, StoreError> {
-        self.of(send.otp.project)
+        self.of(send.otp.world.project)
             .write_that(Changes::NoLookUp, move |connection| {
                 prepare::prepare(connection, &send, now)
             })
@@ -36,7 +36,7 @@ impl LoginStore for SqliteStore {
     }
 
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
-        self.of(redemption.project)
+        self.of(redemption.world.project)
             .write_that(Changes::NoLookUp, move |connection| {
                 redeem::redeem(connection, &redemption, now)
             })

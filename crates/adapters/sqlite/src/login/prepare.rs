@@ -19,7 +19,7 @@ pub(super) fn prepare(
     let Found { mut log, purse, is_known, has_code } = find(connection, send)?;
     let (key, otp) = (send.key(), &send.otp);
     if is_known {
-        let known = row::by_id(connection, key.project, otp.id)?;
+        let known = row::by_id(connection, key.world.project, otp.id)?;
         return match known.as_ref() == Some(otp) {
             true => Ok(Prepared::Ready(log.admit(&send.quota, &send.guesses, now))),
             false => Err(unavailable("a send that was repeated has been changed since").into()),
@@ -51,8 +51,8 @@ struct Found {
 }
 
 fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Failure> {
-    let Otp { id, project, mode, .. } = send.otp;
-    let (own, word) = (Id::from(id), mode.as_str());
+    let Otp { id, world, .. } = send.otp;
+    let (own, word) = (Id::from(id), world.mode.as_str());
     let index = || send.otp.phone.0.to_vec();
     let budget = guess_budgets::project_id
         .eq(projects::id)
@@ -66,7 +66,7 @@ fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Fail
         .left_join(wallets::table)
         .left_join(guess_budgets::table.on(budget))
         .left_join(send_slots::table.on(place))
-        .filter(projects::id.eq(Id::from(project)))
+        .filter(projects::id.eq(Id::from(world.project)))
         .order(send_slots::taken_at)
         .select((
             Option::<PlaceRow>::as_select(),
@@ -75,11 +75,7 @@ fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Fail
                 Option::<WalletRow>::as_select(),
                 projects::low_balance,
                 exists(otps::table.find(own).select(otps::id)),
-                exists(
-                    of_phone!(otps of project, mode, index())
-                        .filter(row::is_open())
-                        .select(otps::id),
-                ),
+                exists(of_phone!(otps of world, index()).filter(row::is_open()).select(otps::id)),
             ),
         ))
         .load(connection)?;
@@ -89,7 +85,7 @@ fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Fail
         beside.into_iter().next().ok_or_else(gone)?;
     let others = places.into_iter().flatten().filter(|place| place.send_id != own);
     let log = log_of(others, budget)?;
-    Ok(Found { log, purse: Purse::new(project, wallet, low_balance), is_known, has_code })
+    Ok(Found { log, purse: Purse::new(world.project, wallet, low_balance), is_known, has_code })
 }
 
 /// What stands beside each place of the phone, the same everywhere.

@@ -53,7 +53,7 @@ fn find(
     connection: &mut SqliteConnection,
     redemption: &Redemption,
 ) -> Result<Option<Found>, Failure> {
-    let Redemption { project, mode, phone, .. } = *redemption;
+    let Redemption { world, phone, .. } = *redemption;
     let budget = guess_budgets::project_id
         .eq(otps::project_id)
         .and(guess_budgets::mode.eq(otps::mode))
@@ -62,7 +62,7 @@ fn find(
         .eq(otps::project_id)
         .and(identities::mode.eq(otps::mode))
         .and(identities::phone_index.eq(otps::phone_index));
-    let rows = of_phone!(otps of project, mode, phone.0.as_slice())
+    let rows = of_phone!(otps of world, phone.0.as_slice())
         .filter(row::is_open())
         .left_join(guess_budgets::table.on(budget))
         .left_join(identities::table.on(identity))
@@ -73,7 +73,7 @@ fn find(
             (
                 Option::<BudgetRow>::as_select(),
                 Option::<IdentityRow>::as_select(),
-                exists(event::listeners(project)),
+                exists(event::listeners(world.project)),
             ),
         ))
         .load::<(OtpRow, Option<AttemptRow>, (Option<BudgetRow>, Option<IdentityRow>, bool))>(

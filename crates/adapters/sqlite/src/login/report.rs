@@ -31,7 +31,7 @@ pub(super) fn report(
         None => None,
     };
     if is_forgiven {
-        let key = SendKey { project, mode: otp.mode, phone: otp.phone };
+        let key = SendKey { world: otp.world, phone: otp.phone };
         forgive(connection, &key, otp.id)?;
     }
     for event in event.iter().chain(&low).filter(|_| is_heard) {
@@ -50,12 +50,12 @@ fn end(
     now: Timestamp,
 ) -> Result<Option<Event>, Failure> {
     let (hold, (capture, refunded)) = match ending {
-        Ending::Settle(_) => (end_hold(connection, otp.project, otp.id)?, (None, false)),
-        Ending::Refund => (None, captured(connection, otp.project, otp.id)?),
+        Ending::Settle(_) => (end_hold(connection, otp.world.project, otp.id)?, (None, false)),
+        Ending::Refund => (None, captured(connection, otp.world.project, otp.id)?),
     };
     let money = (hold, capture, refunded);
     let rule = |wallet: &mut Wallet| ending.book(wallet, money, entries, now);
-    let moved = book(connection, otp.project, purse, rule)?;
+    let moved = book(connection, otp.world.project, purse, rule)?;
     Ok(moved.event)
 }
 

@@ -5,7 +5,7 @@ use crate::connection::pool::SqliteStore;
 use crate::connection::remembered::Changes;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{BlindIndex, OtpId, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{GuessBudget, Otp, OtpState, OtpStore, ReceiptTarget};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
 use dwar_sql::{At, Id, OtpRow, Row, in_world, legible, withdrawable};
@@ -15,30 +15,24 @@ use std::time::Duration;
 impl OtpStore for SqliteStore {
     async fn forget_guesses(
         &self,
-        project: ProjectId,
-        mode: KeyMode,
+        world: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
-        self.of(project)
+        self.of(world.project)
             .write_that(Changes::NoLookUp, move |connection| {
-                let counted = row::budget(connection, project, mode, phone)?;
-                let key = (Id::from(project), mode.as_str(), phone.0.as_slice());
+                let counted = row::budget(connection, world, phone)?;
+                let key = (Id::from(world.project), world.mode.as_str(), phone.0.as_slice());
                 diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
                 Ok(Some(counted).filter(|counted| *counted != GuessBudget::default()))
             })
             .await
     }
 
-    async fn find(
-        &self,
-        project: ProjectId,
-        mode: KeyMode,
-        otp: OtpId,
-    ) -> Result<Option<Otp>, StoreError> {
-        self.of(project)
+    async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError> {
+        self.of(world.project)
             .read(move |connection| {
                 snapshot(connection, |connection| {
-                    let found = in_world!(otps of project, mode, otp)
+                    let found = in_world!(otps of world, otp)
                         .select(OtpRow::as_select())
                         .get_result(connection)
                         .optional()?;
@@ -65,8 +59,7 @@ impl OtpStore for SqliteStore {
             let Some((project, mode, otp, attempt)) = newest else { return Ok(None) };
             let row = Row::new("otps", otp);
             Ok(Some(ReceiptTarget {
-                project: row.id("project_id", project)?,
-                mode: row.parse("mode", &mode)?,
+                world: row.world(project, &mode)?,
                 otp: row.id("id", otp)?,
                 attempt: Row::new("otp_attempts", attempt).id("id", attempt)?,
             }))

@@ -3,7 +3,7 @@
 use crate::connection::error::Failure;
 use diesel::dsl::{Eq, Or};
 use diesel::prelude::*;
-use dwar_kernel::{BlindIndex, KeyMode, OtpId, ProjectId};
+use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode};
 use dwar_otp::{DeliveryAttempt, GuessBudget, Otp, OtpState};
 use dwar_sql::schema::{guess_budgets, otp_attempts, otps};
 use dwar_sql::statement;
@@ -69,7 +69,7 @@ type IsOpen = Or<Eq<otps::state, &'static str>, Eq<otps::state, &'static str>>;
 
 /// Makes room for the code of a phone, as [`Otp::supersede`] does.
 pub(crate) fn supersede(connection: &mut SqliteConnection, otp: &Otp) -> QueryResult<()> {
-    let open = of_phone!(otps of otp.project, otp.mode, otp.phone.0.as_slice()).filter(is_open());
+    let open = of_phone!(otps of otp.world, otp.phone.0.as_slice()).filter(is_open());
     let superseded = otps::state.eq(OtpState::Superseded.as_str());
     statement::update(open, superseded).execute(connection)?;
     Ok(())
@@ -120,11 +120,14 @@ fn save_attempts(
 /// The guesses counted for a phone; none counted is none on record.
 pub(crate) fn budget(
     connection: &mut SqliteConnection,
-    project: ProjectId,
-    mode: KeyMode,
+    world: ProjectMode,
     phone: BlindIndex,
 ) -> Result<GuessBudget, Failure> {
-    let counted = guess_budgets::table.find((Id::from(project), mode.as_str(), phone.0.as_slice()));
+    let counted = guess_budgets::table.find((
+        Id::from(world.project),
+        world.mode.as_str(),
+        phone.0.as_slice(),
+    ));
     let counted: Option<GuessBudget> = read_one!(BudgetRow of counted, connection);
     Ok(counted.unwrap_or_default())
 }
@@ -135,8 +138,8 @@ pub(crate) fn save_budget(
     otp: &Otp,
     budget: GuessBudget,
 ) -> QueryResult<()> {
-    let row = BudgetRow::new(otp.project, &budget);
-    let (mode, phone) = (otp.mode.as_str(), otp.phone.0.as_slice());
+    let row = BudgetRow::new(otp.world.project, &budget);
+    let (mode, phone) = (otp.world.mode.as_str(), otp.phone.0.as_slice());
     if budget == GuessBudget::default() {
         let key = (row.project_id, mode, phone);
         diesel::delete(guess_budgets::table.find(key)).execute(connection)?;

@@ -40,7 +40,7 @@ async fn what_was_answered_is_there_after_a_reopening() {
     let make = Fixtures::random();
     let (project, keys) = (make.project(), make.keys());
     let id = project.id;
-    let line = make.line(id, KeyMode::Live);
+    let line = make.line(id.in_mode(KeyMode::Live));
     let otp = make.otp(&line);
     {
         let store = open(&database(&folder)).await;
@@ -52,7 +52,7 @@ async fn what_was_answered_is_there_after_a_reopening() {
     let store = open(&database(&folder)).await;
     assert_eq!(ProjectStore::find(&store, id).await.unwrap(), Some(project.into_project()));
     assert_eq!(store.keys(id).await.unwrap(), keys);
-    let stored = OtpStore::find(&store, id, KeyMode::Live, otp.id).await.unwrap().unwrap();
+    let stored = OtpStore::find(&store, id.in_mode(KeyMode::Live), otp.id).await.unwrap().unwrap();
     assert_eq!(stored.wrong, 1);
 }
 
@@ -63,7 +63,7 @@ async fn a_success_leaves_no_count_of_guesses_behind() {
     let store = open(&path).await;
     let make = Fixtures::random();
     let project = make.project();
-    let line = make.line(project.id, KeyMode::Live);
+    let line = make.line(project.id.in_mode(KeyMode::Live));
     store.create(project, make.keys()).await.unwrap();
     make.issue(&store, make.otp(&line)).await;
     for (code, counts) in [(WRONG_CODE, 1), (CODE, 0)] {
@@ -145,7 +145,7 @@ async fn two_stores_on_one_file_hold_exactly_what_the_balance_covers() {
     assert_eq!(credited, Credited::Booked);
     let outcomes = race(40, |number| {
         let store = stores[number % 2].clone();
-        let line = make.line(id, KeyMode::Live);
+        let line = make.line(id.in_mode(KeyMode::Live));
         let send = NewSend { cost: Cost::Hold(Paise(100)), ..make.new_send(&line) };
         async move { store.prepare(send, START).await.unwrap() }
     })
@@ -164,7 +164,7 @@ async fn two_stores_on_one_file_accept_a_code_once_and_make_one_identity() {
     let project = make.project();
     let id = project.id;
     stores[0].create(project, make.keys()).await.unwrap();
-    let line = make.line(id, KeyMode::Live);
+    let line = make.line(id.in_mode(KeyMode::Live));
     make.issue(&stores[1], make.otp(&line)).await;
     let answers = race(20, |number| {
         let (store, redemption) = (stores[number % 2].clone(), make.redemption(&line, CODE));
@@ -173,7 +173,8 @@ async fn two_stores_on_one_file_accept_a_code_once_and_make_one_identity() {
     .await;
     let accepted = answers.iter().filter(|answer| matches!(answer, Redeemed::LoggedIn(..)));
     assert_eq!(accepted.count(), 1);
-    let known = stores[0].find_by_phone(id, line.mode, line.index).await.unwrap().unwrap();
+    let known =
+        stores[0].find_by_phone(id.in_mode(line.world.mode), line.index).await.unwrap().unwrap();
     assert!(answers.iter().all(|answer| match answer {
         Redeemed::LoggedIn(_, identity) => *identity == known.id,
         _ => true,

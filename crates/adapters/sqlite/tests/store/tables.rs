@@ -64,7 +64,7 @@ impl Scene {
 
     /// A code that was sent, delivered and used.
     async fn verified(&self) -> (Line, Otp) {
-        let line = self.make.line(self.project, KeyMode::Live);
+        let line = self.make.line(self.project.in_mode(KeyMode::Live));
         let otp = self.make.issue(&self.store, self.make.otp(&line)).await;
         let accepted = Report::Accepted { provider_ref: None, awaits_receipt: true };
         for report in [accepted, Report::Delivered] {
@@ -83,7 +83,11 @@ impl Scene {
         let (session, token) = (login.session.clone(), login.session.access.token);
         let identity = self.make.log_in(&self.store, line, login).await;
         assert!(self.store.revoke(session, token, START).await.unwrap());
-        self.store.erase(self.project, line.mode, identity, START).await.unwrap().unwrap();
+        self.store
+            .erase(self.project.in_mode(line.world.mode), identity, START)
+            .await
+            .unwrap()
+            .unwrap();
     }
 
     async fn credit(&self, amount: i64) {
@@ -128,7 +132,7 @@ async fn lines_of_the_audit_log_cannot_be_changed() {
 async fn ledger_entries_can_be_neither_changed_nor_deleted() {
     let mut scene = Scene::open().await;
     scene.credit(1_000).await;
-    let otp = scene.make.otp(&scene.make.line(scene.project, KeyMode::Live));
+    let otp = scene.make.otp(&scene.make.line(scene.project.in_mode(KeyMode::Live)));
     assert!(scene.make.hold(&scene.store, otp, Paise(40)).await);
     let before = ledger_of(&scene.store, scene.project).await;
     for forbidden in [
@@ -261,7 +265,7 @@ async fn what_is_no_id_or_no_instant_is_told_with_its_place() {
 async fn what_cannot_be_read_keeps_no_work_of_others_waiting() {
     let mut scene = Scene::open().await;
     let (late, lease) = (START + seconds(3_600), seconds(60));
-    let lines = [(); 2].map(|()| scene.make.line(scene.project, KeyMode::Live));
+    let lines = [(); 2].map(|()| scene.make.line(scene.project.in_mode(KeyMode::Live)));
     let [spoilt, good] = lines.map(|line| scene.make.otp(&line));
     for otp in [&spoilt, &good] {
         scene.make.issue(&scene.store, otp.clone()).await;

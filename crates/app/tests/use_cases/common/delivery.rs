@@ -79,7 +79,7 @@ impl World {
         let (kept, ends) = (Arc::clone(&self.kept), Arc::clone(&self.ends));
         self.logins.expect_report().returning(move |request, report, now| {
             let mut kept = kept.lock().unwrap();
-            let row = kept.iter_mut().find(|row| (row.project, row.id) == request.key());
+            let row = kept.iter_mut().find(|row| (row.world.project, row.id) == request.key());
             Ok(row.map(|row| {
                 let Concluded { step, ending, is_forgiven, .. } = report.apply(row, now);
                 if ending.is_some() || is_forgiven {
@@ -95,7 +95,7 @@ impl World {
     pub fn settles(&mut self, settlement: Settlement) -> &mut Self {
         self.wallets
             .expect_settle()
-            .with(eq(self.line.project), always(), eq(settlement), always(), always())
+            .with(eq(self.line.world.project), always(), eq(settlement), always(), always())
             .times(1)
             .returning(|_, _, _, _, _| Ok(true));
         self

@@ -62,7 +62,7 @@ impl World {
     pub fn of(mode: KeyMode) -> Self {
         let make = Fixtures::seeded(1);
         let project = make.project().into_project();
-        let line = make.line(project.id, mode);
+        let line = make.line(project.id.in_mode(mode));
         Self {
             clock: Arc::new(FixedClock::at(START)),
             entropy: Arc::new(SeededEntropy::new(2)),
@@ -125,7 +125,7 @@ impl World {
     pub fn sought(&self, session: Option<Session>) -> Sought {
         let Caller { project, mode, key } = self.caller.clone();
         let own_claims = project.own_claims(mode).cloned();
-        Sought { key, project: project.id, mode, own_claims, session }
+        Sought { key, world: project.id.in_mode(mode), own_claims, session }
     }
 
     /// The same project's caller in the other mode.

@@ -1,5 +1,5 @@
 use derive_more::Debug;
-use dwar_kernel::{BlindIndex, Digest, KeyMode, ProjectId, Sealed, Timestamp};
+use dwar_kernel::{BlindIndex, Digest, ProjectMode, Sealed, Timestamp};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -32,9 +32,7 @@ impl FromStr for IdempotencyKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
     /// Whose key asked.
-    pub project: ProjectId,
-    /// In which world.
-    pub mode: KeyMode,
+    pub world: ProjectMode,
     /// The route, a word of ours.
     pub route: &'static str,
     /// Digest of the client's key.

@@ -37,14 +37,14 @@ impl Scene {
     fn provider_fails(&self, provider: &str) -> Event {
         let provider = provider.to_owned();
         let subject = Subject::Provider { provider, failed: 41, receipts: 60 };
-        let (project, mode, kind) = (self.project, KeyMode::Live, EventKind::ProviderFailing);
-        Event { project, mode, kind, subject, at: START }
+        let (world, kind) = (self.project.in_mode(KeyMode::Live), EventKind::ProviderFailing);
+        Event { world, kind, subject, at: START }
     }
 }
 
 fn test_of(project: ProjectId, endpoint: EndpointId) -> Event {
-    let (mode, kind, subject) = (KeyMode::Live, EventKind::WebhookTest, Subject::Test { endpoint });
-    Event { project, mode, kind, subject, at: START }
+    let (kind, subject) = (EventKind::WebhookTest, Subject::Test { endpoint });
+    Event { world: project.in_mode(KeyMode::Live), kind, subject, at: START }
 }
 
 /// Fresh: each call comes back as it was, the newest first, page by page; nobody else sees it.
@@ -251,7 +251,7 @@ pub async fn an_erasure_takes_the_phone_from_what_was_told(stores: &Stores) {
     let told = scene.told().await;
     assert_eq!(told.len(), 1);
     assert!(matches!(&told[0].event.subject, Subject::Otp { phone: Some(_), .. }));
-    let erased = stores.identities.erase(line.project, line.mode, id, START).await;
+    let erased = stores.identities.erase(line.world, id, START).await;
     assert!(erased.unwrap().is_some());
     let event = told[0].event.id();
     assert_eq!(scene.resend(&endpoint, &event, START + LATER).await, Resend::Queued);

@@ -12,8 +12,8 @@ const POLICY: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: LEA
 /// What is to be told of a session that ended.
 const fn revoked(session: &Session, at: Timestamp) -> Event {
     let subject = Subject::Session { session: session.id, identity: session.identity };
-    let (project, mode, kind) = (session.project, session.mode, EventKind::SessionRevoked);
-    Event { project, mode, kind, subject, at }
+    let (world, kind) = (session.world, EventKind::SessionRevoked);
+    Event { world, kind, subject, at }
 }
 
 impl Scene {
@@ -25,7 +25,7 @@ impl Scene {
     /// Presents the first refresh token of the session.
     async fn refresh(&self, session: &Session, now: Timestamp) -> Rotation {
         let (presented, next) = (self.make.presented(session), self.make.successor(session, now));
-        let (sessions, place) = (&self.stores.sessions, (session.project, session.mode));
+        let (sessions, place) = (&self.stores.sessions, session.world);
         let seen = stored_session(&self.stores, place, session.id).await.unwrap();
         sessions.rotate(seen, presented, next, POLICY, now).await.unwrap().unwrap()
     }
@@ -36,7 +36,7 @@ pub async fn a_logout_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
     for mode in [KeyMode::Live, KeyMode::Test] {
-        let session = scene.told_session(&scene.make.line(scene.project, mode)).await;
+        let session = scene.told_session(&scene.make.line(scene.project.in_mode(mode))).await;
         let (now, over) = (START + seconds(1), session.access.expires_at);
         assert!(!scene.log_out(&session, over).await);
         assert_eq!(scene.told().await, []);
@@ -54,11 +54,11 @@ pub async fn an_end_by_an_operator_is_recorded(stores: &Stores) {
     let now = START + seconds(1);
     let (one, other) = (scene.told_session(&line).await, scene.told_session(&line).await);
     let sessions = &stores.identity_sessions;
-    let end_one = || sessions.end_one(one.project, one.mode, one.identity, one.id, now);
+    let end_one = || sessions.end_one(one.world, one.identity, one.id, now);
     assert!(end_one().await.unwrap());
     assert!(!end_one().await.unwrap());
     assert_eq!(scene.told_events().await, [revoked(&one, now)]);
-    let end_all = || sessions.end_all(one.project, one.mode, one.identity, now + MS);
+    let end_all = || sessions.end_all(one.world, one.identity, now + MS);
     assert_eq!(end_all().await.unwrap(), 1);
     assert_eq!(end_all().await.unwrap(), 0);
     assert_eq!(scene.told_events().await, [revoked(&other, now + MS)]);

@@ -3,20 +3,20 @@ use crate::contract::ROUNDS;
 use crate::scene::Scene;
 use crate::{CODE, Line, START, Stores, race, seconds};
 use dwar_event::{Event, EventKind, Subject};
-use dwar_kernel::{IdentityId, KeyMode, Timestamp};
+use dwar_kernel::{IdentityId, KeyMode, ProjectId, Timestamp};
 use dwar_otp::{Channel, GuessPolicy, Report, Reported};
 
 /// What is to be told of an identity that is gone.
 const fn deleted(line: &Line, identity: IdentityId, sessions: u64, at: Timestamp) -> Event {
     let subject = Subject::Identity { identity, sessions_revoked: sessions };
-    let (project, mode, kind) = (line.project, line.mode, EventKind::IdentityDeleted);
-    Event { project, mode, kind, subject, at }
+    let (world, kind) = (line.world, EventKind::IdentityDeleted);
+    Event { world, kind, subject, at }
 }
 
 impl Scene {
     async fn erase(&self, line: &Line, id: IdentityId, now: Timestamp) -> bool {
         let identities = &self.stores.identities;
-        identities.erase(line.project, line.mode, id, now).await.unwrap().is_some()
+        identities.erase(line.world, id, now).await.unwrap().is_some()
     }
 }
 
@@ -26,14 +26,25 @@ pub async fn an_erasure_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
     for (mode, alive) in [(KeyMode::Live, 2), (KeyMode::Test, 0)] {
-        let line = scene.make.line(scene.project, mode);
+        let line = scene.make.line(scene.project.in_mode(mode));
         let id = scene.told_session(&line).await.identity;
         for _ in 0..alive {
             scene.told_session(&line).await;
         }
         let now = START + seconds(1);
-        let [other_mode, _] = scene.elsewhere(&line).await.map(|elsewhere| elsewhere.project);
-        assert!(!scene.erase(&Line { project: scene.make.id(), ..line.clone() }, id, now).await);
+        let [other_mode, _] = scene.elsewhere(&line).await.map(|elsewhere| elsewhere.world.project);
+        assert!(
+            !scene
+                .erase(
+                    &Line {
+                        world: scene.make.id::<ProjectId>().in_mode(line.world.mode),
+                        ..line.clone()
+                    },
+                    id,
+                    now
+                )
+                .await
+        );
         assert_eq!(other_mode, scene.project);
         assert_eq!(scene.told().await, []);
         assert!(scene.erase(&line, id, now).await);
@@ -50,7 +61,7 @@ pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) 
     let line = scene.line();
     let id = scene.told_session(&line).await.identity;
     let mut bystanders: Vec<Line> = scene.elsewhere(&line).await.into();
-    scene.endpoint_of(bystanders[1].project).await;
+    scene.endpoint_of(bystanders[1].world.project).await;
     bystanders.push(scene.line());
     let mut erased = scene.issued(&line).await;
     let now = START + seconds(1);
@@ -78,7 +89,7 @@ pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) 
             panic!("{event:?} is about a request");
         };
         assert_eq!((*otp, *channel), (erased.id, Some(Channel::Whatsapp)));
-        assert_eq!((event.project, event.mode, event.at), (line.project, line.mode, now));
+        assert_eq!((event.world, event.at), (line.world, now));
         assert_eq!(*phone, None);
     }
 }
@@ -94,14 +105,14 @@ pub async fn nothing_in_flight_keeps_an_erased_phone(stores: &Stores) {
         let otp = scene.issued(&line).await;
         let now = START + seconds(1);
         race(9, |number| {
-            let (stores, project, mode) = (stores.clone(), line.project, line.mode);
+            let (stores, world) = (stores.clone(), line.world);
             let right = scene.make.redemption(&line, CODE);
             let report = if number % 3 == 1 { accepted() } else { Report::Delivered };
             let report = scene.make.send_report(otp.delivery.attempts[0].id, report);
-            let (request, erasing) = (Reported::Id(project, otp.id), round % 9);
+            let (request, erasing) = (Reported::Id(world.project, otp.id), round % 9);
             async move {
                 if number == erasing {
-                    let erased = stores.identities.erase(project, mode, id, now).await.unwrap();
+                    let erased = stores.identities.erase(world, id, now).await.unwrap();
                     assert!(erased.is_some());
                 } else if number % 3 == 0 {
                     stores.logins.redeem(right, now).await.unwrap();

@@ -98,7 +98,7 @@ impl Scene {
     async fn hears_of(&self, otp: &mut Otp, attempt: usize, report: Report, now: Timestamp) {
         let report = self.make.send_report(otp.delivery.attempts[attempt].id, report);
         report.apply(otp, now);
-        let request = Reported::Id(otp.project, otp.id);
+        let request = Reported::Id(otp.world.project, otp.id);
         let answer = self.stores.logins.report(request, report, now).await;
         assert_eq!(answer.unwrap().map(|(stored, _)| stored).as_ref(), Some(&*otp));
     }
@@ -111,7 +111,7 @@ fn of_otp(otp: &Otp, kind: EventKind, channel: Channel, at: Timestamp) -> Event 
         channel: Some(channel),
         phone: Some(EventPhone { index: otp.phone, sealed: otp.sealed_phone.clone() }),
     };
-    Event { project: otp.project, mode: otp.mode, kind, subject, at }
+    Event { world: otp.world, kind, subject, at }
 }
 
 const fn accepted() -> Report {

@@ -21,10 +21,10 @@ pub async fn nothing_is_recorded_without_an_endpoint(stores: &Stores) {
     scene.hears(&mut otp, Report::Delivered, START).await;
     scene.guess(&line, CODE).await;
     let session = scene.session(&line).await;
-    let (project, mode, token) = (line.project, line.mode, session.access.token);
+    let (world, token) = (line.world, session.access.token);
     let identity = session.identity;
     assert!(stores.sessions.revoke(session, token, START).await.unwrap());
-    let erased = stores.identities.erase(project, mode, identity, START).await.unwrap();
+    let erased = stores.identities.erase(world, identity, START).await.unwrap();
     assert!(erased.is_some());
     scene.endpoint().await;
     assert_eq!(scene.told().await, []);
@@ -59,7 +59,7 @@ pub async fn a_code_on_its_way_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
     for mode in [KeyMode::Live, KeyMode::Test] {
-        let mut otp = scene.issued(&scene.make.line(scene.project, mode)).await;
+        let mut otp = scene.issued(&scene.make.line(scene.project.in_mode(mode))).await;
         assert_eq!(scene.told_events().await, []);
         scene.hears(&mut otp, Report::Failed(Reason::NotOnChannel), START + seconds(1)).await;
         assert_eq!(scene.told_events().await, []);
@@ -126,7 +126,8 @@ pub async fn reports_at_once_are_recorded_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let otp = scene.issued(&scene.line()).await;
         race(40, |number| {
-            let (store, request) = (Arc::clone(&stores.logins), Reported::Id(otp.project, otp.id));
+            let (store, request) =
+                (Arc::clone(&stores.logins), Reported::Id(otp.world.project, otp.id));
             let report = if number % 2 == 0 { accepted() } else { Report::Delivered };
             let report = scene.make.send_report(otp.delivery.attempts[0].id, report);
             async move {
@@ -159,7 +160,7 @@ pub async fn an_accepted_code_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
     for mode in [KeyMode::Live, KeyMode::Test] {
-        let line = scene.make.line(scene.project, mode);
+        let line = scene.make.line(scene.project.in_mode(mode));
         let otp: Otp = scene.issued(&line).await;
         scene.guess(&line, WRONG_CODE).await;
         assert_eq!(scene.told().await, []);

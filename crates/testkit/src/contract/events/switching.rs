@@ -35,7 +35,7 @@ impl Scene {
 fn disabled(endpoint: &Endpoint, at: Timestamp) -> Event {
     let subject = Subject::Endpoint { endpoint: endpoint.id, failures: 3, since: START };
     let (mode, kind) = (KeyMode::Live, EventKind::EndpointDisabled);
-    Event { project: endpoint.project, mode, kind, subject, at }
+    Event { world: endpoint.project.in_mode(mode), kind, subject, at }
 }
 
 /// Fresh: an endpoint that failed often and long enough is switched off, its project's others are
@@ -176,8 +176,8 @@ pub async fn failures_at_once_switch_an_endpoint_off_once(stores: &Stores) {
 pub async fn an_event_of_its_own_is_recorded_once(stores: &Stores) {
     let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
     let subject = Subject::Provider { provider: "meta_2".to_owned(), failed: 41, receipts: 60 };
-    let (project, mode, kind) = (scene.project, KeyMode::Live, EventKind::ProviderFailing);
-    let event = Event { project, mode, kind, subject, at: START };
+    let (world, kind) = (scene.project.in_mode(KeyMode::Live), EventKind::ProviderFailing);
+    let event = Event { world, kind, subject, at: START };
     stores.events.record(event.clone()).await.unwrap();
     assert_eq!(scene.told().await, []);
     scene.endpoint().await;

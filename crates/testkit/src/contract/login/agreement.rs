@@ -191,7 +191,7 @@ async fn ask(scene: &Scene, draw: &Draw, model: &mut Model, now: Timestamp) -> [
             let report = new_report(scene, draw, &seen);
             model.views.push(seen.clone());
             let request = match draw.below(3) {
-                0 => Reported::Id(seen.project, seen.id),
+                0 => Reported::Id(seen.world.project, seen.id),
                 1 => Reported::Seen(Box::new(seen)),
                 _ => Reported::Seen(Box::new(stale)),
             };
@@ -245,7 +245,7 @@ fn new_send(scene: &Scene, draw: &Draw, line: &Line, free: i64, now: Timestamp) 
     let mut cost = match draw.below(8) {
         0 => Cost::Nothing,
         1 => Cost::Unaffordable,
-        _ if line.mode.is_test() => Cost::Nothing,
+        _ if line.world.mode.is_test() => Cost::Nothing,
         _ => Cost::Hold(Paise(draw.around(free.min(40)).max(1))),
     };
     if draw.below(4) == 0 {
@@ -326,7 +326,7 @@ impl Model {
         let mut books = Books::of(scene.project);
         books.wallet.low_balance = low_balance;
         let phone = |mode| Phone {
-            line: scene.make.line(scene.project, mode),
+            line: scene.make.line(scene.project.in_mode(mode)),
             places: Vec::new(),
             budget: GuessBudget::default(),
             otps: Vec::new(),
@@ -342,11 +342,11 @@ impl Model {
         self.books.check(stores, now + MS, case).await;
         for Phone { line, otps, identity, .. } in &self.phones {
             for otp in otps {
-                let found = stores.otps.find(otp.project, otp.mode, otp.id).await.unwrap();
+                let found = stores.otps.find(otp.world, otp.id).await.unwrap();
                 assert_eq!(found.as_ref(), Some(otp), "{case}");
             }
-            let Line { project, mode, index, .. } = *line;
-            let found = stores.identities.find_by_phone(project, mode, index).await.unwrap();
+            let Line { world, index, .. } = *line;
+            let found = stores.identities.find_by_phone(world, index).await.unwrap();
             assert_eq!(found, *identity, "{case}");
         }
         for phone in &self.phones {
@@ -354,7 +354,7 @@ impl Model {
             assert_eq!(format!("{log:?}"), format!("{:?}", phone.log()), "{case}");
         }
         for session in &self.sessions {
-            let world = (session.project, session.mode);
+            let world = session.world;
             let found = stored_session(stores, world, session.id).await;
             assert_eq!(found.as_ref(), Some(session), "{case}");
         }

@@ -49,16 +49,16 @@ struct OnRecord {
 
 impl OnRecord {
     async fn of(stores: &Stores, line: &Line) -> Self {
-        let Line { project, mode, index, .. } = *line;
+        let Line { world, index, .. } = *line;
         let log = stores.sends.log(line.send_key()).await.unwrap();
-        let identity = stores.identities.find_by_phone(project, mode, index).await.unwrap();
+        let identity = stores.identities.find_by_phone(world, index).await.unwrap();
         let mut sessions = Vec::new();
         if let Some(Identity { id, .. }) = identity {
             let known = &stores.identity_sessions;
-            sessions = known.of_identity(project, mode, id, None, MANY).await.unwrap();
+            sessions = known.of_identity(world, id, None, MANY).await.unwrap();
         }
         Self {
-            requests: stores.activity.of_phone(project, mode, index, MANY).await.unwrap(),
+            requests: stores.activity.of_phone(world, index, MANY).await.unwrap(),
             log: format!("{log:?}"),
             identity,
             sessions,

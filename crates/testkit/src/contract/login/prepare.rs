@@ -175,7 +175,7 @@ pub async fn a_send_stays_inside_project_and_mode(stores: &Stores) {
     let [_, stranger] = elsewhere;
     let poor = NewSend { cost, ..scene.make.new_send(&stranger) };
     assert!(matches!(prepare(stores, &poor, START).await, Prepared::Unaffordable(_)));
-    assert_eq!(balance_of(stores, stranger.project).await, balance(0, 0));
+    assert_eq!(balance_of(stores, stranger.world.project).await, balance(0, 0));
     assert_eq!(balance_of(stores, scene.project).await, balance(100, 40));
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// What is on record of a session.
 async fn stored(stores: &Stores, session: &Session) -> Option<Session> {
-    stored_session(stores, (session.project, session.mode), session.id).await
+    stored_session(stores, session.world, session.id).await
 }
 
 const fn identity_of(redeemed: &Redeemed) -> Option<IdentityId> {
@@ -180,12 +180,12 @@ pub async fn no_code_is_used_in_vain_beside_an_erasure(stores: &Stores) {
         let answers = race(12, |number| {
             let (stores, mut login) = (stores.clone(), logins[number].clone());
             let send = scene.make.new_send_of(fresh[number].clone());
-            let (project, mode, id) = (line.project, line.mode, erased.identity);
+            let (world, id) = (line.world, erased.identity);
             let wanted = if number % 3 == 0 { present.id } else { send.otp.id };
             login.guess = login.guess.meant_for(Some(wanted));
             async move {
                 if number == erasing {
-                    let gone = stores.identities.erase(project, mode, id, START).await.unwrap();
+                    let gone = stores.identities.erase(world, id, START).await.unwrap();
                     assert!(gone.is_some());
                     return Redeemed::NotFound;
                 }

@@ -43,12 +43,12 @@ pub async fn the_answer_that_ends_a_send_charges_its_channel(stores: &Stores) {
         }
         let attempt = otp.delivery.attempts[tried].id;
         let report = scene.make.send_report(attempt, accepted(false));
-        let (request, now) = (Reported::Id(otp.project, otp.id), START + seconds(2));
+        let (request, now) = (Reported::Id(otp.world.project, otp.id), START + seconds(2));
         let answer = stores.logins.report(request, report.clone(), now).await.unwrap();
         let (told, step) = answer.unwrap();
         assert_eq!(step, DeliveryStep::Settle(Charge::Channel(channel)));
         assert_eq!((told.delivery.status, told.delivery.due_at), (DeliveryStatus::Sent, None));
-        let found = stores.otps.find(otp.project, otp.mode, otp.id).await.unwrap();
+        let found = stores.otps.find(otp.world, otp.id).await.unwrap();
         assert_eq!(found, Some(told));
 
         let (Paise(price), Paise(held)) = (PRICES.of(channel), HELD);
@@ -148,7 +148,7 @@ pub async fn a_failure_after_the_charge_gives_it_back_once(stores: &Stores) {
     let mut late =
         scene.make.send_report(otp.delivery.attempts[0].id, Report::Failed(Reason::Blocked));
     late.route.hops.truncate(1);
-    let request = Reported::Id(otp.project, otp.id);
+    let request = Reported::Id(otp.world.project, otp.id);
     for _ in 0..2 {
         let now = START + seconds(3);
         let told = stores.logins.report(request.clone(), late.clone(), now).await.unwrap();
@@ -211,7 +211,7 @@ fn reports_at_once(scene: &Scene, otp: &Otp, number: usize) -> (Reported, SendRe
     let mut report = scene.make.send_report(otp.delivery.attempts[0].id, report);
     report.route.hops.truncate(1);
     let seen = Reported::Seen(Box::new(otp.clone()));
-    let request = if number < 10 { seen } else { Reported::Id(otp.project, otp.id) };
+    let request = if number < 10 { seen } else { Reported::Id(otp.world.project, otp.id) };
     (request, report)
 }
 
@@ -283,7 +283,7 @@ pub async fn a_send_that_held_nothing_moves_no_money(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
     let lines: [Line; 2] =
-        [KeyMode::Test, KeyMode::Live].map(|mode| scene.make.line(scene.project, mode));
+        [KeyMode::Test, KeyMode::Live].map(|mode| scene.make.line(scene.project.in_mode(mode)));
     for line in &lines {
         let (taken, failed) = (scene.issued(line).await, scene.issued(line).await);
         scene.hears_back(&taken, 0, accepted(false)).await;

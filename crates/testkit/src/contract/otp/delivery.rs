@@ -26,7 +26,7 @@ impl Scene {
         second: u64,
     ) -> DeliveryStep {
         let report = self.make.send_report(otp.delivery.attempts[attempt].id, report);
-        let (request, now) = (Reported::Id(otp.project, otp.id), START + seconds(second));
+        let (request, now) = (Reported::Id(otp.world.project, otp.id), START + seconds(second));
         let step = report.apply(otp, now).step;
         let answer = self.stores.logins.report(request, report, now).await;
         assert_eq!(answer.unwrap(), Some((otp.clone(), step.clone())));
@@ -149,7 +149,7 @@ pub async fn a_reference_leads_to_its_attempt(stores: &Stores) {
     assert_eq!(find("meta", &reference).await, None);
     scene.report(&mut otp, 0, accepted(&reference), 1).await;
     let attempt = otp.delivery.attempts[0].id;
-    let target = ReceiptTarget { project: otp.project, mode: otp.mode, otp: otp.id, attempt };
+    let target = ReceiptTarget { world: otp.world, otp: otp.id, attempt };
     assert_eq!(find("meta", &reference).await, Some(target));
     assert_eq!(find("msg91", &reference).await, None);
     assert_eq!(find("meta", &reference[1..]).await, None);
@@ -228,7 +228,8 @@ pub async fn failures_at_once_open_one_attempt(stores: &Stores) {
     for _ in 0..ROUNDS {
         let otp = scene.issued(&scene.line()).await;
         let answers = race(50, |_| {
-            let (store, request) = (Arc::clone(&stores.logins), Reported::Id(otp.project, otp.id));
+            let (store, request) =
+                (Arc::clone(&stores.logins), Reported::Id(otp.world.project, otp.id));
             let (first, timeout) = (otp.delivery.attempts[0].id, Report::Failed(Reason::Timeout));
             let report = scene.make.send_report(first, timeout);
             async move { store.report(request, report, START + seconds(1)).await.unwrap().unwrap() }
@@ -247,7 +248,8 @@ pub async fn guesses_and_reports_at_once_lose_nothing(stores: &Stores) {
         let line = scene.line();
         let otp = scene.issue(Otp { max_wrong: 20, ..scene.make.otp(&line) }).await;
         race(20, |number| {
-            let (store, request) = (Arc::clone(&stores.logins), Reported::Id(otp.project, otp.id));
+            let (store, request) =
+                (Arc::clone(&stores.logins), Reported::Id(otp.world.project, otp.id));
             let wrong = scene.make.redemption(&line, WRONG_CODE);
             let report = scene.make.send_report(otp.delivery.attempts[0].id, Report::Delivered);
             let now = START + seconds(1);

@@ -201,9 +201,8 @@ pub async fn a_period_ends_at_the_exact_instant(stores: &Stores) {
 pub async fn forgotten_guesses_are_gone_and_told_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
-    let forget = async |line: &Line| {
-        stores.otps.forget_guesses(line.project, line.mode, line.index).await.unwrap()
-    };
+    let forget =
+        async |line: &Line| stores.otps.forget_guesses(line.world, line.index).await.unwrap();
     assert_eq!(forget(&line).await, None);
     scene.issue(Otp { max_wrong: 20, ..scene.make.otp(&line) }).await;
     for _ in 0..7 {
@@ -229,10 +228,10 @@ pub async fn guesses_and_liftings_at_once_count_each_guess_once(stores: &Stores)
         scene.issue(Otp { max_wrong: 100, ..scene.make.otp(&line) }).await;
         let answers = race(60, |number| {
             let (stores, wrong) = (stores.clone(), scene.make.redemption(&line, WRONG_CODE));
-            let Line { project, mode, index, .. } = line.clone();
+            let Line { world, index, .. } = line.clone();
             async move {
                 if number % 3 == 0 {
-                    return stores.otps.forget_guesses(project, mode, index).await.unwrap();
+                    return stores.otps.forget_guesses(world, index).await.unwrap();
                 }
                 stores.logins.redeem(wrong, START + NOW).await.unwrap();
                 None
@@ -311,7 +310,7 @@ pub async fn guesses_are_judged_as_the_domain_does(stores: &Stores) {
 pub async fn the_budget_holds_against_many_at_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
-        let line = scene.make.line(scene.project, KeyMode::Test);
+        let line = scene.make.line(scene.project.in_mode(KeyMode::Test));
         scene.issue(Otp { max_wrong: 20, ..scene.make.otp(&line) }).await;
         let answers = guess_at_once(&scene, &line, WRONG_CODE, STOP_AT_SEVEN).await;
         assert_eq!(count(&answers, |answer| *answer == Answer::Wrong), 7);

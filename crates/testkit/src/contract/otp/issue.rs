@@ -13,7 +13,7 @@ pub async fn issue_keeps_everything(stores: &Stores) {
     assert_eq!(stored(stores, &otp).await.as_ref(), Some(&otp));
 
     let route = Route { hops: scene.make.route().hops.split_off(1), ..scene.make.route() };
-    let line = scene.make.line(scene.project, KeyMode::Test);
+    let line = scene.make.line(scene.project.in_mode(KeyMode::Test));
     let bare = Otp {
         sealed_code: None,
         max_wrong: 20,
@@ -53,12 +53,12 @@ pub async fn find_stays_inside_project_and_mode(stores: &Stores) {
     let otp = scene.issued(&scene.line()).await;
     let (other, unknown) = (scene.another().await, scene.make.id::<OtpId>());
     let absent = [
-        (other, KeyMode::Live, otp.id),
-        (scene.project, KeyMode::Test, otp.id),
-        (scene.project, KeyMode::Live, unknown),
+        (other.in_mode(KeyMode::Live), otp.id),
+        (scene.project.in_mode(KeyMode::Test), otp.id),
+        (scene.project.in_mode(KeyMode::Live), unknown),
     ];
-    for (project, mode, id) in absent {
-        assert_eq!(stores.otps.find(project, mode, id).await.unwrap(), None);
+    for (world, id) in absent {
+        assert_eq!(stores.otps.find(world, id).await.unwrap(), None);
     }
 }
 

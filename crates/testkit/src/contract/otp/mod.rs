@@ -19,12 +19,12 @@ use dwar_otp::{GuessBudget, GuessPolicy, Otp, Verdict};
 
 /// What is on record of a request.
 async fn stored(stores: &Stores, otp: &Otp) -> Option<Otp> {
-    stores.otps.find(otp.project, otp.mode, otp.id).await.unwrap()
+    stores.otps.find(otp.world, otp.id).await.unwrap()
 }
 
 /// The wrong guesses that are counted for a phone; they are forgotten by being looked at.
 async fn counted(stores: &Stores, line: &Line) -> GuessBudget {
-    let counted = stores.otps.forget_guesses(line.project, line.mode, line.index).await;
+    let counted = stores.otps.forget_guesses(line.world, line.index).await;
     counted.unwrap().unwrap_or_default()
 }
 

@@ -12,7 +12,7 @@ const LEASE: std::time::Duration = seconds(45);
 impl Scene {
     /// Issues a request that was made at `now` and is due 30 seconds later.
     async fn due(&self, mode: KeyMode, now: Timestamp) -> OtpId {
-        let line = self.make.line(self.project, mode);
+        let line = self.make.line(self.project.in_mode(mode));
         self.issue(self.make.otp_with(&line, CODE, now)).await.id
     }
 

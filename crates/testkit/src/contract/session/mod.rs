@@ -19,7 +19,7 @@ const POLICY: RotationPolicy =
 
 /// What is on record of a session.
 async fn stored(stores: &Stores, session: &Session) -> Option<Session> {
-    stored_session(stores, (session.project, session.mode), session.id).await
+    stored_session(stores, session.world, session.id).await
 }
 
 impl Scene {

@@ -23,8 +23,8 @@ pub async fn rotate_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
     let absent = [
-        Session { project: scene.another().await, ..session.clone() },
-        Session { mode: KeyMode::Test, ..session.clone() },
+        Session { world: scene.another().await.in_mode(session.world.mode), ..session.clone() },
+        Session { world: session.world.project.in_mode(KeyMode::Test), ..session.clone() },
         Session { id: scene.make.id(), ..session.clone() },
     ];
     for seen in absent {
@@ -49,12 +49,12 @@ pub async fn rotate_looks_again_where_the_session_changed(stores: &Stores) {
     assert_eq!(rotate(&seen).await, Some(Rotation::Refused));
     assert_eq!(stored(stores, &session).await.as_ref(), Some(&session));
 
-    let Session { project, mode, access, identity, .. } = session.clone();
+    let Session { world, access, identity, .. } = session.clone();
     assert!(stores.sessions.revoke(session.clone(), access.token, START).await.unwrap());
     assert_eq!(rotate(&session).await, Some(Rotation::Refused));
     assert!(!stored(stores, &session).await.unwrap().is_alive(START));
 
-    stores.identities.erase(project, mode, identity, START).await.unwrap();
+    stores.identities.erase(world, identity, START).await.unwrap();
     assert_eq!(rotate(&session).await, None);
 }
 
