@@ -17,7 +17,6 @@ ALLOWED = set("""
     bins/dwar
     clients/rust
     crates/adapters/admin
-    crates/adapters/dashboard
     crates/adapters/http
     crates/adapters/memory
     crates/adapters/postgres

@@ -1,8 +1,10 @@
-use crate::pages::is_page;
 use actix_web::HttpRequest;
 use actix_web::http::{Method, header};
 
 const LONGEST: usize = 1_024;
+
+/// Tells which patterns of addresses are pages, which a GET shows to whoever is signed in.
+pub(crate) struct PagePatterns(pub(crate) fn(&str) -> bool);
 
 /// Whether a text leads to this host, whoever wrote it. Browsers take `//` and `/\` for the beginning of
 /// another one.
@@ -26,6 +28,7 @@ impl PageAddress {
         }
         let path = text.split(['?', '#']).next()?;
         let pattern = request.resource_map().match_pattern(path)?;
+        let PagePatterns(is_page) = request.app_data()?;
         is_page(&pattern).then(|| Self(text.to_owned()))
     }
 

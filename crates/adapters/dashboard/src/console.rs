@@ -2,10 +2,14 @@ use crate::api_routes::ApiRoutes;
 use crate::live::Live;
 use crate::names::Names;
 use crate::reference::Reference;
+use actix_web::HttpRequest;
+use actix_web::http::header::USER_AGENT;
 use dwar_app::operations::Operations;
 use dwar_app::{Administration, Management, Passkeys, Toolbox};
 use dwar_kernel::PriceList;
+use dwar_operator::{Client, Device};
 use dwar_otp::Providers;
+use dwar_wire::client_address;
 use std::sync::Arc;
 use tokio::sync::SetOnce;
 
@@ -37,4 +41,13 @@ pub struct Console {
     pub prices: PriceList,
     /// What we may be called.
     pub names: Names,
+}
+
+impl Console {
+    /// Where a request to sign in comes from.
+    pub(crate) fn client(&self, request: &HttpRequest) -> Client {
+        let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
+        let address = client_address(request, self.names.tls);
+        Client { address, device: agent.and_then(Device::of) }
+    }
 }

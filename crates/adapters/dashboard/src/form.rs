@@ -1,7 +1,6 @@
 //! Forms: they keep what was typed when they are refused, and show as text what may not be changed.
 
 use crate::format::sentence;
-use crate::pages::parts::Field;
 use crate::texts::common as texts;
 use maud::{Markup, html};
 
@@ -154,6 +153,50 @@ impl<'a> Form<'a> {
                     aria-describedby={ (name) "-hint" };
                 label for=(name) { (label) }
                 p.hint id={ (name) "-hint" } { (hint) }
+            }
+        }
+    }
+}
+
+/// A labelled input of one line.
+#[derive(Clone, Copy)]
+pub(crate) struct Field<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) label: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) hint: &'a str,
+    pub(crate) placeholder: &'a str,
+    /// The input's type.
+    pub(crate) kind: &'a str,
+    pub(crate) autocomplete: &'a str,
+    pub(crate) required: bool,
+    /// Why it was refused.
+    pub(crate) error: Option<&'a str>,
+}
+
+impl Field<'_> {
+    pub(crate) const TEXT: Field<'static> = Field {
+        name: "",
+        label: "",
+        value: "",
+        hint: "",
+        placeholder: "",
+        kind: "text",
+        autocomplete: "off",
+        required: false,
+        error: None,
+    };
+
+    pub(crate) fn show(&self) -> Markup {
+        html! {
+            div.field {
+                label for=(self.name) { (self.label) }
+                input id=(self.name) name=(self.name) type=(self.kind) value=(self.value)
+                    placeholder=(self.placeholder) autocomplete=(self.autocomplete)
+                    required[self.required]
+                    aria-describedby=[described_by(self.name, self.hint, self.error)]
+                    aria-invalid=[self.error.map(|_| "true")] autofocus[self.error.is_some()];
+                (notes(self.name, self.hint, self.error))
             }
         }
     }

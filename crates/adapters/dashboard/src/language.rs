@@ -1,7 +1,6 @@
-use crate::console::Console;
+use crate::cookies::choice;
 use actix_web::HttpRequest;
-use actix_web::cookie::time::Duration as CookieDuration;
-use actix_web::cookie::{Cookie, SameSite};
+use actix_web::cookie::Cookie;
 use actix_web::http::header;
 use dwar_kernel::words;
 
@@ -49,9 +48,8 @@ impl Language {
     }
 
     /// Lets the browser keep the choice.
-    pub(crate) fn cookie(self, console: &Console) -> Cookie<'static> {
-        let cookie = console.cookie(COOKIE, self.as_str().to_owned(), SameSite::Lax);
-        cookie.max_age(CookieDuration::days(365)).finish()
+    pub(crate) fn cookie(self, tls: bool) -> Cookie<'static> {
+        choice(COOKIE, self.as_str(), tls)
     }
 }
 

@@ -1,24 +1,18 @@
 use crate::address::PageAddress;
+use crate::answer::{Page, html_answer};
 use crate::assets;
 use crate::format::time;
 use crate::icons::{icon, mark};
 use crate::language::Language;
 use crate::navigation::{installation_entries, list, project_entries};
-use crate::refusal::Refusal;
 use crate::texts::{find, nav, refusals, settings_project as texts};
-use crate::visit::{Theme, Visit};
-use actix_web::HttpResponse;
+use crate::theme::Theme;
+use crate::visit::Visit;
 use actix_web::http::StatusCode;
 use dwar_kernel::KeyMode;
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{DOCTYPE, Markup, html};
-
-/// The media type of every page.
-pub(crate) const HTML: &str = "text/html; charset=utf-8";
-
-/// What a handler gives.
-pub(crate) type Page = Result<HttpResponse, Refusal>;
 
 /// A page of somebody who is signed in.
 pub(crate) struct Frame<'a> {
@@ -107,8 +101,7 @@ impl<'a> Frame<'a> {
         };
         let kind = if self.is_testing() { "framed testing" } else { "framed" };
         let kind = (self.visit.theme, self.language, kind);
-        let text = document(&title, kind, &extra, &page).into_string();
-        Ok(HttpResponse::build(status).content_type(HTML).body(text))
+        Ok(html_answer(status, document(&title, kind, &extra, &page)))
     }
 
     /// The navigation, in English on a page in another language.

@@ -7,10 +7,12 @@
 //! opens anything here.
 
 mod address;
+mod answer;
 mod api_routes;
 mod assets;
 mod chart;
 mod console;
+mod cookies;
 mod form;
 mod format;
 mod guard;
@@ -27,6 +29,7 @@ mod reference;
 mod refusal;
 mod settings;
 mod texts;
+mod theme;
 mod visit;
 
 pub use api_routes::{ApiAnswer, ApiRequest, ApiRoutes, NoAnswer};

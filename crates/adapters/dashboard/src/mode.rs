@@ -1,9 +1,8 @@
 //! Live or test: one choice for all pages of a project, kept by the browser.
 
-use crate::console::Console;
+use crate::cookies::choice;
 use actix_web::HttpRequest;
-use actix_web::cookie::time::Duration as CookieDuration;
-use actix_web::cookie::{Cookie, SameSite};
+use actix_web::cookie::Cookie;
 use dwar_kernel::KeyMode;
 
 const COOKIE: &str = "dwar_mode";
@@ -22,7 +21,6 @@ pub(crate) fn chosen(request: &HttpRequest) -> Option<KeyMode> {
 }
 
 /// Lets the browser keep the choice.
-pub(crate) fn cookie(mode: KeyMode, console: &Console) -> Cookie<'static> {
-    let cookie = console.cookie(COOKIE, mode.as_str().to_owned(), SameSite::Lax);
-    cookie.max_age(CookieDuration::days(365)).finish()
+pub(crate) fn cookie(mode: KeyMode, tls: bool) -> Cookie<'static> {
+    choice(COOKIE, mode.as_str(), tls)
 }

@@ -1,14 +1,10 @@
 use crate::address::PageAddress;
-use crate::format::plain_moment;
-use crate::layout;
 use crate::texts::refusals as texts;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
-use actix_web::{HttpResponse, ResponseError};
 use dwar_app::{ManageError, SignInError};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_wire::store_failed;
-use std::borrow::Cow;
 use std::fmt;
 
 /// To whoever meets a queue that is full; it moves within a second.
@@ -51,7 +47,8 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    const fn words(&self) -> (&'static str, &'static str) {
+    /// The title of its page, and a sentence.
+    pub(crate) const fn words(&self) -> (&'static str, &'static str) {
         match self {
             Self::SignIn(_) => texts::SIGN_IN,
             Self::Misdirected => texts::MISDIRECTED,
@@ -66,44 +63,6 @@ impl Refusal {
             Self::Unavailable => texts::UNAVAILABLE,
             Self::Failed => texts::FAILED,
         }
-    }
-}
-
-impl ResponseError for Refusal {
-    fn status_code(&self) -> StatusCode {
-        match self {
-            Self::SignIn(_) => StatusCode::SEE_OTHER,
-            Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
-            Self::Foreign | Self::Stale(_) | Self::Forbidden => StatusCode::FORBIDDEN,
-            Self::NotFound => StatusCode::NOT_FOUND,
-            Self::Unreadable => StatusCode::BAD_REQUEST,
-            Self::TooMany | Self::SearchedTooMuch { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::Busy | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    }
-
-    fn error_response(&self) -> HttpResponse {
-        let mut answer = HttpResponse::build(self.status_code());
-        if let Self::SignIn(page) = self {
-            let address = PageAddress::sign_in(page.as_ref());
-            return answer.insert_header((header::LOCATION, address)).finish();
-        }
-        if matches!(self, Self::Busy) {
-            answer.insert_header(RETRY_SOON);
-        }
-        let (title, sentence) = self.words();
-        let mut sentence = Cow::from(sentence);
-        if let Self::SearchedTooMuch { until, seconds } = self {
-            answer.insert_header((header::RETRY_AFTER, *seconds));
-            sentence = format!("{sentence} {}.", plain_moment(*until)).into();
-        }
-        let back = match self {
-            Self::Stale(page) => (PageAddress::sign_in(page.as_ref()), texts::SIGN_IN.0),
-            _ => ("/".to_owned(), texts::BACK),
-        };
-        let page = layout::bare(title, &sentence, (&back.0, back.1)).into_string();
-        answer.content_type(layout::HTML).body(page)
     }
 }
 

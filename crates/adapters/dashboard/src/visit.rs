@@ -1,18 +1,18 @@
 use crate::address::PageAddress;
 use crate::console::Console;
+use crate::cookies::SESSION;
 use crate::form::Typed;
 use crate::language::Language;
 use crate::mode;
 use crate::refusal::Refusal;
-use actix_web::cookie::time::Duration as CookieDuration;
-use actix_web::cookie::{Cookie, CookieBuilder, SameSite};
+use crate::theme::Theme;
 use actix_web::dev::Payload;
-use actix_web::http::header::{HeaderMap, USER_AGENT};
+use actix_web::http::header::HeaderMap;
 use actix_web::web::{Bytes, Data, Query};
 use actix_web::{FromRequest, HttpRequest};
 use dwar_app::Present;
 use dwar_kernel::{KeyMode, Timestamp};
-use dwar_operator::{BrowserToken, By, Client, Command, Device, PendingSignIn, SessionToken};
+use dwar_operator::{By, Command, SessionToken};
 use dwar_project::Project;
 use dwar_wire::client_address;
 use futures_util::future::LocalBoxFuture;
@@ -22,7 +22,6 @@ use serde::de::DeserializeOwned;
 /// Longer than any form of ours.
 const LONGEST_FORM: usize = 32 * 1_024;
 const CSRF_HEADER: &str = "x-csrf-token";
-const THEME: &str = "dwar_theme";
 
 /// A request of somebody who is signed in.
 pub(crate) struct Visit {
@@ -58,117 +57,6 @@ pub(crate) struct Open<T>(pub(crate) T);
 /// A form without fields of its own.
 #[derive(Deserialize)]
 pub(crate) struct NoFields {}
-
-/// What somebody prefers to look at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Theme {
-    /// As the system has it.
-    #[default]
-    System,
-    Light,
-    Dark,
-}
-
-impl Theme {
-    pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
-
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-
-    pub(crate) fn of(request: &HttpRequest) -> Self {
-        let word = request.cookie(THEME);
-        let word = word.as_ref().map_or("", Cookie::value);
-        Self::from_word(word)
-    }
-
-    pub(crate) fn from_word(word: &str) -> Self {
-        Self::ALL.into_iter().find(|theme| theme.as_str() == word).unwrap_or_default()
-    }
-
-    pub(crate) fn cookie(self, console: &Console) -> Cookie<'static> {
-        let cookie = console.cookie(THEME, self.as_str().to_owned(), SameSite::Lax);
-        cookie.max_age(CookieDuration::days(365)).finish()
-    }
-}
-
-impl Console {
-    /// Over TLS the name keeps other hosts and plain connections from setting it.
-    const fn cookie_name(&self) -> &'static str {
-        if self.names.tls { "__Host-dwar" } else { "dwar_dashboard" }
-    }
-
-    pub(crate) fn cookie(
-        &self,
-        name: &'static str,
-        value: String,
-        same: SameSite,
-    ) -> CookieBuilder<'static> {
-        let cookie = Cookie::build(name, value).path("/").secure(self.names.tls);
-        cookie.http_only(true).same_site(same)
-    }
-
-    /// Lets the browser keep a new session. It ends with the browser, or when it is over here.
-    ///
-    /// A link on another site may open a page with it (`Lax`): no page changes anything, and a form is
-    /// taken from our own pages alone.
-    pub(crate) fn session_cookie(&self, token: String) -> Cookie<'static> {
-        self.cookie(self.cookie_name(), token, SameSite::Lax).finish()
-    }
-
-    /// Lets the browser forget it.
-    pub(crate) fn no_session_cookie(&self) -> Cookie<'static> {
-        let mut cookie = self.session_cookie(String::new());
-        cookie.set_max_age(CookieDuration::ZERO);
-        cookie
-    }
-
-    /// What a browser shows that an operator signed in there before.
-    pub(crate) fn browser_of(&self, request: &HttpRequest) -> Option<String> {
-        request.cookie(self.browser_cookie_name()).map(|cookie| cookie.value().to_owned())
-    }
-
-    /// Lets the browser keep that somebody signed in there; it opens nothing.
-    pub(crate) fn browser_cookie(&self, token: &BrowserToken) -> Cookie<'static> {
-        let (name, token) = (self.browser_cookie_name(), token.expose().to_owned());
-        let lifetime = CookieDuration::seconds_f64(BrowserToken::LIFETIME.as_secs_f64());
-        self.cookie(name, token, SameSite::Strict).max_age(lifetime).finish()
-    }
-
-    const fn browser_cookie_name(&self) -> &'static str {
-        if self.names.tls { "__Host-dwar-browser" } else { "dwar_browser" }
-    }
-
-    /// What a browser keeps of a sign-in that waits for its code.
-    pub(crate) fn pending_of(&self, request: &HttpRequest) -> Option<String> {
-        request.cookie(self.pending_cookie_name()).map(|cookie| cookie.value().to_owned())
-    }
-
-    /// Lets the browser keep a sign-in that waits for its code; without one it forgets it.
-    pub(crate) fn pending_cookie(&self, pending: Option<&PendingSignIn>) -> Cookie<'static> {
-        let lifetime = pending.map_or(CookieDuration::ZERO, |_| {
-            CookieDuration::seconds_f64(PendingSignIn::LIFETIME.as_secs_f64())
-        });
-        let text = pending.map(|pending| pending.expose().to_owned()).unwrap_or_default();
-        let name = self.pending_cookie_name();
-        self.cookie(name, text, SameSite::Strict).max_age(lifetime).finish()
-    }
-
-    const fn pending_cookie_name(&self) -> &'static str {
-        if self.names.tls { "__Host-dwar-pending" } else { "dwar_pending" }
-    }
-
-    /// Where a request to sign in comes from.
-    pub(crate) fn client(&self, request: &HttpRequest) -> Client {
-        let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
-        let address = client_address(request, self.names.tls);
-        Client { address, device: agent.and_then(Device::of) }
-    }
-}
 
 impl Visit {
     pub(crate) fn now(&self) -> Timestamp {
@@ -211,8 +99,8 @@ impl FromRequest for Visit {
             let console = request.app_data::<Data<Console>>().ok_or(Refusal::Failed)?.clone();
             let page = PageAddress::of(&request);
             let stranger = || Refusal::SignIn(page.clone());
-            let cookie = request.cookie(console.cookie_name()).ok_or_else(stranger)?;
-            let token: SessionToken = cookie.value().parse().map_err(|_| stranger())?;
+            let cookie = SESSION.of(&request, console.names.tls).ok_or_else(stranger)?;
+            let token: SessionToken = cookie.parse().map_err(|_| stranger())?;
             let present = console.admin.sign_in.session(token.expose()).await?;
             let present = present.ok_or_else(stranger)?;
             let by = By::operator(&present.operator, client_address(&request, console.names.tls));

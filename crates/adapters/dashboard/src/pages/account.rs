@@ -1,9 +1,11 @@
-use super::parts::{Field, done};
-use super::{go, passkeys};
+use super::parts::{current_password, done};
+use super::passkeys;
+use crate::answer::{Page, go, go_with};
 use crate::assets;
-use crate::form::{Form, Refused, described_by, notes};
+use crate::cookies::browser_cookie;
+use crate::form::{Field, Form, Refused};
 use crate::format::time;
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
 use crate::texts::account as texts;
 use crate::visit::{NoFields, Posted, Visit};
@@ -49,12 +51,8 @@ pub(crate) async fn password(request: HttpRequest, posted: Posted<PasswordForm>)
         Ok(token) => token,
         Err(cause) => return finish(&visit, &request, Err(cause), (PASSWORD, "current")).await,
     };
-    let mut answer = go("/account?done=password");
-    if let Some(token) = token {
-        let cookie = visit.console.browser_cookie(&token);
-        answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
-    }
-    Ok(answer)
+    let cookie = token.map(|token| browser_cookie(&token, visit.console.names.tls));
+    Ok(go_with("/account?done=password", cookie))
 }
 
 /// `POST /account/totp`: offers a second factor.
@@ -155,22 +153,6 @@ async fn page(
     frame.answer(status, &content)
 }
 
-/// The present password; whoever came in by the link of a first start has none yet.
-pub(crate) fn current(visit: &Visit, form: Form<'_>, id: &str) -> Markup {
-    let error = form.error("current");
-    html! {
-        @if visit.present.operator.password.is_some() {
-            div.field {
-                label for=(id) { (texts::CURRENT) }
-                input id=(id) name="current" type="password" autocomplete="current-password" required
-                    aria-describedby=[described_by(id, "", error)]
-                    aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()];
-                (notes(id, "", error))
-            }
-        }
-    }
-}
-
 /// Tells password managers whose password this is.
 fn whose(visit: &Visit) -> Markup {
     let name = visit.present.operator.name.as_str();
@@ -199,7 +181,7 @@ fn password_form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
             (whose(visit))
             h2 { (texts::PASSWORD) }
             @if visit.present.operator.password.is_none() { p.muted { (texts::NO_PASSWORD_YET) } }
-            (current(visit, form, "current"))
+            (current_password(visit, form, "current"))
             (field("new", texts::NEW, texts::NEW_HINT).show())
             (field("again", texts::AGAIN, "").show())
             button.primary type="submit" { (texts::CHANGE) }
@@ -215,7 +197,7 @@ fn second_factor(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
             @if visit.present.operator.totp.is_some() {
                 p { span.pill.good { (texts::TOTP_ON) } }
                 form.stack method="post" action="/account/totp/remove" {
-                    (csrf(visit)) (whose(visit)) (current(visit, removal, NO_TOTP_CURRENT))
+                    (csrf(visit)) (whose(visit)) (current_password(visit, removal, NO_TOTP_CURRENT))
                     div { button.danger type="submit" { (texts::TOTP_REMOVE) } }
                 }
             } @else {
@@ -249,7 +231,7 @@ fn totp_form(visit: &Visit, offer: &TotpOffer, refused: Option<&Refused<'_>>) ->
                     code.wrap-anywhere { (secret.as_str()) }
                     input type="hidden" name="secret" value=(secret.as_str());
                     (form.field(&code))
-                    (current(visit, form, TOTP_CURRENT))
+                    (current_password(visit, form, TOTP_CURRENT))
                     div { button.primary type="submit" { (texts::TOTP_CONFIRM) } }
                 }
             }

@@ -1,25 +1,23 @@
 use super::activity_story::{Above, show_story};
-use super::parts::notice;
+use super::parts::{notice, pill};
+use crate::answer::{self, Page};
 use crate::assets;
 use crate::format::{grouped, moment, rupees};
-use crate::icons::icon;
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
 use crate::texts::activity as texts;
 use crate::visit::{Posted, Visit};
-use actix_web::http::{StatusCode, header};
-use actix_web::web::{Bytes, Path, Query};
-use actix_web::{HttpRequest, HttpResponse};
-use dwar_app::explain::{self, Tone};
+use actix_web::HttpRequest;
+use actix_web::http::StatusCode;
+use actix_web::web::{Path, Query};
+use dwar_app::explain;
 use dwar_app::{RequestFilter, RequestLine, RequestPage};
 use dwar_kernel::{KeyMode, OtpId, Paise, Phone, ProjectId};
 use dwar_operator::Command;
 use dwar_otp::{Channel, DeliveryStatus, RefusedSends};
 use dwar_project::Project;
-use futures_util::Stream;
 use maud::{Markup, html};
 use serde::Deserialize;
-use std::convert::Infallible;
 
 const LAST_EVENT_ID: &str = "last-event-id";
 
@@ -86,18 +84,7 @@ pub(crate) async fn live(
     let watcher = (visit.present.operator.id, visit.token().to_owned());
     let world = project.id.in_mode(visit.mode);
     let events = visit.console.live.requests(watcher, world, last, row)?;
-    Ok(stream(events))
-}
-
-/// An answer that goes on as long as there are events.
-pub(super) fn stream(
-    events: impl Stream<Item = Result<Bytes, Infallible>> + 'static,
-) -> HttpResponse {
-    HttpResponse::Ok()
-        .insert_header((header::CONTENT_TYPE, "text/event-stream"))
-        // nginx would keep events back until its buffer is full.
-        .insert_header(("X-Accel-Buffering", "no"))
-        .streaming(events)
+    Ok(answer::events(events))
 }
 
 /// Where the page that asks ends.
@@ -311,20 +298,6 @@ pub(crate) fn row(project: ProjectId, line: &RequestLine) -> Markup {
             }
         }
     }
-}
-
-/// A word with its colour and its sign.
-pub(super) fn pill((tone, words): (Tone, &str)) -> Markup {
-    html! { span.pill.signed.(tone.as_str()) { (sign(tone)) (words) } }
-}
-
-pub(super) fn sign(tone: Tone) -> Markup {
-    icon(match tone {
-        Tone::Good => "check",
-        Tone::Bad => "cross",
-        Tone::Warn => "clock",
-        Tone::Plain => "dot",
-    })
 }
 
 fn further(project: &Project, filter: &RequestFilter, page: &RequestPage) -> Markup {

@@ -1,8 +1,8 @@
-use super::activity::{pill, sign};
 use super::identities;
-use super::parts::{Danger, notice};
+use super::parts::{Danger, notice, pill, sign};
+use crate::answer::Page;
 use crate::format::{clock, moment, time};
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
 use crate::texts::activity as texts;
 use crate::visit::{Posted, Visit};

@@ -1,7 +1,8 @@
 use super::audit_names::Names;
 use super::wallet_statement::instant;
+use crate::answer::Page;
 use crate::format::{plain_moment, rupees, time};
-use crate::layout::{Frame, Page};
+use crate::layout::Frame;
 use crate::refusal::Refusal;
 use crate::texts::{audit as texts, common};
 use crate::visit::Visit;

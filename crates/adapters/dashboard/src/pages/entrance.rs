@@ -1,18 +1,21 @@
-use super::go;
-use super::parts::{Field, notice};
+use super::parts::notice;
+use crate::answer::{Page, go_with, html_answer};
 use crate::console::Console;
+use crate::cookies::{SESSION, browser_cookie};
+use crate::form::Field;
 use crate::format::sentence;
 use crate::language::Language;
-use crate::layout::{HTML, Page, card};
-use crate::refusal::Refusal;
+use crate::layout::card;
 use crate::texts::{entrance as texts, refusals};
-use crate::visit::{Open, Theme};
+use crate::theme::Theme;
+use crate::visit::Open;
+use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
-use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::{SignInError, SignedIn};
 use maud::{Markup, html};
 use serde::Deserialize;
+use std::iter;
 
 /// `GET /start`: the page of a first start's link. Its script posts the secret that stands in the
 /// fragment, which no server, proxy or prefetch ever sees.
@@ -111,13 +114,10 @@ fn password_form(secret: &str, refused: Option<(&str, &str)>) -> Markup {
 }
 
 pub(super) fn welcome(console: &Console, signed_in: &SignedIn, to: &str) -> Page {
-    let mut answer = go(to);
-    let cookie = console.session_cookie(signed_in.token.expose().to_owned());
-    answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
-    if let Some(token) = &signed_in.browser {
-        answer.add_cookie(&console.browser_cookie(token)).map_err(|_| Refusal::Failed)?;
-    }
-    Ok(answer)
+    let tls = console.names.tls;
+    let session = SESSION.keep(signed_in.token.expose(), None, tls);
+    let browser = signed_in.browser.as_ref().map(|token| browser_cookie(token, tls));
+    Ok(go_with(to, iter::once(session).chain(browser)))
 }
 
 fn gone(request: &HttpRequest) -> Page {
@@ -131,6 +131,5 @@ fn gone(request: &HttpRequest) -> Page {
 
 fn shown(request: &HttpRequest, status: StatusCode, title: &str, content: &Markup) -> Page {
     let look = (Theme::of(request), Language::English);
-    let page = card(title, look, content).into_string();
-    Ok(HttpResponse::build(status).content_type(HTML).body(page))
+    Ok(html_answer(status, card(title, look, content)))
 }

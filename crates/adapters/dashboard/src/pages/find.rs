@@ -1,11 +1,12 @@
 //! What Ctrl-K opens, and the page of it for browsers without scripts.
 
 use super::activity::show_number;
-use crate::layout::{Frame, Page, csrf};
+use crate::answer::{Page, html_answer};
+use crate::layout::{Frame, csrf};
 use crate::navigation::{first_page, page_links};
 use crate::texts::find as texts;
 use crate::visit::{Posted, Visit};
-use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::web::Query;
 use dwar_app::{Finds, Found};
 use dwar_kernel::{KeyMode, ProjectId};
@@ -50,8 +51,8 @@ pub(crate) async fn search(posted: Posted<FindForm>) -> Page {
     let project = near(&visit, &form.project).await;
     let finds = visit.console.manage.find.find(&visit.by, id(&project), &text).await?;
     if !form.part.is_empty() {
-        let list = list(&visit, project.as_ref(), &text, &finds).into_string();
-        return Ok(HttpResponse::Ok().content_type(crate::layout::HTML).body(list));
+        let list = list(&visit, project.as_ref(), &text, &finds);
+        return Ok(html_answer(StatusCode::OK, list));
     }
     match &finds.number {
         Some((project, phone)) => {

@@ -1,15 +1,16 @@
-use super::{go, new_project};
 use crate::address::{PageAddress, is_local};
+use crate::answer::{Page, go, go_with};
 use crate::console::Console;
-use crate::form::Refused;
+use crate::form::{Field, Form, Refused};
 use crate::format::{rupees, time};
 use crate::language::Language;
-use crate::layout::{Frame, Page, initial};
+use crate::layout::{Frame, csrf, initial};
 use crate::mode;
 use crate::navigation::first_page;
 use crate::refusal::Refusal;
-use crate::texts::projects as texts;
-use crate::visit::{Open, Posted, Theme, Visit};
+use crate::texts::{new_project as new_texts, projects as texts};
+use crate::theme::Theme;
+use crate::visit::{Open, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Query};
@@ -41,13 +42,10 @@ async fn inside(visit: &Visit, request: &HttpRequest, plays: bool) -> Page {
     if !plays || !visit.may(project, Command::Play) {
         return Ok(go(first_page(visit, project).as_deref().unwrap_or("/projects")));
     }
-    let mut answer = go(&format!("/p/{}/playground", project.id));
-    if mode::chosen(request).is_none() {
-        // What is done there is in test mode, and the other pages show it.
-        let cookie = mode::cookie(KeyMode::Test, &visit.console);
-        answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
-    }
-    Ok(answer)
+    // What is done there is in test mode, and the other pages show it.
+    let tls = visit.console.names.tls;
+    let cookie = mode::chosen(request).is_none().then(|| mode::cookie(KeyMode::Test, tls));
+    Ok(go_with(&format!("/p/{}/playground", project.id), cookie))
 }
 
 /// So many projects are on one page.
@@ -105,14 +103,14 @@ pub(crate) async fn page(
         @if let Some(refused) = refused { (refused.summary()) }
         div.projects-head {
             @if counts[1] > 0 { (query.segments(counts)) }
-            @if !none_yet { (new_project::form(visit, refused)) }
+            @if !none_yet { (new_form(visit, refused)) }
         }
         @if many { (query.search()) }
         @if none_yet {
             section.empty {
                 @if visit.by.may(Command::CreateProject, None) {
                     p { (texts::EMPTY) }
-                    (new_project::form(visit, refused))
+                    (new_form(visit, refused))
                 } @else {
                     p { (texts::NO_ACCESS) }
                 }
@@ -128,6 +126,31 @@ pub(crate) async fn page(
         }
     };
     Frame::new(visit, texts::TITLE, texts::LEAD).answer(status, &content)
+}
+
+/// The form for a new project, for who may make one.
+fn new_form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
+    let form = Form::new("new", refused, true);
+    let name = Field {
+        name: "name",
+        label: new_texts::NAME,
+        hint: new_texts::NAME_HINT,
+        placeholder: new_texts::NAME_EXAMPLE,
+        required: true,
+        ..Field::TEXT
+    };
+    html! {
+        @if visit.by.may(Command::CreateProject, None) {
+            details.new-project open[refused.is_some()] {
+                summary.button.primary { (new_texts::NEW) }
+                form.card.stack method="post" action="/projects" {
+                    (csrf(visit))
+                    (form.field(&name))
+                    div { button.primary type="submit" { (new_texts::CREATE) } }
+                }
+            }
+        }
+    }
 }
 
 fn tile(visit: &Visit, project: &Project, balance: Option<&Balance>) -> Markup {
@@ -204,10 +227,9 @@ pub(crate) struct ThemeForm {
 pub(crate) async fn theme(request: HttpRequest, posted: Posted<ThemeForm>) -> Page {
     let Posted { visit, form } = posted;
     let back = PageAddress::read(&request, &form.back);
-    let mut answer = go(PageAddress::or_home(back.as_ref()));
-    let cookie = Theme::from_word(&form.theme).cookie(&visit.console);
-    answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
-    Ok(answer)
+    let theme = Theme::from_word(&form.theme).unwrap_or(Theme::System);
+    let cookie = theme.cookie(visit.console.names.tls);
+    Ok(go_with(PageAddress::or_home(back.as_ref()), [cookie]))
 }
 
 #[derive(Deserialize)]
@@ -221,9 +243,8 @@ pub(crate) async fn mode(request: HttpRequest, posted: Posted<ModeForm>) -> Page
     let Posted { visit, form } = posted;
     let mode = KeyMode::from_word(&form.mode).ok_or(Refusal::Unreadable)?;
     let back = PageAddress::read(&request, &form.back);
-    let mut answer = go(PageAddress::or_home(back.as_ref()));
-    answer.add_cookie(&mode::cookie(mode, &visit.console)).map_err(|_| Refusal::Failed)?;
-    Ok(answer)
+    let cookie = mode::cookie(mode, visit.console.names.tls);
+    Ok(go_with(PageAddress::or_home(back.as_ref()), [cookie]))
 }
 
 #[derive(Deserialize)]
@@ -236,7 +257,6 @@ pub(crate) struct LanguageForm {
 pub(crate) async fn language(console: Data<Console>, form: Open<LanguageForm>) -> Page {
     let LanguageForm { language, back } = form.0;
     let language = Language::from_word(&language).ok_or(Refusal::Unreadable)?;
-    let mut answer = go(if is_local(&back) { &back } else { "/" });
-    answer.add_cookie(&language.cookie(&console)).map_err(|_| Refusal::Failed)?;
-    Ok(answer)
+    let cookie = language.cookie(console.names.tls);
+    Ok(go_with(if is_local(&back) { &back } else { "/" }, [cookie]))
 }

@@ -1,6 +1,7 @@
 use super::parts::{Danger, notice};
+use crate::answer::Page;
 use crate::format::{moment, time};
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
 use crate::texts::identities as texts;
 use crate::visit::{Posted, Visit};

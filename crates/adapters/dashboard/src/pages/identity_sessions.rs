@@ -1,7 +1,8 @@
+use super::identities;
 use super::parts::{Danger, done, notice};
-use super::{go, identities};
+use crate::answer::{Page, go};
 use crate::format::time;
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
 use crate::texts::identity_sessions as texts;
 use crate::visit::{Posted, Visit};

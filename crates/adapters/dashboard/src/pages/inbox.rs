@@ -1,7 +1,7 @@
-use super::activity::stream;
+use crate::answer::{self, Page};
 use crate::assets;
 use crate::format::moment;
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, csrf};
 use crate::texts::inbox as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::web::{Path, Query};
@@ -43,7 +43,7 @@ pub(crate) async fn search(posted: Posted<SearchForm>, path: Path<String>) -> Pa
 pub(crate) async fn live(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::Play).await?;
     let watcher = (visit.present.operator.id, visit.token().to_owned());
-    Ok(stream(visit.console.live.messages(watcher, project.id)?))
+    Ok(answer::events(visit.console.live.messages(watcher, project.id)?))
 }
 
 async fn inbox(visit: &Visit, project: &str, wanted: &str, page: &str) -> Page {

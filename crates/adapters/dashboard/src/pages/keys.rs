@@ -1,6 +1,7 @@
 use super::parts::{Danger, notice, secret};
+use crate::answer::Page;
 use crate::format::time;
-use crate::layout::{Frame, Page};
+use crate::layout::Frame;
 use crate::refusal::Refusal;
 use crate::texts::keys as texts;
 use crate::visit::{Posted, Visit};

@@ -1,6 +1,7 @@
 //! One file a page: what it asks, and how it looks.
 
 mod account;
+mod account_passkeys;
 mod activity;
 mod activity_story;
 mod audit;
@@ -16,19 +17,25 @@ mod keys;
 mod new_project;
 mod operations;
 mod overview;
-pub(crate) mod parts;
+mod parts;
 mod passkeys;
 mod playground;
 mod reference;
+mod refused;
 mod settings;
+mod settings_changes;
+mod settings_form;
 mod settings_hooks;
 mod settings_messages;
+mod settings_money;
 mod settings_project;
 mod settings_routing;
+mod settings_switches;
 mod settings_tokens;
 mod settings_webhooks;
 mod sign_in;
-pub(crate) mod team;
+mod sign_in_passkey;
+mod team;
 mod tokens;
 mod wallet;
 mod webhook;
@@ -37,11 +44,18 @@ mod wallet_booking;
 mod wallet_proof;
 mod wallet_statement;
 
+use self::settings_messages::MessagesForm;
+use self::settings_money::MoneyForm;
+use self::settings_project::NameForm;
+use self::settings_routing::RoutingForm;
+use self::settings_switches::{RelayForm, SwitchesForm};
+use self::settings_tokens::TokensForm;
+use crate::address::PagePatterns;
+use crate::answer::{Page, go};
 use crate::assets;
 use crate::refusal::Refusal;
-use actix_web::http::header;
 use actix_web::web::{self, ServiceConfig, get, post};
-use actix_web::{FromRequest, Handler, HttpRequest, HttpResponse, Resource, Responder};
+use actix_web::{FromRequest, Handler, HttpRequest, Resource, Responder};
 use std::future::ready;
 
 /// Where the pages of a project are.
@@ -50,6 +64,7 @@ const PROJECT: &str = "/p/{project}";
 /// Every address of the dashboard. Forms come first: the address of one may look like that of a page.
 pub(crate) fn routes(config: &mut ServiceConfig) {
     config
+        .app_data(PagePatterns(is_page))
         .configure(assets::routes)
         .configure(for_strangers)
         .configure(forms_of_installation)
@@ -60,7 +75,7 @@ pub(crate) fn routes(config: &mut ServiceConfig) {
 }
 
 /// Whether addresses of this pattern are pages, which a GET shows to whoever is signed in.
-pub(crate) fn is_page(pattern: &str) -> bool {
+fn is_page(pattern: &str) -> bool {
     match pattern.strip_prefix(PROJECT) {
         Some(page) => OF_PROJECT.contains(&page),
         None => OF_INSTALLATION.contains(&pattern),
@@ -116,8 +131,8 @@ fn for_strangers(config: &mut ServiceConfig) {
         .route("/sign-in", post().to(sign_in::let_in))
         .route("/sign-in/code", get().to(sign_in::ask_code))
         .route("/sign-in/code", post().to(sign_in::enter_code))
-        .route("/sign-in/passkey/challenge", post().to(passkeys::ask))
-        .route("/sign-in/passkey", post().to(passkeys::let_in))
+        .route("/sign-in/passkey/challenge", post().to(sign_in_passkey::ask))
+        .route("/sign-in/passkey", post().to(sign_in_passkey::let_in))
         .route("/language", post().to(home::language));
 }
 
@@ -132,9 +147,9 @@ fn forms_of_installation(config: &mut ServiceConfig) {
         .service(form("/account/totp", "/account", account::offer))
         .service(form("/account/totp/add", "/account", account::add))
         .service(form("/account/totp/remove", "/account", account::remove))
-        .route("/account/passkeys/challenge", post().to(passkeys::offer))
-        .route("/account/passkeys/add", post().to(passkeys::add))
-        .route("/account/passkeys/remove", post().to(passkeys::remove))
+        .route("/account/passkeys/challenge", post().to(account_passkeys::offer))
+        .route("/account/passkeys/add", post().to(account_passkeys::add))
+        .route("/account/passkeys/remove", post().to(account_passkeys::remove))
         .route("/projects", post().to(new_project::create))
         .route("/team", post().to(team::invite))
         .service(form("/team/{operator}/invitation", "/team", team::renew))
@@ -151,28 +166,28 @@ fn forms_of_project(config: &mut ServiceConfig) {
         .route("/inbox", post().to(inbox::search))
         .route("/inbox/live", get().to(inbox::live))
         .service(form("/keys/regenerate", "/keys", keys::regenerate))
-        .service(form("/settings/project", "/settings", settings_project::rename))
-        .service(form("/settings/archive", "/settings", settings_project::archive))
-        .service(form("/settings/restore", "/settings", settings_project::restore))
-        .service(form("/settings/identities", "/settings", settings::switches))
-        .service(form("/settings/relay", "/settings", settings::relay))
-        .service(form("/settings/tokens", "/settings", settings_tokens::save))
-        .service(form("/settings/routing", "/settings", settings_routing::save))
-        .service(form("/settings/money", "/settings", settings::money))
-        .service(form("/settings/messages", "/settings", settings_messages::save))
+        .service(form("/settings/project", "/settings", settings::save::<NameForm>))
+        .service(form("/settings/archive", "/settings", settings_changes::archive))
+        .service(form("/settings/restore", "/settings", settings_changes::restore))
+        .service(form("/settings/identities", "/settings", settings::save::<SwitchesForm>))
+        .service(form("/settings/relay", "/settings", settings::save::<RelayForm>))
+        .service(form("/settings/tokens", "/settings", settings::save::<TokensForm>))
+        .service(form("/settings/routing", "/settings", settings::save::<RoutingForm>))
+        .service(form("/settings/money", "/settings", settings::save::<MoneyForm>))
+        .service(form("/settings/messages", "/settings", settings::save::<MessagesForm>))
         .route("/settings/preview", post().to(settings_messages::preview))
-        .service(form("/settings/hooks", "/settings", settings_hooks::add))
-        .service(form("/settings/hooks/{id}/rotate", "/settings", settings_hooks::rotate))
-        .service(form("/settings/hooks/{id}/remove", "/settings", settings_hooks::remove))
-        .service(form("/settings/webhooks", "/settings", settings_webhooks::add))
+        .service(form("/settings/hooks", "/settings", settings_changes::add_hook))
+        .service(form("/settings/hooks/{id}/rotate", "/settings", settings_changes::rotate_hook))
+        .service(form("/settings/hooks/{id}/remove", "/settings", settings_changes::remove_hook))
+        .service(form("/settings/webhooks", "/settings", settings_changes::add_webhook))
         .service(form("/settings/webhooks/{id}/test", "/settings/webhooks/{id}", webhook::test))
         .service(form("/settings/webhooks/{id}/resend", "/settings/webhooks/{id}", webhook::resend))
         .service(form("/settings/webhooks/{id}/rotate", "/settings/webhooks/{id}", webhook::rotate))
         .service(form("/settings/webhooks/{id}/enable", "/settings/webhooks/{id}", webhook::enable))
         .service(form("/settings/webhooks/{id}/remove", "/settings/webhooks/{id}", webhook::remove))
-        .service(form("/wallet/credit", "/wallet", wallet_booking::credit))
-        .service(form("/wallet/refund", "/wallet", wallet_booking::refund))
-        .service(form("/wallet/adjustment", "/wallet", wallet_booking::adjust))
+        .service(form("/wallet/credit", "/wallet", wallet::credit))
+        .service(form("/wallet/refund", "/wallet", wallet::refund))
+        .service(form("/wallet/adjustment", "/wallet", wallet::adjust))
         .service(form("/wallet/proof", "/wallet", wallet_proof::prove))
         .route("/wallet/statement.csv", get().to(wallet_statement::download))
         .route("/identities", post().to(identities::look_up))
@@ -209,11 +224,6 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|segment| !segment.is_empty())
 }
 
-async fn nowhere() -> Result<HttpResponse, Refusal> {
+async fn nowhere() -> Page {
     Err(Refusal::NotFound)
-}
-
-/// On to another page after something was done.
-pub(crate) fn go(to: &str) -> HttpResponse {
-    HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish()
 }

@@ -1,7 +1,8 @@
 use super::home::{self, HomeQuery};
-use super::parts::{Field, notice, secret};
-use crate::form::{Form, Refused};
-use crate::layout::{Frame, Page, csrf};
+use super::parts::{notice, secret};
+use crate::answer::Page;
+use crate::form::Refused;
+use crate::layout::Frame;
 use crate::texts::new_project as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
@@ -35,31 +36,6 @@ pub(crate) async fn create(posted: Posted<NewForm>) -> Page {
     let lead = format!("{} {}", project.name, texts::CREATED);
     let content = made(&visit, &project, &created);
     Frame::new(&visit, texts::TITLE, &lead).of(&project).show(&content)
-}
-
-/// The form, for who may.
-pub(crate) fn form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
-    let form = Form::new("new", refused, true);
-    let name = Field {
-        name: "name",
-        label: texts::NAME,
-        hint: texts::NAME_HINT,
-        placeholder: texts::NAME_EXAMPLE,
-        required: true,
-        ..Field::TEXT
-    };
-    html! {
-        @if visit.by.may(Command::CreateProject, None) {
-            details.new-project open[refused.is_some()] {
-                summary.button.primary { (texts::NEW) }
-                form.card.stack method="post" action="/projects" {
-                    (csrf(visit))
-                    (form.field(&name))
-                    div { button.primary type="submit" { (texts::CREATE) } }
-                }
-            }
-        }
-    }
 }
 
 fn made(visit: &Visit, project: &Project, created: &CreatedProject) -> Markup {

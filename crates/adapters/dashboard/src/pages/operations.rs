@@ -1,5 +1,6 @@
+use crate::answer::Page;
 use crate::format::{capital, clock, grouped, sentence, time};
-use crate::layout::{Frame, Page};
+use crate::layout::Frame;
 use crate::navigation::project_link;
 use crate::texts::operations as texts;
 use crate::visit::Visit;

@@ -1,8 +1,9 @@
 use super::first_steps;
 use super::parts::notice;
+use crate::answer::Page;
 use crate::chart::chart;
 use crate::format::{grouped, percent, rupees, share, span, time};
-use crate::layout::{Frame, Page};
+use crate::layout::Frame;
 use crate::texts::overview as texts;
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};

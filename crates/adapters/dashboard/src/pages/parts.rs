@@ -1,11 +1,13 @@
 //! Pieces that several pages are made of.
 
-use crate::form::{described_by, notes};
+use crate::form::{Form, described_by, notes};
 use crate::format::sentence;
+use crate::icons::icon;
 use crate::layout::csrf;
-use crate::texts::common as texts;
+use crate::texts::{account, common as texts};
 use crate::visit::Visit;
 use actix_web::HttpRequest;
+use dwar_app::explain::Tone;
 use maud::{Markup, html};
 
 /// A sentence that has to be seen; `kind` is `good`, `bad`, `warn` or nothing.
@@ -20,50 +22,6 @@ pub(crate) fn done(request: &HttpRequest, known: &[(&str, &str)]) -> Markup {
     let word = query.strip_prefix("done=").unwrap_or_default();
     let sentence = known.iter().find(|(name, _)| *name == word).map(|(_, sentence)| sentence);
     html! { @if let Some(sentence) = sentence { (notice("good", sentence)) } }
-}
-
-/// A labelled input of one line.
-#[derive(Clone, Copy)]
-pub(crate) struct Field<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) label: &'a str,
-    pub(crate) value: &'a str,
-    pub(crate) hint: &'a str,
-    pub(crate) placeholder: &'a str,
-    /// The input's type.
-    pub(crate) kind: &'a str,
-    pub(crate) autocomplete: &'a str,
-    pub(crate) required: bool,
-    /// Why it was refused.
-    pub(crate) error: Option<&'a str>,
-}
-
-impl Field<'_> {
-    pub(crate) const TEXT: Field<'static> = Field {
-        name: "",
-        label: "",
-        value: "",
-        hint: "",
-        placeholder: "",
-        kind: "text",
-        autocomplete: "off",
-        required: false,
-        error: None,
-    };
-
-    pub(crate) fn show(&self) -> Markup {
-        html! {
-            div.field {
-                label for=(self.name) { (self.label) }
-                input id=(self.name) name=(self.name) type=(self.kind) value=(self.value)
-                    placeholder=(self.placeholder) autocomplete=(self.autocomplete)
-                    required[self.required]
-                    aria-describedby=[described_by(self.name, self.hint, self.error)]
-                    aria-invalid=[self.error.map(|_| "true")] autofocus[self.error.is_some()];
-                (notes(self.name, self.hint, self.error))
-            }
-        }
-    }
 }
 
 /// A form that destroys something: closed until it is opened, and a word to type.
@@ -122,6 +80,36 @@ pub(crate) fn secret(id: &str, text: &str) -> Markup {
         div.secret {
             code id=(id) { (text) }
             button.copy type="button" data-copy=(id) data-done=(texts::COPIED) { (texts::COPY) }
+        }
+    }
+}
+
+/// A word with its colour and its sign.
+pub(crate) fn pill((tone, words): (Tone, &str)) -> Markup {
+    html! { span.pill.signed.(tone.as_str()) { (sign(tone)) (words) } }
+}
+
+pub(crate) fn sign(tone: Tone) -> Markup {
+    icon(match tone {
+        Tone::Good => "check",
+        Tone::Bad => "cross",
+        Tone::Warn => "clock",
+        Tone::Plain => "dot",
+    })
+}
+
+/// The present password; whoever came in by the link of a first start has none yet.
+pub(crate) fn current_password(visit: &Visit, form: Form<'_>, id: &str) -> Markup {
+    let error = form.error("current");
+    html! {
+        @if visit.present.operator.password.is_some() {
+            div.field {
+                label for=(id) { (account::CURRENT) }
+                input id=(id) name="current" type="password" autocomplete="current-password" required
+                    aria-describedby=[described_by(id, "", error)]
+                    aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()];
+                (notes(id, "", error))
+            }
         }
     }
 }

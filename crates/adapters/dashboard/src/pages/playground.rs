@@ -1,7 +1,8 @@
+use crate::answer::Page;
 use crate::api_routes::{ApiAnswer, ApiRequest};
 use crate::assets;
 use crate::icons::icon;
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, csrf};
 use crate::reference::Reference;
 use crate::refusal::Refusal;
 use crate::texts::playground::{ORDINARY, Playground, STEPS};

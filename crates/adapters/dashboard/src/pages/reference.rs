@@ -1,11 +1,14 @@
 use crate::address::PageAddress;
+use crate::answer::{Page, html_answer};
 use crate::assets;
 use crate::console::Console;
-use crate::layout::{Frame, HTML, Page, open};
+use crate::layout::{Frame, open};
 use crate::texts::reference as texts;
-use crate::visit::{Theme, Visit};
+use crate::theme::Theme;
+use crate::visit::Visit;
+use actix_web::HttpRequest;
+use actix_web::http::StatusCode;
 use actix_web::web::Data;
-use actix_web::{HttpRequest, HttpResponse};
 
 /// `GET /reference`: what the API offers. For everybody, since it says nothing of who runs this service;
 /// whoever is signed in sees it in the frame of all pages.
@@ -21,5 +24,5 @@ pub(crate) async fn show(
     let sign_in = PageAddress::sign_in(PageAddress::of(&request).as_ref());
     let look = (Theme::of(&request), style.as_str());
     let page = open((texts::TITLE, texts::LEAD), look, &sign_in, content);
-    Ok(HttpResponse::Ok().content_type(HTML).body(page.into_string()))
+    Ok(html_answer(StatusCode::OK, page))
 }

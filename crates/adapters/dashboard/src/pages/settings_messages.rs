@@ -1,12 +1,11 @@
-use super::parts::Field;
-use super::settings;
-use crate::form::{Form, Refused};
+use super::settings_form::{self, SettingsForm};
+use crate::answer::{Page, html_answer};
+use crate::form::{Field, Form, Refused};
 use crate::format::{rupees, sentence};
-use crate::layout::{HTML, Page};
 use crate::refusal::Refusal;
 use crate::texts::settings as texts;
 use crate::visit::{Posted, Visit};
-use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::ManageError;
 use dwar_kernel::ProjectId;
@@ -30,7 +29,7 @@ pub(crate) struct MessagesForm {
 }
 
 impl MessagesForm {
-    fn change(&self) -> ProjectChange {
+    fn wanted(&self) -> ProjectChange {
         let own = |text: &str| Some(Some(text.to_owned()));
         ProjectChange {
             brand: own(&self.brand),
@@ -45,25 +44,26 @@ impl MessagesForm {
     }
 }
 
+impl SettingsForm for MessagesForm {
+    const NAME: &'static str = "messages";
+
+    fn change(self) -> Result<ProjectChange, (&'static str, String)> {
+        Ok(self.wanted())
+    }
+}
+
 /// What stands between blanks, commas and line breaks.
 fn words(text: &str) -> Vec<String> {
     let words = text.split(|it: char| it.is_whitespace() || it == ',');
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// `POST /p/{project}/settings/messages`.
-pub(crate) async fn save(posted: Posted<MessagesForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
-    let project = visit.project(&path, Command::ChangeProject).await?;
-    settings::apply(&visit, &project, "messages", form.change()).await
-}
-
 /// `POST /p/{project}/settings/preview`: what the form as it stands would send; changes nothing.
 pub(crate) async fn preview(posted: Posted<MessagesForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::ShowProject).await?;
-    let shown = render_preview(&visit, project.id, form.change()).await?.into_string();
-    Ok(HttpResponse::Ok().content_type(HTML).body(shown))
+    let shown = render_preview(&visit, project.id, form.wanted()).await?;
+    Ok(html_answer(StatusCode::OK, shown))
 }
 
 /// What a phone would show of this project's SMS, and what it would cost.
@@ -146,8 +146,7 @@ pub(crate) async fn card(
             }
         }
     };
-    let form = ("messages", Command::ChangeProject);
-    Ok(settings::card(visit, project, form, texts::MESSAGES, refused, fields))
+    Ok(settings_form::card::<MessagesForm>(visit, project, texts::MESSAGES, refused, fields))
 }
 
 /// The default first, then those with a text or a WhatsApp template of their own, then the others, and the

@@ -1,11 +1,8 @@
-use super::parts::{Danger, Field, notice, secret};
-use super::{go, settings};
-use crate::form::Refused;
-use crate::layout::Page;
+use super::parts::{Danger, secret};
+use super::settings_form::{self, SettingsForm};
+use crate::form::{Field, Refused};
 use crate::texts::settings_project as texts;
-use crate::visit::{NoFields, Posted, Visit};
-use actix_web::http::StatusCode;
-use actix_web::web::Path;
+use crate::visit::Visit;
 use dwar_operator::Command;
 use dwar_project::{Project, ProjectChange};
 use maud::{Markup, html};
@@ -16,37 +13,12 @@ pub(crate) struct NameForm {
     name: String,
 }
 
-/// `POST /p/{project}/settings/project`: another name.
-pub(crate) async fn rename(posted: Posted<NameForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
-    let project = visit.project(&path, Command::ChangeProject).await?;
-    let change = ProjectChange { name: Some(form.name), ..ProjectChange::default() };
-    settings::apply(&visit, &project, "project", change).await
-}
+impl SettingsForm for NameForm {
+    const NAME: &'static str = "project";
 
-#[derive(Deserialize)]
-pub(crate) struct ArchiveForm {
-    word: String,
-}
-
-/// `POST /p/{project}/settings/archive`: its keys are refused from now on.
-pub(crate) async fn archive(posted: Posted<ArchiveForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
-    let project = visit.project(&path, Command::ArchiveProject).await?;
-    if form.word.trim() != project.name.trim() {
-        let (status, above) = (StatusCode::UNPROCESSABLE_ENTITY, notice("bad", texts::WRONG_WORD));
-        return settings::page(&visit, &project, status, &above, None).await;
+    fn change(self) -> Result<ProjectChange, (&'static str, String)> {
+        Ok(ProjectChange { name: Some(self.name), ..ProjectChange::default() })
     }
-    visit.console.manage.projects.archive(&visit.by, project.id).await?;
-    Ok(go(&format!("/p/{}/settings", project.id)))
-}
-
-/// `POST /p/{project}/settings/restore`: its keys are accepted again.
-pub(crate) async fn restore(posted: Posted<NoFields>, path: Path<String>) -> Page {
-    let visit = posted.visit;
-    let project = visit.project(&path, Command::RestoreProject).await?;
-    visit.console.manage.projects.restore(&visit.by, project.id).await?;
-    Ok(go(&format!("/p/{}/settings?done=restored", project.id)))
 }
 
 /// The name and the id.
@@ -59,8 +31,7 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
         required: true,
         ..Field::TEXT
     };
-    let form = ("project", Command::ChangeProject);
-    settings::card(visit, project, form, texts::PROJECT, refused, |form| {
+    settings_form::card::<NameForm>(visit, project, texts::PROJECT, refused, |form| {
         html! {
             div.columns {
                 (form.field(&field))

@@ -1,12 +1,8 @@
-use super::parts::Field;
-use super::settings::{self, optional};
-use crate::form::{Form, Refused};
+use super::settings_form::{self, SettingsForm, optional};
+use crate::form::{Field, Form, Refused};
 use crate::format::span;
-use crate::layout::Page;
 use crate::texts::settings as texts;
-use crate::visit::{Posted, Visit};
-use actix_web::web::Path;
-use dwar_operator::Command;
+use crate::visit::Visit;
 use dwar_otp::Channel;
 use dwar_project::{Project, ProjectChange};
 use maud::{Markup, html};
@@ -16,6 +12,7 @@ use std::collections::BTreeMap;
 /// The choice of sending nothing over a channel.
 const NONE: &str = "none";
 
+/// Who carries messages, and when the next channel is tried.
 #[derive(Deserialize)]
 pub(crate) struct RoutingForm {
     fallback_seconds: String,
@@ -42,21 +39,19 @@ fn place_of(field: &str, place: usize) -> String {
     if place == 0 { field.to_owned() } else { format!("{field}_{}", place + 1) }
 }
 
-/// `POST /p/{project}/settings/routing`: who carries messages, and when the next channel is tried.
-pub(crate) async fn save(posted: Posted<RoutingForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
-    let project = visit.project(&path, Command::ChangeProject).await?;
-    let Ok(seconds) = optional(form.fallback_seconds.trim(), str::parse::<u32>) else {
-        let why = ("fallback_seconds", texts::NO_SECONDS);
-        return settings::refused(&visit, &project, "routing", why).await;
-    };
-    let change = ProjectChange {
-        whatsapp_providers: Some(form.providers("whatsapp_providers")),
-        sms_providers: Some(form.providers("sms_providers")),
-        fallback_seconds: Some(seconds),
-        ..ProjectChange::default()
-    };
-    settings::apply(&visit, &project, "routing", change).await
+impl SettingsForm for RoutingForm {
+    const NAME: &'static str = "routing";
+
+    fn change(self) -> Result<ProjectChange, (&'static str, String)> {
+        let seconds = optional(self.fallback_seconds.trim(), str::parse::<u32>);
+        let seconds = seconds.map_err(|_| ("fallback_seconds", texts::NO_SECONDS.to_owned()))?;
+        Ok(ProjectChange {
+            whatsapp_providers: Some(self.providers("whatsapp_providers")),
+            sms_providers: Some(self.providers("sms_providers")),
+            fallback_seconds: Some(seconds),
+            ..ProjectChange::default()
+        })
+    }
 }
 
 /// A choice for each place in the order of a channel.
@@ -73,23 +68,16 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
     let routing = &project.routing;
     let whatsapp = (Channel::Whatsapp, "whatsapp_providers", texts::WHATSAPP, &routing.whatsapp);
     let channels = [whatsapp, (Channel::Sms, "sms_providers", texts::SMS, &routing.sms)];
-    settings::card(
-        visit,
-        project,
-        ("routing", Command::ChangeProject),
-        texts::ROUTING,
-        refused,
-        |form| {
-            html! {
-                div.columns {
-                    @for (channel, field, label, own) in channels {
-                        (places(form, (channel, field, label), own.as_deref(), visit))
-                    }
-                    (form.field(&fallback))
+    settings_form::card::<RoutingForm>(visit, project, texts::ROUTING, refused, |form| {
+        html! {
+            div.columns {
+                @for (channel, field, label, own) in channels {
+                    (places(form, (channel, field, label), own.as_deref(), visit))
                 }
+                (form.field(&fallback))
             }
-        },
-    )
+        }
+    })
 }
 
 /// Those that can be chosen for a channel, and those that are no longer configured until they are replaced:

@@ -1,39 +1,30 @@
-use super::parts::Field;
-use super::settings;
-use crate::form::Refused;
-use crate::layout::Page;
+use super::settings_form::{self, SettingsForm};
+use crate::form::{Field, Refused};
 use crate::texts::settings_tokens as texts;
-use crate::visit::{Posted, Visit};
-use actix_web::web::Path;
+use crate::visit::Visit;
 use dwar_kernel::FixedClaims;
-use dwar_operator::Command;
 use dwar_project::{Project, ProjectChange};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+/// Whether its tokens name an issuer of their own, and what they say.
 #[derive(Deserialize)]
 pub(crate) struct TokensForm {
     own_issuer: Option<String>,
     token_claims: String,
 }
 
-/// `POST /p/{project}/settings/tokens`: whether its tokens name an issuer of their own, and what they say.
-pub(crate) async fn save(posted: Posted<TokensForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
-    let project = visit.project(&path, Command::ChangeProject).await?;
-    let claims = match form.token_claims.parse::<FixedClaims>() {
-        Ok(claims) => claims,
-        Err(cause) => {
-            let reason = cause.to_string();
-            return settings::refused(&visit, &project, "tokens", ("token_claims", &reason)).await;
-        }
-    };
-    let change = ProjectChange {
-        own_issuer: Some(form.own_issuer.is_some()),
-        token_claims: Some(claims),
-        ..ProjectChange::default()
-    };
-    settings::apply(&visit, &project, "tokens", change).await
+impl SettingsForm for TokensForm {
+    const NAME: &'static str = "tokens";
+
+    fn change(self) -> Result<ProjectChange, (&'static str, String)> {
+        let claims = self.token_claims.parse::<FixedClaims>();
+        Ok(ProjectChange {
+            own_issuer: Some(self.own_issuer.is_some()),
+            token_claims: Some(claims.map_err(|cause| ("token_claims", cause.to_string()))?),
+            ..ProjectChange::default()
+        })
+    }
 }
 
 pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
@@ -46,8 +37,7 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
         placeholder: "role=authenticated",
         ..Field::TEXT
     };
-    let form = ("tokens", Command::ChangeProject);
-    settings::card(visit, project, form, texts::TOKENS, refused, |form| {
+    settings_form::card::<TokensForm>(visit, project, texts::TOKENS, refused, |form| {
         html! {
             @if let Some(reason) = form.error("own_issuer") { p.error role="alert" { (reason) } }
             div.checks {

@@ -1,17 +1,20 @@
 use super::entrance::welcome;
-use super::parts::{Field, notice};
-use super::{go, passkeys};
+use super::parts::notice;
+use super::passkeys;
 use crate::address::PageAddress;
+use crate::answer::{Page, go, go_with, html_answer};
 use crate::console::Console;
-use crate::form::{described_by, notes};
+use crate::cookies::{BROWSER, PENDING, SESSION};
+use crate::form::{Field, described_by, notes};
 use crate::language::Language;
-use crate::layout::{HTML, Page, card, language_switch};
+use crate::layout::{card, language_switch};
 use crate::refusal::{RETRY_SOON, Refusal};
 use crate::texts::sign_in::SignIn;
-use crate::visit::{NoFields, Open, Posted, Theme, Visit};
+use crate::theme::Theme;
+use crate::visit::{NoFields, Open, Posted, Visit};
+use actix_web::HttpRequest;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Data, Query};
-use actix_web::{HttpRequest, HttpResponse};
 use dwar_app::{Credentials, SignInError, SignedIn, TypedCode};
 use dwar_operator::{EndSessions, PendingSignIn};
 use maud::{Markup, html};
@@ -67,7 +70,7 @@ pub(crate) async fn let_in(
 ) -> Page {
     let SignInForm { name, password, next } = form.0;
     let door = Door::new(&request, &console, &next);
-    let browser = console.browser_of(&request);
+    let browser = BROWSER.of(&request, console.names.tls);
     let typed = Credentials { name: &name, password: &password, browser: browser.as_deref() };
     match console.admin.sign_in.sign_in(typed, console.client(&request)).await {
         Err(SignInError::CodeNeeded(pending)) => door.ask_code(&pending),
@@ -85,7 +88,7 @@ pub(crate) async fn ask_code(
     query: Query<NextQuery>,
 ) -> Page {
     let door = Door::new(&request, &console, &query.next);
-    if console.pending_of(&request).is_none() {
+    if PENDING.of(&request, console.names.tls).is_none() {
         return Ok(go(&PageAddress::sign_in(door.next.as_ref())));
     }
     door.shown(StatusCode::OK, &door.code_form(None))
@@ -106,8 +109,9 @@ pub(crate) async fn enter_code(
 ) -> Page {
     let CodeForm { code, next } = form.0;
     let door = Door::new(&request, &console, &next);
-    let (pending, browser) = (console.pending_of(&request), console.browser_of(&request));
-    let pending = pending.unwrap_or_default();
+    let tls = console.names.tls;
+    let pending = PENDING.of(&request, tls).unwrap_or_default();
+    let browser = BROWSER.of(&request, tls);
     let typed = TypedCode { pending: &pending, code: &code, browser: browser.as_deref() };
     let answer = console.admin.sign_in.enter_code(typed, console.client(&request)).await;
     let over = matches!(answer, Ok(_) | Err(SignInError::TooLate));
@@ -119,7 +123,7 @@ pub(crate) async fn enter_code(
         }
     })?;
     if over {
-        page.add_cookie(&console.pending_cookie(None)).map_err(|_| Refusal::Failed)?;
+        page.add_cookie(&PENDING.forget(tls)).map_err(|_| Refusal::Failed)?;
     }
     Ok(page)
 }
@@ -166,10 +170,9 @@ impl<'a> Door<'a> {
     }
 
     fn ask_code(&self, pending: &PendingSignIn) -> Page {
-        let mut page = go(&PageAddress::with_next(CODE, self.next.as_ref()));
-        let cookie = self.console.pending_cookie(Some(pending));
-        page.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
-        Ok(page)
+        let (lifetime, tls) = (Some(PendingSignIn::LIFETIME), self.console.names.tls);
+        let cookie = PENDING.keep(pending.expose(), lifetime, tls);
+        Ok(go_with(&PageAddress::with_next(CODE, self.next.as_ref()), [cookie]))
     }
 
     fn shown(&self, status: StatusCode, form: &Markup) -> Page {
@@ -181,8 +184,7 @@ impl<'a> Door<'a> {
             (language_switch(self.language, &back))
         };
         let look = (Theme::of(self.request), self.language);
-        let page = card(self.texts.title, look, &content).into_string();
-        Ok(HttpResponse::build(status).content_type(HTML).body(page))
+        Ok(html_answer(status, card(self.texts.title, look, &content)))
     }
 
     /// The field that carries along where to go.
@@ -257,7 +259,5 @@ pub(crate) async fn sign_out_everywhere(posted: Posted<NoFields>) -> Page {
 async fn leave(posted: Posted<NoFields>, which: EndSessions) -> Page {
     let visit = posted.visit;
     visit.console.admin.sign_in.sign_out(&visit.present, which, visit.by.from).await?;
-    let mut answer = go("/sign-in");
-    answer.add_cookie(&visit.console.no_session_cookie()).map_err(|_| Refusal::Failed)?;
-    Ok(answer)
+    Ok(go_with("/sign-in", [SESSION.forget(visit.console.names.tls)]))
 }

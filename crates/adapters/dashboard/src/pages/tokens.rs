@@ -1,8 +1,8 @@
-use super::go;
-use super::parts::{Danger, Field, done, notice, secret};
-use crate::form::{Form, Refused};
+use super::parts::{Danger, done, notice, secret};
+use crate::answer::{Page, go};
+use crate::form::{Field, Form, Refused};
 use crate::format::time;
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, csrf};
 use crate::navigation::project_link;
 use crate::refusal::Refusal;
 use crate::texts::{team, tokens as texts};

@@ -1,14 +1,18 @@
 use super::parts::{done, notice};
+use super::wallet_booking::{self, CONFIRMED, Kind, confirm, read};
 use super::wallet_statement::StatementQuery;
-use super::{wallet_booking, wallet_proof, wallet_statement};
+use super::{wallet_proof, wallet_statement};
+use crate::answer::{Page, go};
 use crate::form::Refused;
 use crate::format::rupees;
-use crate::layout::{Frame, Page};
+use crate::layout::Frame;
 use crate::texts::wallet as texts;
-use crate::visit::Visit;
+use crate::texts::wallet_booking as booking_texts;
+use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
+use dwar_app::ManageError;
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
@@ -25,15 +29,66 @@ pub(crate) async fn show(
     page(&visit, &project, (StatusCode::OK, &above), None, &wanted).await
 }
 
-/// The page with one of its forms as it was typed, and why its field was refused.
-pub(crate) async fn refused(
+/// `POST /p/{project}/wallet/credit`: pays money in, once per reference.
+pub(crate) async fn credit(posted: Posted<NoFields>, path: Path<String>) -> Page {
+    take(posted, path, Kind::Credit).await
+}
+
+/// `POST /p/{project}/wallet/refund`: gives the charge of a send back, once.
+pub(crate) async fn refund(posted: Posted<NoFields>, path: Path<String>) -> Page {
+    take(posted, path, Kind::Refund).await
+}
+
+/// `POST /p/{project}/wallet/adjustment`: corrects the balance, once per reason.
+pub(crate) async fn adjust(posted: Posted<NoFields>, path: Path<String>) -> Page {
+    take(posted, path, Kind::Adjustment).await
+}
+
+/// Shows what a booking would come to or, when that was seen, makes it.
+async fn take(posted: Posted<NoFields>, path: Path<String>, kind: Kind) -> Page {
+    let visit = posted.visit;
+    let project = visit.project(&path, kind.command()).await?;
+    let invalid = StatusCode::UNPROCESSABLE_ENTITY;
+    let booking = match read(kind, &visit.typed) {
+        Ok(booking) => booking,
+        Err((field, reason)) => {
+            return refused(&visit, &project, kind, (invalid, field, reason)).await;
+        }
+    };
+    let wallets = &visit.console.manage.wallets;
+    let answer = if visit.typed.get(CONFIRMED).is_some() {
+        let booked = wallets.book(&visit.by, project.id, booking).await;
+        booked.map(|booked| (booked, None))
+    } else {
+        let preview = wallets.preview(&visit.by, project.id, &booking).await;
+        preview.map(|preview| (preview.is_some(), preview))
+    };
+    let field = kind.fields()[0];
+    match answer {
+        Ok((true, Some(preview))) => confirm(&visit, &project, kind, &preview),
+        Ok((booked, _)) => {
+            Ok(go(&format!("/p/{}/wallet?done={}", project.id, kind.outcome(booked))))
+        }
+        Err(ManageError::Invalid { .. }) => {
+            refused(&visit, &project, kind, (invalid, field, booking_texts::NO_AMOUNT)).await
+        }
+        Err(ManageError::Conflict(reason)) => {
+            refused(&visit, &project, kind, (StatusCode::CONFLICT, field, reason)).await
+        }
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+/// The page with the form as it was typed, and why its field was refused.
+async fn refused(
     visit: &Visit,
     project: &Project,
-    status: StatusCode,
-    refused: &Refused<'_>,
+    kind: Kind,
+    (status, field, reason): (StatusCode, &str, &str),
 ) -> Page {
+    let refused = Refused::new(kind.name(), &visit.typed, field, reason);
     let (head, all) = ((status, &refused.summary()), StatementQuery::default());
-    page(visit, project, head, Some(refused), &all).await
+    page(visit, project, head, Some(&refused), &all).await
 }
 
 async fn page(

@@ -1,27 +1,24 @@
 //! Money moved by hand: a form, then what it would come to, and only then the booking.
 
-use super::parts::Field;
-use super::{go, wallet};
-use crate::form::{Form, Refused, Typed};
+use crate::answer::Page;
+use crate::form::{Field, Form, Refused, Typed};
 use crate::format::{rupees, signed_rupees};
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, csrf};
 use crate::texts::wallet as page_texts;
 use crate::texts::wallet_booking::{self as texts, Words};
-use crate::visit::{NoFields, Posted, Visit};
-use actix_web::http::StatusCode;
-use actix_web::web::Path;
-use dwar_app::{Booking, ManageError, Preview};
+use crate::visit::Visit;
+use dwar_app::{Booking, Preview};
 use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_wallet::{Amount, Correction};
 use maud::{Markup, html};
 
 /// The field by which a preview says that it was seen.
-const CONFIRMED: &str = "confirmed";
+pub(crate) const CONFIRMED: &str = "confirmed";
 
 /// What can be booked by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Credit,
     Refund,
     Adjustment,
@@ -30,7 +27,7 @@ enum Kind {
 impl Kind {
     const ALL: [Self; 3] = [Self::Credit, Self::Refund, Self::Adjustment];
 
-    const fn command(self) -> Command {
+    pub(crate) const fn command(self) -> Command {
         match self {
             Self::Credit => Command::CreditWallet,
             Self::Refund => Command::RefundSend,
@@ -39,7 +36,7 @@ impl Kind {
     }
 
     /// The form's name, which is the last part of its address.
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Credit => "credit",
             Self::Refund => "refund",
@@ -47,7 +44,7 @@ impl Kind {
         }
     }
 
-    const fn fields(self) -> &'static [&'static str] {
+    pub(crate) const fn fields(self) -> &'static [&'static str] {
         match self {
             Self::Credit => &["rupees", "reference"],
             Self::Refund => &["otp_id"],
@@ -64,7 +61,7 @@ impl Kind {
     }
 
     /// What the page says afterwards: it was booked, or had been before.
-    const fn outcome(self, booked: bool) -> &'static str {
+    pub(crate) const fn outcome(self, booked: bool) -> &'static str {
         match (self, booked) {
             (Self::Credit, true) => "credited",
             (Self::Refund, true) => "refunded",
@@ -75,58 +72,8 @@ impl Kind {
     }
 }
 
-/// `POST /p/{project}/wallet/credit`: pays money in, once per reference.
-pub(crate) async fn credit(posted: Posted<NoFields>, path: Path<String>) -> Page {
-    take(posted, path, Kind::Credit).await
-}
-
-/// `POST /p/{project}/wallet/refund`: gives the charge of a send back, once.
-pub(crate) async fn refund(posted: Posted<NoFields>, path: Path<String>) -> Page {
-    take(posted, path, Kind::Refund).await
-}
-
-/// `POST /p/{project}/wallet/adjustment`: corrects the balance, once per reason.
-pub(crate) async fn adjust(posted: Posted<NoFields>, path: Path<String>) -> Page {
-    take(posted, path, Kind::Adjustment).await
-}
-
-/// Shows what a booking would come to or, when that was seen, makes it.
-async fn take(posted: Posted<NoFields>, path: Path<String>, kind: Kind) -> Page {
-    let visit = posted.visit;
-    let project = visit.project(&path, kind.command()).await?;
-    let invalid = StatusCode::UNPROCESSABLE_ENTITY;
-    let booking = match read(kind, &visit.typed) {
-        Ok(booking) => booking,
-        Err((field, reason)) => {
-            return refused(&visit, &project, kind, (invalid, field, reason)).await;
-        }
-    };
-    let wallets = &visit.console.manage.wallets;
-    let answer = if visit.typed.get(CONFIRMED).is_some() {
-        let booked = wallets.book(&visit.by, project.id, booking).await;
-        booked.map(|booked| (booked, None))
-    } else {
-        let preview = wallets.preview(&visit.by, project.id, &booking).await;
-        preview.map(|preview| (preview.is_some(), preview))
-    };
-    let field = kind.fields()[0];
-    match answer {
-        Ok((true, Some(preview))) => confirm(&visit, &project, kind, &preview),
-        Ok((booked, _)) => {
-            Ok(go(&format!("/p/{}/wallet?done={}", project.id, kind.outcome(booked))))
-        }
-        Err(ManageError::Invalid { .. }) => {
-            refused(&visit, &project, kind, (invalid, field, texts::NO_AMOUNT)).await
-        }
-        Err(ManageError::Conflict(reason)) => {
-            refused(&visit, &project, kind, (StatusCode::CONFLICT, field, reason)).await
-        }
-        Err(cause) => Err(cause.into()),
-    }
-}
-
 /// What the form asks for, or the field that cannot be read, and why.
-fn read(kind: Kind, typed: &Typed) -> Result<Booking, (&'static str, &'static str)> {
+pub(crate) fn read(kind: Kind, typed: &Typed) -> Result<Booking, (&'static str, &'static str)> {
     let field = |name| typed.get(name).unwrap_or_default().trim();
     match kind {
         Kind::Credit => {
@@ -151,18 +98,8 @@ fn read(kind: Kind, typed: &Typed) -> Result<Booking, (&'static str, &'static st
     }
 }
 
-async fn refused(
-    visit: &Visit,
-    project: &Project,
-    kind: Kind,
-    (status, field, reason): (StatusCode, &str, &str),
-) -> Page {
-    let refused = Refused::new(kind.name(), &visit.typed, field, reason);
-    wallet::refused(visit, project, status, &refused).await
-}
-
 /// What the booking would come to, with the button that makes it.
-fn confirm(visit: &Visit, project: &Project, kind: Kind, preview: &Preview) -> Page {
+pub(crate) fn confirm(visit: &Visit, project: &Project, kind: Kind, preview: &Preview) -> Page {
     let (fields, words) = (kind.fields(), kind.words());
     let typed = |name| visit.typed.get(name).unwrap_or_default().trim();
     let labelled = fields.iter().zip(words.fields);

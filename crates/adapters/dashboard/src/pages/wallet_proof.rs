@@ -1,6 +1,6 @@
-use super::go;
+use crate::answer::{Page, go};
 use crate::format::{grouped, rupees, time};
-use crate::layout::{Page, csrf};
+use crate::layout::csrf;
 use crate::refusal::Refusal;
 use crate::texts::wallet_proof as texts;
 use crate::visit::{NoFields, Posted, Visit};

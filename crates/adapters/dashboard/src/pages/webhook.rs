@@ -1,7 +1,7 @@
-use super::go;
 use super::parts::{Danger, done, notice, secret};
+use crate::answer::{Page, go};
 use crate::format::time;
-use crate::layout::{Frame, Page, csrf};
+use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
 use crate::texts::{settings as common, webhook as texts};
 use crate::visit::{NoFields, Posted, Visit};

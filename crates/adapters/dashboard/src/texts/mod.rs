@@ -8,7 +8,6 @@ pub(crate) mod common;
 pub(crate) mod entrance;
 pub(crate) mod find;
 pub(crate) mod first_steps;
-pub(crate) mod hindi;
 pub(crate) mod identities;
 pub(crate) mod identity_sessions;
 pub(crate) mod inbox;

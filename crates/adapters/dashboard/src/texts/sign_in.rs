@@ -1,4 +1,3 @@
-use super::hindi;
 use crate::language::Language;
 
 /// The texts of the sign-in page in one language.
@@ -25,7 +24,7 @@ impl SignIn {
     pub(crate) const fn of(language: Language) -> &'static Self {
         match language {
             Language::English => &ENGLISH,
-            Language::Hindi => &hindi::sign_in::TEXTS,
+            Language::Hindi => &HINDI,
         }
     }
 }
@@ -47,4 +46,23 @@ const ENGLISH: SignIn = SignIn {
     passkey_wrong: "This passkey is not registered here.",
     passkey_failed: "The browser did not provide a passkey. Nothing was changed.",
     passkey_not_asked: "The service did not answer. Try again.",
+};
+
+const HINDI: SignIn = SignIn {
+    title: "साइन इन करें",
+    name: "नाम",
+    password: "पासवर्ड",
+    code: "ऑथेंटिकेटर ऐप का कोड",
+    button: "साइन इन करें",
+    wrong: "नाम या पासवर्ड गलत है।",
+    wrong_code: "कोड गलत है, या पहले इस्तेमाल हो चुका है।",
+    too_late: "समय समाप्त हो गया। फिर से साइन इन करें।",
+    start_again: "किसी और खाते से साइन इन करें",
+    locked: "बहुत सारे गलत प्रयास हुए। {seconds} सेकंड बाद फिर कोशिश करें।",
+    forgotten: "पासवर्ड भूल गए? जिसके पास सर्वर का ऐक्सेस है, वह यह कमांड चला सकता है:",
+    busy: "अभी बहुत लोग साइन इन कर रहे हैं। कुछ नहीं बदला। थोड़ी देर बाद फिर कोशिश करें।",
+    passkey: "पासकी से साइन इन करें",
+    passkey_wrong: "यह पासकी यहाँ पंजीकृत नहीं है।",
+    passkey_failed: "ब्राउज़र से पासकी नहीं मिली। कुछ नहीं बदला।",
+    passkey_not_asked: "सेवा से जवाब नहीं मिला। फिर कोशिश करें।",
 };

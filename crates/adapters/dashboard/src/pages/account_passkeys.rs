@@ -1,0 +1,75 @@
+use super::account::finish;
+use super::passkeys::{NO_PASSKEY, PASSKEY, asked, bytes, site, text};
+use crate::answer::Page;
+use crate::refusal::Refusal;
+use crate::visit::{NoFields, Posted};
+use actix_web::HttpRequest;
+use actix_web::web::Json;
+use dwar_operator::{PasskeyAlgorithm, PasskeyMade};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// `POST /account/passkeys/challenge`: what a new passkey of this operator is asked to sign.
+pub(crate) async fn offer(
+    request: HttpRequest,
+    posted: Posted<NoFields>,
+) -> Result<Json<Value>, Refusal> {
+    let visit = posted.visit;
+    let site = site(&request, &visit.console)?;
+    let operator = &visit.present.operator;
+    let known = visit.console.passkeys.list(operator.id).await?;
+    let known: Vec<_> = known.iter().map(|passkey| text(&passkey.credential)).collect();
+    let challenge = visit.console.passkeys.challenge(Some(visit.present.session.digest));
+    Ok(Json(json!({
+        "challenge": text(challenge.as_bytes()),
+        "rpId": site.id,
+        "user": text(operator.id.uuid().as_bytes()),
+        "name": operator.name.as_str(),
+        "known": known,
+        "algorithms": PasskeyAlgorithm::ALL.map(PasskeyAlgorithm::cose),
+    })))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct MadeForm {
+    #[serde(default)]
+    current: String,
+    name: String,
+    challenge: String,
+    credential: String,
+    client_data: String,
+    attestation: String,
+}
+
+/// `POST /account/passkeys/add`.
+pub(crate) async fn add(request: HttpRequest, posted: Posted<MadeForm>) -> Page {
+    let Posted { visit, form } = posted;
+    let site = site(&request, &visit.console)?;
+    let (challenge, credential) = (bytes(&form.challenge)?, bytes(&form.credential)?);
+    let answer = PasskeyMade {
+        credential: &credential,
+        client_data: &bytes(&form.client_data)?,
+        attestation: &bytes(&form.attestation)?,
+    };
+    let shown = (form.current.as_str(), form.name.as_str());
+    let passkeys = &visit.console.passkeys;
+    let added =
+        passkeys.add(&visit.by, &visit.present, shown, asked(site, &challenge), answer).await;
+    finish(&visit, &request, added, (PASSKEY, "current-passkey")).await
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RemoveForm {
+    #[serde(default)]
+    current: String,
+    credential: String,
+}
+
+/// `POST /account/passkeys/remove`.
+pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> Page {
+    let Posted { visit, form } = posted;
+    let credential = bytes(&form.credential)?;
+    let passkeys = &visit.console.passkeys;
+    let removed = passkeys.remove(&visit.by, &visit.present, &form.current, &credential).await;
+    finish(&visit, &request, removed, (NO_PASSKEY, "passkeys")).await
+}

@@ -1,0 +1,135 @@
+//! What the settings page does beside saving settings: it archives, and adds and removes hooks and webhooks.
+
+use super::parts::notice;
+use super::settings::{page, refused};
+use super::settings_hooks::fresh;
+use super::webhook;
+use crate::answer::{Page, go};
+use crate::refusal::Refusal;
+use crate::texts::{
+    settings as texts, settings_hooks as hook_texts, settings_project as own_texts,
+};
+use crate::visit::{NoFields, Posted, Visit};
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use dwar_app::{ManageError, NewHook};
+use dwar_kernel::HookId;
+use dwar_operator::Command;
+use dwar_project::Project;
+use maud::Markup;
+use serde::Deserialize;
+
+/// The word that was typed to confirm.
+#[derive(Deserialize)]
+pub(crate) struct WordForm {
+    word: String,
+}
+
+/// `POST /p/{project}/settings/archive`: its keys are refused from now on.
+pub(crate) async fn archive(posted: Posted<WordForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, Command::ArchiveProject).await?;
+    if form.word.trim() != project.name.trim() {
+        return wrong_word(&visit, &project, own_texts::WRONG_WORD).await;
+    }
+    visit.console.manage.projects.archive(&visit.by, project.id).await?;
+    Ok(go(&format!("/p/{}/settings", project.id)))
+}
+
+/// `POST /p/{project}/settings/restore`: its keys are accepted again.
+pub(crate) async fn restore(posted: Posted<NoFields>, path: Path<String>) -> Page {
+    let visit = posted.visit;
+    let project = visit.project(&path, Command::RestoreProject).await?;
+    visit.console.manage.projects.restore(&visit.by, project.id).await?;
+    Ok(go(&format!("/p/{}/settings?done=restored", project.id)))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct WebhookForm {
+    url: String,
+    #[serde(default)]
+    full_phone: Option<String>,
+}
+
+/// `POST /p/{project}/settings/webhooks`: a new address, and its secret this once.
+pub(crate) async fn add_webhook(posted: Posted<WebhookForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, Command::AddWebhook).await?;
+    let (url, full) = (&form.url, form.full_phone.is_some());
+    let added = visit.console.manage.endpoints.add(&visit.by, project.id, url, full).await;
+    let added = added.map(|(_, secret)| webhook::fresh(&secret));
+    answered(&visit, &project, added, ("webhooks", texts::BAD_ADDRESS)).await
+}
+
+#[derive(Deserialize)]
+pub(crate) struct HookForm {
+    kind: String,
+    mode: String,
+    expires_in: String,
+}
+
+/// `POST /p/{project}/settings/hooks`: a new hook, and its secret this once.
+pub(crate) async fn add_hook(posted: Posted<HookForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, Command::AddHook).await?;
+    let (Ok(kind), Ok(mode)) = (form.kind.parse(), form.mode.parse()) else {
+        return Err(Refusal::NotFound);
+    };
+    // What is no number is none of the numbers that a lifetime may be.
+    let expires_in = form.expires_in.trim().parse().unwrap_or(0);
+    let new = NewHook { kind, mode, expires_in };
+    let added = visit.console.manage.hooks.add(&visit.by, project.id, new).await;
+    let added = added.map(|(hook, secret)| fresh(&visit, &hook, &secret));
+    answered(&visit, &project, added, ("hooks", hook_texts::BAD_LIFETIME)).await
+}
+
+/// `POST …/rotate`: a new secret; the old one is accepted too for a day.
+pub(crate) async fn rotate_hook(posted: Posted<NoFields>, path: Path<(String, String)>) -> Page {
+    let (visit, project, id) = changing(posted.visit, &path, Command::RotateHookSecret).await?;
+    let hooks = &visit.console.manage.hooks;
+    let (hook, secret) = hooks.rotate_secret(&visit.by, project.id, id).await?;
+    page(&visit, &project, StatusCode::OK, &fresh(&visit, &hook, &secret), None).await
+}
+
+/// `POST …/remove`, with a word to type.
+pub(crate) async fn remove_hook(posted: Posted<WordForm>, path: Path<(String, String)>) -> Page {
+    let (visit, project, id) = changing(posted.visit, &path, Command::RemoveHook).await?;
+    if posted.form.word.trim() != texts::REMOVE_WORD {
+        return wrong_word(&visit, &project, texts::WRONG_WORD).await;
+    }
+    visit.console.manage.hooks.remove(&visit.by, project.id, id).await?;
+    Ok(go(&format!("/p/{}/settings?done=hook-removed", project.id)))
+}
+
+async fn changing(
+    visit: Visit,
+    path: &Path<(String, String)>,
+    command: Command,
+) -> Result<(Visit, Project, HookId), Refusal> {
+    let project = visit.project(&path.0, command).await?;
+    let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
+    Ok((visit, project, id))
+}
+
+/// The page, above it a secret that is shown this once, or why nothing was added; `invalid` is the sentence for
+/// a field of the form that is named.
+async fn answered(
+    visit: &Visit,
+    project: &Project,
+    added: Result<Markup, ManageError>,
+    (form, invalid): (&'static str, &str),
+) -> Page {
+    let (status, above) = match added {
+        Ok(secret) => (StatusCode::OK, secret),
+        Err(ManageError::Invalid { field, .. }) => {
+            return refused(visit, project, form, (field, invalid)).await;
+        }
+        Err(ManageError::Conflict(sentence)) => (StatusCode::CONFLICT, notice("bad", sentence)),
+        Err(cause) => return Err(cause.into()),
+    };
+    page(visit, project, status, &above, None).await
+}
+
+async fn wrong_word(visit: &Visit, project: &Project, sentence: &str) -> Page {
+    page(visit, project, StatusCode::UNPROCESSABLE_ENTITY, &notice("bad", sentence), None).await
+}

@@ -1,0 +1,57 @@
+use super::passkeys::{asked, bytes, site, text};
+use super::sign_in::Door;
+use crate::answer::Page;
+use crate::console::Console;
+use crate::refusal::Refusal;
+use crate::visit::{NoFields, Open};
+use actix_web::HttpRequest;
+use actix_web::web::{Data, Json};
+use dwar_app::PasskeyAnswer;
+use dwar_operator::PasskeySigned;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// `POST /sign-in/passkey/challenge`: what any passkey of this site is asked to sign.
+pub(crate) async fn ask(
+    request: HttpRequest,
+    console: Data<Console>,
+    _form: Open<NoFields>,
+) -> Result<Json<Value>, Refusal> {
+    let site = site(&request, &console)?;
+    let challenge = console.passkeys.challenge(None);
+    Ok(Json(json!({ "challenge": text(challenge.as_bytes()), "rpId": site.id })))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct SignedForm {
+    challenge: String,
+    credential: String,
+    client_data: String,
+    authenticator_data: String,
+    signature: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// `POST /sign-in/passkey`: a new session, whatever cookie came along.
+pub(crate) async fn let_in(
+    request: HttpRequest,
+    console: Data<Console>,
+    form: Open<SignedForm>,
+) -> Page {
+    let site = site(&request, &console)?;
+    let form = form.0;
+    let parts = [&form.challenge, &form.credential, &form.client_data];
+    let [challenge, credential, client_data] = &parts.map(|part| bytes(part));
+    let (authenticator_data, signature) =
+        (&bytes(&form.authenticator_data)?, &bytes(&form.signature)?);
+    let (Ok(challenge), Ok(credential), Ok(client_data)) = (challenge, credential, client_data)
+    else {
+        return Err(Refusal::Unreadable);
+    };
+    let signed = PasskeySigned { client_data, authenticator_data, signature };
+    let answer = PasskeyAnswer { credential, signed };
+    let client = console.client(&request);
+    let signed_in = console.passkeys.sign_in(asked(site, challenge), answer, client).await;
+    Door::new(&request, &console, &form.next).by_passkey(signed_in)
+}
