@@ -1,4 +1,6 @@
-use crate::{Endpoint, EndpointCall, Event, NewSecret, Room, SwitchOff, WebhookSecret};
+use crate::{
+    Endpoint, EndpointCall, Event, NewSecret, Room, SendFailure, SwitchOff, WebhookSecret,
+};
 use async_trait::async_trait;
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::time::Duration;
@@ -110,35 +112,6 @@ pub struct WebhookRequest {
     pub body: Vec<u8>,
 }
 
-/// Why an event was not delivered to an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SendFailure {
-    /// Its address is not public, or not HTTPS.
-    #[error("the address is not allowed")]
-    AddressNotAllowed,
-    /// It did not answer in time.
-    #[error("the endpoint did not answer in time")]
-    TimedOut,
-    /// Its name resolves to no address.
-    #[error("the endpoint's name cannot be resolved")]
-    Unresolved,
-    /// Nothing listens there.
-    #[error("the endpoint refused the connection")]
-    ConnectionRefused,
-    /// Its certificate is not one that can be trusted, or it speaks no TLS.
-    #[error("no TLS connection to the endpoint can be made")]
-    Tls,
-    /// It could not be reached for another reason.
-    #[error("the endpoint cannot be reached")]
-    Unreachable,
-    /// It did not answer with a success.
-    #[error("the endpoint answered {0}")]
-    Status(u16),
-    /// The signing secret, or the phone number in the event, cannot be decrypted with the present keys.
-    #[error("the event cannot be signed")]
-    Unsigned,
-}
-
 /// A request that an endpoint did not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotTaken {
@@ -151,42 +124,6 @@ pub struct NotTaken {
 impl From<SendFailure> for NotTaken {
     fn from(cause: SendFailure) -> Self {
         Self { cause, retry_after: None }
-    }
-}
-
-impl SendFailure {
-    /// Whether the endpoint answered that it is gone for good, and wants nothing more (Standard Webhooks).
-    pub const fn is_gone(self) -> bool {
-        matches!(self, Self::Status(410))
-    }
-
-    /// The word for tables and answers, and the status if there was one.
-    pub const fn word(self) -> (&'static str, Option<u16>) {
-        match self {
-            Self::AddressNotAllowed => ("forbidden", None),
-            Self::TimedOut => ("timed_out", None),
-            Self::Unresolved => ("unresolved", None),
-            Self::ConnectionRefused => ("connection_refused", None),
-            Self::Tls => ("tls", None),
-            Self::Unreachable => ("unreachable", None),
-            Self::Status(status) => ("status", Some(status)),
-            Self::Unsigned => ("unsigned", None),
-        }
-    }
-
-    /// Reads back what [`SendFailure::word`] gave.
-    pub fn from_word(word: &str, status: Option<u16>) -> Option<Self> {
-        let plain = [
-            Self::AddressNotAllowed,
-            Self::TimedOut,
-            Self::Unresolved,
-            Self::ConnectionRefused,
-            Self::Tls,
-            Self::Unreachable,
-            Self::Unsigned,
-        ];
-        let answered = status.map(Self::Status);
-        plain.into_iter().chain(answered).find(|it| it.word() == (word, status))
     }
 }
 

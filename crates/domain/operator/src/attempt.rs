@@ -1,4 +1,4 @@
-use crate::{Admission, Standing};
+use crate::{Admission, Rule, Standing};
 use dwar_kernel::{Digest, OperatorId, Purpose, Timestamp, Vault};
 use std::net::{IpAddr, Ipv6Addr};
 use uuid::Uuid;
@@ -29,16 +29,6 @@ impl Network {
     fn text(self) -> String {
         self.0.map(|address| address.to_string()).unwrap_or_default()
     }
-}
-
-/// What too many failures lead to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
-    /// The fifth failure in a row locks for 30 s, each further one for twice as long, up to an hour.
-    Lock,
-    /// A hundred are free, and one more every 36 s: 100 an hour. So at most [`Rule::MOST_A_DAY`] are
-    /// judged, from however many origins at once.
-    Pace,
 }
 
 /// One count of failures.

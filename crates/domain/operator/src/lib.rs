@@ -30,7 +30,7 @@ mod token;
 mod totp;
 
 pub use access::{Access, MalformedAccess};
-pub use attempt::{Attempt, Count, Network, Origin, Rule};
+pub use attempt::{Attempt, Count, Network, Origin};
 pub use audit::{Action, Actor, ActorFilter, AuditCursor, AuditEntry, AuditFilter, InvalidActor};
 pub use browser::BrowserToken;
 pub use by::By;
@@ -59,6 +59,6 @@ pub use role::{Area, Permission, Role};
 pub use searches::{PhoneSearch, SearchAdmission, SearchAllowance, SearchQuota, Searches};
 pub use secrets::{AdminSecret, LinkSecret, MalformedSecret, SessionToken};
 pub use session::OperatorSession;
-pub use standing::{Admission, Standing};
+pub use standing::{Admission, Rule, Standing};
 pub use token::AdminToken;
 pub use totp::{MalformedTotpSecret, Totp, TotpCode, TotpSecret};

@@ -1,4 +1,3 @@
-use crate::Rule;
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 
@@ -12,6 +11,16 @@ const BURST: u32 = 100;
 const STEP: Duration = Duration::from_secs(36);
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+/// What too many failures lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// The fifth failure in a row locks for 30 s, each further one for twice as long, up to an hour.
+    Lock,
+    /// A hundred are free, and one more every 36 s: 100 an hour. So at most [`Rule::MOST_A_DAY`] are
+    /// judged, from however many origins at once.
+    Pace,
+}
 
 impl Rule {
     /// The most attempts that [`Rule::Pace`] lets be judged in any 24 hours, wherever they come from:

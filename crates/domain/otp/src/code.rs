@@ -1,4 +1,3 @@
-use crate::Otp;
 use derive_more::Debug;
 use dwar_kernel::{Entropy, OtpId};
 use hmac::{Hmac, KeyInit, Mac};
@@ -156,9 +155,9 @@ impl Guess {
         self.request.is_none_or(|named| named == request)
     }
 
-    /// Whether this is the code of `otp`, compared in constant time.
-    pub fn opens(&self, otp: &Otp) -> bool {
-        self.keys.check(&otp.binding(), &self.code, &otp.code)
+    /// Whether this is the code that `stored` was made of for a request, compared in constant time.
+    pub(crate) fn is(&self, binding: &[u8], stored: &CodeDigest) -> bool {
+        self.keys.check(binding, &self.code, stored)
     }
 }
 

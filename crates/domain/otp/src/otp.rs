@@ -281,6 +281,13 @@ impl Otp {
     }
 }
 
+impl Guess {
+    /// Whether this is the code of `otp`, compared in constant time.
+    pub fn opens(&self, otp: &Otp) -> bool {
+        self.is(&otp.binding(), &otp.code)
+    }
+}
+
 #[cfg(test)]
 #[path = "otp_tests.rs"]
 mod tests;
