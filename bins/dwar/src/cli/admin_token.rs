@@ -1,6 +1,7 @@
-use super::answer::lines;
+use super::answer::{Answer, lines};
+use super::failure::Failure;
+use super::open::open;
 use super::operator::role;
-use super::{Answer, Failure, open};
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::{MadeToken, Page, RevokedToken, Token, instant};

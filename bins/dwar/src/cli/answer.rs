@@ -1,4 +1,4 @@
-use super::Failure;
+use super::failure::Failure;
 use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Write};

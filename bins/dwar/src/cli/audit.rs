@@ -1,4 +1,5 @@
-use super::{Failure, open};
+use super::failure::Failure;
+use super::open::open;
 use crate::config::Config;
 use dwar_admin::views::{AuditLine, instant};
 use dwar_kernel::{ProjectId, Timestamp, read_instant};

@@ -1,7 +1,7 @@
 //! `dwar backup`: a checked copy of the embedded database.
 
-use super::Failure;
 use super::answer::Answer;
+use super::failure::Failure;
 use crate::config::Config;
 use crate::wiring::{Location, MIB, key_file};
 use dwar_sqlite::beside;

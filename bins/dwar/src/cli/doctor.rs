@@ -1,6 +1,6 @@
-use super::Failure;
 use super::answer::{Answer, lines};
 use super::doctor_online;
+use super::failure::Failure;
 use crate::config::{Config, ConfigError};
 use crate::wiring::checks::{
     Check, Effort, Finding, OBEY, Status, broken, database, failed, files, gateways, ok,

@@ -1,7 +1,7 @@
 //! `dwar health`: whether the service of this configuration can be sent requests.
 
-use super::Failure;
 use super::answer::Answer;
+use super::failure::Failure;
 use crate::config::Config;
 use dwar_gateways::{HttpClient, Method, ProbeAnswer};
 use serde_json::{Value, json};

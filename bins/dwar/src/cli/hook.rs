@@ -1,5 +1,6 @@
-use super::answer::{lines, shown_once};
-use super::{Answer, Failure, OneProject, of, open};
+use super::answer::{Answer, lines, shown_once};
+use super::failure::{Failure, of};
+use super::open::{OneProject, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
 use dwar_admin::views::{AddedHook, Hook, HookSecret, Page, RemovedHook};

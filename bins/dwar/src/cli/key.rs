@@ -1,4 +1,6 @@
-use super::{Answer, Failure, OneProject, of, open};
+use super::answer::Answer;
+use super::failure::{Failure, of};
+use super::open::{OneProject, open};
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::NewKey;

@@ -8,9 +8,11 @@ mod audit;
 mod backup;
 mod doctor;
 mod doctor_online;
+mod failure;
 mod health;
 mod hook;
 mod key;
+mod open;
 mod operator;
 mod project;
 mod project_settings;
@@ -23,15 +25,14 @@ mod wallet;
 mod wallet_proof;
 mod webhook;
 
-use crate::config::{self, Config, ConfigError};
+use crate::config::{self, Config};
 use crate::owner::become_owner_of_data;
-use crate::wiring::causes::{self, Cause};
-use crate::wiring::{Access, Core, Location, WiringError};
+use crate::wiring::{Access, Core, Location};
 use crate::{hardening, telemetry};
 use answer::Answer;
 use clap::{Parser, Subcommand};
-use dwar_app::ManageError;
-use dwar_kernel::{ProjectId, StoreError, with_causes};
+use failure::Failure;
+use open::runtime;
 use serde_json::json;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
@@ -113,104 +114,6 @@ enum Command {
     Try(r#try::Args),
 }
 
-#[derive(clap::Args)]
-struct OneProject {
-    /// ID of the project
-    #[arg(long, value_name = "ID")]
-    project: ProjectId,
-}
-
-/// Why a command did not do what it was asked, as a sentence for a person.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error("{0}")]
-    Refused(String),
-    /// As what the command line itself refuses: exit status 2.
-    #[error("{0}")]
-    Usage(String),
-    #[error("{}", sentence_of(.0))]
-    NotDone(ManageError),
-    #[error("there is no project {0}; see `dwar project list`")]
-    NoSuchProject(ProjectId),
-    #[error("configuration: {0}")]
-    Config(#[from] ConfigError),
-    #[error(transparent)]
-    Wiring(#[from] WiringError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    System(#[from] std::io::Error),
-}
-
-impl From<ManageError> for Failure {
-    fn from(cause: ManageError) -> Self {
-        match cause {
-            ManageError::Store(cause) => cause.into(),
-            refused => Self::NotDone(refused),
-        }
-    }
-}
-
-fn sentence_of(refused: &ManageError) -> String {
-    match refused {
-        ManageError::Invalid { field, reason } => format!("{field}: {reason}"),
-        refused => refused.to_string(),
-    }
-}
-
-impl Failure {
-    /// The word that the admin API has for it, if it is one of managing.
-    const fn code(&self) -> Option<&'static str> {
-        match self {
-            Self::NotDone(refused) => refused.code(),
-            Self::NoSuchProject(_) => ManageError::NoSuchProject.code(),
-            Self::Refused(_)
-            | Self::Usage(_)
-            | Self::Config(_)
-            | Self::Wiring(_)
-            | Self::Store(_)
-            | Self::System(_) => None,
-        }
-    }
-
-    /// The usual cause it comes from, if that is one of database, files or addresses.
-    fn usual(&self) -> Option<Cause> {
-        match self {
-            Self::Wiring(cause) => causes::usual(cause),
-            Self::Store(cause) => causes::usual(cause),
-            _ => None,
-        }
-    }
-
-    /// What a person at the terminal is told: the usual cause in words if it is one, every cause that
-    /// is known, and what to do. They run the service, so it names hosts, users, databases and files;
-    /// none of it holds a secret.
-    fn told(&self) -> String {
-        let causes = match self {
-            Self::Store(cause) | Self::Wiring(WiringError::Store(cause)) => with_causes(cause),
-            // They say their causes themselves, and some are lists.
-            _ => self.to_string(),
-        };
-        match (self.usual(), self) {
-            (Some(Cause { what, advice }), _) => format!("{what}: {causes}\n{ADVICE}{advice}"),
-            (None, Self::Store(cause)) if !matches!(cause, StoreError::Foreign(_)) => {
-                format!("the database failed: {causes}\n{ADVICE}run `dwar doctor`")
-            }
-            (None, _) => causes,
-        }
-    }
-}
-
-/// What a command about a project says if there is no such project.
-fn of(project: ProjectId) -> impl Fn(ManageError) -> Failure {
-    move |cause| match cause {
-        ManageError::NoSuchProject => Failure::NoSuchProject(project),
-        cause => cause.into(),
-    }
-}
-
-/// Begins a line that says what to do.
-const ADVICE: &str = "      → ";
 /// The exit status of a tool whose output nobody reads any more, as shells see it: 128 and SIGPIPE.
 const UNREAD: u8 = 141;
 
@@ -296,10 +199,6 @@ fn answer(
     runtime()?.block_on(command)?.print(json)
 }
 
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()
-}
-
 async fn migrate(config: Config) -> Result<Answer, Failure> {
     let applied = Core::open(config, Access::Write).await?.migrate().await?;
     let text = match applied.as_slice() {
@@ -307,24 +206,4 @@ async fn migrate(config: Config) -> Result<Answer, Failure> {
         applied => format!("Applied {}.", applied.join(", ")),
     };
     Ok(Answer::of(&json!({ "applied": applied }), text))
-}
-
-/// Opens the store and brings it up to date; not for a command that is
-/// `read_only`, since only those that write migrate.
-async fn open(config: Config, read_only: bool) -> Result<Core, Failure> {
-    let core = Core::open(config, if read_only { Access::Read } else { Access::Write }).await?;
-    if !read_only {
-        core.migrate().await?;
-        return Ok(core);
-    }
-    match core.database.pending_migrations().await?.len() {
-        0 => {
-            core.compare_keys().await?;
-            Ok(core)
-        }
-        lacking => Err(Failure::Refused(format!(
-            "{lacking} migrations are pending, and this command only reads: run `dwar migrate`, or \
-             start the service"
-        ))),
-    }
 }

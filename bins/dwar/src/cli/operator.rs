@@ -1,5 +1,6 @@
-use super::answer::lines;
-use super::{Answer, Failure, open};
+use super::answer::{Answer, lines};
+use super::failure::Failure;
+use super::open::open;
 use crate::config::{Config, RunMode};
 use clap::Subcommand;
 use dwar_admin::views::{self, InvitedOperator, Page, RemovedOperator, instant};

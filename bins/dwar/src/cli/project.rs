@@ -1,6 +1,7 @@
-use super::answer::lines;
+use super::answer::{Answer, lines};
+use super::failure::{Failure, of};
+use super::open::{OneProject, open};
 use super::project_settings::Settings;
-use super::{Answer, Failure, OneProject, of, open};
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::{self, Key, Page, ProjectSettings, ProjectSummary, UnlockedPhone, instant};

@@ -2,7 +2,8 @@
 
 use super::answer::Answer;
 use super::backup::{ON_A_SERVER, about, make_sure_of_room, size_of};
-use super::{Failure, open};
+use super::failure::Failure;
+use super::open::open;
 use crate::config::Config;
 use crate::wiring::{Access, Core, Location, MIB, check_keys_of_file, key_file};
 use dwar_admin::views::instant;

@@ -1,4 +1,4 @@
-use super::Failure;
+use super::failure::Failure;
 use super::signals::Signals;
 use crate::config::Config;
 use crate::descriptors;

@@ -5,7 +5,9 @@ mod own;
 mod report;
 mod steps;
 
-use super::{Failure, runtime, serve};
+use super::failure::Failure;
+use super::open::runtime;
+use super::serve;
 use crate::config::{self, Config, ConfigError, text};
 use crate::telemetry::LostLines;
 use client::Client;

@@ -1,6 +1,7 @@
 //! `dwar wallet prove`: shows that a ledger adds up, and puts it on record.
 
-use super::{Answer, Failure, of};
+use super::answer::Answer;
+use super::failure::{Failure, of};
 use dwar_admin::views::{self, instant};
 use dwar_app::{ManageLedger, Scope};
 use dwar_kernel::ProjectId;

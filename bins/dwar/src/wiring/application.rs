@@ -1,6 +1,7 @@
-use super::background::{Background, Restarts};
-use super::core::{Core, WiringError};
+use super::background::{Background, Prepared, Restarts};
+use super::core::Core;
 use super::dashboard::{self, FirstSignIn, Pages};
+use super::error::WiringError;
 use super::gateways::{self, Providers};
 use super::listeners::Listeners;
 use super::metrics::{self, Measured};
@@ -18,13 +19,9 @@ use dwar_ratelimit::RequestLimiter;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::SetOnce;
 
 const PREPARE_AGAIN: Duration = Duration::from_secs(2);
 const DEMO_BALANCE: u32 = 10_000;
-
-/// Set once the database is up to date and there is a key to sign with.
-pub type Prepared = Arc<SetOnce<()>>;
 
 /// The whole service behind its listeners, not yet serving.
 pub struct Application {
@@ -75,7 +72,7 @@ impl Application {
     ) -> Result<Self, WiringError> {
         let Listeners { api, dashboard, metrics } = listeners;
         let metrics = metrics.map(|taken| metrics::begin(taken, &mut core)).transpose()?;
-        let Providers { routes, sources, carriers } = gateways::build(&core)?;
+        let Providers { routes, sources, carriers } = gateways::build(&core.config, &core.parts)?;
         let service = core.parts.service(Outside {
             requests: requests(&core),
             routes,

@@ -1,6 +1,5 @@
 //! Background work alongside the requests: loops, each of which is started again when it ends.
 
-use super::application::Prepared;
 use super::metrics::DatabaseFigures;
 use super::stores::Database;
 use dwar_app::{
@@ -16,9 +15,12 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{SetOnce, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+
+/// Set once the database is up to date and there is a key to sign with.
+pub type Prepared = Arc<SetOnce<()>>;
 
 const FOLLOW_UP: Duration = Duration::from_secs(1);
 const APPLY: Duration = Duration::from_millis(500);

@@ -1,7 +1,7 @@
 //! What usually keeps the service from its database, its files and its addresses, in words, and what to
 //! do about it.
 
-use super::WiringError;
+use super::error::WiringError;
 use dwar_kernel::{StoreError, with_causes};
 use std::error::Error;
 use std::io::{self, ErrorKind};

@@ -1,19 +1,20 @@
+use super::error::WiringError;
 use super::gateways::available;
 use super::keys::{KeySource, Keyset};
 use super::policies;
 use super::stores::{Access, Database, Location, Opened};
 use crate::bounds;
-use crate::config::{Config, ConfigError, RunMode, invalid};
+use crate::config::{Config, RunMode, invalid};
 use crate::modes;
 use dwar_app::{Management, ManagementOutside, Parts, Toolbox};
 use dwar_event::WebhookSender;
 use dwar_installation::KnownKeys;
 use dwar_josekit::JosekitSigner;
-use dwar_kernel::{StoreError, with_causes};
+use dwar_kernel::StoreError;
 use dwar_ratelimit::QuotaLeases;
-use dwar_sqlite::{OpenError, beside};
+use dwar_sqlite::beside;
 use dwar_system::{SystemClock, SystemEntropy};
-use dwar_webhooks::{HttpWebhookSender, UnusableClient};
+use dwar_webhooks::HttpWebhookSender;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,48 +29,6 @@ pub struct Core {
     pub parts: Parts,
     /// Where several instances share quotas; none if one process serves.
     pub leases: Option<Arc<dyn QuotaLeases>>,
-}
-
-/// Why the program cannot be put together, as a sentence that says what to do.
-#[derive(Debug, thiserror::Error)]
-pub enum WiringError {
-    #[error("configuration: {0}")]
-    Config(#[from] ConfigError),
-    #[error("database: {0}")]
-    Sqlite(#[from] OpenError),
-    /// The database belongs to other keys, or they cannot be read.
-    #[error("{0}")]
-    OtherKeys(String),
-    #[error(
-        "the master key file {} does not exist, and no key was made, since it cannot be told whether the \
-         database is a new one: {}", path.display(), with_causes(cause)
-    )]
-    KeyNotMade {
-        path: PathBuf,
-        #[source]
-        cause: StoreError,
-    },
-    #[error(transparent)]
-    Store(StoreError),
-    #[error(
-        "{} belongs to user {owner}, as whom root has to work there, which the system does not allow: {cause}",
-        folder.display()
-    )]
-    NotTheOwner { folder: PathBuf, owner: u32, cause: std::io::Error },
-    #[error("the system does not allow this process to protect its memory: {0}")]
-    Unsealed(std::io::Error),
-    #[error("production refuses files that others can read:\n  {}", .0.join("\n  "))]
-    OpenToOthers(Vec<String>),
-    #[error(transparent)]
-    Webhooks(#[from] UnusableClient),
-    #[error("cannot listen on {address}: {cause}")]
-    Listen {
-        address: String,
-        #[source]
-        cause: std::io::Error,
-    },
-    #[error("cannot serve: {0}")]
-    System(#[source] std::io::Error),
 }
 
 impl Core {

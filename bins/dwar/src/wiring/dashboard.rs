@@ -1,8 +1,8 @@
 //! The dashboard alongside the API, on a listener of its own.
 
-use super::application::Prepared;
-use super::background::Restarts;
-use super::core::{Core, WiringError};
+use super::background::{Prepared, Restarts};
+use super::core::Core;
+use super::error::WiringError;
 use super::gateways::Carriers;
 use super::operations::Operations;
 use async_trait::async_trait;

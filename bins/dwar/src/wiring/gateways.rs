@@ -1,9 +1,8 @@
 //! The gateways of every provider that is configured, each with its guards.
 
-use super::WiringError;
-use super::core::Core;
+use super::error::WiringError;
 use crate::config::{Config, ConfigError, RunMode, invalid, text, toml_sentence};
-use dwar_app::{Routes, unknown_provider};
+use dwar_app::{Parts, Routes, unknown_provider};
 use dwar_gateways::{
     BaseUrl, BreakerGateway, BreakerSettings, BulkheadGateway, ConsoleGateway, Discreet,
     GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, Secret, Settings,
@@ -111,21 +110,21 @@ impl dwar_otp::Providers for Available {
 }
 
 /// Puts every configured provider together.
-pub fn build(core: &Core) -> Result<Providers, WiringError> {
-    let settings = &core.config.gateways;
-    let known = available(&core.config)?;
-    let sandbox: Arc<dyn Gateway> = Arc::new(sandbox(core));
+pub fn build(config: &Config, parts: &Parts) -> Result<Providers, WiringError> {
+    let settings = &config.gateways;
+    let known = available(config)?;
+    let sandbox: Arc<dyn Gateway> = Arc::new(sandbox(config, parts));
     let test = sandbox.provider();
     let hops = |channel, names: Vec<String>| {
         names.into_iter().map(move |provider| Hop::new(channel, provider))
     };
-    let policies = &core.parts.policies;
+    let policies = &parts.policies;
     let route = |whatsapp, sms| Route {
         hops: hops(Channel::Whatsapp, whatsapp).chain(hops(Channel::Sms, sms)).collect(),
         receipt_window: policies.receipt_window,
         lease: policies.lease,
     };
-    let (gateways, breakers) = guarded(&known, sandbox, core);
+    let (gateways, breakers) = guarded(&known, sandbox, config, parts);
     let routes = Routes {
         live: route(settings.whatsapp.clone(), settings.sms.clone()),
         test: route(vec![test.clone()], vec![test.clone()]),
@@ -134,7 +133,7 @@ pub fn build(core: &Core) -> Result<Providers, WiringError> {
         login_lifetime: policies.otp.lifetime,
     };
     let source = |(name, known): (&String, &Provider)| {
-        let vault = core.parts.tools.vault.clone();
+        let vault = parts.tools.vault.clone();
         let inner = known.source.clone()?;
         let source: Arc<dyn ReceiptSource> = Arc::new(Discreet { inner, vault });
         Some((name.clone(), source))
@@ -180,17 +179,22 @@ type Breakers = BTreeMap<String, Arc<BreakerGateway>>;
 /// Each call is bounded in time. What a real provider calls a message is never kept as it came, the
 /// provider is not called for a while when it keeps failing, and the number of its calls is
 /// bounded: the innermost guard first.
-fn guarded(known: &Available, sandbox: Arc<dyn Gateway>, core: &Core) -> (Gateways, Breakers) {
-    let settings = &core.config.gateways;
+fn guarded(
+    known: &Available,
+    sandbox: Arc<dyn Gateway>,
+    config: &Config,
+    parts: &Parts,
+) -> (Gateways, Breakers) {
+    let settings = &config.gateways;
     let timed = |gateway: Arc<dyn Gateway>| -> Arc<dyn Gateway> {
-        let (observer, provider) = (core.parts.tools.observer.clone(), gateway.provider());
+        let (observer, provider) = (parts.tools.observer.clone(), gateway.provider());
         let took = Arc::new(move |channel, took| observer.called(channel, &provider, took));
         Arc::new(TimedGateway { inner: gateway, limit: settings.call_timeout, took })
     };
     let breaker =
         BreakerSettings { faults: settings.breaker_faults, cool_down: settings.breaker_cool_down };
     let guard = |(name, known): (&String, &Provider)| {
-        let vault = core.parts.tools.vault.clone();
+        let vault = parts.tools.vault.clone();
         let timed = timed(Arc::new(Discreet { inner: known.gateway.clone(), vault }));
         (name.clone(), Arc::new(BreakerGateway::new(timed, breaker)))
     };
@@ -208,15 +212,15 @@ fn guarded(known: &Available, sandbox: Arc<dyn Gateway>, core: &Core) -> (Gatewa
     (gateways, breakers)
 }
 
-fn sandbox(core: &Core) -> SandboxGateway {
-    let (tools, stores) = (&core.parts.tools, &core.parts.stores);
+fn sandbox(config: &Config, parts: &Parts) -> SandboxGateway {
+    let Parts { tools, stores, .. } = parts;
     SandboxGateway {
         inbox: stores.inbox.clone(),
         receipts: stores.receipts.clone(),
         vault: tools.vault.clone(),
         clock: tools.clock.clone(),
         entropy: tools.entropy.clone(),
-        options: core.config.gateways.sandbox,
+        options: config.gateways.sandbox,
     }
 }
 

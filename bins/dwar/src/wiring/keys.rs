@@ -1,4 +1,4 @@
-use super::WiringError;
+use super::error::WiringError;
 use super::stores::{Access, Database, Location, Opened};
 use crate::config::{self, Config, ConfigError, RunMode, invalid};
 use dwar_installation::{ForeignKey, Found, GivenKeys, KeyHolder, NewKeys};

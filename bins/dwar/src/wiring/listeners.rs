@@ -1,4 +1,4 @@
-use super::core::WiringError;
+use super::error::WiringError;
 use crate::config::{Config, RunMode};
 use dwar_http::Listener;
 

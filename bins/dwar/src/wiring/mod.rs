@@ -6,6 +6,7 @@ pub mod causes;
 pub mod checks;
 mod core;
 mod dashboard;
+mod error;
 mod gateways;
 mod keys;
 mod listeners;
@@ -16,7 +17,8 @@ mod readiness;
 mod stores;
 
 pub use application::{Application, StopHandle, keep_preparing, prepare};
-pub use core::{Core, WiringError, data_folder, key_file, open_files};
+pub use core::{Core, data_folder, key_file, open_files};
+pub use error::WiringError;
 pub use gateways::{
     available as available_providers, http_client, reporting as reporting_providers,
 };

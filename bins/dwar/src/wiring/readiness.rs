@@ -1,7 +1,6 @@
 //! Whether this process can be sent requests.
 
-use super::application::Prepared;
-use super::background::Restarts;
+use super::background::{Prepared, Restarts};
 use super::stores::Database;
 use async_trait::async_trait;
 use dwar_http::{LoopHealth, Readiness};

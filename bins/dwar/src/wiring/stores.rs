@@ -1,4 +1,4 @@
-use super::WiringError;
+use super::error::WiringError;
 use crate::bounds::database_url::{self, DatabaseUrl};
 use crate::config::{self, invalid};
 use async_trait::async_trait;

@@ -1,6 +1,6 @@
 //! Calls of the API, as they are made and as they are shown.
 
-use super::Failure;
+use crate::cli::failure::Failure;
 use dwar_gateways::BaseUrl;
 use dwar_kernel::with_causes;
 use reqwest::header::HeaderValue;

@@ -1,6 +1,6 @@
 //! A service for one command, in its process.
 
-use super::Failure;
+use crate::cli::failure::Failure;
 use crate::config::Config;
 use crate::telemetry::LostLines;
 use crate::wiring::{Access, Application, Core, Listeners, prepare};

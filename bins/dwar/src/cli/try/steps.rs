@@ -1,8 +1,8 @@
 //! The steps of a login, in their order.
 
-use super::Failure;
 use super::client::{Answer, Call, Client, Field, PATIENCE, Trouble, printable};
 use super::report::{Report, Step};
+use crate::cli::failure::Failure;
 use dwar_kernel::Phone;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::time::{Duration, Instant};

@@ -6,7 +6,8 @@ mod readings;
 pub use database::DatabaseFigures;
 pub use readings::Measured;
 
-use super::core::{Core, WiringError};
+use super::core::Core;
+use super::error::WiringError;
 use super::{gateways, operations};
 use dwar_app::Parts;
 use dwar_http::Listener;
