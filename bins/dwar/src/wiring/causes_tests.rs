@@ -54,11 +54,11 @@ const SAID: &[(&str, &str)] = &[
     ("must be owner of table projects", "another user"),
     ("no schema has been selected to create in", "search_path"),
     (
-        "Failed to run 2026-11-23-000000_foundation with: relation \"projects\" already exists",
+        "Failed to run 2026-11-26-100000_foundation with: relation \"projects\" already exists",
         "not this service's",
     ),
     (
-        "Failed to run 2026-11-23-000000_foundation with: table projects already exists",
+        "Failed to run 2026-11-26-100000_foundation with: table projects already exists",
         "not this service's",
     ),
     ("relation \"projects\" does not exist", "lacks something"),

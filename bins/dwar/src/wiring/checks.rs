@@ -58,7 +58,7 @@ impl Status {
 
 /// The tables of the first migration have the same names in both databases.
 const FOUNDATION: &str =
-    include_str!("../../../../migrations/sqlite/2026-11-23-000000_foundation/up.sql");
+    include_str!("../../../../migrations/sqlite/2026-11-26-100000_foundation/up.sql");
 pub const OBEY: &str = "fix this, then run the check again";
 const SEE_LOGS: &str = "see the logs of the service and of the database";
 const RESTORE: &str = "stop the service, and put the last backup back: dwar restore FILE (docs/operations/backups.md)";

@@ -119,7 +119,7 @@ impl Keyset {
         if let (Some((path, _)), false) = (&self.draft, found.is_empty) {
             return Err(StoreError::Foreign(lost(path)));
         }
-        self.given.claim(found, self.vault.as_ref()).map_err(|foreign| {
+        self.given.claim(found).map_err(|foreign| {
             StoreError::Foreign(match foreign {
                 ForeignKey::Master => OTHER_MASTER.to_owned(),
                 ForeignKey::Lookup => OTHER_LOOKUP.to_owned(),

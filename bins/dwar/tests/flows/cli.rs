@@ -224,13 +224,15 @@ async fn a_command_that_only_reads_leaves_an_old_schema_as_it_is(database: Datab
     assert_eq!(world.cli(&["project", "list"]), json!({ "items": [], "next_cursor": null }));
 }
 
-/// One from before the first migration of today, early and late, and one that went another way since.
+/// Those of earlier builds, the first and the last of each that began anew, and one that went another way since.
 async fn a_database_with_other_migrations_is_left_as_it_is(database: Database) {
     let world = World::new(database);
     world.cli(&["migrate"]);
     refuses_to_touch(&world, &["20261121000000"]).await;
     refuses_to_touch(&world, &["20261121000000", "20261121120000", "20261128000000"]).await;
-    refuses_to_touch(&world, &["20261122000000", "20261123000000"]).await;
+    refuses_to_touch(&world, &["20261123000000"]).await;
+    refuses_to_touch(&world, &["20261123000000", "20261124000000", "20261126090000"]).await;
+    refuses_to_touch(&world, &["20261122000000", "20261126100000"]).await;
 }
 
 async fn refuses_to_touch(world: &World, migrations: &[&str]) {

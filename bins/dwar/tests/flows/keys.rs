@@ -12,7 +12,7 @@ use std::time::Duration;
 
 on_both_databases! {
     a_wrong_key_changes_nothing;
-    a_database_from_before_is_noted_once_its_keys_are_proved;
+    a_database_whose_keys_nobody_noted_is_left_as_it_is;
     what_only_reads_makes_nothing;
     a_start_that_was_killed_can_be_repeated;
     many_first_starts_in_one_folder_agree_on_a_key;
@@ -161,24 +161,10 @@ async fn a_wrong_key_changes_nothing(database: Database) {
     service.log_in(&project.live, &service.world.phone()).await;
 }
 
-/// A database of an earlier version has noted no keys yet.
-async fn a_database_from_before_is_noted_once_its_keys_are_proved(database: Database) {
-    let (mut world, project) = used(database).await;
+async fn a_database_whose_keys_nobody_noted_is_left_as_it_is(database: Database) {
+    let (world, project) = used(database).await;
     world.database.run("DELETE FROM key_checks").await;
-    let path = key_file(&world);
-    let key = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, OTHER).unwrap();
-    let refused = sentence(&["migrate"], &world.run(&["migrate"]));
-    assert!(refused.contains("the master key is not"), "{refused}");
-    std::fs::write(&path, key).unwrap();
-    world.settings.push(("DWAR__SECRETS__LOOKUP_KEY".to_owned(), OTHER.to_owned()));
-    let refused = sentence(&["migrate"], &world.run(&["migrate"]));
-    assert!(refused.contains("the lookup key is not"), "{refused}");
-    world.settings.pop();
-    world.cli(&["migrate"]);
-    assert_eq!(world.database.number("SELECT count(*) FROM key_checks").await, 2);
-    let service = Service::start_in(world);
-    service.log_in(&project.live, &service.world.phone()).await;
+    refuses_to_touch(&world, &project, "the master key is not the one of this database").await;
 }
 
 async fn what_only_reads_makes_nothing(database: Database) {

@@ -4,40 +4,22 @@ use crate::connection::Conn;
 use crate::connection::error::Failure;
 use diesel::dsl::{exists, max, select};
 use diesel::prelude::*;
-use dwar_installation::{Found, KnownKeys, NewKeys, StoredPhone};
-use dwar_kernel::{Digest, Sealed, StoreError};
+use dwar_installation::{Found, KnownKeys, NewKeys};
+use dwar_kernel::Digest;
 use dwar_sql::Row;
-use dwar_sql::schema::{
-    admin_tokens, identities, key_checks, operators, otps, projects, signing_keys,
-};
+use dwar_sql::schema::{admin_tokens, key_checks, operators, projects, signing_keys};
 
 const MASTER: &str = "master";
 const LOOKUP: &str = "lookup";
-/// How many phones are read: one is enough unless the newest were sealed by a key that is gone.
-const PHONES: i64 = 5;
 
 /// What tells which keys this database belongs to, if its schema lacks these migrations.
 pub(crate) fn look(conn: &mut Conn, lacking: &[String]) -> Result<Found, Failure> {
     if dwar_sql::lacks_all(lacking) {
         return Ok(Found { is_empty: true, ..Found::default() });
     }
-    let known = match dwar_sql::lacks_key_checks(lacking) {
-        true => KnownKeys::default(),
-        false => known(conn)?,
-    };
-    let mut found = Found { known, ..Found::default() };
-    if found.known.masters.is_empty() {
-        found.is_empty = is_empty(conn)?;
-        let newest = signing_keys::table
-            .order((signing_keys::created_at.desc(), signing_keys::kid))
-            .select((signing_keys::kid, signing_keys::private_sealed));
-        let newest: Option<(String, Vec<u8>)> = newest.first(conn).optional()?;
-        found.signing_key = newest.map(|(kid, sealed)| (kid, Sealed(sealed)));
-    }
-    if found.known.lookup.is_none() {
-        found.phones = phones(conn)?;
-    }
-    Ok(found)
+    let known = known(conn)?;
+    let is_empty = known.masters.is_empty() && is_empty(conn)?;
+    Ok(Found { is_empty, known })
 }
 
 /// Notes the keys that are used from now on.
@@ -93,31 +75,3 @@ fn is_empty(conn: &mut Conn) -> QueryResult<bool> {
         || select(exists(admin_tokens::table.select(admin_tokens::id))).get_result(conn)?;
     Ok(!used)
 }
-
-/// Those of identities, or of codes where nobody has logged in yet.
-fn phones(conn: &mut Conn) -> Result<Vec<StoredPhone>, Failure> {
-    let of_people = identities::table.order(identities::id.desc()).select((
-        identities::project_id,
-        identities::mode,
-        identities::phone_index,
-        identities::phone_sealed,
-    ));
-    let mut rows: Vec<PhoneRow> = of_people.limit(PHONES).load(conn)?;
-    if rows.is_empty() {
-        let of_codes = otps::table.order(otps::id.desc());
-        let of_codes =
-            of_codes.select((otps::project_id, otps::mode, otps::phone_index, otps::phone_sealed));
-        rows = of_codes.limit(PHONES).load(conn)?;
-    }
-    let read = |(project, mode, index, sealed): PhoneRow| {
-        let row = Row::new("identities", "newest");
-        Ok(StoredPhone {
-            world: row.world(project, &mode)?,
-            index: row.index("phone_index", index)?,
-            sealed: Sealed(sealed),
-        })
-    };
-    Ok(rows.into_iter().map(read).collect::<Result<_, StoreError>>()?)
-}
-
-type PhoneRow = (dwar_sql::Id, String, Vec<u8>, Vec<u8>);

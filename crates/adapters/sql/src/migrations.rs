@@ -42,8 +42,3 @@ pub fn names<DB: Backend>(migrations: &[Box<dyn Migration<DB>>]) -> Vec<String> 
 pub fn lacks_all(pending: &[String]) -> bool {
     pending.first().is_some_and(|first| first.ends_with("_foundation"))
 }
-
-/// Whether a schema that lacks these has no place yet to note which keys it belongs to.
-pub fn lacks_key_checks(pending: &[String]) -> bool {
-    pending.iter().any(|name| name.ends_with("_key_checks"))
-}

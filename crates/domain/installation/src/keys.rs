@@ -1,4 +1,4 @@
-use dwar_kernel::{BlindIndex, Digest, ProjectMode, Purpose, Sealed, StoreError, Vault};
+use dwar_kernel::{Digest, StoreError};
 
 /// The keys that a process was given, by the digests that a database recognises them by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,21 +45,6 @@ pub struct Found {
     pub is_empty: bool,
     /// The keys that were noted.
     pub known: KnownKeys,
-    /// The newest signing key, by its id; read only where a key was not noted.
-    pub signing_key: Option<(String, Sealed)>,
-    /// Phones of some identities, the newest first; read only where a key was not noted.
-    pub phones: Vec<StoredPhone>,
-}
-
-/// A phone number as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredPhone {
-    /// Whose it is.
-    pub world: ProjectMode,
-    /// By what it is found.
-    pub index: BlindIndex,
-    /// The number itself.
-    pub sealed: Sealed,
 }
 
 /// Holds the keys of a process against those of a database.
@@ -91,31 +76,15 @@ impl GivenKeys {
         })
     }
 
-    /// What a database is to note of these keys, which `vault` works with. A key that was never noted is
-    /// noted once something opens or recomputes under it, or if the database is empty.
+    /// What a database is to note of these keys. One that holds something has noted its own.
     ///
     /// # Errors
-    /// [`ForeignKey`] as [`GivenKeys::meet`], or if what is stored was made under other keys.
-    pub fn claim(&self, found: &Found, vault: &dyn Vault) -> Result<NewKeys, ForeignKey> {
-        let mut new = self.meet(&found.known)?;
-        if found.is_empty {
-            return Ok(new);
+    /// [`ForeignKey`] as [`GivenKeys::meet`], or if it holds something and has noted no key.
+    pub fn claim(&self, found: &Found) -> Result<NewKeys, ForeignKey> {
+        if !found.is_empty && found.known.masters.is_empty() {
+            return Err(ForeignKey::Master);
         }
-        if found.known.masters.is_empty() {
-            match found.opens(vault) {
-                Some(true) => {}
-                Some(false) => return Err(ForeignKey::Master),
-                None => new.master = None,
-            }
-        }
-        if found.known.lookup.is_none() {
-            match found.recomputes(vault) {
-                Some(true) => {}
-                Some(false) => return Err(ForeignKey::Lookup),
-                None => new.lookup = None,
-            }
-        }
-        Ok(new)
+        self.meet(&found.known)
     }
 
     /// The given master keys that have not sealed anything in a database yet.
@@ -128,23 +97,6 @@ impl GivenKeys {
     pub fn missing(&self, known: &KnownKeys) -> usize {
         let given = |key: &&Digest| **key == self.master || self.older.contains(key);
         known.masters.iter().filter(|key| !given(key)).count()
-    }
-}
-
-impl Found {
-    /// Whether what is sealed opens; `None` if there is nothing to try.
-    fn opens(&self, vault: &dyn Vault) -> Option<bool> {
-        let (kid, sealed) = self.signing_key.as_ref()?;
-        Some(vault.open(Purpose::SigningKey, kid.as_bytes(), sealed).is_ok())
-    }
-
-    /// Whether a phone has the index that it would be given today; `None` if none can be read.
-    fn recomputes(&self, vault: &dyn Vault) -> Option<bool> {
-        let read = |it: &StoredPhone| {
-            let phone = vault.open_phone(it.world.project, &it.sealed).ok()?;
-            Some(vault.phone_index(it.world, &phone) == it.index)
-        };
-        self.phones.iter().find_map(read)
     }
 }
 

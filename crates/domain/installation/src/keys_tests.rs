@@ -1,5 +1,4 @@
 use super::*;
-use dwar_kernel::{KeyMode, Unsealable};
 
 const OLD: Digest = Digest([1; 32]);
 const NEW: Digest = Digest([2; 32]);
@@ -47,46 +46,11 @@ fn keys_are_counted_that_are_new_or_gone() {
     assert_eq!(given(NEW, &[OLD]).missing(&known(&[OLD, NEW])), 0);
 }
 
-/// Opens what it says, and computes the index that it says.
-struct Says(Option<&'static str>, Digest);
-
-impl Vault for Says {
-    fn seal(&self, _: Purpose, _: &[u8], plain: &[u8]) -> Sealed {
-        Sealed(plain.to_vec())
-    }
-
-    fn open(&self, _: Purpose, _: &[u8], _: &Sealed) -> Result<Vec<u8>, Unsealable> {
-        self.0.map(|text| text.as_bytes().to_vec()).ok_or(Unsealable)
-    }
-
-    fn digest(&self, _: Purpose, _: &[&[u8]]) -> Digest {
-        self.1
-    }
-}
-
 #[test]
-fn a_key_is_noted_once_something_proves_it() {
-    let phone = StoredPhone {
-        world: ProjectMode {
-            project: "00000000-0000-7000-8000-000000000007".parse().unwrap(),
-            mode: KeyMode::Live,
-        },
-        index: BlindIndex([7; 32]),
-        sealed: Sealed(vec![]),
-    };
-    let full = Found {
-        signing_key: Some(("kid".to_owned(), Sealed(vec![]))),
-        phones: vec![phone],
-        ..Found::default()
-    };
-    let bare = Found { signing_key: None, phones: vec![], ..full.clone() };
-    let keys = given(OLD, &[]);
-    let both = NewKeys { master: Some(OLD), lookup: Some(OLD) };
-    let (fits, shut) = (Says(Some("9876543210"), Digest([7; 32])), Says(None, OTHER));
-    assert_eq!(keys.claim(&full, &fits), Ok(both));
-    assert_eq!(keys.claim(&full, &shut), Err(ForeignKey::Master));
-    assert_eq!(keys.claim(&full, &Says(Some("9876543210"), OTHER)), Err(ForeignKey::Lookup));
-    // Nothing tells, so nothing is noted, unless there is nothing at all.
-    assert_eq!(keys.claim(&bare, &shut), Ok(NewKeys::default()));
-    assert_eq!(keys.claim(&Found { is_empty: true, ..bare }, &shut), Ok(both));
+fn a_database_that_holds_something_has_noted_its_keys() {
+    let (keys, both) = (given(OLD, &[]), NewKeys { master: Some(OLD), lookup: Some(OLD) });
+    assert_eq!(keys.claim(&Found { is_empty: true, ..Found::default() }), Ok(both));
+    assert_eq!(keys.claim(&Found::default()), Err(ForeignKey::Master));
+    let noted = Found { is_empty: false, known: known(&[OLD]) };
+    assert_eq!(keys.claim(&noted), Ok(NewKeys::default()));
 }

@@ -8,5 +8,5 @@ mod keys;
 mod queue;
 
 pub use instance::{FORGOTTEN, HEARTBEAT, Instance, InstanceStore};
-pub use keys::{ForeignKey, Found, GivenKeys, KeyHolder, KnownKeys, NewKeys, StoredPhone};
+pub use keys::{ForeignKey, Found, GivenKeys, KeyHolder, KnownKeys, NewKeys};
 pub use queue::{Backlog, COUNTED, QueueStore, Queues};

@@ -27,7 +27,18 @@ CREATE TABLE projects (
     whatsapp_providers text,
     sms_providers      text,
     fallback_seconds   integer CHECK (fallback_seconds >= 0),
-    low_balance        bigint
+    low_balance        bigint,
+    -- since when its API keys are refused; NULL while it is in use
+    archived_at        bigint,
+    -- whether codes of somebody else are delivered for it (`POST /v1/otp/relay`), by mode
+    relay_live         boolean NOT NULL DEFAULT false,
+    relay_test         boolean NOT NULL DEFAULT false,
+    -- whether live tokens name an issuer of its own, and what they say beside the claims of every token, a
+    -- line `name=value` for each
+    own_issuer         boolean NOT NULL DEFAULT false,
+    token_claims       text,
+    -- domains and app hashes that a send may name for the last line of its SMS, separated by commas
+    sms_last_lines     text
 );
 
 CREATE TABLE api_keys (
@@ -53,6 +64,31 @@ CREATE TABLE signing_keys (
     signs_until     bigint,
     published_until bigint
 );
+
+-- By what the master keys and the lookup key of this database are recognised: digests that are derived
+-- from them and tell nothing about them. A row for each master key that has encrypted something here, the
+-- one in use with the highest turn, and one for the lookup key.
+CREATE TABLE key_checks (
+    check_value blob NOT NULL PRIMARY KEY CHECK (length(check_value) = 32),
+    kind        text NOT NULL CHECK (kind IN ('master', 'lookup')),
+    turn        bigint NOT NULL CHECK (kind = 'master' OR turn = 0),
+    UNIQUE (kind, turn)
+) WITHOUT ROWID;
+
+-- Addresses at which other systems ask for their own codes to be delivered (`POST /hooks/{hook}`).
+CREATE TABLE hooks (
+    id               blob NOT NULL PRIMARY KEY,
+    project_id       blob NOT NULL REFERENCES projects (id),
+    mode             text NOT NULL CHECK (mode IN ('live', 'test')),
+    kind             text NOT NULL,
+    lifetime_seconds integer NOT NULL,
+    -- the present secret and the one before, sealed
+    secret           blob NOT NULL,
+    previous_secret  blob,
+    previous_until   bigint,
+    created_at       bigint NOT NULL
+);
+CREATE INDEX hooks_by_project ON hooks (project_id);
 
 -- Identities and their sessions
 
@@ -114,7 +150,9 @@ CREATE TABLE otps (
     due_at       bigint,
     -- When guesses were judged, the last 16 of them: milliseconds in eight bytes each, oldest first.
     -- Of a used code the last one is the right one.
-    guesses      blob
+    guesses      blob,
+    -- whether somebody else made the code and checks it; here it is `void`, and only delivered
+    relayed      boolean NOT NULL DEFAULT false
 );
 -- One code in force per phone (docs/contract.md, Codes).
 CREATE UNIQUE INDEX otps_in_force ON otps (project_id, mode, phone_index)
@@ -188,6 +226,8 @@ CREATE TABLE sandbox_messages (
 CREATE INDEX sandbox_messages_by_phone ON sandbox_messages (project_id, phone_index, id);
 -- Without it, each request that is dropped reads every message.
 CREATE INDEX sandbox_messages_by_otp ON sandbox_messages (otp_id);
+-- The newest of a project, to all phones.
+CREATE INDEX sandbox_messages_by_project ON sandbox_messages (project_id, id);
 
 -- Limits. They know the blind index alone, so that deleting an identity resets none of them.
 
@@ -245,7 +285,9 @@ CREATE TABLE wallet_holds (
     send_id    blob PRIMARY KEY,
     project_id blob NOT NULL REFERENCES wallets (project_id),
     amount     bigint NOT NULL CHECK (amount >= 0),
-    held_since bigint NOT NULL
+    held_since bigint NOT NULL,
+    -- whether the request that it is for delivers a code of somebody else
+    relayed    boolean NOT NULL DEFAULT false
 ) WITHOUT ROWID;
 
 -- Append-only: position counts a wallet's entries, so a missing one shows.
@@ -260,6 +302,7 @@ CREATE TABLE ledger_entries (
     held_after    bigint NOT NULL,
     reference     text NOT NULL,
     made_at       bigint NOT NULL,
+    relayed       boolean NOT NULL DEFAULT false,
     PRIMARY KEY (project_id, position)
 ) WITHOUT ROWID;
 -- A statement is read kind by kind, newest first. Times do not grow with positions where movements
@@ -395,21 +438,24 @@ CREATE INDEX guess_budgets_of_tests ON guess_budgets (project_id) WHERE mode = '
 -- What was sent and what became of it, per project, world, stretch of time and provider; counted
 -- from the tables above. What was charged is in paise, times are a histogram.
 CREATE TABLE figures (
-    project_id blob NOT NULL,
-    mode       text NOT NULL,
-    grain      text NOT NULL,
-    began_at   bigint NOT NULL,
-    channel    text NOT NULL,
-    provider   text NOT NULL,
-    attempts   bigint NOT NULL,
-    accepted   bigint NOT NULL,
-    arrived    bigint NOT NULL,
-    failed     bigint NOT NULL,
-    requests   bigint NOT NULL,
-    delivered  bigint NOT NULL,
-    verified   bigint NOT NULL,
-    spent      bigint NOT NULL,
-    times      blob NOT NULL,
+    project_id     blob NOT NULL,
+    mode           text NOT NULL,
+    grain          text NOT NULL,
+    began_at       bigint NOT NULL,
+    channel        text NOT NULL,
+    provider       text NOT NULL,
+    attempts       bigint NOT NULL,
+    accepted       bigint NOT NULL,
+    arrived        bigint NOT NULL,
+    failed         bigint NOT NULL,
+    requests       bigint NOT NULL,
+    delivered      bigint NOT NULL,
+    verified       bigint NOT NULL,
+    spent          bigint NOT NULL,
+    times          blob NOT NULL,
+    -- those of codes of somebody else: they are verified elsewhere, so rates leave them out
+    relay_attempts bigint NOT NULL DEFAULT 0,
+    relays         bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, mode, grain, began_at, channel, provider)
 ) WITHOUT ROWID;
 CREATE INDEX figures_by_age ON figures (grain, began_at);
@@ -494,7 +540,9 @@ CREATE TABLE operator_sessions (
     from_address text,
     created_at   bigint NOT NULL,
     seen_at      bigint NOT NULL,
-    expires_at   bigint NOT NULL
+    expires_at   bigint NOT NULL,
+    -- in which browser, as in "Chrome on Windows"
+    device       text
 );
 CREATE INDEX operator_sessions_by_operator ON operator_sessions (operator_id);
 CREATE INDEX operator_sessions_by_end ON operator_sessions (expires_at);
@@ -550,6 +598,9 @@ CREATE TABLE audit_entries (
 CREATE INDEX audit_entries_by_age ON audit_entries (happened_at, id);
 CREATE INDEX audit_entries_by_project ON audit_entries (project_id, happened_at, id)
     WHERE project_id IS NOT NULL;
+-- The newest of one who did it, and of one kind, however long the log is.
+CREATE INDEX audit_entries_by_actor ON audit_entries (actor_id, happened_at, id);
+CREATE INDEX audit_entries_by_action ON audit_entries (action, happened_at, id);
 
 CREATE TRIGGER audit_entries_stay BEFORE UPDATE ON audit_entries
 BEGIN
@@ -577,3 +628,9 @@ CREATE TABLE instances (
     dashboard  text
 );
 CREATE INDEX instances_by_age ON instances (seen_at);
+
+-- One row, which is written to prove that a write works. The number says nothing else.
+CREATE TABLE write_proofs (
+    id     integer NOT NULL PRIMARY KEY,
+    writes bigint NOT NULL
+);

@@ -28,7 +28,18 @@ CREATE TABLE projects (
     whatsapp_providers text,
     sms_providers      text,
     fallback_seconds   integer CHECK (fallback_seconds >= 0),
-    low_balance        bigint
+    low_balance        bigint,
+    -- since when its API keys are refused; NULL while it is in use
+    archived_at        timestamptz,
+    -- whether codes of somebody else are delivered for it (`POST /v1/otp/relay`), by mode
+    relay_live         boolean NOT NULL DEFAULT false,
+    relay_test         boolean NOT NULL DEFAULT false,
+    -- whether live tokens name an issuer of its own, and what they say beside the claims of every token, a
+    -- line `name=value` for each
+    own_issuer         boolean NOT NULL DEFAULT false,
+    token_claims       text,
+    -- domains and app hashes that a send may name for the last line of its SMS, separated by commas
+    sms_last_lines     text
 );
 
 CREATE TABLE api_keys (
@@ -67,6 +78,31 @@ CREATE TABLE signing_keys (
     signs_until     timestamptz,
     published_until timestamptz
 );
+
+-- By what the master keys and the lookup key of this database are recognised: digests that are derived
+-- from them and tell nothing about them. A row for each master key that has encrypted something here, the
+-- one in use with the highest turn, and one for the lookup key.
+CREATE TABLE key_checks (
+    check_value bytea PRIMARY KEY CHECK (length(check_value) = 32),
+    kind        text NOT NULL CHECK (kind IN ('master', 'lookup')),
+    turn        bigint NOT NULL CHECK (kind = 'master' OR turn = 0),
+    UNIQUE (kind, turn)
+);
+
+-- Addresses at which other systems ask for their own codes to be delivered (`POST /hooks/{hook}`).
+CREATE TABLE hooks (
+    id               uuid PRIMARY KEY,
+    project_id       uuid NOT NULL REFERENCES projects (id),
+    mode             text NOT NULL CHECK (mode IN ('live', 'test')),
+    kind             text NOT NULL,
+    lifetime_seconds integer NOT NULL,
+    -- the present secret and the one before, sealed
+    secret           bytea NOT NULL,
+    previous_secret  bytea,
+    previous_until   timestamptz,
+    created_at       timestamptz NOT NULL
+);
+CREATE INDEX hooks_by_project ON hooks (project_id);
 
 -- Identities and their sessions
 
@@ -143,7 +179,9 @@ CREATE TABLE otps (
     version      uuid NOT NULL,
     -- When guesses were judged, the last 16 of them: milliseconds in eight bytes each, oldest first.
     -- Of a used code the last one is the right one.
-    guesses      bytea
+    guesses      bytea,
+    -- whether somebody else made the code and checks it; here it is `void`, and only delivered
+    relayed      boolean NOT NULL DEFAULT false
 );
 -- One code in force per phone (docs/contract.md, Codes).
 CREATE UNIQUE INDEX otps_in_force ON otps (project_id, mode, phone_index)
@@ -229,6 +267,8 @@ CREATE TABLE sandbox_messages (
 CREATE INDEX sandbox_messages_by_phone ON sandbox_messages (project_id, phone_index, id);
 -- Without it, each request that is dropped reads every message.
 CREATE INDEX sandbox_messages_by_otp ON sandbox_messages (otp_id);
+-- The newest of a project, to all phones.
+CREATE INDEX sandbox_messages_by_project ON sandbox_messages (project_id, id);
 
 -- Limits. They know the blind index alone, so that deleting an identity resets none of them.
 
@@ -256,26 +296,6 @@ CREATE TABLE send_slots (
     forgiven    boolean NOT NULL DEFAULT false
 );
 CREATE INDEX send_slots_by_phone ON send_slots (project_id, mode, phone_index, taken_at);
-
--- Takes a place for a send if the phone has no other sends on record than those that were seen when
--- it was judged; a send that has its place keeps it. Under a lock, since what must not be there has
--- no row to lock. Each statement of a function sees what was committed before it, so this one sees
--- whatever was recorded under the lock before. Whoever has just taken the place is not looked for.
-CREATE FUNCTION take_place(
-    send uuid, project uuid, world text, phone bytea, moment timestamptz, seen uuid[]
-) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM pg_advisory_xact_lock(4, hashtext(phone::text));
-    INSERT INTO send_slots (send_id, project_id, mode, phone_index, taken_at, forgiven)
-    SELECT send, project, world, phone, moment, false
-    WHERE NOT EXISTS (
-        SELECT FROM send_slots s
-        WHERE s.project_id = project AND s.mode = world AND s.phone_index = phone
-            AND s.send_id <> ALL (seen)
-    ) ON CONFLICT DO NOTHING;
-    RETURN FOUND OR EXISTS (SELECT FROM send_slots s WHERE s.send_id = send);
-END
-$$;
 
 -- The first answers to requests with an Idempotency-Key
 CREATE TABLE idempotency_records (
@@ -306,7 +326,9 @@ CREATE TABLE wallet_holds (
     send_id    uuid PRIMARY KEY,
     project_id uuid NOT NULL,
     amount     bigint NOT NULL CHECK (amount >= 0),
-    held_since timestamptz NOT NULL
+    held_since timestamptz NOT NULL,
+    -- whether the request that it is for delivers a code of somebody else
+    relayed    boolean NOT NULL DEFAULT false
 );
 
 -- Append-only: position counts a wallet's entries, so a missing one shows.
@@ -321,6 +343,7 @@ CREATE TABLE ledger_entries (
     held_after    bigint NOT NULL,
     reference     text NOT NULL,
     made_at       timestamptz NOT NULL,
+    relayed       boolean NOT NULL DEFAULT false,
     UNIQUE (project_id, position),
     UNIQUE (project_id, kind, reference)
 );
@@ -365,6 +388,163 @@ CREATE TABLE ledger_proof_runs (
     made_by    text NOT NULL,
     seen_at    timestamptz NOT NULL
 );
+
+-- The first step of a login
+
+-- Begins sends of one project, all or nothing each: says what becomes of each, takes the places, sets the
+-- money aside and supersedes the present codes of those that are ready, unless their code is only delivered
+-- here; their requests are put on record by the statement that calls this. A send is one element of each
+-- array; no two are of one phone.
+--
+--   ready          its place and its money are taken
+--   known          it is on record as it was put there: the step is asked for again
+--   changed        it is on record, and somebody else has changed it since
+--   unseen         something is on record of the phone that it was not judged by: the log is given back
+--   unaffordable   the wallet does not cover it
+--
+-- Each statement of a function sees what was committed before it, so what follows the lock of the phones
+-- sees all that was recorded under it. Locks: phones, by key; codes, by id; the wallet.
+--
+-- Plans are kept while the tables grow. So each look-up is a subquery with OFFSET 0, which no plan joins
+-- otherwise than by one look at an index for each send, and codes in force, which few phones have, are
+-- locked and written one by one; a join might read the whole table.
+CREATE FUNCTION prepare_sends(
+    owner uuid, sends uuid[], worlds text[], phones bytea[], versions uuid[], moments timestamptz[],
+    placed boolean[], superseding boolean[], unguessed boolean[], costs bigint[], entry_ids uuid[],
+    seen_by integer[], seen uuid[]
+) RETURNS TABLE (
+    place bigint, outcome text, slots uuid[], slot_times timestamptz[], slots_forgiven boolean[],
+    wrong integer, last_wrong_at timestamptz, period_began_at timestamptz, period_wrong integer,
+    stopped_at timestamptz
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    outcomes text[];
+    present uuid[];
+    followed_by bigint[];
+    owned bigint;
+    reserved bigint;
+    counted bigint;
+    free bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(4, phone.key) FROM (
+        SELECT DISTINCT hashtext(p::text) AS key FROM unnest(phones) AS p ORDER BY 1
+    ) AS phone;
+
+    outcomes := ARRAY(
+        SELECT CASE
+            WHEN o.version = s.version THEN 'known'
+            WHEN o.id IS NOT NULL THEN 'changed'
+            WHEN EXISTS (
+                SELECT FROM send_slots t
+                WHERE t.project_id = owner AND t.mode = s.world AND t.phone_index = s.phone
+                    AND NOT EXISTS (
+                        SELECT FROM unnest(seen_by, seen) AS v (step, send)
+                        WHERE v.step = s.place AND v.send = t.send_id
+                    )
+                OFFSET 0
+            ) OR s.unguessed AND EXISTS (
+                SELECT FROM guess_budgets b
+                WHERE b.project_id = owner AND b.mode = s.world AND b.phone_index = s.phone
+                OFFSET 0
+            ) THEN 'unseen'
+            ELSE 'ready'
+        END
+        FROM unnest(sends, worlds, phones, versions, unguessed)
+            WITH ORDINALITY AS s (send, world, phone, version, unguessed, place)
+        LEFT JOIN LATERAL (
+            SELECT o.id, o.version FROM otps o WHERE o.id = s.send OFFSET 0
+        ) AS o ON true
+        ORDER BY s.place
+    );
+
+    SELECT array_agg(o.id ORDER BY o.id), array_agg(s.place ORDER BY o.id) INTO present, followed_by
+    FROM unnest(worlds, phones, superseding, outcomes)
+        WITH ORDINALITY AS s (world, phone, supersedes, outcome, place)
+    CROSS JOIN LATERAL (
+        SELECT o.id FROM otps o
+        WHERE o.project_id = owner AND o.mode = s.world AND o.phone_index = s.phone
+            AND o.state IN ('active', 'locked')
+        OFFSET 0
+    ) AS o
+    WHERE s.outcome = 'ready' AND s.supersedes;
+    FOR code IN 1 .. coalesce(cardinality(present), 0) LOOP
+        PERFORM FROM otps o WHERE o.id = present[code] FOR UPDATE;
+    END LOOP;
+
+    IF EXISTS (
+        SELECT FROM unnest(outcomes, costs) AS s (outcome, cost)
+        WHERE s.outcome = 'ready' AND s.cost > 0
+    ) THEN
+        SELECT w.balance, w.held, w.entries INTO owned, reserved, counted
+        FROM wallets w WHERE w.project_id = owner FOR NO KEY UPDATE;
+        -- A project that was never credited has no wallet.
+        free := coalesce(owned - reserved, 0);
+        FOR step IN 1 .. cardinality(sends) LOOP
+            CONTINUE WHEN outcomes[step] <> 'ready' OR costs[step] <= 0;
+            IF costs[step] <= free THEN
+                free := free - costs[step];
+            ELSE
+                outcomes[step] := 'unaffordable';
+            END IF;
+        END LOOP;
+        WITH held AS (
+            SELECT s.*, sum(s.cost) OVER so_far AS total, count(*) OVER so_far AS number
+            FROM unnest(sends, costs, entry_ids, moments, superseding, outcomes)
+                WITH ORDINALITY AS s (send, cost, entry, moment, supersedes, outcome, place)
+            WHERE s.outcome = 'ready' AND s.cost > 0
+            WINDOW so_far AS (ORDER BY s.place)
+        ), kept AS (
+            INSERT INTO wallet_holds (send_id, project_id, amount, held_since, relayed)
+            SELECT h.send, owner, h.cost, h.moment, NOT h.supersedes FROM held h
+        ), written AS (
+            INSERT INTO ledger_entries (id, project_id, position, kind, amount, held,
+                balance_after, held_after, reference, made_at, relayed)
+            SELECT h.entry, owner, counted + h.number, 'hold', 0, h.cost,
+                owned, reserved + h.total, h.send::text, h.moment, NOT h.supersedes
+            FROM held h
+        )
+        UPDATE wallets w SET held = w.held + h.total, entries = w.entries + h.number
+        FROM (SELECT max(total)::bigint AS total, max(number) AS number FROM held) AS h
+        WHERE w.project_id = owner AND h.number > 0;
+    END IF;
+
+    FOR code IN 1 .. coalesce(cardinality(present), 0) LOOP
+        CONTINUE WHEN outcomes[followed_by[code]] <> 'ready';
+        UPDATE otps o SET state = 'superseded', version = gen_random_uuid()
+        WHERE o.id = present[code] AND o.state IN ('active', 'locked');
+    END LOOP;
+
+    INSERT INTO send_slots (send_id, project_id, mode, phone_index, taken_at, forgiven)
+    SELECT s.send, owner, s.world, s.phone, s.moment, false
+    FROM unnest(sends, worlds, phones, moments, placed, outcomes)
+        AS s (send, world, phone, moment, placed, outcome)
+    WHERE s.outcome = 'ready' AND s.placed;
+
+    RETURN QUERY
+    SELECT s.place, s.outcome, t.sends, t.times, t.forgiven,
+        b.wrong, b.last_wrong_at, b.period_began_at, b.period_wrong, b.stopped_at
+    FROM unnest(sends, worlds, phones, outcomes)
+        WITH ORDINALITY AS s (send, world, phone, outcome, place)
+    LEFT JOIN LATERAL (
+        SELECT array_agg(l.send_id) AS sends, array_agg(l.taken_at) AS times,
+            array_agg(l.forgiven) AS forgiven
+        FROM (
+            SELECT t.send_id, t.taken_at, t.forgiven FROM send_slots t
+            WHERE s.outcome IN ('unseen', 'known') AND t.send_id <> s.send
+                AND t.project_id = owner AND t.mode = s.world AND t.phone_index = s.phone
+            ORDER BY t.taken_at
+        ) AS l
+    ) AS t ON true
+    LEFT JOIN LATERAL (
+        SELECT b.* FROM guess_budgets b
+        WHERE s.outcome IN ('unseen', 'known')
+            AND b.project_id = owner AND b.mode = s.world AND b.phone_index = s.phone
+        OFFSET 0
+    ) AS b ON true
+    ORDER BY s.place;
+END
+$$;
 
 -- Events, and who is told of them
 
@@ -493,21 +673,24 @@ CREATE INDEX guess_budgets_of_tests ON guess_budgets (project_id) WHERE mode = '
 -- What was sent and what became of it, per project, world, stretch of time and provider; counted
 -- from the tables above. What was charged is in paise, times are a histogram.
 CREATE TABLE figures (
-    project_id uuid NOT NULL,
-    mode       text NOT NULL,
-    grain      text NOT NULL,
-    began_at   timestamptz NOT NULL,
-    channel    text NOT NULL,
-    provider   text NOT NULL,
-    attempts   bigint NOT NULL,
-    accepted   bigint NOT NULL,
-    arrived    bigint NOT NULL,
-    failed     bigint NOT NULL,
-    requests   bigint NOT NULL,
-    delivered  bigint NOT NULL,
-    verified   bigint NOT NULL,
-    spent      bigint NOT NULL,
-    times      bytea NOT NULL,
+    project_id     uuid NOT NULL,
+    mode           text NOT NULL,
+    grain          text NOT NULL,
+    began_at       timestamptz NOT NULL,
+    channel        text NOT NULL,
+    provider       text NOT NULL,
+    attempts       bigint NOT NULL,
+    accepted       bigint NOT NULL,
+    arrived        bigint NOT NULL,
+    failed         bigint NOT NULL,
+    requests       bigint NOT NULL,
+    delivered      bigint NOT NULL,
+    verified       bigint NOT NULL,
+    spent          bigint NOT NULL,
+    times          bytea NOT NULL,
+    -- those of codes of somebody else: they are verified elsewhere, so rates leave them out
+    relay_attempts bigint NOT NULL DEFAULT 0,
+    relays         bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (project_id, mode, grain, began_at, channel, provider)
 );
 CREATE INDEX figures_by_age ON figures (grain, began_at);
@@ -600,7 +783,9 @@ CREATE TABLE operator_sessions (
     from_address text,
     created_at   timestamptz NOT NULL,
     seen_at      timestamptz NOT NULL,
-    expires_at   timestamptz NOT NULL
+    expires_at   timestamptz NOT NULL,
+    -- in which browser, as in "Chrome on Windows"
+    device       text
 );
 CREATE INDEX operator_sessions_by_operator ON operator_sessions (operator_id);
 CREATE INDEX operator_sessions_by_end ON operator_sessions (expires_at);
@@ -656,6 +841,9 @@ CREATE TABLE audit_entries (
 CREATE INDEX audit_entries_by_age ON audit_entries (happened_at, id);
 CREATE INDEX audit_entries_by_project ON audit_entries (project_id, happened_at, id)
     WHERE project_id IS NOT NULL;
+-- The newest of one who did it, and of one kind, however long the log is.
+CREATE INDEX audit_entries_by_actor ON audit_entries (actor_id, happened_at, id);
+CREATE INDEX audit_entries_by_action ON audit_entries (action, happened_at, id);
 
 CREATE FUNCTION audit_entries_stay() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'the audit log is never changed'; END $$;
@@ -698,3 +886,9 @@ EXCEPTION
     WHEN insufficient_resources THEN RETURN false;
 END
 $$;
+
+-- One row, which is written to prove that a write works. The number says nothing else.
+CREATE TABLE write_proofs (
+    id     integer PRIMARY KEY,
+    writes bigint NOT NULL
+);
