@@ -106,7 +106,7 @@ const STATED: &[Stated] = &[
             ("limits.guesses.stop_pace_seconds", HOURS),
         ],
         "at {} none for {} hours, then one send per {} hours",
-        &["docs/contract.md", "CHANGELOG.md"],
+        &["docs/contract.md"],
     ),
     (
         &[
@@ -157,11 +157,6 @@ const STATED: &[Stated] = &[
         &[("gateways.calls_at_once", PLAIN)],
         "At most `calls_at_once` ({}) calls",
         &["docs/providers.md"],
-    ),
-    (
-        &[("retention.calls_days", PLAIN)],
-        "is on record for {} days (`retention.calls_days`)",
-        &["CHANGELOG.md"],
     ),
 ];
 
