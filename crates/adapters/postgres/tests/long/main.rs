@@ -5,5 +5,5 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod lock_order;
+mod alone;
 mod plans;
