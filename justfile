@@ -7,7 +7,7 @@ _default:
 run *args:
     cargo run --release -- {{ args }}
 
-# every test, on SQLite and PostgreSQL
+# the tests, on SQLite and PostgreSQL; with --all those that take long too
 test *args:
     ./scripts/test.sh {{ args }}
 

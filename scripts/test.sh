@@ -1,26 +1,56 @@
 #!/usr/bin/env bash
-# Runs every test, those that need PostgreSQL, PgBouncer or a browser included.
+# Tests what a change breaks most often: all rules and use cases, what the three stores promise, both APIs, the binary's
+# flows on SQLite and PostgreSQL, and the playground in a browser.
 #
-# The server comes from DWAR_TEST_POSTGRES_URL if that is set; else one that is installed is
-# started on loopback, in a temporary folder, and stopped at the end. As root on Debian or Ubuntu a
-# missing server is installed first, and so are Chromium, node and npm. PgBouncer has to be 1.21 or newer: the program that DWAR_TEST_PGBOUNCER names, one that is
-# installed, or, as root on Debian, one built from the source of its next release. Without them the
-# rest runs, and a line says what was left out; with CI set that is a failure.
+#   scripts/test.sh [--all] [OPTION OF CARGO TEST | NAME]...
+#
+# --all adds what takes long: the command lines of the pages, the doors, the canary, crashes, outages and attacks, the
+# whole dashboard in a browser on both databases, histories, and the examples in the documentation of the code.
+# With a name, or what `cargo test` takes to choose packages and targets, only those tests run, as long as they may take.
+#
+# Test binaries run side by side. What measures time or memory is in modules named `alone`, and runs at the end by itself.
+#
+# The server comes from DWAR_TEST_POSTGRES_URL if that is set; else one that is installed is started on loopback, in a
+# temporary folder, and stopped at the end. PgBouncer has to be 1.21 or newer: the program that DWAR_TEST_PGBOUNCER names,
+# one that is installed, or, as root on Debian, one built from the source of its next release. As root on Debian or Ubuntu
+# what is missing is installed first, Chromium, node and npm included. Without it the rest runs, and a line says what was
+# left out; with CI set that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib/apt.sh
 . scripts/lib/browser.sh
 . scripts/lib/postgres.sh
+. scripts/lib/pgbouncer.sh
+
+all="" chosen=""
+options=() names=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --all) all=1 ;;
+    --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit ;;
+    # Every test runs whatever fails.
+    --no-fail-fast) ;;
+    -p | --package | --exclude | --test | --bin | --example | --bench) options+=("$1" "$2"); chosen=1; shift ;;
+    -p* | --package=* | --exclude=* | --test=* | --bin=* | --lib | --bins | --tests) options+=("$1"); chosen=1 ;;
+    -F | --features | --profile | -j | --jobs | --config) options+=("$1" "$2"); shift ;;
+    -*) options+=("$1") ;;
+    *) names+=("$1"); chosen=1 ;;
+    esac
+    shift
+done
 
 scratch=$(mktemp -d)
+. scripts/lib/jobs.sh
 postgres=""
-built=${CARGO_TARGET_DIR:-$PWD/target}/test-tools/pgbouncer
 
 stop() {
+    end_jobs
     [ -z "$postgres" ] || stop_postgres "$postgres" "$scratch/pg"
     rm -rf "$scratch"
 }
 trap stop EXIT
+
+left_out=()
 
 install_postgres() {
     # The package would start a cluster of its own; one of ours is enough.
@@ -39,83 +69,76 @@ own_postgres() {
     export DWAR_TEST_POSTGRES_URL="postgres://dwar@127.0.0.1:$port/postgres"
 }
 
-# is_pgbouncer PROGRAM: whether it keeps the prepared statements of its clients apart.
-is_pgbouncer() {
-    local version
-    version=$("$1" --version 2>/dev/null | sed -n 's/^PgBouncer \([0-9.]*\).*/\1/p')
-    [ -n "$version" ] && [ "$(printf '%s\n' 1.21 "$version" | sort -V | head -n 1)" = 1.21 ]
+# tests_of BINARY [OPTION]...: the tests of a binary, in the folder and with the variables that cargo gives them.
+tests_of() {
+    local folder
+    folder=$(dirname "$(jq -r --arg it "$1" 'select(.executable == $it) | .manifest_path' "$scratch/built")")
+    cd "$folder"
+    env "CARGO_MANIFEST_DIR=$folder" "${programs[@]}" "$1" --quiet "${ran[@]}" "${@:2}"
 }
 
-find_pgbouncer() {
-    local found
-    for found in "$(command -v pgbouncer || true)" /usr/sbin/pgbouncer "$built"; do
-        if [ -x "$found" ] && is_pgbouncer "$found"; then
-            echo "$found"
-            return 0
-        fi
+# Builds what is chosen, or all that this run wants.
+build() {
+    local wanted=() unit
+    if [ -z "$chosen" ]; then
+        wanted=(--workspace)
+        # What is long has a binary of its own, which need not be built.
+        # shellcheck disable=SC2207
+        [ -n "$all" ] || wanted+=(--lib --bins $(cargo metadata --no-deps --format-version 1 | jq -r '
+            [.packages[].targets[] | select(.kind == ["test"] and .name != "long").name] | unique[] | "--test", .'))
+    elif [[ " ${options[*]}" != *" -p"* && " ${options[*]}" != *" --package"* ]]; then
+        wanted=(--workspace)
+    fi
+    cargo test --locked --no-run --message-format=json-render-diagnostics "${wanted[@]}" "${options[@]}" >"$scratch/built"
+    mapfile -t programs < <(jq -r 'select(.executable and .target.kind == ["bin"] and (.profile.test | not)) |
+        "CARGO_BIN_EXE_\(.target.name)=\(.executable)"' "$scratch/built")
+    # What takes longest comes first: those that are no unit tests, and of these the largest.
+    mapfile -t binaries < <(for unit in false true; do
+        jq -r "select(.executable and .profile.test and (.target.kind != [\"test\"]) == $unit).executable" "$scratch/built" |
+            xargs -r ls -S
+    done)
+}
+
+start_tests() {
+    local binary name
+    for binary in "${binaries[@]}"; do
+        name=$(jq -r --arg it "$binary" 'select(.executable == $it) |
+            (.manifest_path | split("/")[-2]) + ", " + .target.name' "$scratch/built")
+        job "$name" tests_of "$binary" "${names[@]}" --skip alone::
     done
 }
 
-# The mirror of Debian that apt is set up with; nothing where it is none of Debian.
-debian_mirror() {
-    # shellcheck disable=SC2016
-    apt-get indextargets --format '$(SITE)' "Created-By: Packages" "Label: Debian" "Component: main" | sed -n 1p
-}
-
-# Where Debian's own package is too old: its next release's source, by apt and its signatures.
-build_pgbouncer() {
-    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
-    local keys=/usr/share/keyrings/debian-archive-keyring.gpg mirror
-    [ -e "$keys" ] || return 0
-    mirror=$(debian_mirror)
-    # What apt knows of its mirrors it knows from their lists.
-    if [ -z "$mirror" ]; then
-        apt-get -qq update >"$scratch/apt.log" 2>&1 || true
-        mirror=$(debian_mirror)
-    fi
-    [ -n "$mirror" ] || return 0
-    echo "test.sh: building PgBouncer"
-    local sources=$scratch/pgbouncer
-    mkdir -p "$sources/lists/partial" "$sources/code" "$(dirname "$built")"
-    echo "deb-src [signed-by=$keys] $mirror trixie main" >"$sources/sources.list"
-    local apt=(apt-get -qq -o "Dir::Etc::sourcelist=$sources/sources.list" -o Dir::Etc::sourceparts=/dev/null
-        -o "Dir::State::lists=$sources/lists")
-    apt_install gcc make pkg-config libevent-dev libssl-dev
-    (
-        cd "$sources"
-        chmod 755 .
-        "${apt[@]}" update
-        "${apt[@]}" source --download-only pgbouncer
-        tar xf pgbouncer_*.orig.tar.gz -C code --strip-components=1
-        cd code
-        ./configure --without-cares --without-pam --without-systemd
-        make pgbouncer
-    ) >"$scratch/pgbouncer.log" 2>&1 && cp "$sources/code/pgbouncer" "$built" || tail -n 5 "$scratch/pgbouncer.log"
+# What may not share the machine.
+test_alone() {
+    local binary tests
+    for binary in "${binaries[@]}"; do
+        mapfile -t tests < <("$binary" --list "${names[@]}" "${ran[@]}" | sed -n 's/^\(.*alone::.*\): test$/\1/p')
+        [ "${#tests[@]}" = 0 ] || job "alone: ${tests[0]} …" tests_of "$binary" --exact "${tests[@]}"
+    done
 }
 
 # The dashboard in a browser, with the binary that the tests have built.
-browser_tests() {
+start_browser() {
     CHROMIUM=$(find_browser)
     command -v node >/dev/null && command -v npm >/dev/null || apt_install nodejs npm
-    if [ -n "$CHROMIUM" ] && command -v npm >/dev/null; then
-        export CHROMIUM
-        ./tests/browser/run.sh "${CARGO_TARGET_DIR:-target}/debug/dwar"
-    else
-        echo "test.sh: !!! LEFT OUT: the browser tests; they want chromium, node and npm !!!"
-        [ -z "${CI:-}" ]
+    if [ -z "$CHROMIUM" ] || ! command -v npm >/dev/null; then
+        left_out+=("the browser tests; they want chromium, node and npm")
+        return
     fi
+    export CHROMIUM
+    local smoke=(--smoke)
+    [ -z "$all" ] || smoke=()
+    job "browser" ./tests/browser/run.sh "${smoke[@]}" "$dwar"
 }
 
 # What clients of three instances, and of one on SQLite, are told while things go wrong, for a short time; the
 # long run is by hand. It restarts its database, so it starts one of its own.
-history_check() {
-    local dwar=${CARGO_TARGET_DIR:-target}/debug/dwar
-    ./scripts/check-history.sh --sqlite --seconds 30 --seed 3 --binary "$dwar"
+start_histories() {
+    job "histories, SQLite" ./scripts/check-history.sh --sqlite --seconds 30 --seed 3 --binary "$dwar"
     if [ -n "$(find_postgres)" ]; then
-        ./scripts/check-history.sh --seconds 40 --seed 1 --binary "$dwar"
+        job "histories, PostgreSQL" ./scripts/check-history.sh --seconds 40 --seed 1 --binary "$dwar"
     else
-        echo "test.sh: !!! LEFT OUT: the history checker on PostgreSQL; it wants its programs !!!"
-        [ -z "${CI:-}" ]
+        left_out+=("the history checker on PostgreSQL; it wants its programs")
     fi
 }
 
@@ -134,29 +157,45 @@ if [ -z "$DWAR_TEST_PGBOUNCER" ]; then
     DWAR_TEST_PGBOUNCER=$(find_pgbouncer)
 fi
 
-# What the commands of the pages use.
-for tool in curl jq openssl sqlite3; do command -v "$tool" >/dev/null || apt_install "$tool"; done
+# The last three are what the commands of the pages use.
+for tool in jq curl openssl sqlite3; do command -v "$tool" >/dev/null || apt_install "$tool"; done
 
-left_out=()
-skipped=()
-[ -n "${DWAR_TEST_POSTGRES_URL:-}" ] ||
+# What each test binary is given.
+ran=()
+if [ -n "${DWAR_TEST_POSTGRES_URL:-}" ]; then
+    ran+=(--include-ignored)
+else
     left_out+=("every PostgreSQL test, since no server was found; install the package postgresql or set DWAR_TEST_POSTGRES_URL")
+fi
 if [ -z "$DWAR_TEST_PGBOUNCER" ]; then
     left_out+=("every test behind a pooler, since no PgBouncer from 1.21 on was found; set DWAR_TEST_PGBOUNCER")
-    skipped=(--skip through_a_pooler)
+    ran+=(--skip through_a_pooler)
 fi
+# Thousands of generated requests, values and sends.
+[ -n "$all$chosen" ] || ran+=(--skip provoked:: --skip ten_thousand --skip alike_tests:: --skip a_thousand_sends)
 
-if [ -n "${DWAR_TEST_POSTGRES_URL:-}" ]; then
-    cargo test --workspace --locked "$@" -- --include-ignored "${skipped[@]}"
-else
-    cargo test --workspace --locked "$@"
+dwar=${CARGO_TARGET_DIR:-target}/debug/dwar
+build
+# Most of them wait for a part of their time.
+at_once=$(($(nproc) + 1))
+[ -n "$chosen" ] || start_browser
+# Who names a test wants to see what it says.
+jobs_shown=$chosen
+start_tests
+if [ -n "$all" ] && [ -z "$chosen" ]; then
+    start_histories
+    job "examples in the documentation" cargo test --locked --workspace --doc
 fi
-browser_tests
-history_check
+wait
+at_once=1
+[ -z "$all$chosen" ] || test_alone
+status=0
+wait_for_jobs || status=1
 
-if [ "${#left_out[@]}" = 0 ]; then
-    echo "test.sh: every test ran, on SQLite and PostgreSQL, with PgBouncer"
-else
+if [ "${#left_out[@]}" != 0 ]; then
     printf 'test.sh: !!! LEFT OUT: %s !!!\n' "${left_out[@]}"
-    [ -z "${CI:-}" ] || exit 1
+    [ -z "${CI:-}" ] || status=1
+elif [ "$status$chosen" = 0 ]; then
+    echo "test.sh: all is well, on SQLite and PostgreSQL, with PgBouncer, after $SECONDS s"
 fi
+exit "$status"
