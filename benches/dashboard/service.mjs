@@ -30,7 +30,6 @@ export class Service {
         DWAR__METRICS__ADDRESS: "off",
         // What is filled in is older than a service keeps by default.
         DWAR__RETENTION__REQUESTS_HOURS: "1500",
-        DWAR__RETENTION__SESSIONS_HOURS: "1500",
       },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -95,7 +95,6 @@ pub fn run() -> Outcome<()> {
 fn settings(hours: u64) -> Vec<(String, String)> {
     let changed = [
         ("DWAR__RETENTION__REQUESTS_HOURS", hours.to_string()),
-        ("DWAR__RETENTION__SESSIONS_HOURS", hours.to_string()),
         ("DWAR__LIMITS__LIVE__SEND", "20".to_owned()),
         ("DWAR__LIMITS__LIVE__SEND_REACH", "20".to_owned()),
     ];

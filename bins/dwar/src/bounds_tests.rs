@@ -142,7 +142,6 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         ("database.url", "postgres://dwar:7hG2kPq9@db.example/dwar", true),
         ("database.url", "postgres://dwar:change-me@127.0.0.1/dwar", true),
         ("database.url", "memory:", false),
-        ("database.synchronous", "normal", false),
         ("events.allow_private", "true", false),
         ("dashboard.address", "0.0.0.0:8081", false),
         ("dashboard.address", "192.0.2.1:8081", false),

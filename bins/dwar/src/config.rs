@@ -13,7 +13,6 @@ pub use load::{built_in, load};
 pub use sentences::toml_sentence;
 
 use dwar_gateways::{BaseUrl, Secret};
-use dwar_sqlite::Synchronous;
 use dwar_webhooks::WebhookSettings;
 use serde::Deserialize;
 use serde_with::{As, NoneAsEmptyString};
@@ -61,9 +60,7 @@ pub struct Database {
     /// The server behind a pooler; empty where `url` is the server's. May hold a password.
     pub direct_url: Secret,
     pub connections: u32,
-    pub acquire_timeout_ms: u64,
-    pub statement_timeout_ms: u64,
-    pub synchronous: Synchronous,
+    pub timeout_ms: u64,
     pub min_free_mb: u64,
 }
 

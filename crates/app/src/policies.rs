@@ -11,6 +11,17 @@ use std::time::Duration;
 const VERIFIER_SKEW: Duration = Duration::from_secs(60);
 /// How long a request with an `Idempotency-Key` may take before another may take its place.
 const SLOT_LEASE: Duration = Duration::from_secs(60);
+/// How long its answer is kept: clients that retry give up within a day (docs/contract.md).
+const FIRST_ANSWERS: Duration = Duration::from_secs(24 * 3_600);
+/// How long a refresh with the same `Idempotency-Key` gives the same pair (docs/contract.md).
+const REPLAY: Duration = Duration::from_secs(60);
+/// How long what endpoints were told can be told again; its phone numbers are kept, sealed, as long.
+const CALLS: Duration = Duration::from_secs(7 * 24 * 3_600);
+/// Beyond the time that a call took, for writing down what the provider said.
+const MARGIN: Duration = Duration::from_secs(2);
+/// A day, so that nobody who sleeps loses an endpoint, and never for a few calls alone.
+const SWITCH_OFF: SwitchOff =
+    SwitchOff { after: Duration::from_secs(24 * 3_600), failures: 10 };
 
 /// Every number and choice that the use cases go by.
 #[derive(Clone, Debug)]
@@ -46,13 +57,11 @@ impl Policies {
         let settings = Settings(number);
         let (count, seconds) = (|key: &str| settings.count(key), |key: &str| settings.seconds(key));
         let limits = settings.limits();
-        let grace = seconds("gateways.grace_seconds");
         let call = Duration::from_millis((settings.0)("gateways.call_timeout_ms"));
+        let grace = call.saturating_add(MARGIN);
         let (lease, window) =
             (call.saturating_add(grace), seconds("gateways.fallback_window_seconds"));
         let access = seconds("session.access_seconds");
-        let after = seconds("events.disable_after_seconds");
-        let failures = count("events.disable_after_failures");
         Self {
             retention: settings.retention(&limits, (lease, window, grace)),
             limits,
@@ -64,7 +73,7 @@ impl Policies {
                 refresh: seconds("session.refresh_seconds"),
                 session: seconds("session.session_seconds"),
                 leeway: seconds("session.leeway_seconds"),
-                replay: seconds("session.replay_seconds"),
+                replay: REPLAY,
             },
             issuer,
             signing_keys: SigningKeyPolicy {
@@ -76,11 +85,8 @@ impl Policies {
                 whatsapp: Paise(count("prices.whatsapp_paise").into()),
                 sms: Paise(count("prices.sms_paise").into()),
             },
-            idempotency: Lifetimes {
-                lease: SLOT_LEASE,
-                keep: settings.hours("retention.idempotency_hours", 1),
-            },
-            switch_off: (!after.is_zero()).then_some(SwitchOff { after, failures }),
+            idempotency: Lifetimes { lease: SLOT_LEASE, keep: FIRST_ANSWERS },
+            switch_off: Some(SWITCH_OFF),
         }
     }
 }
@@ -164,11 +170,11 @@ impl<N: Fn(&str) -> u64> Settings<N> {
                 .max(self.seconds("otp.lifetime_seconds")),
             // Counts in a row and periods are over this long after the last wrong code.
             guesses: guesses.period.max(guesses.stop_for),
-            sessions: self.hours("retention.sessions_hours", 1),
+            sessions: self.hours("retention.requests_hours", 1),
             sends: windows.into_iter().max().unwrap_or_default(),
-            idempotency: self.hours("retention.idempotency_hours", 1),
+            idempotency: FIRST_ANSWERS,
             audit: self.hours("retention.audit_days", 24),
-            calls: self.hours("retention.calls_days", 24),
+            calls: CALLS,
             holds: lease.saturating_add(window).saturating_mul(2).saturating_add(grace),
             // 0 means none.
             tests: (kept > 0).then_some(TestQuota { kept, in_use }),

@@ -101,7 +101,6 @@ impl Cluster {
                 // A send that was left in the middle is soon taken for abandoned, also by an
                 // instance that only sleeps.
                 ("DWAR__GATEWAYS__CALL_TIMEOUT_MS", "2000"),
-                ("DWAR__GATEWAYS__GRACE_SECONDS", "2"),
                 ("DWAR__GATEWAYS__FALLBACK_WINDOW_SECONDS", "0"),
                 ("DWAR__GATEWAYS__BREAKER_FAULTS", "1000"),
                 // Slower sends after many wrong codes would hide the stop.

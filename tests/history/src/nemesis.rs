@@ -73,7 +73,7 @@ impl Nemesis {
     async fn stop(&mut self, number: usize) -> &'static str {
         let long = self.draw.percent(40);
         let time =
-            if long { self.draw.between(4_500, 12_000) } else { self.draw.between(100, 2_500) };
+            if long { self.draw.between(6_500, 12_000) } else { self.draw.between(100, 2_500) };
         self.cluster.signal(number, Signal::STOP).await;
         sleep(Duration::from_millis(time)).await;
         self.cluster.signal(number, Signal::CONT).await;

@@ -2,7 +2,6 @@ use super::{Rule, database_url};
 use crate::config::{Config, Secrets};
 use crate::strength::{SHOWN_TO_PROVIDERS, Strength, TAKEN_FROM_CALLERS, weakness};
 use dwar_gateways::{BaseUrl, Secret};
-use dwar_sqlite::Synchronous;
 use dwar_system::MasterKey;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
@@ -54,7 +53,6 @@ pub const RULES: &[Rule] = &[
     rule("database.url", "a remote server only with an `sslmode` that never falls back to plain text", "others on the network could read it", |c| database_url::problem(c.database.url.expose())),
     rule("database.direct_url", "a remote server only with an `sslmode` that never falls back to plain text", "others on the network could read it", |c| database_url::problem(c.database.direct_url.expose())),
     rule("database.url", "`sqlite://` or `postgres://`", "`memory:` loses projects, money and logins at every stop", |c| (c.database.url.expose() == database_url::MEMORY).then(|| "is memory:".to_owned())),
-    rule("database.synchronous", "`full`", "after a power cut a used code, an ended session or a replaced API key could work again", |c| (c.database.synchronous == Synchronous::Normal).then(|| "is \"normal\"".to_owned())),
     rule("events.allow_private", "`false`", "anybody who adds an endpoint could reach whatever this machine can reach", |c| c.events.allow_private.then(|| "is true".to_owned())),
     rule("dashboard.address", "loopback, unless `dashboard.behind_tls_proxy` is true", "passwords and sessions would cross the network unencrypted", bare_dashboard),
     rule("dashboard.public_url", "`https://`, or this machine", "the secrets of invitations would be typed into a page that others on the network can change", |c| c.dashboard.is_public_in_clear().then(|| "begins with http://".to_owned())),

@@ -6,6 +6,7 @@ use crate::telemetry::LostLines;
 use crate::wiring::causes;
 use crate::wiring::{Access, Application, Core, Listeners, StopHandle, keep_preparing, prepare};
 use dwar_app::CreatedProject;
+use dwar_http::Server;
 use dwar_kernel::{StoreError, with_causes};
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -45,7 +46,6 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     let mut signals = Signals::take()?;
     // Before a database or a key is made: whoever cannot listen leaves nothing behind.
     let listeners = Listeners::take(&config)?;
-    let patience = config.http.shutdown_timeout;
     // A new database is made here, which may have to wait for others that do so.
     let core = tokio::select! {
         core = Core::open(config, Access::Write) => core?,
@@ -87,7 +87,7 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
         }
         Ok::<_, StoreError>(())
     };
-    let stopping = tokio::spawn(stop_on_signal(signals, application.stop_handle(), patience));
+    let stopping = tokio::spawn(stop_on_signal(signals, application.stop_handle()));
     let serving = application.run();
     tokio::pin!(serving);
     tokio::select! {
@@ -104,12 +104,12 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
 
 /// Stops the server gently when the system or the terminal asks for it. Whoever asks again is told
 /// how long it may take: a second signal is as often the shell's copy of the first as impatience.
-async fn stop_on_signal(mut signals: Signals, server: StopHandle, patience: Duration) {
+async fn stop_on_signal(mut signals: Signals, server: StopHandle) {
     let signal = signals.stop().await;
     tracing::info!(signal, "stopping: requests in flight finish, new ones are refused");
     let told_again = async {
         loop {
-            let (signal, seconds) = (signals.stop().await, patience.as_secs());
+            let (signal, seconds) = (signals.stop().await, Server::STOPS_WITHIN.as_secs());
             tracing::warn!(signal, "already stopping, within {seconds} s; KILL ends it at once");
         }
     };

@@ -36,10 +36,6 @@ impl Config {
         if let Some(bound) = NUMBERS.iter().find(zero) {
             return Err(invalid(bound.key, "must be more than 0"));
         }
-        // A delivery that takes longer than its lease would be done twice.
-        if self.numbers.get("events.timeout_seconds") > Some(&45) {
-            return Err(invalid("events.timeout_seconds", "must be 45 at most"));
-        }
         if !(0.0..=1.0).contains(&self.traces.ratio) {
             return Err(invalid("traces.ratio", "must be between 0 and 1"));
         }
@@ -78,7 +74,7 @@ impl Config {
         ]
     }
 
-    fn words(&self) -> [(&'static str, Problem); 8] {
+    fn words(&self) -> [(&'static str, Problem); 7] {
         let Self { gateways, metrics, tokens, traces, .. } = self;
         let header = telemetry::trace_headers(traces.header.expose());
         let (meta, twilio) = (&gateways.whatsapp_cloud, &gateways.twilio);
@@ -94,7 +90,6 @@ impl Config {
                 held(is_header(meta.access_token.expose()), HEADER),
             ),
             ("gateways.msg91.auth_key", held(is_header(gateways.msg91.auth_key.expose()), HEADER)),
-            ("gateways.whatsapp_cloud.version", held(is_segment(&meta.version), SEGMENT)),
             (
                 "gateways.whatsapp_cloud.phone_number_id",
                 held(is_segment(&meta.phone_number_id), SEGMENT),

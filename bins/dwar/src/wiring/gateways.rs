@@ -5,7 +5,7 @@ use crate::config::{Config, ConfigError, RunMode, invalid, text, toml_sentence};
 use dwar_app::{Parts, Routes, unknown_provider};
 use dwar_gateways::{
     BaseUrl, BreakerGateway, BreakerSettings, BulkheadGateway, ConsoleGateway, Discreet,
-    GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, Secret, Settings,
+    GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, SandboxOptions, Secret, Settings,
     TimedGateway, Twilio,
 };
 use dwar_otp::{Channel, Gateway, Hop, ReceiptSource, Route};
@@ -19,6 +19,12 @@ use std::time::Duration;
 const BUILT_IN: [&str; 6] = ["console", SANDBOX, "whatsapp_cloud", "twilio", "msg91", "gupshup"];
 /// What pages and command line say in place of names.
 const NO_PROVIDER: [&str; 2] = ["none", "default"];
+/// How long a connection to a provider may take, TLS included: twice that of one abroad whose first packet is
+/// lost, and little enough that the next provider is still tried within a send.
+const CONNECT: Duration = Duration::from_secs(2);
+/// How long a provider that keeps failing is left alone at first: an outage of seconds costs one pause, and one of
+/// minutes one probe in four minutes once it has doubled.
+const COOL_DOWN: Duration = Duration::from_secs(15);
 /// Who carries the messages of test keys.
 const SANDBOX: &str = "sandbox";
 
@@ -191,8 +197,7 @@ fn guarded(
         let took = Arc::new(move |channel, took| observer.called(channel, &provider, took));
         Arc::new(TimedGateway { inner: gateway, limit: settings.call_timeout, took })
     };
-    let breaker =
-        BreakerSettings { faults: settings.breaker_faults, cool_down: settings.breaker_cool_down };
+    let breaker = BreakerSettings { faults: settings.breaker_faults, cool_down: COOL_DOWN };
     let guard = |(name, known): (&String, &Provider)| {
         let vault = parts.tools.vault.clone();
         let timed = timed(Arc::new(Discreet { inner: known.gateway.clone(), vault }));
@@ -220,14 +225,13 @@ fn sandbox(config: &Config, parts: &Parts) -> SandboxGateway {
         vault: tools.vault.clone(),
         clock: tools.clock.clone(),
         entropy: tools.entropy.clone(),
-        options: config.gateways.sandbox,
+        options: SandboxOptions::default(),
     }
 }
 
 /// The client of every call to a provider.
 pub fn http_client(settings: &Settings) -> Result<HttpClient, ConfigError> {
-    let Settings { connect_timeout, call_timeout, proxy, .. } = settings;
-    let client = HttpClient::new(*connect_timeout, *call_timeout, proxy.as_ref());
+    let client = HttpClient::new(CONNECT, settings.call_timeout, settings.proxy.as_ref());
     client.map_err(|cause| invalid("gateways.proxy", cause.to_string()))
 }
 

@@ -202,15 +202,13 @@ impl Opened {
         database: &config::Database,
         access: Access,
     ) -> Result<Self, WiringError> {
-        let acquire = Duration::from_millis(database.acquire_timeout_ms);
-        let statement = Duration::from_millis(database.statement_timeout_ms);
+        let patience = Duration::from_millis(database.timeout_ms);
         match location {
             Location::Sqlite(path) => {
                 let settings = dwar_sqlite::Settings {
                     readers: database.connections,
-                    synchronous: database.synchronous,
-                    busy_timeout: statement,
-                    patience: acquire,
+                    busy_timeout: patience,
+                    patience,
                     min_free: database.min_free_mb.saturating_mul(MIB),
                     read_only: access == Access::Read,
                     ..dwar_sqlite::Settings::new(path)
@@ -224,7 +222,7 @@ impl Opened {
                     pool_size: database.connections,
                     ..dwar_postgres::Settings::new(database.url.expose())
                 };
-                let settings = settings.waiting(acquire, statement);
+                let settings = settings.waiting(patience);
                 let direct = settings.direct();
                 direct.map_err(|e| invalid("database.direct_url", e.to_string()))?;
                 let connected = PostgresStore::connect(settings);

@@ -132,7 +132,7 @@ async fn scene(database: Database) -> Scene {
     let window = WINDOW.as_secs().to_string();
     let world = World::new(database)
         .with("DWAR__GATEWAYS__FALLBACK_WINDOW_SECONDS", &window)
-        .with("DWAR__GATEWAYS__GRACE_SECONDS", "1")
+        .with("DWAR__GATEWAYS__CALL_TIMEOUT_MS", "1000")
         .with("DWAR__SECRETS__MASTER_KEY_FILE", "the.key");
     let service = Service::start_in(vendor.carry(world));
     let project = service.world.project("100");

@@ -28,7 +28,6 @@ const PATIENT: &str = "2000";
 fn world(database: Database, port: u16) -> World {
     World::new(database)
         .with("DWAR__HTTP__ADDRESS", &format!("127.0.0.1:{port}"))
-        .with("DWAR__GATEWAYS__GRACE_SECONDS", "1")
         .with("DWAR__GATEWAYS__FALLBACK_WINDOW_SECONDS", "1")
         .with("DWAR__GATEWAYS__BREAKER_FAULTS", "1000000")
 }

@@ -225,9 +225,7 @@ async fn what_was_told_is_on_record_and_told_again(database: Database) {
 }
 
 async fn an_endpoint_that_is_gone_is_disabled_at_once(database: Database) {
-    // Nothing else ever disables one.
-    let world = world(database).with("DWAR__EVENTS__DISABLE_AFTER_SECONDS", "0");
-    let service = Service::start_in(world);
+    let service = Service::start_in(world(database));
     let project = service.world.project("0");
     let (gone, other) = (Endpoint::start().await, Endpoint::start().await);
     let id = tell(&service.world, &project, &gone, &[])["webhook"]["webhook_id"].clone();

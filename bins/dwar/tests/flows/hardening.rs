@@ -87,14 +87,9 @@ fn a_start_with_an_unsafe_setting_is_refused_by_key_value_bound_and_reason() {
             "gateways.twilio.base_url: it must name no user and no password",
         ),
         (
-            "HTTP__BODY_TIMEOUT_SECONDS",
+            "HTTP__CLIENT_TIMEOUT_SECONDS",
             "0",
-            "http.body_timeout_seconds: 0 is less than the minimum, 1; ",
-        ),
-        (
-            "DATABASE__SYNCHRONOUS",
-            "normal",
-            "database.synchronous: is \"normal\" (production takes `full`); ",
+            "http.client_timeout_seconds: 0 is less than the minimum, 1; ",
         ),
         ("GATEWAYS__SMS", "sandbox", "`sandbox` is not configured to carry sms"),
     ] {

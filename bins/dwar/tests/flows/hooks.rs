@@ -316,7 +316,7 @@ fn stalled(service: &Service, id: &str, headers: &str, sent: usize) -> Wire {
 }
 
 async fn strangers_take_no_place_of_a_hook(database: Database) {
-    let world = World::new(database).with("DWAR__HTTP__BODY_TIMEOUT_SECONDS", "8");
+    let world = World::new(database).with("DWAR__HTTP__CLIENT_TIMEOUT_SECONDS", "8");
     let service = Service::start_in(world);
     let project = service.world.project("0");
     let [ours, theirs] =

@@ -82,7 +82,7 @@ async fn a_signal_to_stop_lets_requests_in_flight_finish(database: Database) {
 }
 
 async fn a_client_that_dawdles_does_not_hold_up_a_stop(database: Database) {
-    let world = World::new(database).with("DWAR__HTTP__SHUTDOWN_TIMEOUT_SECONDS", "1");
+    let world = World::new(database).with("DWAR__HTTP__CLIENT_TIMEOUT_SECONDS", "1");
     let mut service = Service::start_in(world);
     let key = service.world.project("0").test;
     let call = Wire::call(&key, "/v1/otp/send", &json!({ "phone": service.world.phone() }));
@@ -156,8 +156,7 @@ fn dawdle(base: &str, prompt: &str, text: &str) -> (String, Duration) {
 
 async fn who_dawdles_is_cut_off(database: Database) {
     let world = World::new(database)
-        .with("DWAR__HTTP__HEAD_TIMEOUT_SECONDS", "1")
-        .with("DWAR__HTTP__BODY_TIMEOUT_SECONDS", "1")
+        .with("DWAR__HTTP__CLIENT_TIMEOUT_SECONDS", "1")
         .with("DWAR__LIMITS__TEST__GENERAL_PER_MINUTE", "100000");
     let service = Service::start_in(world);
     let key = service.world.project("0").test;

@@ -26,7 +26,6 @@ async fn service_with(database: Database, timeout_ms: &str, play: Play) -> (Serv
     let vendor = Vendor::start(port, move |_, _| play).await;
     let world = World::new(database)
         .with("DWAR__HTTP__ADDRESS", &format!("127.0.0.1:{port}"))
-        .with("DWAR__GATEWAYS__GRACE_SECONDS", "2")
         .with("DWAR__GATEWAYS__FALLBACK_WINDOW_SECONDS", "5")
         .with("DWAR__GATEWAYS__BREAKER_FAULTS", "1000000")
         .with("DWAR__GATEWAYS__CALL_TIMEOUT_MS", timeout_ms);

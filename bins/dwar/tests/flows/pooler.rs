@@ -24,8 +24,7 @@ async fn through_a_pooler_two_processes_serve_as_they_do_without() {
             .with("DWAR__SECRETS__MASTER_KEY", KEY)
             .with("DWAR__DATABASE__URL", &pooled)
             .with("DWAR__DATABASE__DIRECT_URL", &direct)
-            .with("DWAR__DATABASE__ACQUIRE_TIMEOUT_MS", "20000")
-            .with("DWAR__DATABASE__STATEMENT_TIMEOUT_MS", "20000")
+            .with("DWAR__DATABASE__TIMEOUT_MS", "20000")
             .with("DWAR__GATEWAYS__WHATSAPP", "")
             .with("DWAR__LIMITS__TEST__GENERAL_PER_MINUTE", "320")
     };

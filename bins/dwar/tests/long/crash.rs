@@ -22,7 +22,6 @@ const RELAYED: &str = "8642097531";
 fn world(database: Database) -> World {
     World::new(database)
         .with("DWAR__GATEWAYS__CALL_TIMEOUT_MS", "200")
-        .with("DWAR__GATEWAYS__GRACE_SECONDS", "1")
         .with("DWAR__GATEWAYS__FALLBACK_WINDOW_SECONDS", "0")
 }
 

@@ -37,8 +37,7 @@ fn world(database: Database) -> World {
         // Both channels cost the same, so that a hold is spent whole.
         .with("DWAR__PRICES__SMS_PAISE", "20")
         // A crowd that waits for one row on a busy machine is no outage.
-        .with("DWAR__DATABASE__ACQUIRE_TIMEOUT_MS", "10000")
-        .with("DWAR__DATABASE__STATEMENT_TIMEOUT_MS", "10000")
+        .with("DWAR__DATABASE__TIMEOUT_MS", "10000")
 }
 
 /// The processes that share a race.

@@ -39,7 +39,7 @@ fn service() -> Service {
         .with("DWAR__GATEWAYS__WHATSAPP_CLOUD__PHONE_NUMBER_ID", NUMBER)
         .with("DWAR__GATEWAYS__TWILIO__ACCOUNT_SID", "AC0")
         .with("DWAR__GATEWAYS__TWILIO__AUTH_TOKEN", "auth token of the tests alone")
-        .with("DWAR__HTTP__BODY_TIMEOUT_SECONDS", "4");
+        .with("DWAR__HTTP__CLIENT_TIMEOUT_SECONDS", "4");
     Service::start_in(world)
 }
 

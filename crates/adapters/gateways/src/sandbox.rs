@@ -4,24 +4,29 @@ use dwar_otp::sandbox::{InboxMessage, SandboxInbox, Scenario};
 use dwar_otp::{
     Channel, Gateway, KeptReceipt, Message, Outcome, Reason, Receipt, ReceiptStore, Report,
 };
-use serde::Deserialize;
-use serde_with::{As, DurationMilliSeconds};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
 const PROVIDER: &str = "sandbox";
 
-/// How the sandbox behaves in time: the section `[gateways.sandbox]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// How the sandbox behaves in time. By default a receipt comes soon enough for somebody who watches, and late
+/// enough to be seen as one; that of the slow number within the default fallback window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SandboxOptions {
     /// From acceptance to receipt.
-    #[serde(rename = "receipt_ms", with = "As::<DurationMilliSeconds<u64>>")]
     pub receipt_after: Duration,
     /// The same for [`Scenario::SlowDelivery`]; under the fallback window, or SMS is tried too.
-    #[serde(rename = "slow_receipt_ms", with = "As::<DurationMilliSeconds<u64>>")]
     pub slow_receipt_after: Duration,
+}
+
+impl Default for SandboxOptions {
+    fn default() -> Self {
+        Self {
+            receipt_after: Duration::from_millis(300),
+            slow_receipt_after: Duration::from_secs(5),
+        }
+    }
 }
 
 /// Plays the [`Scenario`] of each number for test keys, on both channels, and sends nothing.

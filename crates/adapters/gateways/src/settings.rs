@@ -1,6 +1,6 @@
-use crate::{BaseUrl, Gupshup, Msg91, ProxyUrl, SandboxOptions, TwilioSettings, WhatsappCloud};
+use crate::{BaseUrl, Gupshup, Msg91, ProxyUrl, TwilioSettings, WhatsappCloud};
 use serde::Deserialize;
-use serde_with::{As, DurationMilliSeconds, DurationSeconds, NoneAsEmptyString};
+use serde_with::{As, DurationMilliSeconds, NoneAsEmptyString};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,14 +18,8 @@ pub struct Settings {
     /// How long one call to a provider may take.
     #[serde(rename = "call_timeout_ms", with = "As::<DurationMilliSeconds<u64>>")]
     pub call_timeout: Duration,
-    /// How long its connection may take.
-    #[serde(rename = "connect_timeout_ms", with = "As::<DurationMilliSeconds<u64>>")]
-    pub connect_timeout: Duration,
     /// Faults in a row after which a provider is not called for a while.
     pub breaker_faults: u32,
-    /// How long that while is, at first.
-    #[serde(rename = "breaker_cool_down_seconds", with = "As::<DurationSeconds<u64>>")]
-    pub breaker_cool_down: Duration,
     /// Calls to one provider that may be under way at once.
     pub calls_at_once: usize,
     /// By provider, the minutes that its registered text names in words that no message can change.
@@ -35,8 +29,6 @@ pub struct Settings {
     /// What every call goes through. May hold a user and a password.
     #[serde(with = "As::<NoneAsEmptyString>")]
     pub proxy: Option<ProxyUrl>,
-    /// When test messages are reported on.
-    pub sandbox: SandboxOptions,
     pub whatsapp_cloud: WhatsappCloud,
     pub twilio: TwilioSettings,
     pub msg91: Msg91,

@@ -68,10 +68,8 @@ pub struct WhatsappTemplate {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WhatsappCloud {
-    /// `https://graph.facebook.com`.
+    /// `https://graph.facebook.com/v23.0`; Meta retires old versions.
     pub base_url: BaseUrl,
-    /// Of the Graph API: `v23.0`. Meta retires old ones.
-    pub version: String,
     /// The id of the sending number; not the number itself.
     pub phone_number_id: String,
     /// Of a system user with the permission `whatsapp_business_messaging`. Empty: there is no
@@ -158,8 +156,8 @@ impl Vendor for WhatsappCloud {
             tracing::error!(provider = PROVIDER, "no template for the language, and none for en");
             return Err(Reason::TemplateRejected);
         };
-        let Self { base_url, version, phone_number_id, .. } = self;
-        let call = client.post(&format!("{base_url}/{version}/{phone_number_id}/messages"));
+        let Self { base_url, phone_number_id, .. } = self;
+        let call = client.post(&format!("{base_url}/{phone_number_id}/messages"));
         Ok(call.bearer_auth(self.access_token.expose()).json(&request_body(message, template)))
     }
 

@@ -23,7 +23,6 @@ fn gateway(base_url: String, client: &HttpClient) -> HttpGateway<WhatsappCloud> 
     let templates = [("en", template("login", "en_US")), ("hi", template("login_hi", "hi"))];
     let vendor = WhatsappCloud {
         base_url: base_url.parse().unwrap(),
-        version: "v23.0".to_owned(),
         phone_number_id: "106540352242922".to_owned(),
         access_token: Secret::new(TOKEN),
         app_secret: Secret::new(APP_SECRET),

@@ -47,7 +47,8 @@ pub struct Api {
     pub(crate) use_cases: UseCases,
     pub(crate) ready: Arc<dyn Readiness>,
     pub(crate) tasks: Tasks,
-    pub(crate) body_timeout: Duration,
+    /// How long a body may take.
+    pub(crate) client_timeout: Duration,
     pub(crate) rooms: Rooms,
     /// What wrong secrets of hooks may cost.
     pub(crate) throttle: Throttle,
@@ -70,7 +71,7 @@ impl Api {
             use_cases,
             ready,
             tasks: Tasks::new(runtime),
-            body_timeout: settings.body_timeout,
+            client_timeout: settings.client_timeout,
             rooms: Rooms::default(),
             throttle: Throttle::default(),
             behind_proxy: settings.behind_proxy,

@@ -18,7 +18,7 @@ const WAIT_FOR_ROOM: Duration = Duration::from_millis(250);
 pub(crate) struct Allowed<'a> {
     /// Bytes.
     pub(crate) longest: usize,
-    /// How long it may take, if less than `http.body_timeout_seconds`.
+    /// How long it may take, if less than `http.client_timeout_seconds`.
     pub(crate) within: Duration,
     /// Whose places it takes if it is long; nobody's where no body is.
     pub(crate) whose: Option<&'a Whose>,
@@ -69,7 +69,7 @@ impl ApiCall {
         let Some(mut payload) = self.trail.payload.take() else {
             return Ok(Body::default());
         };
-        let within = allowed.within.min(self.api.body_timeout);
+        let within = allowed.within.min(self.api.client_timeout);
         let body = timeout(within, self.collect(&mut payload, allowed)).await;
         body.unwrap_or_else(|_| Err(ErrorCode::InvalidRequest.into()))
     }

@@ -15,6 +15,10 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+/// How long an idle connection is kept: longer than the 60 s of nginx and of most load balancers, so that
+/// none of them writes a request into a connection as it is closed.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
 /// Where and how patiently to listen: the section `[http]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,22 +36,10 @@ pub struct Settings {
     /// Connections at once, over all workers. The last place of each worker is kept free as long as
     /// one of its connections has no whole request in progress.
     pub max_connections: usize,
-    /// How long each head may take, from its first byte.
-    #[serde(rename = "head_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
-    pub head_timeout: Duration,
-    /// How long a body may take.
-    #[serde(rename = "body_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
-    pub body_timeout: Duration,
-    /// How long a client may take for all of an answer, from the moment that the system has no room
-    /// for more of it.
-    #[serde(rename = "write_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
-    pub write_timeout: Duration,
-    /// How long an idle connection is kept.
-    #[serde(rename = "keep_alive_seconds", with = "As::<DurationSeconds<u64>>")]
-    pub keep_alive: Duration,
-    /// How long requests in flight may take to finish when the server stops; whole seconds.
-    #[serde(rename = "shutdown_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
-    pub shutdown_timeout: Duration,
+    /// How long a client may take for a head, from its first byte, or for a body; and twice as long
+    /// for all of an answer, from the moment that the system has no room for more of it.
+    #[serde(rename = "client_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
+    pub client_timeout: Duration,
 }
 
 /// A server that holds its address and waits to be run.
@@ -55,7 +47,6 @@ pub struct Server {
     server: actix_server::Server,
     addresses: Vec<SocketAddr>,
     api: Data<Api>,
-    shutdown_timeout: Duration,
 }
 
 /// Stops a server from elsewhere.
@@ -66,6 +57,11 @@ pub struct StopHandle {
 }
 
 impl Server {
+    /// How long requests in flight may take to finish when the server stops: longer than a client and a
+    /// provider may take by default, and with all that follows less than the 30 s after which Kubernetes
+    /// kills.
+    pub const STOPS_WITHIN: Duration = Duration::from_secs(15);
+
     /// Puts the API behind the listener. Serves nothing before [`Server::run`]. Work that must
     /// outlive its client runs on the runtime this is called on, so call it on one that has several
     /// threads.
@@ -85,11 +81,11 @@ impl Server {
             workers: settings.workers,
             max_connections: settings.max_connections,
             patience: Patience {
-                head: settings.head_timeout,
-                write: settings.write_timeout,
-                keep_alive: settings.keep_alive,
+                head: settings.client_timeout,
+                write: 2 * settings.client_timeout,
+                keep_alive: KEEP_ALIVE,
             },
-            shutdown_timeout: settings.shutdown_timeout,
+            shutdown_timeout: Self::STOPS_WITHIN,
         };
         let routes = {
             let api = api.clone();
@@ -97,8 +93,7 @@ impl Server {
         };
         let tools = api.use_cases.tools.clone();
         let server = serve(listener, serving, routes, move |status| unreadable(&tools, status))?;
-        let shutdown_timeout = settings.shutdown_timeout;
-        Ok(Self { server, addresses, api, shutdown_timeout })
+        Ok(Self { server, addresses, api })
     }
 
     /// Every address it listens on.
@@ -126,7 +121,7 @@ impl Server {
     pub async fn run(self) -> io::Result<()> {
         self.server.await?;
         let spent = self.api.stopping_since().map_or(Duration::ZERO, |since| since.elapsed());
-        let rest = self.shutdown_timeout.saturating_sub(spent);
+        let rest = Self::STOPS_WITHIN.saturating_sub(spent);
         if timeout(rest, self.api.tasks.idle()).await.is_err() {
             tracing::warn!("stopped before all work was finished");
         }

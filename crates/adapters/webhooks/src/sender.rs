@@ -9,7 +9,6 @@ use hmac::{Hmac, KeyInit, Mac};
 use reqwest::header::{DATE, HeaderName, RETRY_AFTER};
 use reqwest::{Client, Response, redirect};
 use serde::Deserialize;
-use serde_with::{As, DurationSeconds};
 use sha2::Sha256;
 use std::error::Error;
 use std::io;
@@ -17,12 +16,14 @@ use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How events are posted: of the section `[events]`.
+/// For a whole call. Standard Webhooks recommends 15 to 30 s; a delivery that takes longer than its lease, a
+/// minute, would be done twice.
+const TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How events are posted: the section `[events]`.
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WebhookSettings {
-    /// For the whole call; Standard Webhooks recommends 15 to 30 s.
-    #[serde(rename = "timeout_seconds", with = "As::<DurationSeconds<u64>>")]
-    pub timeout: Duration,
     /// Whether addresses inside, and plain HTTP, are allowed; only for those who trust everybody
     /// who may name an endpoint.
     pub allow_private: bool,
@@ -46,12 +47,16 @@ impl HttpWebhookSender {
     /// # Errors
     /// [`UnusableClient`].
     pub fn new(settings: WebhookSettings) -> Result<Self, UnusableClient> {
+        Self::within(TIMEOUT, settings)
+    }
+
+    fn within(timeout: Duration, settings: WebhookSettings) -> Result<Self, UnusableClient> {
         let mut client = Client::builder()
             .no_proxy()
             .redirect(redirect::Policy::none())
             .user_agent(concat!("dwar/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(settings.timeout)
-            .timeout(settings.timeout);
+            .connect_timeout(timeout)
+            .timeout(timeout);
         if !settings.allow_private {
             client = client.dns_resolver(Arc::new(PublicResolver));
         }

@@ -19,8 +19,7 @@ fn sender(allow_private: bool) -> HttpWebhookSender {
 }
 
 fn sender_with(timeout: Duration, allow_private: bool) -> HttpWebhookSender {
-    let settings = WebhookSettings { timeout, allow_private };
-    HttpWebhookSender::new(settings).unwrap()
+    HttpWebhookSender::within(timeout, WebhookSettings { allow_private }).unwrap()
 }
 
 fn request(url: String) -> WebhookRequest {

@@ -87,7 +87,7 @@ async fn what_postgresql_refuses_is_said_by_every_command() {
     database.run(&format!("CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}'")).await;
     // PostgreSQL before 15 let everybody make tables there.
     database.run("REVOKE CREATE ON SCHEMA public FROM PUBLIC").await;
-    let world = World::new(database).with("DWAR__DATABASE__ACQUIRE_TIMEOUT_MS", "500");
+    let world = World::new(database).with("DWAR__DATABASE__TIMEOUT_MS", "500");
     let mut world = world.with("DWAR__SECRETS__MASTER_KEY", MASTER_KEY);
     let settings = world.settings.len();
     let url = url_as(&world.database, &role);
@@ -112,7 +112,7 @@ fn what_keeps_a_connection_from_coming_is_said() {
     let world = |url: &str| {
         World::new(Database::sqlite())
             .with("DWAR__DATABASE__URL", url)
-            .with("DWAR__DATABASE__ACQUIRE_TIMEOUT_MS", "300")
+            .with("DWAR__DATABASE__TIMEOUT_MS", "300")
             .with("DWAR__SECRETS__MASTER_KEY", MASTER_KEY)
     };
     // The service itself would wait for it.
@@ -191,7 +191,7 @@ fn what_is_wrong_with_the_file_of_sqlite_is_said() {
     let elsewhere = World::new(Database::sqlite()).with("DWAR__DATABASE__URL", &missing);
     all_say(&elsewhere, &["a folder is missing", "make the folder", "missing/dwar.db"]);
 
-    let world = world.with("DWAR__DATABASE__STATEMENT_TIMEOUT_MS", "100");
+    let world = world.with("DWAR__DATABASE__TIMEOUT_MS", "100");
     world.cli(&["migrate"]);
     let other = rusqlite::Connection::open(&file).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();

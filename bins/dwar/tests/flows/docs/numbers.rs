@@ -141,16 +141,11 @@ const STATED: &[Stated] = &[
         &["docs/bounds.md"],
     ),
     (&[("retention.requests_hours", PLAIN)], "| status of a send | {} hours |", &["docs/api.md"]),
-    (
-        &[("retention.idempotency_hours", PLAIN)],
-        "| answer kept for an `Idempotency-Key` | {} hours |",
-        &["docs/api.md"],
-    ),
     (&[("prices.whatsapp_paise", PLAIN)], "whatsapp_paise = {}", &["docs/going-live.md"]),
     (&[("prices.sms_paise", PLAIN)], "sms_paise = {}", &["docs/going-live.md"]),
     (
-        &[("gateways.breaker_faults", PLAIN), ("gateways.breaker_cool_down_seconds", PLAIN)],
-        "After `breaker_faults` ({}) faults in a row a provider is left alone for `breaker_cool_down_seconds` ({})",
+        &[("gateways.breaker_faults", PLAIN)],
+        "After `breaker_faults` ({}) faults in a row a provider is left alone",
         &["docs/providers.md"],
     ),
     (

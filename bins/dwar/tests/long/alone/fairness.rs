@@ -128,18 +128,30 @@ async fn a_receiver_that_never_answers_delays_nobody_elses_events(database: Data
 
 async fn an_endpoint_that_keeps_failing_is_switched_off_and_on_again(database: Database) {
     let world = World::new(database)
-        .with("DWAR__EVENTS__ALLOW_PRIVATE", "true")
-        .with("DWAR__EVENTS__DISABLE_AFTER_SECONDS", "2")
-        .with("DWAR__EVENTS__DISABLE_AFTER_FAILURES", "2");
+        .with("DWAR__EVENTS__ALLOW_PRIVATE", "true");
     let service = Service::start_in(world);
     let project = service.world.project("0");
     let (bad, good) = (Receiver::start(Some(500)).await, Receiver::start(Some(200)).await);
     let id = add(&service.world, &project, &bad);
     add(&service.world, &project, &good);
     service.send(&project.test, &service.world.phone()).await.ok();
+    // It failed once, and as if nine times, for longer than a day.
+    let database = &service.world.database;
+    let until = Instant::now() + Duration::from_secs(20);
+    while database.number("SELECT max(failures) FROM webhook_endpoints").await == 0 {
+        assert!(Instant::now() < until, "never failed");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let earlier = match database {
+        Database::Postgres { .. } => "failing_since - interval '25 hours'",
+        _ => "failing_since - 90000000",
+    };
+    let aged = format!("failures = 9, failing_since = {earlier} WHERE failures > 0");
+    database.run(&format!("UPDATE webhook_endpoints SET {aged}")).await;
+    service.send(&project.test, &service.world.phone()).await.ok();
     let told = good.hears("endpoint.disabled").await;
     assert_eq!(told["data"]["endpoint_id"], id);
-    assert!(told["data"]["failures"].as_u64().is_some_and(|count| count >= 2), "{told}");
+    assert!(told["data"]["failures"].as_u64().is_some_and(|count| count >= 10), "{told}");
     let line = "kept failing and is switched off";
     assert!(service.stderr().iter().any(|said| said.contains(line) && said.contains(&id)));
     assert!(bad.told.lock().unwrap().iter().all(|told| told["type"] != "endpoint.disabled"));
@@ -318,9 +330,8 @@ async fn a_flood_of_one_project_delays_another_by_a_few_of_its_answers(database:
         .with("DWAR__LIMITS__TEST__SENDS_PER_MINUTE", "0")
         .with("DWAR__LOG__LEVEL", "info,dwar::access=off,dwar_app=warn")
         // What the flood waits for itself is no failure here.
-        .with("DWAR__HTTP__HEAD_TIMEOUT_SECONDS", "60")
-        .with("DWAR__HTTP__BODY_TIMEOUT_SECONDS", "60")
-        .with("DWAR__DATABASE__ACQUIRE_TIMEOUT_MS", "30000");
+        .with("DWAR__HTTP__CLIENT_TIMEOUT_SECONDS", "60")
+        .with("DWAR__DATABASE__TIMEOUT_MS", "30000");
     raise_descriptors();
     let service = Service::start_in(world);
     let (flooding, quiet) = (service.world.project("0"), service.world.project("0"));

@@ -34,9 +34,7 @@ fn start(set_up: impl FnOnce(&mut Ports)) -> Running {
     let settings = Settings {
         address: "127.0.0.1:0".to_owned(),
         workers: 1,
-        head_timeout: PATIENCE,
-        body_timeout: PATIENCE,
-        keep_alive: PATIENCE,
+        client_timeout: PATIENCE,
         ..settings()
     };
     let ready = ports.ready.clone();

@@ -31,8 +31,7 @@ impl Settings {
     /// The defaults of `config.default.toml`, but that the server is at `url`.
     pub fn new(url: impl Into<String>) -> Self {
         const CONNECTIONS: u64 = dwar_defaults::number("database", "connections");
-        const ACQUIRE_MS: u64 = dwar_defaults::number("database", "acquire_timeout_ms");
-        const STATEMENT_MS: u64 = dwar_defaults::number("database", "statement_timeout_ms");
+        const PATIENCE_MS: u64 = dwar_defaults::number("database", "timeout_ms");
         let unset = Duration::ZERO;
         let settings = Self {
             url: url.into(),
@@ -43,18 +42,18 @@ impl Settings {
             lock_timeout: unset,
             call_timeout: unset,
         };
-        settings.waiting(Duration::from_millis(ACQUIRE_MS), Duration::from_millis(STATEMENT_MS))
+        settings.waiting(Duration::from_millis(PATIENCE_MS))
     }
 
-    /// Waits so long for a connection, then so long for a statement or a lock, and for a call no
+    /// Waits so long for a connection, then as long for a statement or a lock, and for a call no
     /// longer than for both.
     #[must_use]
-    pub fn waiting(self, acquire: Duration, statement: Duration) -> Self {
+    pub fn waiting(self, patience: Duration) -> Self {
         Self {
-            acquire_timeout: acquire,
-            statement_timeout: statement,
-            lock_timeout: statement,
-            call_timeout: acquire + statement,
+            acquire_timeout: patience,
+            statement_timeout: patience,
+            lock_timeout: patience,
+            call_timeout: 2 * patience,
             ..self
         }
     }

@@ -11,7 +11,6 @@ use diesel::r2d2::{ConnectionManager, Pool};
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
 use dwar_sql::{At, Flow, PROVE_WRITABLE, WAITING};
 use dwar_turns::{AdmissionQueue, Load, PoolLoad};
-use serde::Deserialize;
 use std::any::type_name;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,8 +48,7 @@ pub struct Settings {
 }
 
 /// What an answered write survives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Synchronous {
     /// A loss of power: the disk is flushed at each commit.
     Full,
@@ -59,14 +57,6 @@ pub enum Synchronous {
 }
 
 impl Synchronous {
-    const fn named(word: &str) -> Self {
-        match word.as_bytes() {
-            b"full" => Self::Full,
-            b"normal" => Self::Normal,
-            _ => panic!("it is full or normal"),
-        }
-    }
-
     /// Makes it hold for what a connection commits from now on.
     pub(crate) fn set(self, connection: &mut SqliteConnection) -> QueryResult<()> {
         connection.batch_execute(match self {
@@ -80,18 +70,15 @@ impl Settings {
     /// The defaults of `config.default.toml`, but that the file is `path`; and 1024 writes may wait.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         const READERS: u64 = dwar_defaults::number("database", "connections");
-        const SYNCHRONOUS: Synchronous =
-            Synchronous::named(dwar_defaults::text("database", "synchronous"));
-        const STATEMENT_MS: u64 = dwar_defaults::number("database", "statement_timeout_ms");
-        const ACQUIRE_MS: u64 = dwar_defaults::number("database", "acquire_timeout_ms");
+        const PATIENCE_MS: u64 = dwar_defaults::number("database", "timeout_ms");
         const MIN_FREE_MIB: u64 = dwar_defaults::number("database", "min_free_mb");
         Self {
             path: path.into(),
             readers: READERS as u32,
-            synchronous: SYNCHRONOUS,
-            busy_timeout: Duration::from_millis(STATEMENT_MS),
+            synchronous: Synchronous::Full,
+            busy_timeout: Duration::from_millis(PATIENCE_MS),
             queue: 1024,
-            patience: Duration::from_millis(ACQUIRE_MS),
+            patience: Duration::from_millis(PATIENCE_MS),
             min_free: MIN_FREE_MIB << 20,
             read_only: false,
         }
