@@ -56,11 +56,9 @@ adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-mem
     never dwar-wire dwar-app $domain diesel josekit openssl $adapters
     # How work waits is the same whatever the work is.
     never dwar-turns $frameworks dwar-kernel $domain dwar-app $adapters
-    # What a setting is by default, everybody may ask.
-    never dwar-defaults $frameworks dwar-kernel dwar-app $domain $adapters
     # What is checked or called from outside has nothing of the inside.
     for crate in dwar-history dwar-client; do
-        never "$crate" dwar-kernel dwar-app dwar-defaults dwar-testkit $domain $adapters
+        never "$crate" dwar-kernel dwar-app dwar-testkit $domain $adapters
     done
     never dwar-sql tokio serde actix-web reqwest josekit openssl pq-sys libsqlite3-sys dwar-app $adapters
 }

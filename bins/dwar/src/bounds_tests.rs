@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{Config, is_for_us_alone, load};
+use crate::config::{Config, DEFAULTS, built_in, is_for_us_alone, load};
 use std::collections::BTreeSet;
 
 /// Production as it may be, with PAIRS changed.
@@ -17,6 +17,12 @@ fn production(pairs: &[(&str, &str)]) -> Result<Config, String> {
     load(None, None, all).map_err(|refused| refused.to_string())
 }
 
+/// What each number may be, by key.
+fn bounds() -> impl Iterator<Item = (String, Bound)> {
+    let numbers: Vec<_> = built_in([]).unwrap().numbers().collect();
+    numbers.into_iter().map(|(key, _, bound)| (key, bound))
+}
+
 fn numbers_of(defaults: &toml::Table, above: &str) -> BTreeSet<String> {
     let below = defaults.iter().flat_map(|(name, value)| match value {
         toml::Value::Table(table) => numbers_of(table, &format!("{above}{name}.")),
@@ -28,10 +34,8 @@ fn numbers_of(defaults: &toml::Table, above: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_number_of_the_configuration_has_a_bound() {
-    let defaults: toml::Table = dwar_defaults::FILE.parse().unwrap();
-    let bounded: BTreeSet<String> = NUMBERS.iter().map(|bound| bound.key.to_owned()).collect();
-    assert_eq!(numbers_of(&defaults, ""), bounded);
-    assert_eq!(NUMBERS.len(), bounded.len(), "a number is bounded once");
+    let bounded = bounds().map(|(key, _)| key).collect();
+    assert_eq!(numbers_of(&DEFAULTS.parse().unwrap(), ""), bounded);
 }
 
 /// Every setting that holds text, or a list of texts.
@@ -64,8 +68,7 @@ fn every_secret_and_every_address_that_is_called_has_a_rule() {
     };
     let is_address =
         |key: &String| set(key, "https://canary.example").is_some() && set(key, "canary").is_none();
-    let defaults: toml::Table = dwar_defaults::FILE.parse().unwrap();
-    let texts = texts_of(&defaults, "");
+    let texts = texts_of(&DEFAULTS.parse().unwrap(), "");
     let found: BTreeSet<&str> =
         texts.iter().filter(|key| is_secret(key) || is_address(key)).map(String::as_str).collect();
     let ruled: BTreeSet<&str> = RULES.iter().map(|rule| rule.key).collect();
@@ -82,10 +85,11 @@ fn every_secret_and_every_address_that_is_called_has_a_rule() {
 
 #[test]
 fn production_takes_each_number_up_to_its_bound_and_not_one_beyond() {
-    for bound in NUMBERS {
-        let Bound { key, least, most, reason, .. } = bound;
+    for (key, Bound { takes, reason, .. }) in bounds() {
+        let key = key.as_str();
+        let (least, most) = takes.into_inner();
         let with = |value: u64| production(&[(key, &value.to_string())]);
-        for inside in [*least, *most] {
+        for inside in [least, most] {
             assert!(with(inside).is_ok(), "{key} = {inside}: {:?}", with(inside));
         }
         let beyond = [least.checked_sub(1), most.checked_add(1)];
@@ -245,11 +249,11 @@ fn a_password_that_is_not_encoded_is_refused_before_a_library_quotes_it() {
 
 /// The rows of the table in docs/operations/production.md.
 fn rows() -> Vec<String> {
-    let number = |Bound { key, least, most, reason, .. }: &Bound| {
-        format!("| `{key}` | {least} to {most} | {reason} |")
+    let number = |(key, Bound { takes, reason, .. }): (String, Bound)| {
+        format!("| `{key}` | {} to {} | {reason} |", takes.start(), takes.end())
     };
     let rule = |Rule { key, asked, reason, .. }: &Rule| format!("| `{key}` | {asked} | {reason} |");
-    NUMBERS.iter().map(number).chain(RULES.iter().map(rule)).collect()
+    bounds().map(number).chain(RULES.iter().map(rule)).collect()
 }
 
 #[test]

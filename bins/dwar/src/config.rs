@@ -4,23 +4,25 @@
 mod check;
 mod env_file;
 mod load;
+mod sections;
 mod sentences;
 pub mod text;
 
 #[cfg(test)]
-pub use load::is_for_us_alone;
+pub use load::{DEFAULTS, is_for_us_alone};
 pub use load::{built_in, load};
+pub use sections::{Database, Log, LogFormat, Secrets, Traces, count, unless_zero};
 pub use sentences::toml_sentence;
 
-use dwar_gateways::{BaseUrl, Secret};
+use dwar_kernel::bounds::Bound;
 use dwar_webhooks::WebhookSettings;
+use sections::{LimitSections, Otp, Prices, Retention, Session, Tokens};
 use serde::Deserialize;
-use serde_with::{As, NoneAsEmptyString};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The whole configuration; the meaning of each key is in `config.default.toml`.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Config {
     pub environment: RunMode,
     pub demo: bool,
@@ -28,15 +30,17 @@ pub struct Config {
     pub dashboard: dwar_dashboard::Settings,
     pub database: Database,
     pub secrets: Secrets,
+    pub session: Session,
     pub tokens: Tokens,
+    pub otp: Otp,
+    pub limits: LimitSections,
     pub gateways: dwar_gateways::Settings,
+    pub prices: Prices,
+    pub retention: Retention,
     pub events: WebhookSettings,
     pub log: Log,
     pub metrics: dwar_metrics::Settings,
     pub traces: Traces,
-    /// Every number by its key. Those that only the use cases need are here and in no field.
-    #[serde(skip)]
-    pub numbers: BTreeMap<&'static str, u64>,
     /// The operator's own files, of settings and of variables, in which a secret is filled in.
     #[serde(skip)]
     pub secret_files: Vec<PathBuf>,
@@ -52,58 +56,28 @@ pub enum RunMode {
     Production,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Database {
-    /// May hold a password.
-    pub url: Secret,
-    /// The server behind a pooler; empty where `url` is the server's. May hold a password.
-    pub direct_url: Secret,
-    pub connections: u32,
-    pub timeout_ms: u64,
-    pub min_free_mb: u64,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Secrets {
-    pub master_key: Secret,
-    pub master_key_file: String,
-    pub older_master_keys: Vec<Secret>,
-    pub lookup_key: Secret,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Tokens {
-    pub issuer: String,
-    pub algorithm: String,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Log {
-    pub format: LogFormat,
-    pub level: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    Auto,
-    Pretty,
-    Json,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Traces {
-    /// The collector; without one there are no traces.
-    #[serde(with = "As::<NoneAsEmptyString>")]
-    pub endpoint: Option<BaseUrl>,
-    /// `Name: value`, or empty.
-    pub header: Secret,
-    /// Of all requests and events, 0 to 1.
-    pub ratio: f64,
+impl Config {
+    /// Every number by its key, in the order of `config.default.toml`: what it is set to and may be.
+    pub fn numbers(&self) -> impl Iterator<Item = (String, u64, Bound)> {
+        let limits = &self.limits;
+        let sections = [
+            ("http", self.http.numbers()),
+            ("database", self.database.numbers()),
+            ("session", self.session.numbers()),
+            ("tokens", self.tokens.numbers()),
+            ("otp", self.otp.numbers()),
+            ("limits.live", limits.live.numbers()),
+            ("limits.test", limits.test.numbers()),
+            ("limits.guesses", limits.guesses.numbers()),
+            ("gateways", self.gateways.numbers()),
+            ("prices", self.prices.numbers()),
+            ("retention", self.retention.numbers()),
+        ];
+        sections.into_iter().flat_map(|(section, numbers)| {
+            let keyed = move |(name, value, bound)| (format!("{section}.{name}"), value, bound);
+            numbers.into_iter().map(keyed)
+        })
+    }
 }
 
 /// A configuration that cannot be used, with a sentence that says what to change.
@@ -114,7 +88,7 @@ pub enum ConfigError {
     #[error("{0}")]
     Unreadable(String),
     #[error("{key}: {problem}")]
-    Invalid { key: &'static str, problem: String },
+    Invalid { key: String, problem: String },
     #[error("production refuses\n  {}", .0.join("\n  "))]
     Unsafe(Vec<String>),
 }
@@ -125,8 +99,8 @@ pub fn names(list: &str) -> Vec<String> {
 }
 
 /// An [`ConfigError::Invalid`] for one key.
-pub fn invalid(key: &'static str, problem: impl Into<String>) -> ConfigError {
-    ConfigError::Invalid { key, problem: problem.into() }
+pub fn invalid(key: impl Into<String>, problem: impl Into<String>) -> ConfigError {
+    ConfigError::Invalid { key: key.into(), problem: problem.into() }
 }
 
 #[cfg(test)]
@@ -144,10 +118,7 @@ mod tests {
     #[test]
     fn the_defaults_are_the_contract() {
         let config = from_env(&[]).unwrap();
-        assert_eq!(
-            (config.numbers["limits.live.send"], config.numbers["limits.test.send"]),
-            (3, 20)
-        );
+        assert_eq!((config.limits.live.send, config.limits.test.send), (3, 20));
         assert_eq!(config.http.address, "127.0.0.1:8080");
         assert_eq!(config.database.url.expose(), "sqlite://dwar.db");
     }

@@ -1,8 +1,9 @@
 use dwar_kernel::KeyMode;
 use dwar_otp::GuessPolicy;
 use dwar_ratelimit::{Quota, RequestScope, SendQuota};
+use std::time::Duration;
 
-/// Every limit of both modes (docs/contract.md, Limits).
+/// Every limit of both modes; by default what docs/contract.md says under Limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// For live keys.
@@ -28,6 +29,32 @@ pub struct ModeLimits {
     pub validate: Quota,
     /// All other requests per API key that have no limit of their own.
     pub general: Quota,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let quota = |limit, seconds| Quota { limit, window: Duration::from_secs(seconds) };
+        let places = |limit| quota(limit, 600);
+        Self {
+            live: ModeLimits {
+                send: SendQuota { places: places(3), reach: Some(places(10)) },
+                max_wrong: 5,
+                sends: Some(quota(6_000, 60)),
+                verifies: Some(quota(12_000, 60)),
+                validate: quota(3_000, 60),
+                general: quota(1_000, 60),
+            },
+            test: ModeLimits {
+                send: SendQuota { places: places(20), reach: None },
+                max_wrong: 20,
+                sends: Some(quota(3_000, 60)),
+                verifies: Some(quota(6_000, 60)),
+                validate: quota(300, 60),
+                general: quota(100, 60),
+            },
+            guesses: GuessPolicy::default(),
+        }
+    }
 }
 
 impl Limits {

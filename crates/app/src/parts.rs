@@ -159,7 +159,7 @@ impl Parts {
                 searches: stores.searches,
                 calls: stores.calls,
                 refusals: stores.refusals,
-                retention: policies.retention,
+                retention: policies.retention(),
             }),
             tally,
         }
@@ -186,7 +186,7 @@ impl Parts {
             },
             deliver: deliver.clone(),
             codes: codes.clone(),
-            policy: policies.otp,
+            lifetime: policies.code_lifetime,
             limits,
             tally: tally.clone(),
         });

@@ -1,5 +1,4 @@
 use crate::Fixtures;
-use crate::parts::policies;
 use async_trait::async_trait;
 use dwar_app::{Management, ManagementOutside, Outside, Parts, Policies, Routes};
 use dwar_event::{Event, NotTaken, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
@@ -21,8 +20,8 @@ pub fn outside(
     post: &Arc<Post>,
 ) -> Outside {
     let route = Fixtures::seeded(0).route();
-    let Policies { receipt_window, lease, otp, .. } = policies();
-    let route = Route { receipt_window, lease, ..route };
+    let policies = Policies::default();
+    let route = Route { receipt_window: policies.receipt_window, lease: policies.lease(), ..route };
     let gateway = |name: &String| (name.clone(), Arc::<Postbox>::clone(postbox) as _);
     let gateways: HashMap<String, Arc<dyn Gateway>> =
         route.hops.iter().map(|hop| gateway(&hop.provider)).collect();
@@ -33,7 +32,7 @@ pub fn outside(
             test: route,
             gateways,
             fixed_minutes: HashMap::new(),
-            login_lifetime: otp.lifetime,
+            login_lifetime: policies.code_lifetime,
         },
         sources: HashMap::new(),
         hook_formats: |_| &PlainFormat,

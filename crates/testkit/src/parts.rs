@@ -1,7 +1,6 @@
 use crate::{ClearVault, FixedClock, SeededEntropy};
 use async_trait::async_trait;
 use dwar_app::{NewAdminToken, Parts, Policies, Stores, Toolbox};
-use dwar_defaults::number;
 use dwar_kernel::{FixedClaims, Sealed, StoreError, Timestamp};
 use dwar_operator::Access;
 use dwar_otp::CodeKeys;
@@ -12,13 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What `config.default.toml` comes to, as the service of whoever configured nothing has it.
-pub fn policies() -> Policies {
-    let number = |key: &str| key.rsplit_once('.').map(|(section, key)| number(section, key));
-    Policies::of(|key| number(key).unwrap(), Algorithm::Es256, "dwar".to_owned())
-}
-
-/// Everything that use cases are built from, over `stores`: the documented policies, the doubles
+/// Everything that use cases are built from, over `stores`: the policies by default, the doubles
 /// of this crate for the rest.
 pub fn parts(stores: Stores, clock: &Arc<FixedClock>) -> Parts {
     Parts {
@@ -31,7 +24,7 @@ pub fn parts(stores: Stores, clock: &Arc<FixedClock>) -> Parts {
         stores,
         signer: Arc::new(ListSigner::default()),
         codes: Arc::new(CodeKeys::new([7; 32], [])),
-        policies: policies(),
+        policies: Policies::default(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Values that no part of the program could make sense of, in production or not.
 
-use super::{Config, ConfigError, Database, RunMode, invalid};
-use crate::bounds::{Bound, NUMBERS, database_url};
+use super::{Config, ConfigError, RunMode, invalid};
+use crate::bounds::database_url;
 use crate::telemetry;
 use dwar_gateways::BaseUrl;
 
@@ -11,6 +11,8 @@ type Problem = Result<(), String>;
 const ADDRESS: &str = "is HOST:PORT, such as 127.0.0.1:8080";
 const HOST: &str = "is a list of host names, without scheme, port and path";
 const ISSUER: &str = "is a word, or an address such as https://otp.example.com";
+const PUBLIC_URL: &str = "is the address in the browser, such as https://console.example.com";
+const TRACED: &str = "is a name, a colon and a value, in printable ASCII";
 const HEADER: &str = "goes into an HTTP header, so it is of printable ASCII";
 const SEGMENT: &str = "goes into an address, so it is of letters, digits, dots, - and _";
 
@@ -18,8 +20,7 @@ impl Config {
     /// Refuses what could not work, or not as it is meant.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         self.check_numbers()?;
-        let texts = self.databases().into_iter().chain(self.addresses()).chain(self.words());
-        for (key, judged) in texts {
+        for (key, judged) in self.texts() {
             judged.map_err(|problem| invalid(key, problem))?;
         }
         let production = self.environment == RunMode::Production;
@@ -32,9 +33,8 @@ impl Config {
     }
 
     fn check_numbers(&self) -> Result<(), ConfigError> {
-        let zero = |bound: &&Bound| bound.positive && self.numbers.get(bound.key) == Some(&0);
-        if let Some(bound) = NUMBERS.iter().find(zero) {
-            return Err(invalid(bound.key, "must be more than 0"));
+        if let Some((key, ..)) = self.numbers().find(|(_, n, bound)| bound.positive && *n == 0) {
+            return Err(invalid(key, "must be more than 0"));
         }
         if !(0.0..=1.0).contains(&self.traces.ratio) {
             return Err(invalid("traces.ratio", "must be between 0 and 1"));
@@ -45,56 +45,34 @@ impl Config {
         Ok(())
     }
 
-    fn databases(&self) -> [(&'static str, Problem); 2] {
-        let Database { url, direct_url, .. } = &self.database;
+    /// Every text that leads or goes somewhere, and what is wrong with it.
+    fn texts(&self) -> [(&'static str, Problem); 14] {
+        let Self { http, dashboard, database, gateways, metrics, tokens, traces, .. } = self;
+        let (meta, twilio, msg91) = (&gateways.whatsapp_cloud, &gateways.twilio, &gateways.msg91);
+        let direct = Some(database.direct_url.expose()).filter(|url| !url.is_empty());
+        let public_url = dashboard.public_url.as_str();
+        let is_url = public_url.is_empty() || public_url.parse::<BaseUrl>().is_ok();
+        let header = |text: &str| held(is_header(text), HEADER);
+        let segment = |text: &str| held(is_segment(text), SEGMENT);
+        let traced = telemetry::trace_headers(traces.header.expose());
         [
-            ("database.url", database_url::read(url.expose()).map(drop)),
+            ("database.url", database_url::read(database.url.expose()).map(drop)),
             (
                 "database.direct_url",
-                match direct_url.expose() {
-                    "" => Ok(()),
-                    url => database_url::read_server(url).map(drop),
-                },
+                direct.map_or(Ok(()), |url| database_url::read_server(url).map(drop)),
             ),
-        ]
-    }
-
-    fn addresses(&self) -> [(&'static str, Problem); 5] {
-        let public_url = self.dashboard.public_url.as_str();
-        let is_url = public_url.is_empty() || public_url.parse::<BaseUrl>().is_ok();
-        [
-            ("http.address", listened(&self.http.address, &[])),
-            ("dashboard.address", listened(&self.dashboard.address, &["", "auto"])),
-            ("metrics.address", listened(&self.metrics.address, &["auto", "off"])),
-            (
-                "dashboard.public_url",
-                held(is_url, "is the address in the browser, such as https://console.example.com"),
-            ),
-            ("dashboard.hosts", held(self.dashboard.hosts.iter().all(|it| is_host(it)), HOST)),
-        ]
-    }
-
-    fn words(&self) -> [(&'static str, Problem); 7] {
-        let Self { gateways, metrics, tokens, traces, .. } = self;
-        let header = telemetry::trace_headers(traces.header.expose());
-        let (meta, twilio) = (&gateways.whatsapp_cloud, &gateways.twilio);
-        [
+            ("http.address", listened(&http.address, &[])),
+            ("dashboard.address", listened(&dashboard.address, &["", "auto"])),
+            ("metrics.address", listened(&metrics.address, &["auto", "off"])),
+            ("dashboard.public_url", held(is_url, PUBLIC_URL)),
+            ("dashboard.hosts", held(dashboard.hosts.iter().all(|it| is_host(it)), HOST)),
             ("tokens.issuer", held(is_issuer(&tokens.issuer), ISSUER)),
-            ("metrics.token", held(is_header(metrics.token.expose()), HEADER)),
-            (
-                "traces.header",
-                held(header.is_some(), "is a name, a colon and a value, in printable ASCII"),
-            ),
-            (
-                "gateways.whatsapp_cloud.access_token",
-                held(is_header(meta.access_token.expose()), HEADER),
-            ),
-            ("gateways.msg91.auth_key", held(is_header(gateways.msg91.auth_key.expose()), HEADER)),
-            (
-                "gateways.whatsapp_cloud.phone_number_id",
-                held(is_segment(&meta.phone_number_id), SEGMENT),
-            ),
-            ("gateways.twilio.account_sid", held(is_segment(&twilio.account_sid), SEGMENT)),
+            ("metrics.token", header(metrics.token.expose())),
+            ("traces.header", held(traced.is_some(), TRACED)),
+            ("gateways.whatsapp_cloud.access_token", header(meta.access_token.expose())),
+            ("gateways.msg91.auth_key", header(msg91.auth_key.expose())),
+            ("gateways.whatsapp_cloud.phone_number_id", segment(&meta.phone_number_id)),
+            ("gateways.twilio.account_sid", segment(&twilio.account_sid)),
         ]
     }
 }

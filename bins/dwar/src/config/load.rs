@@ -5,7 +5,7 @@
 
 use super::sentences::{located, place, sentence};
 use super::{Config, ConfigError, RunMode, env_file, names, text};
-use crate::bounds::{self, Bound, NUMBERS};
+use crate::bounds;
 use config::{File, FileFormat, Value, ValueKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use toml::de::{DeTable, DeValue};
 use zeroize::Zeroizing;
 
 /// Every key with its default; also the reference manual.
-pub const DEFAULTS: &str = dwar_defaults::FILE;
+pub const DEFAULTS: &str = include_str!("../../../../config.default.toml");
 const FILE: &str = "dwar.toml";
 const PREFIX: &str = "DWAR__";
 /// Those of our own variables that are no settings.
@@ -86,10 +86,7 @@ fn assemble<N: Into<OsString>, V: Into<OsString>>(
     variables: Option<VariableFile>,
 ) -> Result<Config, ConfigError> {
     let (merged, secret_files) = merge(file, environment, variables)?;
-    let number = |bound: &Bound| Ok((bound.key, merged.get(bound.key)?));
-    let numbers = NUMBERS.iter().map(number).collect::<Result<_, _>>().map_err(unreadable)?;
     let mut config: Config = merged.try_deserialize().map_err(unreadable)?;
-    config.numbers = numbers;
     config.secret_files = secret_files;
     config.check()?;
     bounds::refuse_exposed_development(&config)?;

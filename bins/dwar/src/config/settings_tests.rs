@@ -37,9 +37,10 @@ fn candidates(key: &str, default: &toml::Value) -> Vec<String> {
     ];
     match default {
         toml::Value::Integer(default) => {
-            let bound = NUMBERS.iter().find(|bound| bound.key == key).unwrap();
-            let (least, most) = (bound.least.to_string(), bound.most.to_string());
-            vec![if *default.to_string() == most { least } else { most }]
+            let config = built_in([]).unwrap();
+            let (_, _, bound) = config.numbers().find(|(known, ..)| known == key).unwrap();
+            let (least, most) = bound.takes.into_inner();
+            vec![if default.unsigned_abs() == most { least } else { most }.to_string()]
         }
         toml::Value::Boolean(default) => vec![(!default).to_string()],
         toml::Value::Float(_) => vec!["0.5".to_owned()],

@@ -5,7 +5,7 @@ use crate::config::{Config, ConfigError, RunMode, invalid, text, toml_sentence};
 use dwar_app::{Parts, Routes, unknown_provider};
 use dwar_gateways::{
     BaseUrl, BreakerGateway, BreakerSettings, BulkheadGateway, ConsoleGateway, Discreet,
-    GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, SandboxOptions, Secret, Settings,
+    GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, Secret, Settings,
     TimedGateway, Twilio,
 };
 use dwar_otp::{Channel, Gateway, Hop, ReceiptSource, Route};
@@ -128,7 +128,7 @@ pub fn build(config: &Config, parts: &Parts) -> Result<Providers, WiringError> {
     let route = |whatsapp, sms| Route {
         hops: hops(Channel::Whatsapp, whatsapp).chain(hops(Channel::Sms, sms)).collect(),
         receipt_window: policies.receipt_window,
-        lease: policies.lease,
+        lease: policies.lease(),
     };
     let (gateways, breakers) = guarded(&known, sandbox, config, parts);
     let routes = Routes {
@@ -136,7 +136,7 @@ pub fn build(config: &Config, parts: &Parts) -> Result<Providers, WiringError> {
         test: route(vec![test.clone()], vec![test.clone()]),
         gateways,
         fixed_minutes: settings.fixed_minutes.clone(),
-        login_lifetime: policies.otp.lifetime,
+        login_lifetime: policies.code_lifetime,
     };
     let source = |(name, known): (&String, &Provider)| {
         let vault = parts.tools.vault.clone();
@@ -195,7 +195,7 @@ fn guarded(
     let timed = |gateway: Arc<dyn Gateway>| -> Arc<dyn Gateway> {
         let (observer, provider) = (parts.tools.observer.clone(), gateway.provider());
         let took = Arc::new(move |channel, took| observer.called(channel, &provider, took));
-        Arc::new(TimedGateway { inner: gateway, limit: settings.call_timeout, took })
+        Arc::new(TimedGateway { inner: gateway, limit: parts.policies.call_timeout, took })
     };
     let breaker = BreakerSettings { faults: settings.breaker_faults, cool_down: COOL_DOWN };
     let guard = |(name, known): (&String, &Provider)| {
@@ -225,13 +225,16 @@ fn sandbox(config: &Config, parts: &Parts) -> SandboxGateway {
         vault: tools.vault.clone(),
         clock: tools.clock.clone(),
         entropy: tools.entropy.clone(),
-        options: SandboxOptions::default(),
     }
 }
 
 /// The client of every call to a provider.
 pub fn http_client(settings: &Settings) -> Result<HttpClient, ConfigError> {
-    let client = HttpClient::new(CONNECT, settings.call_timeout, settings.proxy.as_ref());
+    let client = HttpClient::new(
+        CONNECT,
+        Duration::from_millis(settings.call_timeout_ms),
+        settings.proxy.as_ref(),
+    );
     client.map_err(|cause| invalid("gateways.proxy", cause.to_string()))
 }
 

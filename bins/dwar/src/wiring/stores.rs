@@ -240,6 +240,7 @@ impl Opened {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use std::collections::BTreeSet;
     use std::path::Path;
 
@@ -252,5 +253,18 @@ mod tests {
         };
         assert!(!names("sqlite").is_empty());
         assert_eq!(names("sqlite"), names("postgres"));
+    }
+
+    /// Programs that open a store by themselves, and tests, get what an unconfigured service has.
+    #[test]
+    fn the_stores_by_default_are_those_of_the_manual() {
+        let manual = config::built_in([]).unwrap().database;
+        let (sqlite, postgres) =
+            (dwar_sqlite::Settings::new("x"), dwar_postgres::Settings::new("x"));
+        assert_eq!([sqlite.readers, postgres.pool_size], [manual.connections; 2]);
+        let patience = Duration::from_millis(manual.timeout_ms);
+        assert_eq!([sqlite.patience, sqlite.busy_timeout], [patience; 2]);
+        assert_eq!([postgres.acquire_timeout, postgres.statement_timeout], [patience; 2]);
+        assert_eq!(sqlite.min_free, manual.min_free_mb * MIB);
     }
 }

@@ -33,7 +33,7 @@ pub use msg91::{Msg91, Msg91Variable};
 pub use proxy_url::{InvalidProxyUrl, ProxyUrl};
 pub use references::Discreet;
 pub use reqwest::Method;
-pub use sandbox::{SandboxGateway, SandboxOptions};
+pub use sandbox::SandboxGateway;
 pub use secret::Secret;
 pub use settings::Settings;
 pub use timed::{TimedGateway, Took};

@@ -10,24 +10,10 @@ use std::time::Duration;
 
 const PROVIDER: &str = "sandbox";
 
-/// How the sandbox behaves in time. By default a receipt comes soon enough for somebody who watches, and late
-/// enough to be seen as one; that of the slow number within the default fallback window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SandboxOptions {
-    /// From acceptance to receipt.
-    pub receipt_after: Duration,
-    /// The same for [`Scenario::SlowDelivery`]; under the fallback window, or SMS is tried too.
-    pub slow_receipt_after: Duration,
-}
-
-impl Default for SandboxOptions {
-    fn default() -> Self {
-        Self {
-            receipt_after: Duration::from_millis(300),
-            slow_receipt_after: Duration::from_secs(5),
-        }
-    }
-}
+/// From acceptance to receipt: soon enough for somebody who watches, late enough to be seen as one.
+const RECEIPT_AFTER: Duration = Duration::from_millis(300);
+/// The same for [`Scenario::SlowDelivery`]; under the default fallback window, or SMS would be tried too.
+const SLOW_RECEIPT_AFTER: Duration = Duration::from_secs(5);
 
 /// Plays the [`Scenario`] of each number for test keys, on both channels, and sends nothing.
 ///
@@ -43,28 +29,25 @@ pub struct SandboxGateway {
     pub clock: Arc<dyn Clock>,
     /// Gives receipts their ids.
     pub entropy: Arc<dyn Entropy>,
-    /// How long receipts take.
-    pub options: SandboxOptions,
 }
 
 impl SandboxGateway {
     /// What one channel does in a scenario: it refuses, or accepts and later reports this.
-    fn play(&self, scenario: Scenario, channel: Channel) -> Result<(Report, Duration), Reason> {
-        let SandboxOptions { receipt_after, slow_receipt_after } = self.options;
+    fn play(scenario: Scenario, channel: Channel) -> Result<(Report, Duration), Reason> {
         match (scenario, channel) {
             (Scenario::SmsDelivers | Scenario::BothFail, Channel::Whatsapp) => {
                 Err(Reason::NotOnChannel)
             }
             (Scenario::BothFail, Channel::Sms) => Err(Reason::RejectedNumber),
             (Scenario::LateFailure, Channel::Whatsapp) => {
-                Ok((Report::Failed(Reason::NotOnChannel), receipt_after))
+                Ok((Report::Failed(Reason::NotOnChannel), RECEIPT_AFTER))
             }
             // Money is for the caller to check; if it forgot, the code must still not land.
             (Scenario::InsufficientBalance, _) => Err(Reason::RejectedNumber),
-            (Scenario::SlowDelivery, _) => Ok((Report::Delivered, slow_receipt_after)),
+            (Scenario::SlowDelivery, _) => Ok((Report::Delivered, SLOW_RECEIPT_AFTER)),
             (Scenario::Delivered, _)
             | (Scenario::SmsDelivers | Scenario::LateFailure, Channel::Sms) => {
-                Ok((Report::Delivered, receipt_after))
+                Ok((Report::Delivered, RECEIPT_AFTER))
             }
         }
     }
@@ -105,7 +88,7 @@ impl Gateway for SandboxGateway {
         if message.world.mode != KeyMode::Test {
             return Outcome::Refused(Reason::ProviderAuth);
         }
-        match self.play(Scenario::of(&message.phone), message.channel) {
+        match Self::play(Scenario::of(&message.phone), message.channel) {
             Ok((then, after)) => self.accept(message, then, after).await,
             Err(reason) => Outcome::Refused(reason),
         }

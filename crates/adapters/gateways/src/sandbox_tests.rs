@@ -7,8 +7,6 @@ use std::sync::Mutex;
 
 const NOT_ON_WHATSAPP: Played = Played::Refused(Reason::NotOnChannel);
 const NO_SMS: Played = Played::Refused(Reason::RejectedNumber);
-const PROMPT: Duration = Duration::from_millis(250);
-const SLOW: Duration = Duration::from_secs(4);
 
 struct Epoch;
 
@@ -82,7 +80,6 @@ fn over(inbox_works: bool, receipts_work: bool) -> (SandboxGateway, Given) {
         vault: Arc::new(ToyVault),
         clock: Arc::new(Epoch),
         entropy: Arc::new(NoChance),
-        options: SandboxOptions { receipt_after: PROMPT, slow_receipt_after: SLOW },
     };
     (gateway, given)
 }
@@ -108,9 +105,9 @@ enum Played {
 
 #[tokio::test]
 async fn plays_every_scenario_on_both_channels() {
-    let delivered = || Played::Accepted(Report::Delivered, PROMPT);
-    let slowly = || Played::Accepted(Report::Delivered, SLOW);
-    let fails_late = Played::Accepted(Report::Failed(Reason::NotOnChannel), PROMPT);
+    let delivered = || Played::Accepted(Report::Delivered, RECEIPT_AFTER);
+    let slowly = || Played::Accepted(Report::Delivered, SLOW_RECEIPT_AFTER);
+    let fails_late = Played::Accepted(Report::Failed(Reason::NotOnChannel), RECEIPT_AFTER);
     for (phone, whatsapp, sms) in [
         ("9876543210", delivered(), delivered()),
         ("9000000001", NOT_ON_WHATSAPP, delivered()),

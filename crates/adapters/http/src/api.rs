@@ -71,7 +71,7 @@ impl Api {
             use_cases,
             ready,
             tasks: Tasks::new(runtime),
-            client_timeout: settings.client_timeout,
+            client_timeout: Duration::from_secs(settings.client_timeout_seconds),
             rooms: Rooms::default(),
             throttle: Throttle::default(),
             behind_proxy: settings.behind_proxy,

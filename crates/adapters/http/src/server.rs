@@ -5,9 +5,9 @@ use crate::routes::app;
 use actix_server::ServerHandle;
 use actix_web::web::Data;
 use dwar_app::UseCases;
+use dwar_kernel::bounds::{LOAD, SLOW, within};
+use dwar_kernel::sections;
 use dwar_wire::{Listener, Patience, Serving, serve};
-use serde::Deserialize;
-use serde_with::{As, DurationSeconds};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,27 +19,26 @@ use tokio::time::timeout;
 /// none of them writes a request into a connection as it is closed.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
-/// Where and how patiently to listen: the section `[http]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settings {
-    /// `host:port`; port 0 takes a free one.
-    pub address: String,
-    /// Whether a development server may be given an address that other machines reach. The server
-    /// itself listens wherever it is told to.
-    pub allow_public_development: bool,
-    /// Whether a proxy in front records in `X-Forwarded-For` who called it. Without a proxy anybody
-    /// can write that header, so it is not trusted.
-    pub behind_proxy: bool,
-    /// Threads that serve; 0 is one per core.
-    pub workers: usize,
-    /// Connections at once, over all workers. The last place of each worker is kept free as long as
-    /// one of its connections has no whole request in progress.
-    pub max_connections: usize,
-    /// How long a client may take for a head, from its first byte, or for a body; and twice as long
-    /// for all of an answer, from the moment that the system has no room for more of it.
-    #[serde(rename = "client_timeout_seconds", with = "As::<DurationSeconds<u64>>")]
-    pub client_timeout: Duration,
+sections! {
+    /// Where and how patiently to listen: the section `[http]`.
+    pub struct Settings {
+        /// `host:port`; port 0 takes a free one.
+        pub address: String,
+        /// Whether a development server may be given an address that other machines reach. The server
+        /// itself listens wherever it is told to.
+        pub allow_public_development: bool,
+        /// Whether a proxy in front records in `X-Forwarded-For` who called it. Without a proxy anybody
+        /// can write that header, so it is not trusted.
+        pub behind_proxy: bool,
+        /// Threads that serve; 0 is one per core.
+        pub workers: usize = within(0..=256, LOAD),
+        /// Connections at once, over all workers. The last place of each worker is kept free as long as
+        /// one of its connections has no whole request in progress.
+        pub max_connections: usize = within(1..=100_000, LOAD),
+        /// How long a client may take for a head, from its first byte, or for a body; and twice as long
+        /// for all of an answer, from the moment that the system has no room for more of it.
+        pub client_timeout_seconds: u64 = within(1..=30, SLOW),
+    }
 }
 
 /// A server that holds its address and waits to be run.
@@ -77,12 +76,13 @@ impl Server {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
         let api = Data::new(Api::new(&settings, use_cases, ready, runtime));
         let addresses = listener.addresses().to_vec();
+        let client_timeout = api.client_timeout;
         let serving = Serving {
             workers: settings.workers,
             max_connections: settings.max_connections,
             patience: Patience {
-                head: settings.client_timeout,
-                write: 2 * settings.client_timeout,
+                head: client_timeout,
+                write: 2 * client_timeout,
                 keep_alive: KEEP_ALIVE,
             },
             shutdown_timeout: Self::STOPS_WITHIN,

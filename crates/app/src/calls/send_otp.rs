@@ -57,19 +57,12 @@ pub struct SendOtp {
     pub deliver: Arc<Deliver>,
     /// What codes are digested with.
     pub codes: Arc<CodeKeys>,
-    /// How long they live.
-    pub policy: OtpPolicy,
+    /// How long they are active.
+    pub lifetime: Duration,
     /// How often one phone may be sent to.
     pub limits: Limits,
     /// Counts what is refused, for people who ask why no code came.
     pub tally: Arc<Tally>,
-}
-
-/// What holds for every code.
-#[derive(Clone, Copy, Debug)]
-pub struct OtpPolicy {
-    /// How long a code is active; 10 minutes (docs/contract.md, Codes).
-    pub lifetime: Duration,
 }
 
 impl SendOtp {
@@ -207,7 +200,7 @@ impl SendOtp {
                 let code = Code::generate(entropy.as_ref());
                 let binding = Otp::binding_of(world, id, &index);
                 let digest = self.codes.digest(&binding, &code);
-                (code, digest, OtpState::Active, self.policy.lifetime, last_line.clone())
+                (code, digest, OtpState::Active, self.lifetime, last_line.clone())
             }
             Errand::Relay(code, lifetime) => {
                 (code.clone(), CodeDigest::NONE, OtpState::Relayed, *lifetime, None)

@@ -20,7 +20,7 @@ pub struct Tokens {
     pub policy: SessionPolicy,
 }
 
-/// Lifetimes and leeways of sessions.
+/// Lifetimes and leeways of sessions; by default what docs/contract.md says under Sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionPolicy {
     /// How long an access token is valid.
@@ -34,6 +34,19 @@ pub struct SessionPolicy {
     /// Within this long of its exchange it gets the same pair again, given the same
     /// `Idempotency-Key`.
     pub replay: Duration,
+}
+
+impl Default for SessionPolicy {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Self {
+            access: seconds(900),
+            refresh: seconds(30 * 24 * 3_600),
+            session: seconds(90 * 24 * 3_600),
+            leeway: seconds(10),
+            replay: seconds(60),
+        }
+    }
 }
 
 /// What a verify or a refresh gives out.

@@ -163,7 +163,7 @@ impl Parts {
             control: self.control(),
             keys: stores.signing_keys,
             signer,
-            policy: policies.signing_keys,
+            policy: policies.signing_keys(),
         }
     }
 

@@ -27,8 +27,7 @@ const SEEN_BY_OTHERS: Duration = Duration::from_secs(7_200);
 impl OwnIssuers {
     /// By these policies.
     pub fn of(policies: &Policies) -> Self {
-        let publish_before = policies.signing_keys.publish_before;
-        Self { installation: policies.issuer.clone(), publish_before }
+        Self { installation: policies.issuer.clone(), publish_before: policies.publish_before }
     }
 
     fn obstacle(&self) -> Option<&'static str> {

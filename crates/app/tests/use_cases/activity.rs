@@ -1,6 +1,7 @@
 use crate::common::BY;
 use dwar_app::{
-    Activity, Entry, Fact, ManageError, NextSend, RequestFilter, SendOtpError, Service, Stores,
+    Activity, Entry, Fact, ManageError, NextSend, Policies, RequestFilter, SendOtpError, Service,
+    Stores,
 };
 use dwar_kernel::{KeyMode, Phone};
 use dwar_memory::{MemoryRequestLimiter, MemoryStore};
@@ -8,8 +9,7 @@ use dwar_otp::{Channel, DeliveryStatus, Outcome, Reason, Refusal};
 use dwar_project::Caller;
 use dwar_ratelimit::SendBound;
 use dwar_testkit::{
-    FixedClock, Fixtures, Postbox, START, management, minutes, outside, parts, phone, policies,
-    seconds,
+    FixedClock, Fixtures, Postbox, START, management, minutes, outside, parts, phone, seconds,
 };
 use dwar_wallet::Amount;
 use std::sync::Arc;
@@ -157,6 +157,6 @@ async fn a_request_is_found_by_its_own_project_alone_and_masked() {
     let page = house.activity.requests(&BY, house.caller.project.id, &filter, None).await.unwrap();
     let line = &page.lines[0];
     assert_eq!(line.carrier, Some((Channel::Sms, "msg91".to_owned())));
-    assert_eq!((line.charged, line.status), (policies().prices.sms, DeliveryStatus::Sent));
+    assert_eq!((line.charged, line.status), (Policies::default().prices.sms, DeliveryStatus::Sent));
     assert!(!format!("{page:?}").contains(phone.national()));
 }

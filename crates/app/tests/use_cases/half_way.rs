@@ -4,14 +4,14 @@
 use crate::common::{
     House, RUPEE, accepted, awaiting_receipt, down, refused, sms, spent, whatsapp,
 };
-use dwar_app::{Chores, SendOtpError, TokenPair, VerifyOtpError};
+use dwar_app::{Chores, Policies, SendOtpError, TokenPair, VerifyOtpError};
 use dwar_identity::Identity;
 use dwar_kernel::{GuessPolicy, Vault};
 use dwar_memory::Fault;
 use dwar_otp::{DeliveryStatus, Otp, Outcome, Reach, Reason, Report};
 use dwar_ratelimit::{Quota, SendKey, SendQuota};
 use dwar_session::{AccessToken, MockTokenSigner};
-use dwar_testkit::{ClearVault, Fixtures, MS, START, minutes, policies};
+use dwar_testkit::{ClearVault, Fixtures, MS, START, minutes};
 use dwar_wallet::Paise;
 use std::sync::Arc;
 
@@ -160,7 +160,7 @@ async fn money_on_hold_for_a_send_that_is_not_on_record_comes_back() {
     house.fail("WalletStore::settle");
     assert!(matches!(house.send().await, Err(SendOtpError::Store(_))));
     assert_eq!(house.wallet().await.held, Paise(sms()));
-    house.clock.advance(policies().retention.holds);
+    house.clock.advance(Policies::default().retention().holds);
     assert_eq!(house.service.sweep.settle_stale_holds().await.unwrap(), 0, "not yet");
     house.clock.advance(MS);
     assert_eq!(house.service.sweep.settle_stale_holds().await.unwrap(), 1);

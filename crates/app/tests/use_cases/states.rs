@@ -1,11 +1,13 @@
 //! What is on record when a use case is done: a whole service in memory.
 
 use crate::common::{House, refused, sms, spent, whatsapp};
-use dwar_app::{DeleteIdentityError, OtpStatusError, RefreshSessionError, VerifyOtpError};
+use dwar_app::{
+    DeleteIdentityError, OtpStatusError, Policies, RefreshSessionError, VerifyOtpError,
+};
 use dwar_kernel::KeyMode;
 use dwar_otp::{DeliveryStatus, Outcome, Reason};
 use dwar_project::Caller;
-use dwar_testkit::{MS, minutes, policies, seconds};
+use dwar_testkit::{MS, minutes, seconds};
 
 #[tokio::test]
 async fn a_session_lives_from_its_code_to_its_logout() {
@@ -112,7 +114,9 @@ async fn tidying_keeps_what_counts_and_drops_the_rest() {
     let pair = house.log_in().await;
     let swept = house.service.sweep.tidy().await.unwrap();
     assert_eq!((swept.requests, swept.sessions, swept.sends), (0, 0, 0));
-    house.clock.advance(policies().session.session + policies().retention.sessions + MS);
+    house
+        .clock
+        .advance(Policies::default().session.session + Policies::default().keep_records + MS);
     let swept = house.service.sweep.tidy().await.unwrap();
     assert_eq!((swept.requests, swept.sessions, swept.sends), (1, 1, 1));
     assert!(matches!(house.refresh(&pair).await, Err(RefreshSessionError::Expired)));

@@ -1,11 +1,11 @@
-use dwar_app::{Entry, Fact, FellBack, NextSend, OnRecord, Refused, Timeline};
+use dwar_app::{Entry, Fact, FellBack, NextSend, OnRecord, Policies, Refused, Timeline};
 use dwar_kernel::{EntryId, GuessBudget, GuessPeriod, KeyMode, Paise, ProjectId, Timestamp};
 use dwar_otp::{
     AttemptStatus, Channel, Delivery, DeliveryStatus, Otp, OtpState, Reason, Refusal, RefusedSends,
     Report, Route,
 };
 use dwar_ratelimit::{SendBound, SendLog, SendSlot};
-use dwar_testkit::{CODE, Fixtures, Line, START, minutes, policies, seconds};
+use dwar_testkit::{CODE, Fixtures, Line, START, minutes, seconds};
 use dwar_wallet::{Balance, EntryKind, LedgerEntry};
 
 struct Scene {
@@ -62,7 +62,7 @@ impl Scene {
     ) -> Timeline {
         let mode = self.line.world.mode;
         let on_record = OnRecord { mode, requests, charges, refused, log };
-        Timeline::of(on_record, &policies().limits, at(second))
+        Timeline::of(on_record, &Policies::default().limits, at(second))
     }
 
     fn refused(&self, reason: Refusal, minute: u64, count: u32) -> RefusedSends {
@@ -244,7 +244,7 @@ fn refusals_close_together_are_one_and_those_for_another_reason_are_not() {
         scene.refused(Refusal::Limit, 30, 9),
     ];
     let timeline = scene.timeline(vec![], vec![], refused, SendLog::default(), 40 * 60);
-    let limit = Some(policies().limits.live.send.places);
+    let limit = Some(Policies::default().limits.live.send.places);
     let run = |(first, last), count, reason, limit| {
         let (first, last) = (minute_of(first), minute_of(last));
         Entry::Refused(Refused { first, last, count, reason, limit })

@@ -32,13 +32,20 @@ pub struct Failing {
     pub failures: u32,
 }
 
-/// When an endpoint that keeps failing is switched off.
+/// When an endpoint that keeps failing is switched off. By default after a day, so that nobody who sleeps loses one,
+/// and never for a few calls alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchOff {
     /// It has failed for at least this long.
     pub after: Duration,
     /// At least this many calls in a row failed.
     pub failures: u32,
+}
+
+impl Default for SwitchOff {
+    fn default() -> Self {
+        Self { after: Duration::from_secs(24 * 3_600), failures: 10 }
+    }
 }
 
 impl Endpoint {

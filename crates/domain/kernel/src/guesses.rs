@@ -26,26 +26,26 @@ pub struct GuessPeriod {
     pub stopped_at: Option<Timestamp>,
 }
 
-/// From how many wrong codes on sends slow down. 0 turns a step off.
+/// From how many wrong codes on sends slow down; by default what docs/contract.md says. 0 turns a step off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuessPolicy {
     /// From here on, in a row, one send per [`GuessPolicy::slow_pace`].
     pub slow_from: u32,
-    /// Ten minutes by default.
+    /// How long that is.
     pub slow_pace: Duration,
     /// From here on, in a row, one send per [`GuessPolicy::slower_pace`].
     pub slower_from: u32,
-    /// One hour by default.
+    /// How long that is.
     pub slower_pace: Duration,
     /// At this number in one period no code is judged and none is sent for
     /// [`GuessPolicy::stop_for`].
     pub stop_at: u32,
-    /// 24 hours by default.
+    /// How long that is.
     pub stop_for: Duration,
-    /// After a stop one send per this long, until the period ends. 12 hours by default.
+    /// After a stop one send per this long, until the period ends.
     pub stop_pace: Duration,
     /// How long a period lasts, and how long wrong codes in a row are remembered after the last of
-    /// them. 30 days by default.
+    /// them.
     pub period: Duration,
 }
 
@@ -58,6 +58,22 @@ pub enum SendPace {
     OnePer(Duration),
     /// None until this long from now.
     Stopped(Duration),
+}
+
+impl Default for GuessPolicy {
+    fn default() -> Self {
+        let hours = |hours: u64| Duration::from_secs(hours * 3_600);
+        Self {
+            slow_from: 30,
+            slow_pace: Duration::from_secs(600),
+            slower_from: 60,
+            slower_pace: hours(1),
+            stop_at: 100,
+            stop_for: hours(24),
+            stop_pace: hours(12),
+            period: hours(30 * 24),
+        }
+    }
 }
 
 impl GuessPolicy {

@@ -2,6 +2,7 @@
 
 #![warn(missing_docs)]
 
+pub mod bounds;
 mod channel;
 mod clock;
 mod entropy;

@@ -21,13 +21,19 @@ pub enum InvalidAmount {
     Bounds,
 }
 
-/// What one message costs on each channel.
+/// What one message costs on each channel; by default 20 paise over WhatsApp and 25 over SMS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriceList {
     /// Of one message over WhatsApp.
     pub whatsapp: Paise,
     /// Of one message over SMS, however many parts it has.
     pub sms: Paise,
+}
+
+impl Default for PriceList {
+    fn default() -> Self {
+        Self { whatsapp: Paise(20), sms: Paise(25) }
+    }
 }
 
 impl PriceList {

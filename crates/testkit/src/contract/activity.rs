@@ -4,7 +4,8 @@
 
 use super::wallet::hold;
 use crate::scene::Scene;
-use crate::{Line, MS, START, Stores, minutes, policies, race, seconds};
+use crate::{Line, MS, START, Stores, minutes, race, seconds};
+use dwar_app::Limits;
 use dwar_kernel::{KeyMode, OtpId, Paise, ProjectId, TallyId, Timestamp};
 use dwar_login::NewSend;
 use dwar_otp::{Otp, Refusal, RefusedSends, Report};
@@ -232,7 +233,8 @@ pub async fn charges_are_those_of_the_sends(stores: &Stores) {
 pub async fn the_log_says_what_the_next_send_is_told(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
-    let (quota, policy) = (policies().limits.live.send, policies().limits.guesses);
+    let Limits { live, guesses: policy, .. } = Limits::default();
+    let quota = live.send;
     for number in 0..4_u32 {
         let now = START + seconds(60) * number;
         let mut log = stores.sends.log(line.send_key()).await.unwrap();

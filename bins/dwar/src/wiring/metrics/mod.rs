@@ -29,7 +29,7 @@ pub fn begin(listener: Listener, core: &mut Core) -> Result<Begun, WiringError> 
     let providers = Providers {
         names: gateways::names(&core.config)?,
         reporting: gateways::reporting(&core.config)?,
-        lifetime: core.parts.policies.otp.lifetime,
+        lifetime: core.parts.policies.code_lifetime,
     };
     let counts = Arc::new(Counts::new(api(), providers));
     core.parts.tools.observer = counts.clone();

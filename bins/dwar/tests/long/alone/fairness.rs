@@ -127,8 +127,7 @@ async fn a_receiver_that_never_answers_delays_nobody_elses_events(database: Data
 }
 
 async fn an_endpoint_that_keeps_failing_is_switched_off_and_on_again(database: Database) {
-    let world = World::new(database)
-        .with("DWAR__EVENTS__ALLOW_PRIVATE", "true");
+    let world = World::new(database).with("DWAR__EVENTS__ALLOW_PRIVATE", "true");
     let service = Service::start_in(world);
     let project = service.world.project("0");
     let (bad, good) = (Receiver::start(Some(500)).await, Receiver::start(Some(200)).await);

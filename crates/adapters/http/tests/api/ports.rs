@@ -17,9 +17,7 @@ use dwar_ratelimit::{
 use dwar_session::{
     AccessToken, MockSessionStore, MockTokenSigner, PresentedToken, Session, Sought,
 };
-use dwar_testkit::{
-    ClearVault, FixedClock, Fixtures, PlainFormat, START, minutes, parts, policies,
-};
+use dwar_testkit::{ClearVault, FixedClock, Fixtures, PlainFormat, START, minutes, parts};
 use dwar_wallet::HoldOutcome;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -181,7 +179,7 @@ impl Ports {
         let parts = Parts {
             signer: Arc::new(self.signer),
             codes: Arc::clone(&self.fixtures.codes),
-            policies: Policies { limits, ..policies() },
+            policies: Policies { limits, ..Policies::default() },
             ..parts(stores, &self.clock)
         };
         parts.service(outside).use_cases

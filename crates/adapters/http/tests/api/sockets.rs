@@ -34,7 +34,7 @@ fn start(set_up: impl FnOnce(&mut Ports)) -> Running {
     let settings = Settings {
         address: "127.0.0.1:0".to_owned(),
         workers: 1,
-        client_timeout: PATIENCE,
+        client_timeout_seconds: 1,
         ..settings()
     };
     let ready = ports.ready.clone();

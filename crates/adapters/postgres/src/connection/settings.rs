@@ -28,21 +28,19 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults of `config.default.toml`, but that the server is at `url`.
+    /// What the service has by default (`[database]` of `config.default.toml`), with the server at `url`.
     pub fn new(url: impl Into<String>) -> Self {
-        const CONNECTIONS: u64 = dwar_defaults::number("database", "connections");
-        const PATIENCE_MS: u64 = dwar_defaults::number("database", "timeout_ms");
         let unset = Duration::ZERO;
         let settings = Self {
             url: url.into(),
             direct_url: None,
-            pool_size: CONNECTIONS as u32,
+            pool_size: 16,
             acquire_timeout: unset,
             statement_timeout: unset,
             lock_timeout: unset,
             call_timeout: unset,
         };
-        settings.waiting(Duration::from_millis(PATIENCE_MS))
+        settings.waiting(Duration::from_secs(2))
     }
 
     /// Waits so long for a connection, then as long for a statement or a lock, and for a call no

@@ -67,19 +67,17 @@ impl Synchronous {
 }
 
 impl Settings {
-    /// The defaults of `config.default.toml`, but that the file is `path`; and 1024 writes may wait.
+    /// What the service has by default (`[database]` of `config.default.toml`), with the file at `path`; and 1024
+    /// writes may wait.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        const READERS: u64 = dwar_defaults::number("database", "connections");
-        const PATIENCE_MS: u64 = dwar_defaults::number("database", "timeout_ms");
-        const MIN_FREE_MIB: u64 = dwar_defaults::number("database", "min_free_mb");
         Self {
             path: path.into(),
-            readers: READERS as u32,
+            readers: 16,
             synchronous: Synchronous::Full,
-            busy_timeout: Duration::from_millis(PATIENCE_MS),
+            busy_timeout: Duration::from_secs(2),
             queue: 1024,
-            patience: Duration::from_millis(PATIENCE_MS),
-            min_free: MIN_FREE_MIB << 20,
+            patience: Duration::from_secs(2),
+            min_free: 64 << 20,
             read_only: false,
         }
     }

@@ -1,5 +1,5 @@
 use super::{World, limits};
-use dwar_app::{Deliver, Idempotency, OtpPolicy, Routes, SendOtp};
+use dwar_app::{Deliver, Idempotency, Routes, SendOtp};
 use dwar_login::{Concluded, Cost, Ending, Prepared};
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{Channel, Hop, Message, MockGateway, Otp, Outcome, Reason, Report, Route};
@@ -183,7 +183,7 @@ impl World {
             },
             deliver: self.deliver(),
             codes: Arc::clone(&self.make.codes),
-            policy: OtpPolicy { lifetime: minutes(10) },
+            lifetime: minutes(10),
             limits: limits(),
             tally: self.tally(),
         }

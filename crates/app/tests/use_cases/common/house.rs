@@ -1,7 +1,7 @@
 use super::BY;
 use async_trait::async_trait;
 use dwar_app::{
-    Claim, Parts, RefreshSessionError, SendOtpError, SentOtp, Service, Stores, TokenPair,
+    Claim, Parts, Policies, RefreshSessionError, SendOtpError, SentOtp, Service, Stores, TokenPair,
     ValidateSessionError, VerifyOtpError,
 };
 use dwar_kernel::Phone;
@@ -9,7 +9,7 @@ use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
 use dwar_otp::{Gateway, Message, Outcome};
 use dwar_project::{Caller, ProjectChange};
 use dwar_session::{PresentedToken, Sought};
-use dwar_testkit::{FixedClock, MS, Postbox, START, management, outside, parts, phone, policies};
+use dwar_testkit::{FixedClock, MS, Postbox, START, management, outside, parts, phone};
 use dwar_wallet::{Amount, Balance, Paise};
 use futures_util::future::BoxFuture;
 use std::collections::HashMap;
@@ -19,11 +19,11 @@ pub const RUPEE: Paise = Paise(100);
 
 /// Until it is known which channel took the send, the price of the dearer one, SMS, is on hold.
 pub fn sms() -> i64 {
-    policies().prices.sms.0
+    Policies::default().prices.sms.0
 }
 
 pub fn whatsapp() -> i64 {
-    policies().prices.whatsapp.0
+    Policies::default().prices.whatsapp.0
 }
 
 /// A service, a project with one rupee and deletion allowed, a caller with its live key, a phone.
@@ -151,7 +151,7 @@ impl House {
 
     /// Later, when no process handles a send any more, everything that can be settled is.
     pub async fn settle(&self) {
-        self.clock.advance(policies().retention.holds + MS);
+        self.clock.advance(Policies::default().retention().holds + MS);
         self.service.sweep.follow_up().await.unwrap();
         self.service.sweep.settle_stale_holds().await.unwrap();
     }

@@ -1,5 +1,5 @@
 use super::End;
-use dwar_app::{Audit, Control, Limits, SessionPolicy, Tally, Tokens, Toolbox};
+use dwar_app::{Audit, Control, Limits, Policies, SessionPolicy, Tally, Tokens, Toolbox};
 use dwar_kernel::{FixedClaims, KeyMode, PriceList, StoreError};
 use dwar_login::MockLoginStore;
 use dwar_memory::MemoryStore;
@@ -9,7 +9,7 @@ use dwar_otp::{Message, MockGateway, MockOtpStore, Otp};
 use dwar_project::{Caller, MockProjectStore};
 use dwar_ratelimit::MockSendLimiter;
 use dwar_session::{AccessToken, Claims, MockSessionStore, MockTokenSigner, Session, Sought};
-use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy, policies};
+use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy};
 use dwar_wallet::{MockWalletStore, Paise};
 use std::collections::HashMap;
 use std::mem::take;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 
 /// The limits of an unconfigured service.
 pub fn limits() -> Limits {
-    policies().limits
+    Policies::default().limits
 }
 
 /// A caller, a phone, a clock, and a mock of each port that several use cases share.
@@ -83,7 +83,7 @@ impl World {
             // Unlike the defaults, and WhatsApp is the dearer one.
             fixed_minutes: HashMap::new(),
             prices: PriceList { whatsapp: Paise(30), sms: Paise(20) },
-            lifetimes: policies().session,
+            lifetimes: Policies::default().session,
             messages: Arc::default(),
             kept: Arc::default(),
             ends: Arc::default(),

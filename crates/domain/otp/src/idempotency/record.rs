@@ -39,13 +39,20 @@ pub struct Slot {
     pub key: Digest,
 }
 
-/// How long a record counts.
+/// How long a record counts. By default an answer is kept for a day (docs/contract.md), within which clients that
+/// repeat a request give up, and a first request has a minute: longer than any takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetimes {
     /// A first request that has not finished after this long is taken for dead.
     pub lease: Duration,
     /// An answer is given again for this long after the first request began.
     pub keep: Duration,
+}
+
+impl Default for Lifetimes {
+    fn default() -> Self {
+        Self { lease: Duration::from_secs(60), keep: Duration::from_secs(24 * 3_600) }
+    }
 }
 
 /// A request that holds a slot.
