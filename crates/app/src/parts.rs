@@ -5,8 +5,9 @@ use crate::{
     Routes, SandboxMessages, SendOtp, Stores, Sweep, Tally, TellEvents, Tokens, Toolbox,
     ValidateSession, VerifyOtp,
 };
-use dwar_event::WebhookSender;
+use dwar_event::{SwitchOff, WebhookSender};
 use dwar_kernel::KeeperId;
+use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{CodeKeys, ReceiptSource};
 use dwar_ratelimit::RequestLimiter;
 use dwar_session::TokenSigner;
@@ -102,13 +103,13 @@ pub struct UseCases {
 
 impl Parts {
     pub(crate) fn tell_events(&self, sender: Arc<dyn WebhookSender>) -> TellEvents {
-        let Self { tools, stores, policies, .. } = self.clone();
+        let Self { tools, stores, .. } = self.clone();
         TellEvents {
             tools,
             events: stores.events,
             calls: stores.calls,
             sender,
-            switch_off: policies.switch_off,
+            switch_off: Some(SwitchOff::default()),
             resting: Resting::default(),
         }
     }
@@ -182,7 +183,7 @@ impl Parts {
             idempotency: Idempotency {
                 tools: tools(),
                 store: stores.idempotency.clone(),
-                lifetimes: policies.idempotency,
+                lifetimes: Lifetimes::default(),
             },
             deliver: deliver.clone(),
             codes: codes.clone(),

@@ -1,5 +1,4 @@
 use crate::{Limits, Retention, SessionPolicy, SigningKeyPolicy};
-use dwar_event::SwitchOff;
 use dwar_kernel::PriceList;
 use dwar_otp::TestQuota;
 use dwar_otp::idempotency::Lifetimes;
@@ -37,10 +36,6 @@ pub struct Policies {
     pub publish_before: Duration,
     /// What a message costs unless its project has its own price.
     pub prices: PriceList,
-    /// How long first answers are kept.
-    pub idempotency: Lifetimes,
-    /// When an endpoint that keeps failing is switched off; `None` is never.
-    pub switch_off: Option<SwitchOff>,
     /// How long OTP requests and ended sessions stay on record.
     pub keep_records: Duration,
     /// How long the audit log does.
@@ -63,8 +58,6 @@ impl Default for Policies {
             // Twice as long as verifiers may cache the key set.
             publish_before: Duration::from_secs(600),
             prices: PriceList::default(),
-            idempotency: Lifetimes::default(),
-            switch_off: Some(SwitchOff::default()),
             keep_records: DAY,
             keep_audit: 365 * DAY,
             test_records: Some(50_000),
@@ -99,14 +92,15 @@ impl Policies {
             guesses.stop_pace,
         ];
         let way = self.lease().saturating_add(self.receipt_window.unwrap_or_default());
-        let in_use = self.idempotency.lease.max(test.send.places.window);
+        let first_answers = Lifetimes::default();
+        let in_use = first_answers.lease.max(test.send.places.window);
         Retention {
             requests: self.keep_records.max(self.code_lifetime),
             // Counts in a row and periods are over this long after the last wrong code.
             guesses: guesses.period.max(guesses.stop_for),
             sessions: self.keep_records,
             sends: windows.into_iter().max().unwrap_or_default(),
-            idempotency: self.idempotency.keep,
+            idempotency: first_answers.keep,
             audit: self.keep_audit,
             calls: CALLS,
             holds: way.saturating_mul(2).saturating_add(self.grace()),

@@ -4,9 +4,9 @@ use super::error::WiringError;
 use crate::config::{Config, ConfigError, RunMode, invalid, text, toml_sentence};
 use dwar_app::{Parts, Routes, unknown_provider};
 use dwar_gateways::{
-    BaseUrl, BreakerGateway, BreakerSettings, BulkheadGateway, ConsoleGateway, Discreet,
-    GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, Secret, Settings,
-    TimedGateway, Twilio,
+    BaseUrl, BreakerGateway, BulkheadGateway, ConsoleGateway, Discreet, GenericHttp,
+    GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, Secret, Settings, TimedGateway,
+    Twilio,
 };
 use dwar_otp::{Channel, Gateway, Hop, ReceiptSource, Route};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -22,9 +22,6 @@ const NO_PROVIDER: [&str; 2] = ["none", "default"];
 /// How long a connection to a provider may take, TLS included: twice that of one abroad whose first packet is
 /// lost, and little enough that the next provider is still tried within a send.
 const CONNECT: Duration = Duration::from_secs(2);
-/// How long a provider that keeps failing is left alone at first: an outage of seconds costs one pause, and one of
-/// minutes one probe in four minutes once it has doubled.
-const COOL_DOWN: Duration = Duration::from_secs(15);
 /// Who carries the messages of test keys.
 const SANDBOX: &str = "sandbox";
 
@@ -119,7 +116,7 @@ impl dwar_otp::Providers for Available {
 pub fn build(config: &Config, parts: &Parts) -> Result<Providers, WiringError> {
     let settings = &config.gateways;
     let known = available(config)?;
-    let sandbox: Arc<dyn Gateway> = Arc::new(sandbox(config, parts));
+    let sandbox: Arc<dyn Gateway> = Arc::new(sandbox(parts));
     let test = sandbox.provider();
     let hops = |channel, names: Vec<String>| {
         names.into_iter().map(move |provider| Hop::new(channel, provider))
@@ -197,11 +194,10 @@ fn guarded(
         let took = Arc::new(move |channel, took| observer.called(channel, &provider, took));
         Arc::new(TimedGateway { inner: gateway, limit: parts.policies.call_timeout, took })
     };
-    let breaker = BreakerSettings { faults: settings.breaker_faults, cool_down: COOL_DOWN };
     let guard = |(name, known): (&String, &Provider)| {
         let vault = parts.tools.vault.clone();
         let timed = timed(Arc::new(Discreet { inner: known.gateway.clone(), vault }));
-        (name.clone(), Arc::new(BreakerGateway::new(timed, breaker)))
+        (name.clone(), Arc::new(BreakerGateway::new(timed, settings.breaker_faults)))
     };
     let breakers: BTreeMap<_, _> = known.0.iter().map(guard).collect();
     let bulkhead =
@@ -217,7 +213,7 @@ fn guarded(
     (gateways, breakers)
 }
 
-fn sandbox(config: &Config, parts: &Parts) -> SandboxGateway {
+fn sandbox(parts: &Parts) -> SandboxGateway {
     let Parts { tools, stores, .. } = parts;
     SandboxGateway {
         inbox: stores.inbox.clone(),

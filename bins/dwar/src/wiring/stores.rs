@@ -220,9 +220,8 @@ impl Opened {
                 let settings = dwar_postgres::Settings {
                     direct_url: direct.map(str::to_owned),
                     pool_size: database.connections,
-                    ..dwar_postgres::Settings::new(database.url.expose())
+                    ..dwar_postgres::Settings::within(patience, database.url.expose())
                 };
-                let settings = settings.waiting(patience);
                 let direct = settings.direct();
                 direct.map_err(|e| invalid("database.direct_url", e.to_string()))?;
                 let connected = PostgresStore::connect(settings);

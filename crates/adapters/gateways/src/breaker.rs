@@ -3,17 +3,10 @@ use dwar_otp::{Gateway, Message, Outcome, Reason};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The bound of the doubling, for cool-downs that begin below it.
+/// How long a provider that keeps failing is left alone at first: an outage of seconds costs one pause.
+const COOL_DOWN: Duration = Duration::from_secs(15);
+/// The bound of the doubling: an outage of minutes costs one probe in four.
 const LONGEST_COOL_DOWN: Duration = Duration::from_secs(240);
-
-/// When a provider is left alone, and for how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BreakerSettings {
-    /// Faults in a row before it opens; 0 counts as 1.
-    pub faults: u32,
-    /// How long the first opening lasts.
-    pub cool_down: Duration,
-}
 
 /// The state of a provider, as seen by this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,23 +39,24 @@ pub struct BreakerState {
 /// room for another at once.
 pub struct BreakerGateway {
     inner: Arc<dyn Gateway>,
-    settings: BreakerSettings,
+    most_faults: u32,
     clock: Arc<dyn Fn() -> Instant + Send + Sync>,
     circuit: Mutex<Circuit>,
 }
 
 impl BreakerGateway {
-    /// Guards `inner`, on the system's monotonic clock.
-    pub fn new(inner: Arc<dyn Gateway>, settings: BreakerSettings) -> Self {
+    /// Guards `inner`, which is left alone after this many faults in a row; 0 counts as 1. On the system's monotonic
+    /// clock.
+    pub fn new(inner: Arc<dyn Gateway>, most_faults: u32) -> Self {
         let circuit = Circuit {
             phase: Phase::Closed { faults: 0 },
-            cool_down: settings.cool_down,
+            cool_down: COOL_DOWN,
             rests_until: None,
             epoch: 0,
             calls: 0,
             recent: 0,
         };
-        Self { inner, settings, clock: Arc::new(Instant::now), circuit: Mutex::new(circuit) }
+        Self { inner, most_faults, clock: Arc::new(Instant::now), circuit: Mutex::new(circuit) }
     }
 
     /// What the breaker knows of the provider.
@@ -143,8 +137,8 @@ struct Pass<'breaker> {
 impl Pass<'_> {
     /// Counts how the call went.
     fn settle(self, healthy: bool) {
-        let BreakerGateway { inner, settings, clock, .. } = self.breaker;
-        let change = self.breaker.circuit().settle(self.epoch, healthy, clock(), settings);
+        let BreakerGateway { inner, most_faults, clock, .. } = self.breaker;
+        let change = self.breaker.circuit().settle(self.epoch, healthy, clock(), *most_faults);
         let provider = || inner.provider();
         match change {
             Transition::None => {}
@@ -218,13 +212,7 @@ impl Circuit {
         (!rest.is_zero()).then_some(rest)
     }
 
-    fn settle(
-        &mut self,
-        epoch: u64,
-        healthy: bool,
-        now: Instant,
-        settings: &BreakerSettings,
-    ) -> Transition {
+    fn settle(&mut self, epoch: u64, healthy: bool, now: Instant, most_faults: u32) -> Transition {
         self.calls = (self.calls + 1).min(u128::BITS);
         self.recent = self.recent << 1 | u128::from(!healthy);
         if epoch != self.epoch {
@@ -237,14 +225,14 @@ impl Circuit {
             }
             (Phase::Closed { faults }, false) => {
                 *faults += 1;
-                if *faults < settings.faults {
+                if *faults < most_faults {
                     return Transition::None;
                 }
-                self.open(settings.cool_down, now)
+                self.open(COOL_DOWN, now)
             }
             (Phase::HalfOpen, false) => {
                 let longer = self.cool_down.saturating_mul(2).min(LONGEST_COOL_DOWN);
-                self.open(longer.max(settings.cool_down), now)
+                self.open(longer, now)
             }
             (Phase::HalfOpen, true) => {
                 self.enter(Phase::Closed { faults: 0 });

@@ -56,7 +56,6 @@ struct World {
 
 impl World {
     fn new(answer: Outcome) -> Self {
-        let settings = BreakerSettings { faults: 3, cool_down: Duration::from_secs(10) };
         let elapsed_ms = Arc::new(AtomicU64::new(0));
         let (start, elapsed) = (Instant::now(), Arc::clone(&elapsed_ms));
         let clock = Arc::new(move || start + Duration::from_millis(elapsed.load(Ordering::SeqCst)));
@@ -65,8 +64,7 @@ impl World {
             calls: AtomicU32::new(0),
             gate: Semaphore::new(Semaphore::MAX_PERMITS),
         });
-        let breaker =
-            BreakerGateway { clock, ..BreakerGateway::new(Arc::clone(&inner) as _, settings) };
+        let breaker = BreakerGateway { clock, ..BreakerGateway::new(Arc::clone(&inner) as _, 3) };
         Self { inner, breaker: Arc::new(breaker), elapsed_ms }
     }
 
@@ -146,7 +144,7 @@ async fn any_sign_of_life_ends_the_row() {
 async fn closes_when_the_probe_succeeds_and_counts_from_nothing() {
     let world = World::new(DOWN);
     world.open().await;
-    world.pass(9_999);
+    world.pass(14_999);
     assert_eq!(world.deliver().await, DOWN);
     assert_eq!(world.calls(), 3);
     world.pass(1);
@@ -155,7 +153,7 @@ async fn closes_when_the_probe_succeeds_and_counts_from_nothing() {
     assert_eq!((world.calls(), world.breaker.phase()), (4, State::Closed));
     world.answers(DOWN);
     world.open().await;
-    world.pass(10_000);
+    world.pass(15_000);
     world.answers(ACCEPTED);
     assert_eq!(world.deliver().await, ACCEPTED, "the first cool-down is the short one again");
 }
@@ -165,7 +163,7 @@ async fn doubles_the_cool_down_up_to_its_bound() {
     let world = World::new(DOWN);
     world.open().await;
     let mut calls = 3;
-    for cool_down in [10_000, 20_000, 40_000, 80_000, 160_000, 240_000, 240_000] {
+    for cool_down in [15_000, 30_000, 60_000, 120_000, 240_000, 240_000] {
         world.pass(cool_down - 1);
         world.deliver().await;
         assert_eq!(world.calls(), calls, "{cool_down}");
@@ -181,7 +179,7 @@ async fn of_two_hundred_calls_at_once_exactly_one_is_the_probe() {
     for (answer, then) in [(ACCEPTED, State::Closed), (DOWN, State::Open)] {
         let world = World::new(DOWN);
         world.open().await;
-        world.pass(10_000);
+        world.pass(15_000);
         world.answers(answer.clone());
         let permits = world.inner.gate.forget_permits(Semaphore::MAX_PERMITS);
         let calls: Vec<_> = (0..200)
@@ -213,7 +211,7 @@ async fn of_two_hundred_calls_at_once_exactly_one_is_the_probe() {
 async fn a_dropped_probe_makes_room_for_another_at_once() {
     let world = World::new(DOWN);
     world.open().await;
-    world.pass(10_000);
+    world.pass(15_000);
     let permits = world.inner.gate.forget_permits(Semaphore::MAX_PERMITS);
     tokio::select! {
         biased;
@@ -269,7 +267,7 @@ async fn warns_when_it_opens_and_when_it_closes_and_never_in_between() {
     let world = World::new(DOWN);
     world.open().await;
     world.deliver().await;
-    world.pass(10_000);
+    world.pass(15_000);
     world.answers(ACCEPTED);
     world.deliver().await;
     world.deliver().await;
@@ -289,11 +287,11 @@ async fn tells_how_the_latest_calls_went_and_for_how_long_none_is_let_through() 
     }
     world.answers(DOWN);
     world.open().await;
-    let open_for = Some(Duration::from_secs(10));
+    let open_for = Some(COOL_DOWN);
     assert_eq!(world.breaker.state(), BreakerState { open_for, calls: 128, faults: 3 });
     // What is refused here was not a call.
     world.deliver().await;
-    world.pass(9_999);
+    world.pass(14_999);
     let open_for = Some(Duration::from_millis(1));
     assert_eq!(world.breaker.state(), BreakerState { open_for, calls: 128, faults: 3 });
     world.answers(ACCEPTED);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::tests::captured_logs::CapturedLogs;
 use crate::tests::fixtures::message;
-use crate::{BreakerGateway, BreakerSettings, TimedGateway};
+use crate::{BreakerGateway, TimedGateway};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_otp::Channel;
 use std::sync::atomic::AtomicUsize;
@@ -44,10 +44,7 @@ fn guarded(hangs: bool, calls_at_once: usize) -> Guarded {
     let calls = Arc::new(AtomicUsize::new(0));
     let provider = Arc::new(Provider { hangs, calls: Arc::clone(&calls) });
     let timed = Arc::new(TimedGateway { inner: provider, limit: LIMIT, took: Arc::new(|_, _| {}) });
-    let breaker = Arc::new(BreakerGateway::new(
-        timed,
-        BreakerSettings { faults: 10, cool_down: Duration::from_secs(15) },
-    ));
+    let breaker = Arc::new(BreakerGateway::new(timed, 10));
     let gateway = Arc::new(BulkheadGateway::new(breaker.clone(), calls_at_once));
     Guarded { gateway, breaker, calls }
 }

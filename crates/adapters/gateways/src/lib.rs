@@ -23,7 +23,7 @@ mod whatsapp_cloud;
 mod wire;
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
-pub use breaker::{BreakerGateway, BreakerSettings, BreakerState};
+pub use breaker::{BreakerGateway, BreakerState};
 pub use bulkhead::BulkheadGateway;
 pub use console::ConsoleGateway;
 pub use generic_http::{GenericHttp, GenericHttpSettings, InvalidGateway};

@@ -30,29 +30,20 @@ pub struct Settings {
 impl Settings {
     /// What the service has by default (`[database]` of `config.default.toml`), with the server at `url`.
     pub fn new(url: impl Into<String>) -> Self {
-        let unset = Duration::ZERO;
-        let settings = Self {
+        Self::within(Duration::from_secs(2), url)
+    }
+
+    /// As [`Settings::new`], but that it waits so long for a connection, then as long for a statement or a lock,
+    /// and for a call no longer than for both.
+    pub fn within(patience: Duration, url: impl Into<String>) -> Self {
+        Self {
             url: url.into(),
             direct_url: None,
             pool_size: 16,
-            acquire_timeout: unset,
-            statement_timeout: unset,
-            lock_timeout: unset,
-            call_timeout: unset,
-        };
-        settings.waiting(Duration::from_secs(2))
-    }
-
-    /// Waits so long for a connection, then as long for a statement or a lock, and for a call no
-    /// longer than for both.
-    #[must_use]
-    pub fn waiting(self, patience: Duration) -> Self {
-        Self {
             acquire_timeout: patience,
             statement_timeout: patience,
             lock_timeout: patience,
             call_timeout: 2 * patience,
-            ..self
         }
     }
 
