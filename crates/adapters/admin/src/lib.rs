@@ -1,6 +1,6 @@
 //! The admin API `/admin/v1`: what the command line does and the pages show, as JSON for programs.
 //!
-//! One [`endpoint::operation::Operation`] is an endpoint with everything about it: method, path,
+//! One [`Operation`](dwar_wire::openapi::Operation) is an endpoint with everything about it: method, path,
 //! command, query, body, answer, handler. Routes and the OpenAPI document are both made from
 //! [`resources::all`], so neither can have what the other lacks. A new endpoint is a handler and one
 //! entry in `operations` of its file in `resources/`.
@@ -13,8 +13,7 @@ mod routes;
 pub mod views;
 
 pub use document::document;
-pub use endpoint::AdminApi;
-pub use endpoint::refusal::AdminCode;
+pub use endpoint::{AdminApi, AdminCode};
 pub use outside::{AdminRequestId, admit, complete, is_at};
 pub use routes::routes;
 

@@ -1,7 +1,7 @@
 //! The admin API as seen from the outermost middleware: whom it talks to, and what each answer says.
 
 use crate::BASE;
-use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use crate::endpoint::{AdminCode, ApiRefusal};
 use actix_web::body::BoxBody;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};

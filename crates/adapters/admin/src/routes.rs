@@ -1,13 +1,11 @@
-use crate::endpoint::AdminApi;
-use crate::endpoint::operation::Operation;
-use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use crate::document::document;
+use crate::endpoint::{AdminApi, AdminCode, ApiRefusal};
 use crate::{BASE, resources};
-use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::web::{self, Data, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse, Resource, Route};
-use dwar_wire::allow;
-use std::collections::BTreeMap;
+use actix_web::{HttpRequest, HttpResponse, Resource};
+use dwar_wire::openapi::{Operation, by_path};
+use dwar_wire::{Document, allow};
 
 /// Below [`BASE`].
 const DOCUMENT: &str = "/openapi.json";
@@ -15,40 +13,31 @@ const DOCUMENT: &str = "/openapi.json";
 /// Every endpoint, and the document that describes them, which is for everybody: it is in the
 /// source as well.
 pub fn routes(config: &mut ServiceConfig) {
-    let mut paths: BTreeMap<&'static str, Vec<Operation>> = BTreeMap::new();
-    for operation in resources::all().into_iter().flat_map(|(_, all)| all) {
-        paths.entry(operation.head.path).or_default().push(operation);
-    }
-    let shown = resource(DOCUMENT, vec![(Method::GET, web::get().to(described))]);
-    let mut scope = web::scope(BASE).service(shown);
-    for (path, operations) in paths {
-        let routes = operations.into_iter().map(|one| (one.head.method.clone(), route(one)));
-        scope = scope.service(resource(path, routes.collect()));
-    }
+    let shown =
+        Operation::new(Method::GET, DOCUMENT, "", |method| web::method(method).to(described));
+    let mut paths = by_path(resources::all().into_iter().chain([shown]));
+    // A pattern is tried after every fixed path that fits it: a brace comes after the letters.
+    paths.sort_unstable_by_key(|(path, _)| *path);
+    let scope = paths.into_iter().fold(web::scope(BASE), |scope, (path, operations)| {
+        scope.service(resource(path, &operations))
+    });
     config.service(scope.default_service(web::to(nowhere)));
 }
 
-fn route(operation: Operation) -> Route {
-    let run = operation.run;
-    let handler = move |request: HttpRequest, payload: web::Payload| {
-        let payload: Payload = payload.into_inner();
-        run(request, payload)
-    };
-    web::method(operation.head.method).to(handler)
-}
-
-fn resource(path: &str, routes: Vec<(Method, Route)>) -> Resource {
-    let allow = allow(routes.iter().map(|(method, _)| method));
+fn resource(path: &str, operations: &[Operation]) -> Resource {
+    let allow = allow(operations.iter().map(|operation| &operation.method));
     let other = move || {
         let refusal = ApiRefusal::method_not_allowed(allow.clone());
         async { Err::<HttpResponse, _>(refusal) }
     };
     let resource = web::resource(path).default_service(web::to(other));
-    routes.into_iter().fold(resource, |resource, (_, route)| resource.route(route))
+    operations.iter().fold(resource, |resource, operation| {
+        resource.route(operation.route(operation.method.clone()))
+    })
 }
 
 async fn described(request: HttpRequest, api: Data<AdminApi>) -> HttpResponse {
-    api.document.answer(&request)
+    api.document.get_or_init(|| Document::json(document())).answer(&request)
 }
 
 async fn nowhere() -> Result<HttpResponse, ApiRefusal> {

@@ -1,5 +1,4 @@
 use crate::Settings;
-use crate::document::document;
 use crate::rooms::Rooms;
 use crate::tasks::Tasks;
 use async_trait::async_trait;
@@ -54,8 +53,8 @@ pub struct Api {
     pub(crate) throttle: Throttle,
     /// Whether `X-Forwarded-For` is written by a proxy.
     pub(crate) behind_proxy: bool,
-    /// What describes the API; whoever asks needs no key, so no answer copies it.
-    pub(crate) document: Document,
+    /// What describes the API, once somebody has asked; that needs no key, so no answer copies it.
+    pub(crate) document: OnceLock<Document>,
     stopping: OnceLock<Instant>,
 }
 
@@ -75,7 +74,7 @@ impl Api {
             rooms: Rooms::default(),
             throttle: Throttle::default(),
             behind_proxy: settings.behind_proxy,
-            document: Document::json(document()),
+            document: OnceLock::new(),
             stopping: OnceLock::new(),
         }
     }

@@ -1,11 +1,10 @@
 use crate::call::ApiCall;
 use crate::error::{ApiError, ErrorCode};
-use crate::in_process::OnBehalf;
 use crate::json::{AccessBody, RefreshBody, Token};
 use actix_web::HttpMessage;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use dwar_app::{Claim, UseCases};
-use dwar_kernel::{ApiKeyId, ProjectMode};
+use dwar_kernel::{ApiKeyId, ProjectId, ProjectMode};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_project::Caller;
 use dwar_ratelimit::{Admission, RequestScope};
@@ -15,9 +14,14 @@ use dwar_wire::client_address;
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
+/// Whom a request that came through [`InProcess`](crate::InProcess) speaks for. It is attached where nothing that a
+/// client writes ends up.
+#[derive(Clone, Copy)]
+pub(crate) struct OnBehalf(pub(crate) ProjectId);
+
 impl ApiCall {
-    /// Whom this request claims to speak for, not looked up yet: by `X-Api-Key`, or by what
-    /// [`InProcess`](crate::InProcess) attached to it.
+    /// Whom this request claims to speak for, not looked up yet: by `X-Api-Key`, or by what is
+    /// attached to it.
     fn claim(&self) -> Result<Claim, ApiError> {
         if let Some(OnBehalf(project)) = self.request.extensions().get() {
             return Ok(Claim::TestMode(*project));

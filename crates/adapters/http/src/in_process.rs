@@ -1,4 +1,5 @@
 use crate::api::Api;
+use crate::caller::OnBehalf;
 use crate::routes::app;
 use actix_http::Request;
 use actix_service::{IntoServiceFactory, Service, ServiceFactory};
@@ -60,11 +61,6 @@ pub enum NoAnswer {
     #[error("the API did not answer in time")]
     Unavailable,
 }
-
-/// Whom a request that came through [`InProcess`] speaks for. It is attached where nothing that a
-/// client writes ends up.
-#[derive(Clone, Copy)]
-pub(crate) struct OnBehalf(pub(crate) ProjectId);
 
 struct Job {
     project: ProjectId,

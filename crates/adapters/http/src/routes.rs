@@ -1,8 +1,9 @@
 use crate::api::Api;
 use crate::call::{Answer, ApiCall, Pattern};
+use crate::document::document;
 use crate::error::{ApiError, ErrorCode};
 use crate::handlers::{self, hooks, webhooks};
-use crate::operation::{Operation, get};
+use crate::operation::{get, needs_key, post};
 use crate::request_id::{identify, is_well_known};
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
@@ -10,7 +11,8 @@ use actix_web::http::{Method, StatusCode, header};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{App, Error, HttpResponse, Resource};
-use dwar_wire::{allow, known_method};
+use dwar_wire::openapi::{Operation, by_path};
+use dwar_wire::{Document, allow, known_method};
 
 const DOCUMENT: &str = "/openapi.json";
 const WEBHOOKS: &str = "/webhooks/{provider}";
@@ -36,15 +38,8 @@ pub fn app(
 }
 
 fn routes(config: &mut ServiceConfig) {
-    let mut paths: Vec<(&'static str, Vec<Operation>)> = Vec::new();
-    for operation in handlers::operations() {
-        match paths.iter_mut().find(|(path, _)| *path == operation.path) {
-            Some((_, there)) => there.push(operation),
-            None => paths.push((operation.path, vec![operation])),
-        }
-    }
     let (of_v1, open): (Vec<_>, Vec<_>) =
-        paths.into_iter().partition(|(_, all)| all[0].needs_key());
+        by_path(handlers::operations()).into_iter().partition(|(path, _)| needs_key(path));
     let v1 = of_v1.iter().fold(web::scope("/v1"), |v1, (path, operations)| {
         let path = path.strip_prefix("/v1").unwrap_or(path);
         let refused = move |call: ApiCall, allow: String| async move {
@@ -69,14 +64,7 @@ fn routes(config: &mut ServiceConfig) {
                 Answer::Err(ApiError::method_not_allowed("GET, POST"))
             })),
     );
-    config.service(
-        web::resource(HOOKS)
-            .app_data(Pattern(HOOKS))
-            .route(web::post().to(hooks::receive))
-            .default_service(web::to(|_: ApiCall| async {
-                Answer::Err(ApiError::method_not_allowed("POST"))
-            })),
-    );
+    config.service(resource(HOOKS, &[post(HOOKS, "", hooks::receive)], refused));
 }
 
 /// What there is at a path; `refused` answers a method that it does not have.
@@ -94,9 +82,9 @@ fn resource<R: Future<Output = Answer> + 'static>(
         false => resource,
     };
     operations.iter().fold(resource, |resource, operation| {
-        let resource = resource.route((operation.route)(operation.method.clone()));
+        let resource = resource.route(operation.route(operation.method.clone()));
         match operation.method {
-            Method::GET => resource.route((operation.route)(Method::HEAD)),
+            Method::GET => resource.route(operation.route(Method::HEAD)),
             _ => resource,
         }
     })
@@ -115,8 +103,8 @@ pub struct Endpoint {
 /// Every endpoint there is, with the answers that its document says.
 pub fn endpoints() -> Vec<Endpoint> {
     let described = handlers::operations().into_iter().map(|operation| {
-        let done = operation.answers.keys().filter_map(|status| Some((status.parse().ok()?, "")));
-        let refused = operation.all_codes().into_iter().map(|code| (code.status(), code.as_str()));
+        let done = operation.successes().map(|status| (status.as_u16(), ""));
+        let refused = operation.refusals.iter().map(|(code, status, _)| (status.as_u16(), *code));
         Endpoint {
             route: operation.path,
             method: known_method(&operation.method),
@@ -142,7 +130,8 @@ pub fn refusals() -> Vec<(u16, &'static str)> {
 }
 
 async fn described(call: ApiCall) -> Answer {
-    Ok(call.api.document.answer(&call.request))
+    let document = call.api.document.get_or_init(|| Document::json(document()));
+    Ok(document.answer(&call.request))
 }
 
 /// What a browser asks before it sends a page's request with a header such as `If-None-Match` (Fetch

@@ -49,14 +49,15 @@ macro_rules! codes {
                 self.status_code().as_u16()
             }
 
-            /// Its row, as documents have it.
-            pub const fn refusal(self) -> $crate::openapi::Refusal {
-                (self.as_str(), self.status_code(), self.message())
-            }
-
             /// The same, typed.
             pub const fn status_code(self) -> $crate::StatusCode {
                 match self { $(Self::$variant => $crate::StatusCode::$status,)+ }
+            }
+        }
+
+        impl From<$name> for $crate::openapi::Refusal {
+            fn from(code: $name) -> Self {
+                (code.as_str(), code.status_code(), code.message())
             }
         }
     };

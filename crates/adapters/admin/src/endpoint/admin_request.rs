@@ -1,4 +1,4 @@
-use crate::endpoint::AdminApi;
+use crate::endpoint::api::AdminApi;
 use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap};
@@ -27,12 +27,25 @@ pub(crate) struct ProjectRequest {
 pub(crate) trait Scope: Sized + 'static {
     /// Admits the request, or says why not.
     fn enter(call: AdminRequest, command: Command) -> Result<Self, ApiRefusal>;
+
+    fn call(&self) -> &AdminRequest;
+
+    /// The project that it is about; `None` for all of the installation.
+    fn project(&self) -> Option<ProjectId>;
 }
 
 impl Scope for AdminRequest {
     fn enter(call: Self, command: Command) -> Result<Self, ApiRefusal> {
         call.api.manage.control.admit(&call.by, command, None)?;
         Ok(call)
+    }
+
+    fn call(&self) -> &AdminRequest {
+        self
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        None
     }
 }
 
@@ -41,6 +54,14 @@ impl Scope for ProjectRequest {
         let project = call.part("project")?;
         call.api.manage.control.admit(&call.by, command, Some(project))?;
         Ok(Self { call, project })
+    }
+
+    fn call(&self) -> &AdminRequest {
+        &self.call
+    }
+
+    fn project(&self) -> Option<ProjectId> {
+        Some(self.project)
     }
 }
 

@@ -1,5 +1,5 @@
 use crate::endpoint::query::{Paging, limit, no_cursor};
-use crate::endpoint::refusal::ApiRefusal;
+use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use crate::views::Page;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -7,16 +7,17 @@ use actix_web::http::header::HeaderName;
 use actix_web::web::Bytes;
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_operator::SearchAllowance;
-use dwar_wire::openapi::{Schemas, reference};
+use dwar_wire::openapi::Operation;
 use dwar_wire::{seconds_until, streamed};
 use futures_util::Stream;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Display;
 use std::pin::Pin;
 use std::str::FromStr;
 use utoipa::ToSchema;
 
+const DONE: &str = "Done";
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
@@ -29,8 +30,8 @@ pub(crate) trait Answer: Sized + 'static {
     /// The answer.
     fn respond(self, status: StatusCode) -> HttpResponse;
 
-    /// Its media type and schema.
-    fn describe(schemas: &mut Schemas) -> (&'static str, Value);
+    /// The operation with this answer, in the document.
+    fn describe(operation: Operation, status: StatusCode) -> Operation;
 }
 
 impl<T: Serialize + ToSchema + 'static> Answer for T {
@@ -38,8 +39,9 @@ impl<T: Serialize + ToSchema + 'static> Answer for T {
         HttpResponse::build(status).json(self)
     }
 
-    fn describe(schemas: &mut Schemas) -> (&'static str, Value) {
-        ("application/json", reference::<Self>(schemas))
+    fn describe(mut operation: Operation, status: StatusCode) -> Operation {
+        let schema = operation.schema::<Self>();
+        operation.response_of(status, DONE, "application/json", schema)
     }
 }
 
@@ -63,10 +65,10 @@ impl<T: ToSchema + 'static> Answer for Lines<T> {
             .streaming(streamed(self.lines))
     }
 
-    fn describe(schemas: &mut Schemas) -> (&'static str, Value) {
-        let items = reference::<T>(schemas);
-        let lines = "One object a line.";
-        ("application/x-ndjson", json!({ "type": "array", "items": items, "description": lines }))
+    fn describe(mut operation: Operation, status: StatusCode) -> Operation {
+        let items = operation.schema::<T>();
+        let lines = json!({ "type": "array", "items": items, "description": "One object a line." });
+        operation.response_of(status, DONE, "application/x-ndjson", lines)
     }
 }
 
@@ -78,8 +80,8 @@ impl Answer for Csv {
         self.0
     }
 
-    fn describe(_: &mut Schemas) -> (&'static str, Value) {
-        ("text/csv", json!({ "type": "string" }))
+    fn describe(operation: Operation, status: StatusCode) -> Operation {
+        operation.response_of(status, DONE, "text/csv", json!({ "type": "string" }))
     }
 }
 
@@ -104,8 +106,12 @@ impl<T: Serialize + ToSchema + 'static> Answer for Limited<T> {
         response
     }
 
-    fn describe(schemas: &mut Schemas) -> (&'static str, Value) {
-        T::describe(schemas)
+    fn describe(operation: Operation, status: StatusCode) -> Operation {
+        T::describe(operation, status)
+            .header("RateLimit-Limit", [status])
+            .header("RateLimit-Remaining", [status])
+            .header("RateLimit-Reset", [status])
+            .refuses([AdminCode::SearchRateLimited])
     }
 }
 

@@ -1,13 +1,11 @@
 use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
-use dwar_wire::openapi::{Schemas, reference};
+use dwar_wire::openapi::Operation;
 use dwar_wire::{declared_length, declares_json};
 use futures_util::StreamExt;
-use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny};
-use serde_json::Value;
 use std::fmt::Display;
 use std::str::FromStr;
 use utoipa::ToSchema;
@@ -24,44 +22,33 @@ pub(crate) trait Body: Sized + 'static {
     ///
     /// # Errors
     /// 413, 415, 400 if it is no JSON object, 422 naming the field that cannot be read.
-    fn read<'a>(
-        request: &'a HttpRequest,
-        payload: &'a mut Payload,
-    ) -> LocalBoxFuture<'a, Result<Self, ApiRefusal>>;
+    async fn read(request: &HttpRequest, payload: &mut Payload) -> Result<Self, ApiRefusal>;
 
-    /// Its schema; `None` if there is no body.
-    fn describe(schemas: &mut Schemas) -> Option<Value>;
+    /// The operation with this body, in the document.
+    fn describe(operation: Operation) -> Operation;
 }
 
 impl Body for Nothing {
-    fn read<'a>(
-        _: &'a HttpRequest,
-        _: &'a mut Payload,
-    ) -> LocalBoxFuture<'a, Result<Self, ApiRefusal>> {
-        Box::pin(async { Ok(Self) })
+    async fn read(_: &HttpRequest, _: &mut Payload) -> Result<Self, ApiRefusal> {
+        Ok(Self)
     }
 
-    fn describe(_: &mut Schemas) -> Option<Value> {
-        None
+    fn describe(operation: Operation) -> Operation {
+        operation
     }
 }
 
 impl<T: DeserializeOwned + ToSchema + 'static> Body for T {
-    fn read<'a>(
-        request: &'a HttpRequest,
-        payload: &'a mut Payload,
-    ) -> LocalBoxFuture<'a, Result<Self, ApiRefusal>> {
-        Box::pin(async move {
-            let bytes = collect(request, payload).await?;
-            if !declares_json(request.headers()) {
-                return Err(AdminCode::UnsupportedMediaType.into());
-            }
-            parse(&bytes)
-        })
+    async fn read(request: &HttpRequest, payload: &mut Payload) -> Result<Self, ApiRefusal> {
+        let bytes = collect(request, payload).await?;
+        if !declares_json(request.headers()) {
+            return Err(AdminCode::UnsupportedMediaType.into());
+        }
+        parse(&bytes)
     }
 
-    fn describe(schemas: &mut Schemas) -> Option<Value> {
-        Some(reference::<Self>(schemas))
+    fn describe(operation: Operation) -> Operation {
+        operation.request_body::<Self>()
     }
 }
 

@@ -1,43 +1,19 @@
 //! What every endpoint is made of: who asks, what is read from the request, how it is answered.
 
-pub(crate) mod admin_request;
-pub(crate) mod answer;
-pub(crate) mod body;
-pub(crate) mod operation;
-pub(crate) mod query;
-pub(crate) mod refusal;
+mod admin_request;
+mod answer;
+mod api;
+mod body;
+mod operation;
+mod query;
+mod refusal;
 
-use crate::document::document;
-use dwar_app::operations::Operations;
-use dwar_app::{Management, Toolbox};
-use dwar_wire::{Document, Throttle};
-use std::sync::Arc;
-
-/// What all endpoints share.
-pub struct AdminApi {
-    pub(crate) tools: Toolbox,
-    pub(crate) manage: Management,
-    pub(crate) operations: Arc<dyn Operations>,
-    /// Where browsers reach the dashboard, for the links of invitations.
-    pub(crate) dashboard_url: String,
-    /// Whether the last address in `X-Forwarded-For` is the client's.
-    pub(crate) behind_proxy: bool,
-    pub(crate) throttle: Throttle,
-    /// What describes the API; whoever asks needs no token, so no answer copies it.
-    pub(crate) document: Document,
-}
-
-impl AdminApi {
-    /// The endpoints' way to the use cases; `dashboard_url` is what links of invitations begin with,
-    /// `behind_proxy` whether a proxy of ours says where requests come from.
-    pub fn new(
-        tools: Toolbox,
-        manage: Management,
-        operations: Arc<dyn Operations>,
-        dashboard_url: String,
-        behind_proxy: bool,
-    ) -> Self {
-        let (throttle, document) = (Throttle::default(), Document::json(document()));
-        Self { tools, manage, operations, dashboard_url, behind_proxy, throttle, document }
-    }
-}
+pub(crate) use admin_request::{AdminRequest, ProjectRequest, Scope};
+pub(crate) use answer::{Answered, Csv, Limited, Lines};
+pub use api::AdminApi;
+pub(crate) use body::{Nothing, Parsed, given};
+pub(crate) use dwar_wire::openapi::Operation;
+pub(crate) use operation::{delete, get, patch, post, post_created, put};
+pub(crate) use query::{Paging, instant_of, limit, modes, no_cursor, one_of, place, word};
+pub use refusal::AdminCode;
+pub(crate) use refusal::ApiRefusal;

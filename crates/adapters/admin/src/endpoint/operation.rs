@@ -1,138 +1,151 @@
 use crate::endpoint::admin_request::{AdminRequest, Scope};
-use crate::endpoint::answer::Answer;
+use crate::endpoint::answer::{Answer, Answered};
 use crate::endpoint::body::Body;
 use crate::endpoint::query::Query;
-use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use crate::endpoint::refusal::AdminCode;
 use actix_web::dev::Payload;
 use actix_web::http::{Method, StatusCode};
-use actix_web::{HttpRequest, HttpResponse};
-use dwar_operator::{Command, Need, Role};
-use dwar_wire::openapi::Schemas;
-use futures_util::future::LocalBoxFuture;
-use serde_json::Value;
-use std::rc::Rc;
+use actix_web::{HttpRequest, HttpResponse, web};
+use dwar_operator::{Command, Makes, Need, Role};
+use dwar_wire::openapi::Operation;
+use serde_json::{Value, json};
 
-type Handled = LocalBoxFuture<'static, Result<HttpResponse, ApiRefusal>>;
+/// A function that answers an endpoint. Its parameters are who asks, the query and the body.
+pub(crate) trait Handler<Parameters>: Clone + 'static {
+    /// Answers a request. Whether the token may give the command is checked before query and body are.
+    async fn run(
+        self,
+        command: Command,
+        status: StatusCode,
+        request: HttpRequest,
+        payload: Payload,
+    ) -> Answered<HttpResponse>;
 
-/// An endpoint: how it is described, and what it does.
-pub(crate) struct Operation {
-    pub(crate) head: Head,
-    /// The parameters of its query.
-    pub(crate) query: Vec<Value>,
-    /// The schema of its body, if it takes one.
-    pub(crate) body: Option<Value>,
-    /// The media type of its answer, and the schema.
-    pub(crate) answer: (&'static str, Value),
-    /// What it refuses with beside what follows from its parts.
-    pub(crate) codes: Vec<AdminCode>,
-    /// The schemas that those refer to.
-    pub(crate) schemas: Schemas,
-    pub(crate) run: Rc<dyn Fn(HttpRequest, Payload) -> Handled>,
+    /// The operation with what the function reads.
+    fn describe_request(operation: Operation) -> Operation;
+
+    /// The operation with what the function answers.
+    fn describe_answer(operation: Operation, status: StatusCode) -> Operation;
 }
 
-/// The description of an endpoint besides its types.
-#[derive(Clone)]
-pub(crate) struct Head {
-    pub(crate) method: Method,
-    /// Below `/admin/v1`.
-    pub(crate) path: &'static str,
-    /// What it asks for; its word is the operation id, for generated clients.
-    pub(crate) command: Command,
-    pub(crate) summary: &'static str,
-    /// Of an answer that is not a refusal.
-    pub(crate) status: StatusCode,
-}
-
-fn head(method: Method, path: &'static str, command: Command, summary: &'static str) -> Head {
-    Head { method, path, command, summary, status: StatusCode::OK }
-}
-
-pub(crate) fn get(path: &'static str, command: Command, summary: &'static str) -> Head {
-    head(Method::GET, path, command, summary)
-}
-
-pub(crate) fn post(path: &'static str, command: Command, summary: &'static str) -> Head {
-    head(Method::POST, path, command, summary)
-}
-
-pub(crate) fn put(path: &'static str, command: Command, summary: &'static str) -> Head {
-    head(Method::PUT, path, command, summary)
-}
-
-pub(crate) fn patch(path: &'static str, command: Command, summary: &'static str) -> Head {
-    head(Method::PATCH, path, command, summary)
-}
-
-pub(crate) fn delete(path: &'static str, command: Command, summary: &'static str) -> Head {
-    head(Method::DELETE, path, command, summary)
-}
-
-impl Head {
-    /// It makes something: 201 instead of 200.
-    pub(crate) fn makes(mut self) -> Self {
-        self.status = StatusCode::CREATED;
-        self
+impl<S, Q, B, A, F, R> Handler<(S, Q, B)> for F
+where
+    S: Scope,
+    Q: Query,
+    B: Body,
+    A: Answer,
+    F: Fn(S, Q, B) -> R + Clone + 'static,
+    R: Future<Output = Answered<A>> + 'static,
+{
+    async fn run(
+        self,
+        command: Command,
+        status: StatusCode,
+        request: HttpRequest,
+        mut payload: Payload,
+    ) -> Answered<HttpResponse> {
+        let scope = S::enter(AdminRequest::authenticate(&request).await?, command)?;
+        let query = Q::read(&request)?;
+        let body = B::read(&request, &mut payload).await?;
+        Ok(self(scope, query, body).await?.respond(status))
     }
 
-    /// Whether the token may give the command is checked before query and body are.
-    pub(crate) fn to<S, Q, B, A, F, R>(self, handler: F) -> Operation
-    where
-        S: Scope,
-        Q: Query,
-        B: Body,
-        A: Answer,
-        F: Fn(S, Q, B) -> R + 'static,
-        R: Future<Output = Result<A, ApiRefusal>> + 'static,
-    {
-        let (command, status, handler) = (self.command, self.status, Rc::new(handler));
-        let run = move |request: HttpRequest, mut payload: Payload| -> Handled {
-            let handler = handler.clone();
-            Box::pin(async move {
-                let scope = S::enter(AdminRequest::authenticate(&request).await?, command)?;
-                let query = Q::read(&request)?;
-                let body = B::read(&request, &mut payload).await?;
-                Ok(handler(scope, query, body).await?.respond(status))
-            })
-        };
-        let mut schemas = Schemas::new();
-        Operation {
-            head: self,
-            query: Q::describe(),
-            body: B::describe(&mut schemas),
-            answer: A::describe(&mut schemas),
-            codes: Vec::new(),
-            schemas,
-            run: Rc::new(run),
-        }
+    fn describe_request(operation: Operation) -> Operation {
+        B::describe(Q::describe(operation))
+    }
+
+    fn describe_answer(operation: Operation, status: StatusCode) -> Operation {
+        A::describe(operation, status)
     }
 }
 
-impl Operation {
-    /// What it can refuse with for a rule of its own.
-    pub(crate) fn refuses(mut self, code: AdminCode) -> Self {
-        self.codes.push(code);
-        self
-    }
+pub(crate) fn get<P>(path: &'static str, command: Command, handler: impl Handler<P>) -> Operation {
+    operation(Method::GET, path, command, StatusCode::OK, handler)
+}
 
-    /// Every code that it can answer with.
-    pub(crate) fn all_codes(&self) -> Vec<AdminCode> {
-        use AdminCode::{
-            Forbidden, ForeignOrigin, InternalError, InvalidAdminToken, InvalidField,
-            InvalidRequest, MisdirectedRequest, MissingAdminToken, NotFound, PayloadTooLarge,
-            ServiceUnavailable, TokenRateLimited, UnsupportedMediaType,
-        };
-        let asks = !self.query.is_empty() || self.body.is_some();
-        let follows = [
-            (true, &[MissingAdminToken, InvalidAdminToken, TokenRateLimited][..]),
-            (true, &[ForeignOrigin, MisdirectedRequest, InternalError, ServiceUnavailable]),
-            (may_be_forbidden(self.head.command.needs()), &[Forbidden]),
-            (self.head.path.contains('{'), &[NotFound]),
-            (asks, &[InvalidRequest, InvalidField]),
-            (self.body.is_some(), &[PayloadTooLarge, UnsupportedMediaType]),
-        ];
-        let held = follows.into_iter().filter(|(holds, _)| *holds);
-        held.flat_map(|(_, codes)| codes).chain(&self.codes).copied().collect()
-    }
+pub(crate) fn post<P>(path: &'static str, command: Command, handler: impl Handler<P>) -> Operation {
+    operation(Method::POST, path, command, StatusCode::OK, handler)
+}
+
+/// A `POST` that makes something: 201 instead of 200.
+pub(crate) fn post_created<P>(
+    path: &'static str,
+    command: Command,
+    handler: impl Handler<P>,
+) -> Operation {
+    operation(Method::POST, path, command, StatusCode::CREATED, handler)
+}
+
+pub(crate) fn put<P>(path: &'static str, command: Command, handler: impl Handler<P>) -> Operation {
+    operation(Method::PUT, path, command, StatusCode::OK, handler)
+}
+
+pub(crate) fn patch<P>(
+    path: &'static str,
+    command: Command,
+    handler: impl Handler<P>,
+) -> Operation {
+    operation(Method::PATCH, path, command, StatusCode::OK, handler)
+}
+
+pub(crate) fn delete<P>(
+    path: &'static str,
+    command: Command,
+    handler: impl Handler<P>,
+) -> Operation {
+    operation(Method::DELETE, path, command, StatusCode::OK, handler)
+}
+
+/// An operation whose id, right and description are those of its command.
+fn operation<P, H: Handler<P>>(
+    method: Method,
+    path: &'static str,
+    command: Command,
+    status: StatusCode,
+    handler: H,
+) -> Operation {
+    let route = move |method| {
+        let handler = handler.clone();
+        web::method(method).to(move |request: HttpRequest, payload: web::Payload| {
+            handler.clone().run(command, status, request, payload.into_inner())
+        })
+    };
+    let operation = Operation::new(method, path, command.as_str(), route)
+        .description(needs(command))
+        .extension("x-right", command.needs().to_string())
+        .extension("x-delegation", command.makes() != Makes::Nothing)
+        .parameters(path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).map(part));
+    let operation = H::describe_request(operation);
+    let follows = follows(&operation, command);
+    H::describe_answer(operation.refuses(follows), status)
+}
+
+/// A part of the path.
+fn part(name: &str) -> Value {
+    let schema = match name {
+        "mode" => json!({ "type": "string", "enum": ["live", "test"] }),
+        _ => json!({ "type": "string", "format": "uuid" }),
+    };
+    json!({ "name": name, "in": "path", "required": true, "schema": schema })
+}
+
+/// What an operation can refuse with for what it reads and for its right.
+fn follows(operation: &Operation, command: Command) -> impl Iterator<Item = AdminCode> + use<> {
+    use AdminCode::{
+        Forbidden, ForeignOrigin, InternalError, InvalidAdminToken, InvalidField, InvalidRequest,
+        MisdirectedRequest, MissingAdminToken, NotFound, PayloadTooLarge, ServiceUnavailable,
+        TokenRateLimited, UnsupportedMediaType,
+    };
+    let body = operation.has_request_body();
+    let follows = [
+        (true, &[MissingAdminToken, InvalidAdminToken, TokenRateLimited][..]),
+        (true, &[ForeignOrigin, MisdirectedRequest, InternalError, ServiceUnavailable]),
+        (may_be_forbidden(command.needs()), &[Forbidden]),
+        (operation.reads("path"), &[NotFound]),
+        (body || operation.reads("query"), &[InvalidRequest, InvalidField]),
+        (body, &[PayloadTooLarge, UnsupportedMediaType]),
+    ];
+    follows.into_iter().filter(|(holds, _)| *holds).flat_map(|(_, codes)| codes).copied()
 }
 
 /// Whether there is a token that may not do it although it knows of what it is about.
@@ -141,5 +154,22 @@ fn may_be_forbidden(need: Need) -> bool {
         Need::Any => false,
         Need::Project(permission) => Role::ALL.iter().any(|role| !role.may(permission)),
         _ => true,
+    }
+}
+
+/// For which tokens it is, in words.
+fn needs(command: Command) -> String {
+    let need = command.needs();
+    let whose = match need {
+        Need::Any => "For every token; the answer holds what it may know of.".to_owned(),
+        Need::Team => "For tokens that see the team of a project.".to_owned(),
+        Need::Installation | Need::Own | Need::Machine => {
+            "For tokens of owners of the installation.".to_owned()
+        }
+        Need::Project(_) => format!("For tokens that may {need} in the project."),
+    };
+    match command.makes() {
+        Makes::Nothing => whose,
+        _ => format!("{whose} Only if they may delegate: what this makes works without the token."),
     }
 }

@@ -3,9 +3,9 @@ use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use actix_web::{HttpRequest, web};
 use dwar_app::MOST_LISTED;
 use dwar_kernel::{KeyMode, Timestamp, read_instant};
+use dwar_wire::openapi::Operation;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::str::FromStr;
 use utoipa::IntoParams;
 use utoipa::openapi::Object;
@@ -22,8 +22,8 @@ pub(crate) trait Query: Sized + 'static {
     /// 400 naming what cannot be read.
     fn read(request: &HttpRequest) -> Result<Self, ApiRefusal>;
 
-    /// Its parameters.
-    fn describe() -> Vec<Value>;
+    /// The operation with its parameters, in the document.
+    fn describe(operation: Operation) -> Operation;
 }
 
 impl Query for Nothing {
@@ -31,8 +31,8 @@ impl Query for Nothing {
         Ok(Self)
     }
 
-    fn describe() -> Vec<Value> {
-        Vec::new()
+    fn describe(operation: Operation) -> Operation {
+        operation
     }
 }
 
@@ -47,9 +47,9 @@ impl<T: DeserializeOwned + IntoParams + 'static> Query for T {
         })
     }
 
-    fn describe() -> Vec<Value> {
-        let all = Self::into_params(|| Some(ParameterIn::Query));
-        all.into_iter().filter_map(|one| serde_json::to_value(one).ok()).collect()
+    fn describe(operation: Operation) -> Operation {
+        let all = Self::into_params(|| Some(ParameterIn::Query)).into_iter();
+        operation.parameters(all.filter_map(|one| serde_json::to_value(one).ok()))
     }
 }
 

@@ -1,9 +1,7 @@
-use crate::endpoint::admin_request::{AdminRequest, ProjectRequest};
-use crate::endpoint::answer::{Answered, Lines};
-use crate::endpoint::body::Nothing;
-use crate::endpoint::operation::{Operation, get};
-use crate::endpoint::query::{instant_of, limit, one_of, place};
-use crate::endpoint::refusal::ApiRefusal;
+use crate::endpoint::{
+    AdminRequest, Answered, ApiRefusal, Lines, Nothing, Operation, ProjectRequest, Scope, get,
+    instant_of, limit, one_of, place,
+};
 use crate::views::{AuditLine, Page};
 use actix_web::web::Bytes;
 use dwar_app::ManageError;
@@ -19,21 +17,18 @@ const PAGE: u32 = 500;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get("/audit", Command::ListAudit, "The whole audit log, newest first").to(all),
-        get("/audit/export", Command::ExportAudit, "The whole audit log, an object a line")
-            .to(export_all),
-        get(
-            "/projects/{project}/audit",
-            Command::ListProjectAudit,
-            "What was changed in a project",
-        )
-        .to(of_project),
+        get("/audit", Command::ListAudit, page::<AdminRequest>)
+            .summary("The whole audit log, newest first"),
+        get("/audit/export", Command::ExportAudit, export::<AdminRequest>)
+            .summary("The whole audit log, an object a line"),
+        get("/projects/{project}/audit", Command::ListProjectAudit, page::<ProjectRequest>)
+            .summary("What was changed in a project"),
         get(
             "/projects/{project}/audit/export",
             Command::ExportProjectAudit,
-            "What was changed in a project, an object a line",
+            export::<ProjectRequest>,
         )
-        .to(export_of_project),
+        .summary("What was changed in a project, an object a line"),
     ]
 }
 
@@ -65,40 +60,9 @@ fn actions() -> Object {
     one_of(Action::ALL.map(Action::as_str))
 }
 
-async fn all(call: AdminRequest, query: AuditQuery, _: Nothing) -> Answered<Page<AuditLine>> {
-    page(&call, None, &query).await
-}
-
-async fn of_project(
-    at: ProjectRequest,
-    query: AuditQuery,
-    _: Nothing,
-) -> Answered<Page<AuditLine>> {
-    page(&at, Some(at.project), &query).await
-}
-
-async fn export_all(
-    call: AdminRequest,
-    query: AuditQuery,
-    _: Nothing,
-) -> Answered<Lines<AuditLine>> {
-    export(&call, None, &query).await
-}
-
-async fn export_of_project(
-    at: ProjectRequest,
-    query: AuditQuery,
-    _: Nothing,
-) -> Answered<Lines<AuditLine>> {
-    export(&at, Some(at.project), &query).await
-}
-
-async fn page(
-    call: &AdminRequest,
-    project: Option<ProjectId>,
-    query: &AuditQuery,
-) -> Answered<Page<AuditLine>> {
-    let (filter, after, limit) = (query.filter(project)?, query.after()?, limit(query.limit)?);
+async fn page<S: Scope>(at: S, query: AuditQuery, _: Nothing) -> Answered<Page<AuditLine>> {
+    let (filter, after) = (query.filter(at.project())?, query.after()?);
+    let (limit, call) = (limit(query.limit)?, at.call());
     // One more than is shown tells whether there are more.
     let entries = call.api.manage.audit_log.page(&call.by, filter, after, limit + 1).await?;
     Ok(AuditLine::page(&entries, limit))
@@ -111,14 +75,10 @@ enum Rest {
 }
 
 /// The first page is read before anything is answered, so that a refusal does not become an export.
-async fn export(
-    call: &AdminRequest,
-    project: Option<ProjectId>,
-    query: &AuditQuery,
-) -> Answered<Lines<AuditLine>> {
+async fn export<S: Scope>(at: S, query: AuditQuery, _: Nothing) -> Answered<Lines<AuditLine>> {
     // It has no limit; one that could not be is refused all the same.
-    let (filter, after, _) = (query.filter(project)?, query.after()?, limit(query.limit)?);
-    let (api, by) = (call.api.clone(), call.by.clone());
+    let (filter, after, _) = (query.filter(at.project())?, query.after()?, limit(query.limit)?);
+    let (api, by) = (at.call().api.clone(), at.call().by.clone());
     let first = api.manage.audit_log.page(&by, filter, after, PAGE).await?;
     let start = Some((api, by, Rest::Page(first)));
     Ok(Lines::new(try_unfold(start, move |from| async move {

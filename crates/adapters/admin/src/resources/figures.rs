@@ -1,8 +1,4 @@
-use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::Nothing;
-use crate::endpoint::operation::{Operation, get};
-use crate::endpoint::query::{modes, one_of, word};
+use crate::endpoint::{Answered, Nothing, Operation, ProjectRequest, get, modes, one_of, word};
 use crate::views::{id, instant};
 use dwar_activity::{Counts, Period, Route};
 use dwar_kernel::KeyMode;
@@ -13,12 +9,8 @@ use utoipa::{IntoParams, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get(
-            "/projects/{project}/figures",
-            Command::ShowFigures,
-            "What was sent, delivered, verified and spent, against the period before",
-        )
-        .to(show),
+        get("/projects/{project}/figures", Command::ShowFigures, show)
+            .summary("What was sent, delivered, verified and spent, against the period before"),
     ]
 }
 

@@ -1,9 +1,7 @@
-use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::{Nothing, Parsed};
-use crate::endpoint::operation::{Operation, delete, get, post};
-use crate::endpoint::query::Paging;
-use crate::endpoint::refusal::AdminCode;
+use crate::endpoint::{
+    AdminCode, Answered, Nothing, Operation, Paging, Parsed, ProjectRequest, delete, get, post,
+    post_created,
+};
 use crate::views::{AddedHook, Hook, HookSecret, Page, RemovedHook};
 use dwar_app::NewHook;
 use dwar_kernel::{HookId, KeyMode};
@@ -14,32 +12,18 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get(
-            "/projects/{project}/hooks",
-            Command::ListHooks,
-            "Where other login systems ask for their codes to be delivered, oldest first",
-        )
-        .to(list),
-        post(
-            "/projects/{project}/hooks",
-            Command::AddHook,
-            "A new address for the codes of another login system; its secret is in this one answer",
-        )
-        .makes()
-        .to(add)
-        .refuses(AdminCode::Conflict),
-        post(
-            "/projects/{project}/hooks/{hook}/rotate-secret",
-            Command::RotateHookSecret,
-            "A new secret; the old one is accepted too for a day",
-        )
-        .to(rotate),
-        delete(
-            "/projects/{project}/hooks/{hook}",
-            Command::RemoveHook,
-            "Removes a hook; the very next call to it is refused",
-        )
-        .to(remove),
+        get("/projects/{project}/hooks", Command::ListHooks, list)
+            .summary("Where other login systems ask for their codes to be delivered, oldest first"),
+        post_created("/projects/{project}/hooks", Command::AddHook, add)
+            .summary(
+                "A new address for the codes of another login system; its secret is in this \
+                 one answer",
+            )
+            .refuses([AdminCode::Conflict]),
+        post("/projects/{project}/hooks/{hook}/rotate-secret", Command::RotateHookSecret, rotate)
+            .summary("A new secret; the old one is accepted too for a day"),
+        delete("/projects/{project}/hooks/{hook}", Command::RemoveHook, remove)
+            .summary("Removes a hook; the very next call to it is refused"),
     ]
 }
 

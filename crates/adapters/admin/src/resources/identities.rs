@@ -1,7 +1,4 @@
-use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::{Nothing, Parsed};
-use crate::endpoint::operation::{Operation, delete, get, post};
+use crate::endpoint::{Answered, Nothing, Operation, Parsed, ProjectRequest, delete, get, post};
 use crate::views::{id, instant};
 use dwar_app::FoundIdentity;
 use dwar_kernel::{KeyMode, Phone};
@@ -12,24 +9,12 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get(
-            "/projects/{project}/identities/{mode}/{identity}",
-            Command::ShowIdentity,
-            "An identity, its number masked",
-        )
-        .to(show),
-        post(
-            "/projects/{project}/identities/{mode}/find",
-            Command::FindIdentity,
-            "The identity behind a phone number",
-        )
-        .to(find),
-        delete(
-            "/projects/{project}/identities/{mode}/{identity}",
-            Command::EraseIdentity,
-            "Erases every trace of an identity, and ends its sessions",
-        )
-        .to(erase),
+        get("/projects/{project}/identities/{mode}/{identity}", Command::ShowIdentity, show)
+            .summary("An identity, its number masked"),
+        post("/projects/{project}/identities/{mode}/find", Command::FindIdentity, find)
+            .summary("The identity behind a phone number"),
+        delete("/projects/{project}/identities/{mode}/{identity}", Command::EraseIdentity, erase)
+            .summary("Erases every trace of an identity, and ends its sessions"),
     ]
 }
 

@@ -1,8 +1,6 @@
-use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::Nothing;
-use crate::endpoint::operation::{Operation, delete, get};
-use crate::endpoint::query::{Paging, limit, place};
+use crate::endpoint::{
+    Answered, Nothing, Operation, Paging, ProjectRequest, delete, get, limit, place,
+};
 use crate::views::{Page, id, instant};
 use dwar_kernel::{IdentityId, ProjectMode, SessionId, Timestamp};
 use dwar_operator::Command;
@@ -15,21 +13,21 @@ pub(crate) fn operations() -> Vec<Operation> {
         get(
             "/projects/{project}/identities/{mode}/{identity}/sessions",
             Command::ListSessions,
-            "The sessions of an identity, newest first, those that ended too",
+            list,
         )
-        .to(list),
+        .summary("The sessions of an identity, newest first, those that ended too"),
         delete(
             "/projects/{project}/identities/{mode}/{identity}/sessions",
             Command::EndSessions,
-            "Ends every session of an identity immediately",
+            end_all,
         )
-        .to(end_all),
+        .summary("Ends every session of an identity immediately"),
         delete(
             "/projects/{project}/identities/{mode}/{identity}/sessions/{session}",
             Command::EndSession,
-            "Ends one session immediately",
+            end_one,
         )
-        .to(end_one),
+        .summary("Ends one session immediately"),
     ]
 }
 

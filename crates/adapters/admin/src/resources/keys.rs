@@ -1,9 +1,6 @@
-use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::{Nothing, Parsed};
-use crate::endpoint::operation::{Operation, get, post};
-use crate::endpoint::query::Paging;
-use crate::endpoint::refusal::AdminCode;
+use crate::endpoint::{
+    AdminCode, Answered, Nothing, Operation, Paging, Parsed, ProjectRequest, get, post_created,
+};
 use crate::views::{Key, NewKey, Page};
 use dwar_kernel::{ApiKeyId, KeyMode};
 use dwar_operator::Command;
@@ -12,15 +9,15 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get("/projects/{project}/keys", Command::ListKeys, "The present keys, live first").to(list),
-        post(
+        get("/projects/{project}/keys", Command::ListKeys, list)
+            .summary("The present keys, live first"),
+        post_created(
             "/projects/{project}/keys/{mode}/regenerate",
             Command::RegenerateKey,
-            "A new key in the place of the present one, which ends at once",
+            regenerate,
         )
-        .makes()
-        .to(regenerate)
-        .refuses(AdminCode::Conflict),
+        .summary("A new key in the place of the present one, which ends at once")
+        .refuses([AdminCode::Conflict]),
     ]
 }
 

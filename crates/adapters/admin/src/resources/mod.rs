@@ -18,11 +18,11 @@ mod wallet_ledger;
 mod webhook_calls;
 mod webhooks;
 
-use crate::endpoint::operation::Operation;
+use dwar_wire::openapi::Operation;
 
-/// Every endpoint, by resource.
-pub(crate) fn all() -> Vec<(&'static str, Vec<Operation>)> {
-    vec![
+/// Every endpoint.
+pub(crate) fn all() -> Vec<Operation> {
+    let of = [
         ("projects", projects::operations()),
         ("figures", figures::operations()),
         ("requests", requests::operations()),
@@ -39,5 +39,9 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<Operation>)> {
         ("audit", audit::operations()),
         ("signing keys", signing_keys::operations()),
         ("operations", operations::operations()),
-    ]
+    ];
+    let tagged = |(tag, all): (&'static str, Vec<Operation>)| {
+        all.into_iter().map(move |operation| operation.tag(tag))
+    };
+    of.into_iter().flat_map(tagged).collect()
 }

@@ -1,7 +1,4 @@
-use crate::endpoint::admin_request::AdminRequest;
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::Nothing;
-use crate::endpoint::operation::{Operation, get};
+use crate::endpoint::{AdminRequest, Answered, Nothing, Operation, get};
 use crate::views::{id, instant};
 use dwar_app::operations::{Check, Health, Loop, Process, Provider, Snapshot};
 use dwar_installation::{Backlog, COUNTED, Instance, Queues};
@@ -12,12 +9,8 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get(
-            "/operations",
-            Command::ShowOperations,
-            "How the installation is doing: checks, instances, queues, providers, loops",
-        )
-        .to(show),
+        get("/operations", Command::ShowOperations, show)
+            .summary("How the installation is doing: checks, instances, queues, providers, loops"),
     ]
 }
 

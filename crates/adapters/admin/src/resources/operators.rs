@@ -1,9 +1,7 @@
-use crate::endpoint::admin_request::AdminRequest;
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::Nothing;
-use crate::endpoint::operation::{Operation, delete, get, post, put};
-use crate::endpoint::query::Paging;
-use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use crate::endpoint::{
+    AdminCode, AdminRequest, Answered, ApiRefusal, Nothing, Operation, Paging, delete, get,
+    post_created, put,
+};
 use crate::views::{self, InvitedOperator, Page, RemovedOperator};
 use dwar_kernel::{OperatorId, ProjectId};
 use dwar_operator::{Access, Command, Operator};
@@ -12,36 +10,20 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get("/operators", Command::ListOperators, "Those whom the token may see, oldest first")
-            .to(list),
-        post(
-            "/operators",
-            Command::InviteOperator,
-            "Somebody new; the link by which they choose a password is in this one answer",
-        )
-        .makes()
-        .to(invite)
-        .refuses(AdminCode::Conflict),
-        post(
-            "/operators/{operator}/invitation",
-            Command::RenewInvitation,
-            "Another link for somebody who has not signed in yet; the one before stops working",
-        )
-        .makes()
-        .to(renew)
-        .refuses(AdminCode::Conflict),
-        put(
-            "/operators/{operator}/access",
-            Command::ChangeOperator,
-            "What somebody may do; applies immediately",
-        )
-        .to(change),
-        delete(
-            "/operators/{operator}",
-            Command::RemoveOperator,
-            "Removes somebody, and ends their sessions",
-        )
-        .to(remove),
+        get("/operators", Command::ListOperators, list)
+            .summary("Those whom the token may see, oldest first"),
+        post_created("/operators", Command::InviteOperator, invite)
+            .summary("Somebody new; the link by which they choose a password is in this one answer")
+            .refuses([AdminCode::Conflict]),
+        post_created("/operators/{operator}/invitation", Command::RenewInvitation, renew)
+            .summary(
+                "Another link for somebody who has not signed in yet; the one before stops working",
+            )
+            .refuses([AdminCode::Conflict]),
+        put("/operators/{operator}/access", Command::ChangeOperator, change)
+            .summary("What somebody may do; applies immediately"),
+        delete("/operators/{operator}", Command::RemoveOperator, remove)
+            .summary("Removes somebody, and ends their sessions"),
     ]
 }
 

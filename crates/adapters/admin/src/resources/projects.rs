@@ -1,10 +1,8 @@
 use super::wallet::amount;
-use crate::endpoint::admin_request::{AdminRequest, ProjectRequest};
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::{Nothing, Parsed, given};
-use crate::endpoint::operation::{Operation, get, patch, post};
-use crate::endpoint::query::Paging;
-use crate::endpoint::refusal::ApiRefusal;
+use crate::endpoint::{
+    AdminRequest, Answered, ApiRefusal, Nothing, Operation, Paging, Parsed, ProjectRequest, get,
+    given, patch, post, post_created,
+};
 use crate::views::{CreatedProject, Page, ProjectSettings, ProjectSummary, UnlockedPhone};
 use dwar_kernel::{FixedClaims, Phone};
 use dwar_operator::Command;
@@ -17,42 +15,22 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get(
-            "/projects",
-            Command::ListProjects,
-            "The projects that the token may know of, oldest first",
-        )
-        .to(list),
-        post("/projects", Command::CreateProject, "A new project; its keys are in this one answer")
-            .makes()
-            .to(create),
-        get("/projects/{project}", Command::ShowProject, "A project with its settings").to(show),
-        patch("/projects/{project}", Command::ChangeProject, "Changes the settings that are given")
-            .to(change),
-        patch(
-            "/projects/{project}/prices",
-            Command::ChangePrices,
-            "Changes what codes cost, and which balance is low",
-        )
-        .to(reprice),
-        post(
-            "/projects/{project}/archive",
-            Command::ArchiveProject,
-            "Archives a project: its API keys are refused immediately",
-        )
-        .to(archive),
-        post(
-            "/projects/{project}/restore",
-            Command::RestoreProject,
-            "Restores a project: its API keys are accepted again",
-        )
-        .to(restore),
-        post(
-            "/projects/{project}/unlock",
-            Command::UnlockPhone,
-            "Forgets the wrong codes of a phone, for the very next send in live mode",
-        )
-        .to(unlock),
+        get("/projects", Command::ListProjects, list)
+            .summary("The projects that the token may know of, oldest first"),
+        post_created("/projects", Command::CreateProject, create)
+            .summary("A new project; its keys are in this one answer"),
+        get("/projects/{project}", Command::ShowProject, show)
+            .summary("A project with its settings"),
+        patch("/projects/{project}", Command::ChangeProject, change)
+            .summary("Changes the settings that are given"),
+        patch("/projects/{project}/prices", Command::ChangePrices, reprice)
+            .summary("Changes what codes cost, and which balance is low"),
+        post("/projects/{project}/archive", Command::ArchiveProject, archive)
+            .summary("Archives a project: its API keys are refused immediately"),
+        post("/projects/{project}/restore", Command::RestoreProject, restore)
+            .summary("Restores a project: its API keys are accepted again"),
+        post("/projects/{project}/unlock", Command::UnlockPhone, unlock)
+            .summary("Forgets the wrong codes of a phone, for the very next send in live mode"),
     ]
 }
 

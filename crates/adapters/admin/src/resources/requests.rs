@@ -1,10 +1,8 @@
 use super::story::{PhoneStory, story};
-use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::{Answered, Limited};
-use crate::endpoint::body::{Nothing, Parsed};
-use crate::endpoint::operation::{Operation, get, post};
-use crate::endpoint::query::{modes, no_cursor, one_of, word};
-use crate::endpoint::refusal::AdminCode;
+use crate::endpoint::{
+    Answered, Limited, Nothing, Operation, Parsed, ProjectRequest, get, modes, no_cursor, one_of,
+    post, word,
+};
 use crate::views::{id, instant};
 use dwar_app::explain;
 use dwar_app::{RequestFilter, RequestLine};
@@ -18,37 +16,16 @@ use utoipa::{IntoParams, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get(
-            "/projects/{project}/requests",
-            Command::ListRequests,
-            "Codes that were asked for, newest first, numbers masked",
-        )
-        .to(list),
-        get(
-            "/projects/{project}/requests/refused",
-            Command::ListRefusedRequests,
-            "What was refused in the last hour, by mode and reason",
-        )
-        .to(refused),
-        post(
-            "/projects/{project}/requests/search",
-            Command::SearchRequests,
-            "Why codes did or did not arrive at a number, which is masked in the answer",
-        )
-        .to(search)
-        .refuses(AdminCode::SearchRateLimited),
-        get(
-            "/projects/{project}/requests/{request}",
-            Command::ShowRequest,
-            "The same for the number of one request",
-        )
-        .to(show),
-        post(
-            "/projects/{project}/requests/{request}/unmask",
-            Command::UnmaskRequest,
-            "The number of a request; that it was looked at is in the audit log",
-        )
-        .to(unmask),
+        get("/projects/{project}/requests", Command::ListRequests, list)
+            .summary("Codes that were asked for, newest first, numbers masked"),
+        get("/projects/{project}/requests/refused", Command::ListRefusedRequests, refused)
+            .summary("What was refused in the last hour, by mode and reason"),
+        post("/projects/{project}/requests/search", Command::SearchRequests, search)
+            .summary("Why codes did or did not arrive at a number, which is masked in the answer"),
+        get("/projects/{project}/requests/{request}", Command::ShowRequest, show)
+            .summary("The same for the number of one request"),
+        post("/projects/{project}/requests/{request}/unmask", Command::UnmaskRequest, unmask)
+            .summary("The number of a request; that it was looked at is in the audit log"),
     ]
 }
 

@@ -1,27 +1,16 @@
-use crate::endpoint::admin_request::AdminRequest;
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::Nothing;
-use crate::endpoint::operation::{Operation, get, post};
-use crate::endpoint::query::Paging;
+use crate::endpoint::{AdminRequest, Answered, Nothing, Operation, Paging, get, post_created};
 use crate::views::{Page, SigningKey};
 use dwar_operator::Command;
 use dwar_session::KeyState;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get(
-            "/signing-keys",
-            Command::ListSigningKeys,
+        get("/signing-keys", Command::ListSigningKeys, list).summary(
             "The keys that sign, will sign or did sign tokens that still count, oldest first",
-        )
-        .to(list),
-        post(
-            "/signing-keys/rotate",
-            Command::RotateSigningKey,
+        ),
+        post_created("/signing-keys/rotate", Command::RotateSigningKey, rotate).summary(
             "Publishes a new key now; it takes over when verifiers have had time to see it",
-        )
-        .makes()
-        .to(rotate),
+        ),
     ]
 }
 

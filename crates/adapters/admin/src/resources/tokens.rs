@@ -1,8 +1,6 @@
-use crate::endpoint::admin_request::AdminRequest;
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::Nothing;
-use crate::endpoint::operation::{Operation, delete, get, post};
-use crate::endpoint::query::Paging;
+use crate::endpoint::{
+    AdminRequest, Answered, Nothing, Operation, Paging, delete, get, post_created,
+};
 use crate::views::{Access, MadeToken, Page, RevokedToken, Token};
 use dwar_app::NewAdminToken;
 use dwar_kernel::AdminTokenId;
@@ -13,15 +11,12 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get("/tokens", Command::ListTokens, "Every token of this API, oldest first").to(list),
-        post(
-            "/tokens",
-            Command::MakeToken,
+        get("/tokens", Command::ListTokens, list).summary("Every token of this API, oldest first"),
+        post_created("/tokens", Command::MakeToken, make).summary(
             "A new token, which ends no later than the one that makes it; shown in this one answer",
-        )
-        .makes()
-        .to(make),
-        delete("/tokens/{token}", Command::RevokeToken, "Revokes a token immediately").to(revoke),
+        ),
+        delete("/tokens/{token}", Command::RevokeToken, revoke)
+            .summary("Revokes a token immediately"),
     ]
 }
 

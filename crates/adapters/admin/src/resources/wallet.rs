@@ -1,8 +1,7 @@
-use crate::endpoint::admin_request::{AdminRequest, ProjectRequest};
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::{Nothing, Parsed};
-use crate::endpoint::operation::{Operation, get, post};
-use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use crate::endpoint::{
+    AdminCode, AdminRequest, Answered, ApiRefusal, Nothing, Operation, Parsed, ProjectRequest, get,
+    post,
+};
 use crate::views::{MovedWallet, Wallet, WalletProof};
 use dwar_kernel::OtpId;
 use dwar_operator::Command;
@@ -12,30 +11,19 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get("/projects/{project}/wallet", Command::ShowWallet, "The wallet as it stands").to(show),
-        post(
-            "/projects/{project}/wallet/credits",
-            Command::CreditWallet,
-            "Pays in, once per reference",
-        )
-        .to(credit)
-        .refuses(AdminCode::Conflict),
-        post(
-            "/projects/{project}/wallet/refunds",
-            Command::RefundSend,
-            "Gives back what was charged for a send, once",
-        )
-        .to(refund)
-        .refuses(AdminCode::Conflict),
-        post(
-            "/projects/{project}/wallet/adjustments",
-            Command::AdjustWallet,
-            "Corrects the balance, once per reference",
-        )
-        .to(adjust)
-        .refuses(AdminCode::Conflict),
-        post("/wallets/proof", Command::ProveWallets, "Recomputes every wallet from its ledger")
-            .to(prove),
+        get("/projects/{project}/wallet", Command::ShowWallet, show)
+            .summary("The wallet as it stands"),
+        post("/projects/{project}/wallet/credits", Command::CreditWallet, credit)
+            .summary("Pays in, once per reference")
+            .refuses([AdminCode::Conflict]),
+        post("/projects/{project}/wallet/refunds", Command::RefundSend, refund)
+            .summary("Gives back what was charged for a send, once")
+            .refuses([AdminCode::Conflict]),
+        post("/projects/{project}/wallet/adjustments", Command::AdjustWallet, adjust)
+            .summary("Corrects the balance, once per reference")
+            .refuses([AdminCode::Conflict]),
+        post("/wallets/proof", Command::ProveWallets, prove)
+            .summary("Recomputes every wallet from its ledger"),
     ]
 }
 

@@ -1,10 +1,8 @@
 use super::wallet::reference;
-use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::{Answered, Csv};
-use crate::endpoint::body::Nothing;
-use crate::endpoint::operation::{Operation, get, post};
-use crate::endpoint::query::{instant_of, limit, one_of, place, word};
-use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use crate::endpoint::{
+    AdminCode, Answered, ApiRefusal, Csv, Nothing, Operation, ProjectRequest, get, instant_of,
+    limit, one_of, place, post, word,
+};
 use crate::views::{BegunProof, LedgerProofs, Page, WalletEntry};
 use dwar_app::Scope;
 use dwar_operator::Command;
@@ -16,31 +14,15 @@ use utoipa::{IntoParams, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get(
-            "/projects/{project}/wallet/entries",
-            Command::ListWalletEntries,
-            "The movements that are asked for, newest first",
-        )
-        .to(entries),
-        get(
-            "/projects/{project}/wallet/statement.csv",
-            Command::DownloadStatement,
-            "The same as CSV, however many",
-        )
-        .to(download),
-        get(
-            "/projects/{project}/wallet/proof",
-            Command::ShowWalletProof,
-            "The last proof that the ledger sums, and the one that is being made",
-        )
-        .to(proof),
-        post(
-            "/projects/{project}/wallet/proof",
-            Command::BeginWalletProof,
-            "Begins a proof, unless one is being made",
-        )
-        .to(begin)
-        .refuses(AdminCode::Conflict),
+        get("/projects/{project}/wallet/entries", Command::ListWalletEntries, entries)
+            .summary("The movements that are asked for, newest first"),
+        get("/projects/{project}/wallet/statement.csv", Command::DownloadStatement, download)
+            .summary("The same as CSV, however many"),
+        get("/projects/{project}/wallet/proof", Command::ShowWalletProof, proof)
+            .summary("The last proof that the ledger sums, and the one that is being made"),
+        post("/projects/{project}/wallet/proof", Command::BeginWalletProof, begin)
+            .summary("Begins a proof, unless one is being made")
+            .refuses([AdminCode::Conflict]),
     ]
 }
 

@@ -1,9 +1,6 @@
-use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::{Nothing, Parsed};
-use crate::endpoint::operation::{Operation, get, post};
-use crate::endpoint::query::{limit, no_cursor};
-use crate::endpoint::refusal::AdminCode;
+use crate::endpoint::{
+    AdminCode, Answered, Nothing, Operation, Parsed, ProjectRequest, get, limit, no_cursor, post,
+};
 use crate::views::{LoggedWebhookCall, Page, ResentEvent, WebhookCall};
 use dwar_event::{CallFilter, EventId};
 use dwar_kernel::{CallId, EndpointId};
@@ -13,26 +10,14 @@ use utoipa::{IntoParams, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get(
-            "/projects/{project}/webhooks/{webhook}/calls",
-            Command::ListWebhookCalls,
-            "What an address was told, newest first",
-        )
-        .to(list),
-        post(
-            "/projects/{project}/webhooks/{webhook}/test",
-            Command::TestWebhook,
-            "Calls an address once, now, and says what came of it",
-        )
-        .to(test)
-        .refuses(AdminCode::Conflict),
-        post(
-            "/projects/{project}/webhooks/{webhook}/resend",
-            Command::ResendEvent,
-            "Sends an event again to an address that was called with it",
-        )
-        .to(resend)
-        .refuses(AdminCode::Conflict),
+        get("/projects/{project}/webhooks/{webhook}/calls", Command::ListWebhookCalls, list)
+            .summary("What an address was told, newest first"),
+        post("/projects/{project}/webhooks/{webhook}/test", Command::TestWebhook, test)
+            .summary("Calls an address once, now, and says what came of it")
+            .refuses([AdminCode::Conflict]),
+        post("/projects/{project}/webhooks/{webhook}/resend", Command::ResendEvent, resend)
+            .summary("Sends an event again to an address that was called with it")
+            .refuses([AdminCode::Conflict]),
     ]
 }
 

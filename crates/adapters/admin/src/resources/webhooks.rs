@@ -1,9 +1,7 @@
-use crate::endpoint::admin_request::ProjectRequest;
-use crate::endpoint::answer::Answered;
-use crate::endpoint::body::Nothing;
-use crate::endpoint::operation::{Operation, delete, get, post};
-use crate::endpoint::query::Paging;
-use crate::endpoint::refusal::AdminCode;
+use crate::endpoint::{
+    AdminCode, Answered, Nothing, Operation, Paging, ProjectRequest, delete, get, post,
+    post_created,
+};
 use crate::views::{AddedWebhook, EnabledWebhook, Page, RemovedWebhook, Webhook, WebhookSecret};
 use dwar_kernel::EndpointId;
 use dwar_operator::Command;
@@ -12,34 +10,21 @@ use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        get("/projects/{project}/webhooks", Command::ListWebhooks, "Where events go, oldest first")
-            .to(list),
-        post(
-            "/projects/{project}/webhooks",
-            Command::AddWebhook,
-            "A new address for events; its secret is in this one answer",
-        )
-        .makes()
-        .to(add)
-        .refuses(AdminCode::Conflict),
+        get("/projects/{project}/webhooks", Command::ListWebhooks, list)
+            .summary("Where events go, oldest first"),
+        post_created("/projects/{project}/webhooks", Command::AddWebhook, add)
+            .summary("A new address for events; its secret is in this one answer")
+            .refuses([AdminCode::Conflict]),
         post(
             "/projects/{project}/webhooks/{webhook}/rotate-secret",
             Command::RotateWebhookSecret,
-            "A new secret; the old one signs along for a day",
+            rotate,
         )
-        .to(rotate),
-        post(
-            "/projects/{project}/webhooks/{webhook}/enable",
-            Command::EnableWebhook,
-            "Enables an endpoint that was disabled for failing",
-        )
-        .to(enable),
-        delete(
-            "/projects/{project}/webhooks/{webhook}",
-            Command::RemoveWebhook,
-            "Removes an address, and what it has not been told yet",
-        )
-        .to(remove),
+        .summary("A new secret; the old one signs along for a day"),
+        post("/projects/{project}/webhooks/{webhook}/enable", Command::EnableWebhook, enable)
+            .summary("Enables an endpoint that was disabled for failing"),
+        delete("/projects/{project}/webhooks/{webhook}", Command::RemoveWebhook, remove)
+            .summary("Removes an address, and what it has not been told yet"),
     ]
 }
 

@@ -1,4 +1,5 @@
-use super::{Page, id, instant};
+use super::page::Page;
+use super::text::{id, instant};
 use dwar_operator::AuditEntry;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-use super::{id, instant};
+use super::text::{id, instant};
 use dwar_kernel::{HookId, WebhookSecret};
 use dwar_project::Hook as Kept;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-use super::{id, instant};
+use super::text::{id, instant};
 use dwar_kernel::ProjectMode;
 use dwar_project::{ApiKey, KeyRecord};
 use serde::Serialize;

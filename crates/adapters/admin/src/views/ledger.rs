@@ -1,4 +1,5 @@
-use super::{Page, id, instant};
+use super::page::Page;
+use super::text::{id, instant};
 use dwar_app::Proven;
 use dwar_wallet::{ProofRun, ProofStart, StatementLine};
 use serde::Serialize;

@@ -8,6 +8,7 @@ mod operator;
 mod page;
 mod project;
 mod signing_key;
+mod text;
 mod token;
 mod wallet;
 mod webhook;
@@ -21,21 +22,9 @@ pub use operator::{Access, InvitedOperator, Operator, RemovedOperator};
 pub use page::Page;
 pub use project::{CreatedProject, ProjectSettings, ProjectSummary, UnlockedPhone};
 pub use signing_key::SigningKey;
+pub(crate) use text::id;
+pub use text::instant;
 pub use token::{MadeToken, RevokedToken, Token};
 pub use wallet::{MovedWallet, Wallet, WalletProof};
 pub use webhook::{AddedWebhook, EnabledWebhook, RemovedWebhook, Webhook, WebhookSecret};
 pub use webhook_call::{LoggedWebhookCall, ResentEvent, WebhookCall};
-
-use chrono::SecondsFormat;
-use dwar_kernel::Timestamp;
-use std::fmt::Display;
-
-/// An id as text.
-pub(crate) fn id(id: impl Display) -> String {
-    id.to_string()
-}
-
-/// An instant as the public API writes it: RFC 3339, UTC.
-pub fn instant(at: Timestamp) -> String {
-    at.to_rfc3339_opts(SecondsFormat::AutoSi, true)
-}

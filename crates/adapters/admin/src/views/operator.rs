@@ -1,4 +1,4 @@
-use super::{id, instant};
+use super::text::{id, instant};
 use dwar_app::Invited;
 use dwar_kernel::OperatorId;
 use dwar_operator::By;

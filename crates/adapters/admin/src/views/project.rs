@@ -1,4 +1,4 @@
-use super::{id, instant};
+use super::text::{id, instant};
 use dwar_app::{Unlocked, sms_preview};
 use dwar_kernel::{Phone, ProjectId};
 use dwar_otp::SendPace;

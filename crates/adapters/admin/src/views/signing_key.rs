@@ -1,4 +1,4 @@
-use super::{id, instant};
+use super::text::{id, instant};
 use dwar_session::KeyState;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,4 +1,5 @@
-use super::{Access, id, instant};
+use super::operator::Access;
+use super::text::{id, instant};
 use dwar_kernel::AdminTokenId;
 use dwar_operator::{AdminSecret, AdminToken, By};
 use serde::Serialize;

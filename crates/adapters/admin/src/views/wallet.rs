@@ -1,4 +1,4 @@
-use super::id;
+use super::text::id;
 use dwar_kernel::ProjectId;
 use dwar_wallet::{Audit, Balance, Paise};
 use serde::Serialize;

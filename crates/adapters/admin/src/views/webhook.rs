@@ -1,4 +1,4 @@
-use super::{id, instant};
+use super::text::{id, instant};
 use dwar_event::Endpoint;
 use dwar_kernel::EndpointId;
 use serde::Serialize;

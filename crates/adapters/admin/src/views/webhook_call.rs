@@ -1,4 +1,5 @@
-use super::{Page, id, instant};
+use super::page::Page;
+use super::text::{id, instant};
 use dwar_event::{EndpointCall, EventId, LoggedCall};
 use dwar_kernel::EndpointId;
 use serde::Serialize;

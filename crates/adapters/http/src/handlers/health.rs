@@ -1,21 +1,21 @@
 use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
 use crate::json::response::{Alive, Ready};
-use crate::operation::{Operation, get};
+use crate::operation::get;
+use dwar_wire::openapi::Operation;
 use std::time::Duration;
 use tokio::time::timeout;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/healthz", "getHealth", alive)
-            .says("Check that the process lives", "Asks no store.")
-            .gives::<Alive>("It lives."),
+            .summary("Check that the process lives")
+            .description("Asks no store.")
+            .response::<Alive>("It lives."),
         get("/readyz", "getReadiness", ready)
-            .says(
-                "Check that requests can be answered",
-                "Proves that a write works, at most once a second for all who ask.",
-            )
-            .gives::<Ready<'_>>("They can.")
+            .summary("Check that requests can be answered")
+            .description("Proves that a write works, at most once a second for all who ask.")
+            .response::<Ready<'_>>("They can.")
             .refuses([ErrorCode::ServiceUnavailable]),
     ]
 }

@@ -2,7 +2,8 @@ use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
 use crate::json::response::{DeletedIdentity, Identity};
 use crate::json::schema;
-use crate::operation::{Operation, delete, get};
+use crate::operation::{delete, get};
+use dwar_wire::openapi::Operation;
 use std::sync::Arc;
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -10,22 +11,25 @@ pub(crate) fn operations() -> Vec<Operation> {
         IdentityDeleteDisabled, IdentityLookupDisabled, IdentityNotFound, InvalidPhone,
     };
     let by_phone = get("/v1/identity", "findIdentity", by_phone)
-        .says("Find an identity by phone", "Off until the project switches look-up on.")
-        .reads("query", "phone", "The whole number.", schema::given_phone())
-        .gives::<Identity>("The identity.")
+        .summary("Find an identity by phone")
+        .description("Off until the project switches look-up on.")
+        .parameter("query", "phone", "The whole number.", schema::given_phone())
+        .response::<Identity>("The identity.")
         .refuses([InvalidPhone, IdentityLookupDisabled, IdentityNotFound]);
     let by_id = get("/v1/identity/{id}", "getIdentity", by_id)
-        .says("Get an identity", "Off until the project switches look-up on.")
-        .reads("path", "id", "The `identity_id` of a session.", schema::id())
-        .gives::<Identity>("The identity.")
+        .summary("Get an identity")
+        .description("Off until the project switches look-up on.")
+        .parameter("path", "id", "The `identity_id` of a session.", schema::id())
+        .response::<Identity>("The identity.")
         .refuses([IdentityLookupDisabled, IdentityNotFound]);
     let erase = delete("/v1/identity/{id}", "deleteIdentity", erase)
-        .says(
-            "Delete an identity",
-            "Ends its sessions and removes the phone for good. Off until the project switches deletion on.",
+        .summary("Delete an identity")
+        .description(
+            "Ends its sessions and removes the phone for good. Off until the project switches deletion \
+             on.",
         )
-        .reads("path", "id", "The `identity_id` of a session.", schema::id())
-        .gives::<DeletedIdentity>("It is gone.")
+        .parameter("path", "id", "The `identity_id` of a session.", schema::id())
+        .response::<DeletedIdentity>("It is gone.")
         .refuses([IdentityDeleteDisabled, IdentityNotFound]);
     vec![by_phone, by_id, erase]
 }

@@ -4,23 +4,24 @@ use crate::call::{Answer, ApiCall, JSON};
 use crate::error::ApiError;
 use crate::json::response::{IssuerMetadata, PublicKeys};
 use crate::json::schema;
-use crate::operation::{Operation, get};
+use crate::operation::get;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CACHE_CONTROL;
 use dwar_app::PublishedIssuer;
 use dwar_kernel::ProjectId;
+use dwar_wire::openapi::Operation;
 
 pub(crate) fn operations() -> Vec<Operation> {
     let of_issuer = |path, id, title| {
         get(path, id, metadata)
-            .says(
-                title,
-                "For verifiers that find keys by the issuer of a token. A project whose live tokens name the \
-                 installation has none.",
+            .summary(title)
+            .description(
+                "For verifiers that find keys by the issuer of a token. A project whose live tokens name \
+                 the installation has none.",
             )
-            .reads("path", "project", "Whose tokens they are.", schema::id())
-            .gives::<IssuerMetadata>("What there is to know.")
+            .parameter("path", "project", "Whose tokens they are.", schema::id())
+            .response::<IssuerMetadata>("What there is to know.")
             .refuses(REFUSES)
     };
     vec![
@@ -40,16 +41,14 @@ pub(crate) fn operations() -> Vec<Operation> {
             "The same where RFC 8414 has it, between host and path",
         ),
         get("/p/{project}/.well-known/jwks.json", "getIssuerKeys", keys)
-            .says(
-                "Get the public keys of a project's issuer",
-                "They are those of the installation.",
-            )
-            .reads("path", "project", "Whose tokens they are.", schema::id())
-            .reads("header", "If-None-Match", "The `ETag` of an answer.", schema::any_text())
-            .gives::<PublicKeys>("The set.")
-            .gives_nothing(StatusCode::NOT_MODIFIED, "It is still that version.")
+            .summary("Get the public keys of a project's issuer")
+            .description("They are those of the installation.")
+            .parameter("path", "project", "Whose tokens they are.", schema::id())
+            .parameter("header", "If-None-Match", "The `ETag` of an answer.", schema::any_text())
+            .response::<PublicKeys>("The set.")
+            .empty_response(StatusCode::NOT_MODIFIED, "It is still that version.")
             .refuses(REFUSES)
-            .tells("ETag", [StatusCode::OK, StatusCode::NOT_MODIFIED]),
+            .header("ETag", [StatusCode::OK, StatusCode::NOT_MODIFIED]),
     ]
 }
 

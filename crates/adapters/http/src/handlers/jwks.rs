@@ -2,27 +2,28 @@ use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, JSON};
 use crate::json::response::PublicKeys;
 use crate::json::schema;
-use crate::operation::{Operation, get};
+use crate::operation::get;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header;
 use dwar_session::JwkSet;
 use dwar_wire::is_known;
+use dwar_wire::openapi::Operation;
 
 pub(crate) fn operations() -> Vec<Operation> {
     let of_a_set = [StatusCode::OK, StatusCode::NOT_MODIFIED];
     vec![
         get("/.well-known/jwks.json", "getPublicKeys", publish)
-            .says(
-                "Get the public keys",
+            .summary("Get the public keys")
+            .description(
                 "With these, access tokens can be verified without a request; whether the session has \
                  ended, only `validateSession` tells.",
             )
-            .reads("header", "If-None-Match", "The `ETag` of an answer.", schema::any_text())
-            .gives::<PublicKeys>("The set.")
-            .gives_nothing(StatusCode::NOT_MODIFIED, "It is still that version.")
+            .parameter("header", "If-None-Match", "The `ETag` of an answer.", schema::any_text())
+            .response::<PublicKeys>("The set.")
+            .empty_response(StatusCode::NOT_MODIFIED, "It is still that version.")
             .refuses([ErrorCode::InternalError, ErrorCode::ServiceUnavailable])
-            .tells("ETag", of_a_set),
+            .header("ETag", of_a_set),
     ]
 }
 

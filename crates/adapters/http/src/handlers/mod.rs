@@ -10,7 +10,8 @@ pub(crate) mod sandbox;
 pub(crate) mod session;
 pub(crate) mod webhooks;
 
-use crate::operation::Operation;
+use crate::operation::in_frame;
+use dwar_wire::openapi::Operation;
 
 /// Every operation of the public API. Paths are tried in this order, and a pattern costs more than a
 /// fixed path.
@@ -25,7 +26,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         ("Health", health::operations()),
     ];
     let tagged = |(tag, all): (&'static str, Vec<Operation>)| {
-        all.into_iter().map(move |operation| Operation { tag, ..operation })
+        all.into_iter().map(move |operation| in_frame(operation.tag(tag)))
     };
     of.into_iter().flat_map(tagged).collect()
 }

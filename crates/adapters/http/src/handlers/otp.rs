@@ -1,9 +1,10 @@
+use super::session::opens_session;
 use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
 use crate::error::{ApiError, REPLAYED};
 use crate::json::response::{CheckedCode, CodeStatus, SentCode, Tokens};
 use crate::json::{RelayBody, SendBody, VerifyBody, schema};
-use crate::operation::{Operation, get, post};
+use crate::operation::{get, post};
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
 use dwar_app::SentOtp;
@@ -11,55 +12,57 @@ use dwar_kernel::{OtpId, Phone};
 use dwar_otp::{Code, InvalidRelayedCode, RelayLifetime};
 use dwar_project::{Caller, LastLine};
 use dwar_ratelimit::RequestScope;
+use dwar_wire::openapi::Operation;
 use serde_json::json;
 use std::sync::Arc;
 
 pub(crate) fn operations() -> Vec<Operation> {
     use ErrorCode::{InvalidField, OtpRequestNotFound, RelayDisabled};
     let send = post("/v1/otp/send", "sendOtp", send)
-        .says(
-            "Send a code",
-            "Sends a fresh code by WhatsApp, and by SMS where that fails or is not reported as delivered in \
-             time. It supersedes the phone's code of before. With an `Idempotency-Key`, the same request \
-             gets the first answer again for 24 hours and sends nothing.",
+        .summary("Send a code")
+        .description(
+            "Sends a fresh code by WhatsApp, and by SMS where that fails or is not reported as delivered \
+             in time. It supersedes the phone's code of before. With an `Idempotency-Key`, the same \
+             request gets the first answer again for 24 hours and sends nothing.",
         )
-        .takes::<SendBody>()
+        .request_body::<SendBody>()
         .refuses([InvalidField]);
     let relay = post("/v1/otp/relay", "relayOtp", relay)
-        .says(
-            "Deliver a code of your own",
-            "Delivers a code that you made and will check yourself, as a send does: within the same limits, \
-             at the same price. The phone keeps its login code, and this one can never be verified here. Off \
-             until the project switches it on.",
+        .summary("Deliver a code of your own")
+        .description(
+            "Delivers a code that you made and will check yourself, as a send does: within the same \
+             limits, at the same price. The phone keeps its login code, and this one can never be \
+             verified here. Off until the project switches it on.",
         )
-        .takes::<RelayBody>()
+        .request_body::<RelayBody>()
         .refuses([InvalidField, RelayDisabled]);
     let verify = post("/v1/otp/verify", "verifyOtp", verify)
-        .says(
-            "Verify a code",
+        .summary("Verify a code")
+        .description(
             "The right code works once, and opens a session. A wrong one is counted; after the fifth the \
              code is locked.",
         )
-        .gives::<Tokens<'_>>("The code was right.");
+        .response::<Tokens<'_>>("The code was right.");
     let check = post("/v1/otp/check", "checkOtp", check)
-        .says(
-            "Verify a code without a login",
-            "Judges, counts and uses the code up as verify does, and opens no session: for a second factor, \
-             or where somebody else keeps the sessions.",
+        .summary("Verify a code without a login")
+        .description(
+            "Judges, counts and uses the code up as verify does, and opens no session: for a second \
+             factor, or where somebody else keeps the sessions.",
         )
-        .gives::<CheckedCode>("The code was right.");
+        .response::<CheckedCode>("The code was right.");
     let status = get("/v1/otp/status/{otp_id}", "getOtpStatus", status)
-        .says("Get the status of a send", "Each attempt, over which channel, and why it failed.")
-        .reads("path", "otp_id", "As the send was answered.", schema::id())
-        .gives::<CodeStatus<'_>>("The request.")
+        .summary("Get the status of a send")
+        .description("Each attempt, over which channel, and why it failed.")
+        .parameter("path", "otp_id", "As the send was answered.", schema::id())
+        .response::<CodeStatus<'_>>("The request.")
         .refuses([OtpRequestNotFound]);
-    vec![sends(send), sends(relay), judges(verify).opens_session(), judges(check), status]
+    vec![sends(send), sends(relay), opens_session(judges(verify)), judges(check), status]
 }
 
 /// What all that judge a code have in common.
 fn judges(operation: Operation) -> Operation {
     use ErrorCode::{InvalidOtp, InvalidOtpCode, InvalidPhone, OtpNotFound, VerifyRateLimited};
-    operation.takes::<VerifyBody>().refuses([
+    operation.request_body::<VerifyBody>().refuses([
         InvalidPhone,
         InvalidOtpCode,
         OtpNotFound,
@@ -75,18 +78,18 @@ fn sends(operation: Operation) -> Operation {
         OtpRateLimited, SmsFailed,
     };
     operation
-        .reads("header", "Idempotency-Key", "Names this send.", schema::visible(255))
-        .gives::<SentCode>("The code is on its way.")
+        .parameter("header", "Idempotency-Key", "Names this send.", schema::visible(255))
+        .response::<SentCode>("The code is on its way.")
         .refuses([InvalidPhone, IdempotencyKeyReused, IdempotencyConflict, OtpRateLimited])
         .refuses([InsufficientBalance, SmsFailed])
-        .tells("Idempotent-Replayed", [StatusCode::OK, StatusCode::PAYMENT_REQUIRED])
-        .tells("Idempotent-Replayed", [StatusCode::INTERNAL_SERVER_ERROR])
-        .leads_to(
+        .header("Idempotent-Replayed", [StatusCode::OK, StatusCode::PAYMENT_REQUIRED])
+        .header("Idempotent-Replayed", [StatusCode::INTERNAL_SERVER_ERROR])
+        .link(
             "status",
             "getOtpStatus",
             json!({ "parameters": { "otp_id": "$response.body#/otp_id" } }),
         )
-        .leads_to(
+        .link(
             "message",
             "listSandboxMessages",
             json!({ "parameters": { "phone": "$request.body#/phone" } }),

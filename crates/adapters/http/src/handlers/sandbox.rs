@@ -2,7 +2,8 @@ use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
 use crate::json::response::SandboxMessages;
 use crate::json::schema;
-use crate::operation::{Operation, get};
+use crate::operation::get;
+use dwar_wire::openapi::Operation;
 use serde_json::json;
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -15,16 +16,16 @@ pub(crate) fn operations() -> Vec<Operation> {
     });
     vec![
         get("/v1/sandbox/messages", "listSandboxMessages", messages)
-            .says(
-                "List the messages of a test key",
+            .summary("List the messages of a test key")
+            .description(
                 "Nothing is sent with a test key; this is where its messages go. With a live key there is \
                  no such path.",
             )
-            .reads("query", "phone", "The whole number.", schema::given_phone())
-            .gives::<SandboxMessages<'_>>("The messages, newest first.")
+            .parameter("query", "phone", "The whole number.", schema::given_phone())
+            .response::<SandboxMessages<'_>>("The messages, newest first.")
             .refuses([ErrorCode::NotFound, ErrorCode::InvalidPhone])
-            .leads_to("verify", "verifyOtp", verify.clone())
-            .leads_to("check", "checkOtp", verify),
+            .link("verify", "verifyOtp", verify.clone())
+            .link("check", "checkOtp", verify),
     ]
 }
 

@@ -2,37 +2,53 @@ use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
 use crate::json::response::{EndedSession, LiveSession, Tokens};
 use crate::json::{AccessBody, RefreshBody, schema};
-use crate::operation::{Operation, post};
+use crate::operation::post;
 use dwar_ratelimit::RequestScope;
+use dwar_wire::openapi::Operation;
+use serde_json::json;
 use std::sync::Arc;
 
 pub(crate) fn operations() -> Vec<Operation> {
     use ErrorCode::{InvalidAccessToken, MissingAccessToken, MissingRefreshToken, SessionExpired};
     let validate = post("/v1/session/validate", "validateSession", validate)
-        .says(
-            "Validate an access token",
+        .summary("Validate an access token")
+        .description(
             "Meant for every request of yours. A token whose session has ended is not valid any more.",
         )
-        .takes::<AccessBody>()
-        .gives::<LiveSession>("It is valid.")
+        .request_body::<AccessBody>()
+        .response::<LiveSession>("It is valid.")
         .refuses([MissingAccessToken, InvalidAccessToken]);
     let refresh = post("/v1/session/refresh", "refreshSession", refresh)
-        .says(
-            "Refresh a session",
-            "Exchanges the refresh token for the next pair; both tokens of before end. A spent refresh token that comes later than ten seconds after its \
-             exchange ends the session. With an `Idempotency-Key`, the same request gets the same pair for \
-             60 seconds.",
+        .summary("Refresh a session")
+        .description(
+            "Exchanges the refresh token for the next pair; both tokens of before end. A spent refresh \
+             token that comes later than ten seconds after its exchange ends the session. With an \
+             `Idempotency-Key`, the same request gets the same pair for 60 seconds.",
         )
-        .reads("header", "Idempotency-Key", "Names this exchange.", schema::visible(255))
-        .takes::<RefreshBody>()
-        .gives::<Tokens<'_>>("The next pair.")
+        .parameter("header", "Idempotency-Key", "Names this exchange.", schema::visible(255))
+        .request_body::<RefreshBody>()
+        .response::<Tokens<'_>>("The next pair.")
         .refuses([MissingRefreshToken, SessionExpired]);
     let logout = post("/v1/session/logout", "logoutSession", logout)
-        .says("Log out", "Ends the session: its tokens are refused from the next request on.")
-        .takes::<AccessBody>()
-        .gives::<EndedSession>("It has ended.")
+        .summary("Log out")
+        .description("Ends the session: its tokens are refused from the next request on.")
+        .request_body::<AccessBody>()
+        .response::<EndedSession>("It has ended.")
         .refuses([MissingAccessToken, InvalidAccessToken]);
-    vec![validate, refresh.opens_session(), logout]
+    vec![validate, opens_session(refresh), logout]
+}
+
+/// Where a pair of tokens leads to.
+pub(super) fn opens_session(operation: Operation) -> Operation {
+    let access = json!({ "requestBody": { "access_token": "$response.body#/access_token" } });
+    let refresh = json!({ "requestBody": { "refresh_token": "$response.body#/refresh_token" } });
+    let identity = json!({ "parameters": { "id": "$response.body#/identity_id" } });
+    operation
+        .link("validate", "validateSession", access.clone())
+        .link("refresh", "refreshSession", refresh)
+        .link("logout", "logoutSession", access)
+        .link("identity", "getIdentity", identity.clone())
+        .link("delete", "deleteIdentity", identity)
 }
 
 /// `POST /v1/session/validate`.

@@ -1,5 +1,5 @@
 use super::chunks::Chunks;
-use super::state::{Body, Connection};
+use super::state::{Body, Connection, Shared};
 use actix_http::BoxedPayloadStream;
 use actix_web::dev::{Payload, RequestHead};
 use actix_web::error::PayloadError;
@@ -10,9 +10,6 @@ use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-
-/// A body that its reader and its connection both hold.
-pub(super) type Shared = Rc<RefCell<Payload>>;
 
 /// Tells the connection that the parser has made a request of a head, and how its body ends.
 /// Gives the body back, watched for how much of it has been read.

@@ -1,9 +1,12 @@
-use super::state::Connection;
-use super::{Patience, Visit};
+use super::state::{Connection, LAST_WORDS, Patience, Phase};
+use actix_web::http::StatusCode;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
-use tokio::time::Instant;
+use std::task::{Context, Poll};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 /// The connections of one worker, and how many there may be.
 pub(crate) struct Edge {
@@ -30,13 +33,13 @@ impl Edge {
     }
 
     /// Frees the place of a connection that is closed.
-    pub(super) fn leave(&self, id: u64) {
+    fn leave(&self, id: u64) {
         self.guests.borrow_mut().remove(&id);
     }
 
     /// If no place is left once `coming` more are in, closes the connection that has been longest
     /// without a whole request in progress. If there is none, new ones wait in the backlog.
-    pub(super) fn make_room_for(&self, coming: usize) {
+    fn make_room_for(&self, coming: usize) {
         let guests = self.guests.borrow();
         if guests.len() + coming < self.places {
             return;
@@ -53,4 +56,80 @@ impl Edge {
             guest.drop_it();
         }
     }
+}
+
+/// One connection, from accept to close.
+pub(crate) struct Visit {
+    edge: Rc<Edge>,
+    id: u64,
+    connection: Rc<Connection>,
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.edge.leave(self.id);
+    }
+}
+
+impl Visit {
+    pub(crate) fn connection(&self) -> Rc<Connection> {
+        Rc::clone(&self.connection)
+    }
+
+    /// Lives as long as the connection may. `http` reads and answers its requests, over a
+    /// [`Gate`](super::Gate); dropping it closes the connection.
+    pub(crate) async fn serve(self, http: impl Future) {
+        let Self { connection, edge, .. } = &self;
+        let mut http = pin!(http);
+        let mut alarm = pin!(sleep_until(Instant::now() + connection.patience().keep_alive));
+        let mut dawdled = true;
+        poll_fn(|context| {
+            connection.woken_by(context.waker());
+            if connection.is_dropped() || http.as_mut().poll(context).is_ready() {
+                return Poll::Ready(());
+            }
+            let dawdles = connection.dawdles_since().is_some();
+            if dawdles && !dawdled {
+                edge.make_room_for(0);
+            }
+            dawdled = dawdles;
+            watch(connection, alarm.as_mut(), context)
+        })
+        .await;
+    }
+}
+
+/// Ends the connection when patience with its client runs out.
+///
+/// The alarm is not moved for each request: to an earlier deadline at once, and to a later one only
+/// when it rings.
+fn watch(
+    connection: &Connection,
+    mut alarm: Pin<&mut Sleep>,
+    context: &mut Context<'_>,
+) -> Poll<()> {
+    if connection.is_dropped() {
+        return Poll::Ready(());
+    }
+    if let Some(deadline) = connection.deadline().filter(|deadline| *deadline < alarm.deadline()) {
+        alarm.as_mut().reset(deadline);
+    }
+    while alarm.as_mut().poll(context).is_ready() {
+        let now = Instant::now();
+        let due = connection.deadline();
+        let late = due.is_some_and(|due| due <= now);
+        let slow_head = late && connection.phase() == Phase::Head;
+        match due {
+            Some(_) if slow_head && connection.refuse(StatusCode::REQUEST_TIMEOUT) => {
+                context.waker().wake_by_ref();
+                alarm.as_mut().reset(now + LAST_WORDS);
+            }
+            Some(_) if late => return Poll::Ready(()),
+            due => {
+                let later = now + connection.patience().keep_alive;
+                alarm.as_mut().reset(due.map_or(later, |due| due.min(later)));
+            }
+        }
+    }
+    Poll::Pending
 }

@@ -1,8 +1,8 @@
-use super::Patience;
-use super::body::Shared;
 use super::chunks::{Chunks, Malformed};
+use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -12,6 +12,20 @@ const WINDOW: usize = 8 * 1_024;
 /// How long to go on reading from a client that was told that the connection ends (RFC 9112 section
 /// 9.6): the answer would be lost if the socket were closed on unread bytes.
 pub(super) const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// How long to wait for a client.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// For a whole head, from its first byte.
+    pub head: Duration,
+    /// For all of an answer to be taken, from the moment that some of it was not.
+    pub write: Duration,
+    /// For the first byte of a head.
+    pub keep_alive: Duration,
+}
+
+/// A body that its reader and its connection both hold.
+pub(super) type Shared = Rc<RefCell<Payload>>;
 
 /// The phase of a connection between two of its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

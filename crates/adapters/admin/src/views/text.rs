@@ -1,0 +1,13 @@
+use chrono::SecondsFormat;
+use dwar_kernel::Timestamp;
+use std::fmt::Display;
+
+/// An id as text.
+pub(crate) fn id(id: impl Display) -> String {
+    id.to_string()
+}
+
+/// An instant as the public API writes it: RFC 3339, UTC.
+pub fn instant(at: Timestamp) -> String {
+    at.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+}

@@ -1,0 +1,71 @@
+use super::header::common_headers;
+use super::operation::Operation;
+use super::refusal::{Refusal, examples, refused};
+use serde_json::{Map, Value, json};
+
+/// What a document says beside its operations.
+pub struct OpenApi {
+    pub title: &'static str,
+    pub description: &'static str,
+    /// Where a fresh development start serves it.
+    pub server: &'static str,
+    /// What every path begins with.
+    pub base: &'static str,
+    /// The scheme by which clients show who they are, and its name.
+    pub security: (&'static str, Value),
+    pub refusals: Vec<Refusal>,
+    /// Beside those that every API of ours has.
+    pub headers: Vec<(&'static str, Value)>,
+    /// Those that operations refer to.
+    pub parameters: Vec<(&'static str, Value)>,
+}
+
+impl OpenApi {
+    /// The document, as OpenAPI 3.1.
+    pub fn document(self, operations: impl IntoIterator<Item = Operation>) -> String {
+        let (mut paths, mut schemas) = (Map::new(), Map::new());
+        schemas.insert("Refused".to_owned(), refused(&self.refusals));
+        for operation in operations {
+            let path = paths.entry(format!("{}{}", self.base, operation.path));
+            let method = operation.method.as_str().to_ascii_lowercase();
+            let (described, referred) = operation.described();
+            path.or_insert(json!({}))[method] = described;
+            schemas.extend(referred);
+        }
+        let named = |all: Vec<(&str, Value)>| -> Map<String, Value> {
+            all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        };
+        let (scheme, security) = self.security;
+        let mut headers = common_headers();
+        headers.extend(named(self.headers));
+        let mut components = json!({
+            "schemas": schemas,
+            "headers": headers,
+            "examples": examples(&self.refusals),
+            "securitySchemes": { scheme: security },
+        });
+        if !self.parameters.is_empty() {
+            components["parameters"] = named(self.parameters).into();
+        }
+        let document = json!({
+            "openapi": "3.1.0",
+            "info": {
+                "title": self.title,
+                "version": "1",
+                "description": self.description,
+                "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+            },
+            "servers": [{
+                "url": self.server,
+                "description": "As a fresh development start has it",
+            }],
+            "security": [{ scheme: [] }],
+            "paths": paths,
+            "components": components,
+        });
+        // A map without an order of its own is written by name.
+        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}

@@ -1,0 +1,51 @@
+use crate::StatusCode;
+use serde_json::{Map, Value, json};
+
+/// A header, for those of a document.
+pub fn header(description: &str, required: bool, schema: Value) -> Value {
+    json!({ "description": description, "required": required, "schema": schema })
+}
+
+/// The headers that every answer of ours with this status has.
+pub(super) fn headers_of(status: StatusCode) -> Vec<&'static str> {
+    let mut names = vec!["X-Request-Id", "X-Content-Type-Options", "Cache-Control"];
+    match status {
+        StatusCode::UNAUTHORIZED => names.push("WWW-Authenticate"),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            names.push("Retry-After");
+        }
+        _ => {}
+    }
+    names
+}
+
+/// References to headers of a document by their names.
+pub(super) fn header_references(names: &[&str]) -> Value {
+    let refer = |name: &str| json!({ "$ref": format!("#/components/headers/{name}") });
+    names.iter().map(|name| ((*name).to_owned(), refer(name))).collect::<Map<_, _>>().into()
+}
+
+/// The headers that answers of every API of ours have.
+pub(super) fn common_headers() -> Map<String, Value> {
+    let limit =
+        |description| header(description, false, json!({ "type": "integer", "minimum": 0 }));
+    let text = json!({ "type": "string" });
+    let visible = json!({ "type": "string", "pattern": "^[!-~]{1,64}$" });
+    let seconds = json!({ "type": "integer", "minimum": 1 });
+    [
+        ("X-Request-Id", header("As it came, or a fresh one; also in the log.", true, visible)),
+        ("X-Content-Type-Options", header("Always the same.", true, json!({ "const": "nosniff" }))),
+        ("Cache-Control", header("Whether the answer may be kept.", true, text.clone())),
+        ("WWW-Authenticate", header("RFC 9110 section 11.6.1.", true, text)),
+        ("Retry-After", header("Seconds to wait before the next try.", true, seconds)),
+        (
+            "RateLimit-Limit",
+            limit("How many there may be in a window of the limit that was counted."),
+        ),
+        ("RateLimit-Remaining", limit("How many are left.")),
+        ("RateLimit-Reset", limit("Seconds until one more is free, or a locked code expires.")),
+    ]
+    .map(|(name, header)| (name.to_owned(), header))
+    .into_iter()
+    .collect()
+}

@@ -1,0 +1,13 @@
+//! What our APIs are made of, as OpenAPI 3.1 has it: operations, and the document that describes them.
+
+mod document;
+mod header;
+mod operation;
+mod refusal;
+mod schema;
+
+pub use document::OpenApi;
+pub use header::header;
+pub use operation::{Operation, by_path};
+pub use refusal::Refusal;
+pub use schema::{EXAMPLE_ID, claims, given_claims, given_phone};
