@@ -1,4 +1,3 @@
-use crate::Settings;
 use crate::rooms::Rooms;
 use crate::tasks::Tasks;
 use async_trait::async_trait;
@@ -7,7 +6,6 @@ use dwar_wire::{Document, Throttle};
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 /// Tells whether the process can do its work.
@@ -55,30 +53,10 @@ pub struct Api {
     pub(crate) behind_proxy: bool,
     /// What describes the API, once somebody has asked; that needs no key, so no answer copies it.
     pub(crate) document: OnceLock<Document>,
-    stopping: OnceLock<Instant>,
+    pub(crate) stopping: OnceLock<Instant>,
 }
 
 impl Api {
-    /// The shared state of one server; work that must not be cut short runs on `runtime`.
-    pub fn new(
-        settings: &Settings,
-        use_cases: UseCases,
-        ready: Arc<dyn Readiness>,
-        runtime: Handle,
-    ) -> Self {
-        Self {
-            use_cases,
-            ready,
-            tasks: Tasks::new(runtime),
-            client_timeout: Duration::from_secs(settings.client_timeout_seconds),
-            rooms: Rooms::default(),
-            throttle: Throttle::default(),
-            behind_proxy: settings.behind_proxy,
-            document: OnceLock::new(),
-            stopping: OnceLock::new(),
-        }
-    }
-
     /// Makes `/readyz` answer 503 from here on.
     pub(crate) fn begin_stopping(&self) {
         self.stopping.get_or_init(Instant::now);

@@ -1,16 +1,18 @@
 use crate::api::{Api, Readiness};
 use crate::in_process::InProcess;
 use crate::request_id::unreadable;
+use crate::rooms::Rooms;
 use crate::routes::app;
+use crate::tasks::Tasks;
 use actix_server::ServerHandle;
 use actix_web::web::Data;
 use dwar_app::UseCases;
 use dwar_kernel::bounds::{LOAD, SLOW, within};
 use dwar_kernel::sections;
-use dwar_wire::{Listener, Patience, Serving, serve};
+use dwar_wire::{Listener, Patience, Serving, Throttle, serve};
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
@@ -38,6 +40,28 @@ sections! {
         /// How long a client may take for a head, from its first byte, or for a body; and twice as long
         /// for all of an answer, from the moment that the system has no room for more of it.
         pub client_timeout_seconds: u64 = within(1..=30, SLOW),
+    }
+}
+
+impl Api {
+    /// The shared state of one server; work that must not be cut short runs on `runtime`.
+    pub fn new(
+        settings: &Settings,
+        use_cases: UseCases,
+        ready: Arc<dyn Readiness>,
+        runtime: Handle,
+    ) -> Self {
+        Self {
+            use_cases,
+            ready,
+            tasks: Tasks::new(runtime),
+            client_timeout: Duration::from_secs(settings.client_timeout_seconds),
+            rooms: Rooms::default(),
+            throttle: Throttle::default(),
+            behind_proxy: settings.behind_proxy,
+            document: OnceLock::new(),
+            stopping: OnceLock::new(),
+        }
     }
 }
 
