@@ -12,7 +12,6 @@ use dwar_app::{About, CreatedProject, ManageError, Outside};
 use dwar_http::Server;
 use dwar_kernel::{InstanceId, StoreError, with_causes};
 use dwar_memory::{LeasedRequestLimiter, MemoryRequestLimiter};
-use dwar_metrics::{Scrapes, StopHandle as MetricsStop};
 use dwar_operator::By;
 use dwar_project::{InvalidSetting, Project, ProjectName};
 use dwar_ratelimit::RequestLimiter;
@@ -30,14 +29,14 @@ pub struct Application {
     background: Background,
     restarts: Arc<Restarts>,
     dashboard: Option<Pages>,
-    metrics: Option<Scrapes>,
+    metrics: Option<dwar_metrics::Server>,
 }
 
 /// Stops the whole service from elsewhere.
 pub struct StopHandle {
     server: dwar_http::StopHandle,
     dashboard: Option<dwar_dashboard::StopHandle>,
-    metrics: Option<MetricsStop>,
+    metrics: Option<dwar_metrics::StopHandle>,
 }
 
 impl StopHandle {
@@ -122,7 +121,7 @@ impl Application {
     /// What makes [`Application::run`] end.
     pub fn stop_handle(&self) -> StopHandle {
         let dashboard = self.dashboard.as_ref().map(Pages::stop_handle);
-        let metrics = self.metrics.as_ref().map(Scrapes::stop_handle);
+        let metrics = self.metrics.as_ref().map(dwar_metrics::Server::stop_handle);
         StopHandle { server: self.server.stop_handle(), dashboard, metrics }
     }
 

@@ -3,14 +3,12 @@ use crate::guard::guard;
 use crate::live::Live;
 use crate::pages;
 use crate::settings::Settings;
-use actix_web::body::BoxBody;
-use actix_web::dev::{Server, ServerHandle, ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::App;
 use actix_web::http::StatusCode;
 use actix_web::middleware::from_fn;
 use actix_web::web::Data;
-use actix_web::{App, Error};
 use dwar_admin::AdminApi;
-use dwar_wire::{Listener, Patience, Serving, serve};
+use dwar_wire::{AppService, Listener, Patience, Server, Serving, serve};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -31,12 +29,11 @@ const SERVING: Serving = Serving {
 pub struct Dashboard {
     server: Server,
     live: Live,
-    addresses: Vec<SocketAddr>,
 }
 
 /// Stops a dashboard from elsewhere.
 #[derive(Clone)]
-pub struct StopHandle(ServerHandle, Live);
+pub struct StopHandle(dwar_wire::StopHandle, Live);
 
 impl Dashboard {
     /// Puts the pages and the admin API behind the listener. Serves nothing before [`Dashboard::run`].
@@ -47,19 +44,17 @@ impl Dashboard {
         let live = console.live.clone();
         let (console, admin_api) = (Data::new(console), Data::new(admin_api));
         let pages = move || app(console.clone(), admin_api.clone());
-        let addresses = listener.addresses().to_vec();
-        let server = serve(listener, SERVING, pages, unreadable)?;
-        Ok(Self { server, live, addresses })
+        Ok(Self { server: serve(listener, SERVING, pages, unreadable)?, live })
     }
 
     /// Every address it listens on.
     pub fn addresses(&self) -> &[SocketAddr] {
-        &self.addresses
+        self.server.addresses()
     }
 
     /// A handle that stops it. The server itself listens to no signals.
     pub fn stop_handle(&self) -> StopHandle {
-        StopHandle(self.server.handle(), self.live.clone())
+        StopHandle(self.server.stop_handle(), self.live.clone())
     }
 
     /// Serves until it is stopped.
@@ -67,7 +62,7 @@ impl Dashboard {
     /// # Errors
     /// The operating system refused a thread or a socket.
     pub async fn run(self) -> io::Result<()> {
-        self.server.await
+        self.server.run().await
     }
 }
 
@@ -75,23 +70,12 @@ impl StopHandle {
     /// Refuses new connections, lets pages under way finish, and returns when they have.
     pub async fn stop(&self) {
         self.1.close();
-        self.0.stop(true).await;
+        self.0.stop().await;
     }
 }
 
 /// The whole dashboard and the admin API as an actix application, with its one middleware.
-pub fn app(
-    console: Data<Console>,
-    admin_api: Data<AdminApi>,
-) -> App<
-    impl ServiceFactory<
-        ServiceRequest,
-        Config = (),
-        Response = ServiceResponse<BoxBody>,
-        Error = Error,
-        InitError = (),
-    >,
-> {
+pub fn app(console: Data<Console>, admin_api: Data<AdminApi>) -> App<impl AppService> {
     App::new().app_data(console).app_data(admin_api).configure(pages::routes).wrap(from_fn(guard))
 }
 

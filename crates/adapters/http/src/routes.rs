@@ -5,31 +5,19 @@ use crate::error::{ApiError, ErrorCode};
 use crate::handlers::{self, hooks, webhooks};
 use crate::operation::{get, needs_key, post};
 use crate::request_id::{identify, is_well_known};
-use actix_web::body::BoxBody;
-use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::{Method, StatusCode, header};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
-use actix_web::{App, Error, HttpResponse, Resource};
+use actix_web::{App, HttpResponse, Resource};
 use dwar_wire::openapi::{Operation, by_path};
-use dwar_wire::{Document, allow, known_method};
+use dwar_wire::{AppService, Document, allow, known_method};
 
 const DOCUMENT: &str = "/openapi.json";
 const WEBHOOKS: &str = "/webhooks/{provider}";
 const HOOKS: &str = "/hooks/{hook}";
 
 /// The whole API as an actix application, with its one middleware.
-pub fn app(
-    api: Data<Api>,
-) -> App<
-    impl ServiceFactory<
-        ServiceRequest,
-        Config = (),
-        Response = ServiceResponse<BoxBody>,
-        Error = Error,
-        InitError = (),
-    >,
-> {
+pub fn app(api: Data<Api>) -> App<impl AppService> {
     App::new()
         .app_data(api)
         .configure(routes)

@@ -4,7 +4,6 @@ use crate::request_id::unreadable;
 use crate::rooms::Rooms;
 use crate::routes::app;
 use crate::tasks::Tasks;
-use actix_server::ServerHandle;
 use actix_web::web::Data;
 use dwar_app::UseCases;
 use dwar_kernel::bounds::{LOAD, SLOW, within};
@@ -67,15 +66,14 @@ impl Api {
 
 /// A server that holds its address and waits to be run.
 pub struct Server {
-    server: actix_server::Server,
-    addresses: Vec<SocketAddr>,
+    server: dwar_wire::Server,
     api: Data<Api>,
 }
 
 /// Stops a server from elsewhere.
 #[derive(Clone)]
 pub struct StopHandle {
-    server: ServerHandle,
+    server: dwar_wire::StopHandle,
     api: Data<Api>,
 }
 
@@ -99,7 +97,6 @@ impl Server {
     ) -> io::Result<Self> {
         let runtime = Handle::try_current().map_err(io::Error::other)?;
         let api = Data::new(Api::new(&settings, use_cases, ready, runtime));
-        let addresses = listener.addresses().to_vec();
         let client_timeout = api.client_timeout;
         let serving = Serving {
             workers: settings.workers,
@@ -117,17 +114,17 @@ impl Server {
         };
         let tools = api.use_cases.tools.clone();
         let server = serve(listener, serving, routes, move |status| unreadable(&tools, status))?;
-        Ok(Self { server, addresses, api })
+        Ok(Self { server, api })
     }
 
     /// Every address it listens on.
     pub fn addresses(&self) -> &[SocketAddr] {
-        &self.addresses
+        self.server.addresses()
     }
 
     /// A handle that stops it. The server itself does not handle signals.
     pub fn stop_handle(&self) -> StopHandle {
-        StopHandle { server: self.server.handle(), api: self.api.clone() }
+        StopHandle { server: self.server.stop_handle(), api: self.api.clone() }
     }
 
     /// A way into the same API that needs no socket; see [`InProcess`].
@@ -143,7 +140,7 @@ impl Server {
     /// # Errors
     /// The operating system refused a thread or a socket.
     pub async fn run(self) -> io::Result<()> {
-        self.server.await?;
+        self.server.run().await?;
         let spent = self.api.stopping_since().map_or(Duration::ZERO, |since| since.elapsed());
         let rest = Self::STOPS_WITHIN.saturating_sub(spent);
         if timeout(rest, self.api.tasks.idle()).await.is_err() {
@@ -157,6 +154,6 @@ impl StopHandle {
     /// Refuses new connections, lets requests in flight finish, and returns when they have.
     pub async fn stop(&self) {
         self.api.begin_stopping();
-        self.server.stop(true).await;
+        self.server.stop().await;
     }
 }

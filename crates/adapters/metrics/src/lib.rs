@@ -21,8 +21,9 @@ mod times;
 
 pub use codes::Providers;
 pub use counts::Counts;
+pub use dwar_wire::{Server, StopHandle};
 pub use exposition::Exposition;
-pub use listener::{Scrapes, StopHandle, app};
+pub use listener::{app, scrapes};
 pub use process::resident_memory;
 pub use requests::{Api, Endpoint};
 pub use settings::{Settings, Token};

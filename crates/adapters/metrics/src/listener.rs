@@ -2,15 +2,14 @@ use crate::exposition::Exposition;
 use crate::format::Format;
 use crate::settings::Token;
 use actix_web::body::BoxBody;
-use actix_web::dev::{Server, ServerHandle, ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, Accept, Header, HeaderValue};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{self, Data};
 use actix_web::{App, Error, HttpRequest, HttpResponse};
-use dwar_wire::{Listener, Patience, Serving, begun, serve};
+use dwar_wire::{AppService, Listener, Patience, Server, Serving, begun, serve};
 use std::io;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Whoever scrapes comes every few seconds, on one connection.
@@ -25,67 +24,17 @@ const SERVING: Serving = Serving {
     shutdown_timeout: Duration::from_secs(5),
 };
 
-/// The metrics on their addresses, waiting to be run.
-pub struct Scrapes {
-    server: Server,
-    addresses: Vec<SocketAddr>,
-}
-
-/// Stops showing metrics, from elsewhere.
-#[derive(Clone)]
-pub struct StopHandle(ServerHandle);
-
-impl Scrapes {
-    /// Shows `exposition` to whoever shows `token`. Serves nothing before [`Scrapes::run`].
-    ///
-    /// # Errors
-    /// The operating system refused a thread or a socket.
-    pub fn new(listener: Listener, exposition: Exposition, token: Token) -> io::Result<Self> {
-        let addresses = listener.addresses().to_vec();
-        let (exposition, token) = (Data::new(exposition), Data::new(token));
-        let app = move || app(exposition.clone(), token.clone());
-        Ok(Self { server: serve(listener, SERVING, app, unreadable)?, addresses })
-    }
-
-    /// Every address it listens on.
-    pub fn addresses(&self) -> &[SocketAddr] {
-        &self.addresses
-    }
-
-    /// A handle that stops it. The server itself does not handle signals.
-    pub fn stop_handle(&self) -> StopHandle {
-        StopHandle(self.server.handle())
-    }
-
-    /// Serves until it is stopped.
-    ///
-    /// # Errors
-    /// The operating system refused a thread or a socket.
-    pub async fn run(self) -> io::Result<()> {
-        self.server.await
-    }
-}
-
-impl StopHandle {
-    /// Refuses new connections, lets scrapes under way finish, and returns when they have.
-    pub async fn stop(&self) {
-        self.0.stop(true).await;
-    }
+/// Shows `exposition` on the addresses of `listener`, to whoever shows `token`.
+///
+/// # Errors
+/// The operating system refused a thread or a socket.
+pub fn scrapes(listener: Listener, exposition: Exposition, token: Token) -> io::Result<Server> {
+    let (exposition, token) = (Data::new(exposition), Data::new(token));
+    serve(listener, SERVING, move || app(exposition.clone(), token.clone()), unreadable)
 }
 
 /// `GET /metrics` as an actix application, with its one middleware.
-pub fn app(
-    exposition: Data<Exposition>,
-    token: Data<Token>,
-) -> App<
-    impl ServiceFactory<
-        ServiceRequest,
-        Config = (),
-        Response = ServiceResponse<BoxBody>,
-        Error = Error,
-        InitError = (),
-    >,
-> {
+pub fn app(exposition: Data<Exposition>, token: Data<Token>) -> App<impl AppService> {
     let not_allowed = || async {
         HttpResponse::MethodNotAllowed().insert_header((header::ALLOW, "GET, HEAD")).finish()
     };

@@ -1,6 +1,6 @@
 use crate::connection::{Connection, Edge, Gate, Patience, begin};
 use actix_http::{Extensions, HttpService, KeepAlive, Protocol};
-use actix_server::{GracefulShutdownSignal, Server, ServerBuilder};
+use actix_server::{GracefulShutdownSignal, ServerBuilder, ServerHandle};
 use actix_service::{
     IntoServiceFactory, Service, ServiceFactory, ServiceFactoryExt, apply_fn_factory, map_config,
 };
@@ -78,30 +78,81 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)?.into_std()
 }
 
-/// Serves `app` on every address of the listener, as actix-web's own server would, except that what one connection
-/// may cost is bounded. `word` is the whole answer to what cannot be read as a request, or not in
-/// time.
-///
-/// The outermost middleware of `app` MUST call [`begun`] with each request before its body is read,
-/// and [`Connection::answer`] once its answer is there. Does not handle signals.
-///
-/// # Errors
-/// The operating system refused a thread or a socket.
-pub fn serve<S>(
-    listener: Listener,
-    serving: Serving,
-    app: impl Fn() -> App<S> + Clone + Send + 'static,
-    word: impl Fn(StatusCode) -> Vec<u8> + Clone + Send + 'static,
-) -> io::Result<Server>
-where
+/// What an application is made of whose answers have boxed bodies, as those of all our servers have.
+pub trait AppService:
+    ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<BoxBody>,
+        Error = Error,
+        InitError = (),
+    >
+{
+}
+
+impl<S> AppService for S where
     S: ServiceFactory<
             ServiceRequest,
             Config = (),
             Response = ServiceResponse<BoxBody>,
             Error = Error,
             InitError = (),
-        > + 'static,
+        >
 {
+}
+
+/// A server that holds its addresses and waits to be run.
+pub struct Server {
+    server: actix_server::Server,
+    addresses: Vec<SocketAddr>,
+}
+
+/// Stops a server from elsewhere.
+#[derive(Clone)]
+pub struct StopHandle(ServerHandle);
+
+impl Server {
+    /// Every address it listens on.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// A handle that stops it. The server itself does not handle signals.
+    pub fn stop_handle(&self) -> StopHandle {
+        StopHandle(self.server.handle())
+    }
+
+    /// Serves until it is stopped.
+    ///
+    /// # Errors
+    /// The operating system refused a thread or a socket.
+    pub async fn run(self) -> io::Result<()> {
+        self.server.await
+    }
+}
+
+impl StopHandle {
+    /// Refuses new connections, lets requests in flight finish, and returns when they have.
+    pub async fn stop(&self) {
+        self.0.stop(true).await;
+    }
+}
+
+/// Serves `app` on every address of the listener, as actix-web's own server would, except that what one connection
+/// may cost is bounded. `word` is the whole answer to what cannot be read as a request, or not in
+/// time.
+///
+/// The outermost middleware of `app` MUST call [`begun`] with each request before its body is read,
+/// and [`Connection::answer`] once its answer is there.
+///
+/// # Errors
+/// The operating system refused a thread or a socket.
+pub fn serve<S: AppService + 'static>(
+    listener: Listener,
+    serving: Serving,
+    app: impl Fn() -> App<S> + Clone + Send + 'static,
+    word: impl Fn(StatusCode) -> Vec<u8> + Clone + Send + 'static,
+) -> io::Result<Server> {
     let workers = match serving.workers {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         workers => workers,
@@ -122,7 +173,7 @@ where
         let factory = move || connections(app(), edge(), Rc::new(word.clone()), &stopping);
         builder = builder.listen("dwar", socket, factory)?;
     }
-    Ok(builder.run())
+    Ok(Server { server: builder.run(), addresses: listener.addresses })
 }
 
 /// Tells the connection of a request that it has begun, and gives its body, which is watched from here
@@ -139,20 +190,12 @@ pub fn begun(request: &mut ServiceRequest) -> (Option<Rc<Connection>>, Payload) 
 
 /// What one worker does with its connections: a [`Gate`] between socket and parser, and every time
 /// limit in [`Edge`].
-fn connections<S>(
+fn connections<S: AppService + 'static>(
     app: App<S>,
     edge: Rc<Edge>,
     word: Rc<dyn Fn(StatusCode) -> Vec<u8>>,
     stopping: &GracefulShutdownSignal,
 ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> + use<S>
-where
-    S: ServiceFactory<
-            ServiceRequest,
-            Config = (),
-            Response = ServiceResponse<BoxBody>,
-            Error = Error,
-            InitError = (),
-        > + 'static,
 {
     let stopping = stopping.clone();
     let stops = move || {

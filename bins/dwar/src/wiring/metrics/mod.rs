@@ -11,7 +11,7 @@ use super::error::WiringError;
 use super::{gateways, operations};
 use dwar_app::Parts;
 use dwar_http::Listener;
-use dwar_metrics::{About, Api, Counts, Endpoint, Exposition, Providers, Scrapes};
+use dwar_metrics::{About, Api, Counts, Endpoint, Exposition, Providers, Server, scrapes};
 use std::sync::Arc;
 
 /// A listener, and what is counted for it.
@@ -43,7 +43,7 @@ impl Begun {
     ///
     /// # Errors
     /// The operating system refused a thread or a socket.
-    pub fn show(self, core: &Core, measured: Measured) -> Result<Scrapes, WiringError> {
+    pub fn show(self, core: &Core, measured: Measured) -> Result<Server, WiringError> {
         let Self { listener, counts, .. } = self;
         let about = About {
             version: operations::version(),
@@ -51,18 +51,18 @@ impl Begun {
             started_at: core.parts.tools.now().timestamp_millis() as f64 / 1_000.0,
         };
         let exposition = Exposition::new(counts, Arc::new(measured), about);
-        let scrapes = Scrapes::new(listener, exposition, core.config.metrics.token.clone());
-        let scrapes = scrapes.map_err(WiringError::System)?;
-        for address in scrapes.addresses() {
+        let served = scrapes(listener, exposition, core.config.metrics.token.clone());
+        let served = served.map_err(WiringError::System)?;
+        for address in served.addresses() {
             tracing::info!("metrics are on http://{address}/metrics");
         }
-        Ok(scrapes)
+        Ok(served)
     }
 }
 
 /// Serves until it is stopped. The API goes on without it.
-pub async fn run(scrapes: Scrapes) {
-    if let Err(cause) = scrapes.run().await {
+pub async fn run(served: Server) {
+    if let Err(cause) = served.run().await {
         tracing::error!(%cause, "the metrics ended");
     }
 }
