@@ -2,7 +2,7 @@ use super::jwks::key_set;
 use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, JSON};
 use crate::error::ApiError;
-use crate::json::response::{IssuerMetadata, PublicKeys};
+use crate::json::published::{IssuerMetadata, PublicKeys};
 use crate::json::schema;
 use crate::operation::get;
 use actix_web::HttpResponse;

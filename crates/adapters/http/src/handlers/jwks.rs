@@ -1,6 +1,6 @@
 use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, JSON};
-use crate::json::response::PublicKeys;
+use crate::json::published::PublicKeys;
 use crate::json::schema;
 use crate::operation::get;
 use actix_web::HttpResponse;

@@ -5,7 +5,6 @@ use dwar_app::{FoundIdentity, SandboxMessage, SentOtp, TokenPair, ValidSession};
 use dwar_identity::Erased;
 use dwar_kernel::{IdentityId, KeyMode, OtpId, Phone, SessionId, Timestamp};
 use dwar_otp::{Channel, DeliveryAttempt, Otp, Reason};
-use dwar_session::Algorithm;
 use serde::{Serialize, Serializer};
 use std::fmt::Display;
 use utoipa::ToSchema;
@@ -306,99 +305,4 @@ pub(crate) struct Ready<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<LoopHealth>, required = false, max_items = 32)]
     pub(crate) loops: &'a [LoopHealth],
-}
-
-/// What others need to know of an issuer (OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2). Nothing is asked
-/// for tokens there, so the lists of how are empty.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct IssuerMetadata {
-    /// The `iss` of the project's live tokens.
-    #[schema(
-        format = "uri",
-        max_length = 2_048,
-        example = "https://otp.example.com/p/0199a000-0000-7000-8000-000000000000"
-    )]
-    issuer: String,
-    #[schema(
-        format = "uri",
-        max_length = 2_048,
-        example = "https://otp.example.com/p/0199a000-0000-7000-8000-000000000000/.well-known/jwks.json"
-    )]
-    jwks_uri: String,
-    #[schema(max_items = 0)]
-    response_types_supported: [&'static str; 0],
-    #[schema(max_items = 0)]
-    grant_types_supported: [&'static str; 0],
-    #[schema(min_items = 1, max_items = 1, example = json!(["public"]))]
-    subject_types_supported: [&'static str; 1],
-    /// What the keys sign with.
-    #[schema(max_items = 3, example = json!(["ES256"]))]
-    id_token_signing_alg_values_supported: Vec<&'static str>,
-    #[schema(max_items = 16, example = json!(["sub"]))]
-    claims_supported: [&'static str; 9],
-}
-
-impl IssuerMetadata {
-    pub(crate) fn new(issuer: String, algorithms: &[Algorithm]) -> Self {
-        Self {
-            jwks_uri: format!("{issuer}/.well-known/jwks.json"),
-            issuer,
-            response_types_supported: [],
-            grant_types_supported: [],
-            subject_types_supported: ["public"],
-            id_token_signing_alg_values_supported: algorithms
-                .iter()
-                .map(|it| it.as_str())
-                .collect(),
-            claims_supported: [
-                "iss",
-                "sub",
-                "aud",
-                "client_id",
-                "sid",
-                "jti",
-                "mode",
-                "iat",
-                "exp",
-            ],
-        }
-    }
-}
-
-/// The public keys, as RFC 7517 has them. Only the document needs it: the set is kept as text.
-#[derive(ToSchema)]
-pub(crate) struct PublicKeys {
-    #[expect(dead_code, reason = "read by nothing but the document")]
-    #[schema(max_items = 32)]
-    keys: Vec<PublicKey>,
-}
-
-/// A public key (RFC 7517); `ES256` unless the service was told otherwise.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "read by nothing but the document")]
-struct PublicKey {
-    #[schema(schema_with = schema::key_type)]
-    kty: String,
-    #[schema(schema_with = schema::signature_use)]
-    r#use: String,
-    #[schema(min_length = 2, max_length = 10, example = "ES256")]
-    alg: String,
-    /// The header of a token names it.
-    #[schema(min_length = 1, max_length = 100, example = "3dKr9…")]
-    kid: String,
-    /// Of `EC` and `OKP` keys.
-    #[schema(max_length = 20, example = "P-256")]
-    crv: Option<String>,
-    /// Of `EC` and `OKP` keys.
-    #[schema(max_length = 100, example = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU")]
-    x: Option<String>,
-    /// Of `EC` keys.
-    #[schema(max_length = 100, example = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0")]
-    y: Option<String>,
-    /// Of `RSA` keys.
-    #[schema(max_length = 1_000, example = "0vx7agoebGcQ…")]
-    n: Option<String>,
-    /// Of `RSA` keys.
-    #[schema(max_length = 10, example = "AQAB")]
-    e: Option<String>,
 }
