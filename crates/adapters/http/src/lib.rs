@@ -26,8 +26,8 @@ mod uri;
 
 pub use api::{Api, LoopHealth, Readiness};
 pub use document::document;
-pub use dwar_wire::{Listener, METHODS};
+pub use dwar_wire::{Endpoint, Listener, METHODS};
 pub use error::ErrorCode;
 pub use in_process::{InProcess, InProcessAnswer, InProcessRequest, NoAnswer};
-pub use routes::{Endpoint, app, endpoints, refusals};
+pub use routes::{app, endpoints, refusals};
 pub use server::{Server, Settings, StopHandle};

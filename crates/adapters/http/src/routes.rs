@@ -10,7 +10,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{App, HttpResponse, Resource};
 use dwar_wire::openapi::{Operation, by_path};
-use dwar_wire::{AppService, Document, allow, known_method};
+use dwar_wire::{AppService, Document, Endpoint, allow, known_method};
 
 const DOCUMENT: &str = "/openapi.json";
 const WEBHOOKS: &str = "/webhooks/{provider}";
@@ -76,16 +76,6 @@ fn resource<R: Future<Output = Answer> + 'static>(
             _ => resource,
         }
     })
-}
-
-/// An endpoint, and how its answers can end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endpoint {
-    /// Its pattern.
-    pub route: &'static str,
-    pub method: &'static str,
-    /// Status and code; no code where it does what it is asked for.
-    pub answers: Vec<(u16, &'static str)>,
 }
 
 /// Every endpoint there is, with the answers that its document says.

@@ -1,16 +1,16 @@
 //! Codes on their way: sends, providers, receipts, guesses.
 
 use crate::page::Page;
-use crate::table::{OTHER, Table, TimeTable};
+use crate::table::{OTHER, Table, TimeTable, words};
 use crate::times::{CALLS, PEOPLE};
 use dwar_app::{GuessEnd, ReceiptEnd, SendEnd, SendKind};
 use dwar_kernel::{Channel, KeyMode};
-use dwar_otp::{DeliveryAttempt, Reason, Report};
+use dwar_otp::Reason;
 use std::fmt;
 use std::time::Duration;
 
 /// An attempt that a provider took.
-const ACCEPTED: &str = "accepted";
+pub(crate) const ACCEPTED: &str = "accepted";
 const REFUSED: &str = "refused";
 
 /// Who carries messages, as configured.
@@ -27,16 +27,16 @@ pub struct Providers {
 #[derive(Debug)]
 pub(crate) struct Codes {
     providers: Vec<String>,
-    lifetime: Duration,
-    sends: Table<3>,
+    pub(crate) lifetime: Duration,
+    pub(crate) sends: Table<3>,
     /// The third word is [`ACCEPTED`], or why it was refused.
-    attempts: Table<3>,
-    calls: TimeTable<2>,
-    fallbacks: Table<0>,
-    receipts: Table<2>,
-    deliveries: TimeTable<1>,
-    guesses: Table<2>,
-    verifications: TimeTable<0>,
+    pub(crate) attempts: Table<3>,
+    pub(crate) calls: TimeTable<2>,
+    pub(crate) fallbacks: Table<0>,
+    pub(crate) receipts: Table<2>,
+    pub(crate) deliveries: TimeTable<1>,
+    pub(crate) guesses: Table<2>,
+    pub(crate) verifications: TimeTable<0>,
 }
 
 impl Codes {
@@ -46,72 +46,30 @@ impl Codes {
         let channels = || words(Channel::ALL.map(Channel::as_str));
         let known: Vec<String> = names.iter().cloned().chain([OTHER.to_owned()]).collect();
         let ends = [ACCEPTED].into_iter().chain(Reason::ALL.map(Reason::as_str));
-        let of = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect::<Vec<_>>();
+        let kinds = words(SendKind::ALL.map(SendKind::as_str));
+        let send_ends = words(SendEnd::ALL.map(SendEnd::as_str));
+        let receipt_ends = words(ReceiptEnd::ALL.map(ReceiptEnd::as_str));
+        let guess_ends = words(GuessEnd::ALL.map(GuessEnd::as_str));
         Self {
-            sends: Table::new([
-                ("mode", modes()),
-                ("kind", words(SendKind::ALL.map(SendKind::as_str))),
-                ("outcome", words(SendEnd::ALL.map(SendEnd::as_str))),
-            ]),
+            sends: Table::new([("mode", modes()), ("kind", kinds), ("outcome", send_ends)]),
             attempts: Table::new([
-                ("channel", of(channels())),
+                ("channel", channels()),
                 ("provider", known.clone()),
-                ("end", of(ends.collect())),
+                ("end", words(ends)),
             ]),
-            calls: TimeTable::new(CALLS, [("channel", of(channels())), ("provider", known)]),
-            fallbacks: Table::new::<&str>([]),
-            receipts: Table::new([
-                ("provider", reporting),
-                ("outcome", of(words(ReceiptEnd::ALL.map(ReceiptEnd::as_str)))),
-            ]),
+            calls: TimeTable::new(CALLS, [("channel", channels()), ("provider", known)]),
+            fallbacks: Table::new([]),
+            receipts: Table::new([("provider", reporting), ("outcome", receipt_ends)]),
             deliveries: TimeTable::new(PEOPLE, [("channel", channels())]),
-            guesses: Table::new([
-                ("mode", modes()),
-                ("outcome", words(GuessEnd::ALL.map(GuessEnd::as_str))),
-            ]),
-            verifications: TimeTable::new::<&str>(PEOPLE, []),
+            guesses: Table::new([("mode", modes()), ("outcome", guess_ends)]),
+            verifications: TimeTable::new(PEOPLE, []),
             providers: names,
             lifetime,
         }
     }
 
-    pub(crate) fn sent(&self, mode: KeyMode, kind: SendKind, end: SendEnd) {
-        self.sends.count([mode.as_str(), kind.as_str(), end.as_str()]);
-    }
-
-    pub(crate) fn attempted(&self, attempt: &DeliveryAttempt, report: &Report) {
-        let end = match report {
-            Report::Failed(reason) => reason.as_str(),
-            _ => ACCEPTED,
-        };
-        self.attempts.count([attempt.channel.as_str(), self.provider(&attempt.provider), end]);
-    }
-
-    pub(crate) fn called(&self, channel: Channel, provider: &str, took: Duration) {
-        self.calls.observe([channel.as_str(), self.provider(provider)], took);
-    }
-
-    pub(crate) fn fell_back(&self) {
-        self.fallbacks.count([]);
-    }
-
-    pub(crate) fn delivered(&self, channel: Channel, after: Duration) {
-        self.deliveries.observe([channel.as_str()], after);
-    }
-
-    pub(crate) fn guessed(&self, mode: KeyMode, end: GuessEnd, left: Option<Duration>) {
-        self.guesses.count([mode.as_str(), end.as_str()]);
-        if let Some(left) = left.filter(|_| !mode.is_test()) {
-            self.verifications.observe([], self.lifetime.saturating_sub(left));
-        }
-    }
-
-    pub(crate) fn reported(&self, provider: &str, end: ReceiptEnd) {
-        self.receipts.count([provider, end.as_str()]);
-    }
-
     /// A provider that has left the configuration may still have an attempt on record.
-    fn provider<'name>(&self, name: &'name str) -> &'name str {
+    pub(crate) fn provider<'name>(&self, name: &'name str) -> &'name str {
         if self.providers.iter().any(|known| known == name) { name } else { OTHER }
     }
 
@@ -136,8 +94,4 @@ impl Codes {
         let help = "Time from a live send to the right guess.";
         page.histograms("dwar_verification_duration_seconds", help, self.verifications.series())
     }
-}
-
-fn words<const N: usize>(words: [&'static str; N]) -> Vec<&'static str> {
-    words.to_vec()
 }

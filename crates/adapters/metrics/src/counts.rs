@@ -1,7 +1,7 @@
-use crate::codes::{Codes, Providers};
+use crate::codes::{ACCEPTED, Codes, Providers};
 use crate::page::Page;
 use crate::requests::{Api, Requests};
-use crate::table::{Table, TimeTable};
+use crate::table::{Table, TimeTable, words};
 use crate::times::CALLS;
 use dwar_app::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
 use dwar_event::SendFailure;
@@ -45,9 +45,12 @@ impl Counts {
         Self {
             requests: Requests::new(api),
             codes: Codes::new(providers),
-            limited: Table::new([("scope", SCOPES.to_vec()), ("outcome", vec![ADMITTED, REFUSED])]),
-            events: Table::new([("outcome", told.collect())]),
-            event_calls: TimeTable::new::<&str>(CALLS, []),
+            limited: Table::new([
+                ("scope", words(SCOPES)),
+                ("outcome", words([ADMITTED, REFUSED])),
+            ]),
+            events: Table::new([("outcome", words(told))]),
+            event_calls: TimeTable::new(CALLS, []),
         }
     }
 
@@ -79,31 +82,42 @@ impl Observer for Counts {
     }
 
     fn sent(&self, mode: KeyMode, kind: SendKind, end: SendEnd) {
-        self.codes.sent(mode, kind, end);
+        self.codes.sends.count([mode.as_str(), kind.as_str(), end.as_str()]);
     }
 
     fn attempted(&self, attempt: &DeliveryAttempt, report: &Report) {
-        self.codes.attempted(attempt, report);
+        let end = match report {
+            Report::Failed(reason) => reason.as_str(),
+            _ => ACCEPTED,
+        };
+        self.codes.attempts.count([
+            attempt.channel.as_str(),
+            self.codes.provider(&attempt.provider),
+            end,
+        ]);
     }
 
     fn called(&self, channel: Channel, provider: &str, took: Duration) {
-        self.codes.called(channel, provider, took);
+        self.codes.calls.observe([channel.as_str(), self.codes.provider(provider)], took);
     }
 
     fn fell_back(&self) {
-        self.codes.fell_back();
+        self.codes.fallbacks.count([]);
     }
 
     fn delivered(&self, channel: Channel, after: Duration) {
-        self.codes.delivered(channel, after);
+        self.codes.deliveries.observe([channel.as_str()], after);
     }
 
     fn guessed(&self, mode: KeyMode, end: GuessEnd, left: Option<Duration>) {
-        self.codes.guessed(mode, end, left);
+        self.codes.guesses.count([mode.as_str(), end.as_str()]);
+        if let Some(left) = left.filter(|_| !mode.is_test()) {
+            self.codes.verifications.observe([], self.codes.lifetime.saturating_sub(left));
+        }
     }
 
     fn reported(&self, provider: &str, end: ReceiptEnd) {
-        self.codes.reported(provider, end);
+        self.codes.receipts.count([provider, end.as_str()]);
     }
 
     fn told(&self, outcome: Result<u16, SendFailure>, took: Duration) {

@@ -21,11 +21,11 @@ mod times;
 
 pub use codes::Providers;
 pub use counts::Counts;
-pub use dwar_wire::{Server, StopHandle};
+pub use dwar_wire::{Endpoint, Server, StopHandle};
 pub use exposition::Exposition;
 pub use listener::{app, scrapes};
 pub use process::resident_memory;
-pub use requests::{Api, Endpoint};
+pub use requests::Api;
 pub use settings::{Settings, Token};
 pub use snapshot::{About, Database, Loop, Pool, Queue, Readings, Snapshot};
 pub use times::Histogram;

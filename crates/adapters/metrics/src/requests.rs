@@ -5,19 +5,12 @@ use crate::page::Page;
 use crate::table::OTHER;
 use crate::times::{Times, WORK};
 use dwar_app::Answered;
+use dwar_wire::Endpoint;
 use std::collections::BTreeSet;
 use std::fmt;
 
 /// The route of a path that no route has, and the status of a request whose client hung up.
 const NONE: &str = "none";
-
-/// An endpoint, and how its answers can end: status and code, empty where nothing is refused.
-#[derive(Clone, Debug)]
-pub struct Endpoint {
-    pub route: &'static str,
-    pub method: &'static str,
-    pub answers: Vec<(u16, &'static str)>,
-}
 
 /// What requests are told apart by. Nothing that a client writes adds a word to it.
 #[derive(Clone, Debug)]
@@ -97,19 +90,20 @@ impl Requests {
     }
 
     fn place(&self, route: usize, method: &str, end: usize) -> usize {
-        let method = position(&self.methods, |it| *it == method).unwrap_or(self.methods.len() - 1);
+        let method =
+            self.methods.iter().position(|it| *it == method).unwrap_or(self.methods.len() - 1);
         (route * self.methods.len() + method) * self.ends.len() + end
     }
 
     fn route(&self, route: Option<&str>) -> usize {
-        let known = route.and_then(|route| position(&self.routes, |it| *it == route));
+        let known = route.and_then(|route| self.routes.iter().position(|it| *it == route));
         known.unwrap_or(self.routes.len() - 1)
     }
 
     fn end(&self, status: Option<u16>, code: Option<&str>) -> usize {
         let Some(status) = status else { return self.answers.len() };
         let answer = (status, code.unwrap_or_default());
-        position(&self.answers, |it| *it == answer).unwrap_or(self.answers.len() + 1)
+        self.answers.iter().position(|it| *it == answer).unwrap_or(self.answers.len() + 1)
     }
 
     fn labels(&self, place: usize) -> [(&'static str, &str); 4] {
@@ -123,8 +117,4 @@ impl Requests {
             ("code", code),
         ]
     }
-}
-
-fn position<T>(all: &[T], is_it: impl Fn(&T) -> bool) -> Option<usize> {
-    all.iter().position(is_it)
 }

@@ -16,9 +16,11 @@ struct Labels<const N: usize> {
 }
 
 impl<const N: usize> Labels<N> {
-    fn new<W: Into<String>>(labels: [(&'static str, Vec<W>); N]) -> Self {
-        let names = labels.each_ref().map(|(name, _)| *name);
-        Self { names, words: labels.map(|(_, words)| words.into_iter().map(Into::into).collect()) }
+    fn new(labels: [(&'static str, Vec<String>); N]) -> Self {
+        Self {
+            names: labels.each_ref().map(|(name, _)| *name),
+            words: labels.map(|(_, words)| words),
+        }
     }
 
     fn count(&self) -> usize {
@@ -45,6 +47,11 @@ impl<const N: usize> Labels<N> {
     }
 }
 
+/// The words of a label.
+pub(crate) fn words(words: impl IntoIterator<Item: Into<String>>) -> Vec<String> {
+    words.into_iter().map(Into::into).collect()
+}
+
 /// Whether a series is there before anything was counted.
 fn is_expected<const N: usize>(labels: &[(&str, &str); N]) -> bool {
     labels.iter().all(|(_, word)| *word != OTHER)
@@ -58,7 +65,7 @@ pub(crate) struct Table<const N: usize> {
 }
 
 impl<const N: usize> Table<N> {
-    pub(crate) fn new<W: Into<String>>(labels: [(&'static str, Vec<W>); N]) -> Self {
+    pub(crate) fn new(labels: [(&'static str, Vec<String>); N]) -> Self {
         let labels = Labels::new(labels);
         let cells = Cells::new(labels.count());
         Self { labels, cells }
@@ -87,10 +94,7 @@ pub(crate) struct TimeTable<const N: usize> {
 }
 
 impl<const N: usize> TimeTable<N> {
-    pub(crate) fn new<W: Into<String>>(
-        bounds: &'static [u64],
-        labels: [(&'static str, Vec<W>); N],
-    ) -> Self {
+    pub(crate) fn new(bounds: &'static [u64], labels: [(&'static str, Vec<String>); N]) -> Self {
         let labels = Labels::new(labels);
         let times = Times::new(bounds, labels.count());
         Self { labels, times }
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn each_combination_of_words_is_a_series_of_its_own() {
-        let table = Table::new([("a", vec!["x", "y"]), ("b", vec!["1", "2", OTHER])]);
+        let table = Table::new([("a", words(["x", "y"])), ("b", words(["1", "2", OTHER]))]);
         table.count(["y", "2"]);
         table.count(["y", "2"]);
         table.count(["x", OTHER]);
@@ -130,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_family_without_labels_is_one_series() {
-        let table = Table::<0>::new::<&str>([]);
+        let table = Table::<0>::new([]);
         table.count([]);
         assert_eq!(table.series().collect::<Vec<_>>(), [([], 1)]);
     }

@@ -2,7 +2,7 @@
 
 use dwar_app::{Answered, Observer};
 use dwar_http::{METHODS, endpoints, refusals};
-use dwar_metrics::{About, Api, Counts, Endpoint, Exposition, Providers, Readings, Snapshot};
+use dwar_metrics::{About, Api, Counts, Exposition, Providers, Readings, Snapshot};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,16 +25,7 @@ fn series(exposition: &Exposition) -> usize {
 fn every_answer_to_every_method_of_every_route_stays_below_the_bound() {
     let endpoints = endpoints();
     let routes: Vec<_> = endpoints.iter().map(|it| it.route).collect();
-    let endpoint = |it: dwar_http::Endpoint| Endpoint {
-        route: it.route,
-        method: it.method,
-        answers: it.answers,
-    };
-    let api = Api {
-        endpoints: endpoints.into_iter().map(endpoint).collect(),
-        methods: METHODS.to_vec(),
-        refusals: refusals(),
-    };
+    let api = Api { endpoints, methods: METHODS.to_vec(), refusals: refusals() };
     let counts = Arc::new(Counts::new(api, Providers::default()));
     let about = About { version: "1".to_owned(), database: "memory", started_at: 0.0 };
     let exposition = Exposition::new(counts.clone(), Arc::new(Nothing), about);

@@ -10,7 +10,7 @@ use dwar_app::{Observer, Stores};
 use dwar_http::{Api, Readiness, Settings, app, endpoints, refusals};
 use dwar_kernel::KeyMode;
 use dwar_memory::{MemoryRequestLimiter, MemoryStore};
-use dwar_metrics::{Counts, Endpoint, Providers};
+use dwar_metrics::{Counts, Providers};
 use dwar_project::{ApiKey, KeyRecord, ProjectStore};
 use dwar_testkit::{ClearVault, FixedClock, Fixtures, Post, Postbox, START, outside, parts};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -80,13 +80,8 @@ async fn allocations(observer: Arc<dyn Observer>) -> [usize; 3] {
 
 #[actix_web::test]
 async fn a_request_asks_for_memory_as_often_with_metrics_as_without() {
-    let endpoint = |it: dwar_http::Endpoint| Endpoint {
-        route: it.route,
-        method: it.method,
-        answers: it.answers,
-    };
     let api = dwar_metrics::Api {
-        endpoints: endpoints().into_iter().map(endpoint).collect(),
+        endpoints: endpoints(),
         methods: dwar_http::METHODS.to_vec(),
         refusals: refusals(),
     };

@@ -11,7 +11,7 @@ use super::error::WiringError;
 use super::{gateways, operations};
 use dwar_app::Parts;
 use dwar_http::Listener;
-use dwar_metrics::{About, Api, Counts, Endpoint, Exposition, Providers, Server, scrapes};
+use dwar_metrics::{About, Api, Counts, Exposition, Providers, Server, scrapes};
 use std::sync::Arc;
 
 /// A listener, and what is counted for it.
@@ -69,12 +69,8 @@ pub async fn run(served: Server) {
 
 /// What requests are told apart by.
 fn api() -> Api {
-    let endpoint = |it: dwar_http::Endpoint| {
-        let dwar_http::Endpoint { route, method, answers } = it;
-        Endpoint { route, method, answers }
-    };
     Api {
-        endpoints: dwar_http::endpoints().into_iter().map(endpoint).collect(),
+        endpoints: dwar_http::endpoints(),
         methods: dwar_http::METHODS.to_vec(),
         refusals: dwar_http::refusals(),
     }
