@@ -1,3 +1,4 @@
+use crate::endpoint::extract::Extract;
 use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
@@ -13,42 +14,21 @@ use utoipa::ToSchema;
 /// Longer than any body of ours.
 const LONGEST: usize = 32 * 1_024;
 
-/// No body, or no query.
-pub(crate) struct Nothing;
+/// The body of a request: a JSON object.
+pub(crate) struct Json<T>(pub(crate) T);
 
-/// What a request carries.
-pub(crate) trait Body: Sized + 'static {
-    /// Reads it.
-    ///
-    /// # Errors
-    /// 413, 415, 400 if it is no JSON object, 422 naming the field that cannot be read.
-    async fn read(request: &HttpRequest, payload: &mut Payload) -> Result<Self, ApiRefusal>;
-
-    /// The operation with this body, in the document.
-    fn describe(operation: Operation) -> Operation;
-}
-
-impl Body for Nothing {
-    async fn read(_: &HttpRequest, _: &mut Payload) -> Result<Self, ApiRefusal> {
-        Ok(Self)
-    }
-
-    fn describe(operation: Operation) -> Operation {
-        operation
-    }
-}
-
-impl<T: DeserializeOwned + ToSchema + 'static> Body for T {
+/// Refuses with 413, 415, 400 if it is no JSON object, or 422 naming the field that cannot be read.
+impl<T: DeserializeOwned + ToSchema + 'static> Extract for Json<T> {
     async fn read(request: &HttpRequest, payload: &mut Payload) -> Result<Self, ApiRefusal> {
         let bytes = collect(request, payload).await?;
         if !declares_json(request.headers()) {
             return Err(AdminCode::UnsupportedMediaType.into());
         }
-        parse(&bytes)
+        parse(&bytes).map(Self)
     }
 
     fn describe(operation: Operation) -> Operation {
-        operation.request_body::<Self>()
+        operation.request_body::<T>()
     }
 }
 

@@ -1,74 +1,85 @@
 use crate::endpoint::admin_request::{AdminRequest, Scope};
 use crate::endpoint::answer::{Answer, Answered};
-use crate::endpoint::body::Body;
-use crate::endpoint::query::Query;
+use crate::endpoint::extract::Extract;
 use crate::endpoint::refusal::AdminCode;
-use actix_web::dev::Payload;
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, web};
 use dwar_operator::{Command, Makes, Need, Role};
 use dwar_wire::openapi::Operation;
 use serde_json::{Value, json};
 
-/// A function that answers an endpoint. Its parameters are who asks, the query and the body.
+/// A function that answers an endpoint. Its parameters are who asks and, if it reads one, the query or the body.
 pub(crate) trait Handler<Parameters>: Clone + 'static {
-    /// Answers a request. Whether the token may give the command is checked before query and body are.
-    async fn run(
-        self,
-        command: Command,
-        status: StatusCode,
-        request: HttpRequest,
-        payload: Payload,
-    ) -> Answered<HttpResponse>;
+    type Scope: Scope;
+    type Extract: Extract;
+    type Answer: Answer;
 
-    /// The operation with what the function reads.
-    fn describe_request(operation: Operation) -> Operation;
-
-    /// The operation with what the function answers.
-    fn describe_answer(operation: Operation, status: StatusCode) -> Operation;
+    async fn call(self, scope: Self::Scope, given: Self::Extract) -> Answered<Self::Answer>;
 }
 
-impl<S, Q, B, A, F, R> Handler<(S, Q, B)> for F
+impl<S, A, F, R> Handler<(S,)> for F
 where
     S: Scope,
-    Q: Query,
-    B: Body,
     A: Answer,
-    F: Fn(S, Q, B) -> R + Clone + 'static,
-    R: Future<Output = Answered<A>> + 'static,
+    F: Fn(S) -> R + Clone + 'static,
+    R: Future<Output = Answered<A>>,
 {
-    async fn run(
-        self,
-        command: Command,
-        status: StatusCode,
-        request: HttpRequest,
-        mut payload: Payload,
-    ) -> Answered<HttpResponse> {
-        let scope = S::enter(AdminRequest::authenticate(&request).await?, command)?;
-        let query = Q::read(&request)?;
-        let body = B::read(&request, &mut payload).await?;
-        Ok(self(scope, query, body).await?.respond(status))
-    }
+    type Scope = S;
+    type Extract = ();
+    type Answer = A;
 
-    fn describe_request(operation: Operation) -> Operation {
-        B::describe(Q::describe(operation))
-    }
-
-    fn describe_answer(operation: Operation, status: StatusCode) -> Operation {
-        A::describe(operation, status)
+    async fn call(self, scope: S, (): ()) -> Answered<A> {
+        self(scope).await
     }
 }
 
-pub(crate) fn get<P>(path: &'static str, command: Command, handler: impl Handler<P>) -> Operation {
+impl<S, E, A, F, R> Handler<(S, E)> for F
+where
+    S: Scope,
+    E: Extract,
+    A: Answer,
+    F: Fn(S, E) -> R + Clone + 'static,
+    R: Future<Output = Answered<A>>,
+{
+    type Scope = S;
+    type Extract = E;
+    type Answer = A;
+
+    async fn call(self, scope: S, given: E) -> Answered<A> {
+        self(scope, given).await
+    }
+}
+
+/// Answers a request. Whether the token may give the command is checked before query or body is read.
+async fn run<P: 'static, H: Handler<P>>(
+    handler: H,
+    (command, status): (Command, StatusCode),
+    request: HttpRequest,
+    payload: web::Payload,
+) -> Answered<HttpResponse> {
+    let scope = H::Scope::enter(AdminRequest::authenticate(&request).await?, command)?;
+    let given = H::Extract::read(&request, &mut payload.into_inner()).await?;
+    Ok(handler.call(scope, given).await?.respond(status))
+}
+
+pub(crate) fn get<P: 'static>(
+    path: &'static str,
+    command: Command,
+    handler: impl Handler<P>,
+) -> Operation {
     operation(Method::GET, path, command, StatusCode::OK, handler)
 }
 
-pub(crate) fn post<P>(path: &'static str, command: Command, handler: impl Handler<P>) -> Operation {
+pub(crate) fn post<P: 'static>(
+    path: &'static str,
+    command: Command,
+    handler: impl Handler<P>,
+) -> Operation {
     operation(Method::POST, path, command, StatusCode::OK, handler)
 }
 
 /// A `POST` that makes something: 201 instead of 200.
-pub(crate) fn post_created<P>(
+pub(crate) fn post_created<P: 'static>(
     path: &'static str,
     command: Command,
     handler: impl Handler<P>,
@@ -76,11 +87,15 @@ pub(crate) fn post_created<P>(
     operation(Method::POST, path, command, StatusCode::CREATED, handler)
 }
 
-pub(crate) fn put<P>(path: &'static str, command: Command, handler: impl Handler<P>) -> Operation {
+pub(crate) fn put<P: 'static>(
+    path: &'static str,
+    command: Command,
+    handler: impl Handler<P>,
+) -> Operation {
     operation(Method::PUT, path, command, StatusCode::OK, handler)
 }
 
-pub(crate) fn patch<P>(
+pub(crate) fn patch<P: 'static>(
     path: &'static str,
     command: Command,
     handler: impl Handler<P>,
@@ -88,7 +103,7 @@ pub(crate) fn patch<P>(
     operation(Method::PATCH, path, command, StatusCode::OK, handler)
 }
 
-pub(crate) fn delete<P>(
+pub(crate) fn delete<P: 'static>(
     path: &'static str,
     command: Command,
     handler: impl Handler<P>,
@@ -97,7 +112,7 @@ pub(crate) fn delete<P>(
 }
 
 /// An operation whose id, right and description are those of its command.
-fn operation<P, H: Handler<P>>(
+fn operation<P: 'static, H: Handler<P>>(
     method: Method,
     path: &'static str,
     command: Command,
@@ -107,7 +122,7 @@ fn operation<P, H: Handler<P>>(
     let route = move |method| {
         let handler = handler.clone();
         web::method(method).to(move |request: HttpRequest, payload: web::Payload| {
-            handler.clone().run(command, status, request, payload.into_inner())
+            run(handler.clone(), (command, status), request, payload)
         })
     };
     let operation = Operation::new(method, path, command.as_str(), route)
@@ -115,9 +130,9 @@ fn operation<P, H: Handler<P>>(
         .extension("x-right", command.needs().to_string())
         .extension("x-delegation", command.makes() != Makes::Nothing)
         .parameters(path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).map(part));
-    let operation = H::describe_request(operation);
+    let operation = H::Extract::describe(operation);
     let follows = follows(&operation, command);
-    H::describe_answer(operation.refuses(follows), status)
+    H::Answer::describe(operation.refuses(follows), status)
 }
 
 /// A part of the path.

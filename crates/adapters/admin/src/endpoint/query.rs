@@ -1,5 +1,7 @@
-use crate::endpoint::body::{Nothing, told};
+use crate::endpoint::body::told;
+use crate::endpoint::extract::Extract;
 use crate::endpoint::refusal::{AdminCode, ApiRefusal};
+use actix_web::dev::Payload;
 use actix_web::{HttpRequest, web};
 use dwar_app::MOST_LISTED;
 use dwar_kernel::{KeyMode, Timestamp, read_instant};
@@ -15,31 +17,13 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 const USUAL: u32 = 50;
 
 /// What follows the `?`.
-pub(crate) trait Query: Sized + 'static {
-    /// Reads it.
-    ///
-    /// # Errors
-    /// 400 naming what cannot be read.
-    fn read(request: &HttpRequest) -> Result<Self, ApiRefusal>;
+pub(crate) struct Query<T>(pub(crate) T);
 
-    /// The operation with its parameters, in the document.
-    fn describe(operation: Operation) -> Operation;
-}
-
-impl Query for Nothing {
-    fn read(_: &HttpRequest) -> Result<Self, ApiRefusal> {
-        Ok(Self)
-    }
-
-    fn describe(operation: Operation) -> Operation {
-        operation
-    }
-}
-
-impl<T: DeserializeOwned + IntoParams + 'static> Query for T {
-    fn read(request: &HttpRequest) -> Result<Self, ApiRefusal> {
-        let read = web::Query::<Self>::from_query(request.query_string());
-        read.map(web::Query::into_inner).map_err(|cause| {
+/// Refuses with 400 naming what cannot be read.
+impl<T: DeserializeOwned + IntoParams + 'static> Extract for Query<T> {
+    async fn read(request: &HttpRequest, _: &mut Payload) -> Result<Self, ApiRefusal> {
+        let read = web::Query::from_query(request.query_string());
+        read.map(|web::Query(query)| Self(query)).map_err(|cause| {
             let cause = cause.to_string();
             let inner = cause.split_once("failed: ").map_or(cause.as_str(), |(_, inner)| inner);
             let why = format!("The query cannot be read: {}.", told(inner));
@@ -48,7 +32,7 @@ impl<T: DeserializeOwned + IntoParams + 'static> Query for T {
     }
 
     fn describe(operation: Operation) -> Operation {
-        let all = Self::into_params(|| Some(ParameterIn::Query)).into_iter();
+        let all = T::into_params(|| Some(ParameterIn::Query)).into_iter();
         operation.parameters(all.filter_map(|one| serde_json::to_value(one).ok()))
     }
 }

@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminRequest, Answered, ApiRefusal, Lines, Nothing, Operation, ProjectRequest, Scope, get,
+    AdminRequest, Answered, ApiRefusal, Lines, Operation, ProjectRequest, Query, Scope, get,
     instant_of, limit, one_of, place,
 };
 use crate::views::{AuditLine, Page};
@@ -60,7 +60,7 @@ fn actions() -> Object {
     one_of(Action::ALL.map(Action::as_str))
 }
 
-async fn page<S: Scope>(at: S, query: AuditQuery, _: Nothing) -> Answered<Page<AuditLine>> {
+async fn page<S: Scope>(at: S, Query(query): Query<AuditQuery>) -> Answered<Page<AuditLine>> {
     let (filter, after) = (query.filter(at.project())?, query.after()?);
     let (limit, call) = (limit(query.limit)?, at.call());
     // One more than is shown tells whether there are more.
@@ -75,7 +75,7 @@ enum Rest {
 }
 
 /// The first page is read before anything is answered, so that a refusal does not become an export.
-async fn export<S: Scope>(at: S, query: AuditQuery, _: Nothing) -> Answered<Lines<AuditLine>> {
+async fn export<S: Scope>(at: S, Query(query): Query<AuditQuery>) -> Answered<Lines<AuditLine>> {
     // It has no limit; one that could not be is refused all the same.
     let (filter, after, _) = (query.filter(at.project())?, query.after()?, limit(query.limit)?);
     let (api, by) = (at.call().api.clone(), at.call().by.clone());

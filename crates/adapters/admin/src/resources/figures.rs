@@ -1,4 +1,4 @@
-use crate::endpoint::{Answered, Nothing, Operation, ProjectRequest, get, modes, one_of, word};
+use crate::endpoint::{Answered, Operation, ProjectRequest, Query, get, modes, one_of, word};
 use crate::views::{id, instant};
 use dwar_activity::{Counts, Period, Route};
 use dwar_kernel::KeyMode;
@@ -90,7 +90,7 @@ struct FigureRoute {
     counts: FigureCounts,
 }
 
-async fn show(at: ProjectRequest, query: FiguresQuery, _: Nothing) -> Answered<Figures> {
+async fn show(at: ProjectRequest, Query(query): Query<FiguresQuery>) -> Answered<Figures> {
     let mode = word("mode", query.mode.as_deref(), KeyMode::from_word)?;
     let period = word("period", query.period.as_deref(), Period::from_word)?;
     let (mode, period) = (mode.unwrap_or(KeyMode::Live), period.unwrap_or(Period::Day));

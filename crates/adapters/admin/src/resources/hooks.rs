@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminCode, Answered, Nothing, Operation, Paging, Parsed, ProjectRequest, delete, get, post,
+    AdminCode, Answered, Json, Operation, Paging, Parsed, ProjectRequest, Query, delete, get, post,
     post_created,
 };
 use crate::views::{AddedHook, Hook, HookSecret, Page, RemovedHook};
@@ -41,25 +41,25 @@ struct AddHook {
     expires_in: u64,
 }
 
-async fn list(at: ProjectRequest, paging: Paging, _: Nothing) -> Answered<Page<Hook>> {
+async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> Answered<Page<Hook>> {
     let hooks = at.api.manage.hooks.list(&at.by, at.project).await?;
     Page::of(&hooks, &paging, |hook| hook.id, |hook| hook.into())
 }
 
-async fn add(at: ProjectRequest, _: Nothing, body: AddHook) -> Answered<AddedHook> {
+async fn add(at: ProjectRequest, Json(body): Json<AddHook>) -> Answered<AddedHook> {
     let AddHook { kind: Parsed(kind), mode: Parsed(mode), expires_in } = body;
     let new = NewHook { kind, mode, expires_in };
     let (hook, secret) = at.api.manage.hooks.add(&at.by, at.project, new).await?;
     Ok(AddedHook::new(&hook, &secret))
 }
 
-async fn rotate(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<HookSecret> {
+async fn rotate(at: ProjectRequest) -> Answered<HookSecret> {
     let hook = at.part("hook")?;
     let (hook, secret) = at.api.manage.hooks.rotate_secret(&at.by, at.project, hook).await?;
     Ok(HookSecret::new(&hook, &secret))
 }
 
-async fn remove(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<RemovedHook> {
+async fn remove(at: ProjectRequest) -> Answered<RemovedHook> {
     let hook: HookId = at.part("hook")?;
     at.api.manage.hooks.remove(&at.by, at.project, hook).await?;
     Ok(hook.into())

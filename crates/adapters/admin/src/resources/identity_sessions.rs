@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    Answered, Nothing, Operation, Paging, ProjectRequest, delete, get, limit, place,
+    Answered, Operation, Paging, ProjectRequest, Query, delete, get, limit, place,
 };
 use crate::views::{Page, id, instant};
 use dwar_kernel::{IdentityId, ProjectMode, SessionId, Timestamp};
@@ -60,7 +60,7 @@ struct EndedSessions {
     sessions_ended: u64,
 }
 
-async fn list(at: ProjectRequest, paging: Paging, _: Nothing) -> Answered<Page<SessionBody>> {
+async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> Answered<Page<SessionBody>> {
     let (world, identity) = whose(&at)?;
     let place = place(paging.cursor.as_deref())?;
     let after = place.map(|(at, session)| SessionCursor { at, session });
@@ -71,13 +71,13 @@ async fn list(at: ProjectRequest, paging: Paging, _: Nothing) -> Answered<Page<S
     Ok(Page::cut(&sessions, limit, cursor, |session| view(session, now)))
 }
 
-async fn end_all(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<EndedSessions> {
+async fn end_all(at: ProjectRequest) -> Answered<EndedSessions> {
     let (world, identity) = whose(&at)?;
     let sessions_ended = at.api.manage.identities.end_sessions(&at.by, world, identity).await?;
     Ok(EndedSessions { identity_id: id(identity), sessions_ended })
 }
 
-async fn end_one(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<EndedSessions> {
+async fn end_one(at: ProjectRequest) -> Answered<EndedSessions> {
     let (world, identity) = whose(&at)?;
     let session: SessionId = at.part("session")?;
     at.api.manage.identities.end_session(&at.by, world, identity, session).await?;

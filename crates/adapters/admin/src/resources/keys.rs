@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminCode, Answered, Nothing, Operation, Paging, Parsed, ProjectRequest, get, post_created,
+    AdminCode, Answered, Json, Operation, Paging, Parsed, ProjectRequest, Query, get, post_created,
 };
 use crate::views::{Key, NewKey, Page};
 use dwar_kernel::{ApiKeyId, KeyMode};
@@ -30,12 +30,12 @@ struct Replacement {
     replaces: Parsed<ApiKeyId>,
 }
 
-async fn list(at: ProjectRequest, paging: Paging, _: Nothing) -> Answered<Page<Key>> {
+async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> Answered<Page<Key>> {
     let keys = at.api.manage.projects.keys(&at.by, at.project).await?;
     Page::of(&keys, &paging, |key| key.id, |key| key.into())
 }
 
-async fn regenerate(at: ProjectRequest, _: Nothing, body: Replacement) -> Answered<NewKey> {
+async fn regenerate(at: ProjectRequest, Json(body): Json<Replacement>) -> Answered<NewKey> {
     let (mode, Parsed(replaced)): (KeyMode, _) = (at.part("mode")?, body.replaces);
     let projects = &at.api.manage.projects;
     let world = at.project.in_mode(mode);

@@ -1,4 +1,4 @@
-use crate::endpoint::{AdminRequest, Answered, Nothing, Operation, get};
+use crate::endpoint::{AdminRequest, Answered, Operation, get};
 use crate::views::{id, instant};
 use dwar_app::operations::{Check, Health, Loop, Process, Provider, Snapshot};
 use dwar_installation::{Backlog, COUNTED, Instance, Queues};
@@ -137,7 +137,7 @@ struct ProcessBody {
     memory_bytes: Option<u64>,
 }
 
-async fn show(call: AdminRequest, _: Nothing, _: Nothing) -> Answered<Operations> {
+async fn show(call: AdminRequest) -> Answered<Operations> {
     let Snapshot { checks, instances, queues, loops, providers, process } =
         call.api.operations.snapshot().await;
     let now = call.api.tools.now();

@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminCode, AdminRequest, Answered, ApiRefusal, Nothing, Operation, Paging, delete, get,
+    AdminCode, AdminRequest, Answered, ApiRefusal, Json, Operation, Paging, Query, delete, get,
     post_created, put,
 };
 use crate::views::{self, InvitedOperator, Page, RemovedOperator};
@@ -37,31 +37,31 @@ struct Invitation {
     access: views::Access,
 }
 
-async fn list(call: AdminRequest, paging: Paging, _: Nothing) -> Answered<Page<views::Operator>> {
+async fn list(call: AdminRequest, Query(paging): Query<Paging>) -> Answered<Page<views::Operator>> {
     let operators = call.api.manage.operators.list(&call.by).await?;
     Page::of(&operators, &paging, |one| one.id, |one| views::Operator::seen_by(&call.by, one))
 }
 
-async fn invite(call: AdminRequest, _: Nothing, body: Invitation) -> Answered<InvitedOperator> {
+async fn invite(call: AdminRequest, Json(body): Json<Invitation>) -> Answered<InvitedOperator> {
     let access = body.access.read()?;
     let invited = call.api.manage.operators.invite(&call.by, &body.name, access).await?;
     Ok(InvitedOperator::new(&call.by, &invited, &call.api.dashboard_url))
 }
 
-async fn renew(call: AdminRequest, _: Nothing, _: Nothing) -> Answered<InvitedOperator> {
+async fn renew(call: AdminRequest) -> Answered<InvitedOperator> {
     let operator = find(&call).await?;
     let invited = call.api.manage.operators.renew_invitation(&call.by, operator.id).await?;
     Ok(InvitedOperator::new(&call.by, &invited, &call.api.dashboard_url))
 }
 
-async fn change(call: AdminRequest, _: Nothing, body: views::Access) -> Answered<views::Operator> {
+async fn change(call: AdminRequest, Json(body): Json<views::Access>) -> Answered<views::Operator> {
     let operator = find(&call).await?;
     let access = body.read()?;
     call.api.manage.operators.change_access(&call.by, operator.id, access.clone()).await?;
     Ok(views::Operator::seen_by(&call.by, &Operator { access, ..operator }))
 }
 
-async fn remove(call: AdminRequest, _: Nothing, _: Nothing) -> Answered<RemovedOperator> {
+async fn remove(call: AdminRequest) -> Answered<RemovedOperator> {
     let operator = find(&call).await?;
     call.api.manage.operators.remove(&call.by, operator.id).await?;
     Ok(operator.id.into())

@@ -1,7 +1,7 @@
 use super::wallet::amount;
 use crate::endpoint::{
-    AdminRequest, Answered, ApiRefusal, Nothing, Operation, Paging, Parsed, ProjectRequest, get,
-    given, patch, post, post_created,
+    AdminRequest, Answered, ApiRefusal, Json, Operation, Paging, Parsed, ProjectRequest, Query,
+    get, given, patch, post, post_created,
 };
 use crate::views::{CreatedProject, Page, ProjectSettings, ProjectSummary, UnlockedPhone};
 use dwar_kernel::{FixedClaims, Phone};
@@ -120,27 +120,27 @@ struct PhoneToUnlock {
     phone: Parsed<Phone>,
 }
 
-async fn list(call: AdminRequest, paging: Paging, _: Nothing) -> Answered<Page<ProjectSummary>> {
+async fn list(call: AdminRequest, Query(paging): Query<Paging>) -> Answered<Page<ProjectSummary>> {
     let known = call.api.manage.projects.list(&call.by).await?;
     Page::of(&known, &paging, |project| project.id, |project| project.into())
 }
 
-async fn create(call: AdminRequest, _: Nothing, body: NewProject) -> Answered<CreatedProject> {
+async fn create(call: AdminRequest, Json(body): Json<NewProject>) -> Answered<CreatedProject> {
     let name: ProjectName = body.name.parse().map_err(|cause| ApiRefusal::field("name", cause))?;
     let balance = amount("balance_paise", body.balance_paise)?;
     let made = call.api.manage.projects.create(&call.by, &name, balance).await?;
     Ok((&made).into())
 }
 
-async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<ProjectSettings> {
+async fn show(at: ProjectRequest) -> Answered<ProjectSettings> {
     Ok((&at.api.manage.projects.show(&at.by, at.project).await?).into())
 }
 
-async fn change(at: ProjectRequest, _: Nothing, body: Settings) -> Answered<ProjectSettings> {
+async fn change(at: ProjectRequest, Json(body): Json<Settings>) -> Answered<ProjectSettings> {
     apply(&at, body.try_into()?).await
 }
 
-async fn reprice(at: ProjectRequest, _: Nothing, body: PriceChange) -> Answered<ProjectSettings> {
+async fn reprice(at: ProjectRequest, Json(body): Json<PriceChange>) -> Answered<ProjectSettings> {
     let paise = |own: Option<i64>| own.map(Paise);
     let change = ProjectChange {
         whatsapp_price: body.whatsapp_price_paise.map(paise),
@@ -155,15 +155,15 @@ async fn apply(at: &ProjectRequest, change: ProjectChange) -> Answered<ProjectSe
     Ok((&at.api.manage.projects.change(&at.by, at.project, change).await?).into())
 }
 
-async fn archive(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<ProjectSettings> {
+async fn archive(at: ProjectRequest) -> Answered<ProjectSettings> {
     Ok((&at.api.manage.projects.archive(&at.by, at.project).await?).into())
 }
 
-async fn restore(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<ProjectSettings> {
+async fn restore(at: ProjectRequest) -> Answered<ProjectSettings> {
     Ok((&at.api.manage.projects.restore(&at.by, at.project).await?).into())
 }
 
-async fn unlock(at: ProjectRequest, _: Nothing, body: PhoneToUnlock) -> Answered<UnlockedPhone> {
+async fn unlock(at: ProjectRequest, Json(body): Json<PhoneToUnlock>) -> Answered<UnlockedPhone> {
     let Parsed(phone) = body.phone;
     let unlocked = at.api.manage.phones.unlock(&at.by, at.project, &phone).await?;
     Ok(UnlockedPhone::new(at.project, &phone, &unlocked))

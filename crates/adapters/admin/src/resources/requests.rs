@@ -1,7 +1,7 @@
 use super::story::{PhoneStory, story};
 use crate::endpoint::{
-    Answered, Limited, Nothing, Operation, Parsed, ProjectRequest, get, modes, no_cursor, one_of,
-    post, word,
+    Answered, Json, Limited, Operation, Parsed, ProjectRequest, Query, get, modes, no_cursor,
+    one_of, post, word,
 };
 use crate::views::{id, instant};
 use dwar_app::explain;
@@ -131,7 +131,7 @@ struct UnmaskedRequest {
     phone: String,
 }
 
-async fn list(at: ProjectRequest, query: RequestsQuery, _: Nothing) -> Answered<RequestPage> {
+async fn list(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> Answered<RequestPage> {
     let (filter, before) = (query.filter()?, query.before()?);
     let page = at.api.manage.activity.requests(&at.by, at.project, &filter, before).await?;
     Ok(RequestPage {
@@ -141,15 +141,14 @@ async fn list(at: ProjectRequest, query: RequestsQuery, _: Nothing) -> Answered<
     })
 }
 
-async fn refused(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<RefusedRequests> {
+async fn refused(at: ProjectRequest) -> Answered<RefusedRequests> {
     let refused = at.api.manage.activity.refused_lately(&at.by, at.project).await?;
     Ok(RefusedRequests { items: refused.iter().map(count).collect() })
 }
 
 async fn search(
     at: ProjectRequest,
-    _: Nothing,
-    body: PhoneToSearch,
+    Json(body): Json<PhoneToSearch>,
 ) -> Answered<Limited<PhoneStory>> {
     let (Parsed(phone), mode) = (body.phone, body.mode.map_or(KeyMode::Live, |Parsed(mode)| mode));
     let world = at.project.in_mode(mode);
@@ -158,13 +157,13 @@ async fn search(
     Ok(Limited { body: story(mode, &phone, timeline), left, now })
 }
 
-async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<PhoneStory> {
+async fn show(at: ProjectRequest) -> Answered<PhoneStory> {
     let request = at.part("request")?;
     let (mode, phone, timeline) = at.api.manage.activity.story(&at.by, at.project, request).await?;
     Ok(story(mode, &phone, timeline))
 }
 
-async fn unmask(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<UnmaskedRequest> {
+async fn unmask(at: ProjectRequest) -> Answered<UnmaskedRequest> {
     let request: OtpId = at.part("request")?;
     let (mode, phone) = at.api.manage.activity.unmask_request(&at.by, at.project, request).await?;
     Ok(UnmaskedRequest { request_id: id(request), mode: id(mode), phone: phone.e164() })

@@ -1,5 +1,5 @@
 use crate::endpoint::{
-    AdminCode, AdminRequest, Answered, ApiRefusal, Nothing, Operation, Parsed, ProjectRequest, get,
+    AdminCode, AdminRequest, Answered, ApiRefusal, Json, Operation, Parsed, ProjectRequest, get,
     post,
 };
 use crate::views::{MovedWallet, Wallet, WalletProof};
@@ -58,25 +58,25 @@ struct NewRefund {
     otp_id: Parsed<OtpId>,
 }
 
-async fn show(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<Wallet> {
+async fn show(at: ProjectRequest) -> Answered<Wallet> {
     let balance = at.api.manage.wallets.balance(&at.by, at.project).await?;
     Ok(Wallet::new(at.project, &balance))
 }
 
-async fn credit(at: ProjectRequest, _: Nothing, body: NewCredit) -> Answered<MovedWallet> {
+async fn credit(at: ProjectRequest, Json(body): Json<NewCredit>) -> Answered<MovedWallet> {
     let reference = Some(reference(&body.reference)?);
     let amount = amount("amount_paise", body.amount_paise)?;
     let booked = at.api.manage.wallets.credit(&at.by, at.project, amount, reference).await?;
     moved(&at, booked.then(|| amount.paise())).await
 }
 
-async fn refund(at: ProjectRequest, _: Nothing, body: NewRefund) -> Answered<MovedWallet> {
+async fn refund(at: ProjectRequest, Json(body): Json<NewRefund>) -> Answered<MovedWallet> {
     let Parsed(send) = body.otp_id;
     let refunded = at.api.manage.wallets.refund(&at.by, at.project, send).await?;
     moved(&at, refunded).await
 }
 
-async fn adjust(at: ProjectRequest, _: Nothing, body: NewAdjustment) -> Answered<MovedWallet> {
+async fn adjust(at: ProjectRequest, Json(body): Json<NewAdjustment>) -> Answered<MovedWallet> {
     let reference = reference(&body.reference)?;
     let amount = Correction::try_from(body.amount_paise);
     let amount = amount.map_err(|cause| ApiRefusal::field("amount_paise", cause))?;
@@ -89,7 +89,7 @@ async fn moved(at: &ProjectRequest, amount: Option<Paise>) -> Answered<MovedWall
     Ok(MovedWallet::new(at.project, amount, &after))
 }
 
-async fn prove(call: AdminRequest, _: Nothing, _: Nothing) -> Answered<WalletProof> {
+async fn prove(call: AdminRequest) -> Answered<WalletProof> {
     Ok((&call.api.manage.wallets.audit(&call.by).await?).into())
 }
 

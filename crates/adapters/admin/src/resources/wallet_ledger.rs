@@ -1,6 +1,6 @@
 use super::wallet::reference;
 use crate::endpoint::{
-    AdminCode, Answered, ApiRefusal, Csv, Nothing, Operation, ProjectRequest, get, instant_of,
+    AdminCode, Answered, ApiRefusal, Csv, Json, Operation, ProjectRequest, Query, get, instant_of,
     limit, one_of, place, post, word,
 };
 use crate::views::{BegunProof, LedgerProofs, Page, WalletEntry};
@@ -60,8 +60,7 @@ struct ProofToBegin {
 
 async fn entries(
     at: ProjectRequest,
-    query: EntriesQuery,
-    _: Nothing,
+    Query(query): Query<EntriesQuery>,
 ) -> Answered<Page<WalletEntry>> {
     let (filter, limit) = (query.filter()?, limit(query.limit)?);
     let place = place(query.cursor.as_deref())?;
@@ -71,7 +70,7 @@ async fn entries(
     Ok(WalletEntry::page(&lines, limit))
 }
 
-async fn download(at: ProjectRequest, query: EntriesQuery, _: Nothing) -> Answered<Csv> {
+async fn download(at: ProjectRequest, Query(query): Query<EntriesQuery>) -> Answered<Csv> {
     for (field, given) in [("limit", query.limit.is_some()), ("cursor", query.cursor.is_some())] {
         if given {
             return Err(ApiRefusal::field(field, "a download is whole"));
@@ -82,11 +81,11 @@ async fn download(at: ProjectRequest, query: EntriesQuery, _: Nothing) -> Answer
     Ok(Csv(csv_download(&name, ledger.csv(at.by.clone(), at.project, filter).await?)))
 }
 
-async fn proof(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<LedgerProofs> {
+async fn proof(at: ProjectRequest) -> Answered<LedgerProofs> {
     Ok((&at.api.manage.ledger.proven(&at.by, at.project).await?).into())
 }
 
-async fn begin(at: ProjectRequest, _: Nothing, body: ProofToBegin) -> Answered<BegunProof> {
+async fn begin(at: ProjectRequest, Json(body): Json<ProofToBegin>) -> Answered<BegunProof> {
     let scope = if body.everything { Scope::Everything } else { Scope::Newer };
     Ok((&at.api.manage.ledger.begin(&at.by, at.project, scope).await?).into())
 }

@@ -1,5 +1,6 @@
 use crate::endpoint::{
-    AdminCode, Answered, Nothing, Operation, Parsed, ProjectRequest, get, limit, no_cursor, post,
+    AdminCode, Answered, Json, Operation, Parsed, ProjectRequest, Query, get, limit, no_cursor,
+    post,
 };
 use crate::views::{LoggedWebhookCall, Page, ResentEvent, WebhookCall};
 use dwar_event::{CallFilter, EventId};
@@ -48,8 +49,7 @@ struct EventToResend {
 
 async fn list(
     at: ProjectRequest,
-    query: CallsQuery,
-    _: Nothing,
+    Query(query): Query<CallsQuery>,
 ) -> Answered<Page<LoggedWebhookCall>> {
     let webhook = known(&at).await?;
     let before = query.cursor.as_deref().map(str::parse::<CallId>);
@@ -61,12 +61,12 @@ async fn list(
     Ok(LoggedWebhookCall::page(&calls, limit))
 }
 
-async fn test(at: ProjectRequest, _: Nothing, _: Nothing) -> Answered<WebhookCall> {
+async fn test(at: ProjectRequest) -> Answered<WebhookCall> {
     let webhook = at.part("webhook")?;
     Ok((&at.api.manage.endpoint_log.test(&at.by, at.project, webhook).await?).into())
 }
 
-async fn resend(at: ProjectRequest, _: Nothing, body: EventToResend) -> Answered<ResentEvent> {
+async fn resend(at: ProjectRequest, Json(body): Json<EventToResend>) -> Answered<ResentEvent> {
     let (webhook, Parsed(event)) = (at.part("webhook")?, body.event_id);
     let log = &at.api.manage.endpoint_log;
     log.resend(&at.by, at.project, webhook, &event).await?;

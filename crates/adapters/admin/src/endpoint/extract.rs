@@ -1,0 +1,27 @@
+use crate::endpoint::refusal::ApiRefusal;
+use actix_web::HttpRequest;
+use actix_web::dev::Payload;
+use dwar_wire::openapi::Operation;
+
+/// What a handler is given of a request: its query or its body.
+pub(crate) trait Extract: Sized + 'static {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// What cannot be read, named.
+    async fn read(request: &HttpRequest, payload: &mut Payload) -> Result<Self, ApiRefusal>;
+
+    /// The operation with it, in the document.
+    fn describe(operation: Operation) -> Operation;
+}
+
+/// Nothing is read.
+impl Extract for () {
+    async fn read(_: &HttpRequest, _: &mut Payload) -> Result<Self, ApiRefusal> {
+        Ok(())
+    }
+
+    fn describe(operation: Operation) -> Operation {
+        operation
+    }
+}
