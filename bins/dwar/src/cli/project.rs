@@ -1,7 +1,7 @@
 use super::answer::{Answer, lines};
 use super::failure::{Failure, of};
 use super::open::{OneProject, open};
-use super::project_settings::Settings;
+use super::project_settings::{Settings, told};
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::{self, Key, Page, ProjectSettings, ProjectSummary, UnlockedPhone, instant};
@@ -9,11 +9,9 @@ use dwar_app::{CreatedProject, UnlockPhone, Unlocked, sms_preview};
 use dwar_kernel::{Phone, ProjectId};
 use dwar_operator::By;
 use dwar_otp::{GuessBudget, SendPace};
-use dwar_project::{KeyRecord, Project, ProjectName};
-use dwar_wallet::{Amount, Paise};
+use dwar_project::{KeyRecord, Project, ProjectName, Setting};
+use dwar_wallet::Amount;
 use serde::Serialize;
-
-const AS_CONFIGURED: &str = "installation default";
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -65,7 +63,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             Ok(shown(&found, &projects.keys(&by, project).await?))
         }
         Command::Set { of: OneProject { project }, settings } => {
-            let changed = projects.change(&by, project, (*settings).into()).await;
+            let changed = projects.change(&by, project, settings.0).await;
             let changed = changed.map_err(of(project))?;
             Ok(Answer::of(&ProjectSettings::from(&changed), text_of(&changed)))
         }
@@ -149,48 +147,21 @@ async fn unlocked(
 }
 
 fn text_of(project: &Project) -> String {
-    let (messages, routing) = (&project.messages, &project.routing);
-    let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
-    let price = |own: Option<Paise>| own.map(|paise| paise.to_string());
-    let list = |own: &Option<Vec<String>>| {
-        own.as_ref().map(|names| match names.as_slice() {
-            [] => "none".to_owned(),
-            names => names.join(", "),
-        })
-    };
-    let or = |own: Option<String>, default: &str| own.unwrap_or_else(|| default.to_owned());
-    let or_none = |text: String| or(Some(text).filter(|text| !text.is_empty()), "none");
     let sms = match sms_preview(project) {
         Ok(sms) => sms.segments.to_string(),
         Err(cause) => format!("cannot be sent: {cause}"),
     };
-    let fallback = routing.fallback_seconds.map(|seconds| match seconds {
-        0 => "never".to_owned(),
-        seconds => format!("after {seconds} s without a receipt"),
-    });
-    let rows = [
-        ("Project", format!("{} ({})", project.name, project.id)),
-        ("Archived", project.archived_at.map_or_else(|| "no".to_owned(), instant)),
-        ("Identity lookup", switch(project.identity_lookup)),
-        ("Identity deletion", switch(project.identity_delete)),
-        ("Relay, live key", switch(project.relay.live)),
-        ("Relay, test key", switch(project.relay.test)),
-        ("Own issuer", switch(project.own_issuer)),
-        ("Token claims", or_none(project.token_claims.to_string().replace('\n', ", "))),
-        ("WhatsApp price", or(price(project.prices.whatsapp), AS_CONFIGURED)),
-        ("SMS price", or(price(project.prices.sms), AS_CONFIGURED)),
-        ("WhatsApp providers", or(list(&routing.whatsapp), AS_CONFIGURED)),
-        ("SMS providers", or(list(&routing.sms), AS_CONFIGURED)),
-        ("Fall back to SMS", or(fallback, AS_CONFIGURED)),
-        ("Brand", or(messages.brand.clone(), "name of the project")),
-        ("Language", or(messages.language.clone(), "en")),
-        ("SMS text", or(messages.text.clone(), "default of the language")),
-        ("SMS length", sms),
-        ("SMS template ID", or(messages.template_id.clone(), AS_CONFIGURED)),
-        ("WebOTP domain", or(messages.domain.clone(), "none")),
-        ("Android app hash", or(messages.app_hash.clone(), "none")),
-        ("Other last lines", or_none(messages.last_lines.join(", "))),
-        ("Low balance alert", or(price(project.low_balance), "no alert")),
-    ];
+    let mut rows = Vec::new();
+    for (setting, label, value) in told(project) {
+        match setting {
+            Setting::Name => {
+                rows.push((label, format!("{value} ({})", project.id)));
+                let archived = project.archived_at.map_or_else(|| "no".to_owned(), instant);
+                rows.push(("Archived", archived));
+            }
+            Setting::SmsText => rows.extend([(label, value), ("SMS length", sms.clone())]),
+            _ => rows.push((label, value)),
+        }
+    }
     lines(&rows, |(name, value)| format!("{name:<18} {value}"), "")
 }

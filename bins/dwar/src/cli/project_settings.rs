@@ -1,151 +1,191 @@
-//! What `dwar project set` can change.
+//! The settings of a project on the command line: what `dwar project set` takes, and how `dwar project show` tells
+//! them.
 
 use crate::config;
-use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use dwar_kernel::{FixedClaims, InvalidClaims};
-use dwar_project::ProjectChange;
-use dwar_wallet::{Amount, InvalidAmount, Paise};
-use std::convert::Infallible;
-use std::str::FromStr;
+use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
+use dwar_project::{Project, ProjectChange, Setting, SettingValue};
+use dwar_wallet::{Amount, Paise};
+use std::error::Error;
 
-#[derive(Args)]
-#[group(required = true, multiple = true, id = "settings")]
-pub struct Settings {
-    /// Name
-    #[arg(long)]
-    name: Option<String>,
-    /// Allow GET /v1/identity
-    #[arg(long, value_name = "on|off", value_parser = switch())]
-    identity_lookup: Option<bool>,
-    /// Allow DELETE /v1/identity
-    #[arg(long, value_name = "on|off", value_parser = switch())]
-    identity_delete: Option<bool>,
-    /// Allow POST /v1/otp/relay with the live key
-    #[arg(long, value_name = "on|off", value_parser = switch())]
-    relay_live: Option<bool>,
-    /// Allow POST /v1/otp/relay with the test key
-    #[arg(long, value_name = "on|off", value_parser = switch())]
-    relay_test: Option<bool>,
-    /// Have live tokens name an issuer of the project's own, which other systems can verify by discovery
-    #[arg(long, value_name = "on|off", value_parser = switch())]
-    own_issuer: Option<bool>,
-    /// Claims of these tokens, NAME=VALUE separated by commas; or `none`
-    #[arg(long, value_name = "CLAIMS", value_parser = claims)]
-    token_claims: Option<FixedClaims>,
-    /// Price per code by WhatsApp in paise, or `default`
-    #[arg(long, value_name = "PAISE")]
-    whatsapp_price_paise: Option<OrDefault<i64>>,
-    /// Price per code by SMS in paise, or `default`
-    #[arg(long, value_name = "PAISE")]
-    sms_price_paise: Option<OrDefault<i64>>,
-    /// WhatsApp providers in order, separated by commas; `none` skips WhatsApp; or `default`
-    #[arg(long, value_name = "NAMES", value_parser = names)]
-    whatsapp_providers: Option<OrDefault<Vec<String>>>,
-    /// SMS providers in order, separated by commas; `none` skips SMS; or `default`
-    #[arg(long, value_name = "NAMES", value_parser = names)]
-    sms_providers: Option<OrDefault<Vec<String>>>,
-    /// Fall back to SMS after this many seconds without a receipt; 0 means never; or `default`
-    #[arg(long, value_name = "SECONDS")]
-    fallback_seconds: Option<OrDefault<u32>>,
-    /// Brand name in messages, at most 30 characters, or `default`
-    #[arg(long)]
-    brand: Option<OrDefault<String>>,
-    /// Language of the messages, such as en or hi, or `default`
-    #[arg(long, value_name = "TAG")]
-    language: Option<OrDefault<String>>,
-    /// SMS text with {code}, {brand} and {minutes}, or `default`
-    #[arg(long, value_name = "TEXT")]
-    sms_text: Option<OrDefault<String>>,
-    /// ID of the registered DLT content template, or `default`
-    #[arg(long, value_name = "ID")]
-    sms_template_id: Option<OrDefault<String>>,
-    /// Site whose pages can read the code (WebOTP), or `default` for none
-    #[arg(long, value_name = "HOST")]
-    webotp_domain: Option<OrDefault<String>>,
-    /// Hash of the Android app that can read the code, or `default` for none
-    #[arg(long, value_name = "HASH")]
-    app_hash: Option<OrDefault<String>>,
-    /// Other domains and app hashes that a send may name, separated by commas; or `none`
-    #[arg(long, value_name = "LINES", value_parser = lines)]
-    last_lines: Option<Names>,
-    /// Send the event wallet.low below this balance; `default` for no alert
-    #[arg(long, value_name = "RUPEES", value_parser = rupees)]
-    low_balance_rupees: Option<OrDefault<Paise>>,
+/// One setting as the command line has it.
+struct Row {
+    setting: Setting,
+    flag: &'static str,
+    /// What the flag takes.
+    takes: &'static str,
+    /// What it does.
+    about: &'static str,
+    /// What its value is shown under.
+    label: &'static str,
+    /// What is shown where the project has none of its own.
+    none: &'static str,
 }
 
-fn switch() -> impl TypedValueParser<Value = bool> {
-    PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
+const ON_OFF: &str = "on|off";
+const INSTALLED: &str = "installation default";
+
+macro_rules! rows {
+    ($($setting:ident: $label:literal or $none:expr, $flag:literal $takes:expr, $about:literal;)+) => {
+        /// Every setting, in the order in which they are listed.
+        const ROWS: [Row; Setting::ALL.len()] = [$(Row {
+            setting: Setting::$setting,
+            flag: $flag,
+            takes: $takes,
+            about: $about,
+            label: $label,
+            none: $none,
+        }),+];
+    };
 }
 
-/// A value of the project's own, or the word `default`.
-#[derive(Clone)]
-struct OrDefault<T>(Option<T>);
+rows! {
+    Name: "Project" or "", "name" "NAME",
+        "Name";
+    IdentityLookup: "Identity lookup" or "", "identity-lookup" ON_OFF,
+        "Allow GET /v1/identity";
+    IdentityDelete: "Identity deletion" or "", "identity-delete" ON_OFF,
+        "Allow DELETE /v1/identity";
+    RelayLive: "Relay, live key" or "", "relay-live" ON_OFF,
+        "Allow POST /v1/otp/relay with the live key";
+    RelayTest: "Relay, test key" or "", "relay-test" ON_OFF,
+        "Allow POST /v1/otp/relay with the test key";
+    OwnIssuer: "Own issuer" or "", "own-issuer" ON_OFF,
+        "Have live tokens name an issuer of the project's own, which other systems can verify by discovery";
+    TokenClaims: "Token claims" or "none", "token-claims" "CLAIMS",
+        "Claims of these tokens, NAME=VALUE separated by commas; or `none`";
+    WhatsappPrice: "WhatsApp price" or INSTALLED, "whatsapp-price-paise" "PAISE",
+        "Price per code by WhatsApp in paise, or `default`";
+    SmsPrice: "SMS price" or INSTALLED, "sms-price-paise" "PAISE",
+        "Price per code by SMS in paise, or `default`";
+    WhatsappProviders: "WhatsApp providers" or INSTALLED, "whatsapp-providers" "NAMES",
+        "WhatsApp providers in order, separated by commas; `none` skips WhatsApp; or `default`";
+    SmsProviders: "SMS providers" or INSTALLED, "sms-providers" "NAMES",
+        "SMS providers in order, separated by commas; `none` skips SMS; or `default`";
+    FallbackSeconds: "Fall back to SMS" or INSTALLED, "fallback-seconds" "SECONDS",
+        "Fall back to SMS after this many seconds without a receipt; 0 means never; or `default`";
+    Brand: "Brand" or "name of the project", "brand" "BRAND",
+        "Brand name in messages, at most 30 characters, or `default`";
+    Language: "Language" or "en", "language" "TAG",
+        "Language of the messages, such as en or hi, or `default`";
+    SmsText: "SMS text" or "default of the language", "sms-text" "TEXT",
+        "SMS text with {code}, {brand} and {minutes}, or `default`";
+    SmsTemplateId: "SMS template ID" or INSTALLED, "sms-template-id" "ID",
+        "ID of the registered DLT content template, or `default`";
+    WebotpDomain: "WebOTP domain" or "none", "webotp-domain" "HOST",
+        "Site whose pages can read the code (WebOTP), or `default` for none";
+    AppHash: "Android app hash" or "none", "app-hash" "HASH",
+        "Hash of the Android app that can read the code, or `default` for none";
+    LastLines: "Other last lines" or "none", "last-lines" "LINES",
+        "Other domains and app hashes that a send may name, separated by commas; or `none`";
+    LowBalance: "Low balance alert" or "no alert", "low-balance-rupees" "RUPEES",
+        "Send the event wallet.low below this balance; `default` for no alert";
+}
 
-impl<T> OrDefault<T> {
-    fn read<E>(text: &str, own: impl FnOnce(&str) -> Result<T, E>) -> Result<Self, E> {
-        if text == "default" { Ok(Self(None)) } else { own(text).map(|own| Self(Some(own))) }
+/// The settings that are to change.
+pub struct Settings(pub ProjectChange);
+
+impl Args for Settings {
+    fn augment_args(command: Command) -> Command {
+        let args = ROWS.iter().map(|row| {
+            let arg = Arg::new(row.flag).long(row.flag).value_name(row.takes).help(row.about);
+            arg.value_parser(row.parser())
+        });
+        let flags = ROWS.iter().map(|row| row.flag);
+        let any = ArgGroup::new("settings").args(flags).required(true).multiple(true);
+        command.args(args).group(any)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
     }
 }
 
-impl<T: FromStr> FromStr for OrDefault<T> {
-    type Err = T::Err;
+impl FromArgMatches for Settings {
+    fn from_arg_matches(given: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut change = ProjectChange::default();
+        for row in &ROWS {
+            if let Some(value) = given.get_one::<SettingValue>(row.flag) {
+                change.set(row.setting, value.clone());
+            }
+        }
+        Ok(Self(change))
+    }
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::read(text, str::parse)
+    fn update_from_arg_matches(&mut self, given: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(given)?;
+        Ok(())
     }
 }
 
-/// Names separated by commas.
-#[derive(Clone)]
-struct Names(Vec<String>);
-
-/// As [`Names`], or `none`.
-fn lines(text: &str) -> Result<Names, Infallible> {
-    Ok(Names(if text == "none" { Vec::new() } else { config::names(text) }))
-}
-
-fn names(text: &str) -> Result<OrDefault<Vec<String>>, Infallible> {
-    OrDefault::read(text, |text| lines(text).map(|Names(names)| names))
-}
-
-/// `name=value` separated by commas, or `none`.
-fn claims(text: &str) -> Result<FixedClaims, InvalidClaims> {
-    let lines = if text == "none" { String::new() } else { text.replace(',', "\n") };
-    lines.parse()
-}
-
-fn rupees(text: &str) -> Result<OrDefault<Paise>, InvalidAmount> {
-    OrDefault::read(text, |text| Amount::from_rupees(text).map(Amount::paise))
-}
-
-impl From<Settings> for ProjectChange {
-    fn from(given: Settings) -> Self {
-        fn own<T>(given: Option<OrDefault<T>>) -> Option<Option<T>> {
-            given.map(|OrDefault(own)| own)
+impl Row {
+    fn parser(&self) -> ValueParser {
+        let (setting, takes) = (self.setting, self.takes);
+        match setting.blank() {
+            SettingValue::Switch(_) => {
+                let words = PossibleValuesParser::new(["on", "off"]);
+                words.map(|word| SettingValue::Switch(word == "on")).into()
+            }
+            blank => ValueParser::new(move |text: &str| read(&blank, takes == "RUPEES", text)),
         }
-        let price = |given| own(given).map(|own| own.map(Paise));
-        Self {
-            name: given.name,
-            identity_lookup: given.identity_lookup,
-            identity_delete: given.identity_delete,
-            relay_live: given.relay_live,
-            relay_test: given.relay_test,
-            own_issuer: given.own_issuer,
-            token_claims: given.token_claims,
-            whatsapp_price: price(given.whatsapp_price_paise),
-            sms_price: price(given.sms_price_paise),
-            brand: own(given.brand),
-            language: own(given.language),
-            sms_text: own(given.sms_text),
-            sms_template_id: own(given.sms_template_id),
-            webotp_domain: own(given.webotp_domain),
-            app_hash: own(given.app_hash),
-            last_lines: given.last_lines.map(|Names(lines)| lines),
-            whatsapp_providers: own(given.whatsapp_providers),
-            sms_providers: own(given.sms_providers),
-            fallback_seconds: own(given.fallback_seconds),
-            low_balance: own(given.low_balance_rupees),
+    }
+}
+
+/// Reads a value like `blank`.
+fn read(
+    blank: &SettingValue,
+    in_rupees: bool,
+    text: &str,
+) -> Result<SettingValue, Box<dyn Error + Send + Sync>> {
+    let own = (text != "default").then_some(text);
+    Ok(match blank {
+        SettingValue::Switch(_) => SettingValue::Switch(text == "on"),
+        SettingValue::Name(_) => SettingValue::Name(text.to_owned()),
+        SettingValue::Text(_) => SettingValue::Text(own.map(str::to_owned)),
+        SettingValue::Lines(_) => SettingValue::Lines(names(text)),
+        SettingValue::Providers(_) => SettingValue::Providers(own.map(names)),
+        SettingValue::Seconds(_) => SettingValue::Seconds(own.map(str::parse).transpose()?),
+        SettingValue::Paise(_) if in_rupees => {
+            SettingValue::Paise(own.map(Amount::from_rupees).transpose()?.map(Amount::paise))
         }
+        SettingValue::Paise(_) => SettingValue::Paise(own.map(str::parse).transpose()?.map(Paise)),
+        SettingValue::Claims(_) => {
+            let lines = if text == "none" { String::new() } else { text.replace(',', "\n") };
+            SettingValue::Claims(lines.parse()?)
+        }
+    })
+}
+
+/// Names separated by commas, or `none`.
+fn names(text: &str) -> Vec<String> {
+    if text == "none" { Vec::new() } else { config::names(text) }
+}
+
+/// Each setting with its label and its value, for people.
+pub fn told(project: &Project) -> impl Iterator<Item = (Setting, &'static str, String)> {
+    ROWS.iter().map(|row| {
+        let value = tell(project.get(row.setting));
+        let value = value.filter(|text| !text.is_empty()).unwrap_or_else(|| row.none.to_owned());
+        (row.setting, row.label, value)
+    })
+}
+
+/// A value in words; `None` for the installation's own.
+fn tell(value: SettingValue) -> Option<String> {
+    match value {
+        SettingValue::Switch(on) => Some(if on { "on" } else { "off" }.to_owned()),
+        SettingValue::Name(text) => Some(text),
+        SettingValue::Text(own) => own,
+        SettingValue::Lines(lines) => Some(lines.join(", ")),
+        SettingValue::Providers(own) => own.map(|names| match names.as_slice() {
+            [] => "none".to_owned(),
+            names => names.join(", "),
+        }),
+        SettingValue::Seconds(own) => own.map(|seconds| match seconds {
+            0 => "never".to_owned(),
+            seconds => format!("after {seconds} s without a receipt"),
+        }),
+        SettingValue::Paise(own) => own.map(|paise| paise.to_string()),
+        SettingValue::Claims(claims) => Some(claims.to_string().replace('\n', ", ")),
     }
 }

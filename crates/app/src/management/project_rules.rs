@@ -1,7 +1,6 @@
 use crate::{Policies, check_sms_texts};
-use dwar_kernel::Amount;
 use dwar_otp::{Channel, InvalidText, Providers};
-use dwar_project::{InvalidSetting, Project, ProjectName, ProjectRules};
+use dwar_project::{InvalidSetting, Project, ProjectRules, Setting};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,8 +68,8 @@ fn judge(
 ) -> Vec<InvalidSetting> {
     let mut faults = Vec::new();
     let mut refuse = |field, reason: String| faults.push(InvalidSetting { field, reason });
-    if let Err(cause) = project.name.parse::<ProjectName>() {
-        refuse("name", cause.to_string());
+    if let Some(reason) = project.get(Setting::Name).fault() {
+        refuse("name", reason);
     }
     match check_sms_texts(project) {
         Ok(()) => {}
@@ -84,9 +83,6 @@ fn judge(
     if let Some(reason) = issuers.obstacle().filter(|_| project.own_issuer) {
         refuse("own_issuer", reason.to_owned());
     }
-    if let Err(cause) = project.token_claims.check() {
-        refuse("token_claims", cause.to_string());
-    }
     let routing = &project.routing;
     for (field, channel, names) in [
         ("whatsapp_providers", Channel::Whatsapp, &routing.whatsapp),
@@ -97,19 +93,9 @@ fn judge(
             refuse(field, reason);
         }
     }
-    if routing.fallback_seconds.is_some_and(|seconds| seconds > Project::LONGEST_FALLBACK) {
-        refuse(
-            "fallback_seconds",
-            format!("{} seconds are the longest", Project::LONGEST_FALLBACK),
-        );
-    }
-    for (field, amount) in [
-        ("whatsapp_price_paise", project.prices.whatsapp),
-        ("sms_price_paise", project.prices.sms),
-        ("low_balance_paise", project.low_balance),
-    ] {
-        if let Some(Err(cause)) = amount.map(|paise| Amount::try_from(paise.0)) {
-            refuse(field, cause.to_string());
+    for setting in Setting::ALL.into_iter().filter(|setting| *setting != Setting::Name) {
+        if let Some(reason) = project.get(setting).fault() {
+            refuse(setting.as_str(), reason);
         }
     }
     faults

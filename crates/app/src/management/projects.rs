@@ -5,7 +5,7 @@ use dwar_kernel::{
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_project::{
     ApiKey, Changed, InvalidSetting, KeyRecord, NewProject, Project, ProjectChange, ProjectName,
-    ProjectRules,
+    ProjectRules, Setting, SettingValue,
 };
 use dwar_wallet::{Amount, Credit, Reference, WalletStore};
 use std::sync::Arc;
@@ -298,26 +298,17 @@ fn of_key(key: &KeyRecord) -> Facts {
 }
 
 fn of_project(project: &Project) -> Facts {
-    let (messages, routing) = (&project.messages, &project.routing);
-    Facts::new()
-        .text("name", &project.name)
-        .flag("identity_lookup", project.identity_lookup)
-        .flag("identity_delete", project.identity_delete)
-        .flag("relay_live", project.relay.live)
-        .flag("relay_test", project.relay.test)
-        .flag("own_issuer", project.own_issuer)
-        .text("token_claims", &project.token_claims.to_string())
-        .maybe_number("whatsapp_price_paise", project.prices.whatsapp.map(|paise| paise.0))
-        .maybe_number("sms_price_paise", project.prices.sms.map(|paise| paise.0))
-        .maybe("brand", messages.brand.as_deref())
-        .maybe("language", messages.language.as_deref())
-        .maybe("sms_text", messages.text.as_deref())
-        .maybe("sms_template_id", messages.template_id.as_deref())
-        .maybe("webotp_domain", messages.domain.as_deref())
-        .maybe("app_hash", messages.app_hash.as_deref())
-        .list("last_lines", Some(&messages.last_lines))
-        .list("whatsapp_providers", routing.whatsapp.as_deref())
-        .list("sms_providers", routing.sms.as_deref())
-        .maybe_number("fallback_seconds", routing.fallback_seconds)
-        .maybe_number("low_balance_paise", project.low_balance.map(|paise| paise.0))
+    Setting::ALL.into_iter().fold(Facts::new(), |facts, setting| {
+        let name = setting.as_str();
+        match project.get(setting) {
+            SettingValue::Switch(on) => facts.flag(name, on),
+            SettingValue::Name(text) => facts.text(name, &text),
+            SettingValue::Text(own) => facts.maybe(name, own.as_deref()),
+            SettingValue::Lines(lines) => facts.list(name, Some(&lines)),
+            SettingValue::Providers(own) => facts.list(name, own.as_deref()),
+            SettingValue::Seconds(own) => facts.maybe_number(name, own),
+            SettingValue::Paise(own) => facts.maybe_number(name, own.map(|paise| paise.0)),
+            SettingValue::Claims(claims) => facts.text(name, &claims.to_string()),
+        }
+    })
 }

@@ -3,16 +3,17 @@
 #![warn(missing_docs)]
 
 mod api_key;
+mod change;
 mod hook;
 mod name;
 mod ports;
 mod project;
+mod setting;
 
 pub use api_key::{ApiKey, KeyRecord, KeyUse, MalformedApiKey, Used};
+pub use change::{Changed, InvalidSetting, ProjectRules};
 pub use hook::{Hook, HookCaller, HookKind, UnknownHookKind};
 pub use name::{InvalidProjectName, ProjectName};
 pub use ports::*;
-pub use project::{
-    Caller, Changed, InvalidSetting, LastLine, Messages, NewProject, Prices, Project,
-    ProjectChange, ProjectRules, Relay, Routing,
-};
+pub use project::{Caller, LastLine, Messages, NewProject, Prices, Project, Relay, Routing};
+pub use setting::{ProjectChange, Setting, SettingGroup, SettingValue};

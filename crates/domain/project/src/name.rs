@@ -2,8 +2,6 @@ use dwar_kernel::is_line;
 use std::fmt;
 use std::str::FromStr;
 
-const LONGEST: usize = 60;
-
 /// What a person calls a project. It appears in messages: something visible, on one line, not too
 /// long, without blanks around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +13,9 @@ pub struct ProjectName(String);
 pub struct InvalidProjectName;
 
 impl ProjectName {
+    /// How many characters it may have.
+    pub const LONGEST: usize = 60;
+
     /// The name of the project that an empty database begins with on a developer's machine.
     pub fn demo() -> Self {
         Self("Demo".to_owned())
@@ -31,7 +32,11 @@ impl FromStr for ProjectName {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
-        if is_line(text, LONGEST) { Ok(Self(text.to_owned())) } else { Err(InvalidProjectName) }
+        if is_line(text, Self::LONGEST) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidProjectName)
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 use dwar_kernel::{
     ApiKeyId, FixedClaims, KeyMode, Paise, PriceList, ProjectId, ProjectMode, Timestamp,
 };
-use std::sync::Arc;
 
 /// A customer's project and its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,133 +113,6 @@ pub struct NewProject {
     pub created_at: Timestamp,
 }
 
-/// What to change, setting by setting; `None` leaves one as it is, and `Some(None)` goes back to the
-/// installation's own.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProjectChange {
-    /// A new name.
-    pub name: Option<String>,
-    /// Whether `GET /v1/identity…` answers.
-    pub identity_lookup: Option<bool>,
-    /// Whether `DELETE /v1/identity/…` deletes.
-    pub identity_delete: Option<bool>,
-    /// Whether `POST /v1/otp/relay` sends with the live key.
-    pub relay_live: Option<bool>,
-    /// Whether it does with the test key.
-    pub relay_test: Option<bool>,
-    /// Whether its live tokens name an issuer of its own.
-    pub own_issuer: Option<bool>,
-    /// What these say beside the claims of every token.
-    pub token_claims: Option<FixedClaims>,
-    /// What a code delivered over WhatsApp costs.
-    pub whatsapp_price: Option<Option<Paise>>,
-    /// What a code delivered over SMS costs.
-    pub sms_price: Option<Option<Paise>>,
-    /// Who sends, as recipients know them.
-    pub brand: Option<Option<String>>,
-    /// The language of its texts, a BCP 47 tag.
-    pub language: Option<Option<String>>,
-    /// The text of an SMS with its placeholders.
-    pub sms_text: Option<Option<String>>,
-    /// The id under which that text is registered (DLT content template).
-    pub sms_template_id: Option<Option<String>>,
-    /// The site that may read the code out of the SMS (WebOTP).
-    pub webotp_domain: Option<Option<String>>,
-    /// The Android app that may read it (SMS Retriever).
-    pub app_hash: Option<Option<String>>,
-    /// Other domains and app hashes that a send may name.
-    pub last_lines: Option<Vec<String>>,
-    /// Providers over WhatsApp in order.
-    pub whatsapp_providers: Option<Option<Vec<String>>>,
-    /// Providers over SMS in order.
-    pub sms_providers: Option<Option<Vec<String>>>,
-    /// Seconds without a receipt after which the next channel is tried.
-    pub fallback_seconds: Option<Option<u32>>,
-    /// `Some(None)` tells nothing any more.
-    pub low_balance: Option<Option<Paise>>,
-}
-
-impl ProjectChange {
-    /// The change as it is kept, whoever typed it: no blanks around a text, lines that end in a line feed alone,
-    /// and a text of nothing else is none.
-    fn tidied(self) -> Self {
-        fn tidy(text: String) -> String {
-            match text.contains("\r\n") {
-                true => text.trim().replace("\r\n", "\n"),
-                false => text.trim().to_owned(),
-            }
-        }
-        let own = |given: Option<Option<String>>| {
-            given.map(|own| own.map(tidy).filter(|text| !text.is_empty()))
-        };
-        let all = |texts: Vec<String>| texts.into_iter().map(tidy).collect::<Vec<_>>();
-        Self {
-            name: self.name.map(tidy),
-            brand: own(self.brand),
-            language: own(self.language),
-            sms_text: own(self.sms_text),
-            sms_template_id: own(self.sms_template_id),
-            webotp_domain: own(self.webotp_domain),
-            app_hash: own(self.app_hash),
-            last_lines: self.last_lines.map(all),
-            whatsapp_providers: self.whatsapp_providers.map(|own| own.map(all)),
-            sms_providers: self.sms_providers.map(|own| own.map(all)),
-            ..self
-        }
-    }
-
-    /// Whether it changes what codes cost, or which balance is low.
-    pub const fn is_about_money(&self) -> bool {
-        self.whatsapp_price.is_some() || self.sms_price.is_some() || self.low_balance.is_some()
-    }
-
-    /// Whether it changes anything else, or nothing at all.
-    pub fn is_about_settings(&self) -> bool {
-        let money = Self {
-            whatsapp_price: self.whatsapp_price,
-            sms_price: self.sms_price,
-            low_balance: self.low_balance,
-            ..Self::default()
-        };
-        *self != money || *self == Self::default()
-    }
-}
-
-/// A setting that a project cannot have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub struct InvalidSetting {
-    /// Its name in the admin API.
-    pub field: &'static str,
-    /// Why, as a sentence.
-    pub reason: String,
-}
-
-/// Says which of a project's settings cannot work. Stores ask about the project as it would be, while
-/// they hold its lock.
-pub type ProjectRules = Arc<dyn Fn(&Project) -> Vec<InvalidSetting> + Send + Sync>;
-
-/// The answer to a change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Changed {
-    /// The project as it is now.
-    Done(Box<Project>),
-    /// Nothing changed.
-    Refused(InvalidSetting),
-    /// There is no such project.
-    NoSuchProject,
-}
-
-impl Changed {
-    /// The project as it is now, if it was changed.
-    pub fn done(self) -> Option<Project> {
-        match self {
-            Self::Done(project) => Some(*project),
-            Self::Refused(_) | Self::NoSuchProject => None,
-        }
-    }
-}
-
 impl NewProject {
     /// The project right after its creation.
     pub fn into_project(self) -> Project {
@@ -294,79 +166,6 @@ impl Project {
     /// code is valid.
     pub const LONGEST_FALLBACK: u32 = 300;
 
-    /// The project with what is `Some` in `change`, nothing else touched.
-    #[must_use]
-    pub fn with(mut self, change: ProjectChange) -> Self {
-        let change = change.tidied();
-        fn set<T>(setting: &mut T, given: Option<T>) {
-            if let Some(own) = given {
-                *setting = own;
-            }
-        }
-        set(&mut self.name, change.name);
-        set(&mut self.identity_lookup, change.identity_lookup);
-        set(&mut self.identity_delete, change.identity_delete);
-        set(&mut self.relay.live, change.relay_live);
-        set(&mut self.relay.test, change.relay_test);
-        set(&mut self.own_issuer, change.own_issuer);
-        set(&mut self.token_claims, change.token_claims);
-        set(&mut self.prices.whatsapp, change.whatsapp_price);
-        set(&mut self.prices.sms, change.sms_price);
-        set(&mut self.messages.brand, change.brand);
-        set(&mut self.messages.language, change.language);
-        set(&mut self.messages.text, change.sms_text);
-        set(&mut self.messages.template_id, change.sms_template_id);
-        set(&mut self.messages.domain, change.webotp_domain);
-        set(&mut self.messages.app_hash, change.app_hash);
-        set(&mut self.messages.last_lines, change.last_lines);
-        set(&mut self.routing.whatsapp, change.whatsapp_providers);
-        set(&mut self.routing.sms, change.sms_providers);
-        set(&mut self.routing.fallback_seconds, change.fallback_seconds);
-        set(&mut self.low_balance, change.low_balance);
-        self
-    }
-
-    /// The project with a change that `rules` let pass. What they object to already, and the change leaves as
-    /// it is, keeps nobody from changing the rest.
-    ///
-    /// # Errors
-    /// The first setting that the project cannot have.
-    pub fn changed(
-        self,
-        change: ProjectChange,
-        rules: &ProjectRules,
-    ) -> Result<Self, InvalidSetting> {
-        let changed = self.clone().with(change);
-        let faults = rules(&changed);
-        let known = if faults.is_empty() { Vec::new() } else { rules(&self) };
-        let is_new = |it: &InvalidSetting| !known.contains(it) || !self.agrees(&changed, it.field);
-        faults.into_iter().find(is_new).map_or(Ok(changed), Err)
-    }
-
-    /// Whether both have the same setting of this name.
-    fn agrees(&self, other: &Self, field: &str) -> bool {
-        let (own, its) = (&self.messages, &other.messages);
-        match field {
-            "name" => self.name == other.name,
-            "own_issuer" => self.own_issuer == other.own_issuer,
-            "token_claims" => self.token_claims == other.token_claims,
-            "whatsapp_price_paise" => self.prices.whatsapp == other.prices.whatsapp,
-            "sms_price_paise" => self.prices.sms == other.prices.sms,
-            "brand" => own.brand == its.brand,
-            "language" => own.language == its.language,
-            "sms_text" => own.text == its.text,
-            "sms_template_id" => own.template_id == its.template_id,
-            "webotp_domain" => own.domain == its.domain,
-            "app_hash" => own.app_hash == its.app_hash,
-            "last_lines" => own.last_lines == its.last_lines,
-            "whatsapp_providers" => self.routing.whatsapp == other.routing.whatsapp,
-            "sms_providers" => self.routing.sms == other.routing.sms,
-            "fallback_seconds" => self.routing.fallback_seconds == other.routing.fallback_seconds,
-            "low_balance_paise" => self.low_balance == other.low_balance,
-            _ => false,
-        }
-    }
-
     /// The claims of its tokens in this mode beside those of every token; `None` where they are the
     /// installation's.
     pub fn own_claims(&self, mode: KeyMode) -> Option<&FixedClaims> {
@@ -409,52 +208,6 @@ mod tests {
         let id = "00000000-0000-7000-8000-000000000001".parse().unwrap();
         let created_at = Timestamp::UNIX_EPOCH;
         NewProject { id, name: "Chai".to_owned(), created_at }.into_project()
-    }
-
-    #[test]
-    fn a_text_is_kept_alike_whoever_typed_it() {
-        let own = |text: &str| Some(Some(text.to_owned()));
-        let change = ProjectChange {
-            name: Some("\u{a0}Chai & Co\t".to_owned()),
-            brand: own(" \u{3000}\r\n"),
-            sms_text: own("\r\n{code}\r\nis it\n"),
-            app_hash: own("FA+9qCX9VSu "),
-            last_lines: Some(vec![" staging.example.com".to_owned()]),
-            sms_providers: Some(Some(vec!["msg91 ".to_owned()])),
-            ..ProjectChange::default()
-        };
-        let changed = project().with(change);
-        assert_eq!(changed.name, "Chai & Co");
-        assert_eq!(changed.messages.brand, None);
-        assert_eq!(changed.messages.text.as_deref(), Some("{code}\nis it"));
-        assert_eq!(changed.messages.app_hash.as_deref(), Some("FA+9qCX9VSu"));
-        assert_eq!(changed.messages.last_lines, ["staging.example.com"]);
-        assert_eq!(changed.routing.sms, Some(vec!["msg91".to_owned()]));
-    }
-
-    #[test]
-    fn what_was_wrong_before_keeps_nobody_from_changing_the_rest() {
-        let rules: ProjectRules = Arc::new(|project| {
-            let refused = |field| InvalidSetting { field, reason: "no lower case".to_owned() };
-            let lower = |text: &Option<String>| text.as_ref().is_some_and(|it| it.contains('a'));
-            let (brand, hash) = (&project.messages.brand, &project.messages.app_hash);
-            let faults = [(lower(brand), "brand"), (lower(hash), "app_hash")];
-            faults.into_iter().filter(|(is, _)| *is).map(|(_, field)| refused(field)).collect()
-        });
-        let mut unfit = project();
-        unfit.messages.brand = Some("chai".to_owned());
-        let change = |brand: &str, hash: Option<&str>| ProjectChange {
-            brand: Some(Some(brand.to_owned())),
-            app_hash: hash.map(|hash| Some(hash.to_owned())),
-            ..ProjectChange::default()
-        };
-        let field = |change| unfit.clone().changed(change, &rules).map_err(|cause| cause.field);
-        let named = ProjectChange { name: Some("Tea".to_owned()), ..ProjectChange::default() };
-        assert_eq!(field(named).unwrap().name, "Tea");
-        assert!(field(change("chai", None)).is_ok(), "as it is");
-        assert_eq!(field(change("cha", None)), Err("brand"), "no better");
-        assert_eq!(field(change("chai", Some("a"))), Err("app_hash"), "a new one");
-        assert!(field(change("CHAI", Some("A"))).is_ok());
     }
 
     #[test]

@@ -92,11 +92,3 @@ where
         text.parse().map(Self).map_err(|_| D::Error::custom("unreadable"))
     }
 }
-
-/// A member that is present, though it may be null; alongside `#[serde(default)]`, which is for one
-/// that is absent.
-pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
-}

@@ -12,7 +12,7 @@ mod refusal;
 pub(crate) use admin_request::{AdminRequest, ProjectRequest, Scope};
 pub(crate) use answer::{Answered, Csv, Limited, Lines};
 pub use api::AdminApi;
-pub(crate) use body::{Json, Parsed, given};
+pub(crate) use body::{Json, Parsed};
 pub(crate) use dwar_wire::openapi::Operation;
 pub(crate) use operation::{delete, get, patch, post, post_created, put};
 pub(crate) use query::{Paging, Query, instant_of, limit, modes, no_cursor, one_of, place, word};

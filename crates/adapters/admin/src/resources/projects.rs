@@ -1,17 +1,18 @@
 use super::wallet::amount;
 use crate::endpoint::{
     AdminRequest, Answered, ApiRefusal, Json, Operation, Paging, Parsed, ProjectRequest, Query,
-    get, given, patch, post, post_created,
+    get, patch, post, post_created,
 };
+use crate::views::setting::{self, Given};
 use crate::views::{CreatedProject, Page, ProjectSettings, ProjectSummary, UnlockedPhone};
-use dwar_kernel::{FixedClaims, Phone};
+use dwar_kernel::Phone;
 use dwar_operator::Command;
-use dwar_project::{ProjectChange, ProjectName};
-use dwar_wallet::Paise;
-use dwar_wire::openapi::{given_claims, given_phone};
-use serde::Deserialize;
-use std::collections::BTreeMap;
-use utoipa::ToSchema;
+use dwar_project::{ProjectName, SettingGroup};
+use dwar_wire::openapi::given_phone;
+use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
@@ -47,69 +48,36 @@ struct NewProject {
     balance_paise: i64,
 }
 
-/// What is to change; what is absent stays, and null goes back to the installation's own setting.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = ProjectChange)]
-struct Settings {
-    #[schema(min_length = 1, max_length = 60)]
-    name: Option<String>,
-    identity_lookup: Option<bool>,
-    identity_delete: Option<bool>,
-    relay_live: Option<bool>,
-    relay_test: Option<bool>,
-    own_issuer: Option<bool>,
-    /// In place of those before; names and values have 512 bytes together at most. Names that have a meaning of their
-    /// own are refused in any case of their letters, and so is a name that differs from another by case alone.
-    #[schema(schema_with = given_claims)]
-    token_claims: Option<BTreeMap<String, String>>,
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    brand: Option<Option<String>>,
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    language: Option<Option<String>>,
-    /// With `{code}`, `{brand}` and `{minutes}`.
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    sms_text: Option<Option<String>>,
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    sms_template_id: Option<Option<String>>,
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    webotp_domain: Option<Option<String>>,
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<String>)]
-    app_hash: Option<Option<String>>,
-    /// In place of those before.
-    #[schema(max_items = 16)]
-    last_lines: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<Vec<String>>)]
-    whatsapp_providers: Option<Option<Vec<String>>>,
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<Vec<String>>)]
-    sms_providers: Option<Option<Vec<String>>>,
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<u32>)]
-    fallback_seconds: Option<Option<u32>>,
+/// What is to change of how a project works.
+struct Settings(Given);
+
+/// What is to change of its prices.
+struct PriceChange(Given);
+
+macro_rules! change_of_settings {
+    ($body:ident of $group:ident as $name:literal, $about:literal) => {
+        impl<'de> Deserialize<'de> for $body {
+            fn deserialize<D: Deserializer<'de>>(body: D) -> Result<Self, D::Error> {
+                setting::read(SettingGroup::$group, body).map(Self)
+            }
+        }
+
+        impl ToSchema for $body {
+            fn name() -> Cow<'static, str> {
+                $name.into()
+            }
+        }
+
+        impl PartialSchema for $body {
+            fn schema() -> RefOr<Schema> {
+                setting::describe_change(SettingGroup::$group, $about)
+            }
+        }
+    };
 }
 
-/// What is to change; what is absent stays, and null goes back to the installation's own price.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct PriceChange {
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<i64>, minimum = 0, maximum = 1_000_000_000_000_i64)]
-    whatsapp_price_paise: Option<Option<i64>>,
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<i64>, minimum = 0, maximum = 1_000_000_000_000_i64)]
-    sms_price_paise: Option<Option<i64>>,
-    #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<i64>, minimum = 0, maximum = 1_000_000_000_000_i64)]
-    low_balance_paise: Option<Option<i64>>,
-}
+change_of_settings!(Settings of Work as "ProjectChange", "What is to change; what is absent stays, and null goes back to the installation's own setting.");
+change_of_settings!(PriceChange of Money as "PriceChange", "What is to change; what is absent stays, and null goes back to the installation's own price.");
 
 /// A phone number, in a body because addresses end up in logs.
 #[derive(Deserialize, ToSchema)]
@@ -137,21 +105,15 @@ async fn show(at: ProjectRequest) -> Answered<ProjectSettings> {
 }
 
 async fn change(at: ProjectRequest, Json(body): Json<Settings>) -> Answered<ProjectSettings> {
-    apply(&at, body.try_into()?).await
+    apply(&at, body.0).await
 }
 
 async fn reprice(at: ProjectRequest, Json(body): Json<PriceChange>) -> Answered<ProjectSettings> {
-    let paise = |own: Option<i64>| own.map(Paise);
-    let change = ProjectChange {
-        whatsapp_price: body.whatsapp_price_paise.map(paise),
-        sms_price: body.sms_price_paise.map(paise),
-        low_balance: body.low_balance_paise.map(paise),
-        ..ProjectChange::default()
-    };
-    apply(&at, change).await
+    apply(&at, body.0).await
 }
 
-async fn apply(at: &ProjectRequest, change: ProjectChange) -> Answered<ProjectSettings> {
+async fn apply(at: &ProjectRequest, given: Given) -> Answered<ProjectSettings> {
+    let change = given.map_err(|(setting, cause)| ApiRefusal::field(setting.as_str(), cause))?;
     Ok((&at.api.manage.projects.change(&at.by, at.project, change).await?).into())
 }
 
@@ -167,34 +129,4 @@ async fn unlock(at: ProjectRequest, Json(body): Json<PhoneToUnlock>) -> Answered
     let Parsed(phone) = body.phone;
     let unlocked = at.api.manage.phones.unlock(&at.by, at.project, &phone).await?;
     Ok(UnlockedPhone::new(at.project, &phone, &unlocked))
-}
-
-impl TryFrom<Settings> for ProjectChange {
-    type Error = ApiRefusal;
-
-    fn try_from(body: Settings) -> Result<Self, ApiRefusal> {
-        let claims = body.token_claims.map(|claims| FixedClaims::new(claims.into_iter().collect()));
-        let claims =
-            claims.transpose().map_err(|cause| ApiRefusal::field("token_claims", cause))?;
-        Ok(Self {
-            name: body.name,
-            identity_lookup: body.identity_lookup,
-            identity_delete: body.identity_delete,
-            relay_live: body.relay_live,
-            relay_test: body.relay_test,
-            own_issuer: body.own_issuer,
-            token_claims: claims,
-            brand: body.brand,
-            language: body.language,
-            sms_text: body.sms_text,
-            sms_template_id: body.sms_template_id,
-            webotp_domain: body.webotp_domain,
-            app_hash: body.app_hash,
-            last_lines: body.last_lines,
-            whatsapp_providers: body.whatsapp_providers,
-            sms_providers: body.sms_providers,
-            fallback_seconds: body.fallback_seconds,
-            ..Self::default()
-        })
-    }
 }

@@ -7,6 +7,7 @@ mod ledger;
 mod operator;
 mod page;
 mod project;
+pub(crate) mod setting;
 mod signing_key;
 mod text;
 mod token;

@@ -1,13 +1,14 @@
+use super::setting::{Shown, describe_all};
 use super::text::{id, instant};
 use dwar_app::{Unlocked, sms_preview};
 use dwar_kernel::{Phone, ProjectId};
 use dwar_otp::SendPace;
-use dwar_project::Project;
-use dwar_wallet::Paise;
-use dwar_wire::openapi::claims;
-use serde::Serialize;
-use std::collections::BTreeMap;
-use utoipa::ToSchema;
+use dwar_project::{Project, Setting};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 /// What every token that may know of a project may know.
 #[derive(Serialize, ToSchema)]
@@ -22,52 +23,8 @@ pub struct ProjectSummary {
     archived_at: Option<String>,
 }
 
-/// A project; null stands for the installation's own setting.
-#[derive(Serialize, ToSchema)]
-pub struct ProjectSettings {
-    #[schema(format = "uuid")]
-    project_id: String,
-    name: String,
-    /// Whether `GET /v1/identity` answers.
-    identity_lookup: bool,
-    /// Whether `DELETE /v1/identity` deletes.
-    identity_delete: bool,
-    /// Whether `POST /v1/otp/relay` sends with the live key.
-    relay_live: bool,
-    /// Whether it does with the test key.
-    relay_test: bool,
-    /// Whether live tokens name an issuer of the project's own.
-    own_issuer: bool,
-    /// What these say beside the claims of every token.
-    #[schema(schema_with = claims)]
-    token_claims: BTreeMap<String, String>,
-    whatsapp_price_paise: Option<i64>,
-    sms_price_paise: Option<i64>,
-    brand: Option<String>,
-    language: Option<String>,
-    sms_text: Option<String>,
-    /// How many SMS the text takes; null where it cannot be sent.
-    sms_parts: Option<usize>,
-    sms_template_id: Option<String>,
-    webotp_domain: Option<String>,
-    app_hash: Option<String>,
-    /// Other domains and app hashes that a send may name.
-    #[schema(max_items = 16)]
-    last_lines: Vec<String>,
-    /// An empty list skips the channel.
-    whatsapp_providers: Option<Vec<String>>,
-    /// An empty list skips the channel.
-    sms_providers: Option<Vec<String>>,
-    /// Without a receipt, before the next channel is tried; 0 waits for none.
-    fallback_seconds: Option<u32>,
-    /// A balance below this is told as an event; null tells nothing.
-    low_balance_paise: Option<i64>,
-    #[schema(format = "date-time")]
-    created_at: String,
-    /// Since when its API keys are refused; null while they are accepted.
-    #[schema(format = "date-time")]
-    archived_at: Option<String>,
-}
+/// A project with its settings.
+pub struct ProjectSettings(Project);
 
 /// A project that was just made.
 #[derive(Serialize, ToSchema)]
@@ -113,38 +70,52 @@ impl From<&Project> for ProjectSummary {
 
 impl From<&Project> for ProjectSettings {
     fn from(project: &Project) -> Self {
-        let (messages, routing) = (&project.messages, &project.routing);
-        let paise = |own: Option<Paise>| own.map(|paise| paise.0);
-        Self {
-            project_id: id(project.id),
-            name: project.name.clone(),
-            identity_lookup: project.identity_lookup,
-            identity_delete: project.identity_delete,
-            relay_live: project.relay.live,
-            relay_test: project.relay.test,
-            own_issuer: project.own_issuer,
-            token_claims: project
-                .token_claims
-                .iter()
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
-            whatsapp_price_paise: paise(project.prices.whatsapp),
-            sms_price_paise: paise(project.prices.sms),
-            brand: messages.brand.clone(),
-            language: messages.language.clone(),
-            sms_text: messages.text.clone(),
-            sms_parts: sms_preview(project).ok().map(|sms| sms.segments.parts),
-            sms_template_id: messages.template_id.clone(),
-            webotp_domain: messages.domain.clone(),
-            app_hash: messages.app_hash.clone(),
-            last_lines: messages.last_lines.clone(),
-            whatsapp_providers: routing.whatsapp.clone(),
-            sms_providers: routing.sms.clone(),
-            fallback_seconds: routing.fallback_seconds,
-            low_balance_paise: paise(project.low_balance),
-            created_at: instant(project.created_at),
-            archived_at: project.archived_at.map(instant),
+        Self(project.clone())
+    }
+}
+
+impl Serialize for ProjectSettings {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        let Self(project) = self;
+        let mut out = out.serialize_map(None)?;
+        out.serialize_entry("project_id", &id(project.id))?;
+        for setting in Setting::ALL {
+            out.serialize_entry(setting.as_str(), &Shown(project.get(setting)))?;
+            if setting == Setting::SmsText {
+                let parts = sms_preview(project).ok().map(|sms| sms.segments.parts);
+                out.serialize_entry("sms_parts", &parts)?;
+            }
         }
+        out.serialize_entry("created_at", &instant(project.created_at))?;
+        out.serialize_entry("archived_at", &project.archived_at.map(instant))?;
+        out.end()
+    }
+}
+
+impl ToSchema for ProjectSettings {}
+
+impl PartialSchema for ProjectSettings {
+    fn schema() -> RefOr<Schema> {
+        let of = |kind: Type| ObjectBuilder::new().schema_type(kind);
+        let or_null =
+            |kind| ObjectBuilder::new().schema_type(SchemaType::from_iter([kind, Type::Null]));
+        let date_time = Some(SchemaFormat::KnownFormat(KnownFormat::DateTime));
+        let uuid = of(Type::String).format(Some(SchemaFormat::Custom("uuid".to_owned())));
+        let parts = or_null(Type::Integer).minimum(Some(0));
+        let parts =
+            parts.description(Some("How many SMS the text takes; null where it cannot be sent."));
+        let archived = or_null(Type::String).format(date_time.clone());
+        let archived = archived.description(Some(
+            "Since when its API keys are refused; null while they are accepted.",
+        ));
+        let about = "A project; null stands for the installation's own setting.";
+        let project = ObjectBuilder::new().description(Some(about));
+        describe_all(project.property("project_id", uuid).required("project_id"))
+            .property("sms_parts", parts)
+            .property("created_at", of(Type::String).format(date_time))
+            .required("created_at")
+            .property("archived_at", archived)
+            .into()
     }
 }
 

@@ -1,0 +1,205 @@
+//! The settings of a project in JSON, made of the domain's table: how they are shown, read and described.
+
+use dwar_kernel::{Amount, FixedClaims, InvalidClaims, Paise};
+use dwar_project::{Messages, ProjectChange, ProjectName, Setting, SettingGroup, SettingValue};
+use dwar_wire::openapi::{claims, given_claims};
+use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::fmt;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{
+    AdditionalProperties, ArrayBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat,
+    SchemaType, Type,
+};
+
+/// What a name does not say: about the value as it is shown, and as it is given.
+const fn about(setting: Setting) -> (&'static str, &'static str) {
+    match setting {
+        Setting::IdentityLookup => ("Whether `GET /v1/identity` answers.", ""),
+        Setting::IdentityDelete => ("Whether `DELETE /v1/identity` deletes.", ""),
+        Setting::RelayLive => ("Whether `POST /v1/otp/relay` sends with the live key.", ""),
+        Setting::RelayTest => ("Whether it does with the test key.", ""),
+        Setting::OwnIssuer => ("Whether live tokens name an issuer of the project's own.", ""),
+        Setting::SmsText => ("", "With `{code}`, `{brand}` and `{minutes}`."),
+        Setting::LastLines => {
+            ("Other domains and app hashes that a send may name.", "In place of those before.")
+        }
+        Setting::WhatsappProviders | Setting::SmsProviders => {
+            ("An empty list skips the channel.", "")
+        }
+        Setting::FallbackSeconds => {
+            ("Without a receipt, before the next channel is tried; 0 waits for none.", "")
+        }
+        Setting::LowBalance => {
+            ("A balance below this is told as an event; null tells nothing.", "")
+        }
+        _ => ("", ""),
+    }
+}
+
+/// A value as an answer shows it.
+pub(super) struct Shown(pub(super) SettingValue);
+
+impl Serialize for Shown {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            SettingValue::Switch(on) => on.serialize(out),
+            SettingValue::Name(text) => text.serialize(out),
+            SettingValue::Text(own) => own.serialize(out),
+            SettingValue::Lines(lines) => lines.serialize(out),
+            SettingValue::Providers(own) => own.serialize(out),
+            SettingValue::Seconds(own) => own.serialize(out),
+            SettingValue::Paise(own) => own.map(|paise| paise.0).serialize(out),
+            SettingValue::Claims(claims) => out.collect_map(claims.iter()),
+        }
+    }
+}
+
+/// A change of settings as a body gives it, or why its claims are none.
+pub(crate) type Given = Result<ProjectChange, (Setting, InvalidClaims)>;
+
+/// Reads the settings of a group. What is absent stays; what has a default of the installation goes back to it by
+/// null, and the rest stays by null, too.
+pub(crate) fn read<'de, D: Deserializer<'de>>(
+    group: SettingGroup,
+    body: D,
+) -> Result<Given, D::Error> {
+    body.deserialize_map(Reader(group))
+}
+
+struct Reader(SettingGroup);
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Given;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Given, A::Error> {
+        let (mut change, mut seen, mut fault) = (ProjectChange::default(), Vec::new(), None);
+        while let Some(setting) = map.next_key_seed(Named(self.0))? {
+            if seen.contains(&setting) {
+                return Err(A::Error::duplicate_field(setting.as_str()));
+            }
+            seen.push(setting);
+            match value_of(setting, &mut map)? {
+                Some(Ok(value)) => change.set(setting, value),
+                Some(Err(cause)) => fault = Some((setting, cause)),
+                None => {}
+            }
+        }
+        Ok(fault.map_or(Ok(change), Err))
+    }
+}
+
+/// Reads the name of a setting of the group. That it is none is said of the name itself.
+struct Named(SettingGroup);
+
+impl<'de> DeserializeSeed<'de> for Named {
+    type Value = Setting;
+
+    fn deserialize<D: Deserializer<'de>>(self, name: D) -> Result<Setting, D::Error> {
+        let name = String::deserialize(name)?;
+        let setting = of_group(self.0).find(|setting| setting.as_str() == name);
+        setting.ok_or_else(|| {
+            let names: Vec<_> = of_group(self.0).map(|it| format!("`{it}`")).collect();
+            let names = names.join(", ");
+            D::Error::custom(format_args!("unknown field `{name}`, expected one of {names}"))
+        })
+    }
+}
+
+fn value_of<'de, A: MapAccess<'de>>(
+    setting: Setting,
+    map: &mut A,
+) -> Result<Option<Result<SettingValue, InvalidClaims>>, A::Error> {
+    let value = match setting.blank() {
+        SettingValue::Switch(_) => map.next_value::<Option<_>>()?.map(SettingValue::Switch),
+        SettingValue::Name(_) => map.next_value::<Option<_>>()?.map(SettingValue::Name),
+        SettingValue::Lines(_) => map.next_value::<Option<_>>()?.map(SettingValue::Lines),
+        SettingValue::Text(_) => Some(SettingValue::Text(map.next_value()?)),
+        SettingValue::Providers(_) => Some(SettingValue::Providers(map.next_value()?)),
+        SettingValue::Seconds(_) => Some(SettingValue::Seconds(map.next_value()?)),
+        SettingValue::Paise(_) => {
+            Some(SettingValue::Paise(map.next_value::<Option<_>>()?.map(Paise)))
+        }
+        SettingValue::Claims(_) => {
+            let claims = map.next_value::<Option<BTreeMap<_, _>>>()?;
+            let read = |claims: BTreeMap<_, _>| FixedClaims::new(claims.into_iter().collect());
+            return Ok(claims.map(|claims| read(claims).map(SettingValue::Claims)));
+        }
+    };
+    Ok(value.map(Ok))
+}
+
+fn of_group(group: SettingGroup) -> impl Iterator<Item = Setting> {
+    Setting::ALL.into_iter().filter(move |setting| setting.group() == group)
+}
+
+/// The schema of what [`read`] reads.
+pub(crate) fn describe_change(group: SettingGroup, description: &str) -> RefOr<Schema> {
+    let object = of_group(group).fold(ObjectBuilder::new(), |object, setting| {
+        object.property(setting.as_str(), describe(setting, true))
+    });
+    let nothing_else = AdditionalProperties::FreeForm(false);
+    object.description(Some(description)).additional_properties(Some(nothing_else)).into()
+}
+
+/// Adds every setting to the schema of a project.
+pub(super) fn describe_all(mut object: ObjectBuilder) -> ObjectBuilder {
+    for setting in Setting::ALL {
+        object = object.property(setting.as_str(), describe(setting, false));
+        if !may_be_null(&setting.blank()) {
+            object = object.required(setting.as_str());
+        }
+    }
+    object
+}
+
+const fn may_be_null(value: &SettingValue) -> bool {
+    match value {
+        SettingValue::Text(_)
+        | SettingValue::Providers(_)
+        | SettingValue::Seconds(_)
+        | SettingValue::Paise(_) => true,
+        SettingValue::Switch(_)
+        | SettingValue::Name(_)
+        | SettingValue::Lines(_)
+        | SettingValue::Claims(_) => false,
+    }
+}
+
+fn describe(setting: Setting, given: bool) -> RefOr<Schema> {
+    let (blank, (shown, to_give)) = (setting.blank(), about(setting));
+    let about = Some(if given { to_give } else { shown }).filter(|about| !about.is_empty());
+    let kind = |kind: Type| match given || may_be_null(&blank) {
+        true => SchemaType::from_iter([kind, Type::Null]),
+        false => kind.into(),
+    };
+    let plain = |of: Type| ObjectBuilder::new().schema_type(kind(of)).description(about);
+    let list = || {
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        ArrayBuilder::new().schema_type(kind(Type::Array)).items(text).description(about)
+    };
+    let number = |format| plain(Type::Integer).format(Some(SchemaFormat::KnownFormat(format)));
+    match blank {
+        SettingValue::Switch(_) => plain(Type::Boolean).into(),
+        SettingValue::Text(_) => plain(Type::String).into(),
+        SettingValue::Name(_) if given => {
+            plain(Type::String).min_length(Some(1)).max_length(Some(ProjectName::LONGEST)).into()
+        }
+        SettingValue::Name(_) => plain(Type::String).into(),
+        SettingValue::Lines(_) => list().max_items(Some(Messages::MOST_LAST_LINES)).into(),
+        SettingValue::Providers(_) => list().into(),
+        SettingValue::Seconds(_) => number(KnownFormat::Int32).minimum(Some(0)).into(),
+        SettingValue::Paise(_) if given => {
+            let most = Amount::MOST.0;
+            number(KnownFormat::Int64).minimum(Some(0)).maximum(Some(most)).into()
+        }
+        SettingValue::Paise(_) => number(KnownFormat::Int64).into(),
+        SettingValue::Claims(_) if given => given_claims().into(),
+        SettingValue::Claims(_) => claims().into(),
+    }
+}

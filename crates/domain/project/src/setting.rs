@@ -1,0 +1,247 @@
+//! The settings of a project in one table: what each is called, who may change it, what it holds and where the
+//! project keeps it. The audit log, the admin API, the pages and the command line read it.
+
+use crate::{Project, ProjectName};
+use dwar_kernel::{Amount, FixedClaims, Paise, words};
+
+/// What a setting holds. The default of the installation is `None`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettingValue {
+    /// On or off.
+    Switch(bool),
+    /// A line that has to be there, by the rule of [`crate::ProjectName`].
+    Name(String),
+    /// A text.
+    Text(Option<String>),
+    /// Texts, at most [`Messages::MOST_LAST_LINES`](crate::Messages::MOST_LAST_LINES).
+    Lines(Vec<String>),
+    /// Names of providers in order.
+    Providers(Option<Vec<String>>),
+    /// At most [`Project::LONGEST_FALLBACK`].
+    Seconds(Option<u32>),
+    /// An [`Amount`](dwar_kernel::Amount).
+    Paise(Option<Paise>),
+    /// Claims by the rules of [`FixedClaims::check`].
+    Claims(FixedClaims),
+}
+
+impl SettingValue {
+    /// Why no setting can have this value, as a sentence.
+    pub fn fault(&self) -> Option<String> {
+        match self {
+            Self::Name(text) => text.parse::<ProjectName>().err().map(|cause| cause.to_string()),
+            Self::Seconds(Some(seconds)) => (*seconds > Project::LONGEST_FALLBACK)
+                .then(|| format!("{} seconds are the longest", Project::LONGEST_FALLBACK)),
+            Self::Paise(Some(paise)) => {
+                Amount::try_from(paise.0).err().map(|cause| cause.to_string())
+            }
+            Self::Claims(claims) => claims.check().err().map(|cause| cause.to_string()),
+            Self::Switch(_)
+            | Self::Text(_)
+            | Self::Lines(_)
+            | Self::Providers(_)
+            | Self::Seconds(None)
+            | Self::Paise(None) => None,
+        }
+    }
+}
+
+/// Which right changes a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingGroup {
+    /// How the project works.
+    Work,
+    /// What codes cost, and which balance is low.
+    Money,
+}
+
+/// A type that settings are kept in.
+trait Held: Sized {
+    /// The value, if it is of this type.
+    fn read(value: SettingValue) -> Option<Self>;
+
+    /// As it is kept, whoever typed it: no blanks around a text, lines that end in a line feed alone, and a text
+    /// of nothing else is none.
+    fn tidied(self) -> Self;
+}
+
+macro_rules! held {
+    ($($held:ty = $variant:ident, $tidied:expr;)+) => {$(
+        impl From<$held> for SettingValue {
+            fn from(held: $held) -> Self {
+                Self::$variant(held)
+            }
+        }
+
+        impl Held for $held {
+            fn read(value: SettingValue) -> Option<Self> {
+                match value { SettingValue::$variant(held) => Some(held), _ => None }
+            }
+
+            fn tidied(self) -> Self {
+                let tidied: fn(Self) -> Self = $tidied;
+                tidied(self)
+            }
+        }
+    )+};
+}
+
+held! {
+    bool = Switch, |held| held;
+    String = Name, tidy;
+    Option<String> = Text, |held| held.map(tidy).filter(|text| !text.is_empty());
+    Vec<String> = Lines, all_tidy;
+    Option<Vec<String>> = Providers, |held| held.map(all_tidy);
+    Option<u32> = Seconds, |held| held;
+    Option<Paise> = Paise, |held| held;
+    FixedClaims = Claims, |held| held;
+}
+
+fn tidy(text: String) -> String {
+    match text.contains("\r\n") {
+        true => text.trim().replace("\r\n", "\n"),
+        false => text.trim().to_owned(),
+    }
+}
+
+fn all_tidy(texts: Vec<String>) -> Vec<String> {
+    texts.into_iter().map(tidy).collect()
+}
+
+macro_rules! settings {
+    ($($(#[$doc:meta])*
+        $setting:ident = $name:literal of $group:ident, $change:ident: $held:ty => $($place:ident).+;)+) => {
+        words! {
+            /// A setting of a project, and its name in the admin API and the audit log.
+            Setting { $($(#[$doc])* $setting = $name,)+ }
+        }
+
+        impl Setting {
+            /// Which right changes it.
+            pub const fn group(self) -> SettingGroup {
+                match self { $(Self::$setting => SettingGroup::$group,)+ }
+            }
+
+            /// An empty value of its type.
+            pub fn blank(self) -> SettingValue {
+                match self { $(Self::$setting => <$held>::default().into(),)+ }
+            }
+        }
+
+        /// What to change, setting by setting; `None` leaves one as it is, and `Some(None)` goes back to the
+        /// installation's own.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct ProjectChange { $($(#[$doc])* pub $change: Option<$held>,)+ }
+
+        impl ProjectChange {
+            /// Changes one more setting. A value that the setting cannot hold leaves it as it is.
+            pub fn set(&mut self, setting: Setting, value: SettingValue) {
+                match setting { $(Setting::$setting => self.$change = Held::read(value),)+ }
+            }
+
+            /// Which settings it changes.
+            pub fn settings(&self) -> impl Iterator<Item = Setting> {
+                let given = [$((Setting::$setting, self.$change.is_some())),+];
+                given.into_iter().filter(|(_, is_given)| *is_given).map(|(setting, _)| setting)
+            }
+        }
+
+        impl Project {
+            /// What it holds of this setting.
+            pub fn get(&self, setting: Setting) -> SettingValue {
+                match setting { $(Setting::$setting => Clone::clone(&self.$($place).+).into(),)+ }
+            }
+
+            /// The project with what is `Some` in `change`, nothing else touched.
+            #[must_use]
+            pub fn with(mut self, change: ProjectChange) -> Self {
+                $(if let Some(held) = change.$change { self.$($place).+ = held.tidied(); })+
+                self
+            }
+        }
+    };
+}
+
+settings! {
+    /// What a person calls it; also the brand in its messages.
+    Name = "name" of Work, name: String => name;
+    /// Whether `GET /v1/identity…` answers.
+    IdentityLookup = "identity_lookup" of Work, identity_lookup: bool => identity_lookup;
+    /// Whether `DELETE /v1/identity/…` deletes.
+    IdentityDelete = "identity_delete" of Work, identity_delete: bool => identity_delete;
+    /// Whether `POST /v1/otp/relay` sends with the live key.
+    RelayLive = "relay_live" of Work, relay_live: bool => relay.live;
+    /// Whether it does with the test key.
+    RelayTest = "relay_test" of Work, relay_test: bool => relay.test;
+    /// Whether its live tokens name an issuer of its own.
+    OwnIssuer = "own_issuer" of Work, own_issuer: bool => own_issuer;
+    /// What these say beside the claims of every token.
+    TokenClaims = "token_claims" of Work, token_claims: FixedClaims => token_claims;
+    /// What a code delivered over WhatsApp costs.
+    WhatsappPrice = "whatsapp_price_paise" of Money, whatsapp_price: Option<Paise> => prices.whatsapp;
+    /// What a code delivered over SMS costs.
+    SmsPrice = "sms_price_paise" of Money, sms_price: Option<Paise> => prices.sms;
+    /// Who sends, as recipients know them.
+    Brand = "brand" of Work, brand: Option<String> => messages.brand;
+    /// The language of its texts, a BCP 47 tag.
+    Language = "language" of Work, language: Option<String> => messages.language;
+    /// The text of an SMS with its placeholders.
+    SmsText = "sms_text" of Work, sms_text: Option<String> => messages.text;
+    /// The id under which that text is registered (DLT content template).
+    SmsTemplateId = "sms_template_id" of Work, sms_template_id: Option<String> => messages.template_id;
+    /// The site that may read the code out of the SMS (WebOTP).
+    WebotpDomain = "webotp_domain" of Work, webotp_domain: Option<String> => messages.domain;
+    /// The Android app that may read it (SMS Retriever).
+    AppHash = "app_hash" of Work, app_hash: Option<String> => messages.app_hash;
+    /// Other domains and app hashes that a send may name.
+    LastLines = "last_lines" of Work, last_lines: Vec<String> => messages.last_lines;
+    /// Providers over WhatsApp in order; an empty list skips the channel.
+    WhatsappProviders = "whatsapp_providers" of Work, whatsapp_providers: Option<Vec<String>> => routing.whatsapp;
+    /// Providers over SMS in order; an empty list skips the channel.
+    SmsProviders = "sms_providers" of Work, sms_providers: Option<Vec<String>> => routing.sms;
+    /// Seconds without a receipt after which the next channel is tried; 0 waits for none.
+    FallbackSeconds = "fallback_seconds" of Work, fallback_seconds: Option<u32> => routing.fallback_seconds;
+    /// A balance below this is told as an event; `None` tells nothing.
+    LowBalance = "low_balance_paise" of Money, low_balance: Option<Paise> => low_balance;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NewProject;
+    use dwar_kernel::Timestamp;
+    use std::mem::discriminant;
+
+    #[test]
+    fn every_setting_is_changed_alone_and_only_by_a_value_of_its_type() {
+        let id = "00000000-0000-7000-8000-000000000001".parse().unwrap();
+        let new = NewProject { id, name: "Chai".to_owned(), created_at: Timestamp::UNIX_EPOCH };
+        let project = new.into_project();
+        let values = [
+            SettingValue::Switch(true),
+            SettingValue::Name("Tea".to_owned()),
+            SettingValue::Text(Some("en".to_owned())),
+            SettingValue::Lines(vec!["example.com".to_owned()]),
+            SettingValue::Providers(Some(Vec::new())),
+            SettingValue::Seconds(Some(30)),
+            SettingValue::Paise(Some(Paise(20))),
+            SettingValue::Claims("role=authenticated".parse().unwrap()),
+        ];
+        for setting in Setting::ALL {
+            let mut fitting = 0;
+            for value in &values {
+                let mut change = ProjectChange::default();
+                change.set(setting, value.clone());
+                let changed = project.clone().with(change.clone());
+                let differ = |it: &Setting| changed.get(*it) != project.get(*it);
+                let differing: Vec<_> = Setting::ALL.into_iter().filter(differ).collect();
+                assert_eq!(differing, change.settings().collect::<Vec<_>>(), "{setting}");
+                if changed.get(setting) == *value {
+                    fitting += 1;
+                    assert_eq!(discriminant(value), discriminant(&setting.blank()), "{setting}");
+                }
+            }
+            assert_eq!(fitting, 1, "{setting}");
+        }
+    }
+}
