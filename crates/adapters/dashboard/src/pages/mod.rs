@@ -30,8 +30,8 @@ mod settings_messages;
 mod settings_money;
 mod settings_project;
 mod settings_routing;
-mod settings_switches;
 mod settings_tokens;
+mod settings_values;
 mod settings_webhooks;
 mod sign_in;
 mod sign_in_passkey;
@@ -44,12 +44,7 @@ mod wallet_booking;
 mod wallet_proof;
 mod wallet_statement;
 
-use self::settings_messages::MessagesForm;
-use self::settings_money::MoneyForm;
-use self::settings_project::NameForm;
-use self::settings_routing::RoutingForm;
-use self::settings_switches::{RelayForm, SwitchesForm};
-use self::settings_tokens::TokensForm;
+use self::settings_form::{FORMS, SettingsForm};
 use crate::address::PagePatterns;
 use crate::answer::{Page, go};
 use crate::assets;
@@ -160,21 +155,17 @@ fn forms_of_installation(config: &mut ServiceConfig) {
 }
 
 fn forms_of_project(config: &mut ServiceConfig) {
+    for SettingsForm { name, .. } in FORMS {
+        config.service(form(&format!("/settings/{name}"), "/settings", settings::save));
+    }
     config
         .route("/playground/call", post().to(playground::call))
         .route("/playground/login/{step}", post().to(playground::log_in))
         .route("/inbox", post().to(inbox::search))
         .route("/inbox/live", get().to(inbox::live))
         .service(form("/keys/regenerate", "/keys", keys::regenerate))
-        .service(form("/settings/project", "/settings", settings::save::<NameForm>))
         .service(form("/settings/archive", "/settings", settings_changes::archive))
         .service(form("/settings/restore", "/settings", settings_changes::restore))
-        .service(form("/settings/identities", "/settings", settings::save::<SwitchesForm>))
-        .service(form("/settings/relay", "/settings", settings::save::<RelayForm>))
-        .service(form("/settings/tokens", "/settings", settings::save::<TokensForm>))
-        .service(form("/settings/routing", "/settings", settings::save::<RoutingForm>))
-        .service(form("/settings/money", "/settings", settings::save::<MoneyForm>))
-        .service(form("/settings/messages", "/settings", settings::save::<MessagesForm>))
         .route("/settings/preview", post().to(settings_messages::preview))
         .service(form("/settings/hooks", "/settings", settings_changes::add_hook))
         .service(form("/settings/hooks/{id}/rotate", "/settings", settings_changes::rotate_hook))

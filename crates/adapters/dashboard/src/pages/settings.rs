@@ -1,19 +1,20 @@
 use super::parts::done;
-use super::settings_form::SettingsForm;
-use super::settings_money::money_card;
-use super::settings_switches::{relay_card, switches_card};
+use super::settings_form::{FORMS, IDENTITIES, RELAY};
+use super::settings_values::Mistyped;
 use super::{
-    settings_hooks as hooks, settings_messages as messages, settings_project as own,
-    settings_routing as routing, settings_tokens as tokens, settings_webhooks as webhooks,
+    settings_hooks as hooks, settings_messages as messages, settings_money as money,
+    settings_project as own, settings_routing as routing, settings_tokens as tokens,
+    settings_webhooks as webhooks,
 };
 use crate::answer::{Page, go};
 use crate::form::Refused;
 use crate::layout::Frame;
+use crate::refusal::Refusal;
 use crate::texts::{
     settings as texts, settings_hooks as texts_of_hooks, settings_project as texts_of_project,
     settings_tokens as texts_of_tokens,
 };
-use crate::visit::{Posted, Visit};
+use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
@@ -29,17 +30,27 @@ pub(crate) async fn show(visit: Visit, path: Path<String>, request: HttpRequest)
 }
 
 /// `POST /p/{project}/settings/…`: changes what the form asks for.
-pub(crate) async fn save<F: SettingsForm>(posted: Posted<F>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
-    let project = visit.project(&path, F::COMMAND).await?;
-    let change = match form.change() {
+pub(crate) async fn save(
+    posted: Posted<NoFields>,
+    path: Path<String>,
+    request: HttpRequest,
+) -> Page {
+    let visit = posted.visit;
+    let name = request.path().rsplit('/').next();
+    let form = FORMS.into_iter().find(|form| Some(form.name) == name);
+    let form = form.ok_or(Refusal::NotFound)?;
+    let project = visit.project(&path, form.command()).await?;
+    let change = match form.change(&visit.typed) {
         Ok(change) => change,
-        Err((field, reason)) => return refused(&visit, &project, F::NAME, (field, &reason)).await,
+        Err(Mistyped::Missing) => return Err(Refusal::Unreadable),
+        Err(Mistyped::Field(field, reason)) => {
+            return refused(&visit, &project, form.name, (field, &reason)).await;
+        }
     };
     match visit.console.manage.projects.change(&visit.by, project.id, change).await {
         Ok(_) => Ok(go(&format!("/p/{}/settings?done=saved", project.id))),
         Err(ManageError::Invalid { field, reason }) => {
-            refused(&visit, &project, F::NAME, (field, &reason)).await
+            refused(&visit, &project, form.name, (field, &reason)).await
         }
         Err(cause) => Err(cause.into()),
     }
@@ -75,11 +86,11 @@ pub(crate) async fn page(
             (own::card(visit, project, refused))
             (messages)
             (routing::card(visit, project, refused))
-            (switches_card(visit, project, refused))
-            (relay_card(visit, project, refused))
+            (IDENTITIES.switches(visit, project, refused))
+            (RELAY.switches(visit, project, refused))
             (tokens::card(visit, project, refused))
             (hooks::card(visit, project, &listed, refused))
-            (money_card(visit, project, refused))
+            (money::card(visit, project, refused))
             (webhooks::card(visit, project, &endpoints, refused))
             (own::archive_section(visit, project))
         }

@@ -1,50 +1,136 @@
-use crate::form::{Form, Refused};
+use super::settings_values::{Mistyped, name_of, read, shown};
+use crate::form::{Field, Form, Refused, Typed};
 use crate::layout::csrf;
-use crate::texts::settings as texts;
+use crate::texts::settings::{self as texts, Words};
+use crate::texts::{settings_project as project, settings_tokens as tokens};
 use crate::visit::Visit;
 use dwar_operator::Command;
-use dwar_project::{Project, ProjectChange};
+use dwar_project::{Project, ProjectChange, Setting, SettingGroup, SettingValue};
 use maud::{Markup, html};
-use serde::de::DeserializeOwned;
 
 /// A form of the settings page that changes the project.
-pub(crate) trait SettingsForm: DeserializeOwned + 'static {
-    /// Its name, which is the last part of its address.
-    const NAME: &'static str;
-    const COMMAND: Command = Command::ChangeProject;
-
-    /// What it asks for, or the field that cannot be read, and why.
-    fn change(self) -> Result<ProjectChange, (&'static str, String)>;
+pub(crate) struct SettingsForm {
+    /// The last part of its address.
+    pub(crate) name: &'static str,
+    /// Its title, and what it is about.
+    pub(crate) title: Words,
+    /// What it changes, all by one right.
+    settings: &'static [Setting],
 }
 
-/// A form with its title; text for who may not give its command.
-pub(crate) fn card<F: SettingsForm>(
-    visit: &Visit,
-    project: &Project,
-    (title, about): (&str, &str),
-    refused: Option<&Refused<'_>>,
-    fields: impl FnOnce(Form<'_>) -> Markup,
-) -> Markup {
-    let name = F::NAME;
-    let form = Form::new(name, refused, visit.may(project, F::COMMAND));
-    let head = html! { h2 { (title) } p.muted { (about) } };
-    if !form.is_editable() {
-        return html! { section.card.stack id=(name) { (head) (fields(form)) } };
-    }
-    html! {
-        form.card.stack id=(name) method="post" action={ "/p/" (project.id) "/settings/" (name) } data-keep {
-            (csrf(visit))
-            (head)
-            (fields(form))
-            div { button.primary type="submit" { (texts::SAVE) } }
+pub(crate) const NAME: SettingsForm = form("project", project::PROJECT, &[Setting::Name]);
+pub(crate) const MESSAGES: SettingsForm = form(
+    "messages",
+    texts::MESSAGES,
+    &[
+        Setting::Brand,
+        Setting::Language,
+        Setting::SmsText,
+        Setting::SmsTemplateId,
+        Setting::WebotpDomain,
+        Setting::AppHash,
+        Setting::LastLines,
+    ],
+);
+pub(crate) const ROUTING: SettingsForm = form(
+    "routing",
+    texts::ROUTING,
+    &[Setting::WhatsappProviders, Setting::SmsProviders, Setting::FallbackSeconds],
+);
+pub(crate) const IDENTITIES: SettingsForm =
+    form("identities", texts::IDENTITIES, &[Setting::IdentityLookup, Setting::IdentityDelete]);
+pub(crate) const RELAY: SettingsForm =
+    form("relay", texts::RELAY, &[Setting::RelayLive, Setting::RelayTest]);
+pub(crate) const TOKENS: SettingsForm =
+    form("tokens", tokens::TOKENS, &[Setting::OwnIssuer, Setting::TokenClaims]);
+pub(crate) const MONEY: SettingsForm =
+    form("money", texts::MONEY, &[Setting::WhatsappPrice, Setting::SmsPrice, Setting::LowBalance]);
+
+pub(crate) const FORMS: [&SettingsForm; 7] =
+    [&NAME, &MESSAGES, &ROUTING, &IDENTITIES, &RELAY, &TOKENS, &MONEY];
+
+const fn form(name: &'static str, title: Words, settings: &'static [Setting]) -> SettingsForm {
+    SettingsForm { name, title, settings }
+}
+
+impl SettingsForm {
+    /// The command that it gives.
+    pub(crate) fn command(&self) -> Command {
+        match self.settings.iter().all(|setting| setting.group() == SettingGroup::Money) {
+            true => Command::ChangePrices,
+            false => Command::ChangeProject,
         }
     }
+
+    /// What was asked for.
+    ///
+    /// # Errors
+    /// The first field that cannot be read.
+    pub(crate) fn change(&self, typed: &Typed) -> Result<ProjectChange, Mistyped> {
+        let mut change = ProjectChange::default();
+        for setting in self.settings.iter().copied() {
+            if let Some(value) = read(setting, typed)? {
+                change.set(setting, value);
+            }
+        }
+        Ok(change)
+    }
+
+    /// The form with its title; text for who may not give its command.
+    pub(crate) fn card(
+        &self,
+        visit: &Visit,
+        project: &Project,
+        refused: Option<&Refused<'_>>,
+        fields: impl FnOnce(Form<'_>) -> Markup,
+    ) -> Markup {
+        let (name, (title, about)) = (self.name, self.title);
+        let form = Form::new(name, refused, visit.may(project, self.command()));
+        let head = html! { h2 { (title) } p.muted { (about) } };
+        if !form.is_editable() {
+            return html! { section.card.stack id=(name) { (head) (fields(form)) } };
+        }
+        html! {
+            form.card.stack id=(name) method="post" action={ "/p/" (project.id) "/settings/" (name) } data-keep {
+                (csrf(visit))
+                (head)
+                (fields(form))
+                div { button.primary type="submit" { (texts::SAVE) } }
+            }
+        }
+    }
+
+    /// The form of switches alone.
+    pub(crate) fn switches(
+        &self,
+        visit: &Visit,
+        project: &Project,
+        refused: Option<&Refused<'_>>,
+    ) -> Markup {
+        self.card(visit, project, refused, |form| {
+            html! {
+                div.checks { @for setting in self.settings { (switch(form, project, *setting)) } }
+            }
+        })
+    }
 }
 
-/// Nothing stands for the installation's own setting.
-pub(crate) fn optional<T, E>(
-    text: &str,
-    read: impl Fn(&str) -> Result<T, E>,
-) -> Result<Option<T>, E> {
-    if text.is_empty() { Ok(None) } else { read(text).map(Some) }
+/// The check box of a setting, as the project has it.
+pub(crate) fn switch(form: Form<'_>, project: &Project, setting: Setting) -> Markup {
+    let (label, hint) = texts::words(setting);
+    let on = project.get(setting) == SettingValue::Switch(true);
+    form.check(name_of(setting), label, hint, on)
+}
+
+/// A setting with its words, as the project has it, for `show` to show.
+pub(crate) fn field(
+    project: &Project,
+    setting: Setting,
+    placeholder: &str,
+    show: impl FnOnce(&Field<'_>) -> Markup,
+) -> Markup {
+    let (label, hint) = texts::words(setting);
+    let value = shown(project.get(setting));
+    let name = name_of(setting);
+    show(&Field { name, label, hint, value: &value, placeholder, ..Field::TEXT })
 }

@@ -1,68 +1,27 @@
-use super::settings_form::{self, SettingsForm};
+use super::settings_form::{MESSAGES, field};
 use crate::answer::{Page, html_answer};
-use crate::form::{Field, Form, Refused};
+use crate::form::{Form, Refused};
 use crate::format::{rupees, sentence};
 use crate::refusal::Refusal;
 use crate::texts::settings as texts;
-use crate::visit::{Posted, Visit};
+use crate::visit::{NoFields, Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::ManageError;
 use dwar_kernel::ProjectId;
 use dwar_operator::Command;
 use dwar_otp::SmsText;
-use dwar_project::{Project, ProjectChange};
+use dwar_project::{Project, ProjectChange, Setting};
 use maud::{Markup, html};
-use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::iter;
 
-#[derive(Deserialize)]
-pub(crate) struct MessagesForm {
-    brand: String,
-    language: String,
-    sms_text: String,
-    sms_template_id: String,
-    webotp_domain: String,
-    app_hash: String,
-    last_lines: Option<String>,
-}
-
-impl MessagesForm {
-    fn wanted(&self) -> ProjectChange {
-        let own = |text: &str| Some(Some(text.to_owned()));
-        ProjectChange {
-            brand: own(&self.brand),
-            language: own(&self.language),
-            sms_text: own(&self.sms_text),
-            sms_template_id: own(&self.sms_template_id),
-            webotp_domain: own(&self.webotp_domain),
-            app_hash: own(&self.app_hash),
-            last_lines: self.last_lines.as_deref().map(words),
-            ..ProjectChange::default()
-        }
-    }
-}
-
-impl SettingsForm for MessagesForm {
-    const NAME: &'static str = "messages";
-
-    fn change(self) -> Result<ProjectChange, (&'static str, String)> {
-        Ok(self.wanted())
-    }
-}
-
-/// What stands between blanks, commas and line breaks.
-fn words(text: &str) -> Vec<String> {
-    let words = text.split(|it: char| it.is_whitespace() || it == ',');
-    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
-}
-
 /// `POST /p/{project}/settings/preview`: what the form as it stands would send; changes nothing.
-pub(crate) async fn preview(posted: Posted<MessagesForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn preview(posted: Posted<NoFields>, path: Path<String>) -> Page {
+    let visit = posted.visit;
+    let change = MESSAGES.change(&visit.typed).map_err(|_| Refusal::Unreadable)?;
     let project = visit.project(&path, Command::ShowProject).await?;
-    let shown = render_preview(&visit, project.id, form.wanted()).await?;
+    let shown = render_preview(&visit, project.id, change).await?;
     Ok(html_answer(StatusCode::OK, shown))
 }
 
@@ -98,45 +57,25 @@ pub(crate) async fn card(
     refused: Option<&Refused<'_>>,
 ) -> Result<Markup, Refusal> {
     let preview = render_preview(visit, project.id, ProjectChange::default()).await?;
-    let messages = &project.messages;
-    let own = |text: &'_ Option<String>| text.clone().unwrap_or_default();
-    let language = own(&messages.language);
-    let default = SmsText::default_template(messages.language.as_deref().unwrap_or("en"));
-    let field = |form: Form<'_>, name, label, value: &Option<String>, placeholder: &str, hint| {
-        let value = own(value);
-        form.field(&Field { name, label, value: &value, placeholder, hint, ..Field::TEXT })
-    };
-    let last_lines = Some(messages.last_lines.join(", "));
+    let language = project.messages.language.as_deref();
+    let default = SmsText::default_template(language.unwrap_or("en"));
+    let languages = languages(visit, language.unwrap_or_default());
     let fields = |form: Form<'_>| {
-        let text = own(&messages.text);
-        let choice = Field {
-            name: "language",
-            label: texts::LANGUAGE,
-            value: &language,
-            hint: texts::LANGUAGE_HINT,
-            ..Field::TEXT
-        };
-        let area = Field {
-            name: "sms_text",
-            label: texts::TEXT,
-            value: &text,
-            placeholder: default,
-            hint: texts::TEXT_HINT,
-            ..Field::TEXT
-        };
+        let line =
+            |setting, placeholder: &str| field(project, setting, placeholder, |it| form.field(it));
         html! {
             div.split data-preview={ "/p/" (project.id) "/settings/preview" } data-target="preview" {
                 div.stack {
                     div.columns {
-                        (field(form, "brand", texts::BRAND, &messages.brand, &project.name, ""))
-                        (form.choice(&choice, &languages(visit, &language)))
+                        (line(Setting::Brand, &project.name))
+                        (field(project, Setting::Language, "", |it| form.choice(it, &languages)))
                     }
-                    (form.text(&area))
+                    (field(project, Setting::SmsText, default, |it| form.text(it)))
                     div.columns {
-                        (field(form, "sms_template_id", texts::TEMPLATE, &messages.template_id, "", texts::TEMPLATE_HINT))
-                        (field(form, "webotp_domain", texts::DOMAIN, &messages.domain, "login.example.com", texts::DOMAIN_HINT))
-                        (field(form, "app_hash", texts::APP_HASH, &messages.app_hash, "", texts::APP_HASH_HINT))
-                        (field(form, "last_lines", texts::LAST_LINES, &last_lines, "", texts::LAST_LINES_HINT))
+                        (line(Setting::SmsTemplateId, ""))
+                        (line(Setting::WebotpDomain, "login.example.com"))
+                        (line(Setting::AppHash, ""))
+                        (line(Setting::LastLines, ""))
                     }
                 }
                 div.preview {
@@ -146,7 +85,7 @@ pub(crate) async fn card(
             }
         }
     };
-    Ok(settings_form::card::<MessagesForm>(visit, project, texts::MESSAGES, refused, fields))
+    Ok(MESSAGES.card(visit, project, refused, fields))
 }
 
 /// The default first, then those with a text or a WhatsApp template of their own, then the others, and the

@@ -1,40 +1,18 @@
 use super::parts::{Danger, secret};
-use super::settings_form::{self, SettingsForm};
+use super::settings_form::{NAME, field};
 use crate::form::{Field, Refused};
 use crate::texts::settings_project as texts;
 use crate::visit::Visit;
 use dwar_operator::Command;
-use dwar_project::{Project, ProjectChange};
+use dwar_project::{Project, Setting};
 use maud::{Markup, html};
-use serde::Deserialize;
-
-#[derive(Deserialize)]
-pub(crate) struct NameForm {
-    name: String,
-}
-
-impl SettingsForm for NameForm {
-    const NAME: &'static str = "project";
-
-    fn change(self) -> Result<ProjectChange, (&'static str, String)> {
-        Ok(ProjectChange { name: Some(self.name), ..ProjectChange::default() })
-    }
-}
 
 /// The name and the id.
 pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
-    let field = Field {
-        name: "name",
-        label: texts::NAME,
-        value: &project.name,
-        hint: texts::NAME_HINT,
-        required: true,
-        ..Field::TEXT
-    };
-    settings_form::card::<NameForm>(visit, project, texts::PROJECT, refused, |form| {
+    NAME.card(visit, project, refused, |form| {
         html! {
             div.columns {
-                (form.field(&field))
+                (field(project, Setting::Name, "", |it| form.field(&Field { required: true, ..*it })))
                 div.field {
                     span.label { (texts::ID) }
                     (secret("project-id", &project.id.to_string()))

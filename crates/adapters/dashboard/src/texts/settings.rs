@@ -1,4 +1,61 @@
-type Words = (&'static str, &'static str);
+use dwar_project::Setting;
+
+pub(crate) type Words = (&'static str, &'static str);
+
+/// What a setting is called, and a hint.
+pub(crate) const fn words(setting: Setting) -> Words {
+    match setting {
+        Setting::Name => ("Name", "Messages show it too, unless there is a brand name below."),
+        Setting::IdentityLookup => {
+            ("Allow lookup", "GET /v1/identity returns the phone number of an identity.")
+        }
+        Setting::IdentityDelete => (
+            "Allow deletion",
+            "DELETE /v1/identity erases a person permanently and ends all their sessions.",
+        ),
+        Setting::RelayLive => {
+            ("Allow with the live key", "Each code costs what a login code costs.")
+        }
+        Setting::RelayTest => ("Allow with the test key", "The codes go to the sandbox."),
+        Setting::OwnIssuer => (
+            "An issuer of its own",
+            "Live tokens name tokens.issuer and /p/ and the project as their issuer, and discovery is published there. Tokens of other projects and test tokens never do.",
+        ),
+        Setting::TokenClaims => (
+            "Claims of these tokens",
+            "One name=value per line, at most 8, 512 bytes together. A name is a word in lower case or an https:// URL. Supabase wants role=authenticated.",
+        ),
+        Setting::WhatsappPrice => ("WhatsApp price per code, ₹", ""),
+        Setting::SmsPrice => ("SMS price per code, ₹", ""),
+        Setting::Brand => ("Brand name", ""),
+        Setting::Language => {
+            ("Language", "WhatsApp uses the template configured for it, if there is one.")
+        }
+        Setting::SmsText => (
+            "SMS text",
+            "Use {code}, {brand} and {minutes}. Leave empty for the default text of the language.",
+        ),
+        Setting::SmsTemplateId => ("DLT template ID", "The ID this text is registered under."),
+        Setting::WebotpDomain => {
+            ("WebOTP domain", "Browsers on this site offer to fill in the code.")
+        }
+        Setting::AppHash => ("Android app hash", "11 characters. Set this or a domain, not both."),
+        Setting::LastLines => (
+            "Other domains and hashes",
+            "A send may name one of them in last_line, such as the hash of a debug build. Separate them by commas.",
+        ),
+        Setting::WhatsappProviders => ("WhatsApp providers", ""),
+        Setting::SmsProviders => ("SMS providers", ""),
+        Setting::FallbackSeconds => (
+            "Fall back to SMS after (seconds)",
+            "If no delivery receipt has arrived by then. 0 means never.",
+        ),
+        Setting::LowBalance => (
+            "Low balance alert, ₹",
+            "The event wallet.low is sent when the balance falls below this.",
+        ),
+    }
+}
 
 pub(crate) const TITLE: &str = "Settings";
 pub(crate) const LEAD: &str = "Changes apply immediately.";
@@ -14,10 +71,6 @@ pub(crate) const MESSAGES: Words = (
     "Messages",
     "What your users receive. The SMS text must match the template registered with your operator (DLT).",
 );
-pub(crate) const BRAND: &str = "Brand name";
-pub(crate) const LANGUAGE: &str = "Language";
-pub(crate) const LANGUAGE_HINT: &str =
-    "WhatsApp uses the template configured for it, if there is one.";
 pub(crate) const LANGUAGES: &[(&str, &str)] = &[
     ("en", "English"),
     ("hi", "Hindi"),
@@ -38,47 +91,23 @@ pub(crate) const SMS_IN_ENGLISH: &str = "WhatsApp template, SMS in English";
 pub(crate) const IN_ENGLISH: &str = "messages in English";
 pub(crate) const PAUSED_FOR: &str = "paused for";
 pub(crate) const NOT_CONFIGURED: &str = "no longer configured";
-pub(crate) const TEXT: &str = "SMS text";
-pub(crate) const TEXT_HINT: &str =
-    "Use {code}, {brand} and {minutes}. Leave empty for the default text of the language.";
-pub(crate) const TEMPLATE: &str = "DLT template ID";
-pub(crate) const TEMPLATE_HINT: &str = "The ID this text is registered under.";
-pub(crate) const DOMAIN: &str = "WebOTP domain";
-pub(crate) const DOMAIN_HINT: &str = "Browsers on this site offer to fill in the code.";
-pub(crate) const APP_HASH: &str = "Android app hash";
-pub(crate) const APP_HASH_HINT: &str = "11 characters. Set this or a domain, not both.";
-pub(crate) const LAST_LINES: &str = "Other domains and hashes";
-pub(crate) const LAST_LINES_HINT: &str = "A send may name one of them in last_line, such as the hash of a debug build. Separate them by commas.";
 pub(crate) const PREVIEW: &str = "Preview";
 pub(crate) const PER_CODE: &str = "per code by SMS";
 pub(crate) const SEVERAL_PARTS: &str = "Operators charge for each part";
 pub(crate) const IDENTITIES: Words =
     ("Identities", "API calls to look up and delete identities. Both are off by default.");
-pub(crate) const LOOKUP: &str = "Allow lookup";
-pub(crate) const LOOKUP_HINT: &str = "GET /v1/identity returns the phone number of an identity.";
-pub(crate) const DELETE: &str = "Allow deletion";
-pub(crate) const DELETE_HINT: &str =
-    "DELETE /v1/identity erases a person permanently and ends all their sessions.";
 pub(crate) const RELAY: Words = (
     "Relay",
     "Deliver codes that another system makes and checks, with POST /v1/otp/relay. Off by default.",
 );
-pub(crate) const RELAY_LIVE: &str = "Allow with the live key";
-pub(crate) const RELAY_LIVE_HINT: &str = "Each code costs what a login code costs.";
-pub(crate) const RELAY_TEST: &str = "Allow with the test key";
-pub(crate) const RELAY_TEST_HINT: &str = "The codes go to the sandbox.";
 pub(crate) const ROUTING: Words = (
     "Delivery",
     "Providers that send live messages, in order, and when to fall back to SMS. Leave empty for the installation default.",
 );
-pub(crate) const WHATSAPP: &str = "WhatsApp providers";
-pub(crate) const SMS: &str = "SMS providers";
 pub(crate) const PLACES: [&str; 3] = ["First", "Second", "Third"];
 pub(crate) const THEN: &str = "Then";
 pub(crate) const NO_PROVIDER: &str = "Do not send";
 pub(crate) const NO_MORE: &str = "–";
-pub(crate) const FALLBACK: &str = "Fall back to SMS after (seconds)";
-pub(crate) const FALLBACK_HINT: &str = "If no delivery receipt has arrived by then. 0 means never.";
 pub(crate) const AS_INSTALLED: &str = "installation default";
 pub(crate) const NO_SECONDS: &str =
     "Enter the time before the fallback as a whole number of seconds. Nothing was saved.";
@@ -86,10 +115,6 @@ pub(crate) const MONEY: Words = (
     "Prices",
     "What one delivered code costs this project. Leave empty for the installation default.",
 );
-pub(crate) const WHATSAPP_PRICE: &str = "WhatsApp price per code, ₹";
-pub(crate) const SMS_PRICE: &str = "SMS price per code, ₹";
-pub(crate) const LOW: &str = "Low balance alert, ₹";
-pub(crate) const LOW_HINT: &str = "The event wallet.low is sent when the balance falls below this.";
 pub(crate) const TELLS_NOTHING: &str = "no alert";
 pub(crate) const NO_AMOUNT: &str =
     "Enter amounts in rupees with at most two decimals, up to a thousand crore. Nothing was saved.";

@@ -1,8 +1,6 @@
 type Words = (&'static str, &'static str);
 
 pub(crate) const PROJECT: Words = ("Project", "What this project is called here and in messages.");
-pub(crate) const NAME: &str = "Name";
-pub(crate) const NAME_HINT: &str = "Messages show it too, unless there is a brand name below.";
 pub(crate) const ID: &str = "Project ID";
 pub(crate) const TO_ARCHIVE: &str = "Archive";
 pub(crate) const ARCHIVING: &str = "Archive this project";

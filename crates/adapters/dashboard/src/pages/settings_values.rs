@@ -1,0 +1,99 @@
+//! The settings of a project as the fields of a form.
+
+use crate::form::Typed;
+use crate::format::rupees;
+use crate::texts::settings as texts;
+use dwar_kernel::FixedClaims;
+use dwar_project::{Setting, SettingValue};
+use dwar_wallet::Amount;
+
+/// The choice of sending nothing over a channel.
+pub(super) const NONE: &str = "none";
+
+/// The name of a setting's field. Amounts are typed in rupees, so it lacks their unit.
+pub(super) fn name_of(setting: Setting) -> &'static str {
+    let name = setting.as_str();
+    name.strip_suffix("_paise").unwrap_or(name)
+}
+
+/// The name of the field for a place in an order. The first has the name of the setting, which is what a refusal
+/// names.
+pub(super) fn place_of(field: &str, place: usize) -> String {
+    if place == 0 { field.to_owned() } else { format!("{field}_{}", place + 1) }
+}
+
+/// What a field holds of a value.
+pub(super) fn shown(value: SettingValue) -> String {
+    match value {
+        SettingValue::Name(text) => text,
+        SettingValue::Text(own) => own.unwrap_or_default(),
+        SettingValue::Lines(lines) => lines.join(", "),
+        SettingValue::Seconds(own) => own.map(|own| own.to_string()).unwrap_or_default(),
+        SettingValue::Paise(own) => {
+            own.map(|paise| rupees(paise).replace(['₹', ','], "")).unwrap_or_default()
+        }
+        SettingValue::Claims(claims) => claims.to_string(),
+        SettingValue::Switch(_) | SettingValue::Providers(_) => String::new(),
+    }
+}
+
+/// Why a form cannot be read.
+pub(crate) enum Mistyped {
+    /// A field is missing.
+    Missing,
+    /// A field holds no value of its setting, and why.
+    Field(&'static str, String),
+}
+
+/// The value that was typed; an empty field stands for the installation's own. `None` leaves the setting as it is.
+pub(super) fn read(setting: Setting, typed: &Typed) -> Result<Option<SettingValue>, Mistyped> {
+    let name = name_of(setting);
+    let given = typed.get(name);
+    match setting.blank() {
+        SettingValue::Switch(_) => Ok(Some(SettingValue::Switch(given.is_some()))),
+        SettingValue::Providers(_) => Ok(Some(SettingValue::Providers(providers(name, typed)))),
+        SettingValue::Lines(_) => Ok(given.map(|text| SettingValue::Lines(words(text)))),
+        blank => {
+            let text = given.ok_or(Mistyped::Missing)?;
+            value_of(&blank, text).map(Some).map_err(|why| Mistyped::Field(name, why))
+        }
+    }
+}
+
+/// A value like `blank`, or why the text is none.
+fn value_of(blank: &SettingValue, text: &str) -> Result<SettingValue, String> {
+    let own = Some(text.trim()).filter(|text| !text.is_empty());
+    Ok(match blank {
+        SettingValue::Seconds(_) => {
+            let seconds = own.map(str::parse).transpose().map_err(|_| texts::NO_SECONDS)?;
+            SettingValue::Seconds(seconds)
+        }
+        SettingValue::Paise(_) => {
+            let amount = own.map(Amount::from_rupees).transpose().map_err(|_| texts::NO_AMOUNT)?;
+            SettingValue::Paise(amount.map(Amount::paise))
+        }
+        SettingValue::Claims(_) => {
+            let claims = text.parse::<FixedClaims>();
+            SettingValue::Claims(claims.map_err(|cause| cause.to_string())?)
+        }
+        SettingValue::Name(_) => SettingValue::Name(text.to_owned()),
+        _ => SettingValue::Text(Some(text.to_owned())),
+    })
+}
+
+/// What stands between blanks, commas and line breaks.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|it: char| it.is_whitespace() || it == ',');
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// The providers chosen for a channel, in order; `None` is the installation's own list.
+fn providers(field: &str, typed: &Typed) -> Option<Vec<String>> {
+    let chosen = (0..).map_while(|place| typed.get(&place_of(field, place)));
+    let chosen: Vec<_> = chosen.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    match chosen.as_slice() {
+        [] => None,
+        names if names.iter().any(|name| name == NONE) => Some(Vec::new()),
+        _ => Some(chosen),
+    }
+}
