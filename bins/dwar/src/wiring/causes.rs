@@ -149,154 +149,128 @@ const SILENT: Cause = cause(
     "check host and port in database.url, firewalls on the way, and how busy the server is",
 );
 
-/// What a text in lower case has to contain, all of it; the first row that fits counts.
-const TEXTS: &[(&[&str], Cause)] = &[
-    (
+/// What a text in lower case has to contain, all of it, and the cause that it tells.
+type Row = (&'static [&'static str], Cause);
+
+const fn row(parts: &'static [&'static str], what: &'static str, advice: &'static str) -> Row {
+    (parts, cause(what, advice))
+}
+
+/// The first row that fits counts.
+const TEXTS: &[Row] = &[
+    row(
         &["unsupported startup parameter"],
-        cause(
-            "a pooler refuses the settings of a session",
-            "set ignore_startup_parameters = options in PgBouncer; see docs/operations/postgresql.md",
-        ),
+        "a pooler refuses the settings of a session",
+        "set ignore_startup_parameters = options in PgBouncer; see docs/operations/postgresql.md",
     ),
-    (
+    row(
         &["prepared statement \"", "exist"],
-        cause(
-            "a pooler mixes up the statements of its clients",
-            "use PgBouncer 1.21 or newer with max_prepared_statements; see docs/operations/postgresql.md",
-        ),
+        "a pooler mixes up the statements of its clients",
+        "use PgBouncer 1.21 or newer with max_prepared_statements; see docs/operations/postgresql.md",
     ),
     (&["password authentication failed"], CREDENTIALS),
     (&["sasl authentication failed"], CREDENTIALS),
     (&["no password supplied"], CREDENTIALS),
-    (
+    row(
         &["peer authentication failed"],
-        cause(
-            "the server lets this user in only by the system's user of that name",
-            "name a host in database.url (127.0.0.1) and a password, or run the service as that user",
-        ),
+        "the server lets this user in only by the system's user of that name",
+        "name a host in database.url (127.0.0.1) and a password, or run the service as that user",
     ),
     (&["does not support ssl"], TLS_REFUSED),
-    (
+    row(
         &["no pg_hba.conf entry", "no encryption"],
-        cause(
-            "the server lets nobody in from here without TLS, or not at all",
-            "set sslmode=verify-full in database.url, or add host, user and database to pg_hba.conf",
-        ),
+        "the server lets nobody in from here without TLS, or not at all",
+        "set sslmode=verify-full in database.url, or add host, user and database to pg_hba.conf",
     ),
-    (
+    row(
         &["pg_hba.conf"],
-        cause(
-            "the server lets this user not in from here",
-            "add host, user and database to pg_hba.conf, and reload the server",
-        ),
+        "the server lets this user not in from here",
+        "add host, user and database to pg_hba.conf, and reload the server",
     ),
     (&["certificate verify failed"], CERTIFICATE),
     (&["root certificate file"], CERTIFICATE),
     (&["server certificate for"], CERTIFICATE),
-    (
+    row(
         &["client certificate"],
-        cause(
-            "the server asks for a certificate of the client",
-            "name it with sslcert and sslkey in database.url",
-        ),
+        "the server asks for a certificate of the client",
+        "name it with sslcert and sslkey in database.url",
     ),
-    (
+    row(
         &["ssl error"],
-        cause(
-            "TLS with the server failed",
-            "check sslmode, sslrootcert, sslcert and sslkey in database.url, and the server's log",
-        ),
+        "TLS with the server failed",
+        "check sslmode, sslrootcert, sslcert and sslkey in database.url, and the server's log",
     ),
     (&["role \"", "\" does not exist"], NO_ROLE),
     (&["no such user"], NO_ROLE),
-    (
+    row(
         &["is not permitted to log in"],
-        cause("this user of the server may not log in", "allow it: ALTER ROLE … LOGIN"),
+        "this user of the server may not log in",
+        "allow it: ALTER ROLE … LOGIN",
     ),
     (&["database \"", "\" does not exist"], NO_DATABASE),
     (&["no such database"], NO_DATABASE),
-    (
+    row(
         &["not currently accepting connections"],
-        cause(
-            "the database takes no connections at all",
-            "allow them: ALTER DATABASE … ALLOW_CONNECTIONS true",
-        ),
+        "the database takes no connections at all",
+        "allow them: ALTER DATABASE … ALLOW_CONNECTIONS true",
     ),
-    (
+    row(
         &["permission denied for database"],
-        cause(
-            "the database user may not connect to the database",
-            "allow it: GRANT CONNECT ON DATABASE … TO …, or let it own the database",
-        ),
+        "the database user may not connect to the database",
+        "allow it: GRANT CONNECT ON DATABASE … TO …, or let it own the database",
     ),
     (&["too many clients"], CROWDED),
     (&["remaining connection slots"], CROWDED),
     (&["too many connections for"], CROWDED),
     (&["no more connections allowed"], CROWDED),
-    (
+    row(
         &["the database system is"],
-        cause(
-            "the server is starting, stopping or recovering",
-            "wait; if that lasts, see the server's log",
-        ),
+        "the server is starting, stopping or recovering",
+        "wait; if that lasts, see the server's log",
     ),
-    (
+    row(
         &["unrecognized configuration parameter"],
-        cause(
-            "the server does not know a setting of ours; it may be too old",
-            "use PostgreSQL 15 or newer, and check the options of database.url",
-        ),
+        "the server does not know a setting of ours; it may be too old",
+        "use PostgreSQL 15 or newer, and check the options of database.url",
     ),
-    (
+    row(
         &["permission denied for"],
-        cause(
-            "the database user lacks a right",
-            "let it own its database, or GRANT USAGE, CREATE ON SCHEMA … TO it; see \
+        "the database user lacks a right",
+        "let it own its database, or GRANT USAGE, CREATE ON SCHEMA … TO it; see \
          docs/operations/postgresql.md",
-        ),
     ),
-    (
+    row(
         &["must be owner of"],
-        cause(
-            "the tables belong to another user",
-            "use the user that made them, or REASSIGN OWNED BY … TO …",
-        ),
+        "the tables belong to another user",
+        "use the user that made them, or REASSIGN OWNED BY … TO …",
     ),
-    (
+    row(
         &["no schema has been selected"],
-        cause(
-            "search_path names no schema that is there",
-            "make the schema, or correct the options of database.url or of the user",
-        ),
+        "search_path names no schema that is there",
+        "make the schema, or correct the options of database.url or of the user",
     ),
     (&["read-only transaction"], READ_ONLY),
     (&["during recovery"], READ_ONLY),
     (&["postgresql is read-only"], READ_ONLY),
     (&["could not translate host name"], UNKNOWN_HOST),
-    (
+    row(
         &["connection refused"],
-        cause(
-            "nobody listens where the database should be",
-            "check host and port in database.url, and that the server runs and listens for this network",
-        ),
+        "nobody listens where the database should be",
+        "check host and port in database.url, and that the server runs and listens for this network",
     ),
-    (
+    row(
         &["server on socket", "no such file"],
-        cause(
-            "no server has its socket there",
-            "check the folder of the socket in database.url, and that the server runs",
-        ),
+        "no server has its socket there",
+        "check the folder of the socket in database.url, and that the server runs",
     ),
     (&["no route to host"], SILENT),
     (&["network is unreachable"], SILENT),
     (&["timeout expired"], SILENT),
     (&["connection timed out"], SILENT),
-    (
+    row(
         &["closed the connection unexpectedly"],
-        cause(
-            "the server ended the connection",
-            "see its log, and that of a pooler or proxy on the way",
-        ),
+        "the server ended the connection",
+        "see its log, and that of a pooler or proxy on the way",
     ),
     (&["no space left on device"], NO_ROOM),
     (&["could not extend file"], NO_ROOM),
@@ -309,34 +283,29 @@ const TEXTS: &[(&[&str], Cause)] = &[
     (&["column ", " does not exist"], CHANGED),
     (&["no such table"], CHANGED),
     (&["no such column"], CHANGED),
-    (
+    row(
         &["file of the database is not where it was"],
-        cause(
-            "a file of the database was moved, replaced or removed while it is in use",
-            "put it back, or stop everything that uses it and start again",
-        ),
+        "a file of the database was moved, replaced or removed while it is in use",
+        "put it back, or stop everything that uses it and start again",
     ),
-    (
+    row(
         &["file is not a database"],
-        cause(
-            "this file is no SQLite database",
-            "correct database.url, or put the database back from a backup",
-        ),
+        "this file is no SQLite database",
+        "correct database.url, or put the database back from a backup",
     ),
-    (
+    row(
         &["disk image is malformed"],
-        cause("the database file is damaged", "restore a backup; see docs/operations/backups.md"),
+        "the database file is damaged",
+        "restore a backup; see docs/operations/backups.md",
     ),
-    (&["readonly database"], cause("the database file can only be read", BY_FOLDER)),
-    (&["unable to open database file"], cause("SQLite cannot open the database file", BY_FOLDER)),
+    row(&["readonly database"], "the database file can only be read", BY_FOLDER),
+    row(&["unable to open database file"], "SQLite cannot open the database file", BY_FOLDER),
     (&["database is locked"], LOCKED),
     (&["database table is locked"], LOCKED),
-    (
+    row(
         &["disk i/o error"],
-        cause(
-            "the disk of the database fails",
-            "see the log of the system; keep a copy of the file before anything else",
-        ),
+        "the disk of the database fails",
+        "see the log of the system; keep a copy of the file before anything else",
     ),
     (&["did not answer in time"], SILENT),
     (&["timed out waiting for connection"], SILENT),

@@ -4,59 +4,32 @@ use actix_web::{HttpResponse, Resource};
 use sha2::{Digest, Sha256};
 
 /// A file that is part of the program.
-struct Asset {
+pub(crate) struct Asset {
     name: &'static str,
     kind: &'static str,
     content: &'static str,
 }
 
-const CSS: Asset = Asset {
-    name: "dwar.css",
-    kind: "text/css; charset=utf-8",
-    content: concat!(include_str!("assets/dwar.css"), include_str!("assets/phone.css")),
-};
-const PLAYGROUND_CSS: Asset = Asset {
-    name: "playground.css",
-    kind: "text/css; charset=utf-8",
-    content: include_str!("assets/playground.css"),
-};
-const REFERENCE_CSS: Asset = Asset {
-    name: "reference.css",
-    kind: "text/css; charset=utf-8",
-    content: include_str!("assets/reference.css"),
-};
-const SCRIPT: Asset = Asset {
-    name: "dwar.js",
-    kind: "text/javascript; charset=utf-8",
-    content: include_str!("assets/dwar.js"),
-};
-const PLAYGROUND: Asset = Asset {
-    name: "playground.js",
-    kind: "text/javascript; charset=utf-8",
-    content: include_str!("assets/playground.js"),
-};
+pub(crate) const CSS: Asset = Asset::css(
+    "dwar.css",
+    concat!(include_str!("assets/dwar.css"), include_str!("assets/phone.css")),
+);
+pub(crate) const PLAYGROUND_CSS: Asset =
+    Asset::css("playground.css", include_str!("assets/playground.css"));
+pub(crate) const REFERENCE_CSS: Asset =
+    Asset::css("reference.css", include_str!("assets/reference.css"));
+/// The script of every page.
+pub(crate) const SCRIPT: Asset = Asset::script("dwar.js", include_str!("assets/dwar.js"));
+pub(crate) const PLAYGROUND: Asset =
+    Asset::script("playground.js", include_str!("assets/playground.js"));
 /// The login form, which the same file is for everybody's own pages.
-const LOGIN_FORM: Asset = Asset {
-    name: "dwar-login.js",
-    kind: "text/javascript; charset=utf-8",
-    content: include_str!("../../../../clients/form/dwar-login.js"),
-};
-const ACTIVITY: Asset = Asset {
-    name: "activity.js",
-    kind: "text/javascript; charset=utf-8",
-    content: include_str!("assets/activity.js"),
-};
-const INBOX: Asset = Asset {
-    name: "inbox.js",
-    kind: "text/javascript; charset=utf-8",
-    content: include_str!("assets/inbox.js"),
-};
-const PASSKEYS: Asset = Asset {
-    name: "passkeys.js",
-    kind: "text/javascript; charset=utf-8",
-    content: include_str!("assets/passkeys.js"),
-};
-const ICON: Asset =
+pub(crate) const LOGIN_FORM: Asset =
+    Asset::script("dwar-login.js", include_str!("../../../../clients/form/dwar-login.js"));
+/// The script of the live list.
+pub(crate) const ACTIVITY: Asset = Asset::script("activity.js", include_str!("assets/activity.js"));
+pub(crate) const INBOX: Asset = Asset::script("inbox.js", include_str!("assets/inbox.js"));
+pub(crate) const PASSKEYS: Asset = Asset::script("passkeys.js", include_str!("assets/passkeys.js"));
+pub(crate) const ICON: Asset =
     Asset { name: "icon.svg", kind: "image/svg+xml", content: include_str!("assets/icon.svg") };
 
 /// Where all of them are.
@@ -66,7 +39,16 @@ const HOME: &str = "/assets/";
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
 impl Asset {
-    fn path(&self) -> String {
+    const fn css(name: &'static str, content: &'static str) -> Self {
+        Self { name, kind: "text/css; charset=utf-8", content }
+    }
+
+    const fn script(name: &'static str, content: &'static str) -> Self {
+        Self { name, kind: "text/javascript; charset=utf-8", content }
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> String {
         let digest = Sha256::digest(self.content);
         format!("{HOME}{}/{}", base16ct::lower::encode_string(&digest[..8]), self.name)
     }
@@ -84,56 +66,6 @@ impl Asset {
 /// Whether a path is that of an asset, which needs nothing but this program.
 pub(crate) fn is_at(path: &str) -> bool {
     path.starts_with(HOME)
-}
-
-/// Where the style sheet is.
-pub(crate) fn css() -> String {
-    CSS.path()
-}
-
-/// Where the script of every page is.
-pub(crate) fn script() -> String {
-    SCRIPT.path()
-}
-
-/// Where the style sheet of the playground is, which no other page needs.
-pub(crate) fn playground_css() -> String {
-    PLAYGROUND_CSS.path()
-}
-
-/// Where the style sheet of the API reference is.
-pub(crate) fn reference_css() -> String {
-    REFERENCE_CSS.path()
-}
-
-/// Where the playground's script is.
-pub(crate) fn playground() -> String {
-    PLAYGROUND.path()
-}
-
-/// Where the login form's script is.
-pub(crate) fn login_form() -> String {
-    LOGIN_FORM.path()
-}
-
-/// Where the script of the live list is.
-pub(crate) fn activity() -> String {
-    ACTIVITY.path()
-}
-
-/// Where the script of the inbox is.
-pub(crate) fn inbox() -> String {
-    INBOX.path()
-}
-
-/// Where the script of pages with passkeys is.
-pub(crate) fn passkeys() -> String {
-    PASSKEYS.path()
-}
-
-/// Where the icon is.
-pub(crate) fn icon() -> String {
-    ICON.path()
 }
 
 pub(crate) fn routes(config: &mut ServiceConfig) {

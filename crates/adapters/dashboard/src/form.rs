@@ -187,6 +187,17 @@ impl Field<'_> {
         error: None,
     };
 
+    /// A password that is chosen. It is never written into a page.
+    pub(crate) const fn new_password<'a>(
+        name: &'a str,
+        label: &'a str,
+        hint: &'a str,
+        error: Option<&'a str>,
+    ) -> Field<'a> {
+        let (kind, autocomplete) = ("password", "new-password");
+        Field { name, label, hint, kind, autocomplete, required: true, error, ..Field::TEXT }
+    }
+
     pub(crate) fn show(&self) -> Markup {
         html! {
             div.field {

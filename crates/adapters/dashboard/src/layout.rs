@@ -90,7 +90,7 @@ impl<'a> Frame<'a> {
             (self.palette())
         };
         let extra = html! {
-            script type="module" src=(assets::script()) {}
+            script type="module" src=(assets::SCRIPT.path()) {}
             meta name="csrf-token" content=(self.visit.csrf);
             @if let Some(style) = &self.style { link rel="stylesheet" href=(style); }
             @for script in &self.scripts { script type="module" src=(script) {} }
@@ -142,10 +142,7 @@ impl<'a> Frame<'a> {
                                 span.avatar.round aria-hidden="true" { (initial(name)) }
                                 span.project-name { (name) }
                             }
-                            form method="post" action="/sign-out" {
-                                (csrf(visit))
-                                button.quiet type="submit" { (nav::SIGN_OUT) }
-                            }
+                            (post_button(visit, "/sign-out", "quiet", nav::SIGN_OUT))
                         }
                     }
                 }
@@ -209,10 +206,7 @@ fn archived(visit: &Visit, project: &Project, language: Language) -> Markup {
             div.notice.warn.archived role="status" lang=[(language != Language::English).then_some("en")] {
                 p { (texts::ARCHIVED) " " (time(at)) ". " (texts::REFUSED) }
                 @if visit.may(project, Command::RestoreProject) {
-                    form method="post" action={ "/p/" (project.id) "/settings/restore" } {
-                        (csrf(visit))
-                        button.plain type="submit" { (texts::RESTORE) }
-                    }
+                    (post_button(visit, &format!("/p/{}/settings/restore", project.id), "plain", texts::RESTORE))
                 }
             }
         }
@@ -235,8 +229,8 @@ fn document(
                 meta name="color-scheme" content="light dark";
                 meta name="robots" content="noindex";
                 title { (title) }
-                link rel="icon" type="image/svg+xml" href=(assets::icon());
-                link rel="stylesheet" href=(assets::css());
+                link rel="icon" type="image/svg+xml" href=(assets::ICON.path());
+                link rel="stylesheet" href=(assets::CSS.path());
                 (extra)
             }
             body class=(kind) { (body) }
@@ -253,7 +247,7 @@ pub(crate) fn card(title: &str, look: (Theme, Language), content: &Markup) -> Ma
         }
     };
     let kind = (look.0, look.1, "bare");
-    let extra = html! { script type="module" src=(assets::script()) {} };
+    let extra = html! { script type="module" src=(assets::SCRIPT.path()) {} };
     document(&format!("{title} · Dwar"), kind, &extra, &body)
 }
 
@@ -329,6 +323,16 @@ pub(crate) fn language_switch(chosen: Language, back: &str) -> Markup {
 /// The field without which no form is taken.
 pub(crate) fn csrf(visit: &Visit) -> Markup {
     html! { input type="hidden" name="csrf" value=(visit.csrf); }
+}
+
+/// A button that posts a form without fields.
+pub(crate) fn post_button(visit: &Visit, action: &str, class: &str, label: &str) -> Markup {
+    html! {
+        form method="post" action=(action) {
+            (csrf(visit))
+            button.(class) type="submit" { (label) }
+        }
+    }
 }
 
 /// What stands for a name in its avatar.

@@ -1,11 +1,12 @@
-use super::parts::{current_password, done};
+use super::parts::current_password;
 use super::passkeys;
+use super::reply::Reply;
 use crate::answer::{Page, go, go_with};
 use crate::assets;
 use crate::cookies::browser_cookie;
 use crate::form::{Field, Form, Refused};
 use crate::format::time;
-use crate::layout::{Frame, csrf};
+use crate::layout::{Frame, csrf, post_button};
 use crate::refusal::Refusal;
 use crate::texts::account as texts;
 use crate::visit::{NoFields, Posted, Visit};
@@ -26,7 +27,8 @@ const NO_TOTP_CURRENT: &str = "current-remove";
 
 /// `GET /account`.
 pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Page {
-    page(&visit, &request, &done(&request, texts::DONE), None).await
+    let reply = Reply::of_address(&request, texts::DONE);
+    page(&visit, &request, &reply.above, None).await
 }
 
 #[derive(Deserialize)]
@@ -137,7 +139,6 @@ async fn page(
     let operator = &visit.present.operator;
     let sessions = visit.console.admin.sign_in.sessions(operator.id).await?;
     let passkeys = passkeys::section(visit, request, refused).await?;
-    let script = Some(assets::passkeys());
     let content = html! {
         div.stack {
             (above)
@@ -148,7 +149,7 @@ async fn page(
             (sessions_card(visit, &sessions))
         }
     };
-    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).with(script);
+    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).with([assets::PASSKEYS.path()]);
     let status = refused.map_or(StatusCode::OK, |_| StatusCode::UNPROCESSABLE_ENTITY);
     frame.answer(status, &content)
 }
@@ -164,17 +165,7 @@ fn whose(visit: &Visit) -> Markup {
 
 fn password_form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
     let form = Form::new(PASSWORD, refused, true);
-    // A password is never written into a page.
-    let field = |name, label, hint| Field {
-        name,
-        label,
-        hint,
-        kind: "password",
-        autocomplete: "new-password",
-        required: true,
-        error: form.error(name),
-        ..Field::TEXT
-    };
+    let field = |name, label, hint| Field::new_password(name, label, hint, form.error(name));
     html! {
         form.card method="post" action="/account/password" {
             (csrf(visit))
@@ -202,10 +193,7 @@ fn second_factor(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
                 }
             } @else {
                 p.muted { (texts::TOTP_HINT) }
-                form method="post" action="/account/totp" {
-                    (csrf(visit))
-                    button.plain type="submit" { (texts::TOTP_ADD) }
-                }
+                (post_button(visit, "/account/totp", "plain", texts::TOTP_ADD))
             }
         }
     }
@@ -268,10 +256,7 @@ fn sessions_card(visit: &Visit, sessions: &[OperatorSession]) -> Markup {
                     }
                 }
             }
-            form method="post" action="/sign-out-everywhere" {
-                (csrf(visit))
-                button.danger type="submit" { (texts::SIGN_OUT_EVERYWHERE) }
-            }
+            (post_button(visit, "/sign-out-everywhere", "danger", texts::SIGN_OUT_EVERYWHERE))
         }
     }
 }

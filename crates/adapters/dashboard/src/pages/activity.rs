@@ -67,7 +67,7 @@ pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<FilterFor
     };
     let frame = Frame::new(&visit, texts::TITLE, texts::LEAD)
         .of(&project)
-        .with(is_live.then(assets::activity));
+        .with(is_live.then(|| assets::ACTIVITY.path()));
     frame.show(&content)
 }
 

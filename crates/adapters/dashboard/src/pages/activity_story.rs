@@ -193,10 +193,9 @@ fn wrong_codes(guesses: &GuessBudget) -> Markup {
 }
 
 fn lift(visit: &Visit, project: &Project, hidden: &[(&str, &str)]) -> Markup {
-    let action = format!("/p/{}/activity/unlock", project.id);
     let danger = Danger {
         id: "lift",
-        action: &action,
+        action: &format!("/p/{}/activity/unlock", project.id),
         summary: texts::LIFT,
         consequences: &texts::LIFT_STOPS,
         word: texts::LIFT_WORD,

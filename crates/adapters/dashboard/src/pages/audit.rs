@@ -1,4 +1,5 @@
 use super::audit_names::Names;
+use super::parts::table;
 use super::wallet_statement::instant;
 use crate::answer::Page;
 use crate::format::{plain_moment, rupees, time};
@@ -88,19 +89,13 @@ async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> Pa
     let names = Names::of(visit, project.as_ref(), &entries).await?;
     let actors = actors(visit, query, &entries).await?;
     let next = entries.last().filter(|_| entries.len() == LINES as usize);
+    let rows = html! { @for entry in &entries { (row(visit, entry, &names)) } };
     let content = html! {
         (filters(visit, query, &actors))
         @if entries.is_empty() {
             section.empty { p { (if query.is_filtered() { texts::NONE_WANTED } else { texts::EMPTY }) } }
         } @else {
-            div.table tabindex="0" role="region" aria-label=(texts::TITLE) {
-                table.cards.brief.audit {
-                    thead { tr {
-                        @for head in texts::HEADS { th scope="col" { (head) } }
-                    } }
-                    tbody { @for entry in &entries { (row(visit, entry, &names)) } }
-                }
-            }
+            (table(texts::TITLE, Some("cards brief audit"), &texts::HEADS, &rows))
         }
         @if let Some(last) = next {
             p.more { a.button href=(query.older(last)) { (texts::OLDER) } }

@@ -90,16 +90,8 @@ pub(crate) async fn accept(
 
 /// The secret is in the fragment until the script puts it in; after a refusal it is in the page.
 fn password_form(secret: &str, refused: Option<(&str, &str)>) -> Markup {
-    let field = |name, label, hint| Field {
-        name,
-        label,
-        hint,
-        kind: "password",
-        autocomplete: "new-password",
-        required: true,
-        error: refused.filter(|(refused, _)| *refused == name).map(|(_, sentence)| sentence),
-        ..Field::TEXT
-    };
+    let error = |name| refused.filter(|(field, _)| *field == name).map(|(_, sentence)| sentence);
+    let field = |name, label, hint| Field::new_password(name, label, hint, error(name));
     html! {
         form.stack method="post" action="/invite" data-secret=[secret.is_empty().then_some("secret")] {
             input type="hidden" name="secret" value=(secret);

@@ -1,4 +1,4 @@
-use super::parts::{Danger, notice};
+use super::parts::{Danger, notice, table};
 use crate::answer::Page;
 use crate::format::{moment, time};
 use crate::layout::{Frame, csrf};
@@ -23,33 +23,26 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
 }
 
 fn list(project: &Project, mode: KeyMode, latest: &[FoundIdentity]) -> Markup {
+    let rows = html! {
+        @for it in latest {
+            tr {
+                td.masked data-label=(texts::NUMBER) {
+                    a href=(address(project, mode, it.id)) { (it.phone) }
+                }
+                td data-label=(texts::LAST) { (moment(it.last_verified_at)) }
+                td data-label=(texts::FIRST) { (moment(it.created_at)) }
+                td data-label=(texts::ID) { code { (it.id) } }
+            }
+        }
+    };
+    let heads = [texts::NUMBER, texts::LAST, texts::FIRST, texts::ID];
     html! {
         @if latest.is_empty() { section.empty { p { (texts::NONE_YET) } } }
         @else {
             section.card {
                 h2 { (texts::LATEST) }
                 p.muted { (texts::LATEST_LEAD) }
-                div.table tabindex="0" role="region" aria-label=(texts::LATEST) {
-                    table.cards {
-                        thead { tr {
-                            @for head in [texts::NUMBER, texts::LAST, texts::FIRST, texts::ID] {
-                                th scope="col" { (head) }
-                            }
-                        } }
-                        tbody {
-                            @for it in latest {
-                                tr {
-                                    td.masked data-label=(texts::NUMBER) {
-                                        a href=(address(project, mode, it.id)) { (it.phone) }
-                                    }
-                                    td data-label=(texts::LAST) { (moment(it.last_verified_at)) }
-                                    td data-label=(texts::FIRST) { (moment(it.created_at)) }
-                                    td data-label=(texts::ID) { code { (it.id) } }
-                                }
-                            }
-                        }
-                    }
-                }
+                (table(texts::LATEST, Some("cards"), &heads, &rows))
             }
         }
     }
@@ -160,10 +153,9 @@ fn card(
     number: &str,
 ) -> Markup {
     let id = found.id.to_string();
-    let action = format!("/p/{}/identities/erase", project.id);
     let danger = Danger {
         id: "erase",
-        action: &action,
+        action: &format!("/p/{}/identities/erase", project.id),
         summary: texts::ERASE,
         consequences: &texts::ERASE_STOPS,
         word: texts::ERASE_WORD,

@@ -1,5 +1,6 @@
 use super::identities;
-use super::parts::{Danger, done, notice};
+use super::parts::{Danger, table};
+use super::reply::Reply;
 use crate::answer::{Page, go};
 use crate::format::time;
 use crate::layout::{Frame, csrf};
@@ -7,7 +8,6 @@ use crate::refusal::Refusal;
 use crate::texts::identity_sessions as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::HttpRequest;
-use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use chrono::SecondsFormat;
 use dwar_kernel::{IdentityId, KeyMode, Timestamp, read_instant};
@@ -59,7 +59,7 @@ pub(crate) async fn show(
     request: HttpRequest,
 ) -> Page {
     let owner = Owner::of(&visit, &whose, Command::ListSessions).await?;
-    page(&visit, &owner, StatusCode::OK, &done(&request, texts::DONE), &from).await
+    page(&visit, &owner, Reply::of_address(&request, texts::DONE), &from).await
 }
 
 #[derive(Deserialize)]
@@ -84,21 +84,13 @@ pub(crate) async fn end(posted: Posted<EndForm>, whose: Whose) -> Page {
     } else if form.word.trim() == texts::END_WORD {
         sessions.end_sessions(&visit.by, world, owner.identity).await?
     } else {
-        let status = StatusCode::UNPROCESSABLE_ENTITY;
-        let above = notice("bad", texts::WRONG_WORD);
-        return page(&visit, &owner, status, &above, &From::default()).await;
+        return page(&visit, &owner, Reply::invalid(texts::WRONG_WORD), &From::default()).await;
     };
     let word = if ended == 0 { "none" } else { "ended" };
     Ok(go(&format!("{}?done={word}", owner.address())))
 }
 
-async fn page(
-    visit: &Visit,
-    owner: &Owner,
-    status: StatusCode,
-    above: &Markup,
-    from: &From,
-) -> Page {
+async fn page(visit: &Visit, owner: &Owner, reply: Reply, from: &From) -> Page {
     let after = |from: &From| {
         let at = read_instant(from.at.as_ref()?)?;
         Some(SessionCursor { at, session: from.session.as_ref()?.parse().ok()? })
@@ -109,12 +101,12 @@ async fn page(
     let may = visit.may(&owner.project, Command::EndSessions);
     let content = html! {
         div.stack {
-            (above)
+            (reply.above)
             dl.facts {
                 dt { (texts::IDENTITY) } dd { code { (owner.identity) } }
             }
             @if sessions.is_empty() { section.empty { p { (texts::EMPTY) } } }
-            @else { (table(visit, owner, &sessions, may)) }
+            @else { (sessions_table(visit, owner, &sessions, may)) }
             @if let Some(last) = sessions.last().filter(|_| sessions.len() == LINES as usize) {
                 @let at = last.created_at.to_rfc3339_opts(SecondsFormat::Millis, true);
                 p.more { a.button href={ "?at=" (at) "&session=" (last.id) } { (texts::OLDER) } }
@@ -125,42 +117,36 @@ async fn page(
     };
     let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(&owner.project);
     let frame = frame.in_mode(owner.mode, "identities");
-    frame.answer(status, &content)
+    frame.answer(reply.status, &content)
 }
 
-fn table(visit: &Visit, owner: &Owner, sessions: &[Session], may: bool) -> Markup {
+fn sessions_table(visit: &Visit, owner: &Owner, sessions: &[Session], may: bool) -> Markup {
     let now = visit.now();
-    html! {
-        div.table tabindex="0" role="region" aria-label=(texts::TITLE) {
-            table {
-                thead { tr { @for head in texts::HEADS { th scope="col" { (head) } } } }
-                tbody {
-                    @for session in sessions {
-                        tr {
-                            td { (time(session.created_at)) br; small { code { (session.id) } } }
-                            td {
-                                @match session.refreshed_at() {
-                                    Some(at) => (time(at)),
-                                    None => span.muted { (texts::NEVER) },
-                                }
-                            }
-                            td { (time(session.expires_at)) }
-                            td { (state(session, now)) }
-                            td {
-                                @if may && session.is_alive(now) {
-                                    form method="post" action={ (owner.address()) "/end" } {
-                                        (csrf(visit))
-                                        button.plain name="session" value=(session.id) type="submit"
-                                            aria-label={ (texts::END) " " (session.id) } { (texts::END) }
-                                    }
-                                }
-                            }
+    let rows = html! {
+        @for session in sessions {
+            tr {
+                td { (time(session.created_at)) br; small { code { (session.id) } } }
+                td {
+                    @match session.refreshed_at() {
+                        Some(at) => (time(at)),
+                        None => span.muted { (texts::NEVER) },
+                    }
+                }
+                td { (time(session.expires_at)) }
+                td { (state(session, now)) }
+                td {
+                    @if may && session.is_alive(now) {
+                        form method="post" action={ (owner.address()) "/end" } {
+                            (csrf(visit))
+                            button.plain name="session" value=(session.id) type="submit"
+                                aria-label={ (texts::END) " " (session.id) } { (texts::END) }
                         }
                     }
                 }
             }
         }
-    }
+    };
+    table(texts::TITLE, None, &texts::HEADS, &rows)
 }
 
 /// Whether it counts, and since when not.
@@ -175,10 +161,9 @@ fn state(session: &Session, now: Timestamp) -> Markup {
 }
 
 fn end_all(visit: &Visit, owner: &Owner) -> Markup {
-    let action = format!("{}/end", owner.address());
     let danger = Danger {
         id: "end",
-        action: &action,
+        action: &format!("{}/end", owner.address()),
         summary: texts::END_ALL,
         consequences: &texts::END_STOPS,
         word: texts::END_WORD,

@@ -56,7 +56,8 @@ async fn inbox(visit: &Visit, project: &str, wanted: &str, page: &str) -> Page {
             (messages(&project, &found, wanted, number))
         }
     };
-    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(&project).with([assets::inbox()]);
+    let frame =
+        Frame::new(visit, texts::TITLE, texts::LEAD).of(&project).with([assets::INBOX.path()]);
     frame.in_mode(KeyMode::Test, "overview").show(&content)
 }
 

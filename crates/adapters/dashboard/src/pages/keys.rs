@@ -1,11 +1,11 @@
-use super::parts::{Danger, notice, secret};
+use super::parts::{Danger, fresh_secret};
+use super::reply::Reply;
 use crate::answer::Page;
 use crate::format::time;
 use crate::layout::Frame;
 use crate::refusal::Refusal;
 use crate::texts::keys as texts;
 use crate::visit::{Posted, Visit};
-use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::ManageError;
 use dwar_kernel::KeyMode;
@@ -17,7 +17,7 @@ use serde::Deserialize;
 /// `GET /p/{project}/keys`.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::ListKeys).await?;
-    page(&visit, &project, StatusCode::OK, &html! {}).await
+    page(&visit, &project, Reply::done(html! {})).await
 }
 
 #[derive(Deserialize)]
@@ -35,50 +35,40 @@ pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let replaces = form.key.parse().map_err(|_| Refusal::Unreadable)?;
     if form.word.trim() != project.name.trim() {
-        let status = StatusCode::UNPROCESSABLE_ENTITY;
-        return page(&visit, &project, status, &notice("bad", texts::WRONG_WORD)).await;
+        return page(&visit, &project, Reply::invalid(texts::WRONG_WORD)).await;
     }
     let projects = &visit.console.manage.projects;
-    match projects.regenerate_key(&visit.by, project.id.in_mode(mode), Some(replaces)).await {
-        Ok(key) => page(&visit, &project, StatusCode::OK, &fresh(&key)).await,
-        Err(ManageError::Conflict(_)) => {
-            let status = StatusCode::CONFLICT;
-            page(&visit, &project, status, &notice("bad", texts::REPLACED_BEFORE)).await
-        }
-        Err(cause) => Err(cause.into()),
-    }
+    let world = project.id.in_mode(mode);
+    let reply = match projects.regenerate_key(&visit.by, world, Some(replaces)).await {
+        Ok(key) => Reply::done(fresh(&key)),
+        Err(ManageError::Conflict(_)) => Reply::conflict(texts::REPLACED_BEFORE),
+        Err(cause) => return Err(cause.into()),
+    };
+    page(&visit, &project, reply).await
 }
 
 fn fresh(key: &ApiKey) -> Markup {
-    html! {
-        section.card.notice.good role="status" {
-            h2 { (texts::FRESH) }
-            p { (texts::FRESH_ONCE) }
-            (secret("fresh-key", key.expose()))
-        }
-    }
+    let once = html! { p { (texts::FRESH_ONCE) } };
+    fresh_secret(texts::FRESH, &once, "fresh-key", key.expose())
 }
 
-async fn page(visit: &Visit, project: &Project, status: StatusCode, above: &Markup) -> Page {
+async fn page(visit: &Visit, project: &Project, reply: Reply) -> Page {
     let keys = visit.console.manage.projects.keys(&visit.by, project.id).await?;
     let content = html! {
         div.stack {
-            (above)
+            (reply.above)
             div.columns { @for key in &keys { (card(visit, project, key)) } }
         }
     };
-    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(project);
-    frame.answer(status, &content)
+    Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(reply.status, &content)
 }
 
 fn card(visit: &Visit, project: &Project, key: &KeyRecord) -> Markup {
     let live = key.mode == KeyMode::Live;
     let (title, about) = if live { texts::LIVE } else { texts::TEST };
-    let action = format!("/p/{}/keys/regenerate", project.id);
-    let id = format!("regenerate-{}", key.mode.as_str());
     let danger = Danger {
-        id: &id,
-        action: &action,
+        id: &format!("regenerate-{}", key.mode.as_str()),
+        action: &format!("/p/{}/keys/regenerate", project.id),
         summary: texts::REGENERATE,
         consequences: if live { &texts::LIVE_STOPS } else { &texts::TEST_STOPS },
         word: &project.name,

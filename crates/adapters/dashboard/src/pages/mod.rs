@@ -22,6 +22,7 @@ mod passkeys;
 mod playground;
 mod reference;
 mod refused;
+mod reply;
 mod settings;
 mod settings_changes;
 mod settings_form;

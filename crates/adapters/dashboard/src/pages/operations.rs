@@ -1,3 +1,4 @@
+use super::parts::table;
 use crate::answer::Page;
 use crate::format::{capital, clock, grouped, sentence, time};
 use crate::layout::Frame;
@@ -79,17 +80,6 @@ fn folded(count: usize, what: &str, items: &Markup) -> Markup {
     }
 }
 
-fn table(label: &str, heads: &[&str], rows: &Markup) -> Markup {
-    html! {
-        div.table tabindex="0" role="region" aria-label=(label) {
-            table.cards {
-                thead { tr { @for head in heads { th scope="col" { (head) } } } }
-                tbody { (rows) }
-            }
-        }
-    }
-}
-
 fn section(title: &str, content: &Markup) -> Markup {
     html! { section.card.stack { h2 { (title) } (content) } }
 }
@@ -114,7 +104,7 @@ fn instances(known: Option<&[Instance]>, now: Timestamp) -> Markup {
     let content = match known {
         None => html! { p.muted { (texts::UNKNOWN) } },
         Some([]) => html! { p.muted { (texts::NO_INSTANCES) } },
-        Some(known) => table(texts::INSTANCES, &texts::INSTANCE_HEADS, &rows(known)),
+        Some(known) => table(texts::INSTANCES, Some("cards"), &texts::INSTANCE_HEADS, &rows(known)),
     };
     section(texts::INSTANCES, &content)
 }
@@ -143,7 +133,7 @@ fn queues(queues: Option<&Queues>, name: impl Fn(dwar_kernel::ProjectId) -> Mark
                     (row(html! { (texts::EVENTS) " " (name(**project)) }, waits))
                 }
             };
-            table(texts::QUEUES, &texts::QUEUE_HEADS, &rows)
+            table(texts::QUEUES, Some("cards"), &texts::QUEUE_HEADS, &rows)
         }
     };
     section(texts::QUEUES, &content)
@@ -176,7 +166,7 @@ fn providers(providers: &[Provider]) -> Markup {
     };
     let content = html! {
         @if providers.is_empty() { p.muted { (texts::NO_PROVIDERS) } }
-        @else { (table(texts::PROVIDERS, &texts::PROVIDER_HEADS, &rows)) }
+        @else { (table(texts::PROVIDERS, Some("cards"), &texts::PROVIDER_HEADS, &rows)) }
     };
     section(texts::PROVIDERS, &content)
 }

@@ -6,7 +6,6 @@ use crate::icons::icon;
 use crate::layout::csrf;
 use crate::texts::{account, common as texts};
 use crate::visit::Visit;
-use actix_web::HttpRequest;
 use dwar_app::explain::Tone;
 use maud::{Markup, html};
 
@@ -14,14 +13,6 @@ use maud::{Markup, html};
 pub(crate) fn notice(kind: &str, text: &str) -> Markup {
     let role = if kind == "bad" { "alert" } else { "status" };
     html! { p.notice.(kind) role=(role) { (sentence(text)) } }
-}
-
-/// What was just done, as the address says it after a form: one of `known`, or nothing.
-pub(crate) fn done(request: &HttpRequest, known: &[(&str, &str)]) -> Markup {
-    let query = request.query_string();
-    let word = query.strip_prefix("done=").unwrap_or_default();
-    let sentence = known.iter().find(|(name, _)| *name == word).map(|(_, sentence)| sentence);
-    html! { @if let Some(sentence) = sentence { (notice("good", sentence)) } }
 }
 
 /// A form that destroys something: closed until it is opened, and a word to type.
@@ -74,7 +65,14 @@ impl Danger<'_> {
     }
 }
 
-/// A secret that is shown this once, with a button to copy it.
+/// What was just made, with the secret that is shown this once.
+pub(crate) fn fresh_secret(title: &str, sentence: &Markup, id: &str, text: &str) -> Markup {
+    html! {
+        section.card.notice.good role="status" { h2 { (title) } (sentence) (secret(id, text)) }
+    }
+}
+
+/// A text with a button to copy it.
 pub(crate) fn secret(id: &str, text: &str) -> Markup {
     html! {
         div.secret {
@@ -109,6 +107,18 @@ pub(crate) fn current_password(visit: &Visit, form: Form<'_>, id: &str) -> Marku
                     aria-describedby=[described_by(id, "", error)]
                     aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()];
                 (notes(id, "", error))
+            }
+        }
+    }
+}
+
+/// A table, which scrolls where it is wider than the page.
+pub(crate) fn table(label: &str, class: Option<&str>, heads: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div.table tabindex="0" role="region" aria-label=(label) {
+            table class=[class] {
+                thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                tbody { (rows) }
             }
         }
     }

@@ -56,7 +56,7 @@ pub(crate) fn door(
             p.notice.bad role="alert" data-asking=(words.passkey_not_asked)
                 data-failed=(words.passkey_failed) data-reading=(words.passkey_failed) hidden {}
         }
-        script type="module" src=(assets::passkeys()) {}
+        script type="module" src=(assets::PASSKEYS.path()) {}
     }
 }
 

@@ -58,9 +58,9 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
         (login_form(texts, &project))
         (story_of_number(&visit, &project))
     };
-    let scripts = [assets::playground(), assets::login_form()];
+    let scripts = [assets::PLAYGROUND.path(), assets::LOGIN_FORM.path()];
     let frame = Frame::new(&visit, texts.title, texts.lead).of(&project).with(scripts);
-    let frame = frame.styled(assets::playground_css()).in_mode(KeyMode::Test, "overview");
+    let frame = frame.styled(assets::PLAYGROUND_CSS.path()).in_mode(KeyMode::Test, "overview");
     frame.in_language(visit.language).show(&content)
 }
 

@@ -17,7 +17,7 @@ pub(crate) async fn show(
     console: Data<Console>,
     visit: Option<Visit>,
 ) -> Page {
-    let (content, style) = (console.reference.content(), assets::reference_css());
+    let (content, style) = (console.reference.content(), assets::REFERENCE_CSS.path());
     if let Some(visit) = visit {
         return Frame::new(&visit, texts::TITLE, texts::LEAD).styled(style).show(content);
     }

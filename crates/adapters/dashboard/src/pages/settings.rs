@@ -1,4 +1,4 @@
-use super::parts::done;
+use super::reply::Reply;
 use super::settings_form::{FORMS, IDENTITIES, RELAY};
 use super::settings_values::Mistyped;
 use super::{
@@ -16,7 +16,6 @@ use crate::texts::{
 };
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
-use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::ManageError;
 use dwar_operator::Command;
@@ -26,7 +25,7 @@ use maud::{Markup, html};
 /// `GET /p/{project}/settings`.
 pub(crate) async fn show(visit: Visit, path: Path<String>, request: HttpRequest) -> Page {
     let project = visit.project(&path, Command::ShowProject).await?;
-    page(&visit, &project, StatusCode::OK, &done(&request, texts::DONE), None).await
+    page(&visit, &project, Reply::of_address(&request, texts::DONE), None).await
 }
 
 /// `POST /p/{project}/settings/…`: changes what the form asks for.
@@ -64,16 +63,14 @@ pub(crate) async fn refused(
     (field, reason): (&str, &str),
 ) -> Page {
     let refused = Refused::new(form, &visit.typed, field, reason);
-    let status = StatusCode::UNPROCESSABLE_ENTITY;
-    page(visit, project, status, &refused.summary(), Some(&refused)).await
+    page(visit, project, Reply::refused(&refused), Some(&refused)).await
 }
 
 /// The whole page.
 pub(crate) async fn page(
     visit: &Visit,
     project: &Project,
-    status: StatusCode,
-    above: &Markup,
+    reply: Reply,
     refused: Option<&Refused<'_>>,
 ) -> Page {
     let endpoints = visit.console.manage.endpoints.list(&visit.by, project.id).await?;
@@ -81,7 +78,7 @@ pub(crate) async fn page(
     let messages = messages::card(visit, project, refused).await?;
     let content = html! {
         div.stack {
-            (above)
+            (reply.above)
             (jump(project, visit))
             (own::card(visit, project, refused))
             (messages)
@@ -95,7 +92,7 @@ pub(crate) async fn page(
             (own::archive_section(visit, project))
         }
     };
-    Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(status, &content)
+    Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(reply.status, &content)
 }
 
 /// Leads to the parts of the page, which is long.

@@ -1,6 +1,6 @@
 //! What the settings page does beside saving settings: it archives, and adds and removes hooks and webhooks.
 
-use super::parts::notice;
+use super::reply::Reply;
 use super::settings::{page, refused};
 use super::settings_hooks::fresh;
 use super::webhook;
@@ -10,7 +10,6 @@ use crate::texts::{
     settings as texts, settings_hooks as hook_texts, settings_project as own_texts,
 };
 use crate::visit::{NoFields, Posted, Visit};
-use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::{ManageError, NewHook};
 use dwar_kernel::HookId;
@@ -30,7 +29,7 @@ pub(crate) async fn archive(posted: Posted<WordForm>, path: Path<String>) -> Pag
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::ArchiveProject).await?;
     if form.word.trim() != project.name.trim() {
-        return wrong_word(&visit, &project, own_texts::WRONG_WORD).await;
+        return page(&visit, &project, Reply::invalid(own_texts::WRONG_WORD), None).await;
     }
     visit.console.manage.projects.archive(&visit.by, project.id).await?;
     Ok(go(&format!("/p/{}/settings", project.id)))
@@ -88,14 +87,14 @@ pub(crate) async fn rotate_hook(posted: Posted<NoFields>, path: Path<(String, St
     let (visit, project, id) = changing(posted.visit, &path, Command::RotateHookSecret).await?;
     let hooks = &visit.console.manage.hooks;
     let (hook, secret) = hooks.rotate_secret(&visit.by, project.id, id).await?;
-    page(&visit, &project, StatusCode::OK, &fresh(&visit, &hook, &secret), None).await
+    page(&visit, &project, Reply::done(fresh(&visit, &hook, &secret)), None).await
 }
 
 /// `POST …/remove`, with a word to type.
 pub(crate) async fn remove_hook(posted: Posted<WordForm>, path: Path<(String, String)>) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::RemoveHook).await?;
     if posted.form.word.trim() != texts::REMOVE_WORD {
-        return wrong_word(&visit, &project, texts::WRONG_WORD).await;
+        return page(&visit, &project, Reply::invalid(texts::WRONG_WORD), None).await;
     }
     visit.console.manage.hooks.remove(&visit.by, project.id, id).await?;
     Ok(go(&format!("/p/{}/settings?done=hook-removed", project.id)))
@@ -119,17 +118,10 @@ async fn answered(
     added: Result<Markup, ManageError>,
     (form, invalid): (&'static str, &str),
 ) -> Page {
-    let (status, above) = match added {
-        Ok(secret) => (StatusCode::OK, secret),
+    match added {
         Err(ManageError::Invalid { field, .. }) => {
-            return refused(visit, project, form, (field, invalid)).await;
+            refused(visit, project, form, (field, invalid)).await
         }
-        Err(ManageError::Conflict(sentence)) => (StatusCode::CONFLICT, notice("bad", sentence)),
-        Err(cause) => return Err(cause.into()),
-    };
-    page(visit, project, status, &above, None).await
-}
-
-async fn wrong_word(visit: &Visit, project: &Project, sentence: &str) -> Page {
-    page(visit, project, StatusCode::UNPROCESSABLE_ENTITY, &notice("bad", sentence), None).await
+        added => page(visit, project, Reply::of(added)?, None).await,
+    }
 }

@@ -1,6 +1,6 @@
-use super::parts::{Danger, secret};
+use super::parts::{Danger, fresh_secret};
 use crate::form::{Field, Form, Refused};
-use crate::layout::csrf;
+use crate::layout::{csrf, post_button};
 use crate::texts::settings as common;
 use crate::texts::settings_hooks as texts;
 use crate::visit::Visit;
@@ -11,14 +11,11 @@ use maud::{Markup, html};
 
 /// What the other system has to be given: the address, and the secret, which is shown this once.
 pub(crate) fn fresh(visit: &Visit, hook: &Hook, fresh: &WebhookSecret) -> Markup {
-    html! {
-        section.card.notice.good role="status" {
-            h2 { (texts::SECRET) }
-            p { (texts::ENTER) " " code.wrap-anywhere { (address(visit, hook)) } }
-            p { (texts::SECRET_ONCE) }
-            (secret("fresh-secret", &hook.kind.shown(fresh)))
-        }
-    }
+    let enter = html! {
+        p { (texts::ENTER) " " code.wrap-anywhere { (address(visit, hook)) } }
+        p { (texts::SECRET_ONCE) }
+    };
+    fresh_secret(texts::SECRET, &enter, "fresh-secret", &hook.kind.shown(fresh))
 }
 
 fn address(visit: &Visit, hook: &Hook) -> String {
@@ -66,10 +63,9 @@ pub(crate) fn card(
 
 fn row(visit: &Visit, project: &Project, hook: &Hook) -> Markup {
     let base = format!("/p/{}/settings/hooks/{}", project.id, hook.id);
-    let (id, remove) = (format!("remove-{}", hook.id), format!("{base}/remove"));
     let danger = Danger {
-        id: &id,
-        action: &remove,
+        id: &format!("remove-{}", hook.id),
+        action: &format!("{base}/remove"),
         summary: texts::REMOVE,
         consequences: &texts::REMOVE_STOPS,
         word: common::REMOVE_WORD,
@@ -83,9 +79,7 @@ fn row(visit: &Visit, project: &Project, hook: &Hook) -> Markup {
             }
             div { code.wrap-anywhere { (address(visit, hook)) } }
             @if visit.may(project, Command::RotateHookSecret) {
-                form method="post" action={ (base) "/rotate" } {
-                    (csrf(visit)) button.plain type="submit" { (common::ROTATE) }
-                }
+                (post_button(visit, &format!("{base}/rotate"), "plain", common::ROTATE))
             }
             @if visit.may(project, Command::RemoveHook) { (danger.show(visit, &[])) }
         }

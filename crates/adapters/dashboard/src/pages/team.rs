@@ -1,4 +1,5 @@
-use super::parts::{Danger, done, notice, secret};
+use super::parts::{Danger, fresh_secret};
+use super::reply::Reply;
 use crate::answer::{Page, go};
 use crate::form::{Field, Form, Refused};
 use crate::format::time;
@@ -29,8 +30,8 @@ pub(crate) struct TeamQuery {
 
 /// `GET /team`.
 pub(crate) async fn show(visit: Visit, request: HttpRequest, query: Query<TeamQuery>) -> Page {
-    let above = done(&request, texts::DONE);
-    list(&visit, StatusCode::OK, &above, query.change.parse().ok(), None).await
+    let reply = Reply::of_address(&request, texts::DONE);
+    page(&visit, reply, query.change.parse().ok(), None).await
 }
 
 #[derive(Deserialize)]
@@ -47,26 +48,25 @@ pub(crate) async fn invite(posted: Posted<InviteForm>) -> Page {
     let access = access_of(&form.project, &form.role)?;
     let (status, sentence) =
         match visit.console.manage.operators.invite(&visit.by, &form.name, access).await {
-            Ok(invited) => return page(&visit, StatusCode::OK, &fresh(&visit, &invited)).await,
+            Ok(invited) => {
+                return page(&visit, Reply::done(fresh(&visit, &invited)), None, None).await;
+            }
             Err(ManageError::Conflict(sentence)) => (StatusCode::CONFLICT, sentence.to_owned()),
             Err(ManageError::Invalid { reason, .. }) => (StatusCode::UNPROCESSABLE_ENTITY, reason),
             Err(cause) => return Err(cause.into()),
         };
     let refused = Refused::new("invite", &visit.typed, "name", &sentence);
-    list(&visit, status, &refused.summary(), None, Some(&refused)).await
+    let reply = Reply { status, above: refused.summary() };
+    page(&visit, reply, None, Some(&refused)).await
 }
 
 /// `POST /team/{operator}/invitation`: another link for somebody who has not been in yet.
 pub(crate) async fn renew(posted: Posted<NoFields>, path: Path<String>) -> Page {
     let visit = posted.visit;
     let present = find(&visit, id_of(&path)?).await?;
-    match visit.console.manage.operators.renew_invitation(&visit.by, present.id).await {
-        Ok(invited) => page(&visit, StatusCode::OK, &fresh(&visit, &invited)).await,
-        Err(ManageError::Conflict(sentence)) => {
-            page(&visit, StatusCode::CONFLICT, &notice("bad", sentence)).await
-        }
-        Err(cause) => Err(cause.into()),
-    }
+    let renewed = visit.console.manage.operators.renew_invitation(&visit.by, present.id).await;
+    let reply = Reply::of(renewed.map(|invited| fresh(&visit, &invited)))?;
+    page(&visit, reply, None, None).await
 }
 
 #[derive(Deserialize)]
@@ -150,8 +150,7 @@ pub(crate) async fn remove(posted: Posted<RemoveForm>, path: Path<String>) -> Pa
     let id = id_of(&path)?;
     let present = find(&visit, id).await?;
     if !present.is_invited() && form.word.trim() != present.name.as_str().trim() {
-        let above = notice("bad", texts::WRONG_WORD);
-        return page(&visit, StatusCode::UNPROCESSABLE_ENTITY, &above).await;
+        return page(&visit, Reply::invalid(texts::WRONG_WORD), None, None).await;
     }
     visit.console.manage.operators.remove(&visit.by, id).await?;
     Ok(go("/team?done=removed"))
@@ -174,15 +173,10 @@ fn access_of(project: &str, role: &str) -> Result<Access, Refusal> {
     Ok(Access::one(project, Role::from_word(role).ok_or(Refusal::Unreadable)?))
 }
 
-async fn page(visit: &Visit, status: StatusCode, above: &Markup) -> Page {
-    list(visit, status, above, None, None).await
-}
-
 /// The page, with a form for the access of one operator.
-async fn list(
+async fn page(
     visit: &Visit,
-    status: StatusCode,
-    above: &Markup,
+    reply: Reply,
     changed: Option<OperatorId>,
     refused: Option<&Refused<'_>>,
 ) -> Page {
@@ -192,24 +186,19 @@ async fn list(
     projects.retain(|project| visit.by.access.grants(&Access::one(project.id, Role::Viewer)));
     let content = html! {
         div.stack {
-            (above)
+            (reply.above)
             ul.stack { @for operator in &operators { (member(visit, operator, until.get(&operator.id), &projects, changed)) } }
             (invite_form(visit, &projects, refused))
         }
     };
-    let frame = Frame::new(visit, texts::TITLE, texts::LEAD);
-    frame.answer(status, &content)
+    Frame::new(visit, texts::TITLE, texts::LEAD).answer(reply.status, &content)
 }
 
 fn fresh(visit: &Visit, invited: &Invited) -> Markup {
     let link = format!("{}/invite#{}", visit.console.base_url, invited.secret.expose());
-    html! {
-        section.card.notice.good role="status" {
-            h2 { (texts::LINK_FOR) " " (invited.operator.name) }
-            p { (texts::LINK_ONCE) " " (time(invited.expires_at)) }
-            (secret("fresh-link", &link))
-        }
-    }
+    let title = format!("{} {}", texts::LINK_FOR, invited.operator.name);
+    let once = html! { p { (texts::LINK_ONCE) " " (time(invited.expires_at)) } };
+    fresh_secret(&title, &once, "fresh-link", &link)
 }
 
 fn member(

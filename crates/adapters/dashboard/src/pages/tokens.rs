@@ -1,4 +1,5 @@
-use super::parts::{Danger, done, notice, secret};
+use super::parts::{Danger, fresh_secret};
+use super::reply::Reply;
 use crate::answer::{Page, go};
 use crate::form::{Field, Form, Refused};
 use crate::format::time;
@@ -8,7 +9,6 @@ use crate::refusal::Refusal;
 use crate::texts::{team, tokens as texts};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpRequest;
-use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::{ManageError, NewAdminToken};
 use dwar_kernel::AdminTokenId;
@@ -27,7 +27,7 @@ const DAY: u64 = 86_400;
 
 /// `GET /tokens`: for owners of the installation.
 pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Page {
-    page(&visit, StatusCode::OK, &done(&request, texts::DONE), None).await
+    page(&visit, Reply::of_address(&request, texts::DONE), None).await
 }
 
 #[derive(Deserialize)]
@@ -70,7 +70,7 @@ pub(crate) async fn make(posted: Posted<MakeForm>) -> Page {
     let may_delegate = form.may_delegate.is_some();
     let new = NewAdminToken { name: &form.name, access, lifetime, may_delegate };
     match visit.console.manage.tokens.make(&visit.by, new).await {
-        Ok((token, secret)) => page(&visit, StatusCode::OK, &fresh(&token, &secret), None).await,
+        Ok((token, secret)) => page(&visit, Reply::done(fresh(&token, &secret)), None).await,
         Err(ManageError::Invalid { field, reason }) => refused(&visit, field, &reason).await,
         Err(cause) => Err(cause.into()),
     }
@@ -88,8 +88,7 @@ pub(crate) async fn revoke(posted: Posted<RevokeForm>, path: Path<String>) -> Pa
     let tokens = visit.console.manage.tokens.list(&visit.by).await?;
     let token = tokens.iter().find(|token| token.id == id).ok_or(Refusal::NotFound)?;
     if form.word.trim() != token.name.trim() {
-        let above = notice("bad", texts::WRONG_WORD);
-        return page(&visit, StatusCode::UNPROCESSABLE_ENTITY, &above, None).await;
+        return page(&visit, Reply::invalid(texts::WRONG_WORD), None).await;
     }
     visit.console.manage.tokens.revoke(&visit.by, id).await?;
     Ok(go("/tokens?done=revoked"))
@@ -100,45 +99,33 @@ async fn refused(visit: &Visit, field: &str, reason: &str) -> Page {
     // A lifetime is typed in days.
     let field = if field == "lifetime_seconds" { "days" } else { field };
     let refused = Refused::new("make", &visit.typed, field, reason);
-    let status = StatusCode::UNPROCESSABLE_ENTITY;
-    page(visit, status, &refused.summary(), Some(&refused)).await
+    page(visit, Reply::refused(&refused), Some(&refused)).await
 }
 
-async fn page(
-    visit: &Visit,
-    status: StatusCode,
-    above: &Markup,
-    refused: Option<&Refused<'_>>,
-) -> Page {
+async fn page(visit: &Visit, reply: Reply, refused: Option<&Refused<'_>>) -> Page {
     let tokens = visit.console.manage.tokens.list(&visit.by).await?;
     let projects = visit.projects().await?;
     let content = html! {
         div.stack {
-            (above)
+            (reply.above)
             @if tokens.is_empty() { section.empty { p { (texts::EMPTY) } } }
             ul.stack { @for token in &tokens { (row(visit, token, &projects)) } }
             (make_form(visit, &projects, refused))
         }
     };
-    let frame = Frame::new(visit, texts::TITLE, texts::LEAD);
-    frame.answer(status, &content)
+    Frame::new(visit, texts::TITLE, texts::LEAD).answer(reply.status, &content)
 }
 
 fn fresh(token: &AdminToken, shown: &AdminSecret) -> Markup {
-    html! {
-        section.card.notice.good role="status" {
-            h2 { (texts::FRESH) " " (token.name) }
-            p { (texts::FRESH_ONCE) }
-            (secret("fresh-token", shown.expose()))
-        }
-    }
+    let (title, once) =
+        (format!("{} {}", texts::FRESH, token.name), html! { p { (texts::FRESH_ONCE) } });
+    fresh_secret(&title, &once, "fresh-token", shown.expose())
 }
 
 fn row(visit: &Visit, token: &AdminToken, projects: &[Project]) -> Markup {
-    let (id, action) = (format!("revoke-{}", token.id), format!("/tokens/{}/revoke", token.id));
     let danger = Danger {
-        id: &id,
-        action: &action,
+        id: &format!("revoke-{}", token.id),
+        action: &format!("/tokens/{}/revoke", token.id),
         summary: texts::REVOKE,
         consequences: &texts::REVOKE_STOPS,
         word: &token.name,

@@ -1,4 +1,5 @@
-use super::parts::{done, notice};
+use super::parts::notice;
+use super::reply::Reply;
 use super::wallet_booking::{self, CONFIRMED, Kind, confirm, read};
 use super::wallet_statement::StatementQuery;
 use super::{wallet_proof, wallet_statement};
@@ -15,7 +16,7 @@ use actix_web::web::{Path, Query};
 use dwar_app::ManageError;
 use dwar_operator::Command;
 use dwar_project::Project;
-use maud::{Markup, html};
+use maud::html;
 
 /// `GET /p/{project}/wallet`.
 pub(crate) async fn show(
@@ -25,8 +26,7 @@ pub(crate) async fn show(
     request: HttpRequest,
 ) -> Page {
     let project = visit.project(&path, Command::ShowWallet).await?;
-    let above = done(&request, texts::DONE);
-    page(&visit, &project, (StatusCode::OK, &above), None, &wanted).await
+    page(&visit, &project, Reply::of_address(&request, texts::DONE), None, &wanted).await
 }
 
 /// `POST /p/{project}/wallet/credit`: pays money in, once per reference.
@@ -87,14 +87,14 @@ async fn refused(
     (status, field, reason): (StatusCode, &str, &str),
 ) -> Page {
     let refused = Refused::new(kind.name(), &visit.typed, field, reason);
-    let (head, all) = ((status, &refused.summary()), StatementQuery::default());
-    page(visit, project, head, Some(&refused), &all).await
+    let reply = Reply { status, above: refused.summary() };
+    page(visit, project, reply, Some(&refused), &StatementQuery::default()).await
 }
 
 async fn page(
     visit: &Visit,
     project: &Project,
-    (status, above): (StatusCode, &Markup),
+    reply: Reply,
     refused: Option<&Refused<'_>>,
     wanted: &StatementQuery,
 ) -> Page {
@@ -108,7 +108,7 @@ async fn page(
     ];
     let content = html! {
         div.stack {
-            (above)
+            (reply.above)
             @if visit.mode.is_test() { (notice("", texts::NOT_OF_TESTS)) }
             dl.figures {
                 @for (label, amount) in figures {
@@ -120,6 +120,5 @@ async fn page(
             (statement)
         }
     };
-    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(project);
-    frame.answer(status, &content)
+    Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(reply.status, &content)
 }

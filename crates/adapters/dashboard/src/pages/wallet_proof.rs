@@ -1,6 +1,6 @@
 use crate::answer::{Page, go};
 use crate::format::{grouped, rupees, time};
-use crate::layout::csrf;
+use crate::layout::post_button;
 use crate::refusal::Refusal;
 use crate::texts::wallet_proof as texts;
 use crate::visit::{NoFields, Posted, Visit};
@@ -35,10 +35,7 @@ pub(crate) async fn section(visit: &Visit, project: &Project) -> Result<Markup, 
                     a href={ "/p/" (project.id) "/wallet#proof" } { (texts::LOOK_AGAIN) }
                 }
             } @else if visit.may(project, Command::BeginWalletProof) {
-                form method="post" action={ "/p/" (project.id) "/wallet/proof" } {
-                    (csrf(visit))
-                    button.plain type="submit" { (texts::PROVE) }
-                }
+                (post_button(visit, &format!("/p/{}/wallet/proof", project.id), "plain", texts::PROVE))
             }
         }
     })

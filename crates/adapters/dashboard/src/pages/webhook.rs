@@ -1,12 +1,12 @@
-use super::parts::{Danger, done, notice, secret};
+use super::parts::{Danger, fresh_secret, notice, table};
+use super::reply::Reply;
 use crate::answer::{Page, go};
 use crate::format::time;
-use crate::layout::{Frame, csrf};
+use crate::layout::{Frame, csrf, post_button};
 use crate::refusal::Refusal;
 use crate::texts::{settings as common, webhook as texts};
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
-use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use dwar_app::ManageError;
 use dwar_event::{CallFilter, Endpoint, LoggedCall, WebhookSecret};
@@ -40,25 +40,18 @@ pub(crate) async fn show(
 ) -> Page {
     let project = visit.project(&path.0, Command::ListWebhookCalls).await?;
     let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
-    let above = done(&request, texts::DONE);
-    page(&visit, &project, id, &query, StatusCode::OK, &above).await
+    page(&visit, &project, id, &query, Reply::of_address(&request, texts::DONE)).await
 }
 
 /// `POST …/test`: calls it once, and says what came of it.
 pub(crate) async fn test(posted: Posted<NoFields>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::TestWebhook).await?;
     let call = visit.console.manage.endpoint_log.test(&visit.by, project.id, id).await;
-    let above = match call.map(|call| call.outcome) {
-        Err(ManageError::Conflict(sentence)) => {
-            return refused(&visit, &project, id, sentence).await;
-        }
-        Err(cause) => return Err(cause.into()),
-        Ok(Ok(status)) => notice("good", &format!("{} {status}.", texts::TESTED)),
-        Ok(Err(cause)) => {
-            notice("bad", &format!("{} {}.", texts::TEST_FAILED, texts::failure(cause)))
-        }
-    };
-    page(&visit, &project, id, &WebhookQuery::default(), StatusCode::OK, &above).await
+    let told = call.map(|call| match call.outcome {
+        Ok(status) => notice("good", &format!("{} {status}.", texts::TESTED)),
+        Err(cause) => notice("bad", &format!("{} {}.", texts::TEST_FAILED, texts::failure(cause))),
+    });
+    page(&visit, &project, id, &WebhookQuery::default(), Reply::of(told)?).await
 }
 
 #[derive(Deserialize)]
@@ -73,7 +66,10 @@ pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
     let log = &visit.console.manage.endpoint_log;
     match log.resend(&visit.by, project.id, id, &event).await {
         Ok(()) => Ok(go(&format!("{}?done=resent", address(&project, id)))),
-        Err(ManageError::Conflict(sentence)) => refused(&visit, &project, id, sentence).await,
+        Err(ManageError::Conflict(sentence)) => {
+            let reply = Reply::conflict(sentence);
+            page(&visit, &project, id, &WebhookQuery::default(), reply).await
+        }
         Err(cause) => Err(cause.into()),
     }
 }
@@ -82,7 +78,8 @@ pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
 pub(crate) async fn rotate(posted: Posted<NoFields>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::RotateWebhookSecret).await?;
     let secret = visit.console.manage.endpoints.rotate_secret(&visit.by, project.id, id).await?;
-    page(&visit, &project, id, &WebhookQuery::default(), StatusCode::OK, &fresh(&secret)).await
+    let reply = Reply::done(fresh(&secret));
+    page(&visit, &project, id, &WebhookQuery::default(), reply).await
 }
 
 /// `POST …/enable`: switches it on again.
@@ -101,8 +98,8 @@ pub(crate) struct RemoveForm {
 pub(crate) async fn remove(posted: Posted<RemoveForm>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::RemoveWebhook).await?;
     if posted.form.word.trim() != common::REMOVE_WORD {
-        let (status, above) = (StatusCode::UNPROCESSABLE_ENTITY, notice("bad", common::WRONG_WORD));
-        return page(&visit, &project, id, &WebhookQuery::default(), status, &above).await;
+        let reply = Reply::invalid(common::WRONG_WORD);
+        return page(&visit, &project, id, &WebhookQuery::default(), reply).await;
     }
     visit.console.manage.endpoints.remove(&visit.by, project.id, id).await?;
     Ok(go(&format!("/p/{}/settings?done=removed", project.id)))
@@ -115,13 +112,8 @@ pub(crate) fn address(project: &Project, endpoint: EndpointId) -> String {
 
 /// A secret that is shown this once.
 pub(crate) fn fresh(fresh: &WebhookSecret) -> Markup {
-    html! {
-        section.card.notice.good role="status" {
-            h2 { (common::SECRET) }
-            p { (common::SECRET_ONCE) }
-            (secret("fresh-secret", &fresh.expose()))
-        }
-    }
+    let once = html! { p { (common::SECRET_ONCE) } };
+    fresh_secret(common::SECRET, &once, "fresh-secret", &fresh.expose())
 }
 
 async fn changing(
@@ -134,19 +126,12 @@ async fn changing(
     Ok((visit, project, id))
 }
 
-/// It is not as the form expects it to be.
-async fn refused(visit: &Visit, project: &Project, id: EndpointId, sentence: &str) -> Page {
-    let (status, above) = (StatusCode::CONFLICT, notice("bad", sentence));
-    page(visit, project, id, &WebhookQuery::default(), status, &above).await
-}
-
 async fn page(
     visit: &Visit,
     project: &Project,
     id: EndpointId,
     query: &WebhookQuery,
-    status: StatusCode,
-    above: &Markup,
+    reply: Reply,
 ) -> Page {
     let log = &visit.console.manage.endpoint_log;
     let endpoint = log.endpoint(&visit.by, project.id, id).await?;
@@ -156,13 +141,12 @@ async fn page(
     let content = html! {
         div.stack {
             p { a href={ "/p/" (project.id) "/settings#webhooks" } { "← " (texts::ALL_SETTINGS) } }
-            (above)
+            (reply.above)
             (state(visit, project, &endpoint))
             (told(visit, project, id, &calls, failed))
         }
     };
-    let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(project);
-    frame.answer(status, &content)
+    Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(reply.status, &content)
 }
 
 /// One word for how an endpoint stands.
@@ -178,10 +162,10 @@ pub(crate) fn pill(endpoint: &Endpoint) -> Markup {
 
 fn state(visit: &Visit, project: &Project, endpoint: &Endpoint) -> Markup {
     let base = address(project, endpoint.id);
-    let remove = format!("{base}/remove");
+    let button = |what, class, label| post_button(visit, &format!("{base}/{what}"), class, label);
     let danger = Danger {
         id: "remove",
-        action: &remove,
+        action: &format!("{base}/remove"),
         summary: common::REMOVE,
         consequences: &common::REMOVE_STOPS,
         word: common::REMOVE_WORD,
@@ -197,24 +181,16 @@ fn state(visit: &Visit, project: &Project, endpoint: &Endpoint) -> Markup {
             }
             div.row {
                 @if visit.may(project, Command::TestWebhook) {
-                    (button(visit, &base, "test", "primary", texts::TEST))
+                    (button("test", "primary", texts::TEST))
                 }
                 @if endpoint.disabled_at.is_some() && visit.may(project, Command::EnableWebhook) {
-                    (button(visit, &base, "enable", "plain", common::ENABLE))
+                    (button("enable", "plain", common::ENABLE))
                 }
                 @if visit.may(project, Command::RotateWebhookSecret) {
-                    (button(visit, &base, "rotate", "plain", common::ROTATE))
+                    (button("rotate", "plain", common::ROTATE))
                 }
             }
             @if visit.may(project, Command::RemoveWebhook) { (danger.show(visit, &[])) }
-        }
-    }
-}
-
-fn button(visit: &Visit, base: &str, what: &str, class: &str, label: &str) -> Markup {
-    html! {
-        form method="post" action={ (base) "/" (what) } {
-            (csrf(visit)) button.(class) type="submit" { (label) }
         }
     }
 }
@@ -242,6 +218,7 @@ fn told(
     let base = address(project, id);
     let may = visit.may(project, Command::TestWebhook);
     let more = calls.last().filter(|_| calls.len() == LINES as usize);
+    let rows = html! { @for logged in calls { (row(visit, &base, logged, may)) } };
     let here = |on: bool| on.then_some("true");
     html! {
         section.card.stack {
@@ -254,12 +231,7 @@ fn told(
             @if calls.is_empty() {
                 p.muted { (if failed { texts::NONE_FAILED } else { texts::EMPTY }) }
             } @else {
-                div.table tabindex="0" role="region" aria-label=(texts::LOG) {
-                    table.cards.brief.calls {
-                        thead { tr { @for head in texts::HEADS { th scope="col" { (head) } } } }
-                        tbody { @for logged in calls { (row(visit, &base, logged, may)) } }
-                    }
-                }
+                (table(texts::LOG, Some("cards brief calls"), &texts::HEADS, &rows))
             }
             @if let Some(last) = more {
                 @let show = if failed { "show=failed&" } else { "" };

@@ -1,0 +1,51 @@
+use super::parts::notice;
+use crate::form::Refused;
+use crate::refusal::Refusal;
+use actix_web::HttpRequest;
+use actix_web::http::StatusCode;
+use dwar_app::ManageError;
+use maud::{Markup, html};
+
+/// What a page says, above all else, of what it was asked to do.
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) above: Markup,
+}
+
+impl Reply {
+    /// It was done.
+    pub(crate) const fn done(above: Markup) -> Self {
+        Self { status: StatusCode::OK, above }
+    }
+
+    /// What was done before the page was asked for, as its address says it: one of `known`, or nothing.
+    pub(crate) fn of_address(request: &HttpRequest, known: &[(&str, &str)]) -> Self {
+        let word = request.query_string().strip_prefix("done=").unwrap_or_default();
+        let sentence = known.iter().find(|(name, _)| *name == word).map(|(_, sentence)| sentence);
+        Self::done(html! { @if let Some(sentence) = sentence { (notice("good", sentence)) } })
+    }
+
+    /// What was typed will not do.
+    pub(crate) fn invalid(sentence: &str) -> Self {
+        Self { status: StatusCode::UNPROCESSABLE_ENTITY, above: notice("bad", sentence) }
+    }
+
+    /// It is not as the form expects it to be.
+    pub(crate) fn conflict(sentence: &str) -> Self {
+        Self { status: StatusCode::CONFLICT, above: notice("bad", sentence) }
+    }
+
+    /// One of the page's forms is refused.
+    pub(crate) fn refused(refused: &Refused<'_>) -> Self {
+        Self { status: StatusCode::UNPROCESSABLE_ENTITY, above: refused.summary() }
+    }
+
+    /// What came of a command, as far as the page has words for it.
+    pub(crate) fn of(done: Result<Markup, ManageError>) -> Result<Self, Refusal> {
+        match done {
+            Ok(above) => Ok(Self::done(above)),
+            Err(ManageError::Conflict(sentence)) => Ok(Self::conflict(sentence)),
+            Err(cause) => Err(cause.into()),
+        }
+    }
+}
