@@ -107,7 +107,7 @@ impl Application {
             host,
             pid: std::process::id(),
             api: shown(server.addresses()),
-            dashboard: dashboard.as_ref().map(|pages| shown(pages.addresses())),
+            dashboard: dashboard.as_ref().map(|pages| shown(pages.dashboard.addresses())),
         }));
         let background = Background::new(&service, heartbeat, ledger, database, read);
         Ok(Self { prepared, server, background, restarts, dashboard, metrics })
@@ -115,12 +115,12 @@ impl Application {
 
     /// Signs the first operator in; `None` without a dashboard.
     pub fn first_sign_in(&self) -> Option<FirstSignIn> {
-        self.dashboard.as_ref().map(Pages::first_sign_in)
+        self.dashboard.as_ref().map(|pages| pages.first_sign_in.clone())
     }
 
     /// What makes [`Application::run`] end.
     pub fn stop_handle(&self) -> StopHandle {
-        let dashboard = self.dashboard.as_ref().map(Pages::stop_handle);
+        let dashboard = self.dashboard.as_ref().map(|pages| pages.dashboard.stop_handle());
         let metrics = self.metrics.as_ref().map(dwar_metrics::Server::stop_handle);
         StopHandle { server: self.server.stop_handle(), dashboard, metrics }
     }

@@ -10,7 +10,6 @@ use dwar_admin::AdminApi;
 use dwar_app::{ManageOperators, Management};
 use dwar_dashboard::{
     ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Live, Names, NoAnswer, Reference,
-    StopHandle,
 };
 use dwar_http::{InProcess, InProcessRequest, Listener, Server};
 use dwar_kernel::{ProjectId, StoreError};
@@ -23,8 +22,9 @@ const FIRST: &str = "you";
 
 /// The dashboard behind its listener, not yet serving.
 pub struct Pages {
-    dashboard: Dashboard,
-    first_sign_in: FirstSignIn,
+    pub dashboard: Dashboard,
+    /// For the first operator.
+    pub first_sign_in: FirstSignIn,
 }
 
 /// Makes the link by which the first operator signs in.
@@ -96,21 +96,6 @@ pub fn build(
 }
 
 impl Pages {
-    /// For the first operator.
-    pub fn first_sign_in(&self) -> FirstSignIn {
-        self.first_sign_in.clone()
-    }
-
-    /// Every address it listens on.
-    pub fn addresses(&self) -> &[SocketAddr] {
-        self.dashboard.addresses()
-    }
-
-    /// What makes [`Pages::run`] end.
-    pub fn stop_handle(&self) -> StopHandle {
-        self.dashboard.stop_handle()
-    }
-
     /// Serves until it is stopped. The API goes on without it.
     pub async fn run(self) {
         if let Err(cause) = self.dashboard.run().await {
