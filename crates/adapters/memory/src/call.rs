@@ -1,6 +1,5 @@
 use crate::MemoryStore;
-use crate::event::Waiting;
-use crate::store::State;
+use crate::store::{State, Waiting};
 use async_trait::async_trait;
 use dwar_event::{CallFilter, CallLog, EndpointCall, Event, LoggedCall, Resend, ResendState};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};

@@ -1,4 +1,4 @@
-use crate::store::{MemoryStore, State};
+use crate::store::{MemoryStore, State, Waiting};
 use async_trait::async_trait;
 use dwar_event::{
     Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, Subject, SwitchOff,
@@ -7,15 +7,6 @@ use dwar_event::{
 use dwar_kernel::{BlindIndex, EndpointId, ProjectId, ProjectMode, StoreError, Timestamp};
 use std::collections::HashMap;
 use std::time::Duration;
-
-/// An event that an endpoint has to be told.
-#[derive(Clone, Debug)]
-pub struct Waiting {
-    pub endpoint: EndpointId,
-    pub event: Event,
-    pub failures: u32,
-    pub due_at: Timestamp,
-}
 
 impl State {
     /// Puts events on record for every endpoint of their project; each once.

@@ -1,4 +1,4 @@
-use crate::store::{MemoryStore, State};
+use crate::store::{Kept, MemoryStore, State};
 use async_trait::async_trait;
 use dwar_kernel::{ReceiptId, StoreError, Timestamp};
 use dwar_otp::{
@@ -6,15 +6,6 @@ use dwar_otp::{
     UnknownReceipts,
 };
 use std::time::Duration;
-
-/// A receipt on record.
-#[derive(Clone, Debug)]
-pub struct Kept {
-    kept: KeptReceipt,
-    /// When it may be given out, or is checked again.
-    due_at: Timestamp,
-    known: bool,
-}
 
 impl Kept {
     /// Since when it may be given out; `None` if its message is not known.

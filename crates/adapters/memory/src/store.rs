@@ -1,11 +1,9 @@
-use crate::event::Waiting;
-use crate::receipt::Kept;
 use dwar_activity::{Counts, Grain, Key, Tenure};
 use dwar_event::{Endpoint, EndpointCall, Event};
 use dwar_identity::Identity;
 use dwar_installation::Instance;
 use dwar_kernel::{
-    BlindIndex, Digest, OperatorId, OtpId, ProjectId, ProjectMode, SearcherId, StoreError, TallyId,
+    BlindIndex, Digest, EndpointId, OperatorId, OtpId, ProjectId, ProjectMode, SearcherId, StoreError, TallyId,
     Timestamp,
 };
 use dwar_operator::{
@@ -13,7 +11,7 @@ use dwar_operator::{
 };
 use dwar_otp::idempotency::{Record, Slot};
 use dwar_otp::sandbox::InboxMessage;
-use dwar_otp::{GuessBudget, Otp, RefusedSends};
+use dwar_otp::{GuessBudget, KeptReceipt, Otp, RefusedSends};
 use dwar_project::{Hook, KeyRecord, Project};
 use dwar_ratelimit::{SendKey, SendSlot};
 use dwar_session::{Session, SigningKey};
@@ -58,6 +56,24 @@ pub(crate) struct State {
     pub figures: BTreeMap<(Grain, Timestamp, Key), Counts>,
     pub tenure: Tenure,
     pub refused: Vec<(TallyId, RefusedSends)>,
+}
+
+/// An event that an endpoint has to be told.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    pub endpoint: EndpointId,
+    pub event: Event,
+    pub failures: u32,
+    pub due_at: Timestamp,
+}
+
+/// A receipt on record.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    pub kept: KeptReceipt,
+    /// When it may be given out, or is checked again.
+    pub due_at: Timestamp,
+    pub known: bool,
 }
 
 /// Every store port in the memory of this process: the shortest store that keeps every promise.
