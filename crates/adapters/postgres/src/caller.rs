@@ -1,5 +1,6 @@
 //! Whom a key stands for, and the session that is sought with it.
 
+use crate::PostgresStore;
 use crate::connection::error::Failure;
 use crate::connection::look_up::{Answer, PRIMARY_ALONE, Question};
 use diesel::dsl::AsSelect;
@@ -19,6 +20,13 @@ pub(crate) struct CallerOf(pub(crate) Digest);
 pub(crate) struct SoughtWith {
     pub(crate) key: Digest,
     pub(crate) session: Option<SessionId>,
+}
+
+impl PostgresStore {
+    /// Whom the key with this digest stands for, if its project is in use.
+    pub(crate) async fn look_up_caller(&self, key: Digest) -> Result<Option<Caller>, StoreError> {
+        self.shared.callers.ask(CallerOf(key)).await
+    }
 }
 
 impl Question for CallerOf {

@@ -1,6 +1,6 @@
 //! What PostgreSQL is asked about figures in words of its own.
 
-use crate::connection::Conn;
+use crate::dialect::Conn;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
 use diesel::prelude::*;

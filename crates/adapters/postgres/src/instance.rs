@@ -27,7 +27,7 @@ impl InstanceStore for PostgresStore {
                 Ok(alive.count().get_result::<i64>(conn)?)
             })
             .await?;
-        self.instances.store(u32::try_from(alive).unwrap_or(u32::MAX), Ordering::Relaxed);
+        self.shared.instances.store(u32::try_from(alive).unwrap_or(u32::MAX), Ordering::Relaxed);
         Ok(())
     }
 

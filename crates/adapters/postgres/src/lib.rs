@@ -7,6 +7,8 @@
 
 #[macro_use]
 mod connection;
+#[macro_use]
+mod dialect;
 mod activity;
 mod caller;
 mod charge;
@@ -15,13 +17,13 @@ mod figures_statements;
 mod idempotency;
 mod identity;
 mod identity_sessions;
-mod inbox;
 mod instance;
 mod key_use;
 #[macro_use]
 mod otp;
 mod login;
-mod project;
+#[path = "../../sql/ports/mod.rs"]
+mod ports;
 mod quota_lease;
 mod receipt;
 mod search;
@@ -29,34 +31,6 @@ mod send_limiter;
 mod session;
 mod test_quota;
 mod wallet;
-
-// Said once for both databases, and compiled for each.
-#[path = "../../sql/ports/admin_token.rs"]
-mod admin_token;
-#[path = "../../sql/ports/audit.rs"]
-mod audit;
-#[path = "../../sql/ports/call.rs"]
-mod call;
-#[path = "../../sql/ports/figures.rs"]
-mod figures;
-#[path = "../../sql/ports/hook.rs"]
-mod hook;
-#[path = "../../sql/ports/key_checks.rs"]
-mod key_checks;
-#[path = "../../sql/ports/ledger.rs"]
-mod ledger;
-#[path = "../../sql/ports/operator.rs"]
-mod operator;
-#[path = "../../sql/ports/passkey.rs"]
-mod passkey;
-#[path = "../../sql/ports/queue.rs"]
-mod queue;
-#[path = "../../sql/ports/signing_key.rs"]
-mod signing_key;
-#[path = "../../sql/ports/trace.rs"]
-mod trace;
-#[path = "../../sql/ports/unreadable.rs"]
-mod unreadable;
 
 pub use connection::error::InvalidUrl;
 pub use connection::settings::Settings;
@@ -76,9 +50,6 @@ use login::{GuessStep, ReportStep, SendStep};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// As the ports that are said once call it.
-use PostgresStore as Store;
-
 /// What traces call the database (OpenTelemetry, `db.system.name`).
 const SYSTEM: &str = "postgresql";
 
@@ -86,17 +57,21 @@ const SYSTEM: &str = "postgresql";
 #[derive(Clone)]
 pub struct PostgresStore {
     pool: Pool,
-    callers: Arc<LookUps<CallerOf>>,
-    seekers: Arc<LookUps<SoughtWith>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    callers: LookUps<CallerOf>,
+    seekers: LookUps<SoughtWith>,
     sends: ProjectQueue<SendStep>,
     reports: ProjectQueue<ReportStep>,
     guesses: ProjectQueue<GuessStep>,
     /// How many instances there were at the last heartbeat of this one, which is among them.
     instances: Arc<AtomicU32>,
     /// Where migrations are run.
-    direct_url: Arc<str>,
+    direct_url: String,
     /// What the settings of each session ought to be.
-    expected: Arc<[(&'static str, String)]>,
+    expected: Vec<(&'static str, String)>,
 }
 
 impl PostgresStore {
@@ -105,30 +80,24 @@ impl PostgresStore {
     /// # Errors
     /// [`InvalidUrl`] if no connection could ever come of the settings.
     pub fn connect(settings: Settings) -> Result<Self, InvalidUrl> {
-        let (url, direct_url) = (settings.connection_url()?, settings.direct()?.into());
+        let (url, direct_url) = (settings.connection_url()?, settings.direct()?);
         let epochs = Arc::<Epoch>::default();
         let manager = || Manager::new(url.clone(), Arc::clone(&epochs));
         let pool = Pool::new(&settings, manager());
         let instances = Arc::new(AtomicU32::new(1));
         let (doubts, all) = (pool.doubts(), Arc::clone(&instances));
-        let callers = Arc::new(LookUps::start(&settings, manager(), doubts, Arc::clone(&all)));
-        let seekers = Arc::new(LookUps::start(&settings, manager(), doubts, all));
         let patience = settings.acquire_timeout + settings.call_timeout;
-        let sends = ProjectQueue::new(pool.clone(), patience);
-        let reports = ProjectQueue::new(pool.clone(), patience);
-        let guesses = ProjectQueue::new(pool.clone(), patience);
-        let expected = settings.expected().into();
-        Ok(Self {
-            pool,
-            callers,
-            seekers,
-            sends,
-            reports,
-            guesses,
+        let shared = Shared {
+            callers: LookUps::start(&settings, manager(), doubts, Arc::clone(&all)),
+            seekers: LookUps::start(&settings, manager(), doubts, all),
+            sends: ProjectQueue::new(pool.clone(), patience),
+            reports: ProjectQueue::new(pool.clone(), patience),
+            guesses: ProjectQueue::new(pool.clone(), patience),
             instances,
             direct_url,
-            expected,
-        })
+            expected: settings.expected(),
+        };
+        Ok(Self { pool, shared: Arc::new(shared) })
     }
 
     /// Brings the schema up to date and names the migrations that it lacked; whose keys may be used with
@@ -202,16 +171,17 @@ impl PostgresStore {
     /// How its queues and connections are used; asks nothing of the server.
     pub fn load(&self) -> Load {
         let (connections, steps) = self.pool.load();
-        let (callers, of_callers) = self.callers.load();
-        let (seekers, of_seekers) = self.seekers.load();
+        let Shared { callers, seekers, sends, reports, guesses, .. } = self.shared.as_ref();
+        let (callers, of_callers) = callers.load();
+        let (seekers, of_seekers) = seekers.load();
         Load {
             queues: vec![
                 ("connections", connections),
                 ("callers", callers),
                 ("sessions", seekers),
-                ("sends", self.sends.load()),
-                ("reports", self.reports.load()),
-                ("guesses", self.guesses.load()),
+                ("sends", sends.load()),
+                ("reports", reports.load()),
+                ("guesses", guesses.load()),
             ],
             pools: vec![("steps", steps), ("callers", of_callers), ("sessions", of_seekers)],
         }
@@ -222,8 +192,8 @@ impl PostgresStore {
         T: Send + 'static,
         W: FnOnce(&str) -> Result<T, StoreError> + Send + 'static,
     {
-        let url = Arc::clone(&self.direct_url);
-        let job = tokio::task::spawn_blocking(move || work(&url));
+        let shared = Arc::clone(&self.shared);
+        let job = tokio::task::spawn_blocking(move || work(&shared.direct_url));
         job.await.map_err(|cause| StoreError::Failed(Box::new(cause)))?
     }
 }

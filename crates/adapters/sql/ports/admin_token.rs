@@ -1,5 +1,4 @@
-use crate::Store;
-use crate::connection::primary_alone;
+use crate::dialect::{Store, primary_alone};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{AdminTokenId, Digest, StoreError, Timestamp};

@@ -1,5 +1,4 @@
-use crate::Store;
-use crate::connection::{Backend, Conn};
+use crate::dialect::{Backend, Conn, Store};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{StoreError, Timestamp};

@@ -2,9 +2,7 @@
 //!
 //! A call is the last in the order of locks: after its endpoint, its event and the delivery.
 
-use crate::Store;
-use crate::connection::error::Failure;
-use crate::connection::{Conn, SWEEP_BATCH};
+use crate::dialect::{Conn, Failure, SWEEP_BATCH, Store};
 use async_trait::async_trait;
 use diesel::dsl::exists;
 use diesel::prelude::*;

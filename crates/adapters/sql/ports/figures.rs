@@ -1,6 +1,4 @@
-use crate::Store;
-use crate::connection::error::Failure;
-use crate::connection::{Conn, SWEEP_BATCH};
+use crate::dialect::{Conn, Failure, SWEEP_BATCH, Store};
 use crate::figures_statements::{DROP, SENT, before_reading, save};
 use async_trait::async_trait;
 use diesel::prelude::*;

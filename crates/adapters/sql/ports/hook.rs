@@ -1,4 +1,4 @@
-use crate::Store;
+use crate::dialect::Store;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{HookId, NewSecret, ProjectId, StoreError};

@@ -1,7 +1,6 @@
 //! Which keys the database belongs to.
 
-use crate::connection::Conn;
-use crate::connection::error::Failure;
+use crate::dialect::{Conn, Failure};
 use diesel::dsl::{exists, max, select};
 use diesel::prelude::*;
 use dwar_installation::{Found, KnownKeys, NewKeys};

@@ -1,6 +1,4 @@
-use crate::Store;
-use crate::connection::error::Failure;
-use crate::connection::{Backend, Conn};
+use crate::dialect::{Backend, Conn, Failure, Store};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;

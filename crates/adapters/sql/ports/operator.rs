@@ -1,8 +1,4 @@
-use crate::Store;
-use crate::connection::Conn;
-use crate::connection::error::Failure;
-use crate::connection::lock::Lock;
-use crate::connection::primary_alone;
+use crate::dialect::{Conn, Failure, Store, primary_alone, take};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};
@@ -14,7 +10,8 @@ use dwar_sql::schema::{
     operator_links, operator_passkeys, operator_sessions, operator_standings, operators,
 };
 use dwar_sql::{
-    At, Id, LinkRow, OperatorRow, OperatorSessionRow, StandingRow, read_all, read_each, read_one,
+    At, Id, LinkRow, Lock, OperatorRow, OperatorSessionRow, StandingRow, read_all, read_each,
+    read_one,
 };
 use std::time::Duration;
 
@@ -28,7 +25,7 @@ impl OperatorStore for Store {
 
     async fn invite_first(&self, operator: Operator, link: Link) -> Result<bool, StoreError> {
         self.write(move |conn| {
-            Lock::FirstOperator.take(conn)?;
+            take(conn, Lock::FirstOperator)?;
             let any = operators::table.select(operators::id);
             if diesel::select(diesel::dsl::exists(any)).get_result(conn)? {
                 return Ok(false);

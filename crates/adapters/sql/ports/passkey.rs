@@ -1,6 +1,5 @@
-use crate::Store;
-use crate::connection::Conn;
-use crate::operator::{begin, end_sessions, lock, save};
+use super::operator::{begin, end_sessions, lock, save};
+use crate::dialect::{Conn, Store};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{Digest, OperatorId, StoreError, Timestamp};

@@ -1,13 +1,10 @@
-use crate::Store;
-use crate::connection::Conn;
-use crate::connection::error::Failure;
-use crate::connection::lock::Lock;
+use crate::dialect::{Conn, Failure, Store, take};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_session::{KeyState, SigningKey, SigningKeyStore};
 use dwar_sql::schema::signing_keys;
-use dwar_sql::{At, SigningKeyRow, read_all};
+use dwar_sql::{At, Lock, SigningKeyRow, read_all};
 
 #[async_trait]
 impl SigningKeyStore for Store {
@@ -22,7 +19,7 @@ impl SigningKeyStore for Store {
 
     async fn add_first(&self, key: SigningKey, now: Timestamp) -> Result<bool, StoreError> {
         self.write(move |conn| {
-            Lock::SigningKeys.take(conn)?;
+            take(conn, Lock::SigningKeys)?;
             if load(conn)?.iter().any(|other| other.serves(key.algorithm, now)) {
                 return Ok(false);
             }
@@ -34,7 +31,7 @@ impl SigningKeyStore for Store {
 
     async fn rotate(&self, key: SigningKey, retire_until: Timestamp) -> Result<(), StoreError> {
         self.write(move |conn| {
-            Lock::SigningKeys.take(conn)?;
+            take(conn, Lock::SigningKeys)?;
             for mut other in load(conn)? {
                 other.retire(key.signs_from, retire_until);
                 let ends = (

@@ -1,4 +1,4 @@
-use crate::Store;
+use crate::dialect::Store;
 use diesel::prelude::*;
 use dwar_event::Endpoint;
 use dwar_kernel::StoreError;

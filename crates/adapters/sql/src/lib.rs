@@ -16,6 +16,7 @@ mod idempotency;
 mod identity;
 mod inbox;
 mod instance;
+mod lock;
 mod migrations;
 mod operator;
 mod otp;
@@ -50,6 +51,7 @@ pub use idempotency::{RecordRow, slot_key};
 pub use identity::IdentityRow;
 pub use inbox::{MessageRow, NewMessageRow, ReceivedRow};
 pub use instance::InstanceRow;
+pub use lock::Lock;
 pub use migrations::{MIGRATIONS_TABLE, lacks_all, names, pending_migrations};
 pub use operator::{LinkRow, OperatorRow, OperatorSessionRow, StandingRow};
 pub use otp::{

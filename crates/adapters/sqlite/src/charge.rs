@@ -1,5 +1,5 @@
 use crate::connection::pool::SqliteStore;
-use crate::wallet::row::entry_of;
+use crate::ports::wallet::entry_of;
 use async_trait::async_trait;
 use dwar_kernel::{OtpId, ProjectId, StoreError};
 use dwar_wallet::{ChargeStore, EntryKind, LedgerEntry};

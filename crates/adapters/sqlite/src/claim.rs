@@ -1,6 +1,7 @@
 //! Puts another file in the place of a database.
 
-use crate::copies::{FileError, beside, open, told};
+use crate::connection::place::beside;
+use crate::copies::{FileError, open, told};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use rustix::fs::{FlockOperation, fcntl_lock};

@@ -2,6 +2,7 @@
 
 use crate::SqliteStore;
 use crate::connection::migrations::MIGRATIONS;
+use crate::connection::place::beside;
 use crate::connection::read_only::escaped;
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource, MigrationVersion};
@@ -12,7 +13,7 @@ use diesel::sqlite::Sqlite;
 use dwar_kernel::StoreError;
 use dwar_sql::pending_migrations;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -177,11 +178,4 @@ pub(crate) fn told(cause: QueryError) -> FileError {
 
 fn utf8(path: &Path) -> Result<&str, FileError> {
     path.to_str().ok_or(FileError::Encoding)
-}
-
-/// The name of a file beside a database: `dwar.db-wal`.
-pub fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }

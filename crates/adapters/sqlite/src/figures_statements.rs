@@ -1,6 +1,6 @@
 //! What SQLite is asked about figures in words of its own.
 
-use crate::connection::Conn;
+use crate::dialect::Conn;
 use diesel::prelude::*;
 use dwar_activity::Figure;
 use dwar_sql::FigureRow;

@@ -1,7 +1,6 @@
 //! Answers for many who asked by one statement.
 
-use crate::connection::error::unavailable;
-use crate::connection::pool;
+use crate::connection::error::{no_answer_in_time, unavailable};
 use dwar_kernel::StoreError;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
@@ -44,7 +43,7 @@ impl<T> Pending<T> {
         match tokio::time::timeout(patience, self.0).await {
             Ok(Ok(told)) => told.answer,
             Ok(Err(_)) => Err(unavailable("the request was abandoned")),
-            Err(_) => Err(pool::no_answer_in_time()),
+            Err(_) => Err(no_answer_in_time()),
         }
     }
 }

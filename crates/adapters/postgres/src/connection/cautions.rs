@@ -53,13 +53,13 @@ impl PostgresStore {
     /// # Errors
     /// [`StoreError::Unavailable`] if the database does not answer.
     pub async fn cautions(&self) -> Result<Vec<String>, StoreError> {
-        let expected = Arc::clone(&self.expected);
+        let shared = Arc::clone(&self.shared);
         self.pool
             .run(move |conn| {
                 let found: Vec<(String, String)> = pg_settings::table
-                    .filter(pg_settings::name.eq_any(expected.iter().map(|(name, _)| *name)))
+                    .filter(pg_settings::name.eq_any(shared.expected.iter().map(|(name, _)| *name)))
                     .load(conn)?;
-                Ok(differences(&expected, &found.into_iter().collect()))
+                Ok(differences(&shared.expected, &found.into_iter().collect()))
             })
             .await
     }

@@ -109,6 +109,16 @@ impl From<Failure> for StoreError {
     }
 }
 
+/// Tells the log and whoever asked that nobody waits for the answer any more.
+pub(crate) fn no_answer_in_time() -> StoreError {
+    tracing::warn!("PostgreSQL did not answer in time");
+    too_late()
+}
+
+pub(crate) fn too_late() -> StoreError {
+    unavailable("PostgreSQL did not answer in time")
+}
+
 /// The connection is of no use any more; its transaction, if not committing, is undone.
 fn is_lost(cause: &QueryError) -> bool {
     use DatabaseErrorKind::{ClosedConnection, UnableToSendCommand};

@@ -1,12 +1,12 @@
 //! Look-ups that every request begins with: those of many requests in one statement.
 
-use crate::Settings;
 use crate::connection::answers::{self, Reply, tell};
 use crate::connection::error::{Failure, unavailable};
 use crate::connection::link::{Links, Manager};
 use crate::connection::pool::{self, Deadline};
 use crate::connection::room::Room;
-use crate::trace::traced;
+use crate::connection::settings::{LOOK_UPS, Settings};
+use crate::ports::trace::traced;
 use diesel::PgConnection;
 use dwar_kernel::StoreError;
 use dwar_turns::{PoolLoad, QueueLoad};
@@ -23,8 +23,6 @@ use std::time::{Duration, Instant};
 pub(crate) const PRIMARY_ALONE: &str = "(SELECT CASE WHEN current_setting('transaction_read_only') = 'on' \
     THEN has_room() ELSE true END)";
 
-/// How many statements of one kind are under way at most, each on a connection of its own.
-pub(crate) const CONNECTIONS: u32 = 2;
 /// How long a look-up waits for the statement that is under way before the other connection is used.
 /// Two at once ask for half as much each, at a higher price for each look-up.
 const HEAD_START: Duration = Duration::from_millis(1);
@@ -97,8 +95,8 @@ impl<Q: Question> LookUps<Q> {
         let queue = Queue::default();
         let shared = Shared { queue: Mutex::new(queue), work: Condvar::new(), instances };
         let shared = Arc::new(shared);
-        let links = pool::links(CONNECTIONS, settings, manager);
-        for _ in 0..CONNECTIONS {
+        let links = pool::links(LOOK_UPS, settings, manager);
+        for _ in 0..LOOK_UPS {
             let asker = Asker {
                 shared: Arc::clone(&shared),
                 links: links.clone(),

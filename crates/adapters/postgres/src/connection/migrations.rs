@@ -1,6 +1,6 @@
 use crate::connection::error::{Failure, unreachable};
 use crate::connection::link::speak_english;
-use crate::key_checks;
+use crate::ports::key_checks;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
 use diesel::migration::{Migration, MigrationSource, MigrationVersion};

@@ -1,9 +1,8 @@
-use crate::Settings;
-use crate::connection::error::{Failure, unavailable, unreachable};
+use crate::connection::error::{Failure, no_answer_in_time, too_late, unavailable, unreachable};
 use crate::connection::link::{Links, Manager};
-use crate::connection::look_up;
 use crate::connection::room::Room;
-use crate::trace::traced;
+use crate::connection::settings::{LOOK_UPS, Settings};
+use crate::ports::trace::traced;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2;
@@ -26,6 +25,14 @@ const TRIES: u32 = 5;
 /// How long a task that no request waits for may take.
 const LONG: Duration = Duration::from_secs(600);
 
+/// What runs on a connection.
+pub(crate) trait Work<T>:
+    FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static
+{
+}
+
+impl<T, W> Work<T> for W where W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static {}
+
 /// Runs work on pooled connections, off the async threads and in bounded time.
 ///
 /// There are as many permits as connections: callers beyond that wait without holding a thread, and
@@ -43,7 +50,7 @@ pub(crate) struct Pool {
 impl Pool {
     /// A pool that connects on demand: the server need not be up yet.
     pub(crate) fn new(settings: &Settings, manager: Manager) -> Self {
-        let size = settings.pool_size.saturating_sub(2 * look_up::CONNECTIONS).max(1);
+        let size = settings.pool_size.saturating_sub(2 * LOOK_UPS).max(1);
         let links = links(size, settings, manager);
         let permits = usize::try_from(size).unwrap_or(usize::MAX);
         Self {
@@ -184,16 +191,6 @@ impl Pool {
             Err(_) => Err(no_answer_in_time()),
         }
     }
-}
-
-/// Tells the log and whoever asked that nobody waits for the answer any more.
-pub(crate) fn no_answer_in_time() -> StoreError {
-    tracing::warn!("PostgreSQL did not answer in time");
-    too_late()
-}
-
-fn too_late() -> StoreError {
-    unavailable("PostgreSQL did not answer in time")
 }
 
 /// When an answer is of no use any more.

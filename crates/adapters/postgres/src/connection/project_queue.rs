@@ -3,7 +3,7 @@
 use crate::connection::answers::{self, Reply, tell};
 use crate::connection::error::{Failure, unavailable};
 use crate::connection::pool::Pool;
-use crate::trace::traced;
+use crate::ports::trace::traced;
 use diesel::PgConnection;
 use dwar_kernel::{BlindIndex, ProjectId, StoreError};
 use dwar_turns::QueueLoad;

@@ -3,6 +3,9 @@ use crate::connection::url::PostgresUrl;
 use std::fmt;
 use std::time::Duration;
 
+/// How many statements that look up one kind of thing are under way at most, each on a connection of its own.
+pub(crate) const LOOK_UPS: u32 = 2;
+
 /// How to reach PostgreSQL, and how long to wait for it. `Debug` hides the URL.
 #[derive(Clone)]
 pub struct Settings {

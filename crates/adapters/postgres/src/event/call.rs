@@ -2,7 +2,7 @@ use crate::PostgresStore;
 use crate::connection::error::Failure;
 use crate::connection::statement::Statement;
 use crate::connection::sweep::Turn;
-use crate::event::{drop_told, lock_events};
+use crate::event::told::{drop_told, lock_events};
 use diesel::prelude::*;
 use dwar_event::EndpointCall;
 use dwar_kernel::StoreError;

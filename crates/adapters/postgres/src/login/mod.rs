@@ -9,8 +9,8 @@ pub(crate) use report::ReportStep;
 use crate::PostgresStore;
 use crate::connection::error::{Failure, unavailable};
 use crate::otp::{TRIES, as_seen, find, target};
+use crate::ports::wallet::refund;
 use crate::send_limiter::{LogSnapshot, read_log};
-use crate::wallet::refund;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, IdentityId, OtpId, ProjectId, SessionId, StoreError, Timestamp};
@@ -42,7 +42,7 @@ impl LoginStore for PostgresStore {
                 continue;
             };
             let step = SendStep { send: Arc::clone(&send), seen: seen.clone(), now };
-            match self.sends.done(project, step).await? {
+            match self.shared.sends.done(project, step).await? {
                 SendOutcome::Ready => return Ok(prepared),
                 SendOutcome::Known(LogSnapshot { mut log, .. }) => {
                     return Ok(Prepared::Ready(log.admit(&send.quota, &send.guesses, now)));
@@ -86,7 +86,7 @@ impl LoginStore for PostgresStore {
                 written = Some((otp, concluded.step));
                 let done = match ending {
                     Some(Ending::Refund) => self.refunded(project, id, step, entries[0], now).await,
-                    _ => self.reports.done(project, step).await,
+                    _ => self.shared.reports.done(project, step).await,
                 };
                 if done? {
                     return Ok(written.take());
@@ -129,7 +129,7 @@ impl LoginStore for PostgresStore {
                 event: event.as_ref().map(EventRow::from),
                 now,
             };
-            let outcome = self.guesses.done(world.project, step).await?;
+            let outcome = self.shared.guesses.done(world.project, step).await?;
             if let GuessOutcome::Written(home) = outcome {
                 return Ok(Redeemed::of(verdict, home));
             }

@@ -139,7 +139,7 @@ impl SessionStore for PostgresStore {
         key: Digest,
         session: Option<SessionId>,
     ) -> Result<Option<Sought>, StoreError> {
-        self.seekers.ask(SoughtWith { key, session }).await
+        self.shared.seekers.ask(SoughtWith { key, session }).await
     }
 
     async fn revoke(

@@ -1,8 +1,8 @@
 //! The database file, and how each connection to it is opened.
 
 use crate::connection::error::{OpenError, is_transient};
-use crate::connection::pool::{Settings, Synchronous};
 use crate::connection::read_only;
+use crate::connection::settings::{Settings, Synchronous};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{CustomizeConnection, Error as PoolError};

@@ -1,6 +1,6 @@
 use crate::connection::error::Failure;
 use crate::connection::pool::SqliteStore;
-use crate::key_checks;
+use crate::ports::key_checks;
 use diesel::SqliteConnection;
 use diesel::dsl::sql;
 use diesel::migration::{Migration, MigrationSource, MigrationVersion};

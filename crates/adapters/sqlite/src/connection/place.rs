@@ -1,5 +1,4 @@
 use crate::connection::error::unavailable;
-use crate::copies::beside;
 use dwar_kernel::StoreError;
 use std::fs::metadata;
 use std::os::unix::fs::MetadataExt;
@@ -70,4 +69,11 @@ pub(crate) fn misplaced() -> StoreError {
 pub(crate) fn identity(path: &Path) -> Option<Identity> {
     let found = metadata(path).ok()?;
     (found.nlink() > 0).then(|| (found.dev(), found.ino()))
+}
+
+/// The name of a file beside a database: `dwar.db-wal`.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }

@@ -1,10 +1,12 @@
-use crate::connection::error::{Failure, OpenError, unavailable, unreachable};
+use crate::connection::error::{OpenError, unavailable, unreachable};
 use crate::connection::file::File;
+use crate::connection::job::Work;
 use crate::connection::place::{Place, identity};
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::room::Room;
+use crate::connection::settings::Settings;
 use crate::connection::writer::{Beside, Writer};
-use crate::trace::traced;
+use crate::ports::trace::traced;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, Pool};
@@ -12,7 +14,6 @@ use dwar_kernel::{ProjectId, StoreError, Timestamp};
 use dwar_sql::{At, Flow, PROVE_WRITABLE, WAITING};
 use dwar_turns::{AdmissionQueue, Load, PoolLoad};
 use std::any::type_name;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::Span;
@@ -25,63 +26,6 @@ pub(crate) const SWEEP: u16 = 500;
 /// transaction along.
 const PROBE: &str = "CREATE TABLE room_probe (filler blob NOT NULL); \
                      INSERT INTO room_probe SELECT zeroblob(65536); DROP TABLE room_probe;";
-/// How to open a database file.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The file; it is made, for its owner alone, if there is none.
-    pub path: PathBuf,
-    /// How many reads go on at once; at least one.
-    pub readers: u32,
-    /// What an answered write survives.
-    pub synchronous: Synchronous,
-    /// How long to wait for another process that writes.
-    pub busy_timeout: Duration,
-    /// How many writes may wait; at least one.
-    pub queue: usize,
-    /// How long to wait for a place in that queue, or for a free reader.
-    pub patience: Duration,
-    /// With fewer bytes free where the file lies, [`SqliteStore::room`] says that there is none.
-    pub min_free: u64,
-    /// Makes and changes nothing, nor needs the right to; a file that is not there is read as an empty
-    /// database.
-    pub read_only: bool,
-}
-
-/// What an answered write survives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Synchronous {
-    /// A loss of power: the disk is flushed at each commit.
-    Full,
-    /// The death of the process, but not a loss of power, which may undo the last commits.
-    Normal,
-}
-
-impl Synchronous {
-    /// Makes it hold for what a connection commits from now on.
-    pub(crate) fn set(self, connection: &mut SqliteConnection) -> QueryResult<()> {
-        connection.batch_execute(match self {
-            Self::Full => "PRAGMA synchronous = FULL",
-            Self::Normal => "PRAGMA synchronous = NORMAL",
-        })
-    }
-}
-
-impl Settings {
-    /// What the service has by default (`[database]` of `config.default.toml`), with the file at `path`; and 1024
-    /// writes may wait.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            readers: 16,
-            synchronous: Synchronous::Full,
-            busy_timeout: Duration::from_secs(2),
-            queue: 1024,
-            patience: Duration::from_secs(2),
-            min_free: 64 << 20,
-            read_only: false,
-        }
-    }
-}
 
 /// Implements every store port on one SQLite file, which other processes may use as well.
 ///
@@ -92,6 +36,7 @@ impl Settings {
 pub struct SqliteStore {
     shared: Arc<Shared>,
     flow: Flow,
+    changes: Changes,
 }
 
 struct Shared {
@@ -150,7 +95,7 @@ impl SqliteStore {
         // Scans leave half of the connections to look-ups.
         let scans = AdmissionQueue::new(usize::try_from(count / 2).unwrap_or(1), WAITING);
         let shared = Shared { file, writer, readers, scans, patience, room, place, remembered };
-        Ok(Self { shared: Arc::new(shared), flow: None })
+        Ok(Self { shared: Arc::new(shared), flow: None, changes: Changes::Anything })
     }
 
     /// Tells whether the store can write and read right now, or read if it is for that alone; changes
@@ -212,7 +157,12 @@ impl SqliteStore {
 
     /// The same store, for work of this project: it waits in turn with that of others.
     pub(crate) fn of(&self, project: ProjectId) -> Self {
-        Self { shared: Arc::clone(&self.shared), flow: Some(project) }
+        Self { flow: Some(project), ..self.clone() }
+    }
+
+    /// The same store, for writes that change [no look-up](Changes::NoLookUp).
+    pub(crate) fn changing_no_look_up(&self) -> Self {
+        Self { changes: Changes::NoLookUp, ..self.clone() }
     }
 
     /// What look-ups were answered, while that is still true.
@@ -227,29 +177,27 @@ impl SqliteStore {
     }
 
     /// Runs `work` as one atomic step on the writer and answers once it is on disk.
-    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
-    {
-        self.write_that(Changes::Anything, work).await
+    pub(crate) async fn write<T: Send + 'static, W: Work<T>>(
+        &self,
+        work: W,
+    ) -> Result<T, StoreError> {
+        self.write_that(self.changes, work).await
     }
 
     /// As [`SqliteStore::write`], for a step that is one statement.
-    pub(crate) async fn write_one<T, F>(&self, work: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
-    {
+    pub(crate) async fn write_one<T: Send + 'static, W: Work<T>>(
+        &self,
+        work: W,
+    ) -> Result<T, StoreError> {
         self.write(work).await
     }
 
     /// As [`SqliteStore::write`], for a step of which it is known what it [`Changes`].
-    pub(crate) async fn write_that<T, F>(&self, changes: Changes, work: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
-    {
+    pub(crate) async fn write_that<T: Send + 'static, W: Work<T>>(
+        &self,
+        changes: Changes,
+        work: W,
+    ) -> Result<T, StoreError> {
         self.shared.writer.submit(self.flow, true, changes, work).await
     }
 
@@ -259,20 +207,18 @@ impl SqliteStore {
     /// by a [`SqliteStore::write`] before anything is done that the outside can see, since the log is
     /// written in order and that one takes it along; or for one that is done again when it is
     /// missing. It MUST change [no look-up](Changes::NoLookUp).
-    pub(crate) async fn write_ahead_of_disk<T, F>(&self, work: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
-    {
+    pub(crate) async fn write_ahead_of_disk<T: Send + 'static, W: Work<T>>(
+        &self,
+        work: W,
+    ) -> Result<T, StoreError> {
         self.shared.writer.submit(self.flow, false, Changes::NoLookUp, work).await
     }
 
     /// As [`SqliteStore::write_ahead_of_disk`], by the name that PostgreSQL has for several statements.
-    pub(crate) async fn steps_ahead_of_disk<T, F>(&self, work: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
-    {
+    pub(crate) async fn steps_ahead_of_disk<T: Send + 'static, W: Work<T>>(
+        &self,
+        work: W,
+    ) -> Result<T, StoreError> {
         self.write_ahead_of_disk(work).await
     }
 
@@ -340,11 +286,10 @@ impl SqliteStore {
     ///
     /// It takes some 20 µs, as long as the way to another thread and back would (measured: twice
     /// the reads per second). Only when every connection is taken does it go that way and wait.
-    pub(crate) async fn read<T, F>(&self, query: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
-    {
+    pub(crate) async fn read<T: Send + 'static, W: Work<T>>(
+        &self,
+        query: W,
+    ) -> Result<T, StoreError> {
         let read = async {
             self.shared.place.known()?;
             match self.shared.readers.try_get() {
@@ -352,23 +297,26 @@ impl SqliteStore {
                 None => self.scanned(query).await,
             }
         };
-        traced(type_name::<F>(), read).await
+        traced(type_name::<W>(), read).await
+    }
+
+    /// As [`SqliteStore::scan`], by the name that PostgreSQL has for queries that read whole tables.
+    pub(crate) async fn scan_all<T: Send + 'static, W: Work<T>>(
+        &self,
+        query: W,
+    ) -> Result<T, StoreError> {
+        self.scan(query).await
     }
 
     /// Runs a query of any length on a reader, on a thread that may block.
-    pub(crate) async fn scan<T, F>(&self, query: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
-    {
-        traced(type_name::<F>(), self.scanned(query)).await
+    pub(crate) async fn scan<T: Send + 'static, W: Work<T>>(
+        &self,
+        query: W,
+    ) -> Result<T, StoreError> {
+        traced(type_name::<W>(), self.scanned(query)).await
     }
 
-    async fn scanned<T, F>(&self, query: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
-    {
+    async fn scanned<T: Send + 'static, W: Work<T>>(&self, query: W) -> Result<T, StoreError> {
         self.shared.place.known()?;
         let place = self.shared.scans.enter(self.flow);
         let Ok(Some(place)) = tokio::time::timeout(self.shared.patience, place).await else {

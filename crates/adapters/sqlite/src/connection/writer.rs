@@ -1,18 +1,18 @@
 use crate::connection::command::{BEGIN, COMMIT, RELEASE, ROLLBACK, ROLLBACK_TO, SAVEPOINT};
-use crate::connection::error::{Failure, is_full, unavailable, unreachable};
-use crate::connection::place::{Place, misplaced};
-use crate::connection::pool::Synchronous;
+use crate::connection::error::{is_full, unavailable};
+use crate::connection::job::{Job, Loss, Task, Work};
+use crate::connection::place::Place;
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::room::Room;
+use crate::connection::settings::Synchronous;
 use crate::connection::writes::{Served, Writes};
-use crate::trace::traced;
+use crate::ports::trace::traced;
 use diesel::SqliteConnection;
 use diesel::result::{Error as QueryError, QueryResult};
 use dwar_kernel::StoreError;
 use dwar_sql::Flow;
 use dwar_turns::QueueLoad;
-use std::any::{Any, type_name};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::any::type_name;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -68,31 +68,23 @@ impl Writer {
     ///
     /// An error undoes this work alone. Work that is in the queue is done even if nobody waits for
     /// its answer any more, unless too many wait: then the newest of the flow that has most has to go.
-    pub(crate) async fn submit<T, F>(
+    pub(crate) async fn submit<T: Send + 'static, W: Work<T>>(
         &self,
         flow: Flow,
         on_disk: bool,
         changes: Changes,
-        work: F,
-    ) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
-    {
-        traced(type_name::<F>(), self.queued(flow, on_disk, changes, work)).await
+        work: W,
+    ) -> Result<T, StoreError> {
+        traced(type_name::<W>(), self.queued(flow, on_disk, changes, work)).await
     }
 
-    async fn queued<T, F>(
+    async fn queued<T: Send + 'static, W: Work<T>>(
         &self,
         flow: Flow,
         on_disk: bool,
         changes: Changes,
-        work: F,
-    ) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
-    {
+        work: W,
+    ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         let (work, span) = (Some(work), Span::current());
         let task = Task { work, outcome: None, on_disk, changes, reply, span };
@@ -183,29 +175,6 @@ fn settle(batch: &mut Vec<Box<dyn Job>>, lost: Option<Loss>) {
     batch.append(&mut rest);
 }
 
-/// Why work was lost for no fault of its own.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Loss {
-    /// It was not begun.
-    NoPlace,
-    NoRoom,
-    /// The file is not where it was.
-    Misplaced,
-    /// Its commit failed, as SQLite says here.
-    Unknown(Arc<str>),
-}
-
-impl From<Loss> for StoreError {
-    fn from(loss: Loss) -> Self {
-        match loss {
-            Loss::NoPlace => unavailable("too many writes are waiting"),
-            Loss::NoRoom => Self::NoRoom,
-            Loss::Misplaced => misplaced(),
-            Loss::Unknown(cause) => unreachable("the write could not be committed", &*cause),
-        }
-    }
-}
-
 /// A single write without room may end the transaction of the others; what is said of that then
 /// is only that it is gone.
 fn judge(cause: &QueryError, lacked_room: bool, room: &Room) -> Loss {
@@ -245,86 +214,6 @@ fn commit(connection: &mut SqliteConnection, batch: &mut [Box<dyn Job>]) -> Quer
         let _ended = ROLLBACK.run(connection);
     }
     done
-}
-
-pub(crate) trait Job: Send {
-    /// Does the work; `false` means that what it wrote has to be undone.
-    fn run(&mut self, connection: &mut SqliteConnection) -> bool;
-
-    /// Whether its answer means that the write is on disk.
-    fn on_disk(&self) -> bool;
-
-    /// What it may change about what is remembered.
-    fn changes(&self) -> Changes;
-
-    /// Whether the work was begun.
-    fn was_reached(&self) -> bool;
-
-    /// Whether it failed for want of room.
-    fn lacked_room(&self) -> bool;
-
-    /// Tells whoever waits, if anybody still does.
-    fn answer(self: Box<Self>, lost: Option<Loss>);
-}
-
-struct Task<T, F> {
-    work: Option<F>,
-    outcome: Option<Result<T, StoreError>>,
-    on_disk: bool,
-    changes: Changes,
-    reply: oneshot::Sender<Result<T, StoreError>>,
-    span: Span,
-}
-
-impl<T, F> Job for Task<T, F>
-where
-    T: Send,
-    F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send,
-{
-    fn run(&mut self, connection: &mut SqliteConnection) -> bool {
-        let Some(work) = self.work.take() else { return true };
-        let _entered = self.span.enter();
-        let outcome = catch_unwind(AssertUnwindSafe(|| work(connection)));
-        let outcome = outcome.unwrap_or_else(|panic| Err(Failure::Store(panicked(panic))));
-        let kept = outcome.is_ok();
-        self.outcome = Some(outcome.map_err(StoreError::from));
-        kept
-    }
-
-    fn on_disk(&self) -> bool {
-        self.on_disk
-    }
-
-    fn changes(&self) -> Changes {
-        self.changes
-    }
-
-    fn was_reached(&self) -> bool {
-        self.work.is_none()
-    }
-
-    fn lacked_room(&self) -> bool {
-        matches!(self.outcome, Some(Err(StoreError::NoRoom)))
-    }
-
-    fn answer(self: Box<Self>, lost: Option<Loss>) {
-        let answer = match (self.outcome, lost) {
-            (Some(Err(cause)), _) => Err(cause),
-            (Some(Ok(value)), None) => Ok(value),
-            (_, lost) => {
-                let lost = lost.unwrap_or_else(|| Loss::Unknown("it was not begun".into()));
-                Err(lost.into())
-            }
-        };
-        // Whoever asked may have given up; the write stands all the same.
-        let _ = self.reply.send(answer);
-    }
-}
-
-fn panicked(panic: Box<dyn Any + Send>) -> StoreError {
-    let said = panic.downcast_ref::<&str>().copied().map(str::to_owned);
-    let text = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-    StoreError::Failed(format!("a write panicked: {text}").into())
 }
 
 #[cfg(test)]

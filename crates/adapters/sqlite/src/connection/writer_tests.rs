@@ -1,4 +1,5 @@
 use super::*;
+use crate::connection::error::Failure;
 use crate::{Settings, SqliteStore};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;

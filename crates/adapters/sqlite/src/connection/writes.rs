@@ -1,6 +1,6 @@
 //! Writes that wait for the writer.
 
-use crate::connection::writer::{Job, Loss};
+use crate::connection::job::{Job, Loss};
 use dwar_sql::Flow;
 use dwar_turns::{FairQueue, QueueLoad};
 use std::mem::take;

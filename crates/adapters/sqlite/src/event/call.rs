@@ -1,13 +1,14 @@
+use crate::connection::error::Failure;
 use crate::connection::pool::{SWEEP, SqliteStore};
-use crate::event::drop_told;
+use crate::event::told::drop_told;
 use diesel::prelude::*;
 use dwar_event::EndpointCall;
-use dwar_kernel::{StoreError, Timestamp};
+use dwar_kernel::StoreError;
 use dwar_sql::schema::{event_deliveries, webhook_calls};
 use dwar_sql::{At, CallRow, Id};
 
 /// Puts the last call of a series on record.
-pub(crate) fn over(connection: &mut SqliteConnection, call: &EndpointCall) -> QueryResult<()> {
+pub(crate) fn over(connection: &mut SqliteConnection, call: &EndpointCall) -> Result<(), Failure> {
     let delivery = event_deliveries::table.find((&call.event, Id::from(call.endpoint)));
     diesel::delete(delivery).execute(connection)?;
     log(connection, call)
@@ -17,8 +18,8 @@ pub(crate) fn over(connection: &mut SqliteConnection, call: &EndpointCall) -> Qu
 pub(crate) fn put_off(
     connection: &mut SqliteConnection,
     call: &EndpointCall,
-    again: Timestamp,
-) -> QueryResult<()> {
+) -> Result<(), Failure> {
+    let Some(again) = call.again else { return over(connection, call) };
     diesel::update(event_deliveries::table.find((&call.event, Id::from(call.endpoint))))
         .set((
             event_deliveries::failures.eq(event_deliveries::failures + 1),
@@ -28,7 +29,7 @@ pub(crate) fn put_off(
     log(connection, call)
 }
 
-fn log(connection: &mut SqliteConnection, call: &EndpointCall) -> QueryResult<()> {
+fn log(connection: &mut SqliteConnection, call: &EndpointCall) -> Result<(), Failure> {
     diesel::insert_into(webhook_calls::table).values(CallRow::from(call)).execute(connection)?;
     Ok(())
 }
@@ -41,17 +42,17 @@ impl SqliteStore {
     {
         self.drain_by(SWEEP, move |connection| {
             let found = find(connection)?;
-            drop_calls(connection, &found)
+            drop_calls(connection, found)
         })
         .await
     }
 }
 
 /// Drops these calls, and the events that nothing else keeps.
-fn drop_calls(connection: &mut SqliteConnection, calls: &[(Id, String)]) -> QueryResult<usize> {
-    let ids = calls.iter().map(|(id, _)| *id);
-    diesel::delete(webhook_calls::table.filter(webhook_calls::id.eq_any(ids)))
+fn drop_calls(connection: &mut SqliteConnection, calls: Vec<(Id, String)>) -> QueryResult<usize> {
+    let (calls, told): (Vec<Id>, Vec<String>) = calls.into_iter().unzip();
+    diesel::delete(webhook_calls::table.filter(webhook_calls::id.eq_any(&calls)))
         .execute(connection)?;
-    drop_told(connection, calls.iter().map(|(_, event)| event))?;
+    drop_told(connection, &told)?;
     Ok(calls.len())
 }

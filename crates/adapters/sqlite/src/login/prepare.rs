@@ -1,7 +1,7 @@
 use crate::connection::error::{Failure, unavailable};
 use crate::otp::row;
 use crate::send_limiter::{PlaceRow, log_of, take_place};
-use crate::wallet::row::{Purse, hold};
+use crate::wallet::{Purse, hold};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use dwar_kernel::Timestamp;

@@ -1,8 +1,9 @@
 use crate::connection::error::Failure;
 use crate::event;
 use crate::otp::row;
+use crate::ports::wallet::{captured, end_hold};
 use crate::send_limiter::forgive;
-use crate::wallet::row::{Purse, book, captured, end_hold};
+use crate::wallet::{Purse, book};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, Event, OtpId, ProjectId, Timestamp};
@@ -11,7 +12,6 @@ use dwar_otp::{DeliveryStep, Otp};
 use dwar_ratelimit::SendKey;
 use dwar_sql::schema::{otp_attempts, otps, projects, wallets};
 use dwar_sql::{AttemptRow, Id, OtpRow, WalletRow};
-use dwar_wallet::Wallet;
 
 pub(super) fn report(
     connection: &mut SqliteConnection,
@@ -54,8 +54,9 @@ fn end(
         Ending::Refund => (None, captured(connection, otp.world.project, otp.id)?),
     };
     let money = (hold, capture, refunded);
-    let rule = |wallet: &mut Wallet| ending.book(wallet, money, entries, now);
-    let moved = book(connection, otp.world.project, purse, rule)?;
+    let moved = book(connection, otp.world.project, purse, |_, wallet| {
+        Ok(ending.book(wallet, money, entries, now))
+    })?;
     Ok(moved.event)
 }
 

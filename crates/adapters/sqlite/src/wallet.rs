@@ -3,13 +3,10 @@
 use crate::connection::error::Failure;
 use crate::event;
 use diesel::prelude::*;
-use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError};
+use dwar_kernel::{EntryId, ProjectId, StoreError};
 use dwar_sql::schema::{ledger_entries, projects, wallet_holds, wallets};
-use dwar_sql::{EntryRow, HoldRow, Id, WalletRow, read_one, statement};
-use dwar_wallet::{
-    Balance, EntryKind, HoldOutcome, Impossible, LedgerEntry, Movement, OpenHold, Paise, Reference,
-    Wallet,
-};
+use dwar_sql::{EntryRow, HoldRow, Id, WalletRow, statement};
+use dwar_wallet::{Balance, HoldOutcome, Impossible, Movement, OpenHold, Paise, Wallet};
 
 /// A wallet on record, with the threshold of its project.
 pub(crate) struct Purse {
@@ -44,14 +41,17 @@ impl Purse {
 pub(crate) fn apply<T>(
     connection: &mut SqliteConnection,
     project: ProjectId,
-    rule: impl FnOnce(&mut Wallet) -> Result<Movement<T>, Impossible>,
-) -> Result<Movement<T>, Failure> {
+    rule: impl FnOnce(
+        &mut SqliteConnection,
+        &mut Wallet,
+    ) -> Result<Result<Movement<T>, Impossible>, Failure>,
+) -> Result<T, Failure> {
     let purse = Purse::read(connection, project)?;
     let movement = book(connection, project, purse, rule)?;
     if let Some(event) = &movement.event {
         event::record(connection, event)?;
     }
-    Ok(movement)
+    Ok(movement.outcome)
 }
 
 /// Applies a rule to a wallet that was read in this step, and writes down all but the event.
@@ -59,11 +59,14 @@ pub(crate) fn book<T>(
     connection: &mut SqliteConnection,
     project: ProjectId,
     Purse { row, low_balance }: Purse,
-    rule: impl FnOnce(&mut Wallet) -> Result<Movement<T>, Impossible>,
+    rule: impl FnOnce(
+        &mut SqliteConnection,
+        &mut Wallet,
+    ) -> Result<Result<Movement<T>, Impossible>, Failure>,
 ) -> Result<Movement<T>, Failure> {
     let mut wallet =
         Wallet { project, balance: row.balance(), low_balance: low_balance.map(Paise) };
-    let movement = rule(&mut wallet).map_err(StoreError::from)?;
+    let movement = rule(connection, &mut wallet)?.map_err(StoreError::from)?;
     if !movement.entries.is_empty() {
         let added = i64::try_from(movement.entries.len()).unwrap_or(i64::MAX);
         let row = WalletRow::new(project, wallet.balance, row.entries + added);
@@ -92,49 +95,10 @@ pub(crate) fn hold(
     hold: OpenHold,
     entry: EntryId,
 ) -> Result<HoldOutcome, Failure> {
-    let held = book(connection, hold.project, purse, |wallet| wallet.hold(&hold, entry))?;
+    let held = book(connection, hold.project, purse, |_, wallet| Ok(wallet.hold(&hold, entry)))?;
     if !held.entries.is_empty() {
         let row = HoldRow::from(hold);
         diesel::insert_into(wallet_holds::table).values(row).execute(connection)?;
     }
     Ok(held.outcome)
-}
-
-/// Takes the open hold of a send off the record, and gives it.
-pub(crate) fn end_hold(
-    connection: &mut SqliteConnection,
-    project: ProjectId,
-    send: OtpId,
-) -> Result<Option<OpenHold>, Failure> {
-    let hold = wallet_holds::table
-        .filter(wallet_holds::send_id.eq(Id::from(send)))
-        .filter(wallet_holds::project_id.eq(Id::from(project)));
-    let ended = diesel::delete(hold).returning(HoldRow::as_returning());
-    let row = ended.get_result(connection).optional()?;
-    Ok(row.map(OpenHold::try_from).transpose()?)
-}
-
-/// What a send was charged by, and whether that was given back.
-pub(crate) fn captured(
-    connection: &mut SqliteConnection,
-    project: ProjectId,
-    send: OtpId,
-) -> Result<(Option<LedgerEntry>, bool), Failure> {
-    let mut entry = |kind| entry_of(connection, project, kind, &send.into());
-    let capture = entry(EntryKind::Capture)?;
-    Ok((capture, entry(EntryKind::Refund)?.is_some()))
-}
-
-/// The project's one entry of this kind and reference, if there is one.
-pub(crate) fn entry_of(
-    connection: &mut SqliteConnection,
-    project: ProjectId,
-    kind: EntryKind,
-    reference: &Reference,
-) -> Result<Option<LedgerEntry>, Failure> {
-    let query = ledger_entries::table
-        .filter(ledger_entries::project_id.eq(Id::from(project)))
-        .filter(ledger_entries::kind.eq(kind.as_str()))
-        .filter(ledger_entries::reference.eq(reference.as_str()));
-    Ok(read_one!(EntryRow of query, connection))
 }

@@ -1,50 +1,18 @@
-use crate::PostgresStore;
-use crate::caller::CallerOf;
-use crate::connection::error::Failure;
-use crate::connection::lock::Lock;
+use crate::dialect::{Conn, Failure, Store, take};
 use async_trait::async_trait;
+use diesel::dsl::{exists, select};
 use diesel::prelude::*;
 use dwar_kernel::{Digest, ProjectId, StoreError, Timestamp};
 use dwar_project::{
     Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
 };
 use dwar_sql::schema::{api_keys, projects};
-use dwar_sql::{Id, KeyRow, ProjectRow, read_all, read_each, read_one};
-
-fn insert(
-    conn: &mut PgConnection,
-    project: &NewProject,
-    keys: &[KeyRecord; 2],
-) -> Result<(), Failure> {
-    let row = ProjectRow::from(project.clone().into_project());
-    diesel::insert_into(projects::table).values(row).execute(conn)?;
-    let keys = keys.clone().map(|key| KeyRow::new(project.id, key));
-    diesel::insert_into(api_keys::table).values(Vec::from(keys)).execute(conn)?;
-    Ok(())
-}
-
-/// The project, to be changed by this transaction alone.
-fn lock(conn: &mut PgConnection, project: ProjectId) -> Result<Option<Project>, Failure> {
-    let row: Option<ProjectRow> = projects::table
-        .find(Id::from(project))
-        .select(ProjectRow::as_select())
-        // The key is left alone: whoever refers to the project does not wait.
-        .for_no_key_update()
-        .first(conn)
-        .optional()?;
-    Ok(row.map(Project::try_from).transpose()?)
-}
-
-fn save(conn: &mut PgConnection, project: &Project) -> Result<(), Failure> {
-    let row = ProjectRow::from(project.clone());
-    diesel::update(projects::table.find(Id::from(project.id))).set(row).execute(conn)?;
-    Ok(())
-}
+use dwar_sql::{Id, KeyRow, Lock, ProjectRow, read_all, read_each, read_one};
 
 #[async_trait]
-impl ProjectStore for PostgresStore {
+impl ProjectStore for Store {
     async fn create(&self, project: NewProject, keys: [KeyRecord; 2]) -> Result<(), StoreError> {
-        self.pool.transaction(move |conn| insert(conn, &project, &keys)).await
+        self.write(move |conn| insert(conn, &project, &keys)).await
     }
 
     async fn create_first(
@@ -52,34 +20,26 @@ impl ProjectStore for PostgresStore {
         project: NewProject,
         keys: [KeyRecord; 2],
     ) -> Result<bool, StoreError> {
-        self.pool
-            .transaction(move |conn| {
-                Lock::FirstProject.take(conn)?;
-                let any = diesel::select(diesel::dsl::exists(projects::table.select(projects::id)))
-                    .get_result(conn)?;
-                if any {
-                    return Ok(false);
-                }
-                insert(conn, &project, &keys)?;
-                Ok(true)
-            })
-            .await
+        self.write(move |conn| {
+            take(conn, Lock::FirstProject)?;
+            if select(exists(projects::table.select(projects::id))).get_result(conn)? {
+                return Ok(false);
+            }
+            insert(conn, &project, &keys)?;
+            Ok(true)
+        })
+        .await
     }
 
     async fn caller(&self, key: Digest) -> Result<Option<Caller>, StoreError> {
-        self.callers.ask(CallerOf(key)).await
+        self.look_up_caller(key).await
     }
 
     async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError> {
-        self.pool
-            .of(project)
-            .transaction(move |conn| {
-                let known: Option<Id> = projects::table
-                    .find(Id::from(project))
-                    .select(projects::id)
-                    .for_key_share()
-                    .first(conn)
-                    .optional()?;
+        self.of(project)
+            .write(move |conn| {
+                let known = projects::table.find(Id::from(project)).select(projects::id);
+                let known: Option<Id> = for_key_share!(known).first(conn).optional()?;
                 if known.is_none() {
                     return Ok(false);
                 }
@@ -101,9 +61,8 @@ impl ProjectStore for PostgresStore {
         change: ProjectChange,
         rules: ProjectRules,
     ) -> Result<Changed, StoreError> {
-        self.pool
-            .of(project)
-            .transaction(move |conn| {
+        self.of(project)
+            .write(move |conn| {
                 let Some(found) = lock(conn, project)? else { return Ok(Changed::NoSuchProject) };
                 let changed = match found.changed(change.clone(), &rules) {
                     Ok(changed) => changed,
@@ -120,9 +79,8 @@ impl ProjectStore for PostgresStore {
         project: ProjectId,
         at: Option<Timestamp>,
     ) -> Result<Option<Project>, StoreError> {
-        self.pool
-            .of(project)
-            .transaction(move |conn| {
+        self.of(project)
+            .write(move |conn| {
                 let changed = lock(conn, project)?.map(|found| found.archived(at));
                 if let Some(changed) = &changed {
                     save(conn, changed)?;
@@ -133,9 +91,8 @@ impl ProjectStore for PostgresStore {
     }
 
     async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError> {
-        self.pool
-            .of(project)
-            .run(move |conn| {
+        self.of(project)
+            .read(move |conn| {
                 let query = projects::table.find(Id::from(project));
                 Ok(read_one!(ProjectRow of query, conn))
             })
@@ -143,9 +100,8 @@ impl ProjectStore for PostgresStore {
     }
 
     async fn keys(&self, project: ProjectId) -> Result<Vec<KeyRecord>, StoreError> {
-        self.pool
-            .of(project)
-            .run(move |conn| {
+        self.of(project)
+            .read(move |conn| {
                 let query = api_keys::table
                     .filter(api_keys::project_id.eq(Id::from(project)))
                     .order(api_keys::mode);
@@ -155,11 +111,31 @@ impl ProjectStore for PostgresStore {
     }
 
     async fn list(&self) -> Result<Vec<Project>, StoreError> {
-        self.pool
-            .run(move |conn| {
-                let query = projects::table.order((projects::created_at, projects::id));
-                Ok(read_each!(ProjectRow of query, conn))
-            })
-            .await
+        self.scan(|conn| {
+            let query = projects::table.order((projects::created_at, projects::id));
+            Ok(read_each!(ProjectRow of query, conn))
+        })
+        .await
     }
+}
+
+fn insert(conn: &mut Conn, project: &NewProject, keys: &[KeyRecord; 2]) -> Result<(), Failure> {
+    let row = ProjectRow::from(project.clone().into_project());
+    diesel::insert_into(projects::table).values(row).execute(conn)?;
+    let keys = keys.clone().map(|key| KeyRow::new(project.id, key));
+    diesel::insert_into(api_keys::table).values(keys).execute(conn)?;
+    Ok(())
+}
+
+/// The project, to be changed by this transaction alone; whoever refers to it does not wait, since its key is left
+/// alone.
+fn lock(conn: &mut Conn, project: ProjectId) -> Result<Option<Project>, Failure> {
+    let query = for_no_key_update!(projects::table.find(Id::from(project)));
+    Ok(read_one!(ProjectRow of query, conn))
+}
+
+fn save(conn: &mut Conn, project: &Project) -> Result<(), Failure> {
+    let row = ProjectRow::from(project.clone());
+    diesel::update(projects::table.find(Id::from(project.id))).set(row).execute(conn)?;
+    Ok(())
 }

@@ -5,10 +5,8 @@ use crate::event;
 use diesel::prelude::*;
 use dwar_kernel::{ProjectId, StoreError};
 use dwar_sql::schema::{ledger_entries, projects, wallets};
-use dwar_sql::{EntryRow, Id, WalletRow, balance, read_one};
-use dwar_wallet::{
-    Balance, EntryKind, Impossible, LedgerEntry, Movement, Paise, Reference, Wallet,
-};
+use dwar_sql::{EntryRow, Id, WalletRow, balance};
+use dwar_wallet::{Balance, Impossible, Movement, Paise, Wallet};
 
 /// Applies a rule to a project's wallet, locked, and writes down what came of it.
 pub(crate) fn apply<T>(
@@ -69,18 +67,4 @@ fn save<T>(
         Some(event) => event::record(conn, event),
         None => Ok(()),
     }
-}
-
-/// The project's one entry of this kind and reference, if there is one.
-pub(crate) fn entry_of(
-    conn: &mut PgConnection,
-    project: ProjectId,
-    kind: EntryKind,
-    reference: &Reference,
-) -> Result<Option<LedgerEntry>, Failure> {
-    let query = ledger_entries::table
-        .filter(ledger_entries::project_id.eq(Id::from(project)))
-        .filter(ledger_entries::kind.eq(kind.as_str()))
-        .filter(ledger_entries::reference.eq(reference.as_str()));
-    Ok(read_one!(EntryRow of query, conn))
 }

@@ -1,0 +1,34 @@
+//! What the ports that both stores share (`sql/ports`) call by one name.
+
+pub(crate) use crate::PostgresStore as Store;
+pub(crate) use crate::connection::error::Failure;
+pub(crate) use crate::connection::lock::take;
+pub(crate) use crate::connection::sweep::SWEEP_BATCH;
+pub(crate) use diesel::PgConnection as Conn;
+pub(crate) use diesel::pg::Pg as Backend;
+
+use crate::connection::look_up::PRIMARY_ALONE;
+use diesel::expression::SqlLiteral;
+use diesel::sql_types::Bool;
+
+/// How a query locks the rows it finds, in the order of docs/architecture.md.
+macro_rules! for_update {
+    ($query:expr) => {
+        $query.for_update()
+    };
+}
+macro_rules! for_no_key_update {
+    ($query:expr) => {
+        $query.for_no_key_update()
+    };
+}
+macro_rules! for_key_share {
+    ($query:expr) => {
+        $query.for_key_share()
+    };
+}
+
+/// What a query is filtered by that says who somebody is; see [`PRIMARY_ALONE`].
+pub(crate) fn primary_alone() -> SqlLiteral<Bool> {
+    diesel::dsl::sql(PRIMARY_ALONE)
+}

@@ -1,0 +1,45 @@
+//! Puts events on record.
+
+use crate::connection::error::Failure;
+use crate::connection::statement::Statement;
+use diesel::prelude::*;
+use dwar_kernel::{Event, ProjectMode};
+use dwar_sql::schema::events;
+use dwar_sql::{EventRow, of_phone};
+
+/// `record_event` of the schema says what becomes of an event; its parameters have names of their own.
+const RECORD: &str = "\
+ SELECT record_event(event => g.id, project => g.project_id, world => g.mode, happening => g.kind, \
+     moment => g.happened_at, subject => g.subject_id, related => g.related_id, via => g.channel, \
+     phone => g.phone_index, sealed => g.phone_sealed, paise => g.amount, below => g.threshold, \
+     reporter => g.provider) \
+ FROM given g";
+
+/// Puts an event on record for every endpoint of its project, in one statement.
+pub(crate) fn record(conn: &mut PgConnection, event: &Event) -> Result<(), Failure> {
+    given!(
+        Statement::new(RECORD), events of EventRow::from(event),
+        id project_id mode kind happened_at subject_id related_id channel phone_index phone_sealed
+        amount threshold provider
+    )
+    .execute(conn)?;
+    Ok(())
+}
+
+/// Takes a phone's number out of what is still to be told.
+pub(crate) fn forget_phone(
+    conn: &mut PgConnection,
+    world: ProjectMode,
+    phone: &[u8],
+) -> QueryResult<usize> {
+    // In the order in which whoever removes an endpoint locks them.
+    let of_phone: Vec<String> = of_phone!(events of world, phone)
+        .order(events::id)
+        .select(events::id)
+        .for_update()
+        .load(conn)?;
+    let nothing = None::<Vec<u8>>;
+    diesel::update(events::table.filter(events::id.eq_any(of_phone)))
+        .set((events::phone_index.eq(&nothing), events::phone_sealed.eq(&nothing)))
+        .execute(conn)
+}

@@ -1,0 +1,58 @@
+//! How events leave that nobody waits for any more.
+
+use crate::PostgresStore;
+use crate::connection::error::Failure;
+use crate::connection::sweep::{SWEEP_BATCH, Turn};
+use diesel::dsl::{exists, not};
+use diesel::prelude::*;
+use dwar_kernel::StoreError;
+use dwar_sql::Id;
+use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
+
+impl PostgresStore {
+    /// Drops what endpoints that are switched off wait for.
+    pub(crate) async fn drop_untold_events(&self) -> Result<u64, StoreError> {
+        self.in_turns(drop_untold).await
+    }
+}
+
+/// Locks those of the events that are still on record.
+pub(crate) fn lock_events(conn: &mut PgConnection, ids: Vec<String>) -> QueryResult<Vec<String>> {
+    let known = events::table.filter(events::id.eq_any(ids)).order(events::id);
+    known.select(events::id).for_update().load(conn)
+}
+
+/// Drops some of what endpoints that are switched off wait for.
+fn drop_untold(conn: &mut PgConnection) -> Result<Turn, Failure> {
+    let off = webhook_endpoints::table
+        .filter(webhook_endpoints::disabled_at.is_not_null())
+        .select(webhook_endpoints::id);
+    let off: Vec<Id> = off.load(conn)?;
+    if off.is_empty() {
+        return Ok(Turn { taken: 0, gone: 0 });
+    }
+    let untold: Vec<String> = event_deliveries::table
+        .filter(event_deliveries::endpoint_id.eq_any(&off))
+        .limit(SWEEP_BATCH)
+        .select(event_deliveries::event_id)
+        .load(conn)?;
+    let locked = lock_events(conn, untold)?;
+    let gone = event_deliveries::table
+        .filter(event_deliveries::event_id.eq_any(&locked))
+        .filter(event_deliveries::endpoint_id.eq_any(&off));
+    let gone = diesel::delete(gone).execute(conn)?;
+    drop_told(conn, &locked)?;
+    Ok(Turn { taken: gone, gone })
+}
+
+/// Drops those of the events, locked by the caller, that nobody waits for and of which no call is
+/// on record.
+pub(crate) fn drop_told(conn: &mut PgConnection, candidates: &[String]) -> QueryResult<usize> {
+    let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
+    let called = webhook_calls::table.filter(webhook_calls::event_id.eq(events::id));
+    let told = events::table
+        .filter(events::id.eq_any(candidates))
+        .filter(not(exists(waiting)))
+        .filter(not(exists(called)));
+    diesel::delete(told).execute(conn)
+}

@@ -1,0 +1,208 @@
+use crate::dialect::{Conn, Failure, Store};
+use crate::event::call::{over, put_off};
+use crate::event::claim::claim;
+use crate::event::record::record;
+use crate::event::told::{drop_told, lock_events};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_event::{Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, SwitchOff};
+use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
+use dwar_sql::schema::{event_deliveries, projects, webhook_calls, webhook_endpoints};
+use dwar_sql::{EndpointRow, Id, read_all, read_each, read_one};
+use std::time::Duration;
+
+#[async_trait]
+impl EventStore for Store {
+    async fn add_endpoint(&self, endpoint: Endpoint) -> Result<bool, StoreError> {
+        self.of(endpoint.project)
+            .changing_no_look_up()
+            .write(move |conn| {
+                // Whoever adds one at the same time waits, and counts this one.
+                let owner = projects::table.find(Id::from(endpoint.project)).select(projects::id);
+                let _held: Option<Id> = for_no_key_update!(owner).first(conn).optional()?;
+                let own = webhook_endpoints::project_id.eq(Id::from(endpoint.project));
+                let there: i64 = webhook_endpoints::table.filter(own).count().get_result(conn)?;
+                if there >= Endpoint::MOST as i64 {
+                    return Ok(false);
+                }
+                let row = EndpointRow::from(&endpoint);
+                diesel::insert_into(webhook_endpoints::table).values(row).execute(conn)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError> {
+        self.of(project)
+            .read(move |conn| {
+                let query = webhook_endpoints::table
+                    .filter(webhook_endpoints::project_id.eq(Id::from(project)))
+                    .order((webhook_endpoints::created_at, webhook_endpoints::id));
+                Ok(read_all!(EndpointRow of query, conn))
+            })
+            .await
+    }
+
+    async fn remove_endpoint(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+    ) -> Result<bool, StoreError> {
+        self.of(project)
+            .changing_no_look_up()
+            .write(move |conn| {
+                let known = webhook_endpoints::table
+                    .find(Id::from(endpoint))
+                    .filter(webhook_endpoints::project_id.eq(Id::from(project)))
+                    .select(webhook_endpoints::id);
+                let found: Option<Id> = for_update!(known).first(conn).optional()?;
+                let Some(found) = found else { return Ok(false) };
+                let waits: Vec<String> = event_deliveries::table
+                    .filter(event_deliveries::endpoint_id.eq(found))
+                    .select(event_deliveries::event_id)
+                    .load(conn)?;
+                let called: Vec<String> = webhook_calls::table
+                    .filter(webhook_calls::endpoint_id.eq(found))
+                    .select(webhook_calls::event_id)
+                    .load(conn)?;
+                let told = lock_events(conn, [waits, called].concat())?;
+                // Its deliveries and calls go with it, by the schema.
+                diesel::delete(webhook_endpoints::table.find(found)).execute(conn)?;
+                drop_told(conn, &told)?;
+                Ok(true)
+            })
+            .await
+    }
+
+    async fn replace_secret(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+        secret: NewSecret,
+    ) -> Result<bool, StoreError> {
+        self.of(project)
+            .changing_no_look_up()
+            .write(move |conn| {
+                change(conn, project, endpoint, |known| known.secret.replace(secret.clone()))
+            })
+            .await
+    }
+
+    async fn enable_endpoint(
+        &self,
+        project: ProjectId,
+        endpoint: EndpointId,
+    ) -> Result<bool, StoreError> {
+        self.of(project)
+            .changing_no_look_up()
+            .write(move |conn| change(conn, project, endpoint, Endpoint::enable))
+            .await
+    }
+
+    async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
+        self.read(move |conn| {
+            let query = webhook_endpoints::table
+                .filter(webhook_endpoints::disabled_at.is_not_null())
+                .order((webhook_endpoints::disabled_at, webhook_endpoints::id))
+                .limit(i64::from(limit));
+            Ok(read_each!(EndpointRow of query, conn))
+        })
+        .await
+    }
+
+    async fn record(&self, event: Event) -> Result<(), StoreError> {
+        self.of(event.project).changing_no_look_up().write(move |conn| record(conn, &event)).await
+    }
+
+    async fn claim_due(
+        &self,
+        now: Timestamp,
+        lease: Duration,
+        room: Room,
+    ) -> Result<Vec<Dispatch>, StoreError> {
+        self.changing_no_look_up().write(move |conn| claim(conn, now, lease, &room)).await
+    }
+
+    async fn delivered(&self, call: EndpointCall) -> Result<(), StoreError> {
+        self.changing_no_look_up()
+            .write(move |conn| {
+                // The one that answers, as nearly all do, is not written, only kept from going.
+                let sound = webhook_endpoints::table
+                    .find(Id::from(call.endpoint))
+                    .filter(webhook_endpoints::failures.eq(0))
+                    .select(webhook_endpoints::id);
+                let sound: Option<Id> = for_key_share!(sound).first(conn).optional()?;
+                if sound.is_none() {
+                    let Some(mut known) = lock(conn, call.endpoint)? else { return Ok(()) };
+                    known.after_success();
+                    save(conn, &known)?;
+                }
+                over(conn, &call)
+            })
+            .await
+    }
+
+    async fn failed(
+        &self,
+        call: EndpointCall,
+        switch_off: Option<SwitchOff>,
+    ) -> Result<Option<Endpoint>, StoreError> {
+        self.changing_no_look_up()
+            .write(move |conn| {
+                let Some(mut known) = lock(conn, call.endpoint)? else { return Ok(None) };
+                let told = known.after_failure(&call, switch_off);
+                save(conn, &known)?;
+                if let Some(told) = &told {
+                    record(conn, told)?;
+                }
+                match call.again {
+                    None => over(conn, &call)?,
+                    Some(_) => put_off(conn, &call)?,
+                }
+                Ok(told.map(|_| known))
+            })
+            .await
+    }
+
+    async fn give_up(&self, call: EndpointCall) -> Result<(), StoreError> {
+        self.changing_no_look_up()
+            .write(move |conn| {
+                if lock(conn, call.endpoint)?.is_none() {
+                    return Ok(());
+                }
+                over(conn, &call)
+            })
+            .await
+    }
+
+    async fn drop_untold(&self) -> Result<u64, StoreError> {
+        self.drop_untold_events().await
+    }
+}
+
+/// Applies a rule to an endpoint; false if the project has no such one.
+fn change(
+    conn: &mut Conn,
+    project: ProjectId,
+    endpoint: EndpointId,
+    rule: impl FnOnce(&mut Endpoint),
+) -> Result<bool, Failure> {
+    let found = lock(conn, endpoint)?.filter(|found| found.project == project);
+    let Some(mut found) = found else { return Ok(false) };
+    rule(&mut found);
+    save(conn, &found)?;
+    Ok(true)
+}
+
+/// Locks an endpoint against every other change of it; events are recorded for it meanwhile.
+fn lock(conn: &mut Conn, endpoint: EndpointId) -> Result<Option<Endpoint>, Failure> {
+    let query = for_no_key_update!(webhook_endpoints::table.find(Id::from(endpoint)));
+    Ok(read_one!(EndpointRow of query, conn))
+}
+
+/// Writes down an endpoint that the caller has locked.
+fn save(conn: &mut Conn, endpoint: &Endpoint) -> QueryResult<()> {
+    let row = webhook_endpoints::table.find(Id::from(endpoint.id));
+    diesel::update(row).set(EndpointRow::from(endpoint)).execute(conn)?;
+    Ok(())
+}

@@ -1,0 +1,185 @@
+use crate::dialect::{Conn, Failure, Store};
+use crate::wallet::apply;
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
+use dwar_sql::schema::{ledger_entries, wallet_holds, wallets};
+use dwar_sql::{
+    AUDIT, AuditRow, EntryRow, HoldRow, Id, WalletRow, balance, balances, read_each, read_one,
+};
+use dwar_wallet::{
+    Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, LedgerEntry, OpenHold,
+    Reference, Refunded, Settlement, WalletStore,
+};
+use std::collections::BTreeMap;
+
+#[async_trait]
+impl WalletStore for Store {
+    async fn credit(
+        &self,
+        project: ProjectId,
+        credit: Credit,
+        now: Timestamp,
+    ) -> Result<Credited, StoreError> {
+        self.of(project)
+            .changing_no_look_up()
+            .write(move |conn| {
+                apply(conn, project, |conn, wallet| {
+                    let known = entry_of(conn, project, EntryKind::Credit, &credit.reference)?;
+                    Ok(wallet.credit(&credit, known.is_some(), now))
+                })
+            })
+            .await
+    }
+
+    async fn settle(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        settlement: Settlement,
+        entries: [EntryId; 2],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.of(project)
+            .changing_no_look_up()
+            .write(move |conn| {
+                let hold = end_hold(conn, project, send)?;
+                apply(conn, project, |_, wallet| Ok(wallet.settle(hold, settlement, entries, now)))
+            })
+            .await
+    }
+
+    async fn refund(
+        &self,
+        project: ProjectId,
+        send: OtpId,
+        entry: EntryId,
+        now: Timestamp,
+    ) -> Result<Refunded, StoreError> {
+        self.of(project)
+            .changing_no_look_up()
+            .write(move |conn| refund(conn, project, send, entry, now))
+            .await
+    }
+
+    async fn adjust(
+        &self,
+        project: ProjectId,
+        adjustment: Adjustment,
+        now: Timestamp,
+    ) -> Result<Adjusted, StoreError> {
+        self.of(project)
+            .changing_no_look_up()
+            .write(move |conn| {
+                apply(conn, project, |conn, wallet| {
+                    let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
+                    let known = entry_of(conn, project, kind, reference)?;
+                    Ok(wallet.adjust(&adjustment, known.is_some(), now))
+                })
+            })
+            .await
+    }
+
+    async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
+        self.of(project)
+            .read(move |conn| {
+                let found: Option<(i64, i64)> = wallets::table
+                    .find(Id::from(project))
+                    .select((wallets::balance, wallets::held))
+                    .get_result(conn)
+                    .optional()?;
+                Ok(found.map(|(owned, held)| balance(owned, held)).unwrap_or_default())
+            })
+            .await
+    }
+
+    async fn balances(
+        &self,
+        projects: Vec<ProjectId>,
+    ) -> Result<BTreeMap<ProjectId, Balance>, StoreError> {
+        self.scan(move |conn| {
+            let ids: Vec<Id> = projects.iter().copied().map(Id::from).collect();
+            let rows: Vec<WalletRow> = wallets::table
+                .filter(wallets::project_id.eq_any(ids))
+                .select(WalletRow::as_select())
+                .load(conn)?;
+            Ok(balances(&projects, &rows))
+        })
+        .await
+    }
+
+    async fn stale_holds(
+        &self,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<OpenHold>, StoreError> {
+        self.scan(move |conn| {
+            let query = wallet_holds::table
+                .filter(wallet_holds::send_id.lt(Id::first_at(before)))
+                .order(wallet_holds::send_id)
+                .limit(i64::from(limit));
+            Ok(read_each!(HoldRow of query, conn))
+        })
+        .await
+    }
+
+    async fn audit(&self) -> Result<Audit, StoreError> {
+        self.scan_all(|conn| {
+            let rows: Vec<AuditRow> = diesel::sql_query(AUDIT).load(conn)?;
+            Ok(rows.iter().fold(Audit::default(), AuditRow::add_to))
+        })
+        .await
+    }
+}
+
+/// Gives back what was charged for a send, once, by [`dwar_wallet::Wallet::refund`].
+pub(crate) fn refund(
+    conn: &mut Conn,
+    project: ProjectId,
+    send: OtpId,
+    entry: EntryId,
+    now: Timestamp,
+) -> Result<Refunded, Failure> {
+    apply(conn, project, |conn, wallet| {
+        let (capture, refunded) = captured(conn, project, send)?;
+        Ok(wallet.refund(capture.as_ref(), refunded, entry, now))
+    })
+}
+
+/// What a send was charged by, and whether that was given back.
+pub(crate) fn captured(
+    conn: &mut Conn,
+    project: ProjectId,
+    send: OtpId,
+) -> Result<(Option<LedgerEntry>, bool), Failure> {
+    let mut known = |kind| entry_of(conn, project, kind, &send.into());
+    Ok((known(EntryKind::Capture)?, known(EntryKind::Refund)?.is_some()))
+}
+
+/// Takes the open hold of a send off the record, and gives it.
+pub(crate) fn end_hold(
+    conn: &mut Conn,
+    project: ProjectId,
+    send: OtpId,
+) -> Result<Option<OpenHold>, Failure> {
+    let hold = wallet_holds::table
+        .filter(wallet_holds::send_id.eq(Id::from(send)))
+        .filter(wallet_holds::project_id.eq(Id::from(project)));
+    let ended = diesel::delete(hold).returning(HoldRow::as_returning());
+    let row = ended.get_result(conn).optional()?;
+    Ok(row.map(OpenHold::try_from).transpose()?)
+}
+
+/// The project's one entry of this kind and reference, if there is one.
+pub(crate) fn entry_of(
+    conn: &mut Conn,
+    project: ProjectId,
+    kind: EntryKind,
+    reference: &Reference,
+) -> Result<Option<LedgerEntry>, Failure> {
+    let query = ledger_entries::table
+        .filter(ledger_entries::project_id.eq(Id::from(project)))
+        .filter(ledger_entries::kind.eq(kind.as_str()))
+        .filter(ledger_entries::reference.eq(reference.as_str()));
+    Ok(read_one!(EntryRow of query, conn))
+}

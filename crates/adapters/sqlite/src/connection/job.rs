@@ -1,0 +1,127 @@
+//! What the writer does, one at a time, and what becomes of it.
+
+use crate::connection::error::{Failure, unavailable, unreachable};
+use crate::connection::place::misplaced;
+use crate::connection::remembered::Changes;
+use diesel::SqliteConnection;
+use dwar_kernel::StoreError;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tracing::Span;
+
+/// What runs on a connection.
+pub(crate) trait Work<T>:
+    FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static
+{
+}
+
+impl<T, W> Work<T> for W where
+    W: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static
+{
+}
+
+pub(crate) trait Job: Send {
+    /// Does the work; `false` means that what it wrote has to be undone.
+    fn run(&mut self, connection: &mut SqliteConnection) -> bool;
+
+    /// Whether its answer means that the write is on disk.
+    fn on_disk(&self) -> bool;
+
+    /// What it may change about what is remembered.
+    fn changes(&self) -> Changes;
+
+    /// Whether the work was begun.
+    fn was_reached(&self) -> bool;
+
+    /// Whether it failed for want of room.
+    fn lacked_room(&self) -> bool;
+
+    /// Tells whoever waits, if anybody still does.
+    fn answer(self: Box<Self>, lost: Option<Loss>);
+}
+
+/// Work whose answer somebody waits for.
+pub(crate) struct Task<T, F> {
+    pub(crate) work: Option<F>,
+    pub(crate) outcome: Option<Result<T, StoreError>>,
+    pub(crate) on_disk: bool,
+    pub(crate) changes: Changes,
+    pub(crate) reply: oneshot::Sender<Result<T, StoreError>>,
+    pub(crate) span: Span,
+}
+
+impl<T, F> Job for Task<T, F>
+where
+    T: Send,
+    F: Work<T>,
+{
+    fn run(&mut self, connection: &mut SqliteConnection) -> bool {
+        let Some(work) = self.work.take() else { return true };
+        let _entered = self.span.enter();
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(connection)));
+        let outcome = outcome.unwrap_or_else(|panic| Err(Failure::Store(panicked(panic))));
+        let kept = outcome.is_ok();
+        self.outcome = Some(outcome.map_err(StoreError::from));
+        kept
+    }
+
+    fn on_disk(&self) -> bool {
+        self.on_disk
+    }
+
+    fn changes(&self) -> Changes {
+        self.changes
+    }
+
+    fn was_reached(&self) -> bool {
+        self.work.is_none()
+    }
+
+    fn lacked_room(&self) -> bool {
+        matches!(self.outcome, Some(Err(StoreError::NoRoom)))
+    }
+
+    fn answer(self: Box<Self>, lost: Option<Loss>) {
+        let answer = match (self.outcome, lost) {
+            (Some(Err(cause)), _) => Err(cause),
+            (Some(Ok(value)), None) => Ok(value),
+            (_, lost) => {
+                let lost = lost.unwrap_or_else(|| Loss::Unknown("it was not begun".into()));
+                Err(lost.into())
+            }
+        };
+        // Whoever asked may have given up; the write stands all the same.
+        let _ = self.reply.send(answer);
+    }
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> StoreError {
+    let said = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+    let text = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    StoreError::Failed(format!("a write panicked: {text}").into())
+}
+
+/// Why work was lost for no fault of its own.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// It was not begun.
+    NoPlace,
+    NoRoom,
+    /// The file is not where it was.
+    Misplaced,
+    /// Its commit failed, as SQLite says here.
+    Unknown(Arc<str>),
+}
+
+impl From<Loss> for StoreError {
+    fn from(loss: Loss) -> Self {
+        match loss {
+            Loss::NoPlace => unavailable("too many writes are waiting"),
+            Loss::NoRoom => Self::NoRoom,
+            Loss::Misplaced => misplaced(),
+            Loss::Unknown(cause) => unreachable("the write could not be committed", &*cause),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! How events leave that nobody waits for any more.
+
+use crate::connection::pool::{SWEEP, SqliteStore};
+use diesel::dsl::{exists, not};
+use diesel::prelude::*;
+use dwar_kernel::StoreError;
+use dwar_sql::Id;
+use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
+
+impl SqliteStore {
+    /// Drops what endpoints that are switched off wait for.
+    pub(crate) async fn drop_untold_events(&self) -> Result<u64, StoreError> {
+        self.in_batches(|connection| {
+            let off = webhook_endpoints::table
+                .filter(webhook_endpoints::disabled_at.is_not_null())
+                .select(webhook_endpoints::id);
+            let untold: Vec<(String, Id)> = event_deliveries::table
+                .filter(event_deliveries::endpoint_id.eq_any(off))
+                .limit(SWEEP.into())
+                .select((event_deliveries::event_id, event_deliveries::endpoint_id))
+                .load(connection)?;
+            for (event, endpoint) in &untold {
+                let delivery = event_deliveries::table.find((event, endpoint));
+                diesel::delete(delivery).execute(connection)?;
+            }
+            let (events, _): (Vec<String>, Vec<Id>) = untold.into_iter().unzip();
+            drop_told(connection, &events)?;
+            Ok(events.len())
+        })
+        .await
+    }
+}
+
+/// One thread writes: those that are on record stay until it drops them.
+pub(crate) const fn lock_events(
+    _connection: &mut SqliteConnection,
+    ids: Vec<String>,
+) -> QueryResult<Vec<String>> {
+    Ok(ids)
+}
+
+/// Drops those of the events that nobody waits for and of which no call is on record.
+pub(crate) fn drop_told(
+    connection: &mut SqliteConnection,
+    candidates: &[String],
+) -> QueryResult<()> {
+    for event in candidates {
+        let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
+        let called = webhook_calls::table.filter(webhook_calls::event_id.eq(events::id));
+        let told =
+            events::table.find(event).filter(not(exists(waiting))).filter(not(exists(called)));
+        diesel::delete(told).execute(connection)?;
+    }
+    Ok(())
+}
