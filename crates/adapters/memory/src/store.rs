@@ -3,8 +3,8 @@ use dwar_event::{Endpoint, EndpointCall, Event};
 use dwar_identity::Identity;
 use dwar_installation::Instance;
 use dwar_kernel::{
-    BlindIndex, Digest, EndpointId, OperatorId, OtpId, ProjectId, ProjectMode, SearcherId, StoreError, TallyId,
-    Timestamp,
+    BlindIndex, Digest, EndpointId, OperatorId, OtpId, ProjectId, ProjectMode, SearcherId,
+    StoreError, TallyId, Timestamp,
 };
 use dwar_operator::{
     AdminToken, AuditEntry, Link, Operator, OperatorSession, Passkey, Searches, Standing,

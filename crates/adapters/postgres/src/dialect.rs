@@ -2,7 +2,7 @@
 
 pub(crate) use crate::PostgresStore as Store;
 pub(crate) use crate::connection::error::Failure;
-pub(crate) use crate::connection::lock::take;
+pub(crate) use crate::connection::lock::{hold_sends, take};
 pub(crate) use crate::connection::sweep::SWEEP_BATCH;
 pub(crate) use diesel::PgConnection as Conn;
 pub(crate) use diesel::pg::Pg as Backend;
@@ -31,4 +31,12 @@ macro_rules! for_key_share {
 /// What a query is filtered by that says who somebody is; see [`PRIMARY_ALONE`].
 pub(crate) fn primary_alone() -> SqlLiteral<Bool> {
     diesel::dsl::sql(PRIMARY_ALONE)
+}
+
+/// Several queries, of which each is answered as things are then.
+pub(crate) fn snapshot<T>(
+    conn: &mut Conn,
+    read: impl FnOnce(&mut Conn) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    read(conn)
 }

@@ -15,8 +15,6 @@ mod charge;
 mod event;
 mod figures_statements;
 mod idempotency;
-mod identity;
-mod identity_sessions;
 mod instance;
 mod key_use;
 #[macro_use]

@@ -111,7 +111,10 @@ impl EventStore for Store {
     }
 
     async fn record(&self, event: Event) -> Result<(), StoreError> {
-        self.of(event.project).changing_no_look_up().write(move |conn| record(conn, &event)).await
+        self.of(event.world.project)
+            .changing_no_look_up()
+            .write(move |conn| record(conn, &event))
+            .await
     }
 
     async fn claim_due(

@@ -8,12 +8,15 @@
 //! What differs by database stands in the store, under a name that both have: [`crate::dialect`] and the doors of
 //! `Store`, and the functions of a file there that a file here names.
 
+mod activity;
 mod admin_token;
 mod audit;
 mod call;
 mod event;
 mod figures;
 mod hook;
+mod identity;
+mod identity_sessions;
 mod inbox;
 pub(crate) mod key_checks;
 mod ledger;

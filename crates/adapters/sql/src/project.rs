@@ -63,7 +63,7 @@ impl TryFrom<CallerRow> for Caller {
 
 /// An API key.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = api_keys, treat_none_as_null = true)]
+#[diesel(table_name = api_keys, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub struct KeyRow {
     pub id: Id,
     pub project_id: Id,

@@ -1,5 +1,6 @@
 //! What the ports that both stores share (`sql/ports`) call by one name.
 
+pub(crate) use crate::connection::command::snapshot;
 pub(crate) use crate::connection::error::Failure;
 pub(crate) use crate::connection::pool::SqliteStore as Store;
 pub(crate) use diesel::SqliteConnection as Conn;
@@ -33,6 +34,11 @@ macro_rules! for_key_share {
 
 /// What is locked where there is no row yet: nothing, as above.
 pub(crate) const fn take(_conn: &mut Conn, _lock: Lock) -> QueryResult<()> {
+    Ok(())
+}
+
+/// What keeps others from beginning a send to a phone: nothing, as above.
+pub(crate) const fn hold_sends(_conn: &mut Conn, _phone: &[u8]) -> QueryResult<()> {
     Ok(())
 }
 

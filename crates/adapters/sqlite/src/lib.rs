@@ -14,7 +14,6 @@ mod event;
 mod figures_statements;
 mod idempotency;
 mod identity;
-mod identity_sessions;
 mod instance;
 mod key_use;
 mod login;

@@ -5,7 +5,7 @@ use crate::connection::remembered::{Changes, Remembered};
 use crate::event;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_kernel::{Digest, ProjectMode, SessionId, StoreError, Timestamp, TokenId};
+use dwar_kernel::{Digest, IdentityId, ProjectMode, SessionId, StoreError, Timestamp, TokenId};
 use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
 use dwar_sql::schema::{api_keys, projects, sessions};
 use dwar_sql::statement;
@@ -139,8 +139,20 @@ impl SqliteStore {
         .await
     }
 
+    /// Ends a session of an identity; `false` if it has no such one that counts.
+    pub(crate) async fn end_session(
+        &self,
+        world: ProjectMode,
+        identity: IdentityId,
+        session: SessionId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let end = move |session: &mut Session| session.identity == identity && session.end(now);
+        Ok(self.change((world, session), end).await?.unwrap_or_default())
+    }
+
     /// Applies a rule to a session, and keeps what it changed with the event that it was.
-    pub(crate) async fn change<T: Send + 'static>(
+    async fn change<T: Send + 'static>(
         &self,
         (world, id): (ProjectMode, SessionId),
         rule: impl FnOnce(&mut Session) -> T + Send + 'static,
@@ -152,16 +164,26 @@ impl SqliteStore {
                 let mut session = before.clone();
                 let answer = rule(&mut session);
                 if session != before {
-                    if let Some(event) = session.event(&before) {
-                        event::record(connection, &event)?;
-                    }
-                    let row = SessionRow::from(&session);
-                    statement::update(&row, &row).execute(connection)?;
+                    keep(connection, &before, &session)?;
                 }
                 Ok(Some(answer))
             })
             .await
     }
+}
+
+/// Keeps `session` in the place of what it was `before`, with the event that it was.
+pub(crate) fn keep(
+    connection: &mut SqliteConnection,
+    before: &Session,
+    session: &Session,
+) -> Result<(), Failure> {
+    if let Some(event) = session.event(before) {
+        event::record(connection, &event)?;
+    }
+    let row = SessionRow::from(session);
+    statement::update(&row, &row).execute(connection)?;
+    Ok(())
 }
 
 /// Puts a session on record; one that is there already is left as it is.

@@ -8,19 +8,7 @@ use diesel::sql_types::{Binary, Text};
 use dwar_kernel::{Digest, IdentityId, ProjectMode, SessionId, StoreError, Timestamp, TokenId};
 use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, Sought, Successor};
 use dwar_sql::schema::sessions;
-use dwar_sql::{At, Id, SessionRow, in_world, read_all, read_one};
-
-/// Locks every session of an identity; in order, so that two who do so cannot deadlock.
-pub(crate) fn lock_all(
-    conn: &mut PgConnection,
-    identity: IdentityId,
-) -> Result<Vec<Session>, Failure> {
-    let query = sessions::table
-        .filter(sessions::identity_id.eq(Id::from(identity)))
-        .order(sessions::id)
-        .for_update();
-    Ok(read_all!(SessionRow of query, conn))
-}
+use dwar_sql::{At, Id, SessionRow, in_world, read_one};
 
 /// Exchanges the pair of a session that is as it was seen.
 const EXCHANGE: &str = " UPDATE sessions s SET refresh_digest = g.refresh_digest, \
@@ -48,7 +36,7 @@ const TRIES: usize = 5;
 ///
 /// Nothing is locked in between: the write is guarded, and where it finds another session than the
 /// rule had, the rule gets that one.
-pub(crate) fn change<T>(
+fn change<T>(
     conn: &mut PgConnection,
     (world, id): (ProjectMode, SessionId),
     mut seen: Option<Session>,
@@ -168,5 +156,31 @@ impl SessionStore for PostgresStore {
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
         let expired = self.drop_before("sessions", "expires_at", before).await?;
         Ok(expired + self.drop_before("sessions", "revoked_at", before).await?)
+    }
+}
+
+impl PostgresStore {
+    /// Ends a session of an identity; `false` if it has no such one that counts.
+    pub(crate) async fn end_session(
+        &self,
+        world: ProjectMode,
+        identity: IdentityId,
+        session: SessionId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut repeated = false;
+        let ended = self
+            .pool
+            .of(world.project)
+            .run(move |conn| {
+                let again = std::mem::replace(&mut repeated, true);
+                change(conn, (world, session), None, |session| {
+                    // An end at this instant is this call's own, of which the answer was lost.
+                    let own = again && session.revoked_at == Some(now);
+                    session.identity == identity && (session.end(now) || own)
+                })
+            })
+            .await?;
+        Ok(ended.unwrap_or_default())
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod claim;
 pub(crate) mod record;
 pub(crate) mod told;
 
-pub(crate) use record::{listeners, record};
+pub(crate) use record::{forget_phone, listeners, record};
 
 #[cfg(test)]
 mod tests;

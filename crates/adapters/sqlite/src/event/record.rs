@@ -3,9 +3,9 @@
 use crate::connection::error::Failure;
 use diesel::dsl::{Eq, Filter, IsNull};
 use diesel::prelude::*;
-use dwar_kernel::{Event, ProjectId};
+use dwar_kernel::{Event, ProjectId, ProjectMode};
 use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
-use dwar_sql::{At, EventRow, Id};
+use dwar_sql::{At, EventRow, Id, of_phone};
 
 /// The endpoints that a project's events are told to.
 pub(crate) fn listeners(project: ProjectId) -> Listeners {
@@ -23,7 +23,7 @@ type Listeners = Filter<
 /// happen; without an endpoint it is one look-up by index, and a second time it changes nothing.
 pub(crate) fn record(connection: &mut SqliteConnection, event: &Event) -> Result<(), Failure> {
     let endpoints: Vec<Id> =
-        listeners(event.project).select(webhook_endpoints::id).load(connection)?;
+        listeners(event.world.project).select(webhook_endpoints::id).load(connection)?;
     if endpoints.is_empty() {
         return Ok(());
     }
@@ -45,4 +45,16 @@ pub(crate) fn record(connection: &mut SqliteConnection, event: &Event) -> Result
         diesel::insert_into(event_deliveries::table).values(delivery).execute(connection)?;
     }
     Ok(())
+}
+
+/// Takes a phone's number out of what is still to be told.
+pub(crate) fn forget_phone(
+    connection: &mut SqliteConnection,
+    world: ProjectMode,
+    phone: &[u8],
+) -> QueryResult<usize> {
+    let nothing = None::<Vec<u8>>;
+    diesel::update(of_phone!(events of world, phone))
+        .set((events::phone_index.eq(&nothing), events::phone_sealed.eq(&nothing)))
+        .execute(connection)
 }

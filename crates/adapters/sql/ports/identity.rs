@@ -1,24 +1,22 @@
-use crate::PostgresStore;
-use crate::connection::lock::hold_sends;
+use crate::dialect::{Conn, Store, hold_sends};
 use crate::event;
-use crate::session;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_identity::{Erased, Identity, IdentityStore};
 use dwar_kernel::{BlindIndex, IdentityId, ProjectMode, StoreError, Timestamp};
-use dwar_sql::schema::{idempotency_records, identities, otps, sandbox_messages};
-use dwar_sql::{Id, IdentityRow, in_world, of_phone, read_one};
+use dwar_session::Session;
+use dwar_sql::schema::{idempotency_records, identities, otps, sandbox_messages, sessions};
+use dwar_sql::{Id, IdentityRow, SessionRow, in_world, of_phone, read_all, read_one};
 
 #[async_trait]
-impl IdentityStore for PostgresStore {
+impl IdentityStore for Store {
     async fn find(
         &self,
         world: ProjectMode,
         id: IdentityId,
     ) -> Result<Option<Identity>, StoreError> {
-        self.pool
-            .of(world.project)
-            .run(move |conn| {
+        self.of(world.project)
+            .read(move |conn| {
                 let query = in_world!(identities of world, id);
                 Ok(read_one!(IdentityRow of query, conn))
             })
@@ -30,9 +28,8 @@ impl IdentityStore for PostgresStore {
         world: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<Identity>, StoreError> {
-        self.pool
-            .of(world.project)
-            .run(move |conn| {
+        self.of(world.project)
+            .read(move |conn| {
                 let query = of_phone!(identities of world, phone.0.as_slice());
                 Ok(read_one!(IdentityRow of query, conn))
             })
@@ -45,9 +42,8 @@ impl IdentityStore for PostgresStore {
         id: IdentityId,
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError> {
-        self.pool
-            .of(world.project)
-            .transaction(move |conn| {
+        self.of(world.project)
+            .write(move |conn| {
                 let phone: Option<Vec<u8>> = in_world!(identities of world, id)
                     .select(identities::phone_index)
                     .get_result(conn)
@@ -55,20 +51,22 @@ impl IdentityStore for PostgresStore {
                 let Some(phone) = phone else { return Ok(None) };
                 // Codes are locked before identities, as by a login; no new one comes in.
                 hold_sends(conn, &phone)?;
-                of_phone!(otps of world, phone.as_slice())
-                    .order(otps::id)
-                    .select(otps::id)
-                    .for_update()
-                    .load::<Id>(conn)?;
+                let codes = of_phone!(otps of world, phone.as_slice()).order(otps::id);
+                for_update!(codes.select(otps::id)).load::<Id>(conn)?;
                 let identity = in_world!(identities of world, id).select(identities::id);
-                let known: Option<Id> = identity.for_update().get_result(conn).optional()?;
+                let known: Option<Id> = for_update!(identity).get_result(conn).optional()?;
                 if known.is_none() {
                     return Ok(None);
                 }
-                // From here on no session can start, and none can change.
-                let sessions = session::lock_all(conn, id)?;
+                // From here on no session can start, and none can change. They are locked in order, so that
+                // two who do so cannot deadlock.
+                let sessions = sessions::table
+                    .filter(sessions::identity_id.eq(Id::from(id)))
+                    .order(sessions::id);
+                let sessions: Vec<Session> = read_all!(SessionRow of for_update!(sessions), conn);
                 let alive = sessions.iter().filter(|session| session.is_alive(now)).count();
                 let sessions_revoked = u64::try_from(alive).unwrap_or(u64::MAX);
+                // The sessions go with it, by the schema.
                 diesel::delete(identities::table.find(Id::from(id))).execute(conn)?;
                 let erased = Erased { sessions_revoked };
                 // Before the phone's own events are locked: endpoints come first.
@@ -80,8 +78,8 @@ impl IdentityStore for PostgresStore {
     }
 }
 
-/// Sessions go with the identity, attempts with their request.
-fn erase_traces(conn: &mut PgConnection, world: ProjectMode, phone: &[u8]) -> QueryResult<()> {
+/// Deletes what else knows the phone; attempts go with their code, by the schema.
+fn erase_traces(conn: &mut Conn, world: ProjectMode, phone: &[u8]) -> QueryResult<()> {
     diesel::delete(of_phone!(otps of world, phone)).execute(conn)?;
     // From here on no request is left to record one more event.
     event::forget_phone(conn, world, phone)?;
@@ -90,7 +88,6 @@ fn erase_traces(conn: &mut PgConnection, world: ProjectMode, phone: &[u8]) -> Qu
         .filter(sandbox_messages::project_id.eq(Id::from(world.project)))
         .filter(sandbox_messages::phone_index.eq(phone));
     diesel::delete(messages).execute(conn)?;
-    let answers = of_phone!(idempotency_records of world, phone);
-    diesel::delete(answers).execute(conn)?;
+    diesel::delete(of_phone!(idempotency_records of world, phone)).execute(conn)?;
     Ok(())
 }

@@ -1,0 +1,106 @@
+use crate::activity::newest_rows;
+use crate::dialect::{Conn, Failure, Store, snapshot};
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError, TallyId, Timestamp};
+use dwar_otp::{Otp, OtpHistory, RefusalStore, RefusedSends};
+use dwar_sql::schema::{otp_attempts, otps, refused_sends};
+use dwar_sql::{At, AttemptRow, Id, OtpRow, RefusedRow, of_phone, with_attempts};
+
+#[async_trait]
+impl OtpHistory for Store {
+    async fn newest(
+        &self,
+        project: ProjectId,
+        before: Option<OtpId>,
+        limit: u32,
+    ) -> Result<Vec<Otp>, StoreError> {
+        self.of(project)
+            .scan(move |conn| {
+                snapshot(conn, |conn| {
+                    let rows = newest_rows(conn, project, before, limit)?;
+                    whole(conn, rows)
+                })
+            })
+            .await
+    }
+
+    async fn of_phone(
+        &self,
+        world: ProjectMode,
+        phone: BlindIndex,
+        limit: u32,
+    ) -> Result<Vec<Otp>, StoreError> {
+        self.of(world.project)
+            .scan(move |conn| {
+                snapshot(conn, |conn| {
+                    let rows = of_phone!(otps of world, phone.0.as_slice())
+                        .order(otps::id.desc())
+                        .limit(limit.into())
+                        .select(OtpRow::as_select())
+                        .load(conn)?;
+                    whole(conn, rows)
+                })
+            })
+            .await
+    }
+}
+
+/// The requests of these rows, in their order.
+fn whole(conn: &mut Conn, rows: Vec<OtpRow>) -> Result<Vec<Otp>, Failure> {
+    let ids: Vec<Id> = rows.iter().map(|row| row.id).collect();
+    let attempts = otp_attempts::table
+        .filter(otp_attempts::otp_id.eq_any(ids))
+        .select((otp_attempts::otp_id, AttemptRow::as_select()))
+        .load::<(Id, AttemptRow)>(conn)?;
+    Ok(with_attempts(rows, attempts)?)
+}
+
+#[async_trait]
+impl RefusalStore for Store {
+    async fn count(&self, tally: TallyId, counts: Vec<RefusedSends>) -> Result<(), StoreError> {
+        self.count_refused(tally, counts).await
+    }
+
+    async fn of_phone(
+        &self,
+        world: ProjectMode,
+        phone: BlindIndex,
+        limit: u32,
+    ) -> Result<Vec<RefusedSends>, StoreError> {
+        self.of(world.project)
+            .scan(move |conn| {
+                let rows = of_phone!(refused_sends of world, phone.0.as_slice())
+                    .order(refused_sends::minute.desc())
+                    .limit(limit.into())
+                    .select(RefusedRow::as_select())
+                    .load(conn)?;
+                Ok(RefusedSends::added_up(dwar_sql::all(rows)?))
+            })
+            .await
+    }
+
+    async fn of_project(
+        &self,
+        project: ProjectId,
+        since: Timestamp,
+        most: u32,
+    ) -> Result<Vec<RefusedSends>, StoreError> {
+        self.of(project)
+            .scan(move |conn| {
+                let rows = refused_sends::table
+                    .filter(refused_sends::project_id.eq(Id::from(project)))
+                    .filter(refused_sends::minute.ge(At::from(since)))
+                    .order(refused_sends::minute.desc())
+                    .limit(most.into())
+                    .select(RefusedRow::as_select())
+                    .load(conn)?;
+                Ok(RefusedSends::without_phones(dwar_sql::all(rows)?))
+            })
+            .await
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.drop_before("refused_sends", "minute", before).await
+    }
+}
