@@ -48,17 +48,16 @@ impl PostgresStore {
     ) -> Result<(), StoreError> {
         for counts in counts.chunks(ROWS) {
             let counts = counts.to_vec();
-            self.pool
-                .run(move |conn| {
-                    diesel::insert_into(refused_sends::table)
-                        .values(RefusedRow::all(tally, counts.clone()))
-                        .on_conflict(refused_sends::table.primary_key())
-                        .do_update()
-                        .set(count.eq(greatest(count, diesel::upsert::excluded(count))))
-                        .execute(conn)?;
-                    Ok(())
-                })
-                .await?;
+            self.write_one("otp.count", move |conn| {
+                diesel::insert_into(refused_sends::table)
+                    .values(RefusedRow::all(tally, counts.clone()))
+                    .on_conflict(refused_sends::table.primary_key())
+                    .do_update()
+                    .set(count.eq(greatest(count, diesel::upsert::excluded(count))))
+                    .execute(conn)?;
+                Ok(())
+            })
+            .await?;
         }
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! Whom a key stands for, and the session that is sought with it.
 
-use crate::PostgresStore;
 use crate::connection::error::Failure;
 use crate::connection::look_up::{Answer, PRIMARY_ALONE, Question};
 use diesel::dsl::AsSelect;
@@ -22,14 +21,8 @@ pub(crate) struct SoughtWith {
     pub(crate) session: Option<SessionId>,
 }
 
-impl PostgresStore {
-    /// Whom the key with this digest stands for, if its project is in use.
-    pub(crate) async fn look_up_caller(&self, key: Digest) -> Result<Option<Caller>, StoreError> {
-        self.shared.callers.ask(CallerOf(key)).await
-    }
-}
-
 impl Question for CallerOf {
+    const NAME: &'static str = "caller";
     type Found = Caller;
 
     fn answers(asked: &[&Self], conn: &mut PgConnection) -> Result<Vec<Answer<Caller>>, Failure> {
@@ -40,6 +33,7 @@ impl Question for CallerOf {
 }
 
 impl Question for SoughtWith {
+    const NAME: &'static str = "caller";
     type Found = Sought;
 
     fn answers(asked: &[&Self], conn: &mut PgConnection) -> Result<Vec<Answer<Sought>>, Failure> {

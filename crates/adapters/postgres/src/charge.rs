@@ -13,9 +13,8 @@ impl ChargeStore for PostgresStore {
         project: ProjectId,
         sends: Vec<OtpId>,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
-        self.pool
-            .of(project)
-            .run(move |conn| {
+        self.of(project)
+            .read("wallet.charges", move |conn| {
                 let kinds = [EntryKind::Capture, EntryKind::Refund].map(EntryKind::as_str);
                 let sends = sends.iter().map(OtpId::to_string);
                 let query = ledger_entries::table

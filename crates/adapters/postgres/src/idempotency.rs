@@ -32,9 +32,8 @@ impl IdempotencyStore for PostgresStore {
         lifetimes: Lifetimes,
     ) -> Result<Beginning, StoreError> {
         let mut again = false;
-        self.pool
-            .of(slot.world.project)
-            .run(move |conn| {
+        self.of(slot.world.project)
+            .write_one("otp.begin", move |conn| {
                 let again = std::mem::replace(&mut again, true);
                 for _ in 0..TRIES {
                     match take(conn, &slot, &record, lifetimes)? {
@@ -57,9 +56,8 @@ impl IdempotencyStore for PostgresStore {
         began_at: Timestamp,
         answer: Sealed,
     ) -> Result<(), StoreError> {
-        self.pool
-            .of(slot.world.project)
-            .run(move |conn| {
+        self.of(slot.world.project)
+            .write_one("otp.complete", move |conn| {
                 let answered = dsl::answer.eq(answer.0.as_slice());
                 statement::update(unanswered!(slot, began_at), answered).execute(conn)?;
                 Ok(())
@@ -68,9 +66,8 @@ impl IdempotencyStore for PostgresStore {
     }
 
     async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
-        self.pool
-            .of(slot.world.project)
-            .run(move |conn| {
+        self.of(slot.world.project)
+            .write_one("otp.abandon", move |conn| {
                 diesel::delete(unanswered!(slot, began_at)).execute(conn)?;
                 Ok(())
             })

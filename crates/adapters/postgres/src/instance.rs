@@ -13,8 +13,7 @@ impl InstanceStore for PostgresStore {
         let alive_since = At::from(Instance::alive_since(instance.seen_at));
         let row = InstanceRow::from(instance);
         let alive = self
-            .pool
-            .run(move |conn| {
+            .write_one("installation.beat", move |conn| {
                 diesel::insert_into(instances::table)
                     .values(row.clone())
                     .on_conflict(instances::id)
@@ -32,22 +31,20 @@ impl InstanceStore for PostgresStore {
     }
 
     async fn leave(&self, instance: InstanceId) -> Result<(), StoreError> {
-        self.pool
-            .run(move |conn| {
-                diesel::delete(instances::table.find(Id::from(instance))).execute(conn)?;
-                Ok(())
-            })
-            .await
+        self.write_one("installation.leave", move |conn| {
+            diesel::delete(instances::table.find(Id::from(instance))).execute(conn)?;
+            Ok(())
+        })
+        .await
     }
 
     async fn instances(&self, limit: u32) -> Result<Vec<Instance>, StoreError> {
-        self.pool
-            .run(move |conn| {
-                let query = instances::table
-                    .order((instances::seen_at.desc(), instances::id))
-                    .limit(limit.into());
-                Ok(read_each!(InstanceRow of query, conn))
-            })
-            .await
+        self.read("installation.instances", move |conn| {
+            let query = instances::table
+                .order((instances::seen_at.desc(), instances::id))
+                .limit(limit.into());
+            Ok(read_each!(InstanceRow of query, conn))
+        })
+        .await
     }
 }

@@ -24,16 +24,15 @@ impl KeyUseStore for PostgresStore {
         let due = |it: &KeyUse| At::from(it.used.at - KeyUse::NOTED_EVERY);
         let due: Vec<At> = uses.iter().map(due).collect();
         let from: Vec<Option<String>> = uses.iter().map(address).collect();
-        self.pool
-            .run(move |conn| {
-                diesel::sql_query(NOTE)
-                    .bind::<Array<Id>, _>(&keys)
-                    .bind::<Array<At>, _>(&times)
-                    .bind::<Array<At>, _>(&due)
-                    .bind::<Array<Nullable<Text>>, _>(&from)
-                    .execute(conn)?;
-                Ok(())
-            })
-            .await
+        self.write_one("project.note", move |conn| {
+            diesel::sql_query(NOTE)
+                .bind::<Array<Id>, _>(&keys)
+                .bind::<Array<At>, _>(&times)
+                .bind::<Array<At>, _>(&due)
+                .bind::<Array<Nullable<Text>>, _>(&from)
+                .execute(conn)?;
+            Ok(())
+        })
+        .await
     }
 }

@@ -22,10 +22,12 @@ mod otp;
 mod login;
 #[path = "../../sql/ports/mod.rs"]
 mod ports;
+mod project;
 mod quota_lease;
 mod receipt;
 mod search;
 mod send_limiter;
+mod send_log;
 mod session;
 mod test_quota;
 mod wallet;
@@ -36,7 +38,6 @@ pub use connection::url::PostgresUrl;
 
 use caller::{CallerOf, SoughtWith};
 use diesel::prelude::*;
-use dwar_installation::{Found, KeyHolder};
 use dwar_kernel::StoreError;
 use dwar_turns::Load;
 
@@ -47,9 +48,6 @@ use connection::project_queue::ProjectQueue;
 use login::{GuessStep, ReportStep, SendStep};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-
-/// What traces call the database (OpenTelemetry, `db.system.name`).
-const SYSTEM: &str = "postgresql";
 
 /// Every store port on one PostgreSQL database. Clones share the connections.
 #[derive(Clone)]
@@ -98,50 +96,13 @@ impl PostgresStore {
         Ok(Self { pool, shared: Arc::new(shared) })
     }
 
-    /// Brings the schema up to date and names the migrations that it lacked; whose keys may be used with
-    /// it is not noted.
-    ///
-    /// # Errors
-    /// As [`PostgresStore::migrate_for`].
-    pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
-        self.apart(|url| connection::migrations::migrate(url, None)).await
-    }
-
-    /// Brings the schema up to date and names the migrations that it lacked; notes the keys of this
-    /// holder.
-    ///
-    /// Any number of instances may do so at once: one migrates, the others wait for it.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] if there is no connection, [`StoreError::Foreign`] if the database
-    /// has other migrations than this version's or belongs to other keys, else [`StoreError::Failed`].
-    pub async fn migrate_for(&self, holder: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
-        self.apart(move |url| connection::migrations::migrate(url, Some(holder.as_ref()))).await
-    }
-
-    /// Names the migrations that the schema lacks; waits for one that is under way.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] if there is no connection, else [`StoreError::Failed`].
-    pub async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
-        self.apart(connection::migrations::pending).await
-    }
-
-    /// What tells which keys the database belongs to, at whatever level its schema is.
-    ///
-    /// # Errors
-    /// As [`PostgresStore::pending_migrations`].
-    pub async fn look_for_keys(&self) -> Result<Found, StoreError> {
-        self.apart(connection::migrations::look_for_keys).await
-    }
-
     /// Whether the database answers, in bounded time.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.pool
-            .run(|conn| {
+            .run("ping", |conn| {
                 diesel::sql_query("SELECT 1").execute(conn)?;
                 Ok(())
             })
@@ -183,15 +144,5 @@ impl PostgresStore {
             ],
             pools: vec![("steps", steps), ("callers", of_callers), ("sessions", of_seekers)],
         }
-    }
-
-    async fn apart<T, W>(&self, work: W) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: FnOnce(&str) -> Result<T, StoreError> + Send + 'static,
-    {
-        let shared = Arc::clone(&self.shared);
-        let job = tokio::task::spawn_blocking(move || work(&shared.direct_url));
-        job.await.map_err(|cause| StoreError::Failed(Box::new(cause)))?
     }
 }

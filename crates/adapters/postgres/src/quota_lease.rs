@@ -46,7 +46,7 @@ impl QuotaLeases for PostgresStore {
         &self,
         wishes: Vec<(RequestKey, Wish)>,
     ) -> Result<Vec<Option<Grant>>, StoreError> {
-        self.pool.run(move |conn| exchange(conn, &wishes)).await
+        self.write_one("ratelimit.exchange", move |conn| exchange(conn, &wishes)).await
     }
 
     async fn sweep_shares(&self) -> Result<u64, StoreError> {

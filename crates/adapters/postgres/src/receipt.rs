@@ -43,22 +43,21 @@ const REVIEWED_AT_ONCE: i64 = 1_000;
 #[async_trait]
 impl ReceiptStore for PostgresStore {
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError> {
-        self.pool
-            .run(move |conn| {
-                let rows: Vec<ReceiptRow> = receipts.iter().map(ReceiptRow::from).collect();
-                let check = |at| At::from(KeptReceipt::next_check(at, at).unwrap_or(at));
-                diesel::sql_query(KEEP)
-                    .bind::<Array<Id>, _>(each(&rows, |row| row.id))
-                    .bind::<Array<Text>, _>(each(&rows, |row| &row.provider))
-                    .bind::<Array<Text>, _>(each(&rows, |row| &row.provider_ref))
-                    .bind::<Array<Text>, _>(each(&rows, |row| &row.report))
-                    .bind::<Array<Nullable<Text>>, _>(each(&rows, |row| row.reason.as_deref()))
-                    .bind::<Array<At>, _>(each(&rows, |row| row.received_at))
-                    .bind::<Array<At>, _>(each(&receipts, |kept| check(kept.received_at)))
-                    .execute(conn)?;
-                Ok(())
-            })
-            .await
+        self.write_one("otp.keep", move |conn| {
+            let rows: Vec<ReceiptRow> = receipts.iter().map(ReceiptRow::from).collect();
+            let check = |at| At::from(KeptReceipt::next_check(at, at).unwrap_or(at));
+            diesel::sql_query(KEEP)
+                .bind::<Array<Id>, _>(each(&rows, |row| row.id))
+                .bind::<Array<Text>, _>(each(&rows, |row| &row.provider))
+                .bind::<Array<Text>, _>(each(&rows, |row| &row.provider_ref))
+                .bind::<Array<Text>, _>(each(&rows, |row| &row.report))
+                .bind::<Array<Nullable<Text>>, _>(each(&rows, |row| row.reason.as_deref()))
+                .bind::<Array<At>, _>(each(&rows, |row| row.received_at))
+                .bind::<Array<At>, _>(each(&receipts, |kept| check(kept.received_at)))
+                .execute(conn)?;
+            Ok(())
+        })
+        .await
     }
 
     async fn claim(
@@ -67,90 +66,82 @@ impl ReceiptStore for PostgresStore {
         lease: Duration,
         room: ReceiptRoom,
     ) -> Result<Vec<KeptReceipt>, StoreError> {
-        self.pool
-            .transaction(move |conn| {
-                let mut rows = due(conn, "r.report <> 'failed'", room.others, now)?;
-                rows.extend(due(conn, "r.report = 'failed'", room.calling, now)?);
-                if rows.is_empty() {
-                    return Ok(Vec::new());
-                }
-                diesel::update(receipts::table)
-                    .filter(receipts::id.eq_any(rows.iter().map(|row| row.id)))
-                    .set(receipts::due_at.eq(At::from(now + lease)))
-                    .execute(conn)?;
-                Ok(readable!(rows))
-            })
-            .await
+        self.write("otp.claim", move |conn| {
+            let mut rows = due(conn, "r.report <> 'failed'", room.others, now)?;
+            rows.extend(due(conn, "r.report = 'failed'", room.calling, now)?);
+            if rows.is_empty() {
+                return Ok(Vec::new());
+            }
+            diesel::update(receipts::table)
+                .filter(receipts::id.eq_any(rows.iter().map(|row| row.id)))
+                .set(receipts::due_at.eq(At::from(now + lease)))
+                .execute(conn)?;
+            Ok(readable!(rows))
+        })
+        .await
     }
 
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
-        self.pool
-            .run(move |conn| {
-                diesel::delete(receipts::table.find(Id::from(receipt))).execute(conn)?;
-                Ok(())
-            })
-            .await
+        self.write_one("otp.done", move |conn| {
+            diesel::delete(receipts::table.find(Id::from(receipt))).execute(conn)?;
+            Ok(())
+        })
+        .await
     }
 
     async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError> {
-        self.pool
-            .transaction(move |conn| {
-                let due: Vec<UnknownRow> = diesel::sql_query(REVIEW)
-                    .bind::<At, _>(At::from(now))
-                    .bind::<BigInt, _>(REVIEWED_AT_ONCE)
-                    .load(conn)?;
-                let mut over = Vec::new();
-                let (mut ids, mut dues, mut known) = (Vec::new(), Vec::new(), Vec::new());
-                for row in due {
-                    let at = Row::new("receipts", row.id).at("received_at", row.received_at);
-                    let Some(at) = legible!(at) else { continue };
-                    let next = match row.known {
-                        true => Some(at),
-                        false => KeptReceipt::next_check(at, now),
-                    };
-                    let Some(next) = next else {
-                        over.push(row.id);
-                        continue;
-                    };
-                    ids.push(row.id);
-                    dues.push(At::from(next));
-                    known.push(row.known);
-                }
-                if !ids.is_empty() {
-                    diesel::sql_query(PUT_OFF)
-                        .bind::<Array<Id>, _>(ids)
-                        .bind::<Array<At>, _>(dues)
-                        .bind::<Array<Bool>, _>(known)
-                        .execute(conn)?;
-                }
-                if !over.is_empty() {
-                    diesel::delete(receipts::table.filter(receipts::id.eq_any(&over)))
-                        .execute(conn)?;
-                }
-                let crowded_out = diesel::sql_query(CROWD_OUT)
-                    .bind::<BigInt, _>(i64::from(most))
-                    .bind::<BigInt, _>(SWEEP_BATCH)
+        self.write("otp.review", move |conn| {
+            let due: Vec<UnknownRow> = diesel::sql_query(REVIEW)
+                .bind::<At, _>(At::from(now))
+                .bind::<BigInt, _>(REVIEWED_AT_ONCE)
+                .load(conn)?;
+            let mut over = Vec::new();
+            let (mut ids, mut dues, mut known) = (Vec::new(), Vec::new(), Vec::new());
+            for row in due {
+                let at = Row::new("receipts", row.id).at("received_at", row.received_at);
+                let Some(at) = legible!(at) else { continue };
+                let next = match row.known {
+                    true => Some(at),
+                    false => KeptReceipt::next_check(at, now),
+                };
+                let Some(next) = next else {
+                    over.push(row.id);
+                    continue;
+                };
+                ids.push(row.id);
+                dues.push(At::from(next));
+                known.push(row.known);
+            }
+            if !ids.is_empty() {
+                diesel::sql_query(PUT_OFF)
+                    .bind::<Array<Id>, _>(ids)
+                    .bind::<Array<At>, _>(dues)
+                    .bind::<Array<Bool>, _>(known)
                     .execute(conn)?;
-                let number = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
-                Ok(Reviewed { expired: number(over.len()), crowded_out: number(crowded_out) })
-            })
-            .await
+            }
+            if !over.is_empty() {
+                diesel::delete(receipts::table.filter(receipts::id.eq_any(&over))).execute(conn)?;
+            }
+            let crowded_out = diesel::sql_query(CROWD_OUT)
+                .bind::<BigInt, _>(i64::from(most))
+                .bind::<BigInt, _>(SWEEP_BATCH)
+                .execute(conn)?;
+            let number = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
+            Ok(Reviewed { expired: number(over.len()), crowded_out: number(crowded_out) })
+        })
+        .await
     }
 
     async fn unknown(&self) -> Result<UnknownReceipts, StoreError> {
-        self.pool
-            .run(move |conn| {
-                let (count, oldest): (i64, Option<At>) = receipts::table
-                    .filter(diesel::dsl::not(receipts::known))
-                    .select((
-                        diesel::dsl::count(receipts::id),
-                        diesel::dsl::min(receipts::received_at),
-                    ))
-                    .first(conn)?;
-                let oldest = Row::new("receipts", "min").maybe_at("received_at", oldest)?;
-                Ok(UnknownReceipts { count: u64::try_from(count).unwrap_or_default(), oldest })
-            })
-            .await
+        self.read("otp.unknown", move |conn| {
+            let (count, oldest): (i64, Option<At>) = receipts::table
+                .filter(diesel::dsl::not(receipts::known))
+                .select((diesel::dsl::count(receipts::id), diesel::dsl::min(receipts::received_at)))
+                .first(conn)?;
+            let oldest = Row::new("receipts", "min").maybe_at("received_at", oldest)?;
+            Ok(UnknownReceipts { count: u64::try_from(count).unwrap_or_default(), oldest })
+        })
+        .await
     }
 }
 

@@ -1,22 +1,23 @@
 use crate::PostgresStore;
-use crate::connection::error::Failure;
+use crate::send_log::read_log;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{OtpId, StoreError, Timestamp};
-use dwar_ratelimit::{SendKey, SendLimiter, SendLog, SendSlot};
-use dwar_sql::schema::{guess_budgets, projects, send_slots};
-use dwar_sql::{At, BudgetRow, Id, Row, maybe, of_phone};
+use dwar_ratelimit::{SendKey, SendLimiter, SendLog};
+use dwar_sql::schema::send_slots;
+use dwar_sql::{Id, of_phone};
 
 #[async_trait]
 impl SendLimiter for PostgresStore {
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
-        self.pool.of(key.world.project).run(move |conn| Ok(read_log(conn, &key)?.log)).await
+        self.of(key.world.project)
+            .read("ratelimit.log", move |conn| Ok(read_log(conn, &key)?.log))
+            .await
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
-        self.pool
-            .of(key.world.project)
-            .run(move |conn| {
+        self.of(key.world.project)
+            .write_one("ratelimit.forgive", move |conn| {
                 let phone = key.phone.0.as_slice();
                 let slot = of_phone!(send_slots of key.world, phone)
                     .filter(send_slots::send_id.eq(Id::from(send)));
@@ -30,57 +31,4 @@ impl SendLimiter for PostgresStore {
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
         self.drop_made_before("send_slots", "send_id", before).await
     }
-}
-
-/// What a send is judged by.
-#[derive(Default)]
-pub(crate) struct LogSnapshot {
-    /// The sends that are in the log.
-    pub(crate) seen: Vec<Id>,
-    pub(crate) log: SendLog,
-}
-
-impl LogSnapshot {
-    /// The log of these sends, oldest first, and of these wrong guesses.
-    pub(crate) fn of(
-        guesses: Option<BudgetRow>,
-        sends: impl Iterator<Item = (Id, At, bool)>,
-    ) -> Result<Self, StoreError> {
-        let (mut seen, mut slots) = (Vec::new(), Vec::new());
-        for (send, at, forgiven) in sends {
-            seen.push(send);
-            slots.push(SendSlot { at: Row::new("send_slots", send).at("taken_at", at)?, forgiven });
-        }
-        let guesses = maybe(guesses)?.unwrap_or_default();
-        Ok(Self { seen, log: SendLog::new(slots, guesses) })
-    }
-}
-
-/// The wrong guesses of a phone, and one of its sends.
-type LogRow = (Option<BudgetRow>, Option<(Id, At, bool)>);
-
-/// What a send is judged by, in one statement.
-pub(crate) fn read_log(conn: &mut PgConnection, key: &SendKey) -> Result<LogSnapshot, Failure> {
-    let (mode, phone) = (key.world.mode.as_str(), key.phone.0.to_vec());
-    let counted = guess_budgets::project_id
-        .eq(projects::id)
-        .and(guess_budgets::mode.eq(mode))
-        .and(guess_budgets::phone_index.eq(phone.clone()));
-    let taken = send_slots::project_id
-        .eq(projects::id)
-        .and(send_slots::mode.eq(mode))
-        .and(send_slots::phone_index.eq(phone));
-    let rows: Vec<LogRow> = projects::table
-        .find(Id::from(key.world.project))
-        .left_join(guess_budgets::table.on(counted))
-        .left_join(send_slots::table.on(taken))
-        .order(send_slots::taken_at)
-        .select((
-            Option::<BudgetRow>::as_select(),
-            (send_slots::send_id, send_slots::taken_at, send_slots::forgiven).nullable(),
-        ))
-        .load(conn)?;
-    let (budgets, slots): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
-    let guesses = budgets.into_iter().next().flatten();
-    Ok(LogSnapshot::of(guesses, slots.into_iter().flatten())?)
 }

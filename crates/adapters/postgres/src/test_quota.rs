@@ -82,7 +82,8 @@ impl TestQuotaStore for PostgresStore {
         let mut dropped = 0;
         for record in TestRecord::ALL {
             let (kind, until) = (kind(record), quota.goes_until(record, now));
-            let edges = self.pool.run(move |conn| Ok(kind.edges(conn, quota.kept)?)).await?;
+            let edges =
+                self.read("otp.trim", move |conn| Ok(kind.edges(conn, quota.kept)?)).await?;
             for edge in edges {
                 let some = move |conn: &mut _| kind.drop_some(conn, &edge, until);
                 dropped += self.in_batches(some).await?;

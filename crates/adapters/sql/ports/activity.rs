@@ -16,7 +16,7 @@ impl OtpHistory for Store {
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
         self.of(project)
-            .scan(move |conn| {
+            .scan("otp.newest", move |conn| {
                 snapshot(conn, |conn| {
                     let rows = newest_rows(conn, project, before, limit)?;
                     whole(conn, rows)
@@ -32,7 +32,7 @@ impl OtpHistory for Store {
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
         self.of(world.project)
-            .scan(move |conn| {
+            .scan("otp.of_phone", move |conn| {
                 snapshot(conn, |conn| {
                     let rows = of_phone!(otps of world, phone.0.as_slice())
                         .order(otps::id.desc())
@@ -69,7 +69,7 @@ impl RefusalStore for Store {
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
         self.of(world.project)
-            .scan(move |conn| {
+            .scan("otp.of_phone", move |conn| {
                 let rows = of_phone!(refused_sends of world, phone.0.as_slice())
                     .order(refused_sends::minute.desc())
                     .limit(limit.into())
@@ -87,7 +87,7 @@ impl RefusalStore for Store {
         most: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
         self.of(project)
-            .scan(move |conn| {
+            .scan("otp.of_project", move |conn| {
                 let rows = refused_sends::table
                     .filter(refused_sends::project_id.eq(Id::from(project)))
                     .filter(refused_sends::minute.ge(At::from(since)))

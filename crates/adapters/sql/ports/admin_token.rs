@@ -11,7 +11,7 @@ use std::time::Duration;
 #[async_trait]
 impl AdminTokenStore for Store {
     async fn add(&self, token: AdminToken) -> Result<(), StoreError> {
-        self.write_one(move |conn| {
+        self.write_one("operator.add", move |conn| {
             // Repeated after a lost answer, it is there already.
             diesel::insert_into(admin_tokens::table)
                 .values(AdminTokenRow::from(token.clone()))
@@ -24,7 +24,7 @@ impl AdminTokenStore for Store {
     }
 
     async fn tokens(&self) -> Result<Vec<AdminToken>, StoreError> {
-        self.scan(move |conn| {
+        self.scan("operator.tokens", move |conn| {
             let query = admin_tokens::table.order((admin_tokens::made_at, admin_tokens::id));
             Ok(read_each!(AdminTokenRow of query, conn))
         })
@@ -32,7 +32,7 @@ impl AdminTokenStore for Store {
     }
 
     async fn token(&self, token: Digest) -> Result<Option<AdminToken>, StoreError> {
-        self.read(move |conn| {
+        self.read("operator.token", move |conn| {
             let query = admin_tokens::table
                 .filter(admin_tokens::digest.eq(token.0.as_slice()))
                 .filter(primary_alone());
@@ -50,7 +50,7 @@ impl AdminTokenStore for Store {
         // The rule as a guard: never used, or a minute has passed since the last note. Lost with the
         // power, it is noted again.
         let noted_before = At::from(now - AdminToken::NOTED_EVERY);
-        self.write_ahead_of_disk(move |conn| {
+        self.write_ahead_of_disk("operator.note_token", move |conn| {
             let due = admin_tokens::used_at.is_null().or(admin_tokens::used_at.le(noted_before));
             diesel::update(admin_tokens::table.find(Id::from(token)).filter(due))
                 .set((
@@ -64,7 +64,7 @@ impl AdminTokenStore for Store {
     }
 
     async fn revoke(&self, token: AdminTokenId) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.revoke", move |conn| {
             let row = admin_tokens::table.find(Id::from(token));
             Ok(diesel::delete(row).execute(conn)? == 1)
         })

@@ -9,7 +9,7 @@ use dwar_sql::{At, AuditEntryRow, Id, Row, readable};
 #[async_trait]
 impl AuditStore for Store {
     async fn append(&self, entry: AuditEntry) -> Result<(), StoreError> {
-        self.write_one(move |conn| {
+        self.write_one("operator.append", move |conn| {
             // Repeated after a lost answer, it is there already.
             diesel::insert_into(audit_entries::table)
                 .values(AuditEntryRow::from(entry.clone()))
@@ -27,7 +27,7 @@ impl AuditStore for Store {
         after: Option<AuditCursor>,
         limit: u32,
     ) -> Result<Vec<AuditEntry>, StoreError> {
-        self.scan(move |conn| {
+        self.scan("operator.page", move |conn| {
             let (mut after, mut left, mut found) = (after, limit, Vec::new());
             // A page with less than it was asked for is the last one, whatever could not be read of others.
             while left > 0 {

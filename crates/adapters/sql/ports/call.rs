@@ -23,7 +23,7 @@ impl CallLog for Store {
         limit: u32,
     ) -> Result<Vec<LoggedCall>, StoreError> {
         self.of(project)
-            .scan(move |conn| {
+            .scan("event.calls", move |conn| {
                 let on_record =
                     exists(events::table.filter(events::id.eq(webhook_calls::event_id)));
                 let mut wanted = webhook_calls::table
@@ -57,7 +57,9 @@ impl CallLog for Store {
         event: String,
         now: Timestamp,
     ) -> Result<Resend, StoreError> {
-        self.of(project).write(move |conn| resend(conn, project, endpoint, &event, now)).await
+        self.of(project)
+            .write("event.resend", move |conn| resend(conn, project, endpoint, &event, now))
+            .await
     }
 
     async fn address(
@@ -67,7 +69,7 @@ impl CallLog for Store {
         due_at: Timestamp,
     ) -> Result<bool, StoreError> {
         self.of(event.world.project)
-            .write(move |conn| {
+            .write("event.address", move |conn| {
                 let known = webhook_endpoints::table
                     .find(Id::from(endpoint))
                     .filter(webhook_endpoints::project_id.eq(Id::from(event.world.project)))

@@ -16,7 +16,7 @@ impl EventStore for Store {
     async fn add_endpoint(&self, endpoint: Endpoint) -> Result<bool, StoreError> {
         self.of(endpoint.project)
             .changing_no_look_up()
-            .write(move |conn| {
+            .write("event.add_endpoint", move |conn| {
                 // Whoever adds one at the same time waits, and counts this one.
                 let owner = projects::table.find(Id::from(endpoint.project)).select(projects::id);
                 let _held: Option<Id> = for_no_key_update!(owner).first(conn).optional()?;
@@ -34,7 +34,7 @@ impl EventStore for Store {
 
     async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError> {
         self.of(project)
-            .read(move |conn| {
+            .read("event.endpoints", move |conn| {
                 let query = webhook_endpoints::table
                     .filter(webhook_endpoints::project_id.eq(Id::from(project)))
                     .order((webhook_endpoints::created_at, webhook_endpoints::id));
@@ -50,7 +50,7 @@ impl EventStore for Store {
     ) -> Result<bool, StoreError> {
         self.of(project)
             .changing_no_look_up()
-            .write(move |conn| {
+            .write("event.remove_endpoint", move |conn| {
                 let known = webhook_endpoints::table
                     .find(Id::from(endpoint))
                     .filter(webhook_endpoints::project_id.eq(Id::from(project)))
@@ -82,7 +82,7 @@ impl EventStore for Store {
     ) -> Result<bool, StoreError> {
         self.of(project)
             .changing_no_look_up()
-            .write(move |conn| {
+            .write("event.replace_secret", move |conn| {
                 change(conn, project, endpoint, |known| known.secret.replace(secret.clone()))
             })
             .await
@@ -95,12 +95,14 @@ impl EventStore for Store {
     ) -> Result<bool, StoreError> {
         self.of(project)
             .changing_no_look_up()
-            .write(move |conn| change(conn, project, endpoint, Endpoint::enable))
+            .write("event.enable_endpoint", move |conn| {
+                change(conn, project, endpoint, Endpoint::enable)
+            })
             .await
     }
 
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
-        self.read(move |conn| {
+        self.read("event.disabled_endpoints", move |conn| {
             let query = webhook_endpoints::table
                 .filter(webhook_endpoints::disabled_at.is_not_null())
                 .order((webhook_endpoints::disabled_at, webhook_endpoints::id))
@@ -113,7 +115,7 @@ impl EventStore for Store {
     async fn record(&self, event: Event) -> Result<(), StoreError> {
         self.of(event.world.project)
             .changing_no_look_up()
-            .write(move |conn| record(conn, &event))
+            .write("event.record", move |conn| record(conn, &event))
             .await
     }
 
@@ -123,12 +125,14 @@ impl EventStore for Store {
         lease: Duration,
         room: Room,
     ) -> Result<Vec<Dispatch>, StoreError> {
-        self.changing_no_look_up().write(move |conn| claim(conn, now, lease, &room)).await
+        self.changing_no_look_up()
+            .write("event.claim_due", move |conn| claim(conn, now, lease, &room))
+            .await
     }
 
     async fn delivered(&self, call: EndpointCall) -> Result<(), StoreError> {
         self.changing_no_look_up()
-            .write(move |conn| {
+            .write("event.delivered", move |conn| {
                 // The one that answers, as nearly all do, is not written, only kept from going.
                 let sound = webhook_endpoints::table
                     .find(Id::from(call.endpoint))
@@ -151,7 +155,7 @@ impl EventStore for Store {
         switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError> {
         self.changing_no_look_up()
-            .write(move |conn| {
+            .write("event.failed", move |conn| {
                 let Some(mut known) = lock(conn, call.endpoint)? else { return Ok(None) };
                 let told = known.after_failure(&call, switch_off);
                 save(conn, &known)?;
@@ -169,7 +173,7 @@ impl EventStore for Store {
 
     async fn give_up(&self, call: EndpointCall) -> Result<(), StoreError> {
         self.changing_no_look_up()
-            .write(move |conn| {
+            .write("event.give_up", move |conn| {
                 if lock(conn, call.endpoint)?.is_none() {
                     return Ok(());
                 }

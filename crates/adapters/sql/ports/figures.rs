@@ -20,8 +20,10 @@ impl FiguresStore for Store {
         now: Timestamp,
         lease: Duration,
     ) -> Result<Option<Progress>, StoreError> {
-        self.steps_ahead_of_disk(move |conn| step(conn, |tenure| tenure.lead(keeper, now, lease)))
-            .await
+        self.steps_ahead_of_disk("activity.lead", move |conn| {
+            step(conn, |tenure| tenure.lead(keeper, now, lease))
+        })
+        .await
     }
 
     async fn sent(
@@ -31,7 +33,7 @@ impl FiguresStore for Store {
         limit: u32,
     ) -> Result<Vec<Sent>, StoreError> {
         let after = last.map_or_else(|| Id::first_at(window.from), Id::from);
-        self.scan(move |conn| {
+        self.scan("activity.sent", move |conn| {
             before_reading(conn)?;
             let (mut after, mut left, mut found) = (after, limit, Vec::new());
             // A page with less than it was asked for is the last one, whatever could not be read of others.
@@ -54,7 +56,7 @@ impl FiguresStore for Store {
     }
 
     async fn replace(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError> {
-        self.steps_ahead_of_disk(move |conn| {
+        self.steps_ahead_of_disk("activity.replace", move |conn| {
             let replaces = step(conn, |tenure| tenure.may_replace(keeper, chunk.window))?;
             if replaces {
                 put(conn, &chunk)?;
@@ -65,7 +67,7 @@ impl FiguresStore for Store {
     }
 
     async fn settle(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError> {
-        self.steps_ahead_of_disk(move |conn| {
+        self.steps_ahead_of_disk("activity.settle", move |conn| {
             let settles = step(conn, |tenure| tenure.settle(keeper, chunk.window))?;
             if settles {
                 roll_up(conn, &chunk)?;
@@ -77,12 +79,14 @@ impl FiguresStore for Store {
     }
 
     async fn refreshed(&self, keeper: KeeperId, as_of: Timestamp) -> Result<bool, StoreError> {
-        self.steps_ahead_of_disk(move |conn| step(conn, |tenure| tenure.refresh(keeper, as_of)))
-            .await
+        self.steps_ahead_of_disk("activity.refreshed", move |conn| {
+            step(conn, |tenure| tenure.refresh(keeper, as_of))
+        })
+        .await
     }
 
     async fn progress(&self) -> Result<Progress, StoreError> {
-        self.read(|conn| {
+        self.read("activity.progress", |conn| {
             let row = figures_tenure::table.find(1);
             let found: Option<Tenure> = read_one!(TenureRow of row, conn);
             Ok(found.unwrap_or_default().progress)
@@ -96,7 +100,7 @@ impl FiguresStore for Store {
         spans: Vec<Span>,
     ) -> Result<Vec<Figure>, StoreError> {
         self.of(world.project)
-            .scan(move |conn| {
+            .scan("activity.figures", move |conn| {
                 let mut found = Vec::new();
                 for Span { grain, window } in &spans {
                     let query = figures::table

@@ -10,7 +10,7 @@ use dwar_sql::{At, CallerRow, HookRow, Id, read_all};
 impl HookStore for Store {
     async fn add_hook(&self, hook: Hook) -> Result<bool, StoreError> {
         self.of(hook.world.project)
-            .write(move |conn| {
+            .write("project.add_hook", move |conn| {
                 // Whoever adds one at the same time waits, and counts this one.
                 let owner = projects::table.find(Id::from(hook.world.project)).select(projects::id);
                 let _held: Option<Id> = for_no_key_update!(owner).first(conn).optional()?;
@@ -27,7 +27,7 @@ impl HookStore for Store {
 
     async fn hooks(&self, project: ProjectId) -> Result<Vec<Hook>, StoreError> {
         self.of(project)
-            .read(move |conn| {
+            .read("project.hooks", move |conn| {
                 let query = hooks::table
                     .filter(hooks::project_id.eq(Id::from(project)))
                     .order((hooks::created_at, hooks::id));
@@ -37,7 +37,7 @@ impl HookStore for Store {
     }
 
     async fn hook_caller(&self, hook: HookId) -> Result<Option<HookCaller>, StoreError> {
-        self.read(move |conn| {
+        self.read("project.hook_caller", move |conn| {
             let its_key = api_keys::project_id.eq(projects::id).and(api_keys::mode.eq(hooks::mode));
             let found: Option<(HookRow, CallerRow)> = hooks::table
                 .inner_join(projects::table.on(projects::id.eq(hooks::project_id)))
@@ -60,7 +60,7 @@ impl HookStore for Store {
         secret: NewSecret,
     ) -> Result<bool, StoreError> {
         self.of(project)
-            .write(move |conn| {
+            .write("project.replace_hook_secret", move |conn| {
                 let row = hooks::table.filter(hooks::project_id.eq(Id::from(project)));
                 // The row's own secret becomes the one before, so two at once lose neither.
                 let replaced = diesel::update(row.filter(hooks::id.eq(Id::from(hook))))
@@ -77,7 +77,7 @@ impl HookStore for Store {
 
     async fn remove_hook(&self, project: ProjectId, hook: HookId) -> Result<bool, StoreError> {
         self.of(project)
-            .write(move |conn| {
+            .write("project.remove_hook", move |conn| {
                 let row = hooks::table.filter(hooks::project_id.eq(Id::from(project)));
                 let row = row.filter(hooks::id.eq(Id::from(hook)));
                 Ok(diesel::delete(row).execute(conn)? == 1)

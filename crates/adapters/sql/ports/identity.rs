@@ -16,7 +16,7 @@ impl IdentityStore for Store {
         id: IdentityId,
     ) -> Result<Option<Identity>, StoreError> {
         self.of(world.project)
-            .read(move |conn| {
+            .read("identity.find", move |conn| {
                 let query = in_world!(identities of world, id);
                 Ok(read_one!(IdentityRow of query, conn))
             })
@@ -29,7 +29,7 @@ impl IdentityStore for Store {
         phone: BlindIndex,
     ) -> Result<Option<Identity>, StoreError> {
         self.of(world.project)
-            .read(move |conn| {
+            .read("identity.find_by_phone", move |conn| {
                 let query = of_phone!(identities of world, phone.0.as_slice());
                 Ok(read_one!(IdentityRow of query, conn))
             })
@@ -43,7 +43,7 @@ impl IdentityStore for Store {
         now: Timestamp,
     ) -> Result<Option<Erased>, StoreError> {
         self.of(world.project)
-            .write(move |conn| {
+            .write("identity.erase", move |conn| {
                 let phone: Option<Vec<u8>> = in_world!(identities of world, id)
                     .select(identities::phone_index)
                     .get_result(conn)

@@ -20,7 +20,7 @@ impl IdentitySessions for Store {
         limit: u32,
     ) -> Result<Vec<Session>, StoreError> {
         self.of(world.project)
-            .scan(move |conn| {
+            .scan("session.of_identity", move |conn| {
                 let query = sessions_of!(Backend, world, identity, after, limit);
                 Ok(read_all!(SessionRow of query, conn))
             })
@@ -47,7 +47,7 @@ impl IdentitySessions for Store {
         loop {
             let one = self
                 .of(world.project)
-                .write(move |conn| {
+                .write("session.end_all", move |conn| {
                     // From here on no session of theirs can start.
                     let known = in_world!(identities of world, identity).select(identities::id);
                     let known: Option<Id> = for_update!(known).get_result(conn).optional()?;
@@ -73,7 +73,7 @@ impl IdentitySessions for Store {
                 end(conn, &alive, now)?;
                 Ok((alive.len(), alive.last().map(|session| Id::from(session.id))))
             };
-            let (some, last) = self.write(turn).await?;
+            let (some, last) = self.write("session.end_everywhere", turn).await?;
             (ended, after) = (ended + u64::try_from(some).unwrap_or(u64::MAX), last);
         }
         Ok(ended)

@@ -11,7 +11,7 @@ impl SandboxInbox for Store {
     async fn deposit(&self, project: ProjectId, message: InboxMessage) -> Result<(), StoreError> {
         self.of(project)
             .changing_no_look_up()
-            .write(move |conn| {
+            .write("otp.deposit", move |conn| {
                 let request = otps::table.find(Id::from(message.otp)).select(otps::id);
                 let request: Option<Id> = for_key_share!(request).first(conn).optional()?;
                 // Erased with its phone while the message was on its way: no trace may come back.
@@ -33,7 +33,7 @@ impl SandboxInbox for Store {
         limit: u32,
     ) -> Result<Vec<InboxMessage>, StoreError> {
         self.of(project)
-            .read(move |conn| {
+            .read("otp.messages", move |conn| {
                 let query = sandbox_messages::table
                     .filter(sandbox_messages::project_id.eq(Id::from(project)))
                     .filter(sandbox_messages::phone_index.eq(phone.0.as_slice()))
@@ -46,7 +46,7 @@ impl SandboxInbox for Store {
 
     async fn newest(&self, project: ProjectId, limit: u32) -> Result<Vec<Received>, StoreError> {
         self.of(project)
-            .read(move |conn| {
+            .read("otp.newest", move |conn| {
                 let query = sandbox_messages::table
                     .inner_join(otps::table)
                     .filter(sandbox_messages::project_id.eq(Id::from(project)))

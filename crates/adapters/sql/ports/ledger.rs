@@ -23,7 +23,7 @@ impl LedgerStore for Store {
         limit: u32,
     ) -> Result<Vec<StatementLine>, StoreError> {
         self.of(project)
-            .scan(move |conn| {
+            .scan("wallet.lines", move |conn| {
                 let mut found = Vec::new();
                 for kind in filter.kinds() {
                     let query = lines_of!(Backend, project, kind, &filter, after, limit);
@@ -37,7 +37,7 @@ impl LedgerStore for Store {
 
     async fn snapshot(&self, project: ProjectId) -> Result<WalletSnapshot, StoreError> {
         self.of(project)
-            .read(move |conn| {
+            .read("wallet.snapshot", move |conn| {
                 let query = diesel::sql_query(WALLET_SNAPSHOT).bind::<Id, _>(Id::from(project));
                 let found: Option<WalletSnapshotRow> = query.get_result(conn).optional()?;
                 Ok(found.map(WalletSnapshot::from).unwrap_or_default())
@@ -52,7 +52,7 @@ impl LedgerStore for Store {
         through: u64,
     ) -> Result<LedgerSum, StoreError> {
         self.of(project)
-            .scan(move |conn| {
+            .scan("wallet.sum", move |conn| {
                 let query = diesel::sql_query(SUM)
                     .bind::<Id, _>(Id::from(project))
                     .bind::<BigInt, _>(stored_position(after))
@@ -65,7 +65,7 @@ impl LedgerStore for Store {
 
     async fn begin_proof(&self, run: ProofRun) -> Result<ProofStart, StoreError> {
         self.of(run.project)
-            .write(move |conn| {
+            .write("wallet.begin_proof", move |conn| {
                 // A row has to be there to be locked: the first of several puts its own.
                 loop {
                     let made = diesel::insert_into(ledger_proof_runs::table)
@@ -106,7 +106,7 @@ impl LedgerStore for Store {
     ) -> Result<bool, StoreError> {
         // Lost with the power, so is the run.
         self.of(project)
-            .write_ahead_of_disk(move |conn| {
+            .write_ahead_of_disk("wallet.continue_proof", move |conn| {
                 let run = ledger_proof_runs::table
                     .find(Id::from(project))
                     .filter(ledger_proof_runs::begun_at.eq(At::from(since)));
@@ -118,7 +118,7 @@ impl LedgerStore for Store {
 
     async fn end_proof(&self, proof: LedgerProof) -> Result<bool, StoreError> {
         self.of(proof.project)
-            .write(move |conn| {
+            .write("wallet.end_proof", move |conn| {
                 let project = Id::from(proof.project);
                 let run = ledger_proof_runs::table
                     .find(project)
@@ -136,7 +136,7 @@ impl LedgerStore for Store {
 
     async fn last_proof(&self, project: ProjectId) -> Result<Option<LedgerProof>, StoreError> {
         self.of(project)
-            .read(move |conn| {
+            .read("wallet.last_proof", move |conn| {
                 let query = ledger_proofs::table
                     .filter(ledger_proofs::project_id.eq(Id::from(project)))
                     .order(ledger_proofs::begun_at.desc())
@@ -151,7 +151,7 @@ impl LedgerStore for Store {
         project: ProjectId,
     ) -> Result<Option<LedgerProof>, StoreError> {
         self.of(project)
-            .read(move |conn| {
+            .read("wallet.last_sound_proof", move |conn| {
                 let query = ledger_proofs::table
                     .filter(ledger_proofs::project_id.eq(Id::from(project)))
                     .filter(ledger_proofs::sound)
@@ -164,7 +164,7 @@ impl LedgerStore for Store {
 
     async fn proof_run(&self, project: ProjectId) -> Result<Option<ProofRun>, StoreError> {
         self.of(project)
-            .read(move |conn| {
+            .read("wallet.proof_run", move |conn| {
                 let query = ledger_proof_runs::table.find(Id::from(project));
                 Ok(read_one!(ProofRunRow of query, conn))
             })

@@ -26,6 +26,5 @@ mod project;
 mod queue;
 mod search;
 mod signing_key;
-pub(crate) mod trace;
 mod unreadable;
 pub(crate) mod wallet;

@@ -20,11 +20,11 @@ use std::time::Duration;
 #[async_trait]
 impl OperatorStore for Store {
     async fn invite(&self, operator: Operator, link: Link) -> Result<bool, StoreError> {
-        self.write(move |conn| add(conn, &operator, &link)).await
+        self.write("operator.invite", move |conn| add(conn, &operator, &link)).await
     }
 
     async fn invite_first(&self, operator: Operator, link: Link) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.invite_first", move |conn| {
             take(conn, Lock::FirstOperator)?;
             let any = operators::table.select(operators::id);
             if diesel::select(diesel::dsl::exists(any)).get_result(conn)? {
@@ -36,7 +36,7 @@ impl OperatorStore for Store {
     }
 
     async fn find(&self, operator: OperatorId) -> Result<Option<Operator>, StoreError> {
-        self.read(move |conn| {
+        self.read("operator.find", move |conn| {
             let query = operators::table.find(Id::from(operator));
             Ok(read_one!(OperatorRow of query, conn))
         })
@@ -44,7 +44,7 @@ impl OperatorStore for Store {
     }
 
     async fn find_by_name(&self, name: OperatorName) -> Result<Option<Operator>, StoreError> {
-        self.read(move |conn| {
+        self.read("operator.find_by_name", move |conn| {
             let query = operators::table.filter(operators::name_key.eq(name.key()));
             Ok(read_one!(OperatorRow of query, conn))
         })
@@ -52,7 +52,7 @@ impl OperatorStore for Store {
     }
 
     async fn list(&self) -> Result<Vec<Operator>, StoreError> {
-        self.scan(move |conn| {
+        self.scan("operator.list", move |conn| {
             let query = operators::table.order((operators::created_at, operators::id));
             Ok(read_each!(OperatorRow of query, conn))
         })
@@ -65,7 +65,7 @@ impl OperatorStore for Store {
         change: OperatorChange,
         keep: Option<Digest>,
     ) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.change", move |conn| {
             let Some(mut known) = lock(conn, operator)? else { return Ok(false) };
             known.apply(change.clone());
             save(conn, &known)?;
@@ -79,7 +79,7 @@ impl OperatorStore for Store {
     }
 
     async fn reset(&self, operator: OperatorId, link: Link) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.reset", move |conn| {
             let Some(mut known) = lock(conn, operator)? else { return Ok(false) };
             known.reset();
             save(conn, &known)?;
@@ -94,7 +94,7 @@ impl OperatorStore for Store {
     }
 
     async fn remove(&self, operator: OperatorId) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.remove", move |conn| {
             if lock(conn, operator)?.is_none() {
                 return Ok(false);
             }
@@ -106,7 +106,7 @@ impl OperatorStore for Store {
     }
 
     async fn link(&self, link: Digest) -> Result<Option<(Link, Operator)>, StoreError> {
-        self.read(move |conn| {
+        self.read("operator.link", move |conn| {
             let found = operator_links::table
                 .inner_join(operators::table)
                 .filter(operator_links::digest.eq(link.0.as_slice()))
@@ -120,11 +120,14 @@ impl OperatorStore for Store {
     }
 
     async fn links(&self) -> Result<Vec<Link>, StoreError> {
-        self.scan(move |conn| Ok(read_each!(LinkRow of operator_links::table, conn))).await
+        self.scan("operator.links", move |conn| {
+            Ok(read_each!(LinkRow of operator_links::table, conn))
+        })
+        .await
     }
 
     async fn renew_link(&self, link: Link) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.renew_link", move |conn| {
             if !lock(conn, link.operator)?.is_some_and(|operator| operator.is_invited()) {
                 return Ok(false);
             }
@@ -144,7 +147,7 @@ impl OperatorStore for Store {
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<Option<Operator>, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.spend", move |conn| {
             let Some(mut operator) = lock(conn, session.operator)? else { return Ok(None) };
             let query = operator_links::table.find(link.0.as_slice());
             let link: Option<Link> = read_one!(LinkRow of query, conn);
@@ -160,7 +163,7 @@ impl OperatorStore for Store {
     }
 
     async fn admit(&self, attempt: Attempt, now: Timestamp) -> Result<Admission, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.admit", move |conn| {
             let (admission, counted) =
                 attempt.admit(now, |count| lock_or_begin(conn, count, now))?;
             for (count, standing) in counted {
@@ -173,7 +176,7 @@ impl OperatorStore for Store {
     }
 
     async fn withdraw(&self, attempt: Attempt) -> Result<(), StoreError> {
-        self.write(move |conn| {
+        self.write("operator.withdraw", move |conn| {
             for count in attempt.counts() {
                 if let Some(mut standing) = lock_standing(conn, *count)? {
                     standing.withdraw();
@@ -193,7 +196,7 @@ impl OperatorStore for Store {
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.sign_in", move |conn| {
             let Some(mut operator) = lock(conn, session.operator)? else { return Ok(false) };
             if !operator.sign_in(&proof, now) {
                 return Ok(false);
@@ -212,7 +215,7 @@ impl OperatorStore for Store {
         &self,
         session: Digest,
     ) -> Result<Option<(OperatorSession, Operator)>, StoreError> {
-        self.read(move |conn| {
+        self.read("operator.session", move |conn| {
             let found = operator_sessions::table
                 .inner_join(operators::table)
                 .filter(operator_sessions::digest.eq(session.0.as_slice()))
@@ -230,7 +233,7 @@ impl OperatorStore for Store {
         // The rule as a guard: a minute has passed since the last note. Lost with the power, it is
         // noted again.
         let noted_before = At::from(now - OperatorSession::NOTED_EVERY);
-        self.write_ahead_of_disk(move |conn| {
+        self.write_ahead_of_disk("operator.note_session", move |conn| {
             diesel::update(operator_sessions::table.find(session.0.as_slice()))
                 .filter(operator_sessions::seen_at.le(noted_before))
                 .set(operator_sessions::seen_at.eq(At::from(now)))
@@ -241,7 +244,7 @@ impl OperatorStore for Store {
     }
 
     async fn sessions(&self, operator: OperatorId) -> Result<Vec<OperatorSession>, StoreError> {
-        self.read(move |conn| {
+        self.read("operator.sessions", move |conn| {
             let query = operator_sessions::table
                 .filter(operator_sessions::operator_id.eq(Id::from(operator)))
                 .order((operator_sessions::created_at.desc(), operator_sessions::digest));
@@ -260,12 +263,12 @@ impl OperatorStore for Store {
             lock(conn, operator)?;
             Ok(end_sessions(conn, operator, which)?)
         };
-        Ok(u64::try_from(self.write(end).await?).unwrap_or(u64::MAX))
+        Ok(u64::try_from(self.write("operator.end_sessions", end).await?).unwrap_or(u64::MAX))
     }
 
     async fn outdate(&self, step: u64) -> Result<(), StoreError> {
         let step = i64::try_from(step).unwrap_or(i64::MAX);
-        self.write(move |conn| {
+        self.write("operator.outdate", move |conn| {
             diesel::delete(operator_sessions::table).execute(conn)?;
             diesel::delete(operator_links::table).execute(conn)?;
             let older = operators::table.filter(operators::totp_last_step.lt(step));

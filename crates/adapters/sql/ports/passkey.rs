@@ -17,7 +17,7 @@ impl PasskeyStore for Store {
         passkey: Passkey,
         challenge: Challenge,
     ) -> Result<PasskeyAdded, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.add_passkey", move |conn| {
             if lock(conn, passkey.operator)?.is_none() {
                 return Ok(PasskeyAdded::NoOperator);
             }
@@ -45,7 +45,7 @@ impl PasskeyStore for Store {
     }
 
     async fn passkeys(&self, operator: OperatorId) -> Result<Vec<Passkey>, StoreError> {
-        self.read(move |conn| {
+        self.read("operator.passkeys", move |conn| {
             let query = operator_passkeys::table
                 .filter(operator_passkeys::operator_id.eq(Id::from(operator)))
                 .order((operator_passkeys::made_at, operator_passkeys::digest));
@@ -55,7 +55,7 @@ impl PasskeyStore for Store {
     }
 
     async fn passkey(&self, passkey: Digest) -> Result<Option<(Passkey, Operator)>, StoreError> {
-        self.read(move |conn| {
+        self.read("operator.passkey", move |conn| {
             let found = operator_passkeys::table
                 .inner_join(operators::table)
                 .filter(operator_passkeys::digest.eq(passkey.0.as_slice()))
@@ -76,7 +76,7 @@ impl PasskeyStore for Store {
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<PasskeyUsed, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.use_passkey", move |conn| {
             let Some(mut operator) = lock(conn, session.operator)? else {
                 return Ok(PasskeyUsed::Gone);
             };
@@ -110,7 +110,7 @@ impl PasskeyStore for Store {
         passkey: Digest,
         keep: Digest,
     ) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.remove_passkey", move |conn| {
             lock(conn, operator)?;
             let own = operator_passkeys::table
                 .find(passkey.0.as_slice())

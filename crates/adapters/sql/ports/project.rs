@@ -12,7 +12,7 @@ use dwar_sql::{Id, KeyRow, Lock, ProjectRow, read_all, read_each, read_one};
 #[async_trait]
 impl ProjectStore for Store {
     async fn create(&self, project: NewProject, keys: [KeyRecord; 2]) -> Result<(), StoreError> {
-        self.write(move |conn| insert(conn, &project, &keys)).await
+        self.write("project.create", move |conn| insert(conn, &project, &keys)).await
     }
 
     async fn create_first(
@@ -20,7 +20,7 @@ impl ProjectStore for Store {
         project: NewProject,
         keys: [KeyRecord; 2],
     ) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write("project.create_first", move |conn| {
             take(conn, Lock::FirstProject)?;
             if select(exists(projects::table.select(projects::id))).get_result(conn)? {
                 return Ok(false);
@@ -37,7 +37,7 @@ impl ProjectStore for Store {
 
     async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError> {
         self.of(project)
-            .write(move |conn| {
+            .write("project.replace_key", move |conn| {
                 let known = projects::table.find(Id::from(project)).select(projects::id);
                 let known: Option<Id> = for_key_share!(known).first(conn).optional()?;
                 if known.is_none() {
@@ -62,7 +62,7 @@ impl ProjectStore for Store {
         rules: ProjectRules,
     ) -> Result<Changed, StoreError> {
         self.of(project)
-            .write(move |conn| {
+            .write("project.change", move |conn| {
                 let Some(found) = lock(conn, project)? else { return Ok(Changed::NoSuchProject) };
                 let changed = match found.changed(change.clone(), &rules) {
                     Ok(changed) => changed,
@@ -80,7 +80,7 @@ impl ProjectStore for Store {
         at: Option<Timestamp>,
     ) -> Result<Option<Project>, StoreError> {
         self.of(project)
-            .write(move |conn| {
+            .write("project.set_archived", move |conn| {
                 let changed = lock(conn, project)?.map(|found| found.archived(at));
                 if let Some(changed) = &changed {
                     save(conn, changed)?;
@@ -92,7 +92,7 @@ impl ProjectStore for Store {
 
     async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError> {
         self.of(project)
-            .read(move |conn| {
+            .read("project.find", move |conn| {
                 let query = projects::table.find(Id::from(project));
                 Ok(read_one!(ProjectRow of query, conn))
             })
@@ -101,7 +101,7 @@ impl ProjectStore for Store {
 
     async fn keys(&self, project: ProjectId) -> Result<Vec<KeyRecord>, StoreError> {
         self.of(project)
-            .read(move |conn| {
+            .read("project.keys", move |conn| {
                 let query = api_keys::table
                     .filter(api_keys::project_id.eq(Id::from(project)))
                     .order(api_keys::mode);
@@ -111,7 +111,7 @@ impl ProjectStore for Store {
     }
 
     async fn list(&self) -> Result<Vec<Project>, StoreError> {
-        self.scan(|conn| {
+        self.scan("project.list", |conn| {
             let query = projects::table.order((projects::created_at, projects::id));
             Ok(read_each!(ProjectRow of query, conn))
         })

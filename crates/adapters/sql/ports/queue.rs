@@ -21,7 +21,7 @@ const READ: i64 = COUNTED as i64 + 1;
 impl QueueStore for Store {
     async fn queues(&self, now: Timestamp, endpoints: u32) -> Result<Queues, StoreError> {
         let now = At::from(now);
-        self.scan(move |conn| {
+        self.scan("installation.queues", move |conn| {
             let due = |failed: bool| {
                 let known = receipts::table.filter(receipts::known).into_boxed();
                 // Each kind has an index of its own.

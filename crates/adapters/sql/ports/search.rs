@@ -13,7 +13,7 @@ impl SearchStore for Store {
         search: PhoneSearch,
         now: Timestamp,
     ) -> Result<SearchAdmission, StoreError> {
-        self.write(move |conn| {
+        self.write("operator.admit_search", move |conn| {
             take(conn, Lock::Searcher(search.searcher))?;
             let rows: Vec<SearchRow> = phone_searches::table
                 .filter(phone_searches::searcher_id.eq(Id::from(search.searcher)))

@@ -9,7 +9,7 @@ use dwar_sql::{At, Lock, SigningKeyRow, read_all};
 #[async_trait]
 impl SigningKeyStore for Store {
     async fn keys(&self, now: Timestamp) -> Result<Vec<SigningKey>, StoreError> {
-        self.read(move |conn| {
+        self.read("session.keys", move |conn| {
             let mut keys = load(conn)?;
             keys.retain(|key| key.state(now) != KeyState::Gone);
             Ok(keys)
@@ -18,7 +18,7 @@ impl SigningKeyStore for Store {
     }
 
     async fn add_first(&self, key: SigningKey, now: Timestamp) -> Result<bool, StoreError> {
-        self.write(move |conn| {
+        self.write("session.add_first", move |conn| {
             take(conn, Lock::SigningKeys)?;
             if load(conn)?.iter().any(|other| other.serves(key.algorithm, now)) {
                 return Ok(false);
@@ -30,7 +30,7 @@ impl SigningKeyStore for Store {
     }
 
     async fn rotate(&self, key: SigningKey, retire_until: Timestamp) -> Result<(), StoreError> {
-        self.write(move |conn| {
+        self.write("session.rotate", move |conn| {
             take(conn, Lock::SigningKeys)?;
             for mut other in load(conn)? {
                 other.retire(key.signs_from, retire_until);

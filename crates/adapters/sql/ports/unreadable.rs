@@ -26,7 +26,7 @@ impl Store {
     /// Why rows cannot be read, for each that cannot, in the tables of what people set up and of open holds.
     /// Lists and background work leave such rows out; what asks for one of them alone fails.
     pub async fn unreadable(&self) -> Result<Vec<StoreError>, StoreError> {
-        self.scan(|conn| {
+        self.scan("unreadable.unreadable", |conn| {
             let mut found: Vec<StoreError> = Vec::new();
             look_through! {
                 found, conn:

@@ -23,7 +23,7 @@ impl WalletStore for Store {
     ) -> Result<Credited, StoreError> {
         self.of(project)
             .changing_no_look_up()
-            .write(move |conn| {
+            .write("wallet.credit", move |conn| {
                 apply(conn, project, |conn, wallet| {
                     let known = entry_of(conn, project, EntryKind::Credit, &credit.reference)?;
                     Ok(wallet.credit(&credit, known.is_some(), now))
@@ -42,7 +42,7 @@ impl WalletStore for Store {
     ) -> Result<bool, StoreError> {
         self.of(project)
             .changing_no_look_up()
-            .write(move |conn| {
+            .write("wallet.settle", move |conn| {
                 let hold = end_hold(conn, project, send)?;
                 apply(conn, project, |_, wallet| Ok(wallet.settle(hold, settlement, entries, now)))
             })
@@ -58,7 +58,7 @@ impl WalletStore for Store {
     ) -> Result<Refunded, StoreError> {
         self.of(project)
             .changing_no_look_up()
-            .write(move |conn| refund(conn, project, send, entry, now))
+            .write("wallet.refund", move |conn| refund(conn, project, send, entry, now))
             .await
     }
 
@@ -70,7 +70,7 @@ impl WalletStore for Store {
     ) -> Result<Adjusted, StoreError> {
         self.of(project)
             .changing_no_look_up()
-            .write(move |conn| {
+            .write("wallet.adjust", move |conn| {
                 apply(conn, project, |conn, wallet| {
                     let (kind, reference) = (EntryKind::Adjustment, &adjustment.reference);
                     let known = entry_of(conn, project, kind, reference)?;
@@ -82,7 +82,7 @@ impl WalletStore for Store {
 
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError> {
         self.of(project)
-            .read(move |conn| {
+            .read("wallet.balance", move |conn| {
                 let found: Option<(i64, i64)> = wallets::table
                     .find(Id::from(project))
                     .select((wallets::balance, wallets::held))
@@ -97,7 +97,7 @@ impl WalletStore for Store {
         &self,
         projects: Vec<ProjectId>,
     ) -> Result<BTreeMap<ProjectId, Balance>, StoreError> {
-        self.scan(move |conn| {
+        self.scan("wallet.balances", move |conn| {
             let ids: Vec<Id> = projects.iter().copied().map(Id::from).collect();
             let rows: Vec<WalletRow> = wallets::table
                 .filter(wallets::project_id.eq_any(ids))
@@ -113,7 +113,7 @@ impl WalletStore for Store {
         before: Timestamp,
         limit: u32,
     ) -> Result<Vec<OpenHold>, StoreError> {
-        self.scan(move |conn| {
+        self.scan("wallet.stale_holds", move |conn| {
             let query = wallet_holds::table
                 .filter(wallet_holds::send_id.lt(Id::first_at(before)))
                 .order(wallet_holds::send_id)
@@ -124,7 +124,7 @@ impl WalletStore for Store {
     }
 
     async fn audit(&self) -> Result<Audit, StoreError> {
-        self.scan_all(|conn| {
+        self.scan_all("wallet.audit", |conn| {
             let rows: Vec<AuditRow> = diesel::sql_query(AUDIT).load(conn)?;
             Ok(rows.iter().fold(Audit::default(), AuditRow::add_to))
         })

@@ -36,7 +36,7 @@ impl SqliteStore {
     ) -> Result<(), StoreError> {
         let rows = RefusedRow::all(tally, counts);
         // Lost with the power, it is counted again as long as its minute goes on.
-        self.write_ahead_of_disk(move |connection| {
+        self.write_ahead_of_disk("otp.count", move |connection| {
             for row in rows {
                 let count = diesel::dsl::sql::<Integer>("max(excluded.count, refused_sends.count)");
                 let insert = diesel::insert_into(refused_sends::table).values(row);

@@ -12,7 +12,7 @@ impl ChargeStore for SqliteStore {
         sends: Vec<OtpId>,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
         self.of(project)
-            .scan(move |connection| {
+            .scan("wallet.charges", move |connection| {
                 let mut found = Vec::new();
                 for send in sends {
                     for kind in [EntryKind::Capture, EntryKind::Refund] {

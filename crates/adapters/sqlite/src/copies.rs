@@ -139,7 +139,7 @@ impl SqliteStore {
     /// # Errors
     /// Whatever a read would meet.
     pub async fn damage(&self) -> Result<Option<String>, StoreError> {
-        self.scan(|connection| match lines(connection, QUICK) {
+        self.scan("copies.damage", |connection| match lines(connection, QUICK) {
             Ok(found) => Ok(Some(found.join("; ")).filter(|found| found != "ok")),
             Err(FileError::Damaged(found)) => Ok(Some(found)),
             Err(FileError::Query(cause)) => Err(cause.into()),

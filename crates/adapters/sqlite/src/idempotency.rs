@@ -17,7 +17,7 @@ impl IdempotencyStore for SqliteStore {
         lifetimes: Lifetimes,
     ) -> Result<Beginning, StoreError> {
         self.of(slot.world.project)
-            .write_that(Changes::NoLookUp, move |connection| {
+            .write_that("otp.begin", Changes::NoLookUp, move |connection| {
                 let (project, mode, route, key) = slot_key(&slot);
                 let place = idempotency_records::table.find((project, mode, route, key));
                 let held =
@@ -48,7 +48,7 @@ impl IdempotencyStore for SqliteStore {
         answer: Sealed,
     ) -> Result<(), StoreError> {
         self.of(slot.world.project)
-            .write_that(Changes::NoLookUp, move |connection| {
+            .write_that("otp.complete", Changes::NoLookUp, move |connection| {
                 let answered = idempotency_records::answer.eq(answer.0);
                 statement::update(unanswered!(slot, began_at), answered).execute(connection)?;
                 Ok(())
@@ -58,7 +58,7 @@ impl IdempotencyStore for SqliteStore {
 
     async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError> {
         self.of(slot.world.project)
-            .write_that(Changes::NoLookUp, move |connection| {
+            .write_that("otp.abandon", Changes::NoLookUp, move |connection| {
                 diesel::delete(unanswered!(slot, began_at)).execute(connection)?;
                 Ok(())
             })

@@ -11,7 +11,7 @@ use dwar_sql::{At, Id, InstanceRow, read_each};
 impl InstanceStore for SqliteStore {
     async fn beat(&self, instance: Instance, forget: Timestamp) -> Result<(), StoreError> {
         let row = InstanceRow::from(instance);
-        self.write_that(Changes::NoLookUp, move |connection| {
+        self.write_that("installation.beat", Changes::NoLookUp, move |connection| {
             diesel::insert_into(instances::table)
                 .values(&row)
                 .on_conflict(instances::id)
@@ -26,7 +26,7 @@ impl InstanceStore for SqliteStore {
     }
 
     async fn leave(&self, instance: InstanceId) -> Result<(), StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
+        self.write_that("installation.leave", Changes::NoLookUp, move |connection| {
             diesel::delete(instances::table.find(Id::from(instance))).execute(connection)?;
             Ok(())
         })
@@ -34,7 +34,7 @@ impl InstanceStore for SqliteStore {
     }
 
     async fn instances(&self, limit: u32) -> Result<Vec<Instance>, StoreError> {
-        self.scan(move |connection| {
+        self.scan("installation.instances", move |connection| {
             let query = instances::table
                 .order((instances::seen_at.desc(), instances::id))
                 .limit(limit.into());

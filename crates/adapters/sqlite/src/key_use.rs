@@ -9,7 +9,7 @@ use dwar_sql::{At, Id};
 #[async_trait]
 impl KeyUseStore for SqliteStore {
     async fn note(&self, uses: Vec<KeyUse>) -> Result<(), StoreError> {
-        self.write_ahead_of_disk(move |connection| {
+        self.write_ahead_of_disk("project.note", move |connection| {
             for KeyUse { key, used } in uses {
                 let due = At::from(used.at - KeyUse::NOTED_EVERY);
                 let known = api_keys::table.find(Id::from(key));

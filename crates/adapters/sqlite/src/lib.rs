@@ -3,7 +3,6 @@
 //! One thread writes, several connections read; see [`SqliteStore`].
 
 mod activity;
-mod caller;
 mod charge;
 mod claim;
 mod connection;
@@ -20,6 +19,7 @@ mod login;
 mod otp;
 #[path = "../../sql/ports/mod.rs"]
 mod ports;
+mod project;
 mod receipt;
 mod search;
 mod send_limiter;
@@ -33,6 +33,3 @@ pub use connection::place::beside;
 pub use connection::pool::SqliteStore;
 pub use connection::settings::{Settings, Synchronous};
 pub use copies::{FileError, copy, examine, recognise, settle};
-
-/// What traces call the database (OpenTelemetry, `db.system.name`).
-const SYSTEM: &str = "sqlite";

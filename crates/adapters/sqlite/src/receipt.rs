@@ -25,7 +25,7 @@ const CROWD_OUT: &str = "DELETE FROM receipts WHERE id IN ( \
 #[async_trait]
 impl ReceiptStore for SqliteStore {
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
+        self.write_that("otp.keep", Changes::NoLookUp, move |connection| {
             for kept in receipts {
                 let first_check = KeptReceipt::next_check(kept.received_at, kept.received_at);
                 let row = ReceiptRow::from(&kept);
@@ -48,7 +48,7 @@ impl ReceiptStore for SqliteStore {
         lease: Duration,
         room: ReceiptRoom,
     ) -> Result<Vec<KeptReceipt>, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
+        self.write_that("otp.claim", Changes::NoLookUp, move |connection| {
             let mut rows = due(connection, "r.report <> 'failed'", room.others, now)?;
             rows.extend(due(connection, "r.report = 'failed'", room.calling, now)?);
             let again = At::from(now + lease);
@@ -67,7 +67,7 @@ impl ReceiptStore for SqliteStore {
     }
 
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
+        self.write_that("otp.done", Changes::NoLookUp, move |connection| {
             diesel::delete(receipts::table.find(Id::from(receipt))).execute(connection)?;
             Ok(())
         })
@@ -75,7 +75,7 @@ impl ReceiptStore for SqliteStore {
     }
 
     async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
+        self.write_that("otp.review", Changes::NoLookUp, move |connection| {
             let due: Vec<UnknownRow> = diesel::sql_query(REVIEW)
                 .bind::<At, _>(At::from(now))
                 .bind::<BigInt, _>(REVIEWED_AT_ONCE)
@@ -108,7 +108,7 @@ impl ReceiptStore for SqliteStore {
     }
 
     async fn unknown(&self) -> Result<UnknownReceipts, StoreError> {
-        self.scan(move |connection| {
+        self.scan("otp.unknown", move |connection| {
             let (count, oldest): (i64, Option<At>) = receipts::table
                 .filter(diesel::dsl::not(receipts::known))
                 .select((diesel::dsl::count(receipts::id), diesel::dsl::min(receipts::received_at)))

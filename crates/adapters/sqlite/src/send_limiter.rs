@@ -14,13 +14,17 @@ use dwar_sql::{At, BudgetRow, Id, Row, maybe, of_phone};
 impl SendLimiter for SqliteStore {
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError> {
         self.of(key.world.project)
-            .read(move |connection| snapshot(connection, |connection| read_log(connection, &key)))
+            .read("ratelimit.log", move |connection| {
+                snapshot(connection, |connection| read_log(connection, &key))
+            })
             .await
     }
 
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError> {
         self.of(key.world.project)
-            .write_that(Changes::NoLookUp, move |connection| Ok(forgive(connection, &key, send)?))
+            .write_that("ratelimit.forgive", Changes::NoLookUp, move |connection| {
+                Ok(forgive(connection, &key, send)?)
+            })
             .await
     }
 

@@ -72,7 +72,7 @@ impl SessionStore for SqliteStore {
         loop {
             // An ended session stays ended, so the search for them need not keep the writer busy.
             let ended: Vec<Id> = self
-                .scan(move |connection| {
+                .scan("session.sweep", move |connection| {
                     let ended = sessions::expires_at.lt(before).or(sessions::revoked_at.lt(before));
                     let found = sessions::table.filter(ended).select(sessions::id);
                     Ok(found.limit(FOUND_AT_ONCE).load(connection)?)
@@ -123,7 +123,7 @@ impl SqliteStore {
         key: Digest,
         session: Option<SessionId>,
     ) -> Result<Option<Sought>, StoreError> {
-        self.read(move |connection| {
+        self.read("session.look_up", move |connection| {
             let visible = sessions::id
                 .nullable()
                 .eq(session.map(Id::from))
@@ -158,7 +158,7 @@ impl SqliteStore {
         rule: impl FnOnce(&mut Session) -> T + Send + 'static,
     ) -> Result<Option<T>, StoreError> {
         self.of(world.project)
-            .write_that(Changes::Session(id), move |connection| {
+            .write_that("session.change", Changes::Session(id), move |connection| {
                 let found = by_id(connection, world, id)?;
                 let Some(before) = found else { return Ok(None) };
                 let mut session = before.clone();

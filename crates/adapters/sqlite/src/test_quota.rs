@@ -80,8 +80,9 @@ impl TestQuotaStore for SqliteStore {
         for record in TestRecord::ALL {
             let (columns, until) = (columns(record), quota.goes_until(record, now));
             let until = until.unwrap_or(Timestamp::MAX_UTC);
-            let edges =
-                self.scan(move |connection| Ok(edges(connection, columns, quota.kept)?)).await?;
+            let edges = self
+                .scan("otp.trim", move |connection| Ok(edges(connection, columns, quota.kept)?))
+                .await?;
             for edge in edges {
                 let some = move |connection: &mut _| drop_some(connection, columns, &edge, until);
                 dropped += self.drain_by(BATCH, some).await?;

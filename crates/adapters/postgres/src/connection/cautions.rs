@@ -34,15 +34,13 @@ impl PostgresStore {
     /// # Errors
     /// [`StoreError::Unreachable`] if the database does not answer.
     pub async fn tables(&self) -> Result<Vec<String>, StoreError> {
-        self.pool
-            .run(|conn| {
-                let here = pg_tables::schemaname.nullable().eq(current_schema());
-                let other = pg_tables::tablename.ne(MIGRATIONS_TABLE);
-                let names =
-                    pg_tables::table.filter(here).filter(other).select(pg_tables::tablename);
-                Ok(names.order(pg_tables::tablename).load(conn)?)
-            })
-            .await
+        self.read("cautions.tables", |conn| {
+            let here = pg_tables::schemaname.nullable().eq(current_schema());
+            let other = pg_tables::tablename.ne(MIGRATIONS_TABLE);
+            let names = pg_tables::table.filter(here).filter(other).select(pg_tables::tablename);
+            Ok(names.order(pg_tables::tablename).load(conn)?)
+        })
+        .await
     }
 
     /// Tells which settings of a session are not what was asked for when it was connected; none if
@@ -54,14 +52,13 @@ impl PostgresStore {
     /// [`StoreError::Unavailable`] if the database does not answer.
     pub async fn cautions(&self) -> Result<Vec<String>, StoreError> {
         let shared = Arc::clone(&self.shared);
-        self.pool
-            .run(move |conn| {
-                let found: Vec<(String, String)> = pg_settings::table
-                    .filter(pg_settings::name.eq_any(shared.expected.iter().map(|(name, _)| *name)))
-                    .load(conn)?;
-                Ok(differences(&shared.expected, &found.into_iter().collect()))
-            })
-            .await
+        self.read("cautions.cautions", move |conn| {
+            let found: Vec<(String, String)> = pg_settings::table
+                .filter(pg_settings::name.eq_any(shared.expected.iter().map(|(name, _)| *name)))
+                .load(conn)?;
+            Ok(differences(&shared.expected, &found.into_iter().collect()))
+        })
+        .await
     }
 }
 

@@ -1,11 +1,11 @@
-//! Where ports run their statements, by names that SQLite has, too.
+//! Where ports run their statements, by names that SQLite has, too. Each is told the name of its span
+//! (docs/tracing.md): which part of the store, and what it does.
 
 use crate::PostgresStore;
 use crate::connection::pool::Work;
 use diesel::PgConnection;
 use diesel::connection::SimpleConnection;
 use dwar_kernel::{ProjectId, StoreError};
-use std::any::type_name;
 use std::sync::Arc;
 
 /// Work MUST be harmless if it runs twice, but for [`PostgresStore::write`] and
@@ -24,60 +24,67 @@ impl PostgresStore {
     /// A look-up by index.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
+        name: &'static str,
         work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.pool.run(work).await
+        self.pool.run(name, work).await
     }
 
     /// A query of any length.
     pub(crate) async fn scan<T: Send + 'static>(
         &self,
+        name: &'static str,
         work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.pool.run(work).await
+        self.pool.run(name, work).await
     }
 
     /// Queries that read whole tables as they are at one instant, for which no request waits.
     pub(crate) async fn scan_all<T: Send + 'static>(
         &self,
+        name: &'static str,
         work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.pool.long_snapshot(work).await
+        self.pool.long_snapshot(name, work).await
     }
 
     /// One atomic step of any statements.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
+        name: &'static str,
         work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.pool.transaction(work).await
+        self.pool.transaction(name, work).await
     }
 
     /// One statement that writes.
     pub(crate) async fn write_one<T: Send + 'static>(
         &self,
+        name: &'static str,
         work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.pool.run(work).await
+        self.pool.run(name, work).await
     }
 
     /// One statement that may be lost with the power.
     pub(crate) async fn write_ahead_of_disk<T: Send + 'static>(
         &self,
+        name: &'static str,
         work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.pool.run(work).await
+        self.pool.run(name, work).await
     }
 
     /// One atomic step of any statements that may be lost with the power.
-    pub(crate) async fn steps_ahead_of_disk<T: Send + 'static, W: Work<T>>(
+    pub(crate) async fn steps_ahead_of_disk<T: Send + 'static>(
         &self,
-        mut work: W,
+        name: &'static str,
+        mut work: impl Work<T>,
     ) -> Result<T, StoreError> {
         let step = move |conn: &mut PgConnection| {
             conn.batch_execute("SET LOCAL synchronous_commit = off")?;
             work(conn)
         };
-        self.pool.transaction_of(type_name::<W>(), step).await
+        self.pool.transaction(name, step).await
     }
 }

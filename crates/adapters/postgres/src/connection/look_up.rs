@@ -5,12 +5,11 @@ use crate::connection::error::{Failure, unavailable};
 use crate::connection::link::{Links, Manager};
 use crate::connection::pool::{self, Deadline};
 use crate::connection::room::Room;
-use crate::connection::settings::{LOOK_UPS, Settings};
-use crate::ports::trace::traced;
+use crate::connection::settings::{LOOK_UPS, SYSTEM, Settings};
 use diesel::PgConnection;
 use dwar_kernel::StoreError;
+use dwar_sql::traced;
 use dwar_turns::{PoolLoad, QueueLoad};
-use std::any::type_name;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -39,6 +38,9 @@ pub(crate) type Answer<T> = Result<Option<T>, StoreError>;
 
 /// A look-up by unique keys.
 pub(crate) trait Question: Sized + Send + 'static {
+    /// The name of its span.
+    const NAME: &'static str;
+
     type Found: Send + 'static;
 
     /// What was found for each, in order, by one statement. It MUST say [`PRIMARY_ALONE`]: what a standby
@@ -127,7 +129,7 @@ impl<Q: Question> LookUps<Q> {
     /// [`StoreError::Unavailable`] if there is no answer within the time of a call, or too many
     /// wait; whatever the statement or the row met.
     pub(crate) async fn ask(&self, asked: Q) -> Answer<Q::Found> {
-        traced(type_name::<Q>(), self.asked(asked)).await
+        traced(SYSTEM, Q::NAME, self.asked(asked)).await
     }
 
     async fn asked(&self, asked: Q) -> Answer<Q::Found> {
@@ -311,6 +313,7 @@ mod tests {
     struct Anything;
 
     impl Question for Anything {
+        const NAME: &'static str = "test";
         type Found = ();
 
         fn answers(asked: &[&Self], _: &mut PgConnection) -> Result<Vec<Answer<()>>, Failure> {

@@ -1,3 +1,4 @@
+use crate::PostgresStore;
 use crate::connection::error::{Failure, unreachable};
 use crate::connection::link::speak_english;
 use crate::ports::key_checks;
@@ -13,6 +14,7 @@ use dwar_installation::{Found, KeyHolder, NewKeys};
 use dwar_kernel::StoreError;
 use dwar_sql::schema::__diesel_schema_migrations;
 use dwar_sql::{names, pending_migrations};
+use std::sync::Arc;
 
 const MIGRATIONS: EmbeddedMigrations =
     diesel_migrations::embed_migrations!("../../../migrations/postgres");
@@ -22,12 +24,58 @@ const ANY: &str = "to_regclass('__diesel_schema_migrations') IS NOT NULL";
 /// Any number, as long as every instance of every release uses the same.
 const LOCK: i64 = 0x6477_6172;
 
+impl PostgresStore {
+    /// Brings the schema up to date and names the migrations that it lacked; whose keys may be used with
+    /// it is not noted.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::migrate_for`].
+    pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
+        self.apart(|url| migrate(url, None)).await
+    }
+
+    /// Brings the schema up to date and names the migrations that it lacked; notes the keys of this
+    /// holder.
+    ///
+    /// Any number of instances may do so at once: one migrates, the others wait for it.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if there is no connection, [`StoreError::Foreign`] if the database
+    /// has other migrations than this version's or belongs to other keys, else [`StoreError::Failed`].
+    pub async fn migrate_for(&self, holder: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
+        self.apart(move |url| migrate(url, Some(holder.as_ref()))).await
+    }
+
+    /// Names the migrations that the schema lacks; waits for one that is under way.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if there is no connection, else [`StoreError::Failed`].
+    pub async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
+        self.apart(pending).await
+    }
+
+    /// What tells which keys the database belongs to, at whatever level its schema is.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::pending_migrations`].
+    pub async fn look_for_keys(&self) -> Result<Found, StoreError> {
+        self.apart(look_for_keys).await
+    }
+
+    async fn apart<T, W>(&self, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnOnce(&str) -> Result<T, StoreError> + Send + 'static,
+    {
+        let shared = Arc::clone(&self.shared);
+        let job = tokio::task::spawn_blocking(move || work(&shared.direct_url));
+        job.await.map_err(|cause| StoreError::Failed(Box::new(cause)))?
+    }
+}
+
 /// Brings the schema up to date; names the migrations that it lacked. Asks `holder` first, if there is one,
 /// and notes its keys at last.
-pub(crate) fn migrate(
-    url: &str,
-    holder: Option<&dyn KeyHolder>,
-) -> Result<Vec<String>, StoreError> {
+fn migrate(url: &str, holder: Option<&dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
     let mut conn = alone(url)?;
     let pending = lacking(&mut conn)?;
     let lacked = names(&pending);
@@ -45,12 +93,12 @@ pub(crate) fn migrate(
 }
 
 /// Names the migrations that the schema lacks, oldest first.
-pub(crate) fn pending(url: &str) -> Result<Vec<String>, StoreError> {
+fn pending(url: &str) -> Result<Vec<String>, StoreError> {
     Ok(names(&lacking(&mut alone(url)?)?))
 }
 
 /// What tells which keys the database belongs to.
-pub(crate) fn look_for_keys(url: &str) -> Result<Found, StoreError> {
+fn look_for_keys(url: &str) -> Result<Found, StoreError> {
     let mut conn = alone(url)?;
     let lacking = names(&lacking(&mut conn)?);
     Ok(key_checks::look(&mut conn, &lacking)?)

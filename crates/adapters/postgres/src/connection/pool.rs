@@ -1,15 +1,13 @@
 use crate::connection::error::{Failure, no_answer_in_time, too_late, unavailable, unreachable};
 use crate::connection::link::{Links, Manager};
 use crate::connection::room::Room;
-use crate::connection::settings::{LOOK_UPS, Settings};
-use crate::ports::trace::traced;
+use crate::connection::settings::{LOOK_UPS, SYSTEM, Settings};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2;
 use dwar_kernel::{ProjectId, StoreError};
-use dwar_sql::{Flow, PROVE_WRITABLE, WAITING};
+use dwar_sql::{Flow, PROVE_WRITABLE, WAITING, traced};
 use dwar_turns::{AdmissionQueue, PoolLoad, QueueLoad};
-use std::any::type_name;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::Span;
@@ -83,7 +81,7 @@ impl Pool {
             return Ok(());
         }
         let has_room = |conn: &mut PgConnection| Ok(diesel::select(has_room()).get_result(conn)?);
-        let room = self.run(has_room).await;
+        let room = self.run("pool.room", has_room).await;
         let room = room.inspect_err(|_| self.room.suspect())?;
         self.room.found(room);
         if room { Ok(()) } else { Err(StoreError::NoRoom) }
@@ -96,7 +94,7 @@ impl Pool {
             diesel::sql_query(PROVE_WRITABLE).execute(conn)?;
             Ok(())
         };
-        match self.run(prove).await {
+        match self.run("pool.prove_writable", prove).await {
             Err(cause) if cause.is_transient() && !matches!(cause, StoreError::NoRoom) => {
                 Err(cause)
             }
@@ -104,35 +102,22 @@ impl Pool {
         }
     }
 
-    /// One statement; MUST be harmless if it runs twice, since a lost connection repeats it.
-    pub(crate) async fn run<T, W>(&self, mut work: W) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
-    {
+    /// One statement, by the name of its span; MUST be harmless if it runs twice, since a lost connection repeats it.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        mut work: impl Work<T>,
+    ) -> Result<T, StoreError> {
         let call = self.call(self.call_timeout, move |conn, _| work(conn));
-        traced(type_name::<W>(), call).await
+        traced(SYSTEM, name, call).await
     }
 
     /// One transaction, kept as a whole or not at all, and at most once.
-    pub(crate) async fn transaction<T, W>(&self, work: W) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
-    {
-        self.transaction_of(type_name::<W>(), work).await
-    }
-
-    /// As [`Pool::transaction`], for work that is said to be `who`'s.
-    pub(crate) async fn transaction_of<T, W>(
+    pub(crate) async fn transaction<T: Send + 'static>(
         &self,
-        who: &'static str,
-        mut work: W,
-    ) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
-    {
+        name: &'static str,
+        mut work: impl Work<T>,
+    ) -> Result<T, StoreError> {
         let call = self.call(self.call_timeout, move |conn, deadline| {
             let mut committing = false;
             let outcome: Result<T, Failure> = conn.transaction(|conn| {
@@ -144,17 +129,16 @@ impl Pool {
             });
             outcome.map_err(|cause| if committing { cause.while_committing() } else { cause })
         });
-        traced(who, call).await
+        traced(SYSTEM, name, call).await
     }
 
     /// Several statements that read one and the same state, for what reads whole tables and no
     /// request waits for.
-    pub(crate) async fn long_snapshot<T, W>(&self, mut work: W) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        W: FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static,
-    {
-        let who = type_name::<W>();
+    pub(crate) async fn long_snapshot<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        mut work: impl Work<T>,
+    ) -> Result<T, StoreError> {
         let read = move |conn: &mut PgConnection, _| {
             conn.build_transaction().repeatable_read().read_only().run(|conn| {
                 let (patience, whole) = (LONG.as_secs(), "SET LOCAL enable_seqscan = on");
@@ -164,7 +148,7 @@ impl Pool {
                 work(conn)
             })
         };
-        traced(who, self.call(LONG, read)).await
+        traced(SYSTEM, name, self.call(LONG, read)).await
     }
 
     async fn call<T, W>(&self, patience: Duration, work: W) -> Result<T, StoreError>

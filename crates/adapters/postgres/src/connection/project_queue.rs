@@ -3,11 +3,11 @@
 use crate::connection::answers::{self, Reply, tell};
 use crate::connection::error::{Failure, unavailable};
 use crate::connection::pool::Pool;
-use crate::ports::trace::traced;
+use crate::connection::settings::SYSTEM;
 use diesel::PgConnection;
 use dwar_kernel::{BlindIndex, ProjectId, StoreError};
+use dwar_sql::traced;
 use dwar_turns::QueueLoad;
-use std::any::type_name;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,6 +19,9 @@ const WAITING: usize = 4096;
 
 /// A step that is done together with others of its project.
 pub(crate) trait Joined: Sized + Send + Sync + 'static {
+    /// The name of its span.
+    const NAME: &'static str;
+
     /// What came of one.
     type Done: Send + 'static;
 
@@ -87,7 +90,7 @@ impl<S: Joined> ProjectQueue<S> {
     /// [`StoreError::Unavailable`] if there is no answer in time, or too many wait; whatever the
     /// statement met. The step may be done all the same.
     pub(crate) async fn done(&self, project: ProjectId, step: S) -> Result<S::Done, StoreError> {
-        traced(type_name::<S>(), self.joined(project, step)).await
+        traced(SYSTEM, S::NAME, self.joined(project, step)).await
     }
 
     async fn joined(&self, project: ProjectId, step: S) -> Result<S::Done, StoreError> {
@@ -163,7 +166,7 @@ impl<S: Joined> Worker<S> {
             let all = move |conn: &mut PgConnection| {
                 S::all(&steps, conn, project, std::mem::replace(&mut again, true))
             };
-            let done = self.queue.pool.of(project).run(all).await;
+            let done = self.queue.pool.of(project).run("project_queue.work", all).await;
             tell(replies, done.map(|done| done.into_iter().map(Ok)));
             worked = Some(began.elapsed());
         }

@@ -3,6 +3,9 @@ use crate::connection::url::PostgresUrl;
 use std::fmt;
 use std::time::Duration;
 
+/// What traces call the database (OpenTelemetry, `db.system.name`).
+pub(crate) const SYSTEM: &str = "postgresql";
+
 /// How many statements that look up one kind of thing are under way at most, each on a connection of its own.
 pub(crate) const LOOK_UPS: u32 = 2;
 

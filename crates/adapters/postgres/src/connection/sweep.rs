@@ -39,7 +39,7 @@ impl PostgresStore {
     {
         drain(|| {
             let work = work.clone();
-            self.pool.run(move |conn| {
+            self.pool.run("sweep.in_batches", move |conn| {
                 let gone = work(conn)?;
                 Ok(Turn { taken: gone, gone })
             })
@@ -75,11 +75,11 @@ impl PostgresStore {
     }
 
     /// Repeats a transaction that takes on at most [`SWEEP_BATCH`] rows until it finds fewer.
-    pub(crate) async fn in_turns<W>(&self, work: W) -> Result<u64, StoreError>
+    pub(crate) async fn in_turns<W>(&self, name: &'static str, work: W) -> Result<u64, StoreError>
     where
         W: Fn(&mut PgConnection) -> Result<Turn, Failure> + Clone + Send + 'static,
     {
-        drain(|| self.pool.transaction(work.clone())).await
+        drain(|| self.pool.transaction(name, work.clone())).await
     }
 }
 

@@ -57,7 +57,7 @@ impl PostgresStore {
     where
         F: Fn(&mut PgConnection) -> QueryResult<Vec<(Id, String)>> + Clone + Send + 'static,
     {
-        self.in_turns(move |conn| {
+        self.in_turns("call.drop_calls", move |conn| {
             let found = find(conn)?;
             Ok(Turn { taken: found.len(), gone: drop_calls(conn, found)? })
         })

@@ -12,7 +12,7 @@ use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoint
 impl PostgresStore {
     /// Drops what endpoints that are switched off wait for.
     pub(crate) async fn drop_untold_events(&self) -> Result<u64, StoreError> {
-        self.in_turns(drop_untold).await
+        self.in_turns("event.drop_untold", drop_untold).await
     }
 }
 

@@ -10,7 +10,7 @@ use crate::PostgresStore;
 use crate::connection::error::{Failure, unavailable};
 use crate::otp::{TRIES, as_seen, find, target};
 use crate::ports::wallet::refund;
-use crate::send_limiter::{LogSnapshot, read_log};
+use crate::send_log::{LogSnapshot, read_log};
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, IdentityId, OtpId, ProjectId, SessionId, StoreError, Timestamp};
@@ -37,7 +37,10 @@ impl LoginStore for PostgresStore {
                     return Ok(prepared);
                 }
                 let key = send.key();
-                let log = self.pool.of(project).run(move |conn| read_log(conn, &key)).await?;
+                let log = self
+                    .of(project)
+                    .read("login.prepare", move |conn| read_log(conn, &key))
+                    .await?;
                 seen = Some(Arc::new(log));
                 continue;
             };
@@ -71,7 +74,11 @@ impl LoginStore for PostgresStore {
             let by_view = seen.is_some();
             let found = match seen.take() {
                 Some(seen) => Some(seen),
-                None => self.pool.of(project).run(move |conn| find(conn, project, id)).await?,
+                None => {
+                    self.of(project)
+                        .read("login.report", move |conn| find(conn, project, id))
+                        .await?
+                }
             };
             let Some(found) = found else { return Ok(None) };
             // Written, and the answer was lost with the connection.
@@ -100,14 +107,17 @@ impl LoginStore for PostgresStore {
 
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
         let Redemption { world, phone, .. } = redemption;
-        let of_project = || self.pool.of(world.project);
+        let of_project = || self.of(world.project);
         let mut written: Option<Written> = None;
         for _ in 0..TRIES {
-            let target = of_project().run(move |conn| target(conn, (world, phone))).await?;
+            let target =
+                of_project().read("login.redeem", move |conn| target(conn, (world, phone))).await?;
             if let Some(written) = written.take() {
                 let seen =
                     target.as_ref().map(|target| (target.found.otp.id, target.found.version));
-                let done = of_project().run(move |conn| written.done(conn, seen)).await?;
+                let done = of_project()
+                    .write_one("login.redeem", move |conn| written.done(conn, seen))
+                    .await?;
                 if let Some(done) = done {
                     return Ok(done);
                 }
@@ -153,9 +163,8 @@ impl PostgresStore {
         entry: EntryId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.pool
-            .of(project)
-            .transaction(move |conn| {
+        self.of(project)
+            .write("login.refunded", move |conn| {
                 let steps = std::slice::from_ref(&step);
                 let written = report::write(steps, conn, project)?.iter().any(|step| step.done);
                 if written {

@@ -4,7 +4,7 @@ use crate::connection::error::{Failure, unavailable};
 use crate::connection::project_queue::Joined;
 use crate::connection::statement::{Statement, each};
 use crate::otp::row::placed;
-use crate::send_limiter::LogSnapshot;
+use crate::send_log::LogSnapshot;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
@@ -84,6 +84,7 @@ const PREPARE: &str = concat!(
 );
 
 impl Joined for SendStep {
+    const NAME: &'static str = "login.prepare";
     type Done = SendOutcome;
 
     fn phone(&self) -> Option<BlindIndex> {

@@ -127,6 +127,7 @@ struct Written {
 }
 
 impl Joined for GuessStep {
+    const NAME: &'static str = "login.redeem";
     type Done = GuessOutcome;
 
     fn all(

@@ -150,6 +150,7 @@ const SETTLED: &str = concat!(
 );
 
 impl Joined for ReportStep {
+    const NAME: &'static str = "login.report";
     /// Whether it is written.
     type Done = bool;
 

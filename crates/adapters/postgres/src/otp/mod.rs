@@ -56,9 +56,8 @@ impl OtpStore for PostgresStore {
         world: ProjectMode,
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
-        self.pool
-            .of(world.project)
-            .transaction(move |conn| {
+        self.of(world.project)
+            .write("otp.forget_guesses", move |conn| {
                 // A guess that has looked at the count has to look again.
                 let code = of_phone!(otps of world, phone.0.as_slice()).filter(InForce);
                 diesel::update(code).set(otps::version.eq(gen_random_uuid())).execute(conn)?;
@@ -74,7 +73,7 @@ impl OtpStore for PostgresStore {
 
     async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError> {
         let project = world.project;
-        let found = self.pool.of(project).run(move |conn| find(conn, project, otp)).await?;
+        let found = self.of(project).read("otp.find", move |conn| find(conn, project, otp)).await?;
         Ok(found.map(|found| found.otp).filter(|otp| otp.world == world))
     }
 
@@ -83,25 +82,24 @@ impl OtpStore for PostgresStore {
         provider: String,
         provider_ref: String,
     ) -> Result<Option<ReceiptTarget>, StoreError> {
-        self.pool
-            .run(move |conn| {
-                let found: Option<(Id, Id, Id, String)> = otp_attempts::table
-                    .inner_join(otps::table)
-                    .filter(otp_attempts::provider.eq(&provider))
-                    .filter(otp_attempts::provider_ref.eq(&provider_ref))
-                    .order(otp_attempts::id.desc())
-                    .select((otp_attempts::id, otps::id, otps::project_id, otps::mode))
-                    .first(conn)
-                    .optional()?;
-                let Some((attempt, otp, project, mode)) = found else { return Ok(None) };
-                let row = Row::new("otps", otp);
-                Ok(Some(ReceiptTarget {
-                    world: row.world(project, &mode)?,
-                    otp: row.id("id", otp)?,
-                    attempt: Row::new("otp_attempts", attempt).id("id", attempt)?,
-                }))
-            })
-            .await
+        self.read("otp.find_attempt", move |conn| {
+            let found: Option<(Id, Id, Id, String)> = otp_attempts::table
+                .inner_join(otps::table)
+                .filter(otp_attempts::provider.eq(&provider))
+                .filter(otp_attempts::provider_ref.eq(&provider_ref))
+                .order(otp_attempts::id.desc())
+                .select((otp_attempts::id, otps::id, otps::project_id, otps::mode))
+                .first(conn)
+                .optional()?;
+            let Some((attempt, otp, project, mode)) = found else { return Ok(None) };
+            let row = Row::new("otps", otp);
+            Ok(Some(ReceiptTarget {
+                world: row.world(project, &mode)?,
+                otp: row.id("id", otp)?,
+                attempt: Row::new("otp_attempts", attempt).id("id", attempt)?,
+            }))
+        })
+        .await
     }
 
     async fn claim_due(
@@ -110,44 +108,39 @@ impl OtpStore for PostgresStore {
         lease: Duration,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.pool
-            .transaction(move |conn| {
-                let due: Vec<Id> = otps::table
-                    .filter(otps::due_at.le(At::from(now)))
-                    .order((otps::due_at, otps::id))
-                    .limit(i64::from(limit))
-                    .select(otps::id)
-                    .for_update()
-                    .skip_locked()
-                    .load(conn)?;
-                diesel::update(otps::table.filter(otps::id.eq_any(&due)))
-                    .set((
-                        otps::due_at.eq(At::from(now + lease)),
-                        otps::version.eq(gen_random_uuid()),
-                    ))
-                    .execute(conn)?;
-                let rows: Vec<Stored> = with_attempts().filter(otps::id.eq_any(&due)).load(conn)?;
-                let mut by_request: HashMap<Id, Vec<_>> = HashMap::new();
-                for row in rows {
-                    by_request.entry(row.0.id).or_default().push(row);
-                }
-                let claimed = due.iter().filter_map(|id| by_request.remove(id));
-                let claimed = claimed.filter_map(|rows| legible!(row::rebuild(rows)));
-                Ok(claimed.flatten().map(|found| found.otp).collect())
-            })
-            .await
+        self.write("otp.claim_due", move |conn| {
+            let due: Vec<Id> = otps::table
+                .filter(otps::due_at.le(At::from(now)))
+                .order((otps::due_at, otps::id))
+                .limit(i64::from(limit))
+                .select(otps::id)
+                .for_update()
+                .skip_locked()
+                .load(conn)?;
+            diesel::update(otps::table.filter(otps::id.eq_any(&due)))
+                .set((otps::due_at.eq(At::from(now + lease)), otps::version.eq(gen_random_uuid())))
+                .execute(conn)?;
+            let rows: Vec<Stored> = with_attempts().filter(otps::id.eq_any(&due)).load(conn)?;
+            let mut by_request: HashMap<Id, Vec<_>> = HashMap::new();
+            for row in rows {
+                by_request.entry(row.0.id).or_default().push(row);
+            }
+            let claimed = due.iter().filter_map(|id| by_request.remove(id));
+            let claimed = claimed.filter_map(|rows| legible!(row::rebuild(rows)));
+            Ok(claimed.flatten().map(|found| found.otp).collect())
+        })
+        .await
     }
 
     async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError> {
-        self.pool
-            .run(move |conn| {
-                let void = otps::state.eq(OtpState::Void.as_str());
-                let withdrawn = diesel::update(withdrawable!(now))
-                    .set((void, otps::version.eq(gen_random_uuid())))
-                    .execute(conn)?;
-                Ok(u64::try_from(withdrawn).unwrap_or(u64::MAX))
-            })
-            .await
+        self.write_one("otp.withdraw_all", move |conn| {
+            let void = otps::state.eq(OtpState::Void.as_str());
+            let withdrawn = diesel::update(withdrawable!(now))
+                .set((void, otps::version.eq(gen_random_uuid())))
+                .execute(conn)?;
+            Ok(u64::try_from(withdrawn).unwrap_or(u64::MAX))
+        })
+        .await
     }
 
     async fn sweep(

@@ -111,9 +111,8 @@ impl SessionStore for PostgresStore {
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError> {
         // Repeated after a lost answer, the rule knows its own exchange by its successor.
-        self.pool
-            .of(seen.world.project)
-            .run(move |conn| {
+        self.of(seen.world.project)
+            .write_one("session.rotate", move |conn| {
                 let key = (seen.world, seen.id);
                 change(conn, key, Some(seen.clone()), |session| {
                     session.rotate(&presented, next.clone(), policy, now)
@@ -138,9 +137,8 @@ impl SessionStore for PostgresStore {
     ) -> Result<bool, StoreError> {
         let mut repeated = false;
         let revoked = self
-            .pool
             .of(seen.world.project)
-            .run(move |conn| {
+            .write_one("session.revoke", move |conn| {
                 let again = std::mem::replace(&mut repeated, true);
                 let key = (seen.world, seen.id);
                 change(conn, key, Some(seen.clone()), |session| {
@@ -170,9 +168,8 @@ impl PostgresStore {
     ) -> Result<bool, StoreError> {
         let mut repeated = false;
         let ended = self
-            .pool
             .of(world.project)
-            .run(move |conn| {
+            .write_one("session.end_one", move |conn| {
                 let again = std::mem::replace(&mut repeated, true);
                 change(conn, (world, session), None, |session| {
                     // An end at this instant is this call's own, of which the answer was lost.

@@ -23,7 +23,7 @@ impl SqliteStore {
     /// # Errors
     /// Whatever a read would meet.
     pub async fn tables(&self) -> Result<Vec<String>, StoreError> {
-        self.read(|conn| {
+        self.read("cautions.tables", |conn| {
             let tables = sqlite_schema::table.filter(sqlite_schema::kind.eq("table"));
             let others = tables.filter(sqlite_schema::name.ne(MIGRATIONS_TABLE));
             let others = others.filter(sqlite_schema::name.not_like("sqlite\\_%").escape('\\'));
@@ -39,7 +39,10 @@ impl SqliteStore {
     /// Whatever a read would meet.
     pub async fn cautions(&self) -> Result<Vec<String>, StoreError> {
         let version: String =
-            self.read(|conn| Ok(diesel::select(sqlite_version()).get_result(conn)?)).await?;
+            self.read("cautions.cautions", |conn| {
+                Ok(diesel::select(sqlite_version()).get_result(conn)?)
+            })
+            .await?;
         let caution = || {
             format!(
                 "SQLite {version} can lose a write when two processes write at the same instant; \

@@ -60,8 +60,8 @@ impl SqliteStore {
             Ok((gone, begun.elapsed()))
         };
         let (gone, took) = match changes {
-            Changes::NoLookUp => self.write_ahead_of_disk(turn).await?,
-            changes => self.write_that(changes, turn).await?,
+            Changes::NoLookUp => self.write_ahead_of_disk("pace.turn", turn).await?,
+            changes => self.write_that("pace.turn", changes, turn).await?,
         };
         tokio::time::sleep(dwar_sql::pause(took, pace.begun.elapsed())).await;
         Ok((u16::try_from(gone).unwrap_or(u16::MAX), pace.after(took)))

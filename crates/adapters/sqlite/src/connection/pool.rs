@@ -4,16 +4,14 @@ use crate::connection::job::Work;
 use crate::connection::place::{Place, identity};
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::room::Room;
-use crate::connection::settings::Settings;
+use crate::connection::settings::{SYSTEM, Settings};
 use crate::connection::writer::{Beside, Writer};
-use crate::ports::trace::traced;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, Pool};
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
-use dwar_sql::{At, Flow, PROVE_WRITABLE, WAITING};
+use dwar_sql::{At, Flow, PROVE_WRITABLE, WAITING, traced};
 use dwar_turns::{AdmissionQueue, Load, PoolLoad};
-use std::any::type_name;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::Span;
@@ -105,9 +103,9 @@ impl SqliteStore {
     /// Whatever a write or a read would meet: a stopped writer, a full queue, a locked file.
     pub async fn ping(&self) -> Result<(), StoreError> {
         if !self.shared.file.read_only {
-            self.write(|_| Ok(())).await?;
+            self.write("pool.ping", |_| Ok(())).await?;
         }
-        self.read(|connection| {
+        self.read("pool.ping", |connection| {
             let one = diesel::select(1.into_sql::<diesel::sql_types::Integer>());
             Ok(one.execute(connection).map(|_| ())?)
         })
@@ -124,7 +122,7 @@ impl SqliteStore {
     pub async fn room(&self) -> Result<Option<u64>, StoreError> {
         let room = &self.shared.room;
         if room.is_full() {
-            self.write(|connection| Ok(connection.batch_execute(PROBE)?)).await?;
+            self.write("pool.room", |connection| Ok(connection.batch_execute(PROBE)?)).await?;
         }
         room.found_free(room.free()?).map(Some)
     }
@@ -139,7 +137,7 @@ impl SqliteStore {
             diesel::sql_query(PROVE_WRITABLE).execute(connection)?;
             Ok(())
         };
-        self.write_that(Changes::NoLookUp, prove).await?;
+        self.write_that("pool.prove_writable", Changes::NoLookUp, prove).await?;
         self.room().await
     }
 
@@ -176,29 +174,33 @@ impl SqliteStore {
         &self.shared.writer
     }
 
-    /// Runs `work` as one atomic step on the writer and answers once it is on disk.
-    pub(crate) async fn write<T: Send + 'static, W: Work<T>>(
+    /// Runs `work` as one atomic step on the writer and answers once it is on disk. `name` is that of its span
+    /// (docs/tracing.md): which part of the store, and what it does.
+    pub(crate) async fn write<T: Send + 'static>(
         &self,
-        work: W,
+        name: &'static str,
+        work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.write_that(self.changes, work).await
+        self.write_that(name, self.changes, work).await
     }
 
     /// As [`SqliteStore::write`], for a step that is one statement.
-    pub(crate) async fn write_one<T: Send + 'static, W: Work<T>>(
+    pub(crate) async fn write_one<T: Send + 'static>(
         &self,
-        work: W,
+        name: &'static str,
+        work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.write(work).await
+        self.write(name, work).await
     }
 
     /// As [`SqliteStore::write`], for a step of which it is known what it [`Changes`].
-    pub(crate) async fn write_that<T: Send + 'static, W: Work<T>>(
+    pub(crate) async fn write_that<T: Send + 'static>(
         &self,
+        name: &'static str,
         changes: Changes,
-        work: W,
+        work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.shared.writer.submit(self.flow, true, changes, work).await
+        self.shared.writer.submit(name, self.flow, true, changes, work).await
     }
 
     /// As [`SqliteStore::write`], but its answer does not wait for the disk.
@@ -207,19 +209,21 @@ impl SqliteStore {
     /// by a [`SqliteStore::write`] before anything is done that the outside can see, since the log is
     /// written in order and that one takes it along; or for one that is done again when it is
     /// missing. It MUST change [no look-up](Changes::NoLookUp).
-    pub(crate) async fn write_ahead_of_disk<T: Send + 'static, W: Work<T>>(
+    pub(crate) async fn write_ahead_of_disk<T: Send + 'static>(
         &self,
-        work: W,
+        name: &'static str,
+        work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.shared.writer.submit(self.flow, false, Changes::NoLookUp, work).await
+        self.shared.writer.submit(name, self.flow, false, Changes::NoLookUp, work).await
     }
 
     /// As [`SqliteStore::write_ahead_of_disk`], by the name that PostgreSQL has for several statements.
-    pub(crate) async fn steps_ahead_of_disk<T: Send + 'static, W: Work<T>>(
+    pub(crate) async fn steps_ahead_of_disk<T: Send + 'static>(
         &self,
-        work: W,
+        name: &'static str,
+        work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.write_ahead_of_disk(work).await
+        self.write_ahead_of_disk(name, work).await
     }
 
     /// Runs `work` on a connection of its own, outside the writer's transactions.
@@ -274,7 +278,7 @@ impl SqliteStore {
         let mut total = 0;
         loop {
             let turn = turn.clone();
-            let gone = self.write(move |connection| Ok(turn(connection)?)).await?;
+            let gone = self.write("pool.drain_by", move |connection| Ok(turn(connection)?)).await?;
             total += u64::try_from(gone).unwrap_or_default();
             if gone < usize::from(rows) {
                 return Ok(total);
@@ -286,9 +290,10 @@ impl SqliteStore {
     ///
     /// It takes some 20 µs, as long as the way to another thread and back would (measured: twice
     /// the reads per second). Only when every connection is taken does it go that way and wait.
-    pub(crate) async fn read<T: Send + 'static, W: Work<T>>(
+    pub(crate) async fn read<T: Send + 'static>(
         &self,
-        query: W,
+        name: &'static str,
+        query: impl Work<T>,
     ) -> Result<T, StoreError> {
         let read = async {
             self.shared.place.known()?;
@@ -297,26 +302,28 @@ impl SqliteStore {
                 None => self.scanned(query).await,
             }
         };
-        traced(type_name::<W>(), read).await
+        traced(SYSTEM, name, read).await
     }
 
     /// As [`SqliteStore::scan`], by the name that PostgreSQL has for queries that read whole tables.
-    pub(crate) async fn scan_all<T: Send + 'static, W: Work<T>>(
+    pub(crate) async fn scan_all<T: Send + 'static>(
         &self,
-        query: W,
+        name: &'static str,
+        query: impl Work<T>,
     ) -> Result<T, StoreError> {
-        self.scan(query).await
+        self.scan(name, query).await
     }
 
     /// Runs a query of any length on a reader, on a thread that may block.
-    pub(crate) async fn scan<T: Send + 'static, W: Work<T>>(
+    pub(crate) async fn scan<T: Send + 'static>(
         &self,
-        query: W,
+        name: &'static str,
+        query: impl Work<T>,
     ) -> Result<T, StoreError> {
-        traced(type_name::<W>(), self.scanned(query)).await
+        traced(SYSTEM, name, self.scanned(query)).await
     }
 
-    async fn scanned<T: Send + 'static, W: Work<T>>(&self, query: W) -> Result<T, StoreError> {
+    async fn scanned<T: Send + 'static>(&self, query: impl Work<T>) -> Result<T, StoreError> {
         self.shared.place.known()?;
         let place = self.shared.scans.enter(self.flow);
         let Ok(Some(place)) = tokio::time::timeout(self.shared.patience, place).await else {

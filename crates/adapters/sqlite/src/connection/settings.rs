@@ -3,6 +3,9 @@ use diesel::{QueryResult, SqliteConnection};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// What traces call the database (OpenTelemetry, `db.system.name`).
+pub(crate) const SYSTEM: &str = "sqlite";
+
 /// How to open a database file.
 #[derive(Clone, Debug)]
 pub struct Settings {

@@ -95,9 +95,9 @@ impl Scene {
         store.migrate().await.unwrap();
         let (written, read) = (Counts::default(), Counts::default());
         let counts = Arc::clone(&written);
-        store.write(move |writer| watch(writer, &counts)).await.unwrap();
+        store.write("test", move |writer| watch(writer, &counts)).await.unwrap();
         let counts = Arc::clone(&read);
-        store.read(move |reader| watch(reader, &counts)).await.unwrap();
+        store.read("test", move |reader| watch(reader, &counts)).await.unwrap();
         let stores = Stores::of(&Arc::new(store.clone()));
         let together = Together::open(&stores).await;
         let make = Fixtures::random();
@@ -123,8 +123,10 @@ impl Scene {
 
     async fn unprepared(&self) -> [Unprepared; 2] {
         let (written, read) = (Arc::clone(&self.written), Arc::clone(&self.read));
-        let writer = self.store.write(move |writer| unprepared(writer, &written)).await.unwrap();
-        let reader = self.store.read(move |reader| unprepared(reader, &read)).await.unwrap();
+        let writer =
+            self.store.write("test", move |writer| unprepared(writer, &written)).await.unwrap();
+        let reader =
+            self.store.read("test", move |reader| unprepared(reader, &read)).await.unwrap();
         [writer, reader]
     }
 }

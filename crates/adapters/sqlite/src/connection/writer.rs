@@ -4,15 +4,13 @@ use crate::connection::job::{Job, Loss, Task, Work};
 use crate::connection::place::Place;
 use crate::connection::remembered::{Changes, Remembered};
 use crate::connection::room::Room;
-use crate::connection::settings::Synchronous;
+use crate::connection::settings::{SYSTEM, Synchronous};
 use crate::connection::writes::{Served, Writes};
-use crate::ports::trace::traced;
 use diesel::SqliteConnection;
 use diesel::result::{Error as QueryError, QueryResult};
 use dwar_kernel::StoreError;
-use dwar_sql::Flow;
+use dwar_sql::{Flow, traced};
 use dwar_turns::QueueLoad;
-use std::any::type_name;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -68,22 +66,23 @@ impl Writer {
     ///
     /// An error undoes this work alone. Work that is in the queue is done even if nobody waits for
     /// its answer any more, unless too many wait: then the newest of the flow that has most has to go.
-    pub(crate) async fn submit<T: Send + 'static, W: Work<T>>(
+    pub(crate) async fn submit<T: Send + 'static>(
         &self,
+        name: &'static str,
         flow: Flow,
         on_disk: bool,
         changes: Changes,
-        work: W,
+        work: impl Work<T>,
     ) -> Result<T, StoreError> {
-        traced(type_name::<W>(), self.queued(flow, on_disk, changes, work)).await
+        traced(SYSTEM, name, self.queued(flow, on_disk, changes, work)).await
     }
 
-    async fn queued<T: Send + 'static, W: Work<T>>(
+    async fn queued<T: Send + 'static>(
         &self,
         flow: Flow,
         on_disk: bool,
         changes: Changes,
-        work: W,
+        work: impl Work<T>,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         let (work, span) = (Some(work), Span::current());

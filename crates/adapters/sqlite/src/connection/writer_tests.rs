@@ -30,7 +30,7 @@ impl Scene {
         let store = SqliteStore::open(settings).unwrap();
         let table = "CREATE TABLE notes (text text PRIMARY KEY);
              CREATE TABLE remarks (text text REFERENCES notes (text) DEFERRABLE INITIALLY DEFERRED)";
-        store.write(|connection| Ok(connection.batch_execute(table)?)).await.unwrap();
+        store.write("test", |connection| Ok(connection.batch_execute(table)?)).await.unwrap();
         Self { store, _folder: folder }
     }
 
@@ -44,7 +44,7 @@ impl Scene {
             Ok(())
         };
         let store = self.store.clone();
-        let holder = tokio::spawn(async move { store.write(work).await });
+        let holder = tokio::spawn(async move { store.write("test", work).await });
         running.await.unwrap();
         (release, holder)
     }
@@ -55,7 +55,7 @@ impl Scene {
         F: FnOnce(&mut SqliteConnection) -> Result<(), Failure> + Send + 'static,
     {
         let store = self.store.clone();
-        let task = tokio::spawn(async move { store.write(work).await });
+        let task = tokio::spawn(async move { store.write("test", work).await });
         tokio::task::yield_now().await;
         task
     }
@@ -72,7 +72,7 @@ impl Scene {
             done.lock().unwrap().push(number);
             Ok(())
         };
-        let task = tokio::spawn(async move { store.write(work).await });
+        let task = tokio::spawn(async move { store.write("test", work).await });
         tokio::task::yield_now().await;
         task
     }
@@ -83,7 +83,7 @@ impl Scene {
 
     async fn notes(&self) -> Vec<String> {
         let all = notes::table.select(notes::text).order(notes::text);
-        self.store.read(move |connection| Ok(all.load(connection)?)).await.unwrap()
+        self.store.read("test", move |connection| Ok(all.load(connection)?)).await.unwrap()
     }
 }
 
@@ -201,9 +201,9 @@ async fn a_write_without_room_fails_alone_and_the_store_knows() {
         assert!(matches!(scene.store.room().await, Err(StoreError::NoRoom)));
     }
     assert_eq!(scene.notes().await, ["first", "last"]);
-    scene.store.write(|connection| limit(connection, 1_000)).await.unwrap();
+    scene.store.write("test", |connection| limit(connection, 1_000)).await.unwrap();
     assert!(scene.store.room().await.is_ok());
-    scene.store.write(fill).await.unwrap();
+    scene.store.write("test", fill).await.unwrap();
 }
 
 /// SQLite undoes the whole transaction when a plain insert finds no room.
@@ -238,7 +238,7 @@ async fn too_little_that_is_free_is_no_room_until_there_is_more() {
     let store = SqliteStore::open(Settings { min_free: u64::MAX, ..settings.clone() }).unwrap();
     assert!(matches!(store.room().await, Err(StoreError::NoRoom)));
     // SQLite itself is not asked to hold back.
-    store.write(|c| Ok(c.batch_execute("CREATE TABLE t (x)")?)).await.unwrap();
+    store.write("test", |c| Ok(c.batch_execute("CREATE TABLE t (x)")?)).await.unwrap();
     let store = SqliteStore::open(Settings { min_free: 1, ..settings }).unwrap();
     assert!(store.room().await.unwrap().is_some_and(|free| free > 0));
 }
@@ -265,7 +265,7 @@ async fn a_full_queue_is_unavailable_after_the_patience() {
     let scene = Scene { store, _folder: folder };
     let (release, _) = scene.hold().await;
     let waiting = scene.queue(|_| Ok(())).await;
-    let refused = scene.store.write(|_| Ok(())).await;
+    let refused = scene.store.write("test", |_| Ok(())).await;
     assert!(matches!(refused, Err(StoreError::Unavailable(_))));
     drop(release);
     waiting.await.unwrap().unwrap();
@@ -371,7 +371,7 @@ async fn when_the_thread_has_ended_nobody_waits_for_it() {
 #[tokio::test]
 async fn a_reader_cannot_write() {
     let scene = Scene::open().await;
-    let refused = scene.store.read(|connection| insert(connection, "sneaked in")).await;
+    let refused = scene.store.read("test", |connection| insert(connection, "sneaked in")).await;
     assert!(refused.is_err());
     assert!(scene.notes().await.is_empty());
 }

@@ -32,7 +32,7 @@ async fn the_same_event_again_changes_nothing() {
     store.add_endpoint(endpoint.clone()).await.unwrap();
     for at in [START, START + seconds(1)] {
         let again = Event { at, ..event.clone() };
-        store.write(move |connection| record(connection, &again)).await.unwrap();
+        store.write("test", move |connection| record(connection, &again)).await.unwrap();
     }
     let due = store.claim_due(START + seconds(2), seconds(60), Room::of(10)).await.unwrap();
     assert_eq!(due, [Dispatch { endpoint, event, failures: 0 }]);

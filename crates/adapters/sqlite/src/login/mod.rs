@@ -15,7 +15,7 @@ use dwar_otp::{DeliveryStep, Otp, Reported};
 impl LoginStore for SqliteStore {
     async fn prepare(&self, send: NewSend, now: Timestamp) -> Result<Prepared, StoreError> {
         self.of(send.otp.world.project)
-            .write_that(Changes::NoLookUp, move |connection| {
+            .write_that("login.prepare", Changes::NoLookUp, move |connection| {
                 prepare::prepare(connection, &send, now)
             })
             .await
@@ -29,7 +29,7 @@ impl LoginStore for SqliteStore {
     ) -> Result<Option<(Otp, DeliveryStep)>, StoreError> {
         let (project, otp) = request.key();
         self.of(project)
-            .write_that(Changes::NoLookUp, move |connection| {
+            .write_that("login.report", Changes::NoLookUp, move |connection| {
                 report::report(connection, project, otp, &report, now)
             })
             .await
@@ -37,7 +37,7 @@ impl LoginStore for SqliteStore {
 
     async fn redeem(&self, redemption: Redemption, now: Timestamp) -> Result<Redeemed, StoreError> {
         self.of(redemption.world.project)
-            .write_that(Changes::NoLookUp, move |connection| {
+            .write_that("login.redeem", Changes::NoLookUp, move |connection| {
                 redeem::redeem(connection, &redemption, now)
             })
             .await

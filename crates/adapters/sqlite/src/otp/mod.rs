@@ -19,7 +19,7 @@ impl OtpStore for SqliteStore {
         phone: BlindIndex,
     ) -> Result<Option<GuessBudget>, StoreError> {
         self.of(world.project)
-            .write_that(Changes::NoLookUp, move |connection| {
+            .write_that("otp.forget_guesses", Changes::NoLookUp, move |connection| {
                 let counted = row::budget(connection, world, phone)?;
                 let key = (Id::from(world.project), world.mode.as_str(), phone.0.as_slice());
                 diesel::delete(guess_budgets::table.find(key)).execute(connection)?;
@@ -30,7 +30,7 @@ impl OtpStore for SqliteStore {
 
     async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError> {
         self.of(world.project)
-            .read(move |connection| {
+            .read("otp.find", move |connection| {
                 snapshot(connection, |connection| {
                     let found = in_world!(otps of world, otp)
                         .select(OtpRow::as_select())
@@ -47,7 +47,7 @@ impl OtpStore for SqliteStore {
         provider: String,
         provider_ref: String,
     ) -> Result<Option<ReceiptTarget>, StoreError> {
-        self.read(move |connection| {
+        self.read("otp.find_attempt", move |connection| {
             let found = otp_attempts::table
                 .inner_join(otps::table)
                 .filter(otp_attempts::provider.eq(provider))
@@ -73,7 +73,7 @@ impl OtpStore for SqliteStore {
         lease: Duration,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
+        self.write_that("otp.claim_due", Changes::NoLookUp, move |connection| {
             let due = otps::table
                 .filter(otps::due_at.le(At::from(now)))
                 .order((otps::due_at, otps::id))
@@ -99,7 +99,7 @@ impl OtpStore for SqliteStore {
     }
 
     async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError> {
-        self.write_that(Changes::NoLookUp, move |connection| {
+        self.write_that("otp.withdraw_all", Changes::NoLookUp, move |connection| {
             let withdrawn = diesel::update(withdrawable!(now))
                 .set(otps::state.eq(OtpState::Void.as_str()))
                 .execute(connection)?;

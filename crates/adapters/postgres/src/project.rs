@@ -1,0 +1,11 @@
+use crate::PostgresStore;
+use crate::caller::CallerOf;
+use dwar_kernel::{Digest, StoreError};
+use dwar_project::Caller;
+
+impl PostgresStore {
+    /// Whom the key with this digest stands for, if its project is in use.
+    pub(crate) async fn look_up_caller(&self, key: Digest) -> Result<Option<Caller>, StoreError> {
+        self.shared.callers.ask(CallerOf(key)).await
+    }
+}
