@@ -8,13 +8,29 @@ use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents,
     UnparsedPublicKey,
 };
+use serde::Deserialize;
 
+use crate::Result;
 use crate::answers::{PublicKey, PublicKeys};
 use crate::client::public_keys;
 use crate::clock::Clock;
 use crate::flight::Flight;
 use crate::transport::Transport;
-use crate::{Algorithm, Result};
+
+/// The signature of an access token: the setting `tokens.algorithm` of the service (RFC 7518, RFC 8037).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// ECDSA with P-256 and SHA-256.
+    #[serde(rename = "ES256")]
+    Es256,
+    /// Ed25519.
+    #[serde(rename = "EdDSA")]
+    EdDsa,
+    /// RSASSA-PKCS1-v1_5 with SHA-256, 2048 bits or more.
+    #[serde(rename = "RS256")]
+    Rs256,
+}
 
 const CACHED_FOR: Duration = Duration::from_secs(300);
 const ASKED_AGAIN: Duration = Duration::from_secs(60);

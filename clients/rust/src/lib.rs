@@ -20,6 +20,7 @@ pub use answers::Tokens;
 pub use client::Client;
 pub use error::{BoxError, Code, Error, Result};
 pub use events::{Event, EventVerifier};
+pub use keys::Algorithm;
 pub use secret::Secret;
 pub use session::{Session, Store};
-pub use verifier::{Algorithm, Claims, Mode, Verifier};
+pub use verifier::{Claims, Mode, Verifier};

@@ -7,27 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock::Clock;
-use crate::keys::{KeySet, from_base64url};
+use crate::keys::{Algorithm, KeySet, from_base64url};
 use crate::transport::Transport;
 use crate::{Code, Error, Result};
 
 const MAX_LEEWAY: Duration = Duration::from_secs(300);
 const MAX_TOKEN_LENGTH: usize = 4096;
-
-/// The signature of an access token: the setting `tokens.algorithm` of the service (RFC 7518, RFC 8037).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// ECDSA with P-256 and SHA-256.
-    #[serde(rename = "ES256")]
-    Es256,
-    /// Ed25519.
-    #[serde(rename = "EdDSA")]
-    EdDsa,
-    /// RSASSA-PKCS1-v1_5 with SHA-256, 2048 bits or more.
-    #[serde(rename = "RS256")]
-    Rs256,
-}
 
 /// Which API key started a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -1,21 +1,17 @@
 use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::http::header::{CONTENT_TYPE, COOKIE, HeaderName, ORIGIN, SET_COOKIE};
+use axum::http::header::{CONTENT_TYPE, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-use super::Refusal;
-use crate::answers::SentCode;
+use super::cookies::{ACCESS, OTP, REFRESH, SetCookie, cookie, set_cookie};
+use super::refusal::Refusal;
 use crate::{Code, Tokens};
 
 const BODY_BYTES: usize = 16 * 1024;
-
-const OTP: &str = "__Host-dwar_otp";
-pub const ACCESS: &str = "__Host-dwar_access";
-const REFRESH: &str = "__Host-dwar_refresh";
 
 /// Who asks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -125,34 +121,4 @@ async fn object(headers: &HeaderMap, body: Body) -> Result<Map<String, Value>, R
 
 fn text<'a>(body: &'a Map<String, Value>, name: &str) -> &'a str {
     body.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// The value of a cookie, unless it is empty.
-pub fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let all = headers.get_all(COOKIE).into_iter().filter_map(|cookies| cookies.to_str().ok());
-    let mut pairs =
-        all.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.split_once('='));
-    let (_, value) = pairs.find(|(found, _)| found.trim() == name)?;
-    Some(value.trim()).filter(|value| !value.is_empty())
-}
-
-pub type SetCookie = (HeaderName, String);
-
-/// A link into the site should arrive logged in: the access token is Lax, the others are for the form alone.
-fn set_cookie(name: &str, value: &str, seconds: u64) -> SetCookie {
-    let same_site = if name == ACCESS { "Lax" } else { "Strict" };
-    let attributes = format!("Path=/; HttpOnly; Secure; SameSite={same_site}");
-    (SET_COOKIE, format!("{name}={value}; Max-Age={seconds}; {attributes}"))
-}
-
-pub fn code_cookie(sent: &SentCode) -> Vec<SetCookie> {
-    vec![set_cookie(OTP, &sent.otp_id, sent.expires_in)]
-}
-
-pub fn no_code_cookie() -> Vec<SetCookie> {
-    vec![set_cookie(OTP, "", 0)]
-}
-
-pub fn no_token_cookies() -> Vec<SetCookie> {
-    vec![set_cookie(ACCESS, "", 0), set_cookie(REFRESH, "", 0)]
 }

@@ -1,14 +1,18 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::map_response;
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::call::{Call, code_cookie, no_code_cookie, no_token_cookies};
-use super::{Login, Refusal};
+use super::Login;
+use super::call::Call;
+use super::cookies::{code_cookie, no_code_cookie, no_token_cookies};
+use super::refusal::Refusal;
 use crate::answers::SentCode;
 use crate::session::refresh as renewed;
 use crate::{Code, Error, Tokens};
@@ -44,6 +48,21 @@ pub async fn logout(State(login): State<Arc<Login>>, request: Request) -> Answer
 }
 
 impl Login {
+    /// `POST /send`, `/verify`, `/refresh` and `/logout`, for a path such as `/login`.
+    pub fn router<S: Clone + Send + Sync + 'static>(self: &Arc<Self>) -> Router<S> {
+        Router::new()
+            .route("/send", post(send))
+            .route("/verify", post(verify))
+            .route("/refresh", post(refresh))
+            .route("/logout", post(logout))
+            .layer(map_response(async |mut response: Response| {
+                let no_store = HeaderValue::from_static("no-store");
+                response.headers_mut().insert("cache-control", no_store);
+                response
+            }))
+            .with_state(Arc::clone(self))
+    }
+
     /// What the service answered counts for the address, whatever the answer.
     async fn send(&self, call: &Call) -> Result<SentCode, Refusal> {
         let address = (self.client_address)(&call.parts).ok_or_else(|| {

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod call;
+mod cookies;
 mod endpoints;
 mod refusal;
 
@@ -11,14 +12,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{ConnectInfo, FromRef, FromRequestParts};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
-use axum::middleware::map_response;
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
 use reqwest::Url;
 use ring::hmac;
 use serde_json::{Map, Value};
@@ -26,7 +24,8 @@ use serde_json::{Map, Value};
 use crate::session::refresh_key;
 use crate::{Claims, Client, Code, Error, Result, Verifier};
 use addresses::AddressLimit;
-use call::{ACCESS, Asker, cookie};
+use call::Asker;
+use cookies::{ACCESS, cookie};
 pub use refusal::Refusal;
 
 type ClientAddress = dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync;
@@ -104,21 +103,6 @@ impl Login {
     /// Is told of every failure that the person sees as `LOGIN_UNAVAILABLE`; by default nobody is.
     pub fn with_on_error(self, on_error: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         Self { on_error: Box::new(on_error), ..self }
-    }
-
-    /// `POST /send`, `/verify`, `/refresh` and `/logout`, for a path such as `/login`.
-    pub fn router<S: Clone + Send + Sync + 'static>(self: &Arc<Self>) -> Router<S> {
-        Router::new()
-            .route("/send", post(endpoints::send))
-            .route("/verify", post(endpoints::verify))
-            .route("/refresh", post(endpoints::refresh))
-            .route("/logout", post(endpoints::logout))
-            .layer(map_response(async |mut response: Response| {
-                let no_store = HeaderValue::from_static("no-store");
-                response.headers_mut().insert("cache-control", no_store);
-                response
-            }))
-            .with_state(Arc::clone(self))
     }
 
     /// The claims of a valid access token, from `Authorization: Bearer` or the cookie. A cookie does not count where the

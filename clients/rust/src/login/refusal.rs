@@ -4,7 +4,7 @@ use axum::http::header::RETRY_AFTER;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use serde_json::{Map, Value};
 
-use super::call::no_token_cookies;
+use super::cookies::no_token_cookies;
 use crate::{Code, Error};
 
 /// An answer that is not the wanted one, in the shape of Dwar's own.
