@@ -176,6 +176,8 @@ fi
 
 dwar=${CARGO_TARGET_DIR:-target}/debug/dwar
 build
+# Else a test that builds something would be given the compiler that a crate of others asks for.
+! command -v rustup >/dev/null || export RUSTUP_TOOLCHAIN=${RUSTUP_TOOLCHAIN:-$(rustup show active-toolchain | cut -d' ' -f1)}
 # Most of them wait for a part of their time.
 at_once=$(($(nproc) + 1))
 [ -n "$chosen" ] || start_browser

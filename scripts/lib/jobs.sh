@@ -45,6 +45,8 @@ wait_for_jobs() {
 # end_jobs: stops those that run.
 end_jobs() {
     local group
-    for group in $(jobs -p); do kill -- "-$group" 2>/dev/null || true; done
-    wait 2>/dev/null || true
+    {
+        for group in $(jobs -p); do kill -- "-$group" || true; done
+        wait || true
+    } 2>/dev/null
 }

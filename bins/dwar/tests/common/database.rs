@@ -97,7 +97,8 @@ impl Database {
         let Self::Postgres { .. } = self else { return Vec::new() };
         let (client, connection) = tokio_postgres::connect(&self.url(), NoTls).await.unwrap();
         let driving = tokio::spawn(connection);
-        let tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'";
+        let tables =
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename";
         let mut found = Vec::new();
         for table in client.query(tables, &[]).await.unwrap() {
             let table: String = table.get(0);

@@ -36,4 +36,3 @@ mod start;
 mod trial;
 mod unread_log;
 mod views;
-mod wiping;

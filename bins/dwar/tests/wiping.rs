@@ -1,7 +1,8 @@
 //! What is left in memory where a secret was, once it is dropped. Reads this process's own memory
-//! as a file, since no safe code can look at what was given back.
+//! as a file, since no safe code can look at what was given back; so it is the only test of its process.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 
 use dwar_event::WebhookSecret;
 use dwar_kernel::{Entropy, KeyMode, ProjectId, SessionId, Timestamp};
