@@ -8,7 +8,7 @@
 # usage: check-circles.sh [CRATE_FOLDER...], in place of all crates
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- $(git ls-files 'bins/*/src/main.rs' 'clients/*/src/lib.rs' 'crates/*/src/lib.rs' | sed 's,/src/.*,,')
+[ $# -gt 0 ] || set -- $(git ls-files benches/src/main.rs 'bins/*/src/main.rs' 'clients/*/src/lib.rs' 'crates/*/src/lib.rs' | sed 's,/src/.*,,')
 exec python3 - "$@" <<'END_OF_PYTHON'
 import pathlib, re, sys
 

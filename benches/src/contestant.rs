@@ -6,6 +6,7 @@ use crate::dialect::Dialect;
 use crate::floor::{Answers, Recorded};
 use crate::http;
 use crate::meter::Meter;
+use crate::outcome::needed;
 use crate::provider::Provider;
 use serde_json::Value;
 use std::io::Write;
@@ -337,7 +338,22 @@ fn record(address: &str, request: &[u8]) -> Outcome<Recorded> {
 }
 
 /// The process that a data directory of PostgreSQL belongs to.
-pub fn postmaster(data: &Path) -> Outcome<u32> {
+fn postmaster(data: &Path) -> Outcome<u32> {
     let file = std::fs::read_to_string(data.join("postmaster.pid"))?;
     Ok(file.lines().next().ok_or("an empty postmaster.pid")?.trim().parse()?)
+}
+
+pub fn environment() -> Outcome<Environment> {
+    Ok(Environment {
+        folder: needed("COMPARE_FOLDER")?.into(),
+        cpu: needed("COMPARE_SERVER_CPU")?,
+        provider: Provider::start()?,
+    })
+}
+
+pub fn postgres() -> Outcome<Database> {
+    Ok(Database::Postgres {
+        url: needed("COMPARE_POSTGRES")?,
+        postmaster: postmaster(Path::new(&needed("COMPARE_POSTGRES_DATA")?))?,
+    })
 }

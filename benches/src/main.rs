@@ -12,29 +12,26 @@ mod floor;
 mod http;
 mod load;
 mod meter;
+mod outcome;
 mod phase;
 mod provider;
 mod report;
 mod scale;
 mod warm;
 
-use contestant::{Contestant, Database, Environment, Kind, Running, postmaster};
+use contestant::{Contestant, Database, Kind, Running, environment, postgres};
 use floor::Answers;
+pub use outcome::Outcome;
+use outcome::{needed, setting};
 use phase::{Load, Phase};
-use provider::Provider;
 use report::Report;
 use std::env::{args, var};
-use std::error::Error;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::PathBuf;
 use std::time::Duration;
 use warm::HALF_A_MINUTE;
 
 /// What the tables call another binary of ours, or another set of settings.
 const BASELINE: &str = "baseline";
-
-/// What may go wrong; the run ends with it.
-pub type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = args().collect();
@@ -127,21 +124,6 @@ fn contestants() -> Outcome<Vec<Contestant>> {
 }
 
 /// Where services run, and the provider that they hand their codes to.
-fn environment() -> Outcome<Environment> {
-    Ok(Environment {
-        folder: needed("COMPARE_FOLDER")?.into(),
-        cpu: needed("COMPARE_SERVER_CPU")?,
-        provider: Provider::start()?,
-    })
-}
-
-fn postgres() -> Outcome<Database> {
-    Ok(Database::Postgres {
-        url: needed("COMPARE_POSTGRES")?,
-        postmaster: postmaster(Path::new(&needed("COMPARE_POSTGRES_DATA")?))?,
-    })
-}
-
 /// By which settings the baseline differs.
 fn changed() -> Vec<(String, String)> {
     let named = var("COMPARE_BASELINE_SETTINGS").unwrap_or_default();
@@ -152,13 +134,4 @@ fn changed() -> Vec<(String, String)> {
 /// Whether a name holds one of the words that this variable lists, or there is no such list.
 fn chosen(variable: &str, name: &str) -> bool {
     needed(variable).map_or(true, |words| words.split(',').any(|word| name.contains(word)))
-}
-
-fn needed(name: &str) -> Outcome<String> {
-    let found = var(name).ok().filter(|value| !value.is_empty());
-    Ok(found.ok_or_else(|| format!("{name} is not set"))?)
-}
-
-fn setting<T: FromStr<Err: Error + Send + Sync + 'static>>(name: &str, usual: T) -> Outcome<T> {
-    needed(name).map_or(Ok(usual), |value| Ok(value.parse()?))
 }

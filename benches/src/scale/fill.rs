@@ -1,7 +1,8 @@
 //! The databases from outside: what is put on record past the service, and what is read of it.
 
+use crate::Outcome;
 use crate::contestant::{Contestant, Database};
-use crate::{Outcome, needed};
+use crate::outcome::needed;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -5,39 +5,24 @@
 mod asking;
 mod crowd;
 mod endpoint;
+mod extent;
 mod fill;
 mod sweep;
 mod tables;
+mod times;
 
-use crate::contestant::{Contestant, Database, Kind};
+use crate::Outcome;
+use crate::contestant::{Contestant, Database, Kind, environment, postgres};
 use crate::floor::Answers;
-use crate::{Outcome, environment, needed, postgres, setting};
+use crate::outcome::{needed, setting};
 use crowd::Crowd;
 use endpoint::Endpoint;
-use std::collections::BTreeMap;
-use tables::Times;
+use extent::{Extent, KEEP_HOURS, settings};
+use times::{Measured, Times};
 
 /// How many people use the small database, and the large one before it is filled: each has a session,
 /// and made two requests.
 const PEOPLE: usize = 5_000;
-/// How long requests and ended sessions are kept while nothing is to leave: what is filled in is
-/// up to 59 days old.
-const KEEP_HOURS: u64 = 1_500;
-
-/// How much is measured.
-struct Extent {
-    /// Requests on record in the large database; it has half as many identities and sessions.
-    requests: u64,
-    /// How often each endpoint has its turn, beside a first time that is not counted.
-    rounds: usize,
-    /// How often each endpoint is asked in a round, on each database.
-    samples: usize,
-    /// How many connections ask at once.
-    connections: usize,
-    /// How many old requests leave while others are answered, over all rounds.
-    swept: u64,
-}
-
 /// Fills two databases, measures, and prints tables.
 pub fn run() -> Outcome<()> {
     let extent = Extent {
@@ -90,19 +75,6 @@ pub fn run() -> Outcome<()> {
     println!("{}", tables::of_sweep(database.name(), &leaving));
     Ok(())
 }
-
-/// Everything of the last `hours` is kept, and phones may ask for more codes than usual.
-fn settings(hours: u64) -> Vec<(String, String)> {
-    let changed = [
-        ("DWAR__RETENTION__REQUESTS_HOURS", hours.to_string()),
-        ("DWAR__LIMITS__LIVE__SEND", "20".to_owned()),
-        ("DWAR__LIMITS__LIVE__SEND_REACH", "20".to_owned()),
-    ];
-    changed.map(|(name, value)| (name.to_owned(), value)).into()
-}
-
-/// By endpoint and side, the times of each round.
-type Measured = BTreeMap<(Endpoint, usize), Vec<Times>>;
 
 /// Both services run all the while, and are asked in turns; which goes first changes with the round.
 fn measure(

@@ -2,8 +2,9 @@
 
 use super::asking::ask_until;
 use super::crowd::Crowd;
-use super::tables::Times;
-use super::{Extent, KEEP_HOURS, fill, settings};
+use super::extent::{Extent, KEEP_HOURS, settings};
+use super::fill;
+use super::times::Times;
 use crate::Outcome;
 use crate::contestant::{Contestant, Running};
 use crate::floor::Answers;

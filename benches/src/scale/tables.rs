@@ -1,31 +1,9 @@
 //! What the measurements came to.
 
-use super::Measured;
 use super::endpoint::Endpoint;
 use super::sweep::Leaving;
+use super::times::{Measured, Times};
 use std::fmt::Write;
-
-/// How long requests of one turn took, in milliseconds.
-#[derive(Clone, Copy, Debug)]
-pub struct Times {
-    pub p50: f64,
-    pub p99: f64,
-    pub longest: f64,
-    pub count: usize,
-}
-
-impl Times {
-    /// Of these, in microseconds.
-    pub fn of(mut micros: Vec<u32>) -> Self {
-        micros.sort_unstable();
-        let at = |place: usize| {
-            let found = micros.get(place.min(micros.len().saturating_sub(1)));
-            found.map_or(f64::NAN, |micros| f64::from(*micros) / 1_000.0)
-        };
-        let count = micros.len();
-        Self { p50: at(count / 2), p99: at(count * 99 / 100), longest: at(count), count }
-    }
-}
 
 /// Every endpoint on the small and on the large database: medians over the rounds, and the medians of
 /// the ratios of each round.
