@@ -1,4 +1,4 @@
-use crate::{SendOtpError, SentOtp, VerifyOtpError};
+use crate::{SendOtpError, SentOtp};
 use dwar_event::SendFailure;
 use dwar_kernel::{Channel, KeyMode, words};
 use dwar_otp::{DeliveryAttempt, Report};
@@ -145,18 +145,6 @@ impl From<&Result<SentOtp, SendOtpError>> for SendEnd {
             Err(SendOtpError::Conflict) => Self::Conflict,
             Err(SendOtpError::Reused) => Self::KeyReused,
             Err(SendOtpError::Store(_)) => Self::Error,
-        }
-    }
-}
-
-impl<T> From<&Result<T, VerifyOtpError>> for GuessEnd {
-    fn from(outcome: &Result<T, VerifyOtpError>) -> Self {
-        match outcome {
-            Ok(_) => Self::Accepted,
-            Err(VerifyOtpError::Wrong(_)) => Self::Wrong,
-            Err(VerifyOtpError::Locked(_)) => Self::Locked,
-            Err(VerifyOtpError::NotFound) => Self::NotFound,
-            Err(VerifyOtpError::Store(_)) => Self::Error,
         }
     }
 }

@@ -1,4 +1,3 @@
-use super::send_otp::Repeat;
 use crate::Toolbox;
 use dwar_kernel::{BlindIndex, Purpose, StoreError, Timestamp, with_causes};
 use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot};
@@ -13,6 +12,14 @@ pub struct Idempotency {
     pub store: Arc<dyn IdempotencyStore>,
     /// How long a request may take, and how long its answer is kept, unless it says otherwise.
     pub lifetimes: Lifetimes,
+}
+
+/// By what a request is recognised when it is repeated, and for how long.
+#[derive(Clone, Copy)]
+pub(crate) struct Repeat<'a> {
+    /// For a digest alone.
+    pub(crate) key: &'a [u8],
+    pub(crate) lifetimes: Lifetimes,
 }
 
 /// The right to do the work of one key; ends in [`Idempotency::end`].

@@ -1,4 +1,4 @@
-use super::send_otp::Repeat;
+use super::idempotency::Repeat;
 use crate::refusals::refusals;
 use crate::{AdmitRequest, RelayOtp, RelayOtpError, SendOtpError, Toolbox};
 use dwar_kernel::{Digest, HookId, Phone, Purpose, StoreError, TRACE, WebhookSecret};

@@ -1,4 +1,5 @@
-use super::send_otp::{Errand, Order, Repeat};
+use super::idempotency::Repeat;
+use super::send_otp::{Errand, Order};
 use crate::{SendOtp, SendOtpError, SentOtp};
 use dwar_kernel::{Phone, TRACE};
 use dwar_otp::idempotency::IdempotencyKey;

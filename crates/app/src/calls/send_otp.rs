@@ -1,5 +1,5 @@
 use super::deliver::{Contents, Way};
-use super::idempotency::Begun;
+use super::idempotency::{Begun, Repeat};
 use super::sent_otp::{SendRefusal, again, first_answer};
 use super::tokens::seconds;
 use crate::{
@@ -10,7 +10,7 @@ use dwar_kernel::{
     Unsealable,
 };
 use dwar_login::{Cost, NewSend, Prepared};
-use dwar_otp::idempotency::{IdempotencyKey, Lifetimes};
+use dwar_otp::idempotency::IdempotencyKey;
 use dwar_otp::sandbox::Scenario;
 use dwar_otp::{
     Code, CodeDigest, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, Reach, Refusal, Route,
@@ -39,14 +39,6 @@ pub(crate) struct Order<'a> {
     pub(crate) repeat: Option<Repeat<'a>>,
     /// Called when it is on record: from then on nothing that happens to this process loses it.
     pub(crate) recorded: &'a (dyn Fn() + Send + Sync),
-}
-
-/// By what a request is recognised when it is repeated, and for how long.
-#[derive(Clone, Copy)]
-pub(crate) struct Repeat<'a> {
-    /// For a digest alone.
-    pub(crate) key: &'a [u8],
-    pub(crate) lifetimes: Lifetimes,
 }
 
 /// Sends a code to a phone: prepare, deliver, report (`POST /v1/otp/send`).

@@ -141,3 +141,15 @@ impl VerifyOtp {
         }
     }
 }
+
+impl<T> From<&Result<T, VerifyOtpError>> for GuessEnd {
+    fn from(outcome: &Result<T, VerifyOtpError>) -> Self {
+        match outcome {
+            Ok(_) => Self::Accepted,
+            Err(VerifyOtpError::Wrong(_)) => Self::Wrong,
+            Err(VerifyOtpError::Locked(_)) => Self::Locked,
+            Err(VerifyOtpError::NotFound) => Self::NotFound,
+            Err(VerifyOtpError::Store(_)) => Self::Error,
+        }
+    }
+}
