@@ -1,5 +1,8 @@
 //! The settings of a project in one table: what each is called, who may change it, what it holds and where the
 //! project keeps it. The audit log, the admin API, the pages and the command line read it.
+//!
+//! A new setting is a row here, a field of [`Project`] with its column, a row in `cli/project_settings.rs`, its words
+//! in the dashboard's `texts/settings.rs`, and its place in one of the forms in `pages/settings_form.rs`.
 
 use crate::{Project, ProjectName};
 use dwar_kernel::{Amount, FixedClaims, Paise, words};
