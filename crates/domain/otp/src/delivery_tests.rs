@@ -1,4 +1,5 @@
 use super::*;
+use std::time::Duration;
 
 const WINDOW: Duration = Duration::from_secs(20);
 const LEASE: Duration = Duration::from_secs(30);

@@ -14,14 +14,15 @@ mod receipt;
 mod receipt_health;
 mod reference;
 mod refusals;
+mod route;
 pub mod sandbox;
 mod test_quota;
 mod text;
 
 pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode, InvalidRelayedCode};
 pub use delivery::{
-    AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryStep, Hop, Reach,
-    Reason, Report, Route,
+    AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryStep, Reach, Reason,
+    Report,
 };
 pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use history::*;
@@ -36,5 +37,6 @@ pub use receipt::{
 pub use receipt_health::{HealthChange, ReceiptHealth};
 pub use reference::{LONGEST_REFERENCE, gives_away, is_reference};
 pub use refusals::*;
+pub use route::{Hop, Route};
 pub use test_quota::*;
 pub use text::{Encoding, Ending, InvalidText, Segments, SmsText};
