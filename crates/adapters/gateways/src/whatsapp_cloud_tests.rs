@@ -22,7 +22,7 @@ fn gateway(base_url: String, client: &HttpClient) -> HttpGateway<WhatsappCloud> 
     };
     let templates = [("en", template("login", "en_US")), ("hi", template("login_hi", "hi"))];
     let vendor = WhatsappCloud {
-        base_url: base_url.parse().unwrap(),
+        base_url: format!("{base_url}/v23.0").parse().unwrap(),
         phone_number_id: "106540352242922".to_owned(),
         access_token: Secret::new(TOKEN),
         app_secret: Secret::new(APP_SECRET),
