@@ -64,15 +64,12 @@ pub(crate) fn in_frame(operation: Operation) -> Operation {
     let operation = operation
         .refuses(held.flat_map(|(_, codes)| codes).copied())
         .parameters([json!({ "$ref": "#/components/parameters/RequestId" })]);
-    let everywhere: &[_] = match with_key {
-        true => &["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"],
-        false if is_well_known(operation.path) => &["Access-Control-Allow-Origin"],
-        false => &[],
-    };
     let statuses = operation.statuses();
-    let told = |operation: Operation, header: &&'static str| {
-        operation.header(header, statuses.iter().copied())
-    };
-    let operation = everywhere.iter().fold(operation, told);
-    if with_key { operation } else { operation.without_security() }
+    match with_key {
+        true => operation.rate_limited(&statuses),
+        false if is_well_known(operation.path) => {
+            operation.without_security().header("Access-Control-Allow-Origin", statuses)
+        }
+        false => operation.without_security(),
+    }
 }

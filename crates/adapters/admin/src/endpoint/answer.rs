@@ -108,9 +108,7 @@ impl<T: Serialize + ToSchema + 'static> Answer for Limited<T> {
 
     fn describe(operation: Operation, status: StatusCode) -> Operation {
         T::describe(operation, status)
-            .header("RateLimit-Limit", [status])
-            .header("RateLimit-Remaining", [status])
-            .header("RateLimit-Reset", [status])
+            .rate_limited(&[status])
             .refuses([AdminCode::SearchRateLimited])
     }
 }

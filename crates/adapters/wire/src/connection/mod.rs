@@ -2,7 +2,7 @@
 //!
 //! The HTTP/1 parser of actix-http decodes all that it is given, keeps up to 128 KiB of what it
 //! cannot decode yet, and has a clock for the first head only. So it is given little: a [`Gate`]
-//! sits between it and the socket, and [`Visit::serve`] around both.
+//! sits between it and the socket, and [`Visit::serve`](edge::Visit::serve) around both.
 
 mod body;
 mod chunks;

@@ -1,6 +1,10 @@
 use crate::StatusCode;
 use serde_json::{Map, Value, json};
 
+/// The headers of an answer that is measured against a limit.
+pub(super) const RATE_LIMIT: [&str; 3] =
+    ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
+
 /// A header, for those of a document.
 pub fn header(description: &str, required: bool, schema: Value) -> Value {
     json!({ "description": description, "required": required, "schema": schema })

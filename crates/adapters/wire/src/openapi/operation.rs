@@ -1,4 +1,4 @@
-use super::header::{header_references, headers_of};
+use super::header::{RATE_LIMIT, header_references, headers_of};
 use super::refusal::{Refusal, refusals};
 use crate::StatusCode;
 use actix_web::Route;
@@ -170,6 +170,12 @@ impl Operation {
     ) -> Self {
         self.headers.push((name, statuses.into_iter().collect()));
         self
+    }
+
+    /// Its answers with these statuses tell what is left of a limit.
+    pub fn rate_limited(self, statuses: &[StatusCode]) -> Self {
+        let told = |operation: Self, name| operation.header(name, statuses.iter().copied());
+        RATE_LIMIT.into_iter().fold(self, told)
     }
 
     /// Where its first success leads to: the operation, and its parameters or its body as expressions of this
