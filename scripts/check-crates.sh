@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-crates=(-p dwar-app -p dwar-testkit)
+crates=(-p dwar-app -p dwar-console -p dwar-testkit)
 for folder in crates/domain/*/; do crates+=(-p "dwar-$(basename "$folder")"); done
 
 # Cargo unpacks and compiles a package once for each version, and a version changes at a release alone: nothing of an

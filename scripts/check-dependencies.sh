@@ -28,22 +28,27 @@ adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-mem
 
 # shellcheck disable=SC2086 # lists of words
 {
-    never dwar-kernel $frameworks hmac sha2 async-trait $domain dwar-app $adapters
+    never dwar-kernel $frameworks hmac sha2 async-trait $domain dwar-app dwar-console $adapters
     for crate in $domain; do
         others=$(tr ' ' '\n' <<<"$domain" | grep -vx "$crate")
-        never "$crate" $frameworks $others dwar-app $adapters
+        never "$crate" $frameworks $others dwar-app dwar-console $adapters
     done
     # The steps of a login are said over the aggregates, which know nothing of them.
-    never dwar-login $frameworks dwar-project dwar-event dwar-operator dwar-activity dwar-installation dwar-app $adapters
+    never dwar-login $frameworks dwar-project dwar-event dwar-operator dwar-activity dwar-installation dwar-app dwar-console $adapters
     for crate in dwar-kernel $domain; do never "$crate" dwar-login; done
-    never dwar-app $frameworks $adapters
+    # Whoever embeds or serves logins meets no operator, audit log or figure.
+    console="dwar-operator dwar-activity dwar-installation dwar-console"
+    never dwar-app $frameworks $console $adapters
+    never dwar-http $console
+    never dwar-metrics $console
+    never dwar-console $frameworks $adapters
     for crate in $adapters; do
         others=$(tr ' ' '\n' <<<"$adapters" | grep -vx "$crate")
         case $crate in
         # The admin API is served on the dashboard's listener.
         dwar-dashboard) never "$crate" diesel josekit openssl $(tr ' ' '\n' <<<"$others" | grep -vx dwar-admin) ;;
         dwar-http | dwar-admin | dwar-metrics) never "$crate" diesel josekit openssl $others ;;
-        *) never "$crate" actix-web dwar-app dwar-wire $others ;;
+        *) never "$crate" actix-web dwar-app dwar-console dwar-wire $others ;;
         esac
         case $crate in
         dwar-sqlite | dwar-postgres) ;;
@@ -53,14 +58,14 @@ adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-mem
     done
     # What the SQL stores share has rows and no database: who runs which statement is theirs.
     # What both HTTP adapters say the same way knows no use case.
-    never dwar-wire dwar-app $domain diesel josekit openssl $adapters
+    never dwar-wire dwar-app dwar-console $domain diesel josekit openssl $adapters
     # How work waits is the same whatever the work is.
-    never dwar-turns $frameworks dwar-kernel $domain dwar-app $adapters
+    never dwar-turns $frameworks dwar-kernel $domain dwar-app dwar-console $adapters
     # What is checked or called from outside has nothing of the inside.
     for crate in dwar-history dwar-client; do
-        never "$crate" dwar-kernel dwar-app dwar-testkit $domain $adapters
+        never "$crate" dwar-kernel dwar-app dwar-console dwar-testkit $domain $adapters
     done
-    never dwar-sql tokio serde actix-web reqwest josekit openssl pq-sys libsqlite3-sys dwar-app $adapters
+    never dwar-sql tokio serde actix-web reqwest josekit openssl pq-sys libsqlite3-sys dwar-app dwar-console $adapters
 }
 
 # Steps that fail on demand are for tests.

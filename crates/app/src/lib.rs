@@ -7,21 +7,21 @@
 
 mod calls;
 mod limits;
-mod management;
 mod observer;
 mod parts;
 mod policies;
 mod refusals;
+mod setup;
 mod stores;
 mod toolbox;
 mod upkeep;
 
 pub use calls::*;
 pub use limits::{Limits, ModeLimits};
-pub use management::*;
 pub use observer::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
 pub use parts::{Outside, Parts, Service, UseCases};
 pub use policies::Policies;
+pub use setup::*;
 pub use stores::Stores;
 pub use toolbox::Toolbox;
 pub use upkeep::*;

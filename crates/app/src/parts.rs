@@ -1,12 +1,11 @@
 use crate::{
-    About, AdmitRequest, ApplyReceipts, Authenticate, DeleteIdentity, Deliver, FindIdentity,
-    Heartbeat, HookFormats, Idempotency, KeepFigures, Logout, OtpStatus, Policies, ProjectIssuer,
+    AdmitRequest, ApplyReceipts, Authenticate, CreateProject, DeleteIdentity, Deliver,
+    FindIdentity, HookFormats, Idempotency, Logout, OtpStatus, Policies, ProjectIssuer,
     ProviderWatch, PublicKeys, ReceiveHook, ReceiveWebhook, RefreshSession, RelayOtp, Resting,
-    Routes, SandboxMessages, SendOtp, Stores, Sweep, Tally, TellEvents, Tokens, Toolbox,
-    ValidateSession, VerifyOtp,
+    Routes, SandboxMessages, SendOtp, SigningKeys, Stores, Sweep, Tally, TellEvents, Tokens,
+    Toolbox, ValidateSession, VerifyOtp,
 };
 use dwar_event::{SwitchOff, WebhookSender};
-use dwar_kernel::KeeperId;
 use dwar_otp::idempotency::Lifetimes;
 use dwar_otp::{CodeKeys, ReceiptSource};
 use dwar_ratelimit::RequestLimiter;
@@ -54,8 +53,6 @@ pub struct Service {
     pub apply_receipts: Arc<ApplyReceipts>,
     /// Tells endpoints what happened.
     pub tell_events: Arc<TellEvents>,
-    /// Counts what was sent.
-    pub keep_figures: Arc<KeepFigures>,
     /// What requests leave behind for people.
     pub tally: Arc<Tally>,
 }
@@ -102,7 +99,20 @@ pub struct UseCases {
 }
 
 impl Parts {
-    pub(crate) fn tell_events(&self, sender: Arc<dyn WebhookSender>) -> TellEvents {
+    /// Makes projects.
+    pub fn create_project(&self) -> CreateProject {
+        let Self { tools, stores, .. } = self.clone();
+        CreateProject { tools, projects: stores.projects, wallets: stores.wallets }
+    }
+
+    /// Makes signing keys; a service MUST have one before it serves.
+    pub fn signing_keys(&self) -> SigningKeys {
+        let Self { tools, stores, signer, policies, .. } = self.clone();
+        SigningKeys { tools, keys: stores.signing_keys, signer, policy: policies.signing_keys() }
+    }
+
+    /// Tells endpoints what happened.
+    pub fn tell_events(&self, sender: Arc<dyn WebhookSender>) -> TellEvents {
         let Self { tools, stores, .. } = self.clone();
         TellEvents {
             tools,
@@ -112,11 +122,6 @@ impl Parts {
             switch_off: Some(SwitchOff::default()),
             resting: Resting::default(),
         }
-    }
-
-    /// Reports that a process runs the service.
-    pub fn heartbeat(&self, about: About) -> Heartbeat {
-        Heartbeat::new(self.tools.clone(), self.stores.instances.clone(), about)
     }
 
     /// The whole service, put together.
@@ -142,11 +147,6 @@ impl Parts {
                 deliver: deliver.clone(),
                 watch: ProviderWatch::new(tools.clone(), stores.events),
             }),
-            keep_figures: Arc::new(KeepFigures {
-                keeper: KeeperId::new(tools.now(), tools.entropy.as_ref()),
-                tools: tools.clone(),
-                store: stores.figures,
-            }),
             tell_events: Arc::new(self.tell_events(sender)),
             sweep: Arc::new(Sweep {
                 deliver,
@@ -154,10 +154,6 @@ impl Parts {
                 requests,
                 idempotency: stores.idempotency,
                 test_quota: stores.test_quota,
-                operators: stores.operators,
-                admin_tokens: stores.admin_tokens,
-                audit: stores.audit,
-                searches: stores.searches,
                 calls: stores.calls,
                 refusals: stores.refusals,
                 retention: policies.retention(),

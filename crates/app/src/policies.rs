@@ -101,7 +101,6 @@ impl Policies {
             sessions: self.keep_records,
             sends: windows.into_iter().max().unwrap_or_default(),
             idempotency: first_answers.keep,
-            audit: self.keep_audit,
             calls: CALLS,
             holds: way.saturating_mul(2).saturating_add(self.grace()),
             tests: self.test_records.map(|kept| TestQuota { kept, in_use }),

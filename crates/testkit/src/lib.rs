@@ -19,6 +19,7 @@ mod port;
 mod race;
 mod scene;
 mod steps;
+mod stores;
 
 #[cfg(feature = "openapi")]
 pub use documented::{Documented, SeenAnswer};
@@ -27,11 +28,10 @@ pub use fixtures::{
     CODE, Fixtures, Line, MS, PRICES, START, WRONG_CODE, any_project, minutes, phone, seconds,
 };
 pub use outside::{Carriers, PlainFormat, Post, Postbox, management, outside};
-pub use parts::{ListSigner, new_token, parts};
+pub use parts::{ListSigner, console, new_token, parts};
 pub use pooler::Pooler;
 pub use port::reserved_port;
 pub use race::race;
 pub use scene::ledger_of;
 pub use steps::verdict;
-// What the suites take, so that a test file needs no other crate for it.
-pub use dwar_app::Stores;
+pub use stores::Stores;

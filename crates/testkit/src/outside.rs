@@ -1,6 +1,7 @@
 use crate::Fixtures;
 use async_trait::async_trait;
-use dwar_app::{Management, ManagementOutside, Outside, Parts, Policies, Routes};
+use dwar_app::{Outside, Policies, Routes};
+use dwar_console::{ConsoleParts, Management, ManagementOutside};
 use dwar_event::{Event, NotTaken, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
 use dwar_kernel::{Phone, Timestamp};
 use dwar_otp::{
@@ -41,7 +42,7 @@ pub fn outside(
 }
 
 /// All that those who run a service can ask for; events go to `post`.
-pub fn management(parts: &Parts, post: &Arc<Post>) -> Management {
+pub fn management(parts: &ConsoleParts, post: &Arc<Post>) -> Management {
     let sender = Arc::<Post>::clone(post);
     parts.management(ManagementOutside { sender, providers: Arc::new(Carriers) })
 }

@@ -1,6 +1,7 @@
-use crate::{ClearVault, FixedClock, SeededEntropy};
+use crate::{ClearVault, FixedClock, SeededEntropy, Stores};
 use async_trait::async_trait;
-use dwar_app::{NewAdminToken, Parts, Policies, Stores, Toolbox};
+use dwar_app::{Parts, Policies, Toolbox};
+use dwar_console::{ConsoleParts, NewAdminToken};
 use dwar_kernel::{FixedClaims, Sealed, StoreError, Timestamp};
 use dwar_operator::Access;
 use dwar_otp::CodeKeys;
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 /// Everything that use cases are built from, over `stores`: the policies by default, the doubles
 /// of this crate for the rest.
-pub fn parts(stores: Stores, clock: &Arc<FixedClock>) -> Parts {
+pub fn parts(stores: dwar_app::Stores, clock: &Arc<FixedClock>) -> Parts {
     Parts {
         tools: Toolbox {
             clock: Arc::<FixedClock>::clone(clock),
@@ -26,6 +27,11 @@ pub fn parts(stores: Stores, clock: &Arc<FixedClock>) -> Parts {
         codes: Arc::new(CodeKeys::new([7; 32], [])),
         policies: Policies::default(),
     }
+}
+
+/// The same for those who run a service.
+pub fn console(stores: Stores, clock: &Arc<FixedClock>) -> ConsoleParts {
+    ConsoleParts { login: parts(stores.login, clock), stores: stores.console }
 }
 
 /// A signer that signs nothing and keeps a list of what it was asked to.

@@ -1,5 +1,4 @@
-use crate::{Fixtures, Line};
-use dwar_app::Stores;
+use crate::{Fixtures, Line, Stores};
 use dwar_kernel::{GuessPolicy, IdentityId, KeyMode, ProjectId, ProjectMode, SessionId, Timestamp};
 use dwar_otp::{DeliveryStep, Otp, Report, Reported, Verdict};
 use dwar_session::{Login, Session};

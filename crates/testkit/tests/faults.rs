@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 fn open() -> (Arc<MemoryStore>, Stores, Fixtures) {
     let store = Arc::new(MemoryStore::default());
-    let stores = Stores::of(&store);
+    let stores = Stores::from(&store);
     (store, stores, Fixtures::seeded(1))
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 fn torn() -> Stores {
     let store = Arc::new(MemoryStore::default());
     store.faults().every(Some(Fault::Tears));
-    Stores::of(&store)
+    Stores::from(&store)
 }
 
 macro_rules! broken_by_a_torn_store {

@@ -5,7 +5,7 @@ use super::operator::role;
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::{MadeToken, Page, RevokedToken, Token, instant};
-use dwar_app::{ManageAdminTokens, NewAdminToken};
+use dwar_console::{ManageAdminTokens, NewAdminToken};
 use dwar_kernel::{AdminTokenId, ProjectId};
 use dwar_operator::{Access, AdminToken, By, Role};
 use std::time::Duration;

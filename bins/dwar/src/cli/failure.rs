@@ -1,7 +1,7 @@
 use crate::config::ConfigError;
 use crate::wiring::WiringError;
 use crate::wiring::causes::{self, Cause};
-use dwar_app::ManageError;
+use dwar_console::ManageError;
 use dwar_kernel::{ProjectId, StoreError, with_causes};
 
 /// Begins a line that says what to do.

@@ -4,7 +4,7 @@ use super::open::{OneProject, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
 use dwar_admin::views::{AddedHook, Hook, HookSecret, Page, RemovedHook};
-use dwar_app::NewHook;
+use dwar_console::NewHook;
 use dwar_kernel::{HookId, KeyMode};
 use dwar_operator::By;
 use dwar_project::{Hook as Kept, HookKind};

@@ -4,7 +4,7 @@ use super::open::open;
 use crate::config::{Config, RunMode};
 use clap::Subcommand;
 use dwar_admin::views::{self, InvitedOperator, Page, RemovedOperator, instant};
-use dwar_app::{Invited, ManageOperators};
+use dwar_console::{Invited, ManageOperators};
 use dwar_kernel::ProjectId;
 use dwar_operator::{Access, By, Operator, Role};
 

@@ -7,7 +7,7 @@ use super::open::open;
 use crate::config::Config;
 use crate::wiring::{Access, Core, Location, MIB, check_keys_of_file, key_file};
 use dwar_admin::views::instant;
-use dwar_app::Settled;
+use dwar_console::Settled;
 use dwar_gateways::Secret;
 use dwar_installation::{HEARTBEAT, Instance};
 use dwar_kernel::Timestamp;
@@ -84,7 +84,7 @@ async fn in_place(config: Config, keep: bool) -> Result<Answer, Failure> {
 /// A process that runs the service on a server's database. What the backup says of processes stands still.
 async fn running(core: &Core) -> Result<Option<Instance>, Failure> {
     const MOST: u32 = 100;
-    let (instances, now) = (&core.parts.stores.instances, core.parts.tools.now());
+    let (instances, now) = (&core.console.instances, core.parts.tools.now());
     let known = instances.instances(MOST).await?;
     if !known.iter().any(|one| one.is_alive(now)) {
         return Ok(None);
@@ -120,7 +120,7 @@ async fn settle(config: Config, keep: bool) -> Result<(Settled, Timestamp), Fail
 
 async fn settle_in(core: &Core, keep: bool) -> Result<(Settled, Timestamp), Failure> {
     let now = core.parts.tools.now();
-    let settled = core.parts.settle_restored().settle(&By::command_line(), keep).await?;
+    let settled = core.console_parts().settle_restored().settle(&By::command_line(), keep).await?;
     Ok((settled, now))
 }
 

@@ -5,7 +5,7 @@ use super::wallet_proof::prove;
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::{MovedWallet, Wallet, WalletEntry, WalletProof};
-use dwar_app::{ManageLedger, ManageWallets, Scope};
+use dwar_console::{ManageLedger, ManageWallets, Scope};
 use dwar_kernel::{OtpId, ProjectId};
 use dwar_operator::By;
 use dwar_wallet::{Amount, Balance, Correction, Paise, Reference, StatementFilter, StatementLine};

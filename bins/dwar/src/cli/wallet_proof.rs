@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::failure::{Failure, of};
 use dwar_admin::views::{self, instant};
-use dwar_app::{ManageLedger, Scope};
+use dwar_console::{ManageLedger, Scope};
 use dwar_kernel::ProjectId;
 use dwar_operator::By;
 use dwar_wallet::{LedgerProof, ProofStart};

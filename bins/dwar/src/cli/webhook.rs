@@ -7,7 +7,7 @@ use dwar_admin::views::{
     self, AddedWebhook, EnabledWebhook, LoggedWebhookCall, Page, RemovedWebhook, ResentEvent,
     Webhook, WebhookCall, instant,
 };
-use dwar_app::{MOST_LISTED, Management};
+use dwar_console::{MOST_LISTED, Management};
 use dwar_event::{CallFilter, Endpoint, EndpointCall, EventId};
 use dwar_kernel::EndpointId;
 use dwar_operator::By;

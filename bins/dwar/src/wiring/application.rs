@@ -8,7 +8,8 @@ use super::metrics::{self, Measured};
 use super::readiness::Ready;
 use crate::config::RunMode;
 use crate::telemetry::LostLines;
-use dwar_app::{About, CreatedProject, ManageError, Outside};
+use dwar_app::{CreatedProject, Outside};
+use dwar_console::{About, ManageError};
 use dwar_http::Server;
 use dwar_kernel::{InstanceId, StoreError, with_causes};
 use dwar_memory::{LeasedRequestLimiter, MemoryRequestLimiter};
@@ -80,7 +81,7 @@ impl Application {
             sender: core.webhook_sender()?,
         });
         let (database, restarts) = (core.database.clone(), Arc::<Restarts>::default());
-        let (version, parts) = (super::operations::version(), &core.parts);
+        let version = super::operations::version();
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let ready = Ready::new(Arc::clone(&prepared), restarts.clone(), database.clone());
         let ready = Arc::new(ready);
@@ -102,14 +103,14 @@ impl Application {
         let shown = |addresses: &[SocketAddr]| {
             addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         };
-        let heartbeat = Arc::new(parts.heartbeat(About {
+        let upkeep = core.console_parts().upkeep(About {
             version,
             host,
             pid: std::process::id(),
             api: shown(server.addresses()),
             dashboard: dashboard.as_ref().map(|pages| shown(pages.dashboard.addresses())),
-        }));
-        let background = Background::new(&service, heartbeat, ledger, database, read);
+        });
+        let background = Background::new(&service, upkeep, ledger, database, read);
         Ok(Self { prepared, server, background, restarts, dashboard, metrics })
     }
 
@@ -169,7 +170,7 @@ fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
 /// database that is out of reach is a transient error; see [`keep_preparing`].
 pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
     core.migrate().await?;
-    core.parts.manage_signing_keys().ensure().await?;
+    core.parts.signing_keys().ensure().await?;
     // Fails if the master key cannot open what is stored, before the first client finds out.
     core.parts.signer.public_keys(core.parts.tools.now()).await?;
     let projects = core.management().map_err(|cause| StoreError::Failed(Box::new(cause)))?.projects;

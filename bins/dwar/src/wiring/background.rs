@@ -2,14 +2,12 @@
 
 use super::metrics::DatabaseFigures;
 use super::stores::Database;
-use dwar_app::{
-    ApplyReceipts, Heartbeat, KeepFigures, ManageLedger, Service, Sweep, Tally, TellEvents,
-    keep_going,
-};
+use dwar_app::{ApplyReceipts, Service, Sweep, Tally, TellEvents, keep_going};
+use dwar_console::{ConsoleUpkeep, Heartbeat, ManageLedger};
 use dwar_http::LoopHealth;
 use dwar_installation::HEARTBEAT;
 use dwar_kernel::{StoreError, with_causes};
-use futures_util::future::{BoxFuture, FutureExt, TryFutureExt};
+use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{Stream, StreamExt, unfold};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -60,8 +58,7 @@ const LOOPS: [(&str, Start); 14] = [
         every(FOLLOW_UP, stopped, trouble, move || it.sweep.settle_stale_holds()).boxed()
     }),
     ("tidy", |it, stopped| {
-        let tidy = move || it.sweep.tidy().inspect_ok(|swept| tracing::debug!(?swept, "tidied"));
-        every(TIDY, stopped, "expired rows could not be deleted", tidy).boxed()
+        every(TIDY, stopped, "expired rows could not be deleted", move || it.tidy()).boxed()
     }),
     ("apply_receipts", |it, stopped| {
         let trouble = "receipts could not be applied";
@@ -82,10 +79,10 @@ const LOOPS: [(&str, Start); 14] = [
     ("prove_ledgers", |it, mut stopped| {
         async move { it.ledger.keep_proving(stopped.changed().map(drop)).await }.boxed()
     }),
-    ("heartbeat", |it, stopped| be_on_record(&it.heartbeat, stopped).boxed()),
+    ("heartbeat", |it, stopped| be_on_record(&it.console.heartbeat, stopped).boxed()),
     ("keep_figures", |it, stopped| {
         let trouble = "figures could not be counted";
-        every(COUNT, stopped, trouble, move || it.figures.run()).boxed()
+        every(COUNT, stopped, trouble, move || it.console.keep_figures.run()).boxed()
     }),
     ("write_tally", |it, stopped| {
         let trouble = "refused sends and uses of keys could not be recorded";
@@ -115,8 +112,7 @@ pub struct Background {
     sweep: Arc<Sweep>,
     apply: Arc<ApplyReceipts>,
     events: Arc<TellEvents>,
-    heartbeat: Arc<Heartbeat>,
-    figures: Arc<KeepFigures>,
+    console: ConsoleUpkeep,
     tally: Arc<Tally>,
     ledger: ManageLedger,
     database: Arc<dyn Database>,
@@ -140,7 +136,7 @@ impl Background {
     /// Proofs are those that are begun by a clone of `ledger`.
     pub fn new(
         service: &Service,
-        heartbeat: Arc<Heartbeat>,
+        console: ConsoleUpkeep,
         ledger: ManageLedger,
         database: Arc<dyn Database>,
         read: Option<Arc<DatabaseFigures>>,
@@ -149,13 +145,19 @@ impl Background {
             sweep: service.sweep.clone(),
             apply: service.apply_receipts.clone(),
             events: service.tell_events.clone(),
-            heartbeat,
-            figures: service.keep_figures.clone(),
+            console,
             tally: service.tally.clone(),
             ledger,
             database,
             read,
         }
+    }
+
+    /// Drops what is no longer needed, of logins and of those who run the service.
+    async fn tidy(&self) -> Result<(), StoreError> {
+        let (swept, console) = (self.sweep.tidy().await?, self.console.sweep.tidy().await?);
+        tracing::debug!(?swept, ?console, "tidied");
+        Ok(())
     }
 
     /// Starts every loop, once there is something to work on.

@@ -1,6 +1,6 @@
 use super::*;
 use async_trait::async_trait;
-use dwar_app::{About, Management, Parts, Scope, Stores};
+use dwar_console::{About, ConsoleParts, Management, Scope};
 use dwar_installation::{Found, KeyHolder};
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
 use dwar_login::SendReport;
@@ -9,7 +9,7 @@ use dwar_operator::By;
 use dwar_otp::{DeliveryStatus, Refusal, Report, Reported, Route};
 use dwar_project::ProjectName;
 use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter};
-use dwar_testkit::{CODE, FixedClock, Fixtures, Post, START, minutes, outside, parts, seconds};
+use dwar_testkit::{CODE, FixedClock, Fixtures, Post, START, console, minutes, outside, seconds};
 use dwar_turns::Load;
 use dwar_wallet::Paise;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -130,7 +130,7 @@ impl Room {
 
 /// A service in memory, six minutes after [`START`]; its loops do not run yet.
 struct Scene {
-    parts: Parts,
+    parts: ConsoleParts,
     make: Fixtures,
     /// Somebody has asked for proofs of all of its ledgers.
     manage: Management,
@@ -144,7 +144,7 @@ impl Scene {
     fn new() -> Self {
         let store = Arc::new(MemoryStore::default());
         let clock = Arc::new(FixedClock::at(START + minutes(6)));
-        let (parts, post) = (parts(Stores::of(&store), &clock), Arc::default());
+        let (parts, post) = (console((&store).into(), &clock), Arc::default());
         let (manage, by) = (dwar_testkit::management(&parts, &post), By::command_line());
         let ask = async {
             let mut proven = Vec::new();
@@ -177,8 +177,8 @@ impl Scene {
         let counts = MemoryRequestLimiter::new();
         let requests = Arc::new(Limiter { counts, room: self.room.clone() });
         let outside = outside(requests, &Arc::default(), &self.post);
-        let service = self.parts.service(outside);
-        let heartbeat = Arc::new(self.parts.heartbeat(About::default()));
+        let service = self.parts.login.service(outside);
+        let upkeep = self.parts.upkeep(About::default());
         // Somebody is refused all the time, so there is always something to write down.
         let (tally, project) = (service.tally.clone(), self.make.id::<ProjectId>());
         tokio::spawn(async move {
@@ -187,10 +187,11 @@ impl Scene {
                 sleep(TALLY / 2).await;
             }
         });
-        let Parts { tools, stores, .. } = self.parts.clone();
-        let read = Arc::new(DatabaseFigures::new(tools, stores, self.room.clone()));
+        let ConsoleParts { login, stores } = self.parts.clone();
+        let (keys, queues) = (login.stores.signing_keys, stores.queues);
+        let read = Arc::new(DatabaseFigures::new(login.tools, keys, queues, self.room.clone()));
         let ledger = self.manage.ledger.clone();
-        Background::new(&service, heartbeat, ledger, self.room.clone(), Some(read))
+        Background::new(&service, upkeep, ledger, self.room.clone(), Some(read))
             .start(&Arc::new(SetOnce::new_with(Some(()))), &self.restarts)
     }
 
@@ -241,7 +242,7 @@ async fn a_loop_that_panics_is_started_again_and_counted() {
 async fn the_work_of_loops_that_panicked_is_done() {
     let scene = Scene::new();
     let Scene { parts, make, .. } = &scene;
-    let (stores, project) = (&parts.stores, make.project());
+    let (stores, project) = (&parts.login.stores, make.project());
     let id = project.id;
     stores.projects.create(project, make.keys()).await.unwrap();
     let (line, other) =
@@ -295,10 +296,10 @@ async fn the_work_of_loops_that_panicked_is_done() {
     assert_eq!(find(old.id).await.unwrap(), None);
     assert!(!scene.post.bodies().is_empty(), "nobody was told");
     for project in &scene.proven[1..] {
-        let proof = stores.ledger.last_proof(*project).await.unwrap();
+        let proof = parts.stores.ledger.last_proof(*project).await.unwrap();
         assert!(proof.is_some_and(|proof| proof.is_sound()));
     }
-    assert_eq!(stores.figures.progress().await.unwrap().as_of, Some(START + minutes(6)));
+    assert_eq!(parts.stores.figures.progress().await.unwrap().as_of, Some(START + minutes(6)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use super::causes::{self, Cause};
 use crate::bounds;
 use crate::config::{Config, RunMode};
 use crate::wiring::{Core, Location, MIB, WiringError, open_files};
-use dwar_app::{ManageError, ManageProjects};
+use dwar_console::{ManageError, ManageProjects};
 use dwar_installation::{GivenKeys, Instance, KnownKeys};
 use dwar_kernel::{StoreError, with_causes};
 use dwar_operator::By;
@@ -305,7 +305,7 @@ async fn instances(core: &Core) -> Result<Finding, StoreError> {
     /// How many are named.
     const NAMED: u32 = 20;
     let now = core.parts.tools.now();
-    let mut alive = core.parts.stores.instances.instances(NAMED).await?;
+    let mut alive = core.console.instances.instances(NAMED).await?;
     alive.retain(|instance| instance.is_alive(now));
     let versions: BTreeSet<_> = alive.iter().map(|one| one.version.as_str()).collect();
     let line = |one: &Instance| {

@@ -6,7 +6,8 @@ use super::stores::{Access, Database, Location, Opened};
 use crate::bounds;
 use crate::config::{Config, RunMode, invalid};
 use crate::modes;
-use dwar_app::{Management, ManagementOutside, Parts, Toolbox};
+use dwar_app::{Parts, Toolbox};
+use dwar_console::{ConsoleParts, ConsoleStores, Management, ManagementOutside};
 use dwar_event::WebhookSender;
 use dwar_installation::KnownKeys;
 use dwar_josekit::JosekitSigner;
@@ -26,7 +27,10 @@ pub struct Core {
     pub keys: Arc<Keyset>,
     /// What was applied already, to a database that was made with its key.
     applied: Vec<String>,
+    /// What logins are built from.
     pub parts: Parts,
+    /// What only those who run the service ask for.
+    pub console: ConsoleStores,
     /// Where several instances share quotas; none if one process serves.
     pub leases: Option<Arc<dyn QuotaLeases>>,
 }
@@ -47,7 +51,7 @@ impl Core {
         keep_to_ourselves(&config)?;
         let entropy = Arc::new(SystemEntropy::default());
         let policies = policies::all(&config)?;
-        let Opened { stores, database, leases } =
+        let Opened { stores, console, database, leases } =
             Opened::open(&location, &config.database, access)?;
         let (keys, applied) = Keyset::open(&source, &config, database.as_ref(), access).await?;
         let keys = Arc::new(keys);
@@ -61,7 +65,7 @@ impl Core {
             codes: keys.codes.clone(),
             policies,
         };
-        Ok(Self { config: Arc::new(config), database, keys, applied, parts, leases })
+        Ok(Self { config: Arc::new(config), database, keys, applied, parts, console, leases })
     }
 
     /// Brings the database up to date if it belongs to the keys of this process, and names what was
@@ -81,10 +85,15 @@ impl Core {
         Ok(found.known)
     }
 
+    /// What the use cases of those who run the service are built from.
+    pub fn console_parts(&self) -> ConsoleParts {
+        ConsoleParts { login: self.parts.clone(), stores: self.console.clone() }
+    }
+
     /// All that those who run the service can ask for.
     pub fn management(&self) -> Result<Management, WiringError> {
         let (sender, providers) = (self.webhook_sender()?, Arc::new(available(&self.config)?));
-        Ok(self.parts.management(ManagementOutside { sender, providers }))
+        Ok(self.console_parts().management(ManagementOutside { sender, providers }))
     }
 
     /// Posts events.

@@ -7,7 +7,7 @@ use super::gateways::Carriers;
 use super::operations::Operations;
 use async_trait::async_trait;
 use dwar_admin::AdminApi;
-use dwar_app::{ManageOperators, Management};
+use dwar_console::{ManageOperators, Management};
 use dwar_dashboard::{
     ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Live, Names, NoAnswer, Reference,
 };
@@ -63,8 +63,8 @@ pub fn build(
     let settings = &core.config.dashboard;
     let names = Names::of(settings, listener.addresses());
     let base_url = base_of(&settings.public_url, listener.addresses());
-    let parts = &core.parts;
-    let admin = parts.administration(Arc::new(Argon2Hasher::new(core.parts.tools.entropy.clone())));
+    let (parts, kept) = (&core.parts, core.console_parts());
+    let admin = kept.administration(Arc::new(Argon2Hasher::new(core.parts.tools.entropy.clone())));
     let operations = Arc::new(Operations::new(core, carriers.clone(), restarts));
     let admin_api = AdminApi::new(
         parts.tools.clone(),
@@ -77,7 +77,7 @@ pub fn build(
         prepared: Arc::clone(prepared),
         tools: parts.tools.clone(),
         admin: admin.clone(),
-        passkeys: parts.passkeys(admin.sign_in.clone(), Arc::new(dwar_passkeys::Passkeys)),
+        passkeys: kept.passkeys(admin.sign_in.clone(), Arc::new(dwar_passkeys::Passkeys)),
         providers: carriers,
         operations,
         live: Live::new(&manage, admin.sign_in.clone()),

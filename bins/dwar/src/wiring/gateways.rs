@@ -2,7 +2,8 @@
 
 use super::error::WiringError;
 use crate::config::{Config, ConfigError, RunMode, invalid, text, toml_sentence};
-use dwar_app::{Parts, Routes, unknown_provider};
+use dwar_app::{Parts, Routes};
+use dwar_console::unknown_provider;
 use dwar_gateways::{
     BaseUrl, BreakerGateway, BulkheadGateway, ConsoleGateway, Discreet, GenericHttp,
     GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, Secret, Settings, TimedGateway,

@@ -6,7 +6,7 @@ use super::core::Core;
 use super::gateways::Carriers;
 use super::stores::Location;
 use async_trait::async_trait;
-use dwar_app::operations::{Check, Health, Loop, Process, Provider, Snapshot};
+use dwar_console::operations::{Check, Health, Loop, Process, Provider, Snapshot};
 use dwar_http::LoopHealth;
 use dwar_kernel::Timestamp;
 use std::sync::Arc;
@@ -90,14 +90,14 @@ impl Operations {
 }
 
 #[async_trait]
-impl dwar_app::operations::Operations for Operations {
+impl dwar_console::operations::Operations for Operations {
     async fn snapshot(&self) -> Snapshot {
-        let stores = &self.core.parts.stores;
+        let console = &self.core.console;
         let now = self.core.parts.tools.now();
         Snapshot {
             checks: self.checks().await,
-            instances: stores.instances.instances(SHOWN).await.ok(),
-            queues: stores.queues.queues(now, SHOWN).await.ok(),
+            instances: console.instances.instances(SHOWN).await.ok(),
+            queues: console.queues.queues(now, SHOWN).await.ok(),
             loops: self.loops(),
             providers: self.providers().await,
             process: self.process(),

@@ -3,6 +3,7 @@ use crate::bounds::database_url::{self, DatabaseUrl};
 use crate::config::{self, invalid};
 use async_trait::async_trait;
 use dwar_app::Stores;
+use dwar_console::ConsoleStores;
 use dwar_installation::{Found, KeyHolder};
 use dwar_kernel::StoreError;
 use dwar_memory::MemoryStore;
@@ -19,6 +20,7 @@ pub const MIB: u64 = 1 << 20;
 /// The configured database, open.
 pub struct Opened {
     pub stores: Stores,
+    pub console: ConsoleStores,
     pub database: Arc<dyn Database>,
     /// Where several instances share quotas; none if one process serves.
     pub leases: Option<Arc<dyn QuotaLeases>>,
@@ -110,7 +112,7 @@ macro_rules! is_database {
         impl From<$store> for Opened {
             fn from(store: $store) -> Self {
                 let store = Arc::new(store);
-                Self { stores: Stores::of(&store), database: store, leases: None }
+                Self { stores: (&store).into(), console: (&store).into(), database: store, leases: None }
             }
         }
     };
@@ -231,7 +233,12 @@ impl Opened {
             }
             Location::Memory => {
                 let store = Arc::new(MemoryStore::default());
-                Ok(Self { stores: Stores::of(&store), database: store, leases: None })
+                Ok(Self {
+                    stores: (&store).into(),
+                    console: (&store).into(),
+                    database: store,
+                    leases: None,
+                })
             }
         }
     }

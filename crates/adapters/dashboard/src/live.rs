@@ -3,7 +3,7 @@
 
 use crate::refusal::Refusal;
 use actix_web::web::Bytes;
-use dwar_app::{Activity, Inbox, InboxLine, Management, RequestLine, SignIn};
+use dwar_console::{Activity, Inbox, InboxLine, Management, RequestLine, SignIn};
 use dwar_kernel::{OperatorId, OtpId, ProjectId, ProjectMode, StoreError, with_causes};
 use dwar_operator::By;
 use futures_util::stream::{Stream, unfold};

@@ -2,7 +2,7 @@ use crate::address::PageAddress;
 use crate::texts::refusals as texts;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
-use dwar_app::{ManageError, SignInError};
+use dwar_console::{ManageError, SignInError};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_wire::store_failed;
 use std::fmt;

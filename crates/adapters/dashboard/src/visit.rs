@@ -10,7 +10,7 @@ use actix_web::dev::Payload;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::{Bytes, Data, Query};
 use actix_web::{FromRequest, HttpRequest};
-use dwar_app::Present;
+use dwar_console::Present;
 use dwar_kernel::{KeyMode, Timestamp};
 use dwar_operator::{By, Command, SessionToken};
 use dwar_project::Project;

@@ -42,7 +42,7 @@ async fn allocations(observer: Arc<dyn Observer>) -> [usize; 3] {
     let keys = [&live, &test]
         .map(|key| KeyRecord { digest: key.digest(&ClearVault), ..make.key(key.mode()) });
     store.create(make.project(), keys).await.unwrap();
-    let mut parts = parts(Stores::of(&store), &Arc::new(FixedClock::at(START)));
+    let mut parts = parts(Stores::from(&store), &Arc::new(FixedClock::at(START)));
     parts.tools.observer = observer;
     let limiter = Arc::new(MemoryRequestLimiter::default());
     let outside = outside(limiter, &Arc::new(Postbox::default()), &Arc::new(Post::default()));

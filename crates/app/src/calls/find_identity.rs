@@ -29,7 +29,7 @@ pub struct FoundIdentity {
 
 impl FoundIdentity {
     /// Opens what a store keeps of an identity.
-    pub(crate) fn open(vault: &dyn Vault, identity: Identity) -> Result<Self, StoreError> {
+    pub fn open(vault: &dyn Vault, identity: Identity) -> Result<Self, StoreError> {
         Ok(Self {
             id: identity.id,
             phone: vault.open_phone(identity.world.project, &identity.phone)?,

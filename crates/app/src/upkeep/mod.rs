@@ -1,9 +1,7 @@
-//! Background work alongside requests: sweeps, receipts, events, figures.
+//! Background work alongside requests: sweeps, receipts, events.
 
 mod apply_receipts;
 mod crew;
-mod heartbeat;
-mod keep_figures;
 mod provider_watch;
 mod sweep;
 mod tally;
@@ -11,8 +9,6 @@ mod tell_events;
 
 pub use apply_receipts::ApplyReceipts;
 pub use crew::{Chores, keep_going};
-pub use heartbeat::{About, Heartbeat};
-pub use keep_figures::KeepFigures;
 pub use provider_watch::ProviderWatch;
 pub use sweep::{Retention, Sweep, Swept};
 pub use tally::Tally;

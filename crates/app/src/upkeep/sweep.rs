@@ -1,7 +1,6 @@
 use crate::Deliver;
 use dwar_event::CallLog;
 use dwar_kernel::{KeyMode, OtpId, StoreError, TRACE_BEGINS, with_causes};
-use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, SearchStore};
 use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::{
     Charge, Otp, ReceiptTarget, RefusalStore, RefusedSends, Report, TestQuota, TestQuotaStore,
@@ -32,14 +31,6 @@ pub struct Sweep {
     pub idempotency: Arc<dyn IdempotencyStore>,
     /// Drops what test keys leave beyond their quota.
     pub test_quota: Arc<dyn TestQuotaStore>,
-    /// Drops sessions, links and failures of operators.
-    pub operators: Arc<dyn OperatorStore>,
-    /// Drops tokens that are over.
-    pub admin_tokens: Arc<dyn AdminTokenStore>,
-    /// Drops entries that were kept long enough.
-    pub audit: Arc<dyn AuditStore>,
-    /// Drops searches that no longer count.
-    pub searches: Arc<dyn SearchStore>,
     /// Drops calls to endpoints, and their events.
     pub calls: Arc<dyn CallLog>,
     /// Drops counts of refused sends.
@@ -61,8 +52,6 @@ pub struct Retention {
     pub sends: Duration,
     /// First answers, from the request on.
     pub idempotency: Duration,
-    /// Audit entries, and tokens of the admin API from their end.
-    pub audit: Duration,
     /// Calls to endpoints, and what they were told.
     pub calls: Duration,
     /// A hold open for longer than this is settled by what its request says.
@@ -82,14 +71,6 @@ pub struct Swept {
     pub sends: u64,
     /// First answers.
     pub idempotency: u64,
-    /// Links and sessions of operators, and their failures to sign in.
-    pub operators: u64,
-    /// Tokens of the admin API that were over.
-    pub admin_tokens: u64,
-    /// Audit entries.
-    pub audit: u64,
-    /// Phone numbers that were searched for.
-    pub searches: u64,
     /// Calls to endpoints.
     pub calls: u64,
     /// Counts of refused sends.
@@ -137,10 +118,6 @@ impl Sweep {
             sessions: self.sessions.sweep(now - keep.sessions).await?,
             sends: sends.sweep(now - keep.sends).await?,
             idempotency: self.idempotency.sweep(now - keep.idempotency).await?,
-            operators: self.operators.sweep(now).await?,
-            admin_tokens: self.admin_tokens.sweep(now - keep.audit).await?,
-            audit: self.audit.sweep(now - keep.audit).await?,
-            searches: self.searches.sweep(now).await?,
             calls: self.calls.sweep_calls(now - keep.calls).await?,
             refusals: self.refusals.sweep(now - RefusedSends::KEPT).await?,
             tests: match keep.tests {

@@ -84,8 +84,6 @@ impl TellEvents {
         self.events.drop_untold().await
     }
 
-    /// Makes one call and puts it on record; gives it. It is not part of the trace in which the event
-    /// happened.
     #[instrument(
         name = "event",
         target = TRACE_BEGINS,
@@ -99,7 +97,9 @@ impl TellEvents {
             dwar.project = %dispatch.event.world.project,
         )
     )]
-    pub(crate) async fn tell(&self, dispatch: &Dispatch) -> Result<EndpointCall, StoreError> {
+    /// Makes one call and puts it on record; gives it. It is not part of the trace in which the event
+    /// happened.
+    pub async fn tell(&self, dispatch: &Dispatch) -> Result<EndpointCall, StoreError> {
         let Dispatch { endpoint, event, failures } = dispatch;
         let at = self.tools.now();
         let answer = match self.request(endpoint, event) {

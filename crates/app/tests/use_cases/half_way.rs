@@ -8,7 +8,7 @@ use dwar_app::{Chores, Policies, SendOtpError, TokenPair, VerifyOtpError};
 use dwar_identity::Identity;
 use dwar_kernel::{GuessPolicy, Vault};
 use dwar_memory::Fault;
-use dwar_otp::{DeliveryStatus, Otp, Outcome, Reach, Reason, Report};
+use dwar_otp::{DeliveryStatus, Otp, OtpHistory, Outcome, Reach, Reason, Report};
 use dwar_ratelimit::{Quota, SendKey, SendQuota};
 use dwar_session::{AccessToken, MockTokenSigner};
 use dwar_testkit::{ClearVault, Fixtures, MS, START, minutes};
@@ -23,7 +23,7 @@ impl House {
 
     async fn requests(&self) -> Vec<Otp> {
         let SendKey { world, phone } = self.send_key();
-        self.stores.activity.of_phone(world, phone, 100).await.unwrap()
+        self.store.of_phone(world, phone, 100).await.unwrap()
     }
 
     async fn identity(&self) -> Option<Identity> {

@@ -7,26 +7,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-mod activity;
 mod admit_request;
 mod apply_receipts;
-mod audit;
 mod authenticate;
-mod booking;
 mod common;
 mod crew;
 mod delete_identity;
 mod find_identity;
 mod half_way;
 mod idempotency;
-mod inbox;
 mod logout;
-mod manage_endpoints;
-mod manage_ledger;
-mod manage_operators;
-mod manage_projects;
-mod manage_signing_keys;
-mod manage_wallets;
 mod message_text;
 mod otp_status;
 mod public_keys;
@@ -36,18 +26,14 @@ mod refresh_session;
 mod relay_otp;
 mod routes;
 mod sandbox_messages;
-mod search_phones;
-mod second_factor;
 mod send_otp;
 mod send_otp_fallback;
 mod send_otp_project;
-mod sign_in;
+mod signing_keys;
 mod spans;
 mod states;
 mod sweep;
 mod tally;
 mod tell_events;
-mod timeline;
-mod unlock_phone;
 mod validate_session;
 mod verify_otp;

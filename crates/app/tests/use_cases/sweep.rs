@@ -2,7 +2,6 @@ use crate::common::{FREE, World, accepted, broken, charged, down};
 use dwar_app::{Retention, Sweep, Swept};
 use dwar_event::MockCallLog;
 use dwar_kernel::KeyMode;
-use dwar_operator::{MockAdminTokenStore, MockAuditStore, MockOperatorStore, MockSearchStore};
 use dwar_otp::idempotency::MockIdempotencyStore;
 use dwar_otp::{
     AttemptStatus, Channel, Delivery, DeliveryStatus, MockRefusalStore, MockTestQuotaStore, Otp,
@@ -21,7 +20,6 @@ const KEEP: Retention = Retention {
     sessions: minutes(3),
     sends: minutes(4),
     idempotency: minutes(5),
-    audit: minutes(9),
     calls: minutes(10),
     holds: minutes(6),
     tests: Some(TestQuota { kept: 7, in_use: minutes(8) }),
@@ -34,10 +32,6 @@ fn sweep(world: &mut World) -> Sweep {
         requests: Arc::new(MockRequestLimiter::new()),
         idempotency: Arc::new(MockIdempotencyStore::new()),
         test_quota: Arc::new(MockTestQuotaStore::new()),
-        operators: Arc::new(MockOperatorStore::new()),
-        admin_tokens: Arc::new(MockAdminTokenStore::new()),
-        audit: Arc::new(MockAuditStore::new()),
-        searches: Arc::new(MockSearchStore::new()),
         calls: Arc::new(MockCallLog::new()),
         refusals: Arc::new(MockRefusalStore::new()),
         retention: KEEP,
@@ -273,24 +267,12 @@ async fn tidying_drops_what_was_kept_for_as_long_as_it_should() {
     let mut tests = MockTestQuotaStore::new();
     let quota = TestQuota { kept: 7, in_use: minutes(8) };
     tests.expect_trim().with(eq(quota), eq(START)).times(1).returning(|_, _| Ok(5));
-    let (mut operators, mut audit) = (MockOperatorStore::new(), MockAuditStore::new());
-    operators.expect_sweep().with(eq(START)).times(1).returning(|_| Ok(6));
-    let mut admin_tokens = MockAdminTokenStore::new();
-    let ended = admin_tokens.expect_sweep().with(eq(START - KEEP.audit));
-    ended.times(1).returning(|_| Ok(7));
-    audit.expect_sweep().with(eq(START - KEEP.audit)).times(1).returning(|_| Ok(8));
-    let mut searches = MockSearchStore::new();
-    searches.expect_sweep().with(eq(START)).times(1).returning(|_| Ok(10));
     let mut calls = MockCallLog::new();
     calls.expect_sweep_calls().with(eq(START - KEEP.calls)).times(1).returning(|_| Ok(9));
     let mut refusals = MockRefusalStore::new();
     let minutes_over = refusals.expect_sweep().with(eq(START - RefusedSends::KEPT));
     minutes_over.times(1).returning(|_| Ok(9));
     let sweep = Sweep {
-        operators: Arc::new(operators),
-        admin_tokens: Arc::new(admin_tokens),
-        audit: Arc::new(audit),
-        searches: Arc::new(searches),
         calls: Arc::new(calls),
         refusals: Arc::new(refusals),
         idempotency: Arc::new(idempotency),
@@ -304,10 +286,6 @@ async fn tidying_drops_what_was_kept_for_as_long_as_it_should() {
         sends: 3,
         idempotency: 4,
         tests: 5,
-        operators: 6,
-        admin_tokens: 7,
-        audit: 8,
-        searches: 10,
         calls: 9,
         refusals: 9,
     };

@@ -17,7 +17,7 @@ struct Scene {
 impl Scene {
     async fn open() -> Self {
         let (clock, store) = (Arc::new(FixedClock::at(START)), Arc::<MemoryStore>::default());
-        let (parts, make) = (parts(Stores::of(&store), &clock), Fixtures::seeded(1));
+        let (parts, make) = (parts(Stores::from(&store), &clock), Fixtures::seeded(1));
         let project = make.project();
         let id = project.id;
         parts.stores.projects.create(project, make.keys()).await.unwrap();

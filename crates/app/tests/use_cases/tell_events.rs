@@ -398,15 +398,15 @@ async fn a_test_is_called_once() {
 async fn the_log_of_an_endpoint_stays_near_its_bound() {
     let store = Arc::<dwar_memory::MemoryStore>::default();
     let clock = Arc::new(dwar_testkit::FixedClock::at(START));
-    let parts = dwar_testkit::parts(dwar_app::Stores::of(&store), &clock);
+    let parts = dwar_testkit::parts(dwar_app::Stores::from(&store), &clock);
     let world = World::live();
     let told = dispatch(&world);
     parts.stores.events.add_endpoint(told.endpoint.clone()).await.unwrap();
-    let log = dwar_testkit::management(&parts, &Arc::default()).endpoint_log;
+    let tell = parts.tell_events(Arc::<dwar_testkit::Post>::default());
     let mut most = 0;
     for number in 0..1_700_u32 {
         clock.set(START + MS * number);
-        log.tell.perform(&told).await.unwrap();
+        tell.perform(&told).await.unwrap();
         let (project, id) = (told.endpoint.project, told.endpoint.id);
         if number % 50 == 0 {
             let calls = &parts.stores.calls;

@@ -45,14 +45,14 @@ pub async fn requests_come_back_in_pages(stores: &Stores) {
     let foreign = scene.issued(&scene.make.line(other.in_mode(KeyMode::Live))).await;
     let (mut pages, mut before) = (Vec::new(), None);
     loop {
-        let page = stores.activity.newest(scene.project, before, 3).await.unwrap();
+        let page = stores.console.activity.newest(scene.project, before, 3).await.unwrap();
         assert!(page.len() <= 3);
         let Some(last) = page.last() else { break };
         before = Some(last.id);
         pages.extend(page);
     }
     assert_eq!(pages, newest_first(issued));
-    assert_eq!(stores.activity.newest(other, None, 9).await.unwrap(), [foreign]);
+    assert_eq!(stores.console.activity.newest(other, None, 9).await.unwrap(), [foreign]);
 }
 
 /// The newest requests of a phone come back, and none of it elsewhere.
@@ -67,7 +67,7 @@ pub async fn requests_of_a_phone_stay_inside_it(stores: &Stores) {
         scene.issued(elsewhere).await;
     }
     own.sort_by_key(|id| Reverse(*id));
-    let of_phone = |limit| stores.activity.of_phone(line.world, line.index, limit);
+    let of_phone = |limit| stores.console.activity.of_phone(line.world, line.index, limit);
     let ids = |otps: Vec<Otp>| -> Vec<OtpId> { otps.into_iter().map(|otp| otp.id).collect() };
     assert_eq!(ids(of_phone(9).await.unwrap()), own);
     assert_eq!(ids(of_phone(3).await.unwrap()), own[..3]);
@@ -218,7 +218,7 @@ pub async fn charges_are_those_of_the_sends(stores: &Stores) {
     }
     wallets.refund(project, sends[1], make.id(), START + MS).await.unwrap();
     let wanted = vec![sends[0], sends[1], make.id()];
-    let found = stores.charges.charges(project, wanted.clone()).await.unwrap();
+    let found = stores.console.charges.charges(project, wanted.clone()).await.unwrap();
     let facts: HashSet<_> =
         found.into_iter().map(|it| (it.reference, it.kind.as_str(), it.amount.0)).collect();
     let [first, second] = [sends[0], sends[1]].map(Reference::from);
@@ -226,7 +226,7 @@ pub async fn charges_are_those_of_the_sends(stores: &Stores) {
     let told = [(first, capture, -20), (second.clone(), capture, -20), (second, refund, 20)];
     assert_eq!(facts, HashSet::from(told));
     let other = scene.another().await;
-    assert_eq!(stores.charges.charges(other, wanted).await.unwrap(), []);
+    assert_eq!(stores.console.charges.charges(other, wanted).await.unwrap(), []);
 }
 
 /// The log of a phone says of its next send what the next send is then told.

@@ -4,7 +4,7 @@ use crate::{Fixtures, MS, START, Stores, minutes};
 use dwar_operator::{Access, AdminToken, Role};
 
 async fn token(stores: &Stores, token: &AdminToken) -> Option<AdminToken> {
-    stores.admin_tokens.token(token.digest).await.unwrap()
+    stores.console.admin_tokens.token(token.digest).await.unwrap()
 }
 
 /// Tokens come back as they were given, oldest first, and by their digest.
@@ -20,29 +20,29 @@ pub async fn tokens_come_back_oldest_first(stores: &Stores) {
         ..make.admin_token()
     };
     for one in [&new, &old] {
-        stores.admin_tokens.add(one.clone()).await.unwrap();
+        stores.console.admin_tokens.add(one.clone()).await.unwrap();
         assert_eq!(token(stores, one).await.as_ref(), Some(one));
     }
-    let mut list = stores.admin_tokens.tokens().await.unwrap();
+    let mut list = stores.console.admin_tokens.tokens().await.unwrap();
     list.retain(|known| [old.id, new.id].contains(&known.id));
     assert_eq!(list, [old, new]);
-    assert_eq!(stores.admin_tokens.token(make.digest()).await.unwrap(), None);
+    assert_eq!(stores.console.admin_tokens.token(make.digest()).await.unwrap(), None);
 }
 
 /// A use is noted by [`AdminToken::note`].
 pub async fn a_use_is_noted_once_a_minute(stores: &Stores) {
     let make = Fixtures::random();
     let mut known = make.admin_token();
-    stores.admin_tokens.add(known.clone()).await.unwrap();
+    stores.console.admin_tokens.add(known.clone()).await.unwrap();
     let from = Some([198, 51, 100, 4].into());
     let minute = START + minutes(1);
     for (now, from) in [(START, from), (minute - MS, None), (minute, None)] {
         known.note(now, from);
-        stores.admin_tokens.note_token(known.id, from, now).await.unwrap();
+        stores.console.admin_tokens.note_token(known.id, from, now).await.unwrap();
         assert_eq!(token(stores, &known).await.as_ref(), Some(&known));
     }
     assert_eq!((known.used_at, known.used_from), (Some(minute), None));
-    stores.admin_tokens.note_token(make.id(), from, START).await.unwrap();
+    stores.console.admin_tokens.note_token(make.id(), from, START).await.unwrap();
 }
 
 /// A revoked token is gone, once, and no other.
@@ -50,10 +50,10 @@ pub async fn a_revoked_token_is_unknown_at_once(stores: &Stores) {
     let make = Fixtures::random();
     let (gone, kept) = (make.admin_token(), make.admin_token());
     for one in [&gone, &kept] {
-        stores.admin_tokens.add(one.clone()).await.unwrap();
+        stores.console.admin_tokens.add(one.clone()).await.unwrap();
     }
-    assert!(stores.admin_tokens.revoke(gone.id).await.unwrap());
-    assert!(!stores.admin_tokens.revoke(gone.id).await.unwrap());
+    assert!(stores.console.admin_tokens.revoke(gone.id).await.unwrap());
+    assert!(!stores.console.admin_tokens.revoke(gone.id).await.unwrap());
     assert_eq!((token(stores, &gone).await, token(stores, &kept).await), (None, Some(kept)));
 }
 
@@ -63,8 +63,8 @@ pub async fn sweep_drops_what_ended(stores: &Stores) {
     let ends = |at| AdminToken { expires_at: at, ..make.admin_token() };
     let (gone, kept) = (ends(START), ends(START + MS));
     for one in [&gone, &kept] {
-        stores.admin_tokens.add(one.clone()).await.unwrap();
+        stores.console.admin_tokens.add(one.clone()).await.unwrap();
     }
-    assert_eq!(stores.admin_tokens.sweep(START).await.unwrap(), 1);
-    assert_eq!(stores.admin_tokens.tokens().await.unwrap(), [kept]);
+    assert_eq!(stores.console.admin_tokens.sweep(START).await.unwrap(), 1);
+    assert_eq!(stores.console.admin_tokens.tokens().await.unwrap(), [kept]);
 }

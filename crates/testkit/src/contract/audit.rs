@@ -34,13 +34,13 @@ pub async fn entries_come_back_newest_first(stores: &Stores) {
     let elsewhere = make.audit_entry(other, START);
     let nowhere = AuditEntry { project: None, ..make.audit_entry(project, START + MS) };
     for entry in entries.iter().chain([&elsewhere, &nowhere]) {
-        stores.audit.append(entry.clone()).await.unwrap();
+        stores.console.audit.append(entry.clone()).await.unwrap();
     }
-    let page = stores.audit.page(of(project), None, 9).await.unwrap();
+    let page = stores.console.audit.page(of(project), None, 9).await.unwrap();
     assert_eq!(page, newest_first(entries));
-    assert_eq!(stores.audit.page(of(other), None, 9).await.unwrap(), [elsewhere]);
+    assert_eq!(stores.console.audit.page(of(other), None, 9).await.unwrap(), [elsewhere]);
     let until = AuditFilter { until: Some(START + MS * 2), ..AuditFilter::default() };
-    let mut all = stores.audit.page(until, None, 10_000).await.unwrap();
+    let mut all = stores.console.audit.page(until, None, 10_000).await.unwrap();
     all.retain(|entry| entry.id == nowhere.id);
     assert_eq!(all, [nowhere]);
 }
@@ -52,12 +52,12 @@ pub async fn pages_follow_one_another(stores: &Stores) {
     let mut entries = Vec::new();
     for number in 0..25_u32 {
         let entry = make.audit_entry(project, START + MS * (number / 7));
-        stores.audit.append(entry.clone()).await.unwrap();
+        stores.console.audit.append(entry.clone()).await.unwrap();
         entries.push(entry);
     }
     let (mut seen, mut after) = (Vec::new(), None);
     loop {
-        let page = stores.audit.page(of(project), after, 4).await.unwrap();
+        let page = stores.console.audit.page(of(project), after, 4).await.unwrap();
         let Some(last) = page.last() else { break };
         assert!(page.len() <= 4);
         after = Some(last.cursor());
@@ -81,7 +81,7 @@ pub async fn a_page_is_what_the_filter_wants(stores: &Stores) {
     for (second, (actor, action)) in (0..).zip(actors.into_iter().zip(actions)) {
         let made = make.audit_entry(project, START + seconds(second));
         let entry = AuditEntry { actor, action, ..made };
-        stores.audit.append(entry.clone()).await.unwrap();
+        stores.console.audit.append(entry.clone()).await.unwrap();
         entries.push(entry);
     }
     let ids = [asha.uuid(), deploy.uuid(), project.uuid()].map(ActorFilter::Id);
@@ -93,7 +93,7 @@ pub async fn a_page_is_what_the_filter_wants(stores: &Stores) {
             let filter = AuditFilter { project: Some(project), actor, action, since, until };
             let mut wanted = newest_first(entries.clone());
             wanted.retain(|entry| filter.wants(entry));
-            assert_eq!(stores.audit.page(filter, None, 9).await.unwrap(), wanted);
+            assert_eq!(stores.console.audit.page(filter, None, 9).await.unwrap(), wanted);
         }
     }
 }
@@ -118,8 +118,8 @@ pub async fn sweep_drops_by_age_alone(stores: &Stores) {
     let old = AuditEntry { project: None, ..make.audit_entry(project, START - MS) };
     let kept = make.audit_entry(project, START);
     for entry in [&old, &kept, &make.audit_entry(project, START - MS)] {
-        stores.audit.append(entry.clone()).await.unwrap();
+        stores.console.audit.append(entry.clone()).await.unwrap();
     }
-    assert_eq!(stores.audit.sweep(START).await.unwrap(), 2);
-    assert_eq!(stores.audit.page(AuditFilter::default(), None, 9).await.unwrap(), [kept]);
+    assert_eq!(stores.console.audit.sweep(START).await.unwrap(), 2);
+    assert_eq!(stores.console.audit.page(AuditFilter::default(), None, 9).await.unwrap(), [kept]);
 }

@@ -10,7 +10,8 @@ use crate::{
 use dwar_activity::{
     Chunk, Counts, Figure, Gathering, Grain, Overview, Period, Progress, Route, Sent, Span, Window,
 };
-use dwar_app::{Audit, Control, KeepFigures, ReadFigures, Toolbox};
+use dwar_app::Toolbox;
+use dwar_console::{Audit, Control, KeepFigures, ReadFigures};
 use dwar_kernel::{Channel, Entropy, KeeperId, KeyMode, Paise, ProjectId, ProjectMode, Timestamp};
 use dwar_login::{Cost, NewSend, Prepared};
 use dwar_operator::By;
@@ -38,8 +39,8 @@ impl Desk {
             vault: Arc::new(ClearVault),
             observer: Arc::new(()),
         };
-        let store = || scene.stores.figures.clone();
-        let audit = Audit { tools: tools.clone(), entries: scene.stores.audit.clone() };
+        let store = || scene.stores.console.figures.clone();
+        let audit = Audit { tools: tools.clone(), entries: scene.stores.console.audit.clone() };
         let projects = scene.stores.projects.clone();
         let control = Control { tools: tools.clone(), projects, audit };
         let keep = KeepFigures { tools, store: store(), keeper: scene.make.id() };
@@ -279,7 +280,8 @@ pub async fn a_request_counts_where_it_was_made_to_the_millisecond(stores: &Stor
     let to_midnight =
         |from| Span { grain: Grain::Minute, window: Window { from, until: midnight } };
     let spans = vec![to_midnight(midnight - minutes(1))];
-    let found = stores.figures.figures(scene.project.in_mode(KeyMode::Live), spans).await.unwrap();
+    let found =
+        stores.console.figures.figures(scene.project.in_mode(KeyMode::Live), spans).await.unwrap();
     assert_eq!(began(&found), [midnight - minutes(1)]);
 }
 
@@ -287,7 +289,7 @@ async fn all_of(scene: &Scene, grain: Grain) -> Vec<Figure> {
     let window =
         Window { from: START - minutes(60 * 24 * 70), until: START + minutes(60 * 24 * 70) };
     let spans = vec![Span { grain, window }];
-    scene.stores.figures.figures(scene.project.in_mode(KeyMode::Live), spans).await.unwrap()
+    scene.stores.console.figures.figures(scene.project.in_mode(KeyMode::Live), spans).await.unwrap()
 }
 
 fn began(figures: &[Figure]) -> Vec<Timestamp> {
@@ -393,7 +395,7 @@ pub async fn requests_are_read_in_order_and_each_once(stores: &Stores) {
     for limit in [1, 3, 7, 20, 50] {
         let (mut seen, mut last) = (Vec::new(), None);
         loop {
-            let page = stores.figures.sent(window, last, limit).await.unwrap();
+            let page = stores.console.figures.sent(window, last, limit).await.unwrap();
             assert!(page.iter().all(|sent| sent.tried.len() == 2));
             let ids = page.iter().map(|sent| sent.id);
             last = ids.clone().next_back().or(last);
@@ -405,7 +407,7 @@ pub async fn requests_are_read_in_order_and_each_once(stores: &Stores) {
         assert_eq!(seen, sends, "{limit} at once");
     }
     let early = Window { from: START, until: START + MS };
-    assert_eq!(stores.figures.sent(early, None, 50).await.unwrap().len(), 6);
+    assert_eq!(stores.console.figures.sent(early, None, 50).await.unwrap().len(), 6);
 }
 
 fn chunk_of(sent: &[Sent], window: Window) -> Chunk {
@@ -419,7 +421,7 @@ fn chunk_of(sent: &[Sent], window: Window) -> Chunk {
 pub async fn one_keeper_works_and_who_lost_the_lease_writes_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.send(&scene.line(), START).await;
-    let store = &stores.figures;
+    let store = &stores.console.figures;
     let [first, second]: [KeeperId; 2] = [scene.make.id(), scene.make.id()];
     let lead = |keeper, now| store.lead(keeper, now, LEASE);
     assert_eq!(lead(first, START).await.unwrap(), Some(Progress::default()));
@@ -452,7 +454,7 @@ pub async fn one_keeper_works_and_who_lost_the_lease_writes_nothing(stores: &Sto
 pub async fn leads_at_once_go_to_one_keeper(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let led = race(16, |_| {
-        let (store, keeper) = (stores.figures.clone(), scene.make.id());
+        let (store, keeper) = (stores.console.figures.clone(), scene.make.id());
         async move { store.lead(keeper, START, LEASE).await.unwrap().is_some() }
     });
     assert_eq!(count(&led.await, |led| *led), 1);
@@ -463,12 +465,12 @@ pub async fn settlements_at_once_count_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.send(&scene.line(), START).await;
     let keeper = scene.make.id();
-    stores.figures.lead(keeper, START, LEASE).await.unwrap();
+    stores.console.figures.lead(keeper, START, LEASE).await.unwrap();
     let from = Grain::Minute.begin(START);
     let window = Window { from, until: from + minutes(1) };
-    let sent = stores.figures.sent(window, None, 9).await.unwrap();
+    let sent = stores.console.figures.sent(window, None, 9).await.unwrap();
     let settled = race(16, |_| {
-        let (store, chunk) = (stores.figures.clone(), chunk_of(&sent, window));
+        let (store, chunk) = (stores.console.figures.clone(), chunk_of(&sent, window));
         async move { store.settle(keeper, chunk).await.unwrap() }
     });
     assert_eq!(count(&settled.await, |settled| *settled), 1);
@@ -487,7 +489,7 @@ pub async fn a_sweep_drops_old_figures(stores: &Stores) {
     }
     let desk = Desk::of(&scene, hour + minutes(60 * 7));
     desk.run_at(hour + minutes(60 * 7)).await;
-    let swept = stores.figures.sweep(hour + minutes(180), hour + minutes(60));
+    let swept = stores.console.figures.sweep(hour + minutes(180), hour + minutes(60));
     assert_eq!(swept.await.unwrap(), 5);
     let hours = |from: u64| (from..5).map(|number| hour + minutes(60 * number)).collect::<Vec<_>>();
     assert_eq!(began(&all_of(&scene, Grain::Minute).await), hours(3));

@@ -22,18 +22,18 @@ impl Scene {
     }
 
     async fn of(&self, line: &Line, identity: IdentityId) -> Vec<Session> {
-        let sessions = &self.stores.identity_sessions;
+        let sessions = &self.stores.console.identity_sessions;
         sessions.of_identity(line.world, identity, None, 100).await.unwrap()
     }
 
     async fn end_session(&self, session: &Session, now: Timestamp) -> bool {
         let Session { world, identity, id, .. } = *session;
-        self.stores.identity_sessions.end_one(world, identity, id, now).await.unwrap()
+        self.stores.console.identity_sessions.end_one(world, identity, id, now).await.unwrap()
     }
 
     pub(super) async fn end_sessions(&self, session: &Session, now: Timestamp) -> u64 {
         let Session { world, identity, .. } = *session;
-        self.stores.identity_sessions.end_all(world, identity, now).await.unwrap()
+        self.stores.console.identity_sessions.end_all(world, identity, now).await.unwrap()
     }
 
     async fn on_record(&self, session: &Session) -> Session {
@@ -57,7 +57,7 @@ pub async fn sessions_are_newest_first_in_pages(stores: &Stores) {
         let mut found: Vec<Session> = Vec::new();
         while found.len() < all.len() {
             let after = found.last().map(Session::cursor);
-            let page = &stores.identity_sessions;
+            let page = &stores.console.identity_sessions;
             let page = page.of_identity(line.world, identity, after, limit);
             found.extend(page.await.unwrap());
         }
@@ -115,7 +115,7 @@ pub async fn ends_stay_inside_project_mode_and_identity(stores: &Stores) {
     for wrong in &wrong[..2] {
         assert_eq!(scene.end_sessions(wrong, START).await, 0);
         let Session { world, identity, .. } = *wrong;
-        let seen = stores.identity_sessions.of_identity(world, identity, None, 9).await;
+        let seen = stores.console.identity_sessions.of_identity(world, identity, None, 9).await;
         assert_eq!(seen.unwrap(), []);
     }
     assert_eq!(scene.on_record(&session).await, session);
@@ -159,10 +159,10 @@ pub async fn no_refresh_survives_an_end(stores: &Stores) {
                     let known = [Rotation::Rotated, Rotation::Refused];
                     assert!(known.contains(&rotated.unwrap().unwrap()));
                 } else if round % 2 == 0 {
-                    let sessions = stores.identity_sessions;
+                    let sessions = stores.console.identity_sessions;
                     assert!(sessions.end_one(world, identity, id, START).await.unwrap());
                 } else {
-                    let sessions = stores.identity_sessions;
+                    let sessions = stores.console.identity_sessions;
                     assert_eq!(sessions.end_all(world, identity, START).await.unwrap(), 1);
                 }
             }
@@ -185,7 +185,7 @@ pub async fn every_session_ends(stores: &Stores) {
     }
     let now = START + seconds(600);
     assert!(scene.end_session(&all[7], START + seconds(599)).await);
-    let sessions = &stores.identity_sessions;
+    let sessions = &stores.console.identity_sessions;
     assert_eq!(sessions.end_everywhere(now).await.unwrap(), 531);
     assert_eq!(sessions.end_everywhere(now).await.unwrap(), 0);
     for (number, session) in all.iter().enumerate() {

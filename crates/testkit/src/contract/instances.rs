@@ -26,7 +26,7 @@ fn instance(scene: &Scene, seen_at: Timestamp) -> Instance {
 /// silent for long is forgotten at the exact instant.
 pub async fn instances_are_what_they_said_last(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    let store = &stores.instances;
+    let store = &stores.console.instances;
     assert_eq!(store.instances(9).await.unwrap(), []);
     let (mut first, second) = (instance(&scene, START), instance(&scene, START + MS));
     for beat in [&first, &second] {
@@ -52,9 +52,9 @@ pub async fn instances_are_what_they_said_last(stores: &Stores) {
 /// Fresh: many that beat and forget at once are all there afterwards.
 pub async fn instances_beat_at_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    stores.instances.beat(instance(&scene, START), START).await.unwrap();
+    stores.console.instances.beat(instance(&scene, START), START).await.unwrap();
     race(20, |_| {
-        let (store, own) = (Arc::clone(&stores.instances), instance(&scene, START + MS));
+        let (store, own) = (Arc::clone(&stores.console.instances), instance(&scene, START + MS));
         async move {
             for _ in 0..3 {
                 store.beat(own.clone(), START + MS).await.unwrap();
@@ -62,14 +62,14 @@ pub async fn instances_beat_at_once(stores: &Stores) {
         }
     })
     .await;
-    let known = stores.instances.instances(100).await.unwrap();
+    let known = stores.console.instances.instances(100).await.unwrap();
     assert_eq!((known.len(), count(&known, |it| it.seen_at == START + MS)), (20, 20));
 }
 
 /// Fresh: each queue tells how much waits and since when, from the instant on that it is due.
 pub async fn queues_tell_what_waits(stores: &Stores) {
     let (scene, other) = (Scene::open(stores).await, Scene::open(stores).await);
-    let queues = async |now| stores.queues.queues(now, 9).await.unwrap();
+    let queues = async |now| stores.console.queues.queues(now, 9).await.unwrap();
     assert_eq!(queues(START + minutes(60)).await, Queues::default());
     for (scene, events) in [(&scene, 2), (&other, 1)] {
         stores.events.add_endpoint(scene.make.endpoint(scene.project)).await.unwrap();
@@ -86,7 +86,7 @@ pub async fn queues_tell_what_waits(stores: &Stores) {
     let found = queues(later).await.events;
     assert_eq!(found, [(scene.project, two), (other.project, one)].into());
     assert_eq!(queues(START).await.events, [].into());
-    let longest = stores.queues.queues(later, 1).await.unwrap().events;
+    let longest = stores.console.queues.queues(later, 1).await.unwrap().events;
     assert_eq!(longest, [(scene.project, two)].into());
 
     let otp = scene.issued(&scene.line()).await;
@@ -116,6 +116,6 @@ pub async fn a_long_queue_is_not_counted_to_its_end(stores: &Stores) {
     for _ in 0..=COUNTED + 4 {
         scene.held(1).await;
     }
-    let found = stores.queues.queues(START, 9).await.unwrap().open_holds;
+    let found = stores.console.queues.queues(START, 9).await.unwrap().open_holds;
     assert_eq!(found, Backlog { count: COUNTED + 1, oldest: Some(START) });
 }

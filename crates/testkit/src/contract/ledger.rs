@@ -34,7 +34,7 @@ impl Scene {
     async fn every(&self, filter: &StatementFilter, limit: u32) -> Vec<StatementLine> {
         let (mut lines, mut after) = (Vec::new(), None);
         loop {
-            let ledger = &self.stores.ledger;
+            let ledger = &self.stores.console.ledger;
             let page = ledger.lines(self.project, filter.clone(), after, limit).await.unwrap();
             assert!(page.len() <= limit as usize);
             let full = page.len() == limit as usize;
@@ -51,7 +51,7 @@ impl Scene {
     }
 
     async fn begin_run(&self, run: &ProofRun) -> ProofStart {
-        self.stores.ledger.begin_proof(run.clone()).await.unwrap()
+        self.stores.console.ledger.begin_proof(run.clone()).await.unwrap()
     }
 
     async fn end_run(&self, run: &ProofRun, sound: bool) -> (LedgerProof, bool) {
@@ -62,12 +62,12 @@ impl Scene {
         let wallet = WalletSnapshot { position: 3, balance, open };
         let proof = LedgerProof { project, since, at: since + seconds(1), by, sum, wallet };
         assert_eq!(proof.is_sound(), sound);
-        let ended = self.stores.ledger.end_proof(proof.clone()).await.unwrap();
+        let ended = self.stores.console.ledger.end_proof(proof.clone()).await.unwrap();
         (proof, ended)
     }
 
     async fn proofs(&self) -> (Option<LedgerProof>, Option<LedgerProof>) {
-        let ledger = &self.stores.ledger;
+        let ledger = &self.stores.console.ledger;
         let last = ledger.last_proof(self.project).await.unwrap();
         (last, ledger.last_sound_proof(self.project).await.unwrap())
     }
@@ -124,7 +124,7 @@ pub async fn statements_stay_inside_their_project(stores: &Stores) {
     let run = scene.run("Asha", START);
     scene.begin_run(&run).await;
     let other: ProjectId = scene.another().await;
-    let ledger = &stores.ledger;
+    let ledger = &stores.console.ledger;
     let lines = ledger.lines(other, StatementFilter::default(), None, 100).await.unwrap();
     assert_eq!(lines, []);
     assert_eq!(ledger.snapshot(other).await.unwrap(), WalletSnapshot::default());
@@ -139,14 +139,18 @@ pub async fn statements_stay_inside_their_project(stores: &Stores) {
 /// Any parts of a ledger add up to the whole, and the whole to the wallet.
 pub async fn sums_and_stand_are_what_was_booked(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    assert_eq!(stores.ledger.snapshot(scene.project).await.unwrap(), WalletSnapshot::default());
+    assert_eq!(
+        stores.console.ledger.snapshot(scene.project).await.unwrap(),
+        WalletSnapshot::default()
+    );
     scene.booked().await;
     scene.held(7).await;
-    let wallet = stores.ledger.snapshot(scene.project).await.unwrap();
+    let wallet = stores.console.ledger.snapshot(scene.project).await.unwrap();
     let balance = Balance { balance: Paise(510 - 75), held: Paise(7) };
     assert_eq!(wallet, WalletSnapshot { position: 21, balance, open: Paise(7) });
-    let sum =
-        async |after, through| stores.ledger.sum(scene.project, after, through).await.unwrap();
+    let sum = async |after, through| {
+        stores.console.ledger.sum(scene.project, after, through).await.unwrap()
+    };
     let whole = LedgerSum { entries: 21, position: 21, sums: balance };
     assert_eq!(sum(0, 21).await, whole);
     for middle in 0..=21 {
@@ -170,9 +174,15 @@ pub async fn the_snapshot_is_of_one_instant(stores: &Stores) {
                 return;
             }
             for _ in 0..10 {
-                let wallet = scene.stores.ledger.snapshot(scene.project).await.unwrap();
+                let wallet = scene.stores.console.ledger.snapshot(scene.project).await.unwrap();
                 assert_eq!(wallet.open, wallet.balance.held);
-                let sum = scene.stores.ledger.sum(scene.project, 0, wallet.position).await.unwrap();
+                let sum = scene
+                    .stores
+                    .console
+                    .ledger
+                    .sum(scene.project, 0, wallet.position)
+                    .await
+                    .unwrap();
                 assert_eq!(sum.sums, wallet.balance);
                 assert_eq!((sum.entries, sum.position), (wallet.position, wallet.position));
             }
@@ -196,7 +206,7 @@ pub async fn proofs_at_once_begin_once(stores: &Stores) {
         })
         .await;
         assert_eq!(count(&answers, |start| matches!(start, ProofStart::Begun(_))), 1);
-        let on_record = stores.ledger.proof_run(scene.project).await.unwrap().unwrap();
+        let on_record = stores.console.ledger.proof_run(scene.project).await.unwrap().unwrap();
         for start in answers {
             let (ProofStart::Begun(run) | ProofStart::Running(run)) = start;
             assert_eq!(run, on_record);
@@ -210,14 +220,14 @@ pub async fn a_dead_run_makes_room_at_the_exact_instant(stores: &Stores) {
     let first = scene.run("Asha", START);
     assert_eq!(scene.begin_run(&first).await, ProofStart::Begun(first.clone()));
     let heard = START + seconds(20);
-    assert!(stores.ledger.continue_proof(scene.project, START, heard).await.unwrap());
+    assert!(stores.console.ledger.continue_proof(scene.project, START, heard).await.unwrap());
     let end = heard + ProofRun::LEASE;
     let first = ProofRun { seen_at: heard, ..first };
     let early = scene.begin_run(&scene.run("Ravi", end - MS)).await;
     assert_eq!(early, ProofStart::Running(first));
     let second = scene.run("Ravi", end);
     assert_eq!(scene.begin_run(&second).await, ProofStart::Begun(second.clone()));
-    assert_eq!(stores.ledger.proof_run(scene.project).await.unwrap(), Some(second));
+    assert_eq!(stores.console.ledger.proof_run(scene.project).await.unwrap(), Some(second));
 }
 
 /// What was taken for dead, and replaced, neither goes on nor ends anything.
@@ -226,13 +236,13 @@ pub async fn a_run_that_was_replaced_changes_nothing(stores: &Stores) {
     let (dead, next) = (scene.run("Asha", START), scene.run("Ravi", START + ProofRun::LEASE));
     scene.begin_run(&dead).await;
     scene.begin_run(&next).await;
-    assert!(!stores.ledger.continue_proof(scene.project, START, next.since).await.unwrap());
+    assert!(!stores.console.ledger.continue_proof(scene.project, START, next.since).await.unwrap());
     assert!(!scene.end_run(&dead, true).await.1);
     assert_eq!(scene.proofs().await, (None, None));
     let (proof, ended) = scene.end_run(&next, true).await;
     assert!(ended);
     assert_eq!(scene.proofs().await, (Some(proof.clone()), Some(proof)));
-    assert_eq!(stores.ledger.proof_run(scene.project).await.unwrap(), None);
+    assert_eq!(stores.console.ledger.proof_run(scene.project).await.unwrap(), None);
     assert!(!scene.end_run(&next, true).await.1, "it ended before");
 }
 

@@ -10,7 +10,7 @@ use dwar_operator::{
 
 async fn operator(stores: &Stores, make: &Fixtures) -> Operator {
     let operator = make.operator();
-    assert!(stores.operators.invite(operator.clone(), make.link(&operator)).await.unwrap());
+    assert!(stores.console.operators.invite(operator.clone(), make.link(&operator)).await.unwrap());
     operator
 }
 
@@ -43,11 +43,11 @@ fn challenge(make: &Fixtures) -> Challenge {
 
 async fn add(stores: &Stores, passkey: &Passkey) -> PasskeyAdded {
     let asked = challenge(&Fixtures::random());
-    stores.passkeys.add_passkey(passkey.clone(), asked).await.unwrap()
+    stores.console.passkeys.add_passkey(passkey.clone(), asked).await.unwrap()
 }
 
 async fn find(stores: &Stores, passkey: &Passkey) -> Option<Passkey> {
-    stores.passkeys.passkey(passkey.digest).await.unwrap().map(|(passkey, _)| passkey)
+    stores.console.passkeys.passkey(passkey.digest).await.unwrap().map(|(passkey, _)| passkey)
 }
 
 async fn use_it(
@@ -66,12 +66,13 @@ async fn answer(
     asked: Challenge,
     (session, now): (&OperatorSession, Timestamp),
 ) -> PasskeyUsed {
-    let used = stores.passkeys.use_passkey(passkey.digest, counter, asked, session.clone(), now);
+    let used =
+        stores.console.passkeys.use_passkey(passkey.digest, counter, asked, session.clone(), now);
     used.await.unwrap()
 }
 
 async fn is_in(stores: &Stores, session: &OperatorSession) -> bool {
-    stores.operators.session(session.digest).await.unwrap().is_some()
+    stores.console.operators.session(session.digest).await.unwrap().is_some()
 }
 
 /// They come back as they were given, oldest first, each with its operator.
@@ -88,12 +89,12 @@ pub async fn passkeys_come_back_oldest_first(stores: &Stores) {
     let old = Passkey { key: key(PasskeyAlgorithm::EdDsa), ..passkey(&make, &owner, 0) };
     for one in [&new, &old] {
         assert_eq!(add(stores, one).await, PasskeyAdded::Added);
-        let found = stores.passkeys.passkey(one.digest).await.unwrap();
+        let found = stores.console.passkeys.passkey(one.digest).await.unwrap();
         assert_eq!(found, Some((one.clone(), owner.clone())));
     }
-    assert_eq!(stores.passkeys.passkeys(owner.id).await.unwrap(), [old, new]);
-    assert_eq!(stores.passkeys.passkeys(other.id).await.unwrap(), []);
-    assert_eq!(stores.passkeys.passkey(make.digest()).await.unwrap(), None);
+    assert_eq!(stores.console.passkeys.passkeys(owner.id).await.unwrap(), [old, new]);
+    assert_eq!(stores.console.passkeys.passkeys(other.id).await.unwrap(), []);
+    assert_eq!(stores.console.passkeys.passkey(make.digest()).await.unwrap(), None);
 }
 
 /// What one operator has no other gets, and nobody who is not there gets any.
@@ -122,7 +123,7 @@ pub async fn passkeys_at_once_are_bounded(stores: &Stores) {
     .await;
     assert_eq!(count(&answers, |added| *added == PasskeyAdded::Added), Passkey::MOST);
     assert_eq!(count(&answers, |added| *added == PasskeyAdded::TooMany), 30 - Passkey::MOST);
-    assert_eq!(stores.passkeys.passkeys(owner.id).await.unwrap().len(), Passkey::MOST);
+    assert_eq!(stores.console.passkeys.passkeys(owner.id).await.unwrap().len(), Passkey::MOST);
 }
 
 /// Who is let in has a session, and the use is on record. A lock of their codes neither bars them nor
@@ -133,7 +134,7 @@ pub async fn a_use_lets_in_and_is_noted(stores: &Stores) {
     let mut known = kept(stores, &make, &owner, 4).await;
     let bystander = kept(stores, &make, &owner, 4).await;
     let now = START + minutes(1);
-    let admit = |now| stores.operators.admit(Attempt::with_code(owner.id), now);
+    let admit = |now| stores.console.operators.admit(Attempt::with_code(owner.id), now);
     for _ in 0..13 {
         let mut at = START;
         while let Admission::Locked(until) = admit(at).await.unwrap() {
@@ -146,7 +147,7 @@ pub async fn a_use_lets_in_and_is_noted(stores: &Stores) {
     assert_eq!(find(stores, &known).await.as_ref(), Some(&known));
     assert_eq!(find(stores, &bystander).await, Some(bystander));
     assert!(is_in(stores, &session).await);
-    let found = stores.operators.find(owner.id).await.unwrap().unwrap();
+    let found = stores.console.operators.find(owner.id).await.unwrap().unwrap();
     assert_eq!(found, Operator { signed_in_at: Some(now), ..owner.clone() });
     assert!(matches!(admit(now).await.unwrap(), Admission::Locked(_)));
 }
@@ -208,7 +209,12 @@ pub async fn answers_at_once_to_one_challenge_count_once(stores: &Stores) {
         assert_eq!(count(&answers, |used| *used == PasskeyUsed::Replayed), 19);
         for passkey in [&known[0], &known[1], &stale] {
             let keep = make.digest();
-            stores.passkeys.remove_passkey(passkey.operator, passkey.digest, keep).await.unwrap();
+            stores
+                .console
+                .passkeys
+                .remove_passkey(passkey.operator, passkey.digest, keep)
+                .await
+                .unwrap();
         }
     }
 }
@@ -220,7 +226,7 @@ pub async fn a_challenge_adds_one_passkey(stores: &Stores) {
     let (asked, many) = (challenge(&make), [0; 8].map(|_| passkey(&make, &owner, 0)));
     let answers = race(many.len(), |number| {
         let (stores, one) = (stores.clone(), many[number].clone());
-        async move { stores.passkeys.add_passkey(one, asked).await.unwrap() }
+        async move { stores.console.passkeys.add_passkey(one, asked).await.unwrap() }
     })
     .await;
     assert_eq!(count(&answers, |added| *added == PasskeyAdded::Added), 1);
@@ -240,10 +246,10 @@ pub async fn a_used_challenge_is_remembered_until_it_is_over(stores: &Stores) {
     let end = asked.expires_at();
     let used = || answer(stores, (&known, 0), asked, (&session, START));
     assert_eq!(used().await, PasskeyUsed::LetIn);
-    assert_eq!(stores.operators.sweep(end - MS).await.unwrap(), 0);
+    assert_eq!(stores.console.operators.sweep(end - MS).await.unwrap(), 0);
     assert_eq!(used().await, PasskeyUsed::Replayed);
     // With that by which the passkey was added.
-    assert_eq!(stores.operators.sweep(end).await.unwrap(), 2);
+    assert_eq!(stores.console.operators.sweep(end).await.unwrap(), 2);
 }
 
 /// A removal is for the own ones, happens once, and ends what the lost device may have open.
@@ -256,13 +262,13 @@ pub async fn a_removal_ends_the_other_sessions(stores: &Stores) {
     for session in [&mine, &lost] {
         assert_eq!(use_it(stores, (&known, 0), session, START).await, PasskeyUsed::LetIn);
     }
-    let remove = |by| stores.passkeys.remove_passkey(by, known.digest, mine.digest);
+    let remove = |by| stores.console.passkeys.remove_passkey(by, known.digest, mine.digest);
     assert!(!remove(thief.id).await.unwrap());
     assert!(is_in(stores, &lost).await);
     assert!(remove(owner.id).await.unwrap());
     assert_eq!((is_in(stores, &mine).await, is_in(stores, &lost).await), (true, false));
     assert!(!remove(owner.id).await.unwrap());
-    assert_eq!(stores.passkeys.passkeys(owner.id).await.unwrap(), [kept_one]);
+    assert_eq!(stores.console.passkeys.passkeys(owner.id).await.unwrap(), [kept_one]);
     assert_eq!(use_it(stores, (&known, 0), &lost, START).await, PasskeyUsed::Gone);
 }
 
@@ -276,8 +282,8 @@ pub async fn a_reset_and_a_removal_of_the_operator_take_them_along(stores: &Stor
         let known = kept(stores, &make, &owner, 0).await;
         owners.push((owner, known));
     }
-    assert!(stores.operators.reset(owners[0].0.id, make.link(&owners[0].0)).await.unwrap());
-    assert!(stores.operators.remove(owners[1].0.id).await.unwrap());
+    assert!(stores.console.operators.reset(owners[0].0.id, make.link(&owners[0].0)).await.unwrap());
+    assert!(stores.console.operators.remove(owners[1].0.id).await.unwrap());
     for (owner, known) in owners {
         assert_eq!(find(stores, &known).await, None);
         let session = make.operator_session(&owner, START);

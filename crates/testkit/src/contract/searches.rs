@@ -38,14 +38,14 @@ impl<'stores> Searcher<'stores> {
     /// Searches, as the domain says too.
     async fn admit(&mut self, number: BlindIndex, now: Timestamp) -> SearchAdmission {
         let search = self.search(number, now);
-        let said = self.stores.searches.admit_search(search, now).await.unwrap();
+        let said = self.stores.console.searches.admit_search(search, now).await.unwrap();
         assert_eq!(said, self.known.admit(number, now));
         said
     }
 
     async fn entries(&self) -> usize {
         let filter = AuditFilter { project: Some(self.project), ..AuditFilter::default() };
-        self.stores.audit.page(filter, None, 1_000).await.unwrap().len()
+        self.stores.console.audit.page(filter, None, 1_000).await.unwrap().len()
     }
 }
 
@@ -112,7 +112,8 @@ pub async fn searches_at_once_are_admitted_up_to_the_limit(stores: &Stores) {
     for _ in 0..ROUNDS {
         let one = Searcher::new(stores);
         let answers = race(CROWD, |_| {
-            let (store, search) = (Arc::clone(&stores.searches), one.search(one.number(), START));
+            let (store, search) =
+                (Arc::clone(&stores.console.searches), one.search(one.number(), START));
             async move { store.admit_search(search, START).await.unwrap() }
         })
         .await;
@@ -127,7 +128,7 @@ pub async fn one_number_at_once_counts_once(stores: &Stores) {
         let one = Searcher::new(stores);
         let number = one.number();
         let answers = race(50, |_| {
-            let (store, search) = (Arc::clone(&stores.searches), one.search(number, START));
+            let (store, search) = (Arc::clone(&stores.console.searches), one.search(number, START));
             async move { store.admit_search(search, START).await.unwrap() }
         })
         .await;
@@ -144,9 +145,9 @@ pub async fn sweep_drops_what_counts_no_more(stores: &Stores) {
         one.admit(number, now).await;
     }
     let over = START + minutes(24 * 60);
-    assert_eq!(stores.searches.sweep(over - MS).await.unwrap(), 0);
-    assert_eq!(stores.searches.sweep(over).await.unwrap(), 1);
-    assert_eq!(stores.searches.sweep(over).await.unwrap(), 0);
+    assert_eq!(stores.console.searches.sweep(over - MS).await.unwrap(), 0);
+    assert_eq!(stores.console.searches.sweep(over).await.unwrap(), 1);
+    assert_eq!(stores.console.searches.sweep(over).await.unwrap(), 0);
     let number = one.number();
     assert!(is_counted(&one.admit(number, over).await));
 }

@@ -1,11 +1,11 @@
 //! What only the database knows, read beside the requests.
 
 use super::super::stores::Database;
-use dwar_app::{Stores, Toolbox};
-use dwar_installation::{Backlog, Queues};
+use dwar_app::Toolbox;
+use dwar_installation::{Backlog, QueueStore, Queues};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_metrics::Database as Shown;
-use dwar_session::SigningKey;
+use dwar_session::{SigningKey, SigningKeyStore};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -19,7 +19,8 @@ const BACKLOGS: [&str; 4] = ["receipts", "events", "overdue_sends", "open_holds"
 /// Reads it now and then, so that whoever looks asks the database nothing.
 pub struct DatabaseFigures {
     tools: Toolbox,
-    stores: Stores,
+    keys: Arc<dyn SigningKeyStore>,
+    queues: Arc<dyn QueueStore>,
     database: Arc<dyn Database>,
     known: Mutex<Known>,
 }
@@ -36,7 +37,12 @@ struct Known {
 
 impl DatabaseFigures {
     /// Knows nothing yet.
-    pub fn new(tools: Toolbox, stores: Stores, database: Arc<dyn Database>) -> Self {
+    pub fn new(
+        tools: Toolbox,
+        keys: Arc<dyn SigningKeyStore>,
+        queues: Arc<dyn QueueStore>,
+        database: Arc<dyn Database>,
+    ) -> Self {
         let known = Known {
             at: tools.now(),
             queues: Queues::default(),
@@ -45,7 +51,7 @@ impl DatabaseFigures {
             free: None,
             failures: 0,
         };
-        Self { tools, stores, database, known: Mutex::new(known) }
+        Self { tools, keys, queues, database, known: Mutex::new(known) }
     }
 
     /// Reads everything once, in bounded time.
@@ -58,8 +64,8 @@ impl DatabaseFigures {
 
     async fn ask(&self) -> Result<(), StoreError> {
         let now = self.tools.now();
-        let queues = self.stores.queues.queues(now, ENDPOINTS).await?;
-        let keys = self.stores.signing_keys.keys(now).await?;
+        let queues = self.queues.queues(now, ENDPOINTS).await?;
+        let keys = self.keys.keys(now).await?;
         let (has_room, free) = match self.database.room().await {
             Ok(free) => (true, free),
             Err(StoreError::NoRoom) => (false, None),

@@ -9,7 +9,6 @@ pub use readings::Measured;
 use super::core::Core;
 use super::error::WiringError;
 use super::{gateways, operations};
-use dwar_app::Parts;
 use dwar_http::Listener;
 use dwar_metrics::{About, Api, Counts, Exposition, Providers, Server, scrapes};
 use std::sync::Arc;
@@ -33,8 +32,9 @@ pub fn begin(listener: Listener, core: &mut Core) -> Result<Begun, WiringError> 
     };
     let counts = Arc::new(Counts::new(api(), providers));
     core.parts.tools.observer = counts.clone();
-    let Parts { tools, stores, .. } = core.parts.clone();
-    let figures = Arc::new(DatabaseFigures::new(tools, stores, core.database.clone()));
+    let (tools, database) = (core.parts.tools.clone(), core.database.clone());
+    let (keys, queues) = (core.parts.stores.signing_keys.clone(), core.console.queues.clone());
+    let figures = Arc::new(DatabaseFigures::new(tools, keys, queues, database));
     Ok(Begun { listener, counts, figures })
 }
 

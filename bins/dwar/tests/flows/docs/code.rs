@@ -30,7 +30,9 @@ fn ports(repository: &Repository) -> BTreeMap<String, String> {
 #[test]
 fn the_guide_names_every_port_of_a_store_and_where_it_is() {
     let repository = Repository::open();
-    let stores = repository.read("crates/app/src/stores.rs");
+    let stores = ["app", "console"]
+        .map(|name| repository.read(&format!("crates/{name}/src/stores.rs")))
+        .concat();
     let wanted: BTreeSet<String> = stores
         .split("Arc<dyn ")
         .skip(1)
@@ -94,7 +96,7 @@ fn the_inside_uses_what_the_page_says() {
     for manifest in repository.ending_in("/Cargo.toml") {
         let row = match manifest.as_str() {
             "crates/domain/kernel/Cargo.toml" => "`domain/kernel`",
-            "crates/app/Cargo.toml" => "`app`",
+            "crates/app/Cargo.toml" | "crates/console/Cargo.toml" => "`app`, `console`",
             other if other.starts_with("crates/domain/") => "other `domain/*`",
             _ => continue,
         };

@@ -1,5 +1,6 @@
-use dwar_app::operations::Operations;
-use dwar_app::{Management, Toolbox};
+use dwar_app::Toolbox;
+use dwar_console::Management;
+use dwar_console::operations::Operations;
 use dwar_wire::{Document, Throttle};
 use std::sync::{Arc, OnceLock};
 

@@ -3,7 +3,7 @@ use crate::endpoint::extract::Extract;
 use crate::endpoint::refusal::{AdminCode, ApiRefusal};
 use actix_web::dev::Payload;
 use actix_web::{HttpRequest, web};
-use dwar_app::MOST_LISTED;
+use dwar_console::MOST_LISTED;
 use dwar_kernel::{KeyMode, Timestamp, read_instant};
 use dwar_wire::openapi::Operation;
 use serde::Deserialize;

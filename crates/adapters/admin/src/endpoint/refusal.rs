@@ -1,7 +1,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
-use dwar_app::ManageError;
+use dwar_console::ManageError;
 use dwar_kernel::StoreError;
 use dwar_wire::{RETRY_AN_OUTAGE, Refused, store_failed};
 use std::borrow::Cow;

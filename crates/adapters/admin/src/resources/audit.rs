@@ -4,7 +4,7 @@ use crate::endpoint::{
 };
 use crate::views::{AuditLine, Page};
 use actix_web::web::Bytes;
-use dwar_app::ManageError;
+use dwar_console::ManageError;
 use dwar_kernel::ProjectId;
 use dwar_operator::{Action, AuditCursor, AuditEntry, AuditFilter, Command, InvalidActor};
 use futures_util::stream::try_unfold;

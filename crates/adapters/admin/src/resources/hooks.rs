@@ -3,7 +3,7 @@ use crate::endpoint::{
     post_created,
 };
 use crate::views::{AddedHook, Hook, HookSecret, Page, RemovedHook};
-use dwar_app::NewHook;
+use dwar_console::NewHook;
 use dwar_kernel::{HookId, KeyMode};
 use dwar_operator::Command;
 use dwar_project::HookKind;

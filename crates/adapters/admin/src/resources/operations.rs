@@ -1,6 +1,6 @@
 use crate::endpoint::{AdminRequest, Answered, Operation, get};
 use crate::views::{id, instant};
-use dwar_app::operations::{Check, Health, Loop, Process, Provider, Snapshot};
+use dwar_console::operations::{Check, Health, Loop, Process, Provider, Snapshot};
 use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::Timestamp;
 use dwar_operator::Command;

@@ -4,8 +4,8 @@ use crate::endpoint::{
     one_of, post, word,
 };
 use crate::views::{id, instant};
-use dwar_app::explain;
-use dwar_app::{RequestFilter, RequestLine};
+use dwar_console::explain;
+use dwar_console::{RequestFilter, RequestLine};
 use dwar_kernel::{KeyMode, OtpId, Phone, is_line};
 use dwar_operator::Command;
 use dwar_otp::{Channel, DeliveryStatus, RefusedSends};

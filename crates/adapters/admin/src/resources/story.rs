@@ -1,8 +1,8 @@
 //! All that is on record about one number, as facts for programs and as sentences for people.
 
 use crate::views::{id, instant};
-use dwar_app::explain;
-use dwar_app::{Entry, Fact, FellBack, NextSend, Refused, Story, Timeline};
+use dwar_console::explain;
+use dwar_console::{Entry, Fact, FellBack, NextSend, Refused, Story, Timeline};
 use dwar_kernel::{KeyMode, Phone, Timestamp};
 use dwar_ratelimit::SendBound;
 use serde::Serialize;

@@ -2,7 +2,7 @@ use crate::endpoint::{
     AdminRequest, Answered, Json, Operation, Paging, Query, delete, get, post_created,
 };
 use crate::views::{Access, MadeToken, Page, RevokedToken, Token};
-use dwar_app::NewAdminToken;
+use dwar_console::NewAdminToken;
 use dwar_kernel::AdminTokenId;
 use dwar_operator::Command;
 use serde::Deserialize;

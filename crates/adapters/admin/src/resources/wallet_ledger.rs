@@ -4,7 +4,7 @@ use crate::endpoint::{
     limit, one_of, place, post, word,
 };
 use crate::views::{BegunProof, LedgerProofs, Page, WalletEntry};
-use dwar_app::Scope;
+use dwar_console::Scope;
 use dwar_operator::Command;
 use dwar_wallet::{EntryKind, StatementCursor, StatementFilter};
 use dwar_wire::csv_download;

@@ -1,6 +1,6 @@
 use super::page::Page;
 use super::text::{id, instant};
-use dwar_app::Proven;
+use dwar_console::Proven;
 use dwar_wallet::{ProofRun, ProofStart, StatementLine};
 use serde::Serialize;
 use utoipa::ToSchema;

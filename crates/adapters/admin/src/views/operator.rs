@@ -1,5 +1,5 @@
 use super::text::{id, instant};
-use dwar_app::Invited;
+use dwar_console::Invited;
 use dwar_kernel::OperatorId;
 use dwar_operator::By;
 use serde::{Deserialize, Serialize};

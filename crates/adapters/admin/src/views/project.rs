@@ -1,6 +1,7 @@
 use super::setting::{Shown, describe_all};
 use super::text::{id, instant};
-use dwar_app::{Unlocked, sms_preview};
+use dwar_app::sms_preview;
+use dwar_console::Unlocked;
 use dwar_kernel::{Phone, ProjectId};
 use dwar_otp::SendPace;
 use dwar_project::{Project, Setting};

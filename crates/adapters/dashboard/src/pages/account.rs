@@ -12,7 +12,7 @@ use crate::texts::account as texts;
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use dwar_app::{AccountError, TotpOffer};
+use dwar_console::{AccountError, TotpOffer};
 use dwar_operator::OperatorSession;
 use maud::{Markup, PreEscaped, html};
 use qrcodegen::{QrCode, QrCodeEcc};

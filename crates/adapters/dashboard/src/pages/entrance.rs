@@ -12,7 +12,7 @@ use crate::visit::Open;
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
-use dwar_app::{SignInError, SignedIn};
+use dwar_console::{SignInError, SignedIn};
 use maud::{Markup, html};
 use serde::Deserialize;
 use std::iter;

@@ -8,7 +8,7 @@ use crate::texts::find as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Query;
-use dwar_app::{Finds, Found};
+use dwar_console::{Finds, Found};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_operator::Command;
 use dwar_project::Project;

@@ -3,7 +3,7 @@
 use crate::icons::icon;
 use crate::texts::first_steps as texts;
 use crate::visit::Visit;
-use dwar_app::FirstStep;
+use dwar_console::FirstStep;
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};

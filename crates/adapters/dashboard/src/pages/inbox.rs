@@ -5,7 +5,7 @@ use crate::layout::{Frame, csrf};
 use crate::texts::inbox as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::web::{Path, Query};
-use dwar_app::{InboxLine, InboxPage, explain};
+use dwar_console::{InboxLine, InboxPage, explain};
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_operator::Command;
 use dwar_project::Project;

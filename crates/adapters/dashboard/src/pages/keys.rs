@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 use crate::texts::keys as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::web::Path;
-use dwar_app::ManageError;
+use dwar_console::ManageError;
 use dwar_kernel::KeyMode;
 use dwar_operator::Command;
 use dwar_project::{ApiKey, KeyRecord, Project};

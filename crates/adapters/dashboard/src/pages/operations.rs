@@ -5,7 +5,7 @@ use crate::layout::Frame;
 use crate::navigation::project_link;
 use crate::texts::operations as texts;
 use crate::visit::Visit;
-use dwar_app::operations::{Check, Health, Loop, Process, Provider};
+use dwar_console::operations::{Check, Health, Loop, Process, Provider};
 use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::Timestamp;
 use dwar_operator::Command;

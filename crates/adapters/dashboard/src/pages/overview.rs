@@ -8,7 +8,7 @@ use crate::texts::overview as texts;
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};
 use dwar_activity::{Counts, Overview, Period, Route, Share, Trend};
-use dwar_app::Figures;
+use dwar_console::Figures;
 use dwar_kernel::{Channel, KeyMode, Paise, Timestamp};
 use dwar_operator::Command;
 use dwar_project::Project;

@@ -6,7 +6,7 @@ use crate::icons::icon;
 use crate::layout::csrf;
 use crate::texts::{account, common as texts};
 use crate::visit::Visit;
-use dwar_app::explain::Tone;
+use dwar_console::explain::Tone;
 use maud::{Markup, html};
 
 /// A sentence that has to be seen; `kind` is `good`, `bad`, `warn` or nothing.

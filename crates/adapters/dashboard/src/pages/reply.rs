@@ -3,7 +3,7 @@ use crate::form::Refused;
 use crate::refusal::Refusal;
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use dwar_app::ManageError;
+use dwar_console::ManageError;
 use maud::{Markup, html};
 
 /// What a page says, above all else, of what it was asked to do.

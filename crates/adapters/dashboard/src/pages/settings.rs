@@ -17,7 +17,7 @@ use crate::texts::{
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::web::Path;
-use dwar_app::ManageError;
+use dwar_console::ManageError;
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};

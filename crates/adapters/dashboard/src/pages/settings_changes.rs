@@ -11,7 +11,7 @@ use crate::texts::{
 };
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::web::Path;
-use dwar_app::{ManageError, NewHook};
+use dwar_console::{ManageError, NewHook};
 use dwar_kernel::HookId;
 use dwar_operator::Command;
 use dwar_project::Project;

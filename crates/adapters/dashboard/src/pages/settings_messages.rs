@@ -7,7 +7,7 @@ use crate::texts::settings as texts;
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
-use dwar_app::ManageError;
+use dwar_console::ManageError;
 use dwar_kernel::ProjectId;
 use dwar_operator::Command;
 use dwar_otp::SmsText;

@@ -15,7 +15,7 @@ use crate::visit::{NoFields, Open, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Data, Query};
-use dwar_app::{Credentials, SignInError, SignedIn, TypedCode};
+use dwar_console::{Credentials, SignInError, SignedIn, TypedCode};
 use dwar_operator::{EndSessions, PendingSignIn};
 use maud::{Markup, html};
 use serde::Deserialize;

@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 use crate::visit::{NoFields, Open};
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Json};
-use dwar_app::PasskeyAnswer;
+use dwar_console::PasskeyAnswer;
 use dwar_operator::PasskeySigned;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
-use dwar_app::{Invited, ManageError};
+use dwar_console::{Invited, ManageError};
 use dwar_kernel::{OperatorId, Timestamp};
 use dwar_operator::{Access, Command, Operator, Role};
 use dwar_project::Project;

@@ -10,7 +10,7 @@ use crate::texts::{team, tokens as texts};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::web::Path;
-use dwar_app::{ManageError, NewAdminToken};
+use dwar_console::{ManageError, NewAdminToken};
 use dwar_kernel::AdminTokenId;
 use dwar_operator::{Access, AdminSecret, AdminToken, Command, Role};
 use dwar_project::Project;

@@ -13,7 +13,7 @@ use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
-use dwar_app::ManageError;
+use dwar_console::ManageError;
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::html;

@@ -7,7 +7,7 @@ use crate::layout::{Frame, csrf};
 use crate::texts::wallet as page_texts;
 use crate::texts::wallet_booking::{self as texts, Words};
 use crate::visit::Visit;
-use dwar_app::{Booking, Preview};
+use dwar_console::{Booking, Preview};
 use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_wallet::{Amount, Correction};

@@ -5,7 +5,7 @@ use crate::refusal::Refusal;
 use crate::texts::wallet_proof as texts;
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::web::Path;
-use dwar_app::Scope;
+use dwar_console::Scope;
 use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_wallet::LedgerProof;

@@ -8,7 +8,7 @@ use crate::texts::{settings as common, webhook as texts};
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::web::{Path, Query};
-use dwar_app::ManageError;
+use dwar_console::ManageError;
 use dwar_event::{CallFilter, Endpoint, LoggedCall, WebhookSecret};
 use dwar_kernel::EndpointId;
 use dwar_operator::Command;

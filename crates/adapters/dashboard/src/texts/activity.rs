@@ -1,6 +1,6 @@
 //! What the pages of activity say around what happened.
 
-use dwar_app::explain::Tone;
+use dwar_console::explain::Tone;
 use dwar_kernel::KeyMode;
 use dwar_otp::{DeliveryStatus, OtpState};
 

@@ -1,6 +1,6 @@
 //! The checklist of a new project.
 
-use dwar_app::FirstStep;
+use dwar_console::FirstStep;
 
 pub(crate) const TITLE: &str = "Get started";
 pub(crate) const DONE: &str = "done";

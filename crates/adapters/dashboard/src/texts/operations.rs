@@ -1,6 +1,6 @@
 //! How the installation is doing.
 
-use dwar_app::operations::Health;
+use dwar_console::operations::Health;
 
 pub(crate) const TITLE: &str = "Operations";
 pub(crate) const LEAD: &str = "Health of this installation. Problems first.";

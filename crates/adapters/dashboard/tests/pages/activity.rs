@@ -51,7 +51,7 @@ fn sealed(page: &str) -> String {
 
 pub async fn unmaskings(house: &House) -> Vec<String> {
     let filter = AuditFilter { action: Some(Action::PhoneUnmasked), ..AuditFilter::default() };
-    let page = house.parts.stores.audit.page(filter, None, 9).await.unwrap();
+    let page = house.kept.audit.page(filter, None, 9).await.unwrap();
     page.into_iter().map(|entry| format!("{entry:?}")).collect()
 }
 

@@ -26,7 +26,7 @@ impl House {
 
     async fn entries_of(&self, action: Action) -> usize {
         let filter = AuditFilter { action: Some(action), ..AuditFilter::default() };
-        self.parts.stores.audit.page(filter, None, 100).await.unwrap().len()
+        self.kept.audit.page(filter, None, 100).await.unwrap().len()
     }
 }
 

@@ -81,7 +81,7 @@ async fn a_number_is_searched_for_when_the_form_is_sent_and_under_the_limit_of_a
     let support = house.with_role(Role::Support).await;
     let searches = async || {
         let filter = AuditFilter { action: Some(Action::PhoneSearched), ..AuditFilter::default() };
-        house.parts.stores.audit.page(filter, None, 99).await.unwrap().len()
+        house.kept.audit.page(filter, None, 99).await.unwrap().len()
     };
     let at = house.project.to_string();
     let typed = list(&support, &at, NATIONAL).await;

@@ -36,7 +36,7 @@ impl House {
     }
 
     pub async fn alive(&self, of: &Session) -> Vec<bool> {
-        let list = &self.parts.stores.identity_sessions;
+        let list = &self.kept.identity_sessions;
         let list = list.of_identity(of.world, of.identity, None, 100).await.unwrap();
         let now = self.parts.tools.now();
         list.iter().map(|session| session.is_alive(now)).collect()
@@ -44,7 +44,7 @@ impl House {
 
     pub async fn ends_on_record(&self) -> usize {
         let filter = AuditFilter { action: Some(Action::SessionsEnded), ..AuditFilter::default() };
-        self.parts.stores.audit.page(filter, None, 100).await.unwrap().len()
+        self.kept.audit.page(filter, None, 100).await.unwrap().len()
     }
 }
 

@@ -1,5 +1,5 @@
 use crate::support::House;
-use dwar_app::explain;
+use dwar_console::explain;
 use dwar_kernel::{KeyMode, Phone};
 use dwar_operator::Role;
 use dwar_otp::sandbox::InboxMessage;

@@ -1,5 +1,5 @@
 use crate::support::House;
-use dwar_app::KeepFigures;
+use dwar_console::KeepFigures;
 use dwar_kernel::KeyMode;
 use dwar_operator::{Access, Role};
 use dwar_otp::{GuessPolicy, Report, Reported};
@@ -32,7 +32,7 @@ const KEEPER: &str = "00000000-0000-7000-8000-000000000001";
 /// Counts what there is, half a minute later.
 pub async fn count(house: &House) {
     house.clock.set(START + seconds(30));
-    let (tools, store) = (house.parts.tools.clone(), house.parts.stores.figures.clone());
+    let (tools, store) = (house.parts.tools.clone(), house.kept.figures.clone());
     let keep = KeepFigures { tools, store, keeper: KEEPER.parse().unwrap() };
     assert!(keep.run().await.unwrap());
 }

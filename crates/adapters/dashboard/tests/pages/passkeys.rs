@@ -62,7 +62,7 @@ impl Browser<'_> {
 impl House {
     async fn lines(&self, action: Action) -> usize {
         let filter = AuditFilter { action: Some(action), ..AuditFilter::default() };
-        self.parts.stores.audit.page(filter, None, 100).await.unwrap().len()
+        self.kept.audit.page(filter, None, 100).await.unwrap().len()
     }
 }
 

@@ -8,7 +8,7 @@ use actix_web::test::{TestRequest, init_service};
 use actix_web::web::Data;
 use async_trait::async_trait;
 use dwar_admin::{AdminApi, document};
-use dwar_app::{Administration, Management, SignedIn, Stores};
+use dwar_console::{Administration, ConsoleStores, Management, SignedIn};
 use dwar_dashboard::{
     ApiAnswer, ApiRequest, ApiRoutes, Console, Live, Names, NoAnswer, Reference, Settings, app,
 };
@@ -20,7 +20,7 @@ use dwar_operator::{
 };
 use dwar_project::{ApiKey, KeyRecord};
 use dwar_testkit::{
-    Carriers, Documented, FixedClock, PlainHasher, Post, START, SeenAnswer, management, parts,
+    Carriers, Documented, FixedClock, PlainHasher, Post, START, SeenAnswer, management,
 };
 use dwar_wallet::{Amount, Paise};
 use std::collections::BTreeSet;
@@ -43,6 +43,7 @@ pub fn api_document() -> String {
 pub struct House {
     pub clock: Arc<FixedClock>,
     pub parts: dwar_app::Parts,
+    pub kept: ConsoleStores,
     pub admin: Administration,
     pub manage: Management,
     pub project: ProjectId,
@@ -110,10 +111,10 @@ impl House {
     /// Whose passwords this hasher sees to.
     pub async fn hashing(tls: bool, hasher: Arc<dyn PasswordHasher>) -> Self {
         let (clock, store) = (Arc::new(FixedClock::at(START)), Arc::<MemoryStore>::default());
-        let parts = parts(Stores::of(&store), &clock);
-        let admin = parts.administration(hasher);
+        let kept = dwar_testkit::console((&store).into(), &clock);
+        let (admin, parts) = (kept.administration(hasher), kept.login.clone());
         let (asked, post) = (Arc::<Asked>::default(), Arc::<Post>::default());
-        let (by, manage) = (By::command_line(), management(&parts, &post));
+        let (by, manage) = (By::command_line(), management(&kept, &post));
         let ledger = manage.ledger.clone();
         actix_web::rt::spawn(async move { ledger.keep_proving(pending()).await });
         let named = |name: &str| name.parse().unwrap();
@@ -137,7 +138,7 @@ impl House {
             prepared: Arc::new(SetOnce::new_with(Some(()))),
             tools: parts.tools.clone(),
             admin: admin.clone(),
-            passkeys: parts.passkeys(admin.sign_in.clone(), Arc::new(Fitting)),
+            passkeys: kept.passkeys(admin.sign_in.clone(), Arc::new(Fitting)),
             manage: manage.clone(),
             live: Live::new(&manage, admin.sign_in.clone()),
             providers: Arc::new(Carriers),
@@ -155,6 +156,7 @@ impl House {
         Self {
             clock,
             parts,
+            kept: kept.stores,
             admin,
             manage,
             project,

@@ -22,12 +22,12 @@ impl House {
     }
 
     async fn last_proof(&self) -> Option<LedgerProof> {
-        self.parts.stores.ledger.last_proof(self.project).await.unwrap()
+        self.kept.ledger.last_proof(self.project).await.unwrap()
     }
 
     pub async fn proofs_asked_for(&self) -> usize {
         let filter = AuditFilter { action: Some(Action::LedgerProved), ..AuditFilter::default() };
-        self.parts.stores.audit.page(filter, None, 100).await.unwrap().len()
+        self.kept.audit.page(filter, None, 100).await.unwrap().len()
     }
 }
 
@@ -164,7 +164,7 @@ async fn a_running_proof_is_shown_and_a_second_click_begins_none() {
     let house = House::new().await;
     let owner = house.with_role(Role::Owner).await;
     let run = ProofRun::begin(house.project, "Ravi".to_owned(), START);
-    house.parts.stores.ledger.begin_proof(run.clone()).await.unwrap();
+    house.kept.ledger.begin_proof(run.clone()).await.unwrap();
     let page = owner.get(&house.page("wallet")).await.body;
     assert!(page.contains("running since") && page.contains("Ravi"), "{page}");
     assert!(!page.contains("Run check"));
@@ -172,8 +172,7 @@ async fn a_running_proof_is_shown_and_a_second_click_begins_none() {
     for _ in 0..20 {
         tokio::task::yield_now().await;
     }
-    let stores = &house.parts.stores;
-    assert_eq!(stores.ledger.proof_run(house.project).await.unwrap(), Some(run));
+    assert_eq!(house.kept.ledger.proof_run(house.project).await.unwrap(), Some(run));
     assert_eq!((house.last_proof().await, house.proofs_asked_for().await), (None, 0));
     house.clock.advance(ProofRun::LEASE);
     assert!(owner.get(&house.page("wallet")).await.body.contains("Run check"));

@@ -173,7 +173,7 @@ impl Ports {
             sessions: Arc::new(self.sessions),
             inbox: Arc::new(self.inbox),
             receipts: Arc::new(self.receipts),
-            ..Stores::of(&Arc::new(MemoryStore::default()))
+            ..Stores::from(&Arc::new(MemoryStore::default()))
         };
         let limits = limits(self.general, self.validate, self.ceiling);
         let parts = Parts {

@@ -56,7 +56,7 @@ impl Whole {
         store.change(project.id, switches, any_project()).await.unwrap();
         store.credit(project.id, make.credit(Paise(1_000_000)), START).await.unwrap();
         let clock = Arc::new(FixedClock::at(START));
-        let mut parts = parts(Stores::of(&store), &clock);
+        let mut parts = parts(Stores::from(&store), &clock);
         parts.policies.issuer = "https://otp.example.com".to_owned();
         change(&mut parts);
         let postbox = Arc::new(Postbox::default());

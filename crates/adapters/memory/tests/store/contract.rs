@@ -7,7 +7,7 @@ use dwar_testkit::{Fixtures, Stores};
 use std::sync::Arc;
 
 fn open() -> (Stores, ()) {
-    (Stores::of(&Arc::new(MemoryStore::default())), ())
+    (Stores::from(&Arc::new(MemoryStore::default())), ())
 }
 
 fn open_limiter() -> (Arc<dyn RequestLimiter>, ()) {

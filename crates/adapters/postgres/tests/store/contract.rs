@@ -7,7 +7,7 @@ use std::sync::Arc;
 async fn open() -> (Stores, Database) {
     let database = Database::create();
     let store = Arc::new(database.store().await);
-    (Stores::of(&store), database)
+    (Stores::from(&store), database)
 }
 
 dwar_testkit::store_contract_tests! {

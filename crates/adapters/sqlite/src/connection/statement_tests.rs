@@ -98,7 +98,7 @@ impl Scene {
         store.write("test", move |writer| watch(writer, &counts)).await.unwrap();
         let counts = Arc::clone(&read);
         store.read("test", move |reader| watch(reader, &counts)).await.unwrap();
-        let stores = Stores::of(&Arc::new(store.clone()));
+        let stores = Stores::from(&Arc::new(store.clone()));
         let together = Together::open(&stores).await;
         let make = Fixtures::random();
         Self { store, together, stores, make, written, read, _folder: folder }

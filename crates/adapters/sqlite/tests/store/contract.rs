@@ -35,7 +35,7 @@ async fn open() -> (Stores, Left) {
     };
     let store = SqliteStore::open(settings).unwrap();
     store.migrate().await.unwrap();
-    (Stores::of(&Arc::new(store)), left)
+    (Stores::from(&Arc::new(store)), left)
 }
 
 dwar_testkit::store_contract_tests!(open().await);

@@ -1,4 +1,3 @@
-use super::BY;
 use async_trait::async_trait;
 use dwar_app::{
     Claim, Parts, Policies, RefreshSessionError, SendOtpError, SentOtp, Service, Stores, TokenPair,
@@ -9,7 +8,7 @@ use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
 use dwar_otp::{Gateway, Message, Outcome};
 use dwar_project::{Caller, ProjectChange};
 use dwar_session::{PresentedToken, Sought};
-use dwar_testkit::{FixedClock, MS, Postbox, START, management, outside, parts, phone};
+use dwar_testkit::{FixedClock, MS, Postbox, START, any_project, outside, parts, phone};
 use dwar_wallet::{Amount, Balance, Paise};
 use futures_util::future::BoxFuture;
 use std::collections::HashMap;
@@ -71,7 +70,7 @@ impl House {
     /// A house with some parts of its own.
     pub async fn of(change: impl FnOnce(&mut Parts)) -> Self {
         let store = Arc::new(MemoryStore::default());
-        let (stores, clock) = (Stores::of(&store), Arc::new(FixedClock::at(START)));
+        let (stores, clock) = (Stores::from(&store), Arc::new(FixedClock::at(START)));
         let (mut parts, postbox) = (parts(stores.clone(), &clock), Arc::<Postbox>::default());
         change(&mut parts);
         let carrier =
@@ -82,10 +81,10 @@ impl House {
             *gateway = Arc::clone(&carrier) as _;
         }
         let service = parts.service(outside);
-        let projects = management(&parts, &Arc::default()).projects;
-        let made = projects.create(&BY, &"Acme".parse().unwrap(), Amount::from(100)).await.unwrap();
+        let create = parts.create_project();
+        let made = create.create(&"Acme".parse().unwrap(), Amount::from(100)).await.unwrap();
         let change = ProjectChange { identity_delete: Some(true), ..ProjectChange::default() };
-        projects.change(&BY, made.id, change).await.unwrap();
+        stores.projects.change(made.id, change, any_project()).await.unwrap();
         let key = Claim::Key(made.live_key);
         let caller = service.use_cases.authenticate.caller(&key).await.unwrap();
         Self { store, stores, clock, service, postbox, carrier, key, caller, phone: phone(1) }

@@ -1,9 +1,8 @@
 use super::End;
-use dwar_app::{Audit, Control, Limits, Policies, SessionPolicy, Tally, Tokens, Toolbox};
+use dwar_app::{Limits, Policies, SessionPolicy, Tally, Tokens, Toolbox};
 use dwar_kernel::{FixedClaims, KeyMode, PriceList, StoreError};
 use dwar_login::MockLoginStore;
 use dwar_memory::MemoryStore;
-use dwar_operator::By;
 use dwar_otp::idempotency::MockIdempotencyStore;
 use dwar_otp::{Message, MockGateway, MockOtpStore, Otp};
 use dwar_project::{Caller, MockProjectStore};
@@ -99,17 +98,6 @@ impl World {
         }
     }
 
-    /// A log that takes every line.
-    pub fn audit(&self) -> Audit {
-        Audit { tools: self.tools(), entries: Arc::new(MemoryStore::default()) }
-    }
-
-    /// What commands go through: the mocked projects, and a log that takes every line.
-    pub fn control(&mut self) -> Control {
-        let projects = Arc::new(take(&mut self.projects));
-        Control { tools: self.tools(), projects, audit: self.audit() }
-    }
-
     /// Counts that nothing reads.
     pub fn tally(&self) -> Arc<Tally> {
         let store = Arc::new(MemoryStore::default());
@@ -157,9 +145,6 @@ impl World {
         self
     }
 }
-
-/// Somebody with access to the machine.
-pub const BY: By = By::command_line();
 
 /// A store that is out of reach.
 pub fn down() -> StoreError {

@@ -53,7 +53,7 @@ pub async fn an_end_by_an_operator_is_recorded(stores: &Stores) {
     let line = scene.line();
     let now = START + seconds(1);
     let (one, other) = (scene.told_session(&line).await, scene.told_session(&line).await);
-    let sessions = &stores.identity_sessions;
+    let sessions = &stores.console.identity_sessions;
     let end_one = || sessions.end_one(one.world, one.identity, one.id, now);
     assert!(end_one().await.unwrap());
     assert!(!end_one().await.unwrap());

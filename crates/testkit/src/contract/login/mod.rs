@@ -54,11 +54,11 @@ impl OnRecord {
         let identity = stores.identities.find_by_phone(world, index).await.unwrap();
         let mut sessions = Vec::new();
         if let Some(Identity { id, .. }) = identity {
-            let known = &stores.identity_sessions;
+            let known = &stores.console.identity_sessions;
             sessions = known.of_identity(world, id, None, MANY).await.unwrap();
         }
         Self {
-            requests: stores.activity.of_phone(world, index, MANY).await.unwrap(),
+            requests: stores.console.activity.of_phone(world, index, MANY).await.unwrap(),
             log: format!("{log:?}"),
             identity,
             sessions,

@@ -21,10 +21,10 @@ pub async fn a_changed_password_ends_the_other_sessions(stores: &Stores) {
         let there = make.operator_session(&operator, START);
         assert!(sign_in(stores, right(None), &there, START).await);
         let keep = Some(here.digest);
-        assert!(stores.operators.change(operator.id, change.clone(), keep).await.unwrap());
+        assert!(stores.console.operators.change(operator.id, change.clone(), keep).await.unwrap());
         assert!(is_known(stores, &here).await && is_known(stores, &stranger).await);
         assert_eq!(is_known(stores, &there).await, !ends, "{change:?}");
-        assert!(stores.operators.change(operator.id, change, None).await.unwrap());
+        assert!(stores.console.operators.change(operator.id, change, None).await.unwrap());
         assert_eq!(is_known(stores, &here).await, !ends);
     }
 }
@@ -38,18 +38,21 @@ pub async fn a_reset_leaves_nothing_that_lets_in(stores: &Stores) {
     let attempts = every_attempt(operator.id);
     lock(stores, &attempts).await;
     let new = make.link(&operator);
-    assert!(stores.operators.reset(operator.id, new.clone()).await.unwrap());
+    assert!(stores.console.operators.reset(operator.id, new.clone()).await.unwrap());
     let after = find(stores, &operator).await;
     assert_eq!((&after.password, &after.totp), (&None, &None));
     assert!(!is_known(stores, &session).await);
-    assert_eq!(stores.operators.link(old.digest).await.unwrap(), None);
-    assert_eq!(stores.operators.link(new.digest).await.unwrap(), Some((new.clone(), after)));
+    assert_eq!(stores.console.operators.link(old.digest).await.unwrap(), None);
+    assert_eq!(
+        stores.console.operators.link(new.digest).await.unwrap(),
+        Some((new.clone(), after))
+    );
     for attempt in &attempts {
         assert_eq!(admit(stores, attempt, START).await, Admission::Admitted);
     }
     let late = make.operator_session(&operator, START);
     assert!(!sign_in(stores, right(Some(9)), &late, START).await);
-    assert!(!stores.operators.reset(make.id(), make.link(&operator)).await.unwrap());
+    assert!(!stores.console.operators.reset(make.id(), make.link(&operator)).await.unwrap());
 }
 
 /// A removal takes sessions and links along, once, and frees the name.
@@ -58,12 +61,12 @@ pub async fn a_removal_leaves_nothing(stores: &Stores) {
     let (operator, session) = within(stores, &make).await;
     let (other, kept) = within(stores, &make).await;
     let link = make.link(&operator);
-    assert!(stores.operators.reset(operator.id, link.clone()).await.unwrap());
+    assert!(stores.console.operators.reset(operator.id, link.clone()).await.unwrap());
     let back = Operator { name: operator.name.clone(), ..make.operator() };
-    assert!(stores.operators.remove(operator.id).await.unwrap());
-    assert!(!stores.operators.remove(operator.id).await.unwrap());
-    assert_eq!(stores.operators.find(operator.id).await.unwrap(), None);
-    assert_eq!(stores.operators.link(link.digest).await.unwrap(), None);
+    assert!(stores.console.operators.remove(operator.id).await.unwrap());
+    assert!(!stores.console.operators.remove(operator.id).await.unwrap());
+    assert_eq!(stores.console.operators.find(operator.id).await.unwrap(), None);
+    assert_eq!(stores.console.operators.link(link.digest).await.unwrap(), None);
     assert!(!is_known(stores, &session).await && is_known(stores, &kept).await);
     assert_eq!(find(stores, &other).await, other);
     invited(stores, &make, back).await;
@@ -77,15 +80,15 @@ pub async fn sessions_are_newest_first_and_noted_once_a_minute(stores: &Stores) 
     let mut second =
         OperatorSession { from: None, device: None, ..make.operator_session(&operator, at(1)) };
     assert!(sign_in(stores, right(None), &second, at(1)).await);
-    let known = || async { stores.operators.sessions(operator.id).await.unwrap() };
+    let known = || async { stores.console.operators.sessions(operator.id).await.unwrap() };
     assert_eq!(known().await, [second.clone(), first.clone()]);
     for now in [at(1), at(2) - MS, at(2), at(3) - MS] {
         second.note(now);
-        stores.operators.note_session(second.digest, now).await.unwrap();
+        stores.console.operators.note_session(second.digest, now).await.unwrap();
         assert_eq!(known().await, [second.clone(), first.clone()]);
     }
     assert_eq!(second.seen_at, at(2));
-    stores.operators.note_session(make.digest(), at(9)).await.unwrap();
+    stores.console.operators.note_session(make.digest(), at(9)).await.unwrap();
 }
 
 /// A session is ended by its own operator alone: one, all but one, or all.
@@ -97,15 +100,15 @@ pub async fn sessions_end_one_by_one_or_all(stores: &Stores) {
     for session in &more {
         assert!(sign_in(stores, right(None), session, START).await);
     }
-    let end = |which| stores.operators.end_sessions(operator.id, which);
+    let end = |which| stores.console.operators.end_sessions(operator.id, which);
     assert_eq!(end(EndSessions::One(kept.digest)).await.unwrap(), 0);
     assert_eq!(end(EndSessions::One(first.digest)).await.unwrap(), 1);
     assert_eq!(end(EndSessions::One(first.digest)).await.unwrap(), 0);
     assert_eq!(end(EndSessions::AllBut(more[1].digest)).await.unwrap(), 2);
     assert!(is_known(stores, &more[1]).await);
     assert_eq!(end(EndSessions::All).await.unwrap(), 1);
-    assert_eq!(stores.operators.sessions(operator.id).await.unwrap(), []);
-    assert_eq!(stores.operators.sessions(other.id).await.unwrap(), [kept]);
+    assert_eq!(stores.console.operators.sessions(operator.id).await.unwrap(), []);
+    assert_eq!(stores.console.operators.sessions(other.id).await.unwrap(), [kept]);
 }
 
 /// Fresh: links, sessions and standings go at the instant they count no more.
@@ -118,15 +121,15 @@ pub async fn sweep_drops_what_counts_no_more(stores: &Stores) {
         assert!(sign_in(stores, right(None), session, START).await);
     }
     admit(stores, &from(operator.id, 1), START).await;
-    let sweep = |now: Timestamp| stores.operators.sweep(now);
+    let sweep = |now: Timestamp| stores.console.operators.sweep(now);
     let hour = START + OperatorSession::IDLE;
-    stores.operators.note_session(busy.digest, hour - MS).await.unwrap();
+    stores.console.operators.note_session(busy.digest, hour - MS).await.unwrap();
     assert_eq!(sweep(hour - MS).await.unwrap(), 0);
     assert_eq!(sweep(hour).await.unwrap(), 1);
     assert!(!is_known(stores, &idle).await && is_known(stores, &busy).await);
 
     let end = busy.expires_at;
-    stores.operators.note_session(busy.digest, end - MS).await.unwrap();
+    stores.console.operators.note_session(busy.digest, end - MS).await.unwrap();
     assert_eq!(sweep(end - MS).await.unwrap(), 0);
     assert_eq!(sweep(end).await.unwrap(), 1);
 
@@ -134,8 +137,8 @@ pub async fn sweep_drops_what_counts_no_more(stores: &Stores) {
     assert_eq!((sweep(day - MS).await.unwrap(), sweep(day).await.unwrap()), (0, 2));
     let over = link.expires_at;
     assert_eq!((sweep(over - MS).await.unwrap(), sweep(over).await.unwrap()), (0, 1));
-    assert_eq!(stores.operators.link(link.digest).await.unwrap(), None);
-    assert_eq!(stores.operators.list().await.unwrap().len(), 1);
+    assert_eq!(stores.console.operators.link(link.digest).await.unwrap(), None);
+    assert_eq!(stores.console.operators.list().await.unwrap().len(), 1);
 }
 
 /// Fresh: sessions, links and codes up to a time step let nobody in any more; passwords and later codes
@@ -144,11 +147,11 @@ pub async fn what_is_outdated_lets_nobody_in(stores: &Stores) {
     let make = Fixtures::random();
     let (careful, link) = invited(stores, &make, with_totp(&make)).await;
     let (_, session) = within(stores, &make).await;
-    stores.operators.outdate(9).await.unwrap();
+    stores.console.operators.outdate(9).await.unwrap();
     assert!(!is_known(stores, &session).await);
-    assert_eq!(stores.operators.link(link.digest).await.unwrap(), None);
+    assert_eq!(stores.console.operators.link(link.digest).await.unwrap(), None);
     assert_eq!(find(stores, &careful).await.totp.map(|totp| totp.last_step), Some(9));
-    stores.operators.outdate(8).await.unwrap();
+    stores.console.operators.outdate(8).await.unwrap();
     assert_eq!(find(stores, &careful).await.totp.map(|totp| totp.last_step), Some(9));
     let again = make.operator_session(&careful, START);
     let proof =

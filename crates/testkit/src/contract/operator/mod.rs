@@ -27,7 +27,7 @@ fn right(step: Option<u64>) -> Proof {
 
 async fn invited(stores: &Stores, make: &Fixtures, operator: Operator) -> (Operator, Link) {
     let link = make.link(&operator);
-    assert!(stores.operators.invite(operator.clone(), link.clone()).await.unwrap());
+    assert!(stores.console.operators.invite(operator.clone(), link.clone()).await.unwrap());
     (operator, link)
 }
 
@@ -52,7 +52,7 @@ fn in_browser(operator: OperatorId, browser: Digest) -> Attempt {
 }
 
 async fn admit(stores: &Stores, attempt: &Attempt, now: Timestamp) -> Admission {
-    stores.operators.admit(attempt.clone(), now).await.unwrap()
+    stores.console.operators.admit(attempt.clone(), now).await.unwrap()
 }
 
 /// One of each kind.
@@ -73,15 +73,15 @@ async fn lock(stores: &Stores, attempts: &[Attempt]) {
 /// Lets somebody in whose attempt was counted nowhere.
 async fn sign_in(stores: &Stores, proof: Proof, session: &OperatorSession, now: Timestamp) -> bool {
     let attempt = in_browser(session.operator, session.digest);
-    stores.operators.sign_in(proof, attempt, session.clone(), now).await.unwrap()
+    stores.console.operators.sign_in(proof, attempt, session.clone(), now).await.unwrap()
 }
 
 async fn is_known(stores: &Stores, session: &OperatorSession) -> bool {
-    stores.operators.session(session.digest).await.unwrap().is_some()
+    stores.console.operators.session(session.digest).await.unwrap().is_some()
 }
 
 async fn find(stores: &Stores, operator: &Operator) -> Operator {
-    stores.operators.find(operator.id).await.unwrap().unwrap()
+    stores.console.operators.find(operator.id).await.unwrap().unwrap()
 }
 
 fn with_totp(make: &Fixtures) -> Operator {

@@ -25,16 +25,17 @@ pub async fn a_link_lets_in_once_until_the_exact_instant(stores: &Stores) {
     ] {
         let operator = make.operator();
         let link = Link { kind, ..make.link(&operator) };
-        assert!(stores.operators.invite(operator.clone(), link.clone()).await.unwrap());
+        assert!(stores.console.operators.invite(operator.clone(), link.clone()).await.unwrap());
         let session = make.operator_session(&operator, at);
-        let spend = || stores.operators.spend(link.digest, given.clone(), session.clone(), at);
+        let spend =
+            || stores.console.operators.spend(link.digest, given.clone(), session.clone(), at);
         let spent = spend().await.unwrap();
         let mut wanted = operator.clone();
         assert_eq!(link.spend(&mut wanted, given.clone(), at), works);
         assert_eq!(spent, works.then(|| wanted.clone()), "{kind:?} {at}");
         assert_eq!(find(stores, &operator).await, wanted);
         assert_eq!(is_known(stores, &session).await, works);
-        assert_eq!(stores.operators.link(link.digest).await.unwrap().is_none(), works);
+        assert_eq!(stores.console.operators.link(link.digest).await.unwrap().is_none(), works);
         if works {
             assert_eq!(spend().await.unwrap(), None, "a second time");
         }
@@ -51,7 +52,7 @@ pub async fn a_link_ends_all_that_let_in_before(stores: &Stores) {
     let attempts = every_attempt(operator.id);
     lock(stores, &attempts).await;
     let new = make.operator_session(&operator, START);
-    let spent = stores.operators.spend(link.digest, Some(hash("$new")), new.clone(), START);
+    let spent = stores.console.operators.spend(link.digest, Some(hash("$new")), new.clone(), START);
     assert!(spent.await.unwrap().is_some());
     assert!(!is_known(stores, &old).await);
     assert!(is_known(stores, &new).await && is_known(stores, &stranger).await);
@@ -67,13 +68,14 @@ pub async fn links_at_once_let_in_once(stores: &Stores) {
         let (operator, link) = invited(stores, &make, make.operator()).await;
         let sessions: Vec<_> = (0..20).map(|_| make.operator_session(&operator, START)).collect();
         let answers = race(sessions.len(), |number| {
-            let (store, session) = (Arc::clone(&stores.operators), sessions[number].clone());
+            let (store, session) =
+                (Arc::clone(&stores.console.operators), sessions[number].clone());
             let hash = Some(hash(&format!("${number}")));
             async move { store.spend(link.digest, hash, session, START).await.unwrap() }
         })
         .await;
         assert_eq!(count(&answers, Option::is_some), 1);
-        assert_eq!(stores.operators.sessions(operator.id).await.unwrap().len(), 1);
+        assert_eq!(stores.console.operators.sessions(operator.id).await.unwrap().len(), 1);
     }
 }
 
@@ -176,10 +178,10 @@ pub async fn attempts_at_once_from_many_networks_are_admitted_up_to_the_pace(sto
 pub async fn an_attempt_is_taken_back(stores: &Stores) {
     let make = Fixtures::random();
     for attempt in every_attempt(make.id()) {
-        stores.operators.withdraw(attempt.clone()).await.unwrap();
+        stores.console.operators.withdraw(attempt.clone()).await.unwrap();
         for _ in 0..120 {
             assert_eq!(admit(stores, &attempt, START).await, Admission::Admitted);
-            stores.operators.withdraw(attempt.clone()).await.unwrap();
+            stores.console.operators.withdraw(attempt.clone()).await.unwrap();
         }
     }
 }
@@ -195,7 +197,7 @@ pub async fn a_success_forgets_what_it_was_counted_against(stores: &Stores) {
         }
     }
     let session = make.operator_session(&operator, START);
-    let signed_in = stores.operators.sign_in(right(None), near.clone(), session, START);
+    let signed_in = stores.console.operators.sign_in(right(None), near.clone(), session, START);
     assert!(signed_in.await.unwrap());
     for (attempt, left) in [(&near, 5), (&far, 1)] {
         for _ in 0..left {
@@ -229,7 +231,7 @@ pub async fn a_sign_in_needs_a_proof_that_holds(stores: &Stores) {
     assert!(sign_in(stores, right(Some(8)), &session, START).await);
     let mut wanted = two.clone();
     assert!(wanted.sign_in(&right(Some(8)), START));
-    let found = stores.operators.session(session.digest).await.unwrap();
+    let found = stores.console.operators.session(session.digest).await.unwrap();
     assert_eq!(found, Some((session, wanted)));
     let nobody = make.operator_session(&make.operator(), START);
     assert!(!sign_in(stores, right(None), &nobody, START).await);
@@ -242,18 +244,21 @@ pub async fn another_link_takes_the_place_of_the_one_before(stores: &Stores) {
     let (asha, old) = invited(stores, &make, fresh()).await;
     let (_, others) = invited(stores, &make, fresh()).await;
     let new = make.link(&asha);
-    assert!(stores.operators.renew_link(new.clone()).await.unwrap());
-    assert_eq!(stores.operators.link(old.digest).await.unwrap(), None);
-    assert_eq!(stores.operators.link(new.digest).await.unwrap(), Some((new.clone(), asha.clone())));
-    let links = stores.operators.links().await.unwrap();
+    assert!(stores.console.operators.renew_link(new.clone()).await.unwrap());
+    assert_eq!(stores.console.operators.link(old.digest).await.unwrap(), None);
+    assert_eq!(
+        stores.console.operators.link(new.digest).await.unwrap(),
+        Some((new.clone(), asha.clone()))
+    );
+    let links = stores.console.operators.links().await.unwrap();
     assert!(links.contains(&new) && links.contains(&others) && !links.contains(&old));
     let session = make.operator_session(&asha, START);
-    let spent = stores.operators.spend(new.digest, Some(hash("$right")), session, START);
+    let spent = stores.console.operators.spend(new.digest, Some(hash("$right")), session, START);
     assert!(spent.await.unwrap().is_some());
     for nobody in [asha, fresh()] {
         let link = make.link(&nobody);
-        assert!(!stores.operators.renew_link(link.clone()).await.unwrap());
-        assert_eq!(stores.operators.link(link.digest).await.unwrap(), None);
+        assert!(!stores.console.operators.renew_link(link.clone()).await.unwrap());
+        assert_eq!(stores.console.operators.link(link.digest).await.unwrap(), None);
     }
 }
 
@@ -267,7 +272,8 @@ pub async fn a_link_renewed_while_it_is_used_leaves_none(stores: &Stores) {
             .map(|_| (make.operator_session(&operator, START), make.link(&operator)))
             .collect();
         let answers = race(steps.len(), |number| {
-            let (store, (session, new)) = (Arc::clone(&stores.operators), steps[number].clone());
+            let (store, (session, new)) =
+                (Arc::clone(&stores.console.operators), steps[number].clone());
             let old = old.digest;
             async move {
                 if number % 2 == 0 {
@@ -279,7 +285,7 @@ pub async fn a_link_renewed_while_it_is_used_leaves_none(stores: &Stores) {
         .await;
         let odd = answers.iter().enumerate().filter(|(number, _)| number % 2 == 1);
         let let_in = odd.filter(|(_, let_in)| **let_in).count();
-        let links = stores.operators.links().await.unwrap();
+        let links = stores.console.operators.links().await.unwrap();
         let left = links.iter().filter(|link| link.operator == operator.id).count();
         assert_eq!(let_in + left, 1);
     }
@@ -298,7 +304,7 @@ pub async fn a_time_step_at_once_lets_in_once(stores: &Stores) {
         })
         .await;
         assert_eq!(count(&answers, |let_in| *let_in), 1);
-        assert_eq!(stores.operators.sessions(operator.id).await.unwrap().len(), 1);
+        assert_eq!(stores.console.operators.sessions(operator.id).await.unwrap().len(), 1);
     }
 }
 
@@ -315,14 +321,14 @@ pub async fn a_sign_in_and_a_reset_at_once_leave_no_session(stores: &Stores) {
             async move {
                 let attempt = from(session.operator, 1);
                 if number == 10 {
-                    assert!(stores.operators.reset(session.operator, link).await.unwrap());
+                    assert!(stores.console.operators.reset(session.operator, link).await.unwrap());
                 } else if admit(&stores, &attempt, START).await == Admission::Admitted {
-                    let store = &stores.operators;
+                    let store = &stores.console.operators;
                     store.sign_in(right(None), attempt, session, START).await.unwrap();
                 }
             }
         })
         .await;
-        assert_eq!(stores.operators.sessions(operator.id).await.unwrap(), []);
+        assert_eq!(stores.console.operators.sessions(operator.id).await.unwrap(), []);
     }
 }

@@ -18,7 +18,7 @@ pub async fn an_invitation_keeps_everything(stores: &Stores) {
         Operator { access: Access::default(), ..make.operator() },
     ] {
         let (operator, link) = invited(stores, &make, operator).await;
-        let known = &stores.operators;
+        let known = &stores.console.operators;
         assert_eq!(known.find(operator.id).await.unwrap(), Some(operator.clone()));
         let named = known.find_by_name(operator.name.clone()).await.unwrap();
         assert_eq!(named.map(|known| known.name.to_string()), Some(operator.name.to_string()));
@@ -26,10 +26,10 @@ pub async fn an_invitation_keeps_everything(stores: &Stores) {
         assert_eq!(known.link(link.digest).await.unwrap(), Some((link, operator)));
     }
     let stranger = make.operator();
-    assert_eq!(stores.operators.find(stranger.id).await.unwrap(), None);
-    assert_eq!(stores.operators.find_by_name(stranger.name).await.unwrap(), None);
-    assert_eq!(stores.operators.link(make.digest()).await.unwrap(), None);
-    assert_eq!(stores.operators.session(make.digest()).await.unwrap(), None);
+    assert_eq!(stores.console.operators.find(stranger.id).await.unwrap(), None);
+    assert_eq!(stores.console.operators.find_by_name(stranger.name).await.unwrap(), None);
+    assert_eq!(stores.console.operators.link(make.digest()).await.unwrap(), None);
+    assert_eq!(stores.console.operators.session(make.digest()).await.unwrap(), None);
 }
 
 /// Two names that differ in their case alone are one.
@@ -39,10 +39,10 @@ pub async fn a_name_is_taken_in_any_case(stores: &Stores) {
     let loud = operator.name.as_str().to_uppercase();
     let other = Operator { name: loud.parse().unwrap(), ..make.operator() };
     let link = make.link(&other);
-    assert!(!stores.operators.invite(other.clone(), link.clone()).await.unwrap());
-    assert_eq!(stores.operators.find(other.id).await.unwrap(), None);
-    assert_eq!(stores.operators.link(link.digest).await.unwrap(), None);
-    assert_eq!(stores.operators.find_by_name(other.name).await.unwrap(), Some(operator));
+    assert!(!stores.console.operators.invite(other.clone(), link.clone()).await.unwrap());
+    assert_eq!(stores.console.operators.find(other.id).await.unwrap(), None);
+    assert_eq!(stores.console.operators.link(link.digest).await.unwrap(), None);
+    assert_eq!(stores.console.operators.find_by_name(other.name).await.unwrap(), Some(operator));
 }
 
 /// Of invitations at once under one name one is made.
@@ -55,7 +55,8 @@ pub async fn invitations_at_once_take_a_name_once(stores: &Stores) {
             .map(|operator| (make.link(&operator), operator))
             .collect();
         let answers = race(all.len(), |number| {
-            let (store, (link, operator)) = (Arc::clone(&stores.operators), all[number].clone());
+            let (store, (link, operator)) =
+                (Arc::clone(&stores.console.operators), all[number].clone());
             async move { store.invite(operator, link).await.unwrap() }
         })
         .await;
@@ -69,15 +70,16 @@ pub async fn invite_first_answers_true_once(stores: &Stores) {
     let all: Vec<_> =
         (0..20).map(|_| make.operator()).map(|operator| (make.link(&operator), operator)).collect();
     let answers = race(all.len(), |number| {
-        let (store, (link, operator)) = (Arc::clone(&stores.operators), all[number].clone());
+        let (store, (link, operator)) =
+            (Arc::clone(&stores.console.operators), all[number].clone());
         async move { store.invite_first(operator, link).await.unwrap() }
     })
     .await;
     assert_eq!(count(&answers, |made| *made), 1);
-    assert_eq!(stores.operators.list().await.unwrap().len(), 1);
+    assert_eq!(stores.console.operators.list().await.unwrap().len(), 1);
     let late = make.operator();
     let link = make.link(&late);
-    assert!(!stores.operators.invite_first(late, link).await.unwrap());
+    assert!(!stores.console.operators.invite_first(late, link).await.unwrap());
 }
 
 /// Fresh: the list is oldest first, equals by id.
@@ -89,7 +91,7 @@ pub async fn the_list_is_oldest_first(stores: &Stores) {
         invited(stores, &make, operator.clone()).await;
     }
     all.sort_by_key(|operator| (operator.created_at, operator.id));
-    assert_eq!(stores.operators.list().await.unwrap(), all);
+    assert_eq!(stores.console.operators.list().await.unwrap(), all);
 }
 
 /// Each change is kept, and that of a stranger refused.
@@ -105,9 +107,9 @@ pub async fn changes_come_back_and_touch_nobody_else(stores: &Stores) {
         OperatorChange::Totp(None),
     ] {
         operator.apply(change.clone());
-        assert!(stores.operators.change(operator.id, change.clone(), None).await.unwrap());
+        assert!(stores.console.operators.change(operator.id, change.clone(), None).await.unwrap());
         assert_eq!(find(stores, &operator).await, operator);
-        assert!(!stores.operators.change(make.id(), change, None).await.unwrap());
+        assert!(!stores.console.operators.change(make.id(), change, None).await.unwrap());
     }
     assert_eq!(find(stores, &other).await, other);
 }

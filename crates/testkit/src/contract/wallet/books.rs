@@ -73,7 +73,7 @@ impl Books {
     /// The store has the same entries, and the same holds as of an instant.
     pub async fn check(&self, stores: &Stores, until: Timestamp, case: &str) {
         let project = self.wallet.project;
-        let mut ledger = ledger_of(&*stores.ledger, project).await;
+        let mut ledger = ledger_of(&*stores.console.ledger, project).await;
         ledger.reverse();
         assert_eq!(ledger, self.ledger, "{case}");
         let found = stores.wallets.stale_holds(until, MANY).await.unwrap();

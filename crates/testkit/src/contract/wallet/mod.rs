@@ -33,7 +33,7 @@ pub(super) async fn balance_of(stores: &Stores, project: ProjectId) -> Balance {
 
 /// The ledger adds up to the wallet, entry by entry; gives it, newest first.
 pub(super) async fn checked_ledger(stores: &Stores, project: ProjectId) -> Vec<LedgerEntry> {
-    let ledger = ledger_of(&*stores.ledger, project).await;
+    let ledger = ledger_of(&*stores.console.ledger, project).await;
     let mut sum = Balance::default();
     for entry in ledger.iter().rev() {
         sum = balance(sum.balance.0 + entry.amount.0, sum.held.0 + entry.held.0);

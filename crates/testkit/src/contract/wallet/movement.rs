@@ -12,7 +12,7 @@ pub async fn a_project_without_a_wallet_has_nothing(stores: &Stores) {
     assert_eq!(scene.hold(scene.make.id(), 1).await, HoldOutcome::Insufficient);
     assert!(!scene.settle(scene.make.id(), Settlement::Release).await);
     assert_eq!(balance_of(stores, scene.project).await, Balance::default());
-    assert_eq!(ledger_of(&*stores.ledger, scene.project).await, []);
+    assert_eq!(ledger_of(&*stores.console.ledger, scene.project).await, []);
 }
 
 /// Balances are told for many projects at once: of those that were asked for, whether or not they have

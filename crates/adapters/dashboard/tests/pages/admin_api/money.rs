@@ -121,7 +121,7 @@ async fn a_proof_is_begun_once_and_kept() {
     assert_eq!((&last["entries"], &last["balance_paise"]), (&json!(1), &json!(12_345_650)));
 
     let run = ProofRun::begin(house.project, "Ravi".to_owned(), START);
-    house.parts.stores.ledger.begin_proof(run).await.unwrap();
+    house.kept.ledger.begin_proof(run).await.unwrap();
     let second = json_of(&owner.post(&path, json!({})).await);
     assert_eq!((&second["begun"], &second["running"]["by"]), (&json!(false), &json!("Ravi")));
     assert_eq!(owner.json(&path).await["running"]["by"], "Ravi");

@@ -7,7 +7,7 @@ use crate::webhooks::told;
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use dwar_admin::document;
-use dwar_app::Scope;
+use dwar_console::Scope;
 use dwar_event::Endpoint;
 use dwar_memory::Fault;
 use dwar_operator::{Access, By, Role};

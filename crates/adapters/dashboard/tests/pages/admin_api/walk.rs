@@ -5,7 +5,7 @@ use crate::support::{HOST, House};
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use dwar_admin::document;
-use dwar_app::NewAdminToken;
+use dwar_console::NewAdminToken;
 use dwar_kernel::ProjectId;
 use dwar_operator::{Access, Area, By, Permission, Role};
 use dwar_testkit::new_token;

@@ -134,7 +134,7 @@ impl Drop for Watch {
 async fn get_along(purpose: &str, rounds: usize, all: Vec<Vec<PortCall>>) {
     let database = Database::create(purpose);
     let store = Arc::new(database.store().await);
-    let together = Together::open(&Stores::of(&store)).await;
+    let together = Together::open(&Stores::from(&store)).await;
     let watch = Watch::start(&database);
     for steps in all {
         let mut waits = Vec::new();

@@ -1,0 +1,73 @@
+use dwar_app::Toolbox;
+use dwar_kernel::{AuditId, ProjectId, StoreError};
+use dwar_operator::{Action, AuditEntry, AuditStore, By, Facts};
+use std::sync::Arc;
+
+/// Writes down what those who run the service change, and shows it (docs/adr/0029).
+#[derive(Clone)]
+pub struct Audit {
+    /// Says when a change was made.
+    pub tools: Toolbox,
+    /// Keeps the log.
+    pub entries: Arc<dyn AuditStore>,
+}
+
+/// A change that is about to be made, as its audit entry describes it.
+#[derive(Clone, Debug)]
+pub struct AuditedChange {
+    action: Action,
+    subject: String,
+    project: Option<ProjectId>,
+    before: Option<Facts>,
+    after: Option<Facts>,
+}
+
+impl AuditedChange {
+    /// What is done, and to what: an id, a name, a masked number.
+    pub fn new(action: Action, subject: impl ToString) -> Self {
+        Self { action, subject: subject.to_string(), project: None, before: None, after: None }
+    }
+
+    /// The project it is about, if it is about exactly one.
+    #[must_use]
+    pub fn within(self, project: impl Into<Option<ProjectId>>) -> Self {
+        Self { project: project.into(), ..self }
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn before(self, facts: Facts) -> Self {
+        Self { before: Some(facts), ..self }
+    }
+
+    /// What it will be.
+    #[must_use]
+    pub fn after(self, facts: Facts) -> Self {
+        Self { after: Some(facts), ..self }
+    }
+}
+
+impl Audit {
+    /// Records a change before it is made; every change goes through here. If this fails the change
+    /// MUST NOT be made.
+    pub async fn record(&self, by: &By, change: AuditedChange) -> Result<(), StoreError> {
+        self.entries.append(self.entry(by, change)).await
+    }
+
+    /// The entry of a change, for a step that records it itself.
+    pub(crate) fn entry(&self, by: &By, change: AuditedChange) -> AuditEntry {
+        let AuditedChange { action, subject, project, before, after } = change;
+        let at = self.tools.now();
+        AuditEntry {
+            id: AuditId::new(at, self.tools.entropy.as_ref()),
+            at,
+            actor: by.actor.clone(),
+            from: by.from,
+            project,
+            action,
+            subject,
+            before: before.map(|facts| facts.to_json()),
+            after: after.map(|facts| facts.to_json()),
+        }
+    }
+}

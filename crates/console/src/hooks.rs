@@ -1,0 +1,134 @@
+use crate::endpoints::OVERLAP;
+use crate::{AuditedChange, Control, ManageError};
+use dwar_kernel::{
+    HookId, KeptSecret, KeyMode, NewSecret, ProjectId, Purpose, Sealed, TRACE, WebhookSecret,
+};
+use dwar_operator::{Action, By, Command, Facts};
+use dwar_otp::RelayLifetime;
+use dwar_project::{Hook, HookKind, HookStore};
+use std::sync::Arc;
+use tracing::instrument;
+
+const NO_HOOK: ManageError = ManageError::NotFound("hook with this id in the project");
+const TOO_MANY: ManageError =
+    ManageError::Conflict("A project has 20 hooks at most. Remove one that is no longer called.");
+
+/// Makes the addresses at which other systems ask for codes to be delivered.
+#[derive(Clone)]
+pub struct ManageHooks {
+    /// Who may.
+    pub control: Control,
+    /// Keeps hooks with their secrets.
+    pub hooks: Arc<dyn HookStore>,
+}
+
+/// A hook to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct NewHook {
+    /// Who calls it.
+    pub kind: HookKind,
+    /// In which world.
+    pub mode: KeyMode,
+    /// How long the other system's codes work, in seconds; as [`RelayLifetime`] allows.
+    pub expires_in: u64,
+}
+
+impl ManageHooks {
+    /// Makes a hook; its secret is in the clear here and never again.
+    ///
+    /// # Errors
+    /// [`ManageError::Conflict`] if the project has [`Hook::MOST`].
+    #[instrument(name = "hooks.add", target = TRACE, level = "error", skip_all)]
+    pub async fn add(
+        &self,
+        by: &By,
+        project: ProjectId,
+        new: NewHook,
+    ) -> Result<(Hook, WebhookSecret), ManageError> {
+        self.control.project(by, Command::AddHook, project).await?;
+        let lifetime = RelayLifetime::from_seconds(new.expires_in);
+        let lifetime =
+            lifetime.ok_or_else(|| ManageError::invalid("expires_in", RelayLifetime::RULE))?;
+        if self.hooks.hooks(project).await?.len() >= Hook::MOST {
+            return Err(TOO_MANY);
+        }
+        let now = self.control.tools.now();
+        let id = HookId::new(now, self.control.tools.entropy.as_ref());
+        let secret = WebhookSecret::generate(self.control.tools.entropy.as_ref());
+        let hook = Hook {
+            id,
+            world: project.in_mode(new.mode),
+            kind: new.kind,
+            lifetime: lifetime.duration(),
+            secret: KeptSecret::first(self.seal(id, &secret)),
+            created_at: now,
+        };
+        let change = AuditedChange::new(Action::HookAdded, id).within(project);
+        self.control.record(by, change.after(facts(&hook))).await?;
+        let added = self.hooks.add_hook(hook.clone()).await?;
+        if added { Ok((hook, secret)) } else { Err(TOO_MANY) }
+    }
+
+    /// The hooks of a project, oldest first.
+    #[instrument(name = "hooks.list", target = TRACE, level = "error", skip_all)]
+    pub async fn list(&self, by: &By, project: ProjectId) -> Result<Vec<Hook>, ManageError> {
+        self.control.project(by, Command::ListHooks, project).await?;
+        Ok(self.hooks.hooks(project).await?)
+    }
+
+    /// Gives a hook a new secret; the old one counts too for a day.
+    #[instrument(name = "hooks.rotate_secret", target = TRACE, level = "error", skip_all)]
+    pub async fn rotate_secret(
+        &self,
+        by: &By,
+        project: ProjectId,
+        hook: HookId,
+    ) -> Result<(Hook, WebhookSecret), ManageError> {
+        let command = (Command::RotateHookSecret, Action::HookSecretRotated);
+        let found = self.record(by, command, project, hook).await?;
+        let secret = WebhookSecret::generate(self.control.tools.entropy.as_ref());
+        let sealed = self.seal(hook, &secret);
+        let new = NewSecret { secret: sealed, previous_until: self.control.tools.now() + OVERLAP };
+        let replaced = self.hooks.replace_hook_secret(project, hook, new).await?;
+        if replaced { Ok((found, secret)) } else { Err(NO_HOOK) }
+    }
+
+    /// Removes a hook: the very next call to it is refused.
+    #[instrument(name = "hooks.remove", target = TRACE, level = "error", skip_all)]
+    pub async fn remove(
+        &self,
+        by: &By,
+        project: ProjectId,
+        hook: HookId,
+    ) -> Result<(), ManageError> {
+        self.record(by, (Command::RemoveHook, Action::HookRemoved), project, hook).await?;
+        let removed = self.hooks.remove_hook(project, hook).await?;
+        if removed { Ok(()) } else { Err(NO_HOOK) }
+    }
+
+    /// Records what is about to be done to a hook of the project.
+    async fn record(
+        &self,
+        by: &By,
+        (command, action): (Command, Action),
+        project: ProjectId,
+        hook: HookId,
+    ) -> Result<Hook, ManageError> {
+        self.control.project(by, command, project).await?;
+        let known = self.hooks.hooks(project).await?;
+        let found = known.into_iter().find(|known| known.id == hook).ok_or(NO_HOOK)?;
+        let change = AuditedChange::new(action, hook).within(project);
+        self.control.record(by, change.before(facts(&found))).await?;
+        Ok(found)
+    }
+
+    fn seal(&self, hook: HookId, secret: &WebhookSecret) -> Sealed {
+        let vault = self.control.tools.vault.as_ref();
+        secret.seal(vault, Purpose::HookSecret, hook.uuid())
+    }
+}
+
+fn facts(hook: &Hook) -> Facts {
+    let facts = Facts::new().word("kind", hook.kind).word("mode", hook.world.mode.as_str());
+    facts.word("expires_in", hook.lifetime.as_secs())
+}

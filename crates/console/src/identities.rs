@@ -1,0 +1,194 @@
+use crate::activity::LOOKED_THROUGH;
+use crate::{AuditedChange, Control, ManageError};
+use dwar_app::FoundIdentity;
+use dwar_identity::{Erased, Identity, IdentityStore};
+use dwar_kernel::{IdentityId, Phone, ProjectId, ProjectMode, SessionId, TRACE};
+use dwar_operator::{Action, By, Command, Facts};
+use dwar_otp::{OtpHistory, OtpState};
+use dwar_session::{IdentitySessions, Session, SessionCursor};
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::sync::Arc;
+use tracing::instrument;
+
+/// Identities that a list of the latest shows.
+const LATEST: usize = 20;
+const NO_IDENTITY: ManageError = ManageError::NotFound("such identity");
+
+/// Shows identities and their sessions to those who run the service, erases and ends them, whatever the
+/// project allows its API keys.
+#[derive(Clone)]
+pub struct ManageIdentities {
+    pub(crate) control: Control,
+    pub(crate) identities: Arc<dyn IdentityStore>,
+    pub(crate) sessions: Arc<dyn IdentitySessions>,
+    pub(crate) requests: Arc<dyn OtpHistory>,
+}
+
+impl ManageIdentities {
+    /// An identity by its id.
+    #[instrument(name = "identities.show", target = TRACE, level = "error", skip_all)]
+    pub async fn show(
+        &self,
+        by: &By,
+        world: ProjectMode,
+        id: IdentityId,
+    ) -> Result<FoundIdentity, ManageError> {
+        self.control.project(by, Command::ShowIdentity, world.project).await?;
+        let found = self.known(world, id).await?;
+        Ok(FoundIdentity::open(self.control.tools.vault.as_ref(), found)?)
+    }
+
+    /// An identity by its phone number. Searches are not counted: whoever may see identities may see numbers.
+    #[instrument(name = "identities.find", target = TRACE, level = "error", skip_all)]
+    pub async fn find(
+        &self,
+        by: &By,
+        world: ProjectMode,
+        phone: &Phone,
+    ) -> Result<FoundIdentity, ManageError> {
+        self.control.project(by, Command::FindIdentity, world.project).await?;
+        let vault = self.control.tools.vault.as_ref();
+        let index = vault.phone_index(world, phone);
+        let found = self.identities.find_by_phone(world, index).await?;
+        Ok(FoundIdentity::open(vault, found.ok_or(NO_IDENTITY)?)?)
+    }
+
+    /// Who gave a right code lately, newest first: the last 20 of them whose codes are among the newest
+    /// 500 requests of the project.
+    #[instrument(name = "identities.latest", target = TRACE, level = "error", skip_all)]
+    pub async fn latest(
+        &self,
+        by: &By,
+        world: ProjectMode,
+    ) -> Result<Vec<FoundIdentity>, ManageError> {
+        self.control.project(by, Command::ShowIdentity, world.project).await?;
+        let newest = self.requests.newest(world.project, None, LOOKED_THROUGH).await?;
+        let verified =
+            newest.iter().filter(|it| it.world.mode == world.mode && it.state == OtpState::Used);
+        let mut seen = HashSet::new();
+        let phones = verified.map(|it| it.phone).filter(|phone| seen.insert(*phone));
+        let mut latest = Vec::new();
+        for phone in phones.take(LATEST) {
+            if let Some(known) = self.identities.find_by_phone(world, phone).await? {
+                latest.push(FoundIdentity::open(self.control.tools.vault.as_ref(), known)?);
+            }
+        }
+        latest.sort_by_key(|it| Reverse(it.last_verified_at));
+        Ok(latest)
+    }
+
+    /// The identity of a phone whose requests the caller was shown before, if it has one.
+    #[instrument(name = "identities.of_phone", target = TRACE, level = "error", skip_all)]
+    pub async fn of_phone(
+        &self,
+        by: &By,
+        world: ProjectMode,
+        phone: &Phone,
+    ) -> Result<Option<IdentityId>, ManageError> {
+        self.control.project(by, Command::ShowIdentity, world.project).await?;
+        let index = self.control.tools.vault.phone_index(world, phone);
+        let known = self.identities.find_by_phone(world, index).await?;
+        Ok(known.map(|it| it.id))
+    }
+
+    /// Erases every trace of an identity (docs/contract.md, Identities).
+    #[instrument(name = "identities.erase", target = TRACE, level = "error", skip_all)]
+    pub async fn erase(
+        &self,
+        by: &By,
+        world: ProjectMode,
+        id: IdentityId,
+    ) -> Result<Erased, ManageError> {
+        self.control.project(by, Command::EraseIdentity, world.project).await?;
+        let found = self.known(world, id).await?;
+        let facts = Facts::new()
+            .word("mode", world.mode)
+            .word("created_at", found.created_at.to_rfc3339())
+            .word("last_verified_at", found.last_verified_at.to_rfc3339());
+        let change =
+            AuditedChange::new(Action::IdentityErased, id).within(world.project).before(facts);
+        self.control.record(by, change).await?;
+        let now = self.control.tools.now();
+        self.identities.erase(world, id, now).await?.ok_or(NO_IDENTITY)
+    }
+
+    /// The sessions of an identity, newest first, starting after `after`, at most `limit`: ended
+    /// ones too, as long as they are on record.
+    #[instrument(name = "identities.sessions", target = TRACE, level = "error", skip_all)]
+    pub async fn sessions(
+        &self,
+        by: &By,
+        world: ProjectMode,
+        id: IdentityId,
+        after: Option<SessionCursor>,
+        limit: u32,
+    ) -> Result<Vec<Session>, ManageError> {
+        self.control.project(by, Command::ListSessions, world.project).await?;
+        self.known(world, id).await?;
+        Ok(self.sessions.of_identity(world, id, after, limit).await?)
+    }
+
+    /// Ends one session. Neither of its tokens works for any request that begins after this returns.
+    ///
+    /// # Errors
+    /// [`ManageError::NotFound`] if the identity has no valid one with this id.
+    #[instrument(name = "identities.end_session", target = TRACE, level = "error", skip_all)]
+    pub async fn end_session(
+        &self,
+        by: &By,
+        world: ProjectMode,
+        id: IdentityId,
+        session: SessionId,
+    ) -> Result<(), ManageError> {
+        self.control.project(by, Command::EndSession, world.project).await?;
+        self.known(world, id).await?;
+        self.record(
+            by,
+            world.project,
+            id,
+            Facts::new().word("mode", world.mode).word("session", session),
+        )
+        .await?;
+        let now = self.control.tools.now();
+        let ended = self.sessions.end_one(world, id, session, now).await?;
+        if ended { Ok(()) } else { Err(ManageError::NotFound("such session")) }
+    }
+
+    /// Ends every session of an identity, as [`ManageIdentities::end_session`] does; gives how many
+    /// ended.
+    #[instrument(name = "identities.end_sessions", target = TRACE, level = "error", skip_all)]
+    pub async fn end_sessions(
+        &self,
+        by: &By,
+        world: ProjectMode,
+        id: IdentityId,
+    ) -> Result<u64, ManageError> {
+        self.control.project(by, Command::EndSessions, world.project).await?;
+        self.known(world, id).await?;
+        self.record(
+            by,
+            world.project,
+            id,
+            Facts::new().word("mode", world.mode).word("session", "all"),
+        )
+        .await?;
+        let now = self.control.tools.now();
+        Ok(self.sessions.end_all(world, id, now).await?)
+    }
+
+    async fn known(&self, world: ProjectMode, id: IdentityId) -> Result<Identity, ManageError> {
+        self.identities.find(world, id).await?.ok_or(NO_IDENTITY)
+    }
+
+    async fn record(
+        &self,
+        by: &By,
+        project: ProjectId,
+        identity: IdentityId,
+        ended: Facts,
+    ) -> Result<(), ManageError> {
+        let change = AuditedChange::new(Action::SessionsEnded, identity).within(project);
+        Ok(self.control.record(by, change.before(ended)).await?)
+    }
+}

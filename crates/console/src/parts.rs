@@ -1,0 +1,160 @@
+use crate::project_rules::OwnIssuers;
+use crate::{
+    About, Activity, Administration, Audit, AuditLog, ConsoleStores, ConsoleSweep, ConsoleUpkeep,
+    Control, EndpointLog, Find, FirstSteps, Heartbeat, Inbox, KeepFigures, ManageAccount,
+    ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
+    ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, Management,
+    ManagementOutside, Passkeys, ReadFigures, SearchPhones, SettleRestored, SignIn, UnlockPhone,
+    project_rules,
+};
+use dwar_app::Parts;
+use dwar_kernel::KeeperId;
+use dwar_operator::{PasskeyVerifier, PasswordHasher};
+use std::sync::Arc;
+
+/// What the use cases of those who run a service are built from: what logins are built from, and what is
+/// kept besides.
+#[derive(Clone)]
+pub struct ConsoleParts {
+    /// What logins are built from.
+    pub login: Parts,
+    /// What only those who run the service ask for.
+    pub stores: ConsoleStores,
+}
+
+impl ConsoleParts {
+    /// Writes down what is changed.
+    pub fn audit(&self) -> Audit {
+        Audit { tools: self.login.tools.clone(), entries: self.stores.audit.clone() }
+    }
+
+    fn control(&self) -> Control {
+        let (tools, projects) = (self.login.tools.clone(), self.login.stores.projects.clone());
+        Control { tools, projects, audit: self.audit() }
+    }
+
+    /// All that those who run the service can ask for.
+    pub fn management(&self, outside: ManagementOutside) -> Management {
+        let Self { login, stores } = self.clone();
+        let (policies, kept) = (login.policies.clone(), login.stores.clone());
+        let ManagementOutside { sender, providers } = outside;
+        let control = || self.control();
+        let searches = SearchPhones { control: control(), searches: stores.searches };
+        Management {
+            projects: ManageProjects {
+                control: control(),
+                create: login.create_project(),
+                rules: project_rules(providers.clone(), OwnIssuers::of(&policies)),
+            },
+            wallets: ManageWallets {
+                control: control(),
+                wallets: kept.wallets,
+                ledger: stores.ledger.clone(),
+            },
+            ledger: ManageLedger {
+                control: control(),
+                ledger: stores.ledger,
+                begun: Arc::default(),
+            },
+            endpoints: ManageEndpoints {
+                control: control(),
+                events: kept.events.clone(),
+                sender: sender.clone(),
+            },
+            endpoint_log: EndpointLog {
+                control: control(),
+                tell: Arc::new(login.tell_events(sender)),
+            },
+            hooks: ManageHooks { control: control(), hooks: kept.hooks },
+            identities: ManageIdentities {
+                control: control(),
+                identities: kept.identities.clone(),
+                sessions: stores.identity_sessions,
+                requests: stores.activity.clone(),
+            },
+            phones: UnlockPhone {
+                control: control(),
+                otps: kept.otps.clone(),
+                limits: policies.limits,
+            },
+            activity: Activity {
+                control: control(),
+                activity: stores.activity,
+                refusals: kept.refusals,
+                otps: kept.otps.clone(),
+                sends: kept.sends,
+                charges: stores.charges,
+                limits: policies.limits,
+                searches,
+            },
+            find: Find {
+                control: control(),
+                otps: kept.otps.clone(),
+                identities: kept.identities.clone(),
+                events: kept.events.clone(),
+            },
+            inbox: Inbox { control: control(), inbox: kept.inbox },
+            first_steps: FirstSteps {
+                control: control(),
+                figures: stores.figures.clone(),
+                events: kept.events,
+                providers,
+            },
+            figures: ReadFigures { control: control(), store: stores.figures },
+            signing_keys: self.manage_signing_keys(),
+            operators: ManageOperators { control: control(), operators: stores.operators },
+            tokens: ManageAdminTokens { control: control(), tokens: stores.admin_tokens },
+            audit_log: AuditLog { control: control() },
+            control: control(),
+        }
+    }
+
+    /// Rotates and lists signing keys.
+    pub fn manage_signing_keys(&self) -> ManageSigningKeys {
+        ManageSigningKeys { control: self.control(), keys: self.login.signing_keys() }
+    }
+
+    /// Settles a database that was put back from a backup.
+    pub fn settle_restored(&self) -> SettleRestored {
+        let Self { login, stores } = self.clone();
+        SettleRestored {
+            audit: self.audit(),
+            login: login.stores,
+            stores,
+            prices: login.policies.prices,
+        }
+    }
+
+    /// How operators get in, and what they change of their own account.
+    pub fn administration(&self, hasher: Arc<dyn PasswordHasher>) -> Administration {
+        let (tools, operators) = (self.login.tools.clone(), self.stores.operators.clone());
+        let sign_in = Arc::new(SignIn { tools, operators, hasher, audit: self.audit() });
+        Administration { account: Arc::new(ManageAccount { sign_in: sign_in.clone() }), sign_in }
+    }
+
+    /// Adds passkeys, removes them, and lets operators in by them.
+    pub fn passkeys(&self, sign_in: Arc<SignIn>, verifier: Arc<dyn PasskeyVerifier>) -> Passkeys {
+        Passkeys { sign_in, passkeys: self.stores.passkeys.clone(), verifier }
+    }
+
+    /// What goes on alongside the requests.
+    pub fn upkeep(&self, about: About) -> ConsoleUpkeep {
+        let Self { login: Parts { tools, policies, .. }, stores } = self.clone();
+        ConsoleUpkeep {
+            heartbeat: Heartbeat::new(tools.clone(), stores.instances, about),
+            keep_figures: KeepFigures {
+                keeper: KeeperId::new(tools.now(), tools.entropy.as_ref()),
+                tools: tools.clone(),
+                store: stores.figures,
+            },
+            sweep: ConsoleSweep {
+                tools,
+                operators: stores.operators,
+                admin_tokens: stores.admin_tokens,
+                audit: stores.audit,
+                searches: stores.searches,
+                kept: policies.keep_audit,
+            },
+        }
+    }
+}

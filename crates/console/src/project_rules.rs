@@ -1,0 +1,122 @@
+use dwar_app::{Policies, check_sms_texts};
+use dwar_otp::{Channel, InvalidText, Providers};
+use dwar_project::{InvalidSetting, Project, ProjectRules, Setting};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest id of a registered text; DLT content templates have 19 digits.
+const TEMPLATE_ID: usize = 64;
+
+/// Whether a project's settings can work with these providers: the only rule for this. Stores apply it
+/// before they keep a change, and so do previews.
+pub fn project_rules(providers: Arc<dyn Providers>, issuers: OwnIssuers) -> ProjectRules {
+    Arc::new(move |project| judge(project, providers.as_ref(), &issuers))
+}
+
+/// Whether projects can have issuers of their own, by the settings of the installation.
+#[derive(Clone, Debug)]
+pub struct OwnIssuers {
+    installation: String,
+    publish_before: Duration,
+}
+
+/// Supabase may take 30 minutes to see a new key, API gateways of AWS two hours.
+const SEEN_BY_OTHERS: Duration = Duration::from_secs(7_200);
+
+impl OwnIssuers {
+    /// By these policies.
+    pub fn of(policies: &Policies) -> Self {
+        Self { installation: policies.issuer.clone(), publish_before: policies.publish_before }
+    }
+
+    fn obstacle(&self) -> Option<&'static str> {
+        let rest = self.installation.strip_prefix("https://");
+        let is_address = rest.is_some_and(|rest| {
+            !rest.is_empty() && !rest.ends_with('/') && !rest.contains(['?', '#', '@', ' '])
+        });
+        if !is_address {
+            return Some(
+                "tokens.issuer has to be the https:// address of this API, without a slash at its end",
+            );
+        }
+        let is_late = self.publish_before < SEEN_BY_OTHERS;
+        is_late.then_some(
+            "tokens.publish_before_seconds has to be 7200 or more: others may see a new key that late",
+        )
+    }
+}
+
+/// The first of `names` that carries nothing over `channel`, as a sentence.
+pub fn unknown_provider(
+    providers: &dyn Providers,
+    channel: Channel,
+    names: &[String],
+) -> Option<String> {
+    let serve = providers.names(channel);
+    let name = names.iter().find(|name| !serve.contains(name))?;
+    let others = if serve.is_empty() { "none".to_owned() } else { serve.join(", ") };
+    let channel = channel.as_str();
+    Some(format!(
+        "`{name}` is not configured to carry {channel}; of those that are there: {others}"
+    ))
+}
+
+fn judge(
+    project: &Project,
+    providers: &dyn Providers,
+    issuers: &OwnIssuers,
+) -> Vec<InvalidSetting> {
+    let mut faults = Vec::new();
+    let mut refuse = |field, reason: String| faults.push(InvalidSetting { field, reason });
+    if let Some(reason) = project.get(Setting::Name).fault() {
+        refuse("name", reason);
+    }
+    match check_sms_texts(project) {
+        Ok(()) => {}
+        Err((Some(line), cause)) => refuse("last_lines", format!("{line}: {cause}")),
+        Err((None, cause)) => refuse(field_of(&cause), cause.to_string()),
+    }
+    if !project.messages.template_id.as_deref().is_none_or(is_template_id) {
+        let reason = format!("a template id has 1 to {TEMPLATE_ID} visible ASCII characters");
+        refuse("sms_template_id", reason);
+    }
+    if let Some(reason) = issuers.obstacle().filter(|_| project.own_issuer) {
+        refuse("own_issuer", reason.to_owned());
+    }
+    let routing = &project.routing;
+    for (field, channel, names) in [
+        ("whatsapp_providers", Channel::Whatsapp, &routing.whatsapp),
+        ("sms_providers", Channel::Sms, &routing.sms),
+    ] {
+        let names = names.as_deref().unwrap_or_default();
+        if let Some(reason) = unknown_provider(providers, channel, names) {
+            refuse(field, reason);
+        }
+    }
+    for setting in Setting::ALL.into_iter().filter(|setting| *setting != Setting::Name) {
+        if let Some(reason) = project.get(setting).fault() {
+            refuse(setting.as_str(), reason);
+        }
+    }
+    faults
+}
+
+fn is_template_id(id: &str) -> bool {
+    (1..=TEMPLATE_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// The setting that a text fails by.
+const fn field_of(cause: &InvalidText) -> &'static str {
+    match cause {
+        InvalidText::Brand => "brand",
+        InvalidText::Language(_) => "language",
+        InvalidText::Domain => "webotp_domain",
+        InvalidText::AppHash | InvalidText::TwoEndings => "app_hash",
+        InvalidText::TooManyEndings => "last_lines",
+        InvalidText::Code
+        | InvalidText::Placeholder(_)
+        | InvalidText::Control
+        | InvalidText::TooLongForApp(_)
+        | InvalidText::TooManySegments(_) => "sms_text",
+    }
+}

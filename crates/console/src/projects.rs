@@ -1,0 +1,254 @@
+use crate::{AuditedChange, Control, ManageError};
+use dwar_app::{CreateProject, CreatedProject, SmsPreview, sms_preview};
+use dwar_kernel::{ApiKeyId, ProjectId, ProjectMode, StoreError, TRACE, Timestamp};
+use dwar_operator::{Action, By, Command, Facts};
+use dwar_project::{
+    ApiKey, Changed, InvalidSetting, KeyRecord, Project, ProjectChange, ProjectName, ProjectRules,
+    Setting, SettingValue,
+};
+use dwar_wallet::Amount;
+use tracing::instrument;
+
+/// Makes and changes projects and their keys.
+#[derive(Clone)]
+pub struct ManageProjects {
+    /// Who may.
+    pub control: Control,
+    /// Makes a project once that is written down.
+    pub create: CreateProject,
+    /// Whether a project's settings can work.
+    pub rules: ProjectRules,
+}
+
+impl ManageProjects {
+    /// Makes a project with a key per mode and an opening balance.
+    #[instrument(name = "projects.create", target = TRACE, level = "error", skip_all)]
+    pub async fn create(
+        &self,
+        by: &By,
+        name: &ProjectName,
+        balance: Amount,
+    ) -> Result<CreatedProject, ManageError> {
+        self.control.admit(by, Command::CreateProject, None)?;
+        let draft = self.create.draft(name, balance);
+        self.control.record(by, creation(&draft.project)).await?;
+        Ok(self.create.keep(draft).await?)
+    }
+
+    /// As [`ManageProjects::create`], on behalf of the person who started the service, but only if
+    /// the store holds no project yet.
+    #[instrument(name = "projects.create_first", target = TRACE, level = "error", skip_all)]
+    pub async fn create_first(
+        &self,
+        name: &ProjectName,
+        balance: Amount,
+    ) -> Result<Option<CreatedProject>, StoreError> {
+        // Otherwise each start would leave an entry.
+        if !self.control.projects.list().await?.is_empty() {
+            return Ok(None);
+        }
+        let draft = self.create.draft(name, balance);
+        self.control.record(&By::command_line(), creation(&draft.project)).await?;
+        self.create.keep_first(draft).await
+    }
+
+    /// Replaces the present key with a fresh one; the old one ends before this returns. With
+    /// `replaces` only if that is the present one, so that a request sent twice replaces one key.
+    ///
+    /// # Errors
+    /// [`ManageError::Conflict`] if the present key is another one.
+    #[instrument(name = "projects.regenerate_key", target = TRACE, level = "error", skip_all)]
+    pub async fn regenerate_key(
+        &self,
+        by: &By,
+        world: ProjectMode,
+        replaces: Option<ApiKeyId>,
+    ) -> Result<ApiKey, ManageError> {
+        let ProjectMode { project, mode } = world;
+        self.control.project(by, Command::RegenerateKey, project).await?;
+        let keys = self.control.projects.keys(project).await?;
+        let present = keys.iter().find(|key| key.mode == mode).ok_or(ManageError::NoSuchProject)?;
+        if replaces.is_some_and(|replaced| replaced != present.id) {
+            return Err(ManageError::Conflict(
+                "The present key is another one. Nothing was replaced.",
+            ));
+        }
+        let key = ApiKey::generate(mode, self.control.tools.entropy.as_ref());
+        let now = self.control.tools.now();
+        let id = ApiKeyId::new(now, self.control.tools.entropy.as_ref());
+        let record = key.record(id, self.control.tools.vault.as_ref(), now);
+        let change =
+            AuditedChange::new(Action::KeyRegenerated, format!("{mode} key")).within(project);
+        let change = change.before(of_key(present)).after(of_key(&record));
+        self.control.record(by, change).await?;
+        let replaced = self.control.projects.replace_key(project, record).await?;
+        if replaced { Ok(key) } else { Err(ManageError::NoSuchProject) }
+    }
+
+    /// Changes settings, from the very next request on, and gives the project after that.
+    ///
+    /// # Errors
+    /// [`ManageError::Invalid`] for a setting that the project cannot have.
+    #[instrument(name = "projects.change", target = TRACE, level = "error", skip_all)]
+    pub async fn change(
+        &self,
+        by: &By,
+        project: ProjectId,
+        change: ProjectChange,
+    ) -> Result<Project, ManageError> {
+        let before = self.admit_change(by, project, &change).await?;
+        // Judged again under the lock; here so that an impossible change leaves no entry.
+        let after = before.clone().changed(change.clone(), &self.rules)?;
+        self.control.record(by, alteration(&before, &after, &change)).await?;
+        let rules = self.rules.clone();
+        match self.control.projects.change(project, change, rules).await? {
+            Changed::Done(project) => Ok(*project),
+            Changed::Refused(cause) => Err(cause.into()),
+            Changed::NoSuchProject => Err(ManageError::NoSuchProject),
+        }
+    }
+
+    /// Archives a project: its API keys are refused from the very next request on, on every instance.
+    /// Nothing else changes, and [`ManageProjects::restore`] takes it back. To archive it again changes
+    /// nothing.
+    #[instrument(name = "projects.archive", target = TRACE, level = "error", skip_all)]
+    pub async fn archive(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
+        let found = self.control.project(by, Command::ArchiveProject, project).await?;
+        let at = found.archived_at.unwrap_or_else(|| self.control.tools.now());
+        self.set_archived(by, found, Action::ProjectArchived, Some(at)).await
+    }
+
+    /// Restores a project: its API keys are accepted again, from the very next request on.
+    #[instrument(name = "projects.restore", target = TRACE, level = "error", skip_all)]
+    pub async fn restore(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
+        let found = self.control.project(by, Command::RestoreProject, project).await?;
+        self.set_archived(by, found, Action::ProjectRestored, None).await
+    }
+
+    async fn set_archived(
+        &self,
+        by: &By,
+        found: Project,
+        action: Action,
+        at: Option<Timestamp>,
+    ) -> Result<Project, ManageError> {
+        if found.archived_at == at {
+            return Ok(found);
+        }
+        let (was, is_to_be) = (since(found.archived_at), since(at));
+        let change = AuditedChange::new(action, found.id).within(found.id);
+        self.control.record(by, change.before(was).after(is_to_be)).await?;
+        let kept = self.control.projects.set_archived(found.id, at).await?;
+        kept.ok_or(ManageError::NoSuchProject)
+    }
+
+    /// What a project would send if this were changed; changes nothing.
+    #[instrument(name = "projects.preview", target = TRACE, level = "error", skip_all)]
+    pub async fn preview(
+        &self,
+        by: &By,
+        project: ProjectId,
+        change: ProjectChange,
+    ) -> Result<(Project, SmsPreview), ManageError> {
+        let found = self.control.project(by, Command::ShowProject, project).await?;
+        let project = found.changed(change, &self.rules)?;
+        let preview = sms_preview(&project);
+        Ok((project, preview.map_err(|cause| ManageError::invalid("sms_text", cause))?))
+    }
+
+    /// The projects that the caller may know of, oldest first.
+    #[instrument(name = "projects.list", target = TRACE, level = "error", skip_all)]
+    pub async fn list(&self, by: &By) -> Result<Vec<Project>, ManageError> {
+        self.control.admit(by, Command::ListProjects, None)?;
+        let mut all = self.control.projects.list().await?;
+        all.retain(|project| by.access.knows(project.id));
+        Ok(all)
+    }
+
+    /// Those of them that are in use and whose settings cannot work, each with the cause: a provider may
+    /// have been taken out of the configuration since its name was checked.
+    #[instrument(name = "projects.unfit", target = TRACE, level = "error", skip_all)]
+    pub async fn unfit(&self, by: &By) -> Result<Vec<(Project, InvalidSetting)>, ManageError> {
+        let mut in_use = self.list(by).await?;
+        in_use.retain(|project| project.archived_at.is_none());
+        let judged = in_use.into_iter().flat_map(|project| {
+            let faults = (self.rules)(&project);
+            faults.into_iter().map(move |fault| (project.clone(), fault))
+        });
+        Ok(judged.collect())
+    }
+
+    /// One project.
+    #[instrument(name = "projects.show", target = TRACE, level = "error", skip_all)]
+    pub async fn show(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
+        self.control.project(by, Command::ShowProject, project).await
+    }
+
+    /// The present keys of a project, live first.
+    #[instrument(name = "projects.keys", target = TRACE, level = "error", skip_all)]
+    pub async fn keys(&self, by: &By, project: ProjectId) -> Result<Vec<KeyRecord>, ManageError> {
+        self.control.project(by, Command::ListKeys, project).await?;
+        Ok(self.control.projects.keys(project).await?)
+    }
+
+    /// Prices need a right of their own, and so does the rest.
+    async fn admit_change(
+        &self,
+        by: &By,
+        project: ProjectId,
+        change: &ProjectChange,
+    ) -> Result<Project, ManageError> {
+        if change.is_about_money() && change.is_about_settings() {
+            self.control.project(by, Command::ChangePrices, project).await?;
+        }
+        let command = match change.is_about_settings() {
+            true => Command::ChangeProject,
+            false => Command::ChangePrices,
+        };
+        self.control.project(by, command, project).await
+    }
+}
+
+fn creation(created: &CreatedProject) -> AuditedChange {
+    let facts =
+        Facts::new().text("name", &created.name).number("balance_paise", created.balance.paise().0);
+    AuditedChange::new(Action::ProjectCreated, created.id).within(created.id).after(facts)
+}
+
+fn alteration(before: &Project, after: &Project, change: &ProjectChange) -> AuditedChange {
+    let action = match change.is_about_money() {
+        true => Action::ProjectRepriced,
+        false => Action::ProjectChanged,
+    };
+    let (was, is_to_be) = Facts::difference(&of_project(before), &of_project(after));
+    AuditedChange::new(action, before.id).within(before.id).before(was).after(is_to_be)
+}
+
+/// Since when a project is archived.
+fn since(archived_at: Option<Timestamp>) -> Facts {
+    match archived_at {
+        Some(at) => Facts::new().word("archived_at", at.to_rfc3339()),
+        None => Facts::new().null("archived_at"),
+    }
+}
+
+/// A key, by what may be shown of it.
+fn of_key(key: &KeyRecord) -> Facts {
+    Facts::new().word("key_id", key.id).word("ending", &key.ending)
+}
+
+fn of_project(project: &Project) -> Facts {
+    Setting::ALL.into_iter().fold(Facts::new(), |facts, setting| {
+        let name = setting.as_str();
+        match project.get(setting) {
+            SettingValue::Switch(on) => facts.flag(name, on),
+            SettingValue::Name(text) => facts.text(name, &text),
+            SettingValue::Text(own) => facts.maybe(name, own.as_deref()),
+            SettingValue::Lines(lines) => facts.list(name, Some(&lines)),
+            SettingValue::Providers(own) => facts.list(name, own.as_deref()),
+            SettingValue::Seconds(own) => facts.maybe_number(name, own),
+            SettingValue::Paise(own) => facts.maybe_number(name, own.map(|paise| paise.0)),
+            SettingValue::Claims(claims) => facts.text(name, &claims.to_string()),
+        }
+    })
+}

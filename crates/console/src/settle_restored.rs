@@ -1,0 +1,102 @@
+use crate::ConsoleStores;
+use crate::{Audit, AuditedChange};
+use dwar_app::Stores;
+use dwar_kernel::{AttemptId, EntryId, PriceList, StoreError, TRACE, Timestamp};
+use dwar_login::SendReport;
+use dwar_operator::{Action, AuditFilter, By, Facts, Totp};
+use dwar_otp::{Otp, Report, Reported, Route};
+use std::time::Duration;
+use tracing::instrument;
+
+const BATCH: u32 = 100;
+/// No send is due later than this; one that is being ended is put out of reach by as much.
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Settles a database that was put back from a backup, before a service runs on it: what was under
+/// way when the backup was made, and what may have been used up since.
+pub struct SettleRestored {
+    pub(crate) audit: Audit,
+    pub(crate) login: Stores,
+    pub(crate) stores: ConsoleStores,
+    pub(crate) prices: PriceList,
+}
+
+/// What had to be settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// When the newest record was made, as far as that shows: every process that runs the service
+    /// leaves one each ten seconds.
+    pub newest: Option<Timestamp>,
+    /// Codes that no longer work.
+    pub codes: u64,
+    /// Sends that were under way, and are over.
+    pub sends: u64,
+    /// Sessions that ended; `None` if they were kept.
+    pub sessions: Option<u64>,
+}
+
+impl SettleRestored {
+    /// Withdraws the codes in force, since they may have been used; ends the sends under way without
+    /// another message, since their messages went out, and settles their money by what was known;
+    /// takes back what lets operators in; ends every session unless they are to be kept, since ended
+    /// ones would work again.
+    ///
+    /// MUST run while no service does. Repetition is harmless.
+    #[instrument(name = "restore.settle", target = TRACE, level = "error", skip_all)]
+    pub async fn settle(&self, by: &By, keep_sessions: bool) -> Result<Settled, StoreError> {
+        let (stores, now) = (&self.stores, self.audit.tools.now());
+        let newest = self.newest().await?;
+        let facts = Facts::new().flag("sessions_kept", keep_sessions);
+        let change = AuditedChange::new(Action::DatabaseRestored, "database").after(facts);
+        self.audit.record(by, change).await?;
+        let codes = self.login.otps.withdraw_all(now).await?;
+        let sends = self.end_sends(now).await?;
+        stores.operators.outdate(Totp::latest_step(now)).await?;
+        let sessions = match keep_sessions {
+            true => None,
+            false => Some(stores.identity_sessions.end_everywhere(now).await?),
+        };
+        for instance in stores.instances.instances(BATCH).await? {
+            stores.instances.leave(instance.id).await?;
+        }
+        Ok(Settled { newest, codes, sends, sessions })
+    }
+
+    async fn newest(&self) -> Result<Option<Timestamp>, StoreError> {
+        let seen = self.stores.instances.instances(1).await?;
+        let done = self.stores.audit.page(AuditFilter::default(), None, 1).await?;
+        Ok(seen.iter().map(|it| it.seen_at).chain(done.iter().map(|it| it.at)).max())
+    }
+
+    async fn end_sends(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let mut ended = 0;
+        loop {
+            let due = self.login.otps.claim_due(now + DAY, DAY, BATCH).await?;
+            if due.is_empty() {
+                return Ok(ended);
+            }
+            for otp in due {
+                ended += u64::from(self.end_send(&otp, now).await?);
+            }
+        }
+    }
+
+    /// Ends a send as one that is overdue, and has nowhere else to go.
+    async fn end_send(&self, otp: &Otp, now: Timestamp) -> Result<bool, StoreError> {
+        let Some(last) = otp.delivery.attempts.last() else { return Ok(false) };
+        let Some(project) = self.login.projects.find(otp.world.project).await? else {
+            return Ok(false);
+        };
+        let entropy = self.audit.tools.entropy.as_ref();
+        let report = SendReport {
+            attempt: last.id,
+            report: Report::Overdue { seen: last.status },
+            route: Route { hops: Vec::new(), receipt_window: None, lease: Duration::ZERO },
+            next: AttemptId::new(now, entropy),
+            prices: project.prices.over(self.prices),
+            entries: [(); 2].map(|()| EntryId::new(now, entropy)),
+        };
+        let request = Reported::Id(otp.world.project, otp.id);
+        Ok(self.login.logins.report(request, report, now).await?.is_some())
+    }
+}

@@ -1,0 +1,415 @@
+use crate::{Audit, AuditedChange};
+use dwar_app::Toolbox;
+use dwar_kernel::{OperatorId, Purpose, StoreError, TRACE, Timestamp, Vault};
+use dwar_operator::{
+    Action, Admission, Attempt, BrowserToken, By, Client, EndSessions, InvalidPassword, Link,
+    LinkKind, LinkSecret, Network, Operator, OperatorName, OperatorSession, OperatorStore, Origin,
+    Password, PasswordHash, PasswordHasher, PendingSignIn, Proof, ProvenStep, SessionToken,
+    TotpCode, TotpSecret,
+};
+use std::net::IpAddr;
+use std::sync::Arc;
+use tracing::instrument;
+
+/// Lets operators in and out.
+pub struct SignIn {
+    /// Says when somebody signed in, and makes tokens.
+    pub tools: Toolbox,
+    /// Keeps operators, sessions and failures.
+    pub operators: Arc<dyn OperatorStore>,
+    /// Hashes and checks passwords.
+    pub hasher: Arc<dyn PasswordHasher>,
+    /// Where sign-ins are written down.
+    pub audit: Audit,
+}
+
+/// What somebody shows to sign in. No `Debug`: it holds a password.
+#[derive(Clone, Copy)]
+pub struct Credentials<'a> {
+    /// As typed; spaces around it are ignored.
+    pub name: &'a str,
+    /// As typed.
+    pub password: &'a str,
+    /// What their browser has kept since an earlier sign-in, if anything.
+    pub browser: Option<&'a str>,
+}
+
+/// What somebody shows once their password was right. No `Debug`: it holds a code.
+#[derive(Clone, Copy)]
+pub struct TypedCode<'a> {
+    /// What [`SignInError::CodeNeeded`] gave their browser.
+    pub pending: &'a str,
+    /// As typed.
+    pub code: &'a str,
+    /// As [`Credentials::browser`].
+    pub browser: Option<&'a str>,
+}
+
+/// Somebody who was just let in; the only time the tokens are in the clear.
+#[derive(Debug)]
+pub struct SignedIn {
+    /// As they stand now.
+    pub operator: Operator,
+    /// What was begun.
+    pub session: OperatorSession,
+    /// What the browser shows from now on.
+    pub token: SessionToken,
+    /// What their browser is to keep; none while they have no password.
+    pub browser: Option<BrowserToken>,
+}
+
+/// The operator that a request comes from.
+#[derive(Clone, Debug)]
+pub struct Present {
+    /// As they stand at this request.
+    pub operator: Operator,
+    /// What the request came with.
+    pub session: OperatorSession,
+}
+
+/// Whom a link is for.
+#[derive(Clone, Debug)]
+pub struct Welcome {
+    /// What they are called.
+    pub name: OperatorName,
+    /// Whether it asks for a new password or signs in.
+    pub kind: LinkKind,
+    /// Until when it works.
+    pub expires_at: Timestamp,
+}
+
+/// Why nobody was let in.
+#[derive(Debug, thiserror::Error)]
+pub enum SignInError {
+    /// Name, password or code; the answer does not tell which.
+    #[error("that is not right")]
+    Wrong,
+    /// The password is right; the browser is to keep this and to show it with a code.
+    #[error("the code of your authenticator app is needed too")]
+    CodeNeeded(PendingSignIn),
+    /// The code came too long after the password, or a code was used meanwhile.
+    #[error("that took too long: sign in again")]
+    TooLate,
+    /// Too many failures; nothing is judged before this instant.
+    #[error("too many failed attempts: try again later")]
+    Locked {
+        /// When the next attempt is judged.
+        until: Timestamp,
+    },
+    /// The link was used, is over, or never existed.
+    #[error("this link no longer works")]
+    LinkGone,
+    /// The new password is not accepted.
+    #[error(transparent)]
+    Password(#[from] InvalidPassword),
+    /// The limit of sign-ins at one moment is reached, most of them from the same place.
+    #[error("too many people are signing in: try again in a moment")]
+    Busy,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl SignIn {
+    /// Lets an operator in by name and password, or asks for the code of their authenticator app.
+    ///
+    /// Failures are counted as [`Attempt`] says: those of a browser that signed in before by
+    /// themselves, those of any other with its network and with the name. Unknown names are counted
+    /// too, and take as long to be refused.
+    ///
+    /// # Errors
+    /// [`SignInError::CodeNeeded`] where the password is right and [`SignIn::enter_code`] has to follow.
+    #[instrument(name = "sign_in.sign_in", target = TRACE, level = "error", skip_all)]
+    pub async fn sign_in(
+        &self,
+        credentials: Credentials<'_>,
+        client: Client,
+    ) -> Result<SignedIn, SignInError> {
+        let now = self.tools.now();
+        let operator = match credentials.name.parse::<OperatorName>() {
+            Ok(name) => self.operators.find_by_name(name).await?,
+            Err(_) => None,
+        };
+        let network = Network::of(client.address);
+        let origin = self.origin(operator.as_ref(), credentials.browser, now);
+        let origin = origin.unwrap_or(Origin::Network(network));
+        let vault = self.tools.vault.as_ref();
+        let attempt = match &operator {
+            Some(operator) => Attempt::with_password(operator.id, origin, vault),
+            None => Attempt::of_nobody(credentials.name, network, vault),
+        };
+        self.admit(&attempt, now).await?;
+        match self.prove(operator.as_ref(), credentials.password, origin, now).await {
+            Ok(password) => {
+                let operator = operator.ok_or(SignInError::Wrong)?;
+                self.let_in(operator, Proof { password, step: None }, attempt, client, now).await
+            }
+            Err(SignInError::Wrong) => Err(wrong(operator.as_ref(), &client)),
+            // Neither a failure nor a success.
+            Err(other) => {
+                self.operators.withdraw(attempt).await?;
+                Err(other)
+            }
+        }
+    }
+
+    /// Lets an operator in whose password was right, by the code of their authenticator app. A wrong
+    /// code counts as a wrong password does, and with the codes of its operator too.
+    ///
+    /// # Errors
+    /// [`SignInError::TooLate`] where the sign-in has to begin anew.
+    #[instrument(name = "sign_in.enter_code", target = TRACE, level = "error", skip_all)]
+    pub async fn enter_code(
+        &self,
+        typed: TypedCode<'_>,
+        client: Client,
+    ) -> Result<SignedIn, SignInError> {
+        let (now, vault) = (self.tools.now(), self.tools.vault.as_ref());
+        let id = PendingSignIn::operator(typed.pending).ok_or(SignInError::TooLate)?;
+        let operator = self.operators.find(id).await?;
+        let open = |it: &Operator| PendingSignIn::is_open(typed.pending, it, vault, now);
+        let operator = operator.filter(open).ok_or(SignInError::TooLate)?;
+        let (Some(password), Some(totp)) = (operator.password.clone(), operator.totp.clone())
+        else {
+            return Err(SignInError::TooLate);
+        };
+        let secret = totp_secret(vault, id, &totp.secret)?;
+        let attempt = match self.origin(Some(&operator), typed.browser, now) {
+            Some(browser) => Attempt::with_password(id, browser, vault),
+            None => {
+                let network = Origin::Network(Network::of(client.address));
+                Attempt::with_password(id, network, vault).and(Attempt::with_code(id))
+            }
+        };
+        self.admit(&attempt, now).await?;
+        let code: Option<TotpCode> = typed.code.parse().ok();
+        let Some(step) = code.and_then(|code| secret.step_of(code, now)) else {
+            return Err(wrong(Some(&operator), &client));
+        };
+        let step = Some(ProvenStep { step, after: totp.last_step });
+        self.let_in(operator, Proof { password, step }, attempt, client, now).await
+    }
+
+    async fn let_in(
+        &self,
+        operator: Operator,
+        proof: Proof,
+        attempt: Attempt,
+        client: Client,
+        now: Timestamp,
+    ) -> Result<SignedIn, SignInError> {
+        self.note(&operator, Action::OperatorSignedIn, client.address).await?;
+        let (token, session) = self.begin(operator.id, client, now);
+        if !self.operators.sign_in(proof, attempt, session.clone(), now).await? {
+            return Err(SignInError::Wrong);
+        }
+        let browser = self.known_browser(&operator, now);
+        Ok(SignedIn { operator, session, token, browser })
+    }
+
+    /// Whom a link is for, without using it up.
+    #[instrument(name = "sign_in.read_link", target = TRACE, level = "error", skip_all)]
+    pub async fn read_link(&self, secret: &str) -> Result<Welcome, SignInError> {
+        let (link, operator) = self.link(secret).await?;
+        Ok(Welcome { name: operator.name, kind: link.kind, expires_at: link.expires_at })
+    }
+
+    /// Uses a link up and lets its operator in: with the password they choose if the link is for
+    /// that, and without one if it signs in.
+    #[instrument(name = "sign_in.follow_link", target = TRACE, level = "error", skip_all)]
+    pub async fn follow_link(
+        &self,
+        secret: &str,
+        password: Option<&str>,
+        client: Client,
+    ) -> Result<SignedIn, SignInError> {
+        let (link, operator) = self.link(secret).await?;
+        if password.is_some() != (link.kind == LinkKind::Password) {
+            return Err(SignInError::LinkGone);
+        }
+        let hash = match password {
+            None => None,
+            Some(text) => {
+                let password = Password::chosen(text, operator.name.as_str())?;
+                let hashed = self
+                    .hasher
+                    .hash(password, Origin::Network(Network::of(client.address)))
+                    .await?;
+                Some(hashed.done().ok_or(SignInError::Busy)?)
+            }
+        };
+        let now = self.tools.now();
+        self.note(&operator, Action::OperatorJoined, client.address).await?;
+        let (token, session) = self.begin(operator.id, client, now);
+        let spent = self.operators.spend(link.digest, hash, session.clone(), now).await?;
+        let operator = spent.ok_or(SignInError::LinkGone)?;
+        let browser = self.known_browser(&operator, now);
+        Ok(SignedIn { operator, session, token, browser })
+    }
+
+    /// Whom a session belongs to, if it is valid; notes the request, once a minute at most.
+    #[instrument(name = "sign_in.session", target = TRACE, level = "error", skip_all)]
+    pub async fn session(&self, token: &str) -> Result<Option<Present>, StoreError> {
+        let Some(mut present) = self.present(token).await? else { return Ok(None) };
+        let now = self.tools.now();
+        if present.session.note(now) {
+            self.operators.note_session(present.session.digest, now).await?;
+        }
+        Ok(Some(present))
+    }
+
+    /// As [`SignIn::session`], for a page that polls: it does not keep a session from going idle.
+    #[instrument(name = "sign_in.present", target = TRACE, level = "error", skip_all)]
+    pub async fn present(&self, token: &str) -> Result<Option<Present>, StoreError> {
+        let Ok(token) = token.parse::<SessionToken>() else { return Ok(None) };
+        let (now, digest) = (self.tools.now(), token.digest(self.tools.vault.as_ref()));
+        let found = self.operators.session(digest).await?;
+        let alive = found.filter(|(session, _)| session.is_alive(now));
+        Ok(alive.map(|(session, operator)| Present { operator, session }))
+    }
+
+    /// The valid sessions of an operator, newest first.
+    #[instrument(name = "sign_in.sessions", target = TRACE, level = "error", skip_all)]
+    pub async fn sessions(&self, operator: OperatorId) -> Result<Vec<OperatorSession>, StoreError> {
+        let now = self.tools.now();
+        let mut sessions = self.operators.sessions(operator).await?;
+        sessions.retain(|session| session.is_alive(now));
+        Ok(sessions)
+    }
+
+    /// Ends sessions of the caller: this one, or all; gives how many ended.
+    #[instrument(name = "sign_in.sign_out", target = TRACE, level = "error", skip_all)]
+    pub async fn sign_out(
+        &self,
+        present: &Present,
+        which: EndSessions,
+        from: Option<IpAddr>,
+    ) -> Result<u64, SignInError> {
+        self.note(&present.operator, Action::OperatorSignedOut, from).await?;
+        Ok(self.operators.end_sessions(present.operator.id, which).await?)
+    }
+
+    async fn link(&self, secret: &str) -> Result<(Link, Operator), SignInError> {
+        let secret: LinkSecret = secret.parse().map_err(|_| SignInError::LinkGone)?;
+        let digest = secret.digest(self.tools.vault.as_ref());
+        let found = self.operators.link(digest).await?;
+        let open = found.filter(|(link, _)| link.is_open(self.tools.now()));
+        open.ok_or(SignInError::LinkGone)
+    }
+
+    /// A session that is not kept yet, with its token.
+    pub(super) fn begin(
+        &self,
+        operator: OperatorId,
+        client: Client,
+        now: Timestamp,
+    ) -> (SessionToken, OperatorSession) {
+        let token = SessionToken::generate(self.tools.entropy.as_ref());
+        let digest = token.digest(self.tools.vault.as_ref());
+        (token, OperatorSession::begin(digest, operator, client, now))
+    }
+
+    /// The hash that the typed password matches.
+    async fn prove(
+        &self,
+        operator: Option<&Operator>,
+        typed: &str,
+        origin: Origin,
+        now: Timestamp,
+    ) -> Result<PasswordHash, SignInError> {
+        let hash = operator.and_then(|operator| operator.password.clone());
+        let right = self.hasher.verify(Password::typed(typed), hash.clone(), origin).await?;
+        let right = right.done().ok_or(SignInError::Busy)?;
+        let (Some(operator), Some(hash), true) = (operator, hash, right) else {
+            return Err(SignInError::Wrong);
+        };
+        let keys = (self.tools.vault.as_ref(), self.tools.entropy.as_ref());
+        match PendingSignIn::issue(operator, keys, now) {
+            Some(pending) => Err(SignInError::CodeNeeded(pending)),
+            None => Ok(hash),
+        }
+    }
+
+    /// The browser, if the operator signed in there before with the password that they have now.
+    fn origin(
+        &self,
+        operator: Option<&Operator>,
+        browser: Option<&str>,
+        now: Timestamp,
+    ) -> Option<Origin> {
+        let (operator, vault) = (operator?, self.tools.vault.as_ref());
+        BrowserToken::origin(browser?, operator.id, operator.password.as_ref()?, vault, now)
+    }
+
+    async fn note(
+        &self,
+        operator: &Operator,
+        action: Action,
+        from: Option<IpAddr>,
+    ) -> Result<(), SignInError> {
+        let change = AuditedChange::new(action, &operator.name).within(operator.access.project());
+        Ok(self.audit.record(&By::operator(operator, from), change).await?)
+    }
+
+    /// What the browser of an operator who was let in is to keep.
+    pub(super) fn known_browser(
+        &self,
+        operator: &Operator,
+        now: Timestamp,
+    ) -> Option<BrowserToken> {
+        let keys = (self.tools.vault.as_ref(), self.tools.entropy.as_ref());
+        operator.password.as_ref().map(|hash| BrowserToken::issue(operator.id, hash, keys, now))
+    }
+
+    /// Begins an attempt, or refuses it.
+    async fn admit(&self, attempt: &Attempt, now: Timestamp) -> Result<(), SignInError> {
+        match self.operators.admit(attempt.clone(), now).await? {
+            Admission::Admitted => Ok(()),
+            Admission::Locked(until) => Err(SignInError::Locked { until }),
+        }
+    }
+
+    /// Asks the signed-in operator for their password once more; failures are counted for their
+    /// session alone. An operator who came in by the link of a first start has no password yet, and
+    /// is not asked.
+    ///
+    /// # Errors
+    /// [`SignInError::Wrong`], [`SignInError::Locked`], [`SignInError::Busy`], [`SignInError::Store`].
+    pub(super) async fn prove_again(
+        &self,
+        present: &Present,
+        typed: &str,
+    ) -> Result<(), SignInError> {
+        let Some(hash) = present.operator.password.clone() else { return Ok(()) };
+        let (origin, vault) = (Origin::Browser(present.session.digest), self.tools.vault.as_ref());
+        let attempt = Attempt::with_password(present.operator.id, origin, vault);
+        self.admit(&attempt, self.tools.now()).await?;
+        let right = self.hasher.verify(Password::typed(typed), Some(hash), origin).await?.done();
+        if right == Some(false) {
+            return Err(SignInError::Wrong);
+        }
+        self.operators.withdraw(attempt).await?;
+        right.map(drop).ok_or(SignInError::Busy)
+    }
+}
+
+fn wrong(operator: Option<&Operator>, client: &Client) -> SignInError {
+    let (operator, from) = (operator.map(|operator| operator.id.to_string()), client.address);
+    tracing::warn!(operator, ?from, "a sign-in failed");
+    SignInError::Wrong
+}
+
+/// Opens the secret of an operator's second factor.
+pub(crate) fn totp_secret(
+    vault: &dyn Vault,
+    operator: OperatorId,
+    sealed: &dwar_kernel::Sealed,
+) -> Result<TotpSecret, StoreError> {
+    let plain = vault.open(Purpose::OperatorTotp, operator.uuid().as_bytes(), sealed)?;
+    let unreadable = || StoreError::Inconsistent {
+        table: "operators",
+        column: "totp_secret",
+        row: operator.to_string(),
+    };
+    TotpSecret::from_bytes(&plain).ok_or_else(unreadable)
+}

@@ -1,0 +1,71 @@
+use dwar_activity::FiguresStore;
+use dwar_installation::{InstanceStore, QueueStore};
+use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, PasskeyStore, SearchStore};
+use dwar_otp::OtpHistory;
+use dwar_session::IdentitySessions;
+use dwar_wallet::{ChargeStore, LedgerStore};
+use std::sync::Arc;
+
+/// The ports that a database implements for those who run a service, besides those of logins.
+#[derive(Clone)]
+pub struct ConsoleStores {
+    /// The same sessions, by identity, for people.
+    pub identity_sessions: Arc<dyn IdentitySessions>,
+    /// Statements and proofs of the same movements.
+    pub ledger: Arc<dyn LedgerStore>,
+    /// Those who run the service, what lets them in, and their failures to sign in.
+    pub operators: Arc<dyn OperatorStore>,
+    /// What operators sign in with besides passwords.
+    pub passkeys: Arc<dyn PasskeyStore>,
+    /// What programs show to the admin API.
+    pub admin_tokens: Arc<dyn AdminTokenStore>,
+    /// What operators and programs changed.
+    pub audit: Arc<dyn AuditStore>,
+    /// What those who see numbers masked searched for.
+    pub searches: Arc<dyn SearchStore>,
+    /// The processes that run the service.
+    pub instances: Arc<dyn InstanceStore>,
+    /// How much waits for the instances.
+    pub queues: Arc<dyn QueueStore>,
+    /// Counts by minute, hour and day.
+    pub figures: Arc<dyn FiguresStore>,
+    /// What was sent, for people to look at.
+    pub activity: Arc<dyn OtpHistory>,
+    /// What sends cost.
+    pub charges: Arc<dyn ChargeStore>,
+}
+
+/// The same adapter behind every port.
+impl<S> From<&Arc<S>> for ConsoleStores
+where
+    S: IdentitySessions
+        + LedgerStore
+        + OperatorStore
+        + PasskeyStore
+        + AdminTokenStore
+        + AuditStore
+        + SearchStore
+        + InstanceStore
+        + QueueStore
+        + FiguresStore
+        + OtpHistory
+        + ChargeStore
+        + 'static,
+{
+    fn from(store: &Arc<S>) -> Self {
+        Self {
+            identity_sessions: Arc::<S>::clone(store),
+            ledger: Arc::<S>::clone(store),
+            operators: Arc::<S>::clone(store),
+            passkeys: Arc::<S>::clone(store),
+            admin_tokens: Arc::<S>::clone(store),
+            audit: Arc::<S>::clone(store),
+            searches: Arc::<S>::clone(store),
+            instances: Arc::<S>::clone(store),
+            queues: Arc::<S>::clone(store),
+            figures: Arc::<S>::clone(store),
+            activity: Arc::<S>::clone(store),
+            charges: Arc::<S>::clone(store),
+        }
+    }
+}

@@ -1,0 +1,348 @@
+use dwar_app::Limits;
+use dwar_kernel::{GuessBudget, KeyMode, OtpId, Paise, Timestamp};
+use dwar_otp::{
+    AttemptStatus, Channel, DeliveryAttempt, DeliveryStatus, Otp, OtpState, Reason, Refusal,
+    RefusedSends,
+};
+use dwar_ratelimit::{Quota, SendBound, SendLog};
+use dwar_wallet::{EntryKind, LedgerEntry, Reference};
+use std::cmp::Reverse;
+use std::time::Duration;
+
+/// Refusals for one reason that are no further apart than this are shown as one.
+const TOGETHER: Duration = Duration::from_secs(5 * 60);
+
+/// What is on record about one phone in one world of a project.
+#[derive(Clone, Debug)]
+pub struct OnRecord {
+    /// Which key all of it was asked for with.
+    pub mode: KeyMode,
+    /// In any order.
+    pub requests: Vec<Otp>,
+    /// Captures and refunds of these.
+    pub charges: Vec<LedgerEntry>,
+    /// In any order.
+    pub refused: Vec<RefusedSends>,
+    /// What the next send is judged by.
+    pub log: SendLog,
+}
+
+/// What happened to the codes of a phone, to explain why one did or did not arrive.
+///
+/// Facts, not sentences: the wording is up to the door that shows them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timeline {
+    /// When a code could be sent again.
+    pub next: NextSend,
+    /// Counted wrong codes.
+    pub guesses: GuessBudget,
+    /// Newest first.
+    pub entries: Vec<Entry>,
+}
+
+/// When the next code can be sent, as [`SendLog::admit`] will judge it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextSend {
+    /// Now.
+    Now {
+        /// How many can be sent before a limit is reached.
+        remaining: u32,
+    },
+    /// At this instant; until then this is in the way.
+    At(Timestamp, SendBound),
+    /// The limit admits none.
+    Never,
+}
+
+/// One thing that somebody asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A code that was asked for.
+    Request(Story),
+    /// Sends that were refused within one minute.
+    Refused(Refused),
+}
+
+/// A request and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Story {
+    /// Its id.
+    pub otp: OtpId,
+    /// When it was asked for.
+    pub at: Timestamp,
+    /// What became of the message.
+    pub status: DeliveryStatus,
+    /// What became of the code.
+    pub state: OtpState,
+    /// Oldest first; `None` if the time is not on record.
+    pub facts: Vec<(Option<Timestamp>, Fact)>,
+}
+
+/// Sends that were refused for one reason, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The minute of the first.
+    pub first: Timestamp,
+    /// The minute of the last.
+    pub last: Timestamp,
+    /// How many within the minute.
+    pub count: u32,
+    /// Why; the same for all of them.
+    pub reason: Refusal,
+    /// The limit, if that was the reason.
+    pub limit: Option<Quota>,
+}
+
+/// One thing that happened to a code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// A code was asked for.
+    Asked,
+    /// No provider was there to carry it.
+    NoProvider,
+    /// It was handed to a provider.
+    Handed {
+        /// The channel it was tried over.
+        channel: Channel,
+        /// Who was asked to carry it.
+        provider: String,
+        /// Why it was asked after another; `None` for the first.
+        after: Option<FellBack>,
+    },
+    /// The provider has not answered yet.
+    Unanswered,
+    /// The provider took it; no receipt has come.
+    Accepted,
+    /// The provider said no, or nothing that can be relied on.
+    Refused(Reason),
+    /// The provider took it and reported later that it failed.
+    FailedLater(Reason),
+    /// It reached the phone.
+    Delivered,
+    /// Every channel failed.
+    NobodyReached,
+    /// Test keys send nothing and cost nothing.
+    Free,
+    /// This much was charged.
+    Charged(Paise),
+    /// Nothing was charged.
+    NotCharged,
+    /// This much came back.
+    Refunded(Paise),
+    /// Wrong codes whose times are not on record.
+    EarlierWrong(u32),
+    /// A wrong code, and how many more the code allows.
+    WrongCode {
+        /// How many guesses the code has left.
+        left: u32,
+    },
+    /// The code was given.
+    RightCode,
+    /// Too many wrong codes for this one; until when it stays locked.
+    Locked {
+        /// The first instant at which that is over.
+        until: Timestamp,
+    },
+    /// Too many wrong codes for this phone.
+    Stopped {
+        /// The first instant at which that is over.
+        until: Timestamp,
+    },
+    /// A newer code took its place.
+    Superseded,
+    /// It was not used in time.
+    Expired,
+    /// Somebody else made the code and checks it, until this instant at most.
+    Relayed {
+        /// The first instant at which nothing is sent any more.
+        until: Timestamp,
+    },
+    /// It can still be used.
+    Usable {
+        /// The first instant at which that is over.
+        until: Timestamp,
+    },
+}
+
+/// Why the next provider was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FellBack {
+    /// The one before refused it, or failed.
+    Failed,
+    /// The one before took it, and no receipt came in time.
+    Silent,
+}
+
+impl Timeline {
+    /// Tells what is on record as of `now`.
+    pub fn of(on_record: OnRecord, limits: &Limits, now: Timestamp) -> Self {
+        let OnRecord { mode, mut requests, charges, refused, log } = on_record;
+        let (send, policy) = (&limits.of(mode).send, limits.guesses(mode));
+        requests.sort_by_key(|otp| Reverse((otp.created_at, otp.id)));
+        // A relayed code takes the place of none.
+        let newer = |index: usize| {
+            let newer = requests[..index].iter().rev().find(|otp| !otp.is_relayed());
+            newer.map(|otp| otp.created_at)
+        };
+        let mut entries: Vec<Entry> = requests
+            .iter()
+            .enumerate()
+            .map(|(index, otp)| Entry::Request(story(otp, &charges, newer(index), now)))
+            .chain(runs(refused, send.places).into_iter().map(Entry::Refused))
+            .collect();
+        entries.sort_by_key(|entry| Reverse(entry.at()));
+        let next = match log.opens(send, &policy, now) {
+            None => NextSend::Never,
+            Some(opening) => match opening.bound {
+                Some(bound) => NextSend::At(opening.at, bound),
+                None => NextSend::Now { remaining: opening.remaining },
+            },
+        };
+        Self { next, guesses: log.guesses().at(&policy, now), entries }
+    }
+}
+
+impl Entry {
+    /// When it happened; of several, when the last minute of them was over, since a send that is
+    /// refused comes after those that took its place.
+    pub fn at(&self) -> Timestamp {
+        match self {
+            Self::Request(story) => story.at,
+            Self::Refused(refused) => refused.last + Duration::from_secs(60),
+        }
+    }
+}
+
+fn story(otp: &Otp, charges: &[LedgerEntry], newer: Option<Timestamp>, now: Timestamp) -> Story {
+    let mut facts = vec![(Some(otp.created_at), Fact::Asked)];
+    facts.extend(on_its_way(otp));
+    facts.extend(money(otp, charges));
+    facts.extend(guesses(otp));
+    facts.extend(ending(otp, newer, now));
+    // A receipt may come after the code was used. What has no instant stays where it is.
+    let mut last = otp.created_at;
+    let mut placed: Vec<_> = facts
+        .into_iter()
+        .map(|(at, fact)| {
+            last = at.unwrap_or(last);
+            (last, at, fact)
+        })
+        .collect();
+    placed.sort_by_key(|(place, ..)| *place);
+    let facts = placed.into_iter().map(|(_, at, fact)| (at, fact)).collect();
+    let (status, state) = (otp.delivery.status, otp.state);
+    Story { otp: otp.id, at: otp.created_at, status, state, facts }
+}
+
+fn on_its_way(otp: &Otp) -> Vec<(Option<Timestamp>, Fact)> {
+    let attempts = &otp.delivery.attempts;
+    let mut facts = Vec::new();
+    if attempts.is_empty() {
+        facts.push((None, Fact::NoProvider));
+    }
+    let before = std::iter::once(None).chain(attempts.iter().map(Some));
+    for (attempt, before) in attempts.iter().zip(before) {
+        let (channel, provider) = (attempt.channel, attempt.provider.clone());
+        let after = before.map(|before| match before.status {
+            AttemptStatus::Failed => FellBack::Failed,
+            _ => FellBack::Silent,
+        });
+        facts.push((attempt.id.made_at(), Fact::Handed { channel, provider, after }));
+        facts.push((Some(attempt.at), outcome(attempt)));
+    }
+    if otp.delivery.status == DeliveryStatus::Failed {
+        facts.push((None, Fact::NobodyReached));
+    }
+    facts
+}
+
+/// An attempt that failed always has its reason.
+fn outcome(attempt: &DeliveryAttempt) -> Fact {
+    let reason = attempt.reason.unwrap_or(Reason::Unknown);
+    match attempt.status {
+        AttemptStatus::Queued => Fact::Unanswered,
+        AttemptStatus::Sent => Fact::Accepted,
+        AttemptStatus::Delivered => Fact::Delivered,
+        AttemptStatus::Failed if attempt.accepted => Fact::FailedLater(reason),
+        AttemptStatus::Failed => Fact::Refused(reason),
+    }
+}
+
+fn money(otp: &Otp, charges: &[LedgerEntry]) -> Vec<(Option<Timestamp>, Fact)> {
+    if otp.world.mode.is_test() {
+        return vec![(None, Fact::Free)];
+    }
+    let send = Reference::from(otp.id);
+    let mut own: Vec<_> = charges.iter().filter(|entry| entry.reference == send).collect();
+    own.sort_by_key(|entry| entry.at);
+    if own.is_empty() && otp.delivery.status == DeliveryStatus::Failed {
+        return vec![(None, Fact::NotCharged)];
+    }
+    let fact = |entry: &LedgerEntry| match entry.kind {
+        EntryKind::Refund => Fact::Refunded(entry.amount),
+        _ => Fact::Charged(Paise(-entry.amount.0)),
+    };
+    own.into_iter().map(|entry| (Some(entry.at), fact(entry))).collect()
+}
+
+fn guesses(otp: &Otp) -> Vec<(Option<Timestamp>, Fact)> {
+    let right = otp.verified_at();
+    let noted = otp.guesses.len() - usize::from(right.is_some());
+    let noted = u32::try_from(noted).unwrap_or(u32::MAX);
+    let earlier = otp.wrong.saturating_sub(noted);
+    let mut facts = Vec::new();
+    if earlier > 0 {
+        facts.push((None, Fact::EarlierWrong(earlier)));
+    }
+    let wrong = otp.guesses.iter().take(noted as usize);
+    for (number, at) in (earlier + 1..).zip(wrong) {
+        facts.push((Some(*at), Fact::WrongCode { left: otp.max_wrong.saturating_sub(number) }));
+    }
+    if otp.state == OtpState::Used {
+        facts.push((right, Fact::RightCode));
+    }
+    facts
+}
+
+fn ending(
+    otp: &Otp,
+    newer: Option<Timestamp>,
+    now: Timestamp,
+) -> Option<(Option<Timestamp>, Fact)> {
+    let until = otp.expires_at;
+    match otp.state {
+        OtpState::Used | OtpState::Void => None,
+        OtpState::Relayed => Some((None, Fact::Relayed { until })),
+        OtpState::Superseded => Some((newer, Fact::Superseded)),
+        OtpState::Locked => {
+            let of_code = otp.wrong >= otp.max_wrong;
+            let fact = if of_code { Fact::Locked { until } } else { Fact::Stopped { until } };
+            Some((otp.guesses.last().copied(), fact))
+        }
+        OtpState::Active if now < until => Some((None, Fact::Usable { until })),
+        OtpState::Active => Some((Some(until), Fact::Expired)),
+    }
+}
+
+/// Refusals for one reason, close together, as one.
+fn runs(mut refused: Vec<RefusedSends>, places: Quota) -> Vec<Refused> {
+    refused.sort_by_key(|it| (it.reason, it.minute));
+    let mut runs: Vec<Refused> = Vec::new();
+    for it in refused {
+        let limit = (it.reason == Refusal::Limit).then_some(places);
+        match runs.last_mut() {
+            Some(run) if run.reason == it.reason && it.minute <= run.last + TOGETHER => {
+                run.last = it.minute;
+                run.count = run.count.saturating_add(it.count);
+            }
+            _ => runs.push(Refused {
+                first: it.minute,
+                last: it.minute,
+                count: it.count,
+                reason: it.reason,
+                limit,
+            }),
+        }
+    }
+    runs
+}

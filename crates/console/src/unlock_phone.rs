@@ -1,0 +1,51 @@
+use crate::{AuditedChange, Control, ManageError};
+use dwar_app::Limits;
+use dwar_kernel::{KeyMode, Phone, ProjectId, TRACE};
+use dwar_operator::{Action, By, Command};
+use dwar_otp::{GuessBudget, OtpStore, SendPace};
+use std::sync::Arc;
+use tracing::instrument;
+
+/// Lifts the limits that wrong codes put on a phone (`dwar project unlock`); live keys only, since
+/// test keys have no guess budget.
+#[derive(Clone)]
+pub struct UnlockPhone {
+    /// Who may.
+    pub control: Control,
+    /// Counts wrong codes.
+    pub otps: Arc<dyn OtpStore>,
+    /// What the counts meant.
+    pub limits: Limits,
+}
+
+/// What was lifted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unlocked {
+    /// The counts as they stood.
+    pub guesses: GuessBudget,
+    /// How fast codes could be sent with them.
+    pub pace: SendPace,
+}
+
+impl UnlockPhone {
+    /// Forgets the wrong codes of `phone`, in a row and in the period, from the very next send on.
+    ///
+    /// A code that is locked stays locked until it expires or a new one takes its place.
+    #[instrument(name = "unlock_phone.unlock", target = TRACE, level = "error", skip_all)]
+    pub async fn unlock(
+        &self,
+        by: &By,
+        project: ProjectId,
+        phone: &Phone,
+    ) -> Result<Unlocked, ManageError> {
+        self.control.project(by, Command::UnlockPhone, project).await?;
+        let change = AuditedChange::new(Action::PhoneUnlocked, phone).within(project);
+        self.control.record(by, change).await?;
+        let (world, now) = (project.in_mode(KeyMode::Live), self.control.tools.now());
+        let policy = self.limits.guesses(world.mode);
+        let index = self.control.tools.vault.phone_index(world, phone);
+        let counted = self.otps.forget_guesses(world, index).await?;
+        let guesses = counted.unwrap_or_default().at(&policy, now);
+        Ok(Unlocked { guesses, pace: guesses.pace(&policy, now) })
+    }
+}

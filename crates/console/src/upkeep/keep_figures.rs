@@ -1,0 +1,130 @@
+use dwar_activity::{
+    Chunk, FiguresStore, Gathering, Grain, KEEP_HOURS, KEEP_MINUTES, SETTLED_AFTER, Window, fresh,
+};
+use dwar_app::Toolbox;
+use dwar_kernel::{KeeperId, StoreError, Timestamp};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the keeper of the figures may be silent.
+const LEASE: Duration = Duration::from_secs(60);
+/// Requests that are read at once.
+const PAGE: u32 = 1_000;
+/// Chunks that one run settles: the rest after a long absence is left for the next ones.
+const CHUNKS: usize = 200;
+/// After this many the lease is renewed.
+const RENEW: usize = 10;
+
+/// Keeps the figures that pages show, from what is on record.
+pub struct KeepFigures {
+    /// Says which minutes are over.
+    pub tools: Toolbox,
+    /// Counts, one instance at a time.
+    pub store: Arc<dyn FiguresStore>,
+    /// Of this process.
+    pub keeper: KeeperId,
+}
+
+impl KeepFigures {
+    /// Counts what is due: the newest minutes first, then what is to be settled, oldest first. Only
+    /// one of several instances works; the others give `false`.
+    pub async fn run(&self) -> Result<bool, StoreError> {
+        let now = self.tools.now();
+        let Some(progress) = self.store.lead(self.keeper, now, LEASE).await? else {
+            return Ok(false);
+        };
+        for window in fresh(progress.as_of, now) {
+            if !self.recount(window).await? {
+                return Ok(false);
+            }
+        }
+        if !self.store.refreshed(self.keeper, now).await? {
+            return Ok(false);
+        }
+        let until = Grain::Minute.begin(now - SETTLED_AFTER);
+        let from = match progress.settled {
+            Some(settled) => settled,
+            None => {
+                let from = self.beginning(until).await?;
+                let nothing = Chunk { window: Window { from, until: from }, minutes: Vec::new() };
+                if !self.store.settle(self.keeper, nothing).await? {
+                    return Ok(false);
+                }
+                from
+            }
+        };
+        self.settle(Window { from, until }).await
+    }
+
+    /// Counts minutes that are not settled anew.
+    async fn recount(&self, window: Window) -> Result<bool, StoreError> {
+        let mut rest = window;
+        for turn in 1.. {
+            if rest.from >= rest.until {
+                break;
+            }
+            let chunk = self.gather(rest).await?;
+            rest.from = chunk.window.until;
+            if !self.renewed(turn).await? || !self.store.replace(self.keeper, chunk).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn settle(&self, window: Window) -> Result<bool, StoreError> {
+        let mut rest = window;
+        for turn in 1..=CHUNKS {
+            if rest.from >= rest.until {
+                break;
+            }
+            let chunk = self.gather(rest).await?;
+            rest.from = chunk.window.until;
+            if !self.renewed(turn).await? || !self.store.settle(self.keeper, chunk).await? {
+                return Ok(false);
+            }
+        }
+        if Grain::Hour.begin(window.from) != Grain::Hour.begin(rest.from) {
+            self.sweep(rest.from).await?;
+        }
+        Ok(true)
+    }
+
+    /// The minute of the first request that is on record and not too old to be counted.
+    async fn beginning(&self, until: Timestamp) -> Result<Timestamp, StoreError> {
+        let from = Grain::Day.begin(until - KEEP_HOURS) + Grain::Day.length();
+        let first = self.store.sent(Window { from, until }, None, 1).await?;
+        Ok(first.first().map_or(until, |first| Grain::Minute.begin(first.at)))
+    }
+
+    async fn gather(&self, window: Window) -> Result<Chunk, StoreError> {
+        let (mut gathering, mut last) = (Gathering::of(window), None);
+        loop {
+            let page = self.store.sent(window, last, PAGE).await?;
+            let ended = page.iter().try_for_each(|sent| gathering.push(sent)).is_break();
+            let is_last = page.len() < usize::try_from(PAGE).unwrap_or(usize::MAX);
+            last = page.last().map(|sent| sent.id);
+            if ended || is_last {
+                return Ok(gathering.chunk());
+            }
+        }
+    }
+
+    /// Whether this one still leads after this many chunks.
+    async fn renewed(&self, turn: usize) -> Result<bool, StoreError> {
+        if !turn.is_multiple_of(RENEW) {
+            return Ok(true);
+        }
+        let led = self.store.lead(self.keeper, self.tools.now(), LEASE).await?;
+        Ok(led.is_some())
+    }
+
+    /// Minutes stay as long as their hour is not complete.
+    async fn sweep(&self, settled: Timestamp) -> Result<(), StoreError> {
+        let now = self.tools.now();
+        let minutes = (now - KEEP_MINUTES).min(Grain::Hour.begin(settled));
+        let gone = self.store.sweep(minutes, now - KEEP_HOURS).await?;
+        tracing::debug!(gone, "old figures dropped");
+        Ok(())
+    }
+}

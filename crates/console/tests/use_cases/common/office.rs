@@ -1,0 +1,131 @@
+use dwar_console::{
+    Administration, Credentials, Invited, Management, SignInError, SignedIn, TypedCode,
+};
+use dwar_kernel::{Clock, ProjectId};
+use dwar_memory::MemoryStore;
+use dwar_operator::{
+    Access, Action, AuditEntry, AuditFilter, BrowserToken, By, Client, PasswordHasher,
+    PendingSignIn, TotpSecret,
+};
+use dwar_testkit::{FixedClock, Fixtures, PlainHasher, START, Stores, console, management};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+pub const PASSWORD: &str = "correct horse battery";
+
+/// The address of this number.
+pub fn at(number: u32) -> Client {
+    Client { address: Some(IpAddr::V4(number.into())), ..Client::default() }
+}
+
+/// Those who run a service, over a store in memory.
+pub struct Office {
+    pub clock: Arc<FixedClock>,
+    pub store: Arc<MemoryStore>,
+    pub hasher: Arc<PlainHasher>,
+    pub stores: Stores,
+    pub admin: Administration,
+    pub manage: Management,
+    pub make: Fixtures,
+}
+
+impl Office {
+    pub fn open() -> Self {
+        let (store, hasher) = (Arc::new(MemoryStore::default()), Arc::new(PlainHasher::default()));
+        let clock = Arc::new(FixedClock::at(START));
+        let stores = Stores::from(&store);
+        let parts = console(stores.clone(), &clock);
+        let asked: Arc<dyn PasswordHasher> = Arc::clone(&hasher) as _;
+        let admin = parts.administration(asked);
+        let manage = management(&parts, &Arc::default());
+        Self { clock, store, hasher, stores, admin, manage, make: Fixtures::seeded(4) }
+    }
+
+    pub async fn project(&self) -> ProjectId {
+        let project = self.make.project();
+        let id = project.id;
+        self.stores.projects.create(project, self.make.keys()).await.unwrap();
+        id
+    }
+
+    /// Invited by the command line.
+    pub async fn invite(&self, name: &str, access: Access) -> Invited {
+        self.manage.operators.invite(&By::command_line(), name, access).await.unwrap()
+    }
+
+    /// Invited, and in.
+    pub async fn join(&self, name: &str, access: Access) -> SignedIn {
+        let invited = self.invite(name, access).await;
+        let secret = invited.secret.expose();
+        self.admin.sign_in.follow_link(secret, Some(PASSWORD), Client::default()).await.unwrap()
+    }
+
+    /// By name and password, and then by the code where there is one.
+    pub async fn sign_in(
+        &self,
+        name: &str,
+        password: &str,
+        code: Option<&str>,
+    ) -> Result<SignedIn, SignInError> {
+        let typed = Credentials { name, password, browser: None };
+        let asked = self.admin.sign_in.sign_in(typed, Client::default()).await;
+        match (asked, code) {
+            (Err(SignInError::CodeNeeded(pending)), Some(code)) => {
+                self.enter_code(&pending, code, Client::default()).await
+            }
+            (answer, _) => answer,
+        }
+    }
+
+    /// In an unknown browser, after the password.
+    pub async fn enter_code(
+        &self,
+        pending: &PendingSignIn,
+        code: &str,
+        client: Client,
+    ) -> Result<SignedIn, SignInError> {
+        let typed = TypedCode { pending: pending.expose(), code, browser: None };
+        self.admin.sign_in.enter_code(typed, client).await
+    }
+
+    /// From an unknown browser; each number is an address of its own.
+    pub async fn sign_in_from(
+        &self,
+        number: u32,
+        (name, password): (&str, &str),
+    ) -> Result<SignedIn, SignInError> {
+        let typed = Credentials { name, password, browser: None };
+        self.admin.sign_in.sign_in(typed, at(number)).await
+    }
+
+    /// In a browser in which somebody signed in before.
+    pub async fn sign_in_at(
+        &self,
+        before: &SignedIn,
+        (name, password): (&str, &str),
+    ) -> Result<SignedIn, SignInError> {
+        let browser = before.browser.as_ref().map(BrowserToken::expose);
+        let typed = Credentials { name, password, browser };
+        self.admin.sign_in.sign_in(typed, Client::default()).await
+    }
+
+    /// Whether a session is valid.
+    pub async fn is_in(&self, signed_in: &SignedIn) -> bool {
+        self.admin.sign_in.session(signed_in.token.expose()).await.unwrap().is_some()
+    }
+
+    /// What an app shows for this secret at the office's time.
+    pub fn code(&self, secret: &TotpSecret) -> String {
+        secret.code_at(self.clock.now()).expose()
+    }
+
+    /// The whole log, newest first.
+    pub async fn log(&self) -> Vec<AuditEntry> {
+        let all = AuditFilter::default();
+        self.manage.audit_log.page(&By::command_line(), all, None, 1_000).await.unwrap()
+    }
+
+    pub async fn actions(&self) -> Vec<Action> {
+        self.log().await.into_iter().rev().map(|entry| entry.action).collect()
+    }
+}

@@ -1,0 +1,81 @@
+use dwar_app::{Limits, Policies, Toolbox};
+use dwar_console::{Audit, Control};
+use dwar_kernel::{KeyMode, ProjectMode, StoreError};
+use dwar_memory::MemoryStore;
+use dwar_operator::By;
+use dwar_otp::MockOtpStore;
+use dwar_project::{MockProjectStore, Project};
+use dwar_session::MockTokenSigner;
+use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy};
+use dwar_wallet::MockWalletStore;
+use std::mem::take;
+use std::sync::Arc;
+
+/// The limits of an unconfigured service.
+pub fn limits() -> Limits {
+    Policies::default().limits
+}
+
+/// A project, a phone, a clock, and a mock of each port that several use cases share.
+pub struct World {
+    pub make: Fixtures,
+    pub clock: Arc<FixedClock>,
+    pub project: Project,
+    /// A phone of the project.
+    pub line: Line,
+    pub otps: MockOtpStore,
+    pub wallets: MockWalletStore,
+    pub projects: MockProjectStore,
+    pub signer: MockTokenSigner,
+}
+
+impl World {
+    pub fn live() -> Self {
+        let make = Fixtures::seeded(1);
+        let project = make.project().into_project();
+        let line = make.line(ProjectMode { project: project.id, mode: KeyMode::Live });
+        Self {
+            make,
+            clock: Arc::new(FixedClock::at(START)),
+            project,
+            line,
+            otps: MockOtpStore::new(),
+            wallets: MockWalletStore::new(),
+            projects: MockProjectStore::new(),
+            signer: MockTokenSigner::new(),
+        }
+    }
+
+    pub fn tools(&self) -> Toolbox {
+        Toolbox {
+            clock: Arc::clone(&self.clock) as _,
+            entropy: Arc::new(SeededEntropy::new(2)),
+            vault: Arc::new(ClearVault),
+            observer: Arc::new(()),
+        }
+    }
+
+    /// What commands go through: the mocked projects, and a log that takes every line.
+    pub fn control(&mut self) -> Control {
+        let projects = Arc::new(take(&mut self.projects));
+        let audit = Audit { tools: self.tools(), entries: Arc::new(MemoryStore::default()) };
+        Control { tools: self.tools(), projects, audit }
+    }
+
+    /// The project is found, any number of times.
+    pub fn knows_project(&mut self) -> &mut Self {
+        let project = self.project.clone();
+        self.projects
+            .expect_find()
+            .returning(move |id| Ok(Some(project.clone()).filter(|known| known.id == id)));
+        self
+    }
+}
+
+/// Somebody with access to the machine.
+pub const BY: By = By::command_line();
+
+/// A store that is out of reach.
+pub fn down() -> StoreError {
+    StoreError::Unavailable("down".to_owned())
+}

@@ -1,0 +1,37 @@
+use std::fs;
+use std::path::Path;
+
+/// What is no use case: steps of several of them, and what runs for as long as the service does.
+const PARTS: [&str; 6] = [
+    "audit.rs: record",
+    "control.rs: project",
+    "control.rs: projects_exist",
+    "control.rs: record",
+    "ledger.rs: keep_proving",
+    "statement_csv.rs: csv",
+];
+
+#[test]
+fn each_use_case_is_a_span() {
+    const METHOD: &str = "    pub async fn ";
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut without, mut with) = (Vec::new(), 0);
+    for file in fs::read_dir(source).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        for pair in lines.windows(2) {
+            let Some(method) = pair[1].strip_prefix(METHOD) else { continue };
+            if pair[0].trim_start().starts_with("#[instrument(") {
+                with += 1;
+            } else {
+                let method = method.split(['(', '<']).next().unwrap();
+                without.push(format!("{name}: {method}"));
+            }
+        }
+    }
+    without.sort();
+    assert_eq!(without, PARTS);
+    assert!(with > 80, "{with}");
+}
