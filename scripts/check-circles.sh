@@ -12,11 +12,6 @@ cd "$(dirname "$0")/.."
 exec python3 - "$@" <<'END_OF_PYTHON'
 import pathlib, re, sys
 
-# Crates that may still have circles; the list goes with its last name.
-ALLOWED = set("""
-    crates/console
-""".split())
-
 TESTS = re.compile(r'#\[cfg\(test\)\]\n(?:#.*\n)*(?:[^{};]*;|(?:.*\{\n)(?s:.*?)\n\}|.*\})')
 TEXT_OR_COMMENT = re.compile(r'''(?s:r(#*)".*?"\1|"(?:[^"\\]|\\.)*"|/\*.*?\*/)|'(?:[^'\\\n]|\\[^'\n]+)'|//.*''')
 CHILD = re.compile(r'(?:#\[path = "(.*)"\]\n)?(?:pub(?:\(.*?\))? )?mod (\w+);')
@@ -131,10 +126,6 @@ for crate in map(pathlib.Path, sys.argv[1:]):
     modules = Module(root, source).all()
     needs = {a: {b for b in map(a.meant_by, a.paths) if b and b is not a} for a in modules}
     found = circles(needs)
-    if str(crate) in ALLOWED:
-        if not found:
-            print(f"check-circles.sh: {crate} has no circle any more and can go from the list")
-        continue
     failed |= bool(found)
     for ring in found:
         print(f"check-circles.sh: {len(ring)} files of {crate} need each other:")

@@ -1,10 +1,18 @@
-use crate::Scope;
 use dwar_wallet::ProofRun;
 use futures_util::stream::{Stream, poll_fn};
 use futures_util::task::AtomicWaker;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
+
+/// From where a proof begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// From where the last sound proof ended: entries are only ever added.
+    Newer,
+    /// From the first entry.
+    Everything,
+}
 
 /// Nobody needs more than this many waiting.
 const MOST: usize = 100;

@@ -1,4 +1,4 @@
-use crate::{AuditedChange, BegunProofs, Control, ManageError};
+use crate::{AuditedChange, BegunProofs, Control, ManageError, Scope};
 use dwar_kernel::{ProjectId, StoreError, TRACE, with_causes};
 use dwar_operator::{Action, By, Command};
 use dwar_wallet::{
@@ -27,15 +27,6 @@ pub struct ManageLedger {
     pub ledger: Arc<dyn LedgerStore>,
     /// What [`ManageLedger::keep_proving`] has to make.
     pub begun: Arc<BegunProofs>,
-}
-
-/// From where a proof begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// From where the last sound proof ended: entries are only ever added.
-    Newer,
-    /// From the first entry.
-    Everything,
 }
 
 /// What is known of a ledger's proofs.
