@@ -1,19 +1,20 @@
 //! What a service needs, checked one by one: for `dwar doctor` and for the page of operations.
 
-use super::causes::{self, Cause};
+use super::causes;
+use super::finding::or_broken;
+pub use super::finding::{Finding, Status, broken, failed, ok, warning};
 use crate::bounds;
 use crate::config::{Config, RunMode};
 use crate::wiring::{Core, Location, MIB, WiringError, open_files};
 use dwar_console::{ManageError, ManageProjects};
 use dwar_installation::{GivenKeys, Instance, KnownKeys};
-use dwar_kernel::{StoreError, with_causes};
+use dwar_kernel::StoreError;
 use dwar_operator::By;
 use dwar_otp::{MAX_UNKNOWN, UnknownReceipts};
 use dwar_project::{InvalidSetting, Project};
 use dwar_session::SigningKey;
 use dwar_wallet::Paise;
 use std::collections::BTreeSet;
-use std::error::Error;
 
 /// One thing that was checked, by the name it is reported under.
 pub type Check = (&'static str, Finding);
@@ -25,35 +26,6 @@ pub enum Effort {
     Little,
     /// The whole file is read, the ledger summed and every project judged, too.
     Everything,
-}
-
-/// What there is to say about it.
-pub struct Finding {
-    pub status: Status,
-    pub detail: String,
-    /// Every cause, for those who run the service and nobody else.
-    pub causes: Option<String>,
-    /// What to do, if there is anything to do.
-    pub advice: Option<&'static str>,
-}
-
-/// How bad it is, the best first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
-    Ok,
-    /// Works, but not for everything or not for ever.
-    Warning,
-    Failed,
-}
-
-impl Status {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 /// The tables of the first migration have the same names in both databases.
@@ -376,30 +348,4 @@ pub fn gateways(config: &Config, buildable: Result<(), WiringError>) -> Finding 
         (false, true) => warning(told, "set gateways.sms, or numbers without WhatsApp get no code"),
         (_, false) => ok(told),
     }
-}
-
-pub fn ok(detail: impl ToString) -> Finding {
-    Finding { status: Status::Ok, detail: detail.to_string(), causes: None, advice: None }
-}
-
-pub fn warning(detail: impl ToString, advice: &'static str) -> Finding {
-    Finding { status: Status::Warning, advice: Some(advice), ..ok(detail) }
-}
-
-pub fn failed(detail: impl ToString, advice: &'static str) -> Finding {
-    Finding { status: Status::Failed, ..warning(detail, advice) }
-}
-
-/// The usual cause of an error, or the error with the advice that is given for want of a better one.
-pub fn broken(error: &(dyn Error + 'static), advice: &'static str) -> Finding {
-    let causes = Some(with_causes(error));
-    let finding = match causes::usual(error) {
-        Some(Cause { what, advice }) => failed(what, advice),
-        None => failed(error, advice),
-    };
-    Finding { causes, ..finding }
-}
-
-fn or_broken(finding: Result<Finding, StoreError>, advice: &'static str) -> Finding {
-    finding.unwrap_or_else(|cause| broken(&cause, advice))
 }

@@ -7,6 +7,7 @@ pub mod checks;
 mod core;
 mod dashboard;
 mod error;
+mod finding;
 mod gateways;
 mod keys;
 mod listeners;

@@ -1,0 +1,60 @@
+//! What a check found.
+
+use super::causes::{self, Cause};
+use dwar_kernel::{StoreError, with_causes};
+use std::error::Error;
+
+/// What there is to say about it.
+pub struct Finding {
+    pub status: Status,
+    pub detail: String,
+    /// Every cause, for those who run the service and nobody else.
+    pub causes: Option<String>,
+    /// What to do, if there is anything to do.
+    pub advice: Option<&'static str>,
+}
+
+/// How bad it is, the best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    Ok,
+    /// Works, but not for everything or not for ever.
+    Warning,
+    Failed,
+}
+
+impl Status {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+pub fn ok(detail: impl ToString) -> Finding {
+    Finding { status: Status::Ok, detail: detail.to_string(), causes: None, advice: None }
+}
+
+pub fn warning(detail: impl ToString, advice: &'static str) -> Finding {
+    Finding { status: Status::Warning, advice: Some(advice), ..ok(detail) }
+}
+
+pub fn failed(detail: impl ToString, advice: &'static str) -> Finding {
+    Finding { status: Status::Failed, ..warning(detail, advice) }
+}
+
+/// The usual cause of an error, or the error with the advice that is given for want of a better one.
+pub fn broken(error: &(dyn Error + 'static), advice: &'static str) -> Finding {
+    let causes = Some(with_causes(error));
+    let finding = match causes::usual(error) {
+        Some(Cause { what, advice }) => failed(what, advice),
+        None => failed(error, advice),
+    };
+    Finding { causes, ..finding }
+}
+
+pub fn or_broken(finding: Result<Finding, StoreError>, advice: &'static str) -> Finding {
+    finding.unwrap_or_else(|cause| broken(&cause, advice))
+}
