@@ -23,7 +23,7 @@ never() {
 }
 
 frameworks="tokio serde diesel actix-web reqwest josekit openssl opentelemetry"
-domain="dwar-project dwar-otp dwar-session dwar-identity dwar-wallet dwar-ratelimit dwar-event dwar-operator dwar-activity dwar-installation"
+domain="dwar-project dwar-otp dwar-session dwar-identity dwar-wallet dwar-ratelimit dwar-event dwar-operator dwar-activity"
 adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-memory dwar-gateways dwar-webhooks dwar-metrics dwar-otlp dwar-josekit dwar-passkeys dwar-system"
 
 # shellcheck disable=SC2086 # lists of words
@@ -34,10 +34,10 @@ adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-mem
         never "$crate" $frameworks $others dwar-app dwar-console $adapters
     done
     # The steps of a login are said over the aggregates, which know nothing of them.
-    never dwar-login $frameworks dwar-project dwar-event dwar-operator dwar-activity dwar-installation dwar-app dwar-console $adapters
+    never dwar-login $frameworks dwar-project dwar-event dwar-operator dwar-activity dwar-app dwar-console $adapters
     for crate in dwar-kernel $domain; do never "$crate" dwar-login; done
     # Whoever embeds or serves logins meets no operator, audit log or figure.
-    console="dwar-operator dwar-activity dwar-installation dwar-console"
+    console="dwar-operator dwar-activity dwar-console"
     never dwar-app $frameworks $console $adapters
     never dwar-http $console
     never dwar-metrics $console

@@ -1,7 +1,7 @@
 //! How an installation is doing: the port that those who run it read.
 
 use async_trait::async_trait;
-use dwar_installation::{Instance, Queues};
+use dwar_activity::installation::{Instance, Queues};
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 use dwar_activity::FiguresStore;
-use dwar_installation::{InstanceStore, QueueStore};
+use dwar_activity::installation::{InstanceStore, QueueStore};
 use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, PasskeyStore, SearchStore};
 use dwar_otp::OtpHistory;
 use dwar_session::IdentitySessions;

@@ -2,10 +2,10 @@
 
 use super::metrics::DatabaseFigures;
 use super::stores::Database;
+use dwar_activity::installation::HEARTBEAT;
 use dwar_app::{ApplyReceipts, Service, Sweep, Tally, TellEvents, keep_going};
 use dwar_console::{ConsoleUpkeep, Heartbeat, ManageLedger};
 use dwar_http::LoopHealth;
-use dwar_installation::HEARTBEAT;
 use dwar_kernel::{StoreError, with_causes};
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{Stream, StreamExt, unfold};

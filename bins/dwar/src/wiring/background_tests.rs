@@ -1,7 +1,7 @@
 use super::*;
 use async_trait::async_trait;
+use dwar_activity::installation::{Found, KeyHolder};
 use dwar_console::{About, ConsoleParts, Management, Scope};
-use dwar_installation::{Found, KeyHolder};
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
 use dwar_login::SendReport;
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};

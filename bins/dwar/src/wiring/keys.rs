@@ -1,7 +1,7 @@
 use super::error::WiringError;
 use super::stores::{Access, Database, Location, Opened};
 use crate::config::{self, Config, ConfigError, RunMode, invalid};
-use dwar_installation::{ForeignKey, Found, GivenKeys, KeyHolder, NewKeys};
+use dwar_activity::installation::{ForeignKey, Found, GivenKeys, KeyHolder, NewKeys};
 use dwar_kernel::{Entropy, StoreError};
 use dwar_otp::CodeKeys;
 use dwar_system::{MasterKey, RustCryptoVault, SystemEntropy};

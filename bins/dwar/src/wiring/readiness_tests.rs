@@ -1,5 +1,5 @@
 use super::*;
-use dwar_installation::{Found, KeyHolder};
+use dwar_activity::installation::{Found, KeyHolder};
 use dwar_kernel::StoreError;
 use dwar_turns::Load;
 use futures_util::future::join_all;

@@ -1,6 +1,6 @@
 use crate::MemoryStore;
 use async_trait::async_trait;
-use dwar_installation::{Instance, InstanceStore};
+use dwar_activity::installation::{Instance, InstanceStore};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use std::cmp::Reverse;
 

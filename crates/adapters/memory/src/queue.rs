@@ -1,6 +1,6 @@
 use crate::MemoryStore;
 use async_trait::async_trait;
-use dwar_installation::{Backlog, COUNTED, QueueStore, Queues};
+use dwar_activity::installation::{Backlog, COUNTED, QueueStore, Queues};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::collections::BTreeMap;
 

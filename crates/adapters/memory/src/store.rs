@@ -1,7 +1,7 @@
+use dwar_activity::installation::Instance;
 use dwar_activity::{Counts, Grain, Key, Tenure};
 use dwar_event::{Endpoint, EndpointCall, Event};
 use dwar_identity::Identity;
-use dwar_installation::Instance;
 use dwar_kernel::{
     BlindIndex, Digest, EndpointId, OperatorId, OtpId, ProjectId, ProjectMode, SearcherId,
     StoreError, TallyId, Timestamp,

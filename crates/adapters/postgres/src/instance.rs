@@ -1,7 +1,7 @@
 use crate::PostgresStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_installation::{Instance, InstanceStore};
+use dwar_activity::installation::{Instance, InstanceStore};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use dwar_sql::schema::instances;
 use dwar_sql::{At, Id, InstanceRow, read_each};

@@ -3,7 +3,7 @@
 use crate::dialect::{Conn, Failure};
 use diesel::dsl::{exists, max, select};
 use diesel::prelude::*;
-use dwar_installation::{Found, KnownKeys, NewKeys};
+use dwar_activity::installation::{Found, KnownKeys, NewKeys};
 use dwar_kernel::Digest;
 use dwar_sql::Row;
 use dwar_sql::schema::{admin_tokens, key_checks, operators, projects, signing_keys};

@@ -2,7 +2,7 @@ use crate::dialect::Store;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
-use dwar_installation::{COUNTED, QueueStore, Queues};
+use dwar_activity::installation::{COUNTED, QueueStore, Queues};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, otps, receipts, wallet_holds};
 use dwar_sql::{At, WaitsRow, backlog, legible};

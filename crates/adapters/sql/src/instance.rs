@@ -3,7 +3,7 @@
 use crate::schema::instances;
 use crate::{At, Id, Row};
 use diesel::prelude::*;
-use dwar_installation::Instance;
+use dwar_activity::installation::Instance;
 use dwar_kernel::StoreError;
 
 /// A process that runs the service.

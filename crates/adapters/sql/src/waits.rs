@@ -2,7 +2,7 @@
 
 use crate::{At, Id, Row};
 use diesel::prelude::*;
-use dwar_installation::Backlog;
+use dwar_activity::installation::Backlog;
 use dwar_kernel::{ProjectId, StoreError};
 
 /// An endpoint that something is due for, and its project.

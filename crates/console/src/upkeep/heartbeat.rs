@@ -1,5 +1,5 @@
+use dwar_activity::installation::{FORGOTTEN, Instance, InstanceStore};
 use dwar_app::Toolbox;
-use dwar_installation::{FORGOTTEN, Instance, InstanceStore};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a project sends and what becomes of it, counted per stretch of time.
+//! What a project sends and what becomes of it, counted per stretch of time; and the installation that does it.
 //!
 //! A request counts in the minute in which it was made, whatever becomes of it later. So a figure
 //! can say how many of every hundred sends arrived and how many were verified.
@@ -8,6 +8,7 @@
 mod calendar;
 mod counts;
 mod gather;
+pub mod installation;
 mod overview;
 mod ports;
 mod tenure;

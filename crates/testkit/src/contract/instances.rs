@@ -1,10 +1,10 @@
-//! What [`dwar_installation::InstanceStore`] and [`dwar_installation::QueueStore`] promise.
+//! What [`dwar_activity::installation::InstanceStore`] and [`dwar_activity::installation::QueueStore`] promise.
 
 use crate::contract::count;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
+use dwar_activity::installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_event::{Event, EventKind, Subject};
-use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::{KeyMode, Timestamp};
 use dwar_otp::Report;
 use std::sync::Arc;

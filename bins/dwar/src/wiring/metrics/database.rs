@@ -1,8 +1,8 @@
 //! What only the database knows, read beside the requests.
 
 use super::super::stores::Database;
+use dwar_activity::installation::{Backlog, QueueStore, Queues};
 use dwar_app::Toolbox;
-use dwar_installation::{Backlog, QueueStore, Queues};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_metrics::Database as Shown;
 use dwar_session::{SigningKey, SigningKeyStore};

@@ -1,7 +1,7 @@
 use crate::endpoint::{AdminRequest, Answered, Operation, get};
 use crate::views::{id, instant};
+use dwar_activity::installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_console::operations::{Check, Health, Loop, Process, Provider, Snapshot};
-use dwar_installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_kernel::Timestamp;
 use dwar_operator::Command;
 use serde::Serialize;

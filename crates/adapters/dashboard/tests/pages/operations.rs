@@ -1,7 +1,7 @@
 use crate::support::House;
 use async_trait::async_trait;
+use dwar_activity::installation::{Backlog, Instance, Queues};
 use dwar_console::operations::{Check, Health, Loop, Operations, Process, Provider, Snapshot};
-use dwar_installation::{Backlog, Instance, Queues};
 use dwar_operator::Role;
 use dwar_testkit::{Fixtures, START, seconds};
 

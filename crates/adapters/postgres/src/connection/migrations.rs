@@ -10,7 +10,7 @@ use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use diesel::sql_types::{BigInt, Bool};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
-use dwar_installation::{Found, KeyHolder, NewKeys};
+use dwar_activity::installation::{Found, KeyHolder, NewKeys};
 use dwar_kernel::StoreError;
 use dwar_sql::schema::__diesel_schema_migrations;
 use dwar_sql::{names, pending_migrations};

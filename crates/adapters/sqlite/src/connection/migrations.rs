@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use dwar_installation::{Found, KeyHolder, NewKeys};
+use dwar_activity::installation::{Found, KeyHolder, NewKeys};
 use dwar_kernel::StoreError;
 use dwar_sql::schema::__diesel_schema_migrations;
 use dwar_sql::{names, pending_migrations};

@@ -1,8 +1,6 @@
 //! What runs the service on one database, which keys that database belongs to, and what waits there to be
 //! done.
 
-#![warn(missing_docs)]
-
 mod instance;
 mod keys;
 mod queue;
