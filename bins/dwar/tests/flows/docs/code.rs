@@ -1,6 +1,6 @@
 //! Lists that pages give of the code are the code's.
 
-use crate::docs::{Repository, quoted};
+use crate::docs::{Repository, links, quoted};
 use std::collections::{BTreeMap, BTreeSet};
 
 const GUIDE: &str = "docs/adding-an-adapter.md";
@@ -115,25 +115,52 @@ fn the_inside_uses_what_the_page_says() {
     }
 }
 
-/// Decisions that hold and those that others replaced are two lists, and each says which it is.
+/// A decision holds, or names the one that replaced it, which holds.
 #[test]
-fn every_decision_has_a_status_and_stands_in_its_list() {
+fn every_decision_has_a_status() {
+    let repository = Repository::open();
+    let status = |file: &str| {
+        let text = repository.read(file);
+        text.lines().find_map(|line| line.strip_prefix("Status: ")).unwrap_or_default().to_owned()
+    };
+    for file in repository.ending_in(".md").filter(|file| file.starts_with("docs/adr/")) {
+        let said = status(file);
+        match said.split([' ', ';', ',']).next() {
+            Some("accepted") => {}
+            Some("superseded") => {
+                let by = links(&said).next().map(|link| status(&format!("docs/adr/{link}")));
+                assert!(by.is_some_and(|by| by.starts_with("accepted")), "{file}: {said:?}");
+            }
+            _ => panic!("{file}: {said:?} is no status"),
+        }
+    }
+}
+
+/// Whoever reads the page for the first time follows one request through at most 25 files.
+#[test]
+fn a_send_is_followed_through_files_that_are_there() {
     let repository = Repository::open();
     let page = repository.read("docs/architecture.md");
-    let (_, lists) = page.split_once("## Decisions").unwrap();
-    let (in_force, history) = lists.split_once("### History").unwrap();
-    for file in repository.ending_in(".md").filter(|file| file.starts_with("docs/adr/")) {
+    let (_, walk) = page.split_once("## A send, from the socket to the provider and back").unwrap();
+    let (walk, _) = walk.split_once("\n## ").unwrap();
+    let steps: Vec<_> = walk.lines().filter_map(|line| line.split_once(". `")).collect();
+    assert!((20..=25).contains(&steps.len()), "{} files", steps.len());
+    for (at, (number, step)) in steps.iter().enumerate() {
+        assert_eq!(*number, (at + 1).to_string());
+        let (file, sentence) = step.split_once("`: ").unwrap();
         let text = repository.read(file);
-        let status =
-            text.lines().find_map(|line| line.strip_prefix("Status: ")).unwrap_or_default();
-        let link = format!("]({})", file.trim_start_matches("docs/"));
-        let stands = (in_force.contains(&link), history.contains(&link));
-        let wanted = match status.split([' ', ';', ',']).next() {
-            Some("accepted") => (true, false),
-            Some("superseded") => (false, true),
-            _ => panic!("{file}: {status:?} is no status"),
-        };
-        // What replaced it is named there too.
-        assert!(stands == wanted || stands == (true, true) && wanted.0, "{file}: {status}");
+        assert_eq!(sentence.matches(". ").count(), 0, "{file}: more than one sentence");
+        let names = quoted(sentence);
+        assert!(!names.is_empty(), "{file}: nothing in it is named");
+        for name in names {
+            let is_defined = ["fn", "struct"].iter().any(|kind| {
+                let definition = format!("{kind} {name}");
+                text.match_indices(&definition).any(|(at, _)| {
+                    !text[at + definition.len()..]
+                        .starts_with(|next: char| next.is_alphanumeric() || next == '_')
+                })
+            });
+            assert!(is_defined, "{file} defines no {name}");
+        }
     }
 }
