@@ -6,7 +6,6 @@ use std::collections::HashSet;
 #[derive(Clone, Copy, Debug)]
 pub struct Strength {
     pub length: usize,
-    /// Different characters among them.
     pub distinct: usize,
 }
 

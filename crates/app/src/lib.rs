@@ -3,8 +3,6 @@
 //! A use case is a struct of the ports it needs (filled in by [`Parts`], or by a test) with one method
 //! per thing a caller can ask. Refusals are the variants of its error.
 
-#![warn(missing_docs)]
-
 mod calls;
 mod limits;
 mod observer;

@@ -6,7 +6,6 @@ use std::time::Duration;
 /// Every limit of both modes; by default what docs/contract.md says under Limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// For live keys.
     pub live: ModeLimits,
     /// For test keys, which have no guess budget.
     pub test: ModeLimits,
@@ -17,7 +16,6 @@ pub struct Limits {
 /// The limits of one mode.
 #[derive(Clone, Copy, Debug)]
 pub struct ModeLimits {
-    /// Codes sent per phone.
     pub send: SendQuota,
     /// Wrong guesses per code; the last of them locks it.
     pub max_wrong: u32,
@@ -25,7 +23,6 @@ pub struct ModeLimits {
     pub sends: Option<Quota>,
     /// Verifications per API key, whichever the phone; `None` sets no ceiling.
     pub verifies: Option<Quota>,
-    /// Requests to validate per API key.
     pub validate: Quota,
     /// All other requests per API key that have no limit of their own.
     pub general: Quota,

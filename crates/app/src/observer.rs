@@ -53,16 +53,13 @@ pub struct Answered {
     pub method: &'static str,
     /// `None` if the client hung up before there was an answer.
     pub status: Option<u16>,
-    /// The code of a refusal.
     pub code: Option<&'static str>,
-    /// From its head to its answer.
     pub took: Duration,
 }
 
 words! {
     /// What a call to send was to deliver.
     SendKind {
-        /// A login code.
         Otp = "otp",
         /// A code that somebody else made, which is never verified here.
         Relay = "relay",
@@ -72,9 +69,7 @@ words! {
 words! {
     /// How a call to send ended.
     SendEnd {
-        /// A provider has the code.
         Sent = "sent",
-        /// No provider took it.
         Undeliverable = "undeliverable",
         /// The phone had as many as it may.
         Limited = "limited",
@@ -82,7 +77,6 @@ words! {
         Paced = "paced",
         /// None at all after too many wrong codes.
         Stopped = "stopped",
-        /// There was not enough money.
         InsufficientBalance = "insufficient_balance",
         /// The first answer to an `Idempotency-Key`, once more.
         Replayed = "replayed",
@@ -90,7 +84,6 @@ words! {
         Conflict = "conflict",
         /// An `Idempotency-Key` came with another request.
         KeyReused = "key_reused",
-        /// A store failed.
         Error = "error",
     }
 }
@@ -98,15 +91,10 @@ words! {
 words! {
     /// What became of a guess.
     GuessEnd {
-        /// It was right.
         Accepted = "accepted",
-        /// It was wrong, and counted.
         Wrong = "wrong",
-        /// The code takes no more guesses.
         Locked = "locked",
-        /// There is no such code.
         NotFound = "not_found",
-        /// A store failed.
         Error = "error",
     }
 }
@@ -116,13 +104,11 @@ words! {
     ReceiptEnd {
         /// The message was sent on.
         Sent = "sent",
-        /// It reached the phone.
         Delivered = "delivered",
         /// It did not.
         Failed = "failed",
         /// The call was not the provider's, as far as can be told.
         Unauthenticated = "unauthenticated",
-        /// The call could not be read.
         Unreadable = "unreadable",
     }
 }

@@ -17,11 +17,8 @@ use std::sync::Arc;
 /// than one. A test of a single use case may fill in its ports itself, with mocks.
 #[derive(Clone)]
 pub struct Parts {
-    /// The time, randomness and secrets.
     pub tools: Toolbox,
-    /// Everything that is kept.
     pub stores: Stores,
-    /// Signs and checks access tokens.
     pub signer: Arc<dyn TokenSigner>,
     /// What codes are digested with: the present secret, and older ones.
     pub codes: Arc<CodeKeys>,
@@ -31,29 +28,21 @@ pub struct Parts {
 
 /// What a service needs besides its [`Parts`]: the ways to the world outside.
 pub struct Outside {
-    /// Counts requests by key.
     pub requests: Arc<dyn RequestLimiter>,
-    /// Who carries messages.
     pub routes: Routes,
-    /// Providers that report what became of them.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
     /// How other systems ask for their codes to be delivered.
     pub hook_formats: HookFormats,
-    /// Posts events.
     pub sender: Arc<dyn WebhookSender>,
 }
 
 /// The whole service: what requests ask for, and what goes on alongside them.
 pub struct Service {
-    /// What requests ask for.
     pub use_cases: UseCases,
     /// Finishes what a crash left, and drops what is over.
     pub sweep: Arc<Sweep>,
-    /// Applies what providers reported.
     pub apply_receipts: Arc<ApplyReceipts>,
-    /// Tells endpoints what happened.
     pub tell_events: Arc<TellEvents>,
-    /// What requests leave behind for people.
     pub tally: Arc<Tally>,
 }
 
@@ -62,7 +51,6 @@ pub struct Service {
 pub struct UseCases {
     /// For what a request is stamped and named with.
     pub tools: Toolbox,
-    /// Who is calling.
     pub authenticate: Arc<Authenticate>,
     /// Whether one more request of a key is admitted.
     pub admit_request: Arc<AdmitRequest>,

@@ -20,17 +20,13 @@ const CALLS: Duration = Duration::from_secs(7 * 24 * 3_600);
 pub struct Policies {
     /// How often each thing may be asked for.
     pub limits: Limits,
-    /// How long codes are active.
     pub code_lifetime: Duration,
     /// How long a call to a provider may take.
     pub call_timeout: Duration,
     /// How long a receipt is waited for before the next channel is tried; `None` waits for none.
     pub receipt_window: Option<Duration>,
-    /// How long sessions and their tokens live.
     pub session: SessionPolicy,
-    /// What tokens name as their issuer.
     pub issuer: String,
-    /// The algorithm of new signing keys.
     pub algorithm: Algorithm,
     /// For how long a new signing key is published before it signs.
     pub publish_before: Duration,

@@ -13,39 +13,26 @@ use std::sync::Arc;
 /// Every port of logins that a database implements.
 #[derive(Clone)]
 pub struct Stores {
-    /// Projects and their keys.
     pub projects: Arc<dyn ProjectStore>,
     /// Where other systems ask for codes to be delivered.
     pub hooks: Arc<dyn HookStore>,
     /// The steps of a login, over several of the others at once.
     pub logins: Arc<dyn LoginStore>,
-    /// Codes, attempts, and wrong guesses.
     pub otps: Arc<dyn OtpStore>,
-    /// What test keys sent.
     pub inbox: Arc<dyn SandboxInbox>,
     /// What test keys leave behind, and its bound.
     pub test_quota: Arc<dyn TestQuotaStore>,
-    /// Sessions, as their tokens use them.
     pub sessions: Arc<dyn SessionStore>,
-    /// Keys that access tokens are signed with.
     pub signing_keys: Arc<dyn SigningKeyStore>,
-    /// Phones that were verified.
     pub identities: Arc<dyn IdentityStore>,
-    /// Balances, holds and movements.
     pub wallets: Arc<dyn WalletStore>,
-    /// How often a phone was sent to.
     pub sends: Arc<dyn SendLimiter>,
-    /// First answers to an `Idempotency-Key`.
     pub idempotency: Arc<dyn IdempotencyStore>,
     /// What providers reported and has not been applied yet.
     pub receipts: Arc<dyn ReceiptStore>,
-    /// What endpoints have to be told.
     pub events: Arc<dyn EventStore>,
-    /// What endpoints were told.
     pub calls: Arc<dyn CallLog>,
-    /// Sends that were refused.
     pub refusals: Arc<dyn RefusalStore>,
-    /// When keys were used last.
     pub key_uses: Arc<dyn KeyUseStore>,
 }
 

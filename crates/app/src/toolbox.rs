@@ -10,9 +10,7 @@ pub struct Toolbox {
     pub clock: Arc<dyn Clock>,
     /// The only source of unguessable bytes.
     pub entropy: Arc<dyn Entropy>,
-    /// Seals, opens and digests.
     pub vault: Arc<dyn Vault>,
-    /// Counts what happens.
     pub observer: Arc<dyn Observer>,
 }
 

@@ -14,7 +14,6 @@ const ISSUER: &str = "Dwar";
 /// What operators change of their own account. Each change asks for the password once more, and
 /// ends every other session of theirs.
 pub struct ManageAccount {
-    /// Judges the present password.
     pub(crate) sign_in: Arc<SignIn>,
 }
 
@@ -37,15 +36,10 @@ impl TotpOffer {
 /// Why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
-    /// The present password does not match.
     #[error("the current password is wrong")]
     WrongPassword,
-    /// Too many wrong passwords.
     #[error("too many failed attempts: try again later")]
-    Locked {
-        /// When the next attempt is judged.
-        until: Timestamp,
-    },
+    Locked { until: Timestamp },
     /// The code is not one of this secret at this time.
     #[error("the code does not match the one in your app")]
     WrongCode,
@@ -64,13 +58,10 @@ pub enum AccountError {
     /// The account has as many passkeys as one may have.
     #[error("you have the maximum number of passkeys: remove one first")]
     PasskeysFull,
-    /// The new password is not accepted.
     #[error(transparent)]
     Password(#[from] InvalidPassword),
-    /// Removed, or reset, meanwhile.
     #[error("there is no such operator")]
     NoSuchOperator,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -43,7 +43,6 @@ const REFUSALS: u32 = 500;
 pub struct RequestFilter {
     /// With a live key or a test key.
     pub mode: Option<KeyMode>,
-    /// What became of it so far.
     pub status: Option<DeliveryStatus>,
     /// A channel that was tried, whatever came of it.
     pub channel: Option<Channel>,
@@ -54,19 +53,14 @@ pub struct RequestFilter {
 /// A request as a line of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestLine {
-    /// Its id.
     pub otp: OtpId,
-    /// Which key it was asked for with.
     pub mode: KeyMode,
-    /// When it was asked for.
     pub at: Timestamp,
     /// `None` if it cannot be read. Shows itself masked.
     pub phone: Option<Phone>,
     /// What carried it, or was tried last.
     pub carrier: Option<(Channel, String)>,
-    /// What became of the message.
     pub status: DeliveryStatus,
-    /// What became of the code.
     pub state: OtpState,
     /// What it cost in the end; nothing in test mode.
     pub charged: Paise,

@@ -26,7 +26,6 @@ const NO_TOKEN: ManageError = ManageError::NotFound("such token");
 pub struct NewAdminToken<'a> {
     /// What a person calls it; the same rules as for an operator's name.
     pub name: &'a str,
-    /// What it may do, and where.
     pub access: Access,
     /// From now on; a minute at least, [`AdminToken::LONGEST`] at most.
     pub lifetime: Duration,

@@ -6,9 +6,7 @@ use std::sync::Arc;
 /// Writes down what those who run the service change, and shows it (docs/adr/0029).
 #[derive(Clone)]
 pub struct Audit {
-    /// Says when a change was made.
     pub tools: Toolbox,
-    /// Keeps the log.
     pub entries: Arc<dyn AuditStore>,
 }
 

@@ -22,7 +22,6 @@ const MOST: usize = 100;
 #[derive(Debug, Default)]
 pub struct BegunProofs {
     waiting: Mutex<VecDeque<(ProofRun, Scope)>>,
-    /// Wakes the task that makes them.
     maker: AtomicWaker,
 }
 

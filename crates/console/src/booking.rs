@@ -15,21 +15,14 @@ const ENTRIES_OF_A_SEND: u32 = 6;
 /// A movement of money that somebody makes by hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Booking {
-    /// Money paid in.
     Credit {
-        /// How much.
         amount: Amount,
         /// Of the payment; it is booked once.
         reference: Reference,
     },
     /// What a send was charged.
-    Refund {
-        /// Which send.
-        send: OtpId,
-    },
-    /// A correction of the balance.
+    Refund { send: OtpId },
     Adjustment {
-        /// Up or down.
         amount: Correction,
         /// Why; it is booked once.
         reference: Reference,
@@ -39,11 +32,8 @@ pub enum Booking {
 /// What a booking would come to if it were made now; a send may move the wallet before it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// What it would add to the balance.
     pub amount: Paise,
-    /// The wallet as it stands.
     pub before: Balance,
-    /// The wallet after it.
     pub after: Balance,
 }
 

@@ -11,9 +11,7 @@ use std::sync::Arc;
 pub struct Control {
     /// The time, ids and secrets of every command.
     pub tools: Toolbox,
-    /// Says which projects there are.
     pub projects: Arc<dyn ProjectStore>,
-    /// Where changes are written down.
     pub audit: Audit,
 }
 

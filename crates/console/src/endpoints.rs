@@ -27,11 +27,8 @@ pub(super) const NO_ENDPOINT: ManageError =
 /// Names the addresses that a project's events go to.
 #[derive(Clone)]
 pub struct ManageEndpoints {
-    /// Who may.
     pub control: Control,
-    /// Keeps endpoints with their secrets.
     pub events: Arc<dyn EventStore>,
-    /// Says which addresses events may go to.
     pub sender: Arc<dyn WebhookSender>,
 }
 

@@ -5,7 +5,6 @@ use std::fmt::Display;
 /// Why a command was not carried out: the same for every door. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ManageError {
-    /// The caller may not do this.
     #[error("your role does not allow this")]
     Forbidden,
     /// A token that was not made for this.
@@ -22,19 +21,13 @@ pub enum ManageError {
     NotFound(&'static str),
     /// A field has a value that it cannot have.
     #[error("{reason}")]
-    Invalid {
-        /// The field's name in the admin API.
-        field: &'static str,
-        /// Why, as a sentence.
-        reason: String,
-    },
+    Invalid { field: &'static str, reason: String },
     /// It is not as the caller expects it to be.
     #[error("{0}")]
     Conflict(&'static str),
     /// The caller searched for too many phone numbers that they see masked.
     #[error("without the right to see phone numbers you can search for 60 an hour and 200 a day")]
     SearchedTooMuch {
-        /// When one more is admitted.
         until: Timestamp,
         /// Whole seconds until then.
         seconds: u64,

@@ -34,9 +34,7 @@ impl Tone {
 /// A sentence, what can be done about it, and an instant that ends it.
 #[derive(Debug)]
 pub struct Sentence {
-    /// How it is meant.
     pub tone: Tone,
-    /// What happened.
     pub text: String,
     /// What to do, or how to read it; empty if there is nothing to say.
     pub advice: &'static str,

@@ -26,20 +26,15 @@ pub struct Find {
 pub enum Found {
     /// A project, by its name or its id.
     Project(Project),
-    /// A request for a code.
     Request(Project, OtpId),
-    /// An identity in one of the worlds.
     Identity(Project, KeyMode, IdentityId),
-    /// An endpoint of events.
     Endpoint(Project, EndpointId),
-    /// The present key of a mode.
     Key(Project, KeyMode),
 }
 
 /// What a text leads to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finds {
-    /// What is there.
     pub found: Vec<Found>,
     /// A whole phone number, and the project in which the caller may search for it. That is not done
     /// here: [`Activity::search`](crate::Activity::search) limits and records it.

@@ -14,15 +14,11 @@ const CONSOLE: &str = "console";
 words! {
     /// What a new project goes through, in this order.
     FirstStep {
-        /// A code was verified in test mode.
         TestCode = "test_code",
-        /// An API key was used.
         Key = "key",
         /// Live codes go to a provider that sends them.
         Provider = "provider",
-        /// A live code was delivered or verified.
         LiveCode = "live_code",
-        /// Events go to an endpoint.
         Endpoint = "endpoint",
     }
 }

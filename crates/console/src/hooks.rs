@@ -16,18 +16,14 @@ const TOO_MANY: ManageError =
 /// Makes the addresses at which other systems ask for codes to be delivered.
 #[derive(Clone)]
 pub struct ManageHooks {
-    /// Who may.
     pub control: Control,
-    /// Keeps hooks with their secrets.
     pub hooks: Arc<dyn HookStore>,
 }
 
 /// A hook to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct NewHook {
-    /// Who calls it.
     pub kind: HookKind,
-    /// In which world.
     pub mode: KeyMode,
     /// How long the other system's codes work, in seconds; as [`RelayLifetime`] allows.
     pub expires_in: u64,

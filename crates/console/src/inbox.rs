@@ -22,11 +22,8 @@ const PAGE: u32 = 50;
 #[derive(Clone, derive_more::Debug, PartialEq, Eq)]
 #[debug("InboxLine({otp} over {channel} at {at})")]
 pub struct InboxLine {
-    /// The request that it was sent for.
     pub otp: OtpId,
-    /// How it would have gone.
     pub channel: Channel,
-    /// When it would have been sent.
     pub at: Timestamp,
     /// Whom it is for; `None` if that cannot be read.
     pub phone: Option<Phone>,
@@ -39,7 +36,6 @@ pub struct InboxLine {
 pub struct InboxPage {
     /// Newest first.
     pub lines: Vec<InboxLine>,
-    /// Whether there are older ones that match.
     pub has_older: bool,
 }
 

@@ -21,9 +21,7 @@ const TOO_MANY: ManageError =
 /// Reads the ledger of a project, and proves that it adds up to what the wallet says.
 #[derive(Clone)]
 pub struct ManageLedger {
-    /// Who may.
     pub control: Control,
-    /// Reads entries, and keeps proofs.
     pub ledger: Arc<dyn LedgerStore>,
     /// What [`ManageLedger::keep_proving`] has to make.
     pub begun: Arc<BegunProofs>,
@@ -34,7 +32,6 @@ pub struct ManageLedger {
 pub struct Proven {
     /// The newest that was finished, sound or not.
     pub last: Option<LedgerProof>,
-    /// The one that is being made.
     pub running: Option<ProofRun>,
 }
 

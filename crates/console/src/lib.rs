@@ -2,8 +2,6 @@
 //!
 //! Every use case names who asks, decides whether they may, and writes a change down before it is made.
 
-#![warn(missing_docs)]
-
 mod account;
 mod activity;
 mod admin_tokens;

@@ -20,21 +20,15 @@ pub struct Snapshot {
     pub instances: Option<Vec<Instance>>,
     /// `None` if unknown.
     pub queues: Option<Queues>,
-    /// The background loops of this process.
     pub loops: Vec<Loop>,
-    /// The providers that are configured.
     pub providers: Vec<Provider>,
-    /// This process.
     pub process: Process,
 }
 
 /// One thing that was checked.
 pub struct Check {
-    /// The name it is reported under.
     pub name: &'static str,
-    /// How bad it is.
     pub health: Health,
-    /// What was found.
     pub detail: String,
     /// What to do, if there is anything to do.
     pub advice: Option<&'static str>,
@@ -47,7 +41,6 @@ pub enum Health {
     Good,
     /// Works, but not for everything or not for ever.
     Warning,
-    /// Something does not work.
     Failed,
 }
 
@@ -55,7 +48,6 @@ pub enum Health {
 pub struct Loop {
     /// As the log and `/readyz` call it.
     pub name: &'static str,
-    /// How often it was started again.
     pub restarts: u64,
     /// Whether it runs now; if not, it is about to be started again.
     pub running: bool,
@@ -63,7 +55,6 @@ pub struct Loop {
 
 /// A provider, as this process sees it.
 pub struct Provider {
-    /// As settings call it.
     pub name: String,
     /// For how long it is not called; `None` while it is called.
     pub open_for: Option<Duration>,
@@ -73,7 +64,6 @@ pub struct Provider {
     pub faults: u32,
     /// Where live messages go by default: channels, or nothing.
     pub carries: Vec<&'static str>,
-    /// The projects that name it themselves.
     pub projects: Vec<String>,
 }
 
@@ -81,9 +71,7 @@ pub struct Provider {
 pub struct Process {
     /// The version, and what its build was called, if anything.
     pub version: String,
-    /// Which kind of store it is on.
     pub database: &'static str,
-    /// When this process began.
     pub started_at: Timestamp,
     /// Resident memory in bytes, where that can be known.
     pub memory: Option<u64>,

@@ -18,11 +18,8 @@ pub struct ManageOperators {
 /// Somebody with a link that lets them in once; the only time its secret is in the clear.
 #[derive(Debug)]
 pub struct Invited {
-    /// As they are on record.
     pub operator: Operator,
-    /// What the link ends in.
     pub secret: LinkSecret,
-    /// Until when the link works.
     pub expires_at: Timestamp,
 }
 

@@ -16,7 +16,6 @@ use std::sync::Arc;
 /// kept besides.
 #[derive(Clone)]
 pub struct ConsoleParts {
-    /// What logins are built from.
     pub login: Parts,
     /// What only those who run the service ask for.
     pub stores: ConsoleStores,

@@ -9,7 +9,6 @@ use tracing::instrument;
 
 /// Operators' passkeys: adds them, removes them, and lets operators in by them.
 pub struct Passkeys {
-    /// Judges the present password, and begins sessions.
     pub(crate) sign_in: Arc<SignIn>,
     pub(crate) passkeys: Arc<dyn PasskeyStore>,
     pub(crate) verifier: Arc<dyn PasskeyVerifier>,
@@ -18,9 +17,7 @@ pub struct Passkeys {
 /// Which passkey a browser says it used.
 #[derive(Clone, Copy, Debug)]
 pub struct PasskeyAnswer<'a> {
-    /// The id of the passkey.
     pub credential: &'a [u8],
-    /// What it signed.
     pub signed: PasskeySigned<'a>,
 }
 

@@ -12,11 +12,9 @@ use tracing::instrument;
 /// Makes and changes projects and their keys.
 #[derive(Clone)]
 pub struct ManageProjects {
-    /// Who may.
     pub control: Control,
     /// Makes a project once that is written down.
     pub create: CreateProject,
-    /// Whether a project's settings can work.
     pub rules: ProjectRules,
 }
 

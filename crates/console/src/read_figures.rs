@@ -13,9 +13,7 @@ const LATE: Duration = Duration::from_secs(600);
 /// Reads the figures of a project.
 #[derive(Clone)]
 pub struct ReadFigures {
-    /// Who may.
     pub control: Control,
-    /// Keeps figures.
     pub store: Arc<dyn FiguresStore>,
 }
 

@@ -27,7 +27,6 @@ pub struct Settled {
     /// When the newest record was made, as far as that shows: every process that runs the service
     /// leaves one each ten seconds.
     pub newest: Option<Timestamp>,
-    /// Codes that no longer work.
     pub codes: u64,
     /// Sends that were under way, and are over.
     pub sends: u64,

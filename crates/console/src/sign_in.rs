@@ -15,20 +15,15 @@ use tracing::instrument;
 pub struct SignIn {
     /// Says when somebody signed in, and makes tokens.
     pub tools: Toolbox,
-    /// Keeps operators, sessions and failures.
     pub operators: Arc<dyn OperatorStore>,
-    /// Hashes and checks passwords.
     pub hasher: Arc<dyn PasswordHasher>,
-    /// Where sign-ins are written down.
     pub audit: Audit,
 }
 
 /// What somebody shows to sign in. No `Debug`: it holds a password.
 #[derive(Clone, Copy)]
 pub struct Credentials<'a> {
-    /// As typed; spaces around it are ignored.
     pub name: &'a str,
-    /// As typed.
     pub password: &'a str,
     /// What their browser has kept since an earlier sign-in, if anything.
     pub browser: Option<&'a str>,
@@ -39,7 +34,6 @@ pub struct Credentials<'a> {
 pub struct TypedCode<'a> {
     /// What [`SignInError::CodeNeeded`] gave their browser.
     pub pending: &'a str,
-    /// As typed.
     pub code: &'a str,
     /// As [`Credentials::browser`].
     pub browser: Option<&'a str>,
@@ -48,9 +42,7 @@ pub struct TypedCode<'a> {
 /// Somebody who was just let in; the only time the tokens are in the clear.
 #[derive(Debug)]
 pub struct SignedIn {
-    /// As they stand now.
     pub operator: Operator,
-    /// What was begun.
     pub session: OperatorSession,
     /// What the browser shows from now on.
     pub token: SessionToken,
@@ -61,20 +53,16 @@ pub struct SignedIn {
 /// The operator that a request comes from.
 #[derive(Clone, Debug)]
 pub struct Present {
-    /// As they stand at this request.
     pub operator: Operator,
-    /// What the request came with.
     pub session: OperatorSession,
 }
 
 /// Whom a link is for.
 #[derive(Clone, Debug)]
 pub struct Welcome {
-    /// What they are called.
     pub name: OperatorName,
     /// Whether it asks for a new password or signs in.
     pub kind: LinkKind,
-    /// Until when it works.
     pub expires_at: Timestamp,
 }
 

@@ -15,20 +15,15 @@ pub enum SignInError {
     TooLate,
     /// Too many failures; nothing is judged before this instant.
     #[error("too many failed attempts: try again later")]
-    Locked {
-        /// When the next attempt is judged.
-        until: Timestamp,
-    },
+    Locked { until: Timestamp },
     /// The link was used, is over, or never existed.
     #[error("this link no longer works")]
     LinkGone,
-    /// The new password is not accepted.
     #[error(transparent)]
     Password(#[from] InvalidPassword),
     /// The limit of sign-ins at one moment is reached, most of them from the same place.
     #[error("too many people are signing in: try again in a moment")]
     Busy,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

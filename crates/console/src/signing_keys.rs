@@ -8,9 +8,7 @@ use tracing::instrument;
 /// Rotates and lists signing keys.
 #[derive(Clone)]
 pub struct ManageSigningKeys {
-    /// Who may.
     pub control: Control,
-    /// What is rotated and listed.
     pub keys: SigningKeys,
 }
 

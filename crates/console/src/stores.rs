@@ -9,29 +9,21 @@ use std::sync::Arc;
 /// The ports that a database implements for those who run a service, besides those of logins.
 #[derive(Clone)]
 pub struct ConsoleStores {
-    /// The same sessions, by identity, for people.
     pub identity_sessions: Arc<dyn IdentitySessions>,
-    /// Statements and proofs of the same movements.
     pub ledger: Arc<dyn LedgerStore>,
     /// Those who run the service, what lets them in, and their failures to sign in.
     pub operators: Arc<dyn OperatorStore>,
-    /// What operators sign in with besides passwords.
     pub passkeys: Arc<dyn PasskeyStore>,
-    /// What programs show to the admin API.
     pub admin_tokens: Arc<dyn AdminTokenStore>,
-    /// What operators and programs changed.
     pub audit: Arc<dyn AuditStore>,
     /// What those who see numbers masked searched for.
     pub searches: Arc<dyn SearchStore>,
-    /// The processes that run the service.
     pub instances: Arc<dyn InstanceStore>,
-    /// How much waits for the instances.
     pub queues: Arc<dyn QueueStore>,
     /// Counts by minute, hour and day.
     pub figures: Arc<dyn FiguresStore>,
     /// What was sent, for people to look at.
     pub activity: Arc<dyn OtpHistory>,
-    /// What sends cost.
     pub charges: Arc<dyn ChargeStore>,
 }
 

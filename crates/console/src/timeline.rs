@@ -17,13 +17,9 @@ const TOGETHER: Duration = Duration::from_secs(5 * 60);
 pub struct OnRecord {
     /// Which key all of it was asked for with.
     pub mode: KeyMode,
-    /// In any order.
     pub requests: Vec<Otp>,
-    /// Captures and refunds of these.
     pub charges: Vec<LedgerEntry>,
-    /// In any order.
     pub refused: Vec<RefusedSends>,
-    /// What the next send is judged by.
     pub log: SendLog,
 }
 
@@ -32,9 +28,7 @@ pub struct OnRecord {
 /// Facts, not sentences: the wording is up to the door that shows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
-    /// When a code could be sent again.
     pub next: NextSend,
-    /// Counted wrong codes.
     pub guesses: GuessBudget,
     /// Newest first.
     pub entries: Vec<Entry>,
@@ -57,7 +51,6 @@ pub enum NextSend {
 /// One thing that somebody asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A code that was asked for.
     Request(Story),
     /// Sends that were refused within one minute.
     Refused(Refused),
@@ -66,13 +59,9 @@ pub enum Entry {
 /// A request and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
-    /// Its id.
     pub otp: OtpId,
-    /// When it was asked for.
     pub at: Timestamp,
-    /// What became of the message.
     pub status: DeliveryStatus,
-    /// What became of the code.
     pub state: OtpState,
     /// Oldest first; `None` if the time is not on record.
     pub facts: Vec<(Option<Timestamp>, Fact)>,
@@ -81,9 +70,7 @@ pub struct Story {
 /// Sends that were refused for one reason, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The minute of the first.
     pub first: Timestamp,
-    /// The minute of the last.
     pub last: Timestamp,
     /// How many within the minute.
     pub count: u32,
@@ -96,20 +83,15 @@ pub struct Refused {
 /// One thing that happened to a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// A code was asked for.
     Asked,
     /// No provider was there to carry it.
     NoProvider,
-    /// It was handed to a provider.
     Handed {
-        /// The channel it was tried over.
         channel: Channel,
-        /// Who was asked to carry it.
         provider: String,
         /// Why it was asked after another; `None` for the first.
         after: Option<FellBack>,
     },
-    /// The provider has not answered yet.
     Unanswered,
     /// The provider took it; no receipt has come.
     Accepted,
@@ -117,26 +99,19 @@ pub enum Fact {
     Refused(Reason),
     /// The provider took it and reported later that it failed.
     FailedLater(Reason),
-    /// It reached the phone.
     Delivered,
-    /// Every channel failed.
     NobodyReached,
     /// Test keys send nothing and cost nothing.
     Free,
-    /// This much was charged.
     Charged(Paise),
-    /// Nothing was charged.
     NotCharged,
-    /// This much came back.
     Refunded(Paise),
     /// Wrong codes whose times are not on record.
     EarlierWrong(u32),
     /// A wrong code, and how many more the code allows.
     WrongCode {
-        /// How many guesses the code has left.
         left: u32,
     },
-    /// The code was given.
     RightCode,
     /// Too many wrong codes for this one; until when it stays locked.
     Locked {
@@ -148,16 +123,13 @@ pub enum Fact {
         /// The first instant at which that is over.
         until: Timestamp,
     },
-    /// A newer code took its place.
     Superseded,
-    /// It was not used in time.
     Expired,
     /// Somebody else made the code and checks it, until this instant at most.
     Relayed {
         /// The first instant at which nothing is sent any more.
         until: Timestamp,
     },
-    /// It can still be used.
     Usable {
         /// The first instant at which that is over.
         until: Timestamp,

@@ -10,18 +10,14 @@ use tracing::instrument;
 /// test keys have no guess budget.
 #[derive(Clone)]
 pub struct UnlockPhone {
-    /// Who may.
     pub control: Control,
-    /// Counts wrong codes.
     pub otps: Arc<dyn OtpStore>,
-    /// What the counts meant.
     pub limits: Limits,
 }
 
 /// What was lifted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unlocked {
-    /// The counts as they stood.
     pub guesses: GuessBudget,
     /// How fast codes could be sent with them.
     pub pace: SendPace,

@@ -12,11 +12,8 @@ use tracing::instrument;
 /// Pays into wallets and reads them.
 #[derive(Clone)]
 pub struct ManageWallets {
-    /// Who may.
     pub control: Control,
-    /// Keeps balances with their ledgers.
     pub wallets: Arc<dyn WalletStore>,
-    /// Tells what was booked before.
     pub ledger: Arc<dyn LedgerStore>,
 }
 

@@ -3,7 +3,6 @@
 //! An adapter's test file opens its store and hands it to [`store_contract_tests!`]; what the
 //! ports promise is then checked against it, one test per promise.
 
-#![warn(missing_docs)]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 
 pub mod contract;

@@ -8,11 +8,8 @@ pub const MEMORY: &str = "memory:";
 
 /// Where a database is.
 pub enum DatabaseUrl<'a> {
-    /// In this file.
     Sqlite(&'a str),
-    /// On a server.
     Postgres,
-    /// In this process.
     Memory,
 }
 

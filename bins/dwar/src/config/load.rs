@@ -270,9 +270,7 @@ fn not_read(path: &Path, cause: &std::io::Error) -> ConfigError {
 
 /// One setting of a TOML document.
 struct Leaf {
-    /// Where its name is.
     at: usize,
-    /// Whether a secret is filled in.
     secret: bool,
     list: bool,
 }

@@ -17,7 +17,6 @@ use tracing_subscriber::registry::LookupSpan;
 /// it is in a trace. Spans that are parts of traces are not shown.
 #[derive(Clone, Copy)]
 pub struct Json {
-    /// Whether there are traces.
     pub traced: bool,
 }
 

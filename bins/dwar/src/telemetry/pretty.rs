@@ -10,7 +10,6 @@ use tracing_subscriber::registry::LookupSpan;
 /// of traces, which the format of the library would.
 pub struct Pretty {
     pub format: Format,
-    /// Whether there are traces.
     pub traced: bool,
 }
 

@@ -116,7 +116,6 @@ pub struct Background {
     tally: Arc<Tally>,
     ledger: ManageLedger,
     database: Arc<dyn Database>,
-    /// Where metrics are shown.
     read: Option<Arc<DatabaseFigures>>,
 }
 

@@ -27,7 +27,6 @@ pub struct Core {
     pub keys: Arc<Keyset>,
     /// What was applied already, to a database that was made with its key.
     applied: Vec<String>,
-    /// What logins are built from.
     pub parts: Parts,
     /// What only those who run the service ask for.
     pub console: ConsoleStores,

@@ -23,7 +23,6 @@ const FIRST: &str = "you";
 /// The dashboard behind its listener, not yet serving.
 pub struct Pages {
     pub dashboard: Dashboard,
-    /// For the first operator.
     pub first_sign_in: FirstSignIn,
 }
 

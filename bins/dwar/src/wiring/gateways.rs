@@ -29,7 +29,6 @@ const SANDBOX: &str = "sandbox";
 /// Everything that talks to providers.
 pub struct Providers {
     pub routes: Routes,
-    /// Who reports what became of it.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
     pub carriers: Arc<Carriers>,
 }
@@ -37,7 +36,6 @@ pub struct Providers {
 /// The providers in use, for those who look at them.
 pub struct Carriers {
     available: Available,
-    /// What guards each of them, by name.
     pub breakers: BTreeMap<String, Arc<BreakerGateway>>,
 }
 

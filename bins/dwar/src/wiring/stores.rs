@@ -179,7 +179,6 @@ pub enum Access {
 pub enum Location {
     /// A file of ours.
     Sqlite(PathBuf),
-    /// A server.
     Postgres,
     /// This process, for as long as it runs.
     Memory,

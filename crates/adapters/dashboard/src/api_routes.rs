@@ -17,7 +17,6 @@ pub trait ApiRoutes: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiRequest {
     pub method: String,
-    /// Path and query.
     pub target: String,
     /// JSON, or nothing.
     pub body: Vec<u8>,

@@ -11,7 +11,6 @@ struct Sheet {
     class: &'static str,
     width: f64,
     height: f64,
-    /// A label at every so many points.
     every: usize,
 }
 

@@ -24,15 +24,11 @@ pub struct Console {
     /// How they get in, and their own accounts.
     pub admin: Administration,
     pub passkeys: Passkeys,
-    /// Requests as they come.
     pub live: Live,
     /// Who can be named to carry messages, for the pages that list them.
     pub providers: Arc<dyn Providers>,
-    /// How the installation is doing.
     pub operations: Arc<dyn Operations>,
-    /// The playground's way to the API.
     pub api: Arc<dyn ApiRoutes>,
-    /// What the API offers.
     pub reference: Reference,
     /// Where clients reach the API, for the examples.
     pub api_url: String,

@@ -166,11 +166,9 @@ pub(crate) struct Field<'a> {
     pub(crate) value: &'a str,
     pub(crate) hint: &'a str,
     pub(crate) placeholder: &'a str,
-    /// The input's type.
     pub(crate) kind: &'a str,
     pub(crate) autocomplete: &'a str,
     pub(crate) required: bool,
-    /// Why it was refused.
     pub(crate) error: Option<&'a str>,
 }
 

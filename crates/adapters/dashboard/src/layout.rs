@@ -18,7 +18,6 @@ use maud::{DOCTYPE, Markup, html};
 pub(crate) struct Frame<'a> {
     visit: &'a Visit,
     title: &'a str,
-    /// One sentence under the title.
     lead: &'a str,
     /// Where we are, if that is within a project.
     project: Option<&'a Project>,
@@ -26,7 +25,6 @@ pub(crate) struct Frame<'a> {
     scripts: Vec<String>,
     /// A style sheet beside the one that every page has.
     style: Option<String>,
-    /// That of its texts.
     language: Language,
     /// What it shows, and where the switch of modes leads from it.
     mode: KeyMode,

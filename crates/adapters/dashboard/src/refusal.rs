@@ -16,24 +16,23 @@ pub(crate) const RETRY_SOON: (HeaderName, HeaderValue) =
 pub enum Refusal {
     /// Nobody is signed in: off to the sign-in page, and then on to this one.
     SignIn(Option<PageAddress>),
-    /// Not by this name.
     Misdirected,
-    /// Somebody else's page sent it.
     Foreign,
     /// It was not made by a page of this session, or that session is over; this page sent it.
     Stale(Option<PageAddress>),
-    /// The operator may not.
     Forbidden,
     /// There is no such page, or none that this operator may know of.
     NotFound,
-    /// The form cannot be read.
     Unreadable,
     /// There are as many live lists open as there may be.
     TooMany,
     /// As many passwords are checked at this moment as can be.
     Busy,
     /// Somebody who sees numbers masked searched for too many; from this instant on for one more.
-    SearchedTooMuch { until: Timestamp, seconds: u64 },
+    SearchedTooMuch {
+        until: Timestamp,
+        seconds: u64,
+    },
     /// A store or the API is out of reach.
     Unavailable,
     /// Our fault; the log says more.

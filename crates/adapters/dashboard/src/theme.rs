@@ -8,7 +8,6 @@ const COOKIE: &str = "dwar_theme";
 words! {
     /// What somebody prefers to look at.
     Theme {
-        /// As the system has it.
         System = "system",
         Light = "light",
         Dark = "dark",

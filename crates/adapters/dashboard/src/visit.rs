@@ -27,7 +27,6 @@ const CSRF_HEADER: &str = "x-csrf-token";
 pub(crate) struct Visit {
     pub(crate) console: Data<Console>,
     pub(crate) present: Present,
-    /// Who asks for changes, from where.
     pub(crate) by: By,
     /// What this session's own pages put into their forms.
     pub(crate) csrf: String,

@@ -44,7 +44,6 @@ pub struct Gupshup {
     /// The registered header (sender id, «mask»); `None` takes the account's own.
     #[serde(with = "As::<NoneAsEmptyString>")]
     pub sender: Option<String>,
-    /// The DLT principal entity id.
     pub entity_id: String,
     /// The DLT content template id of the default text; a project's own replaces it.
     pub template_id: String,

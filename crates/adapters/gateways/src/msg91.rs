@@ -46,7 +46,6 @@ pub struct Msg91 {
     /// SMS. A project's own template id replaces it, and is one of MSG91 too.
     #[serde(with = "As::<NoneAsEmptyString>")]
     pub sms_template_id: Option<String>,
-    /// Which of that template's variables carries what.
     pub sms_variables: BTreeMap<String, Msg91Variable>,
     /// The integrated WhatsApp number, digits with the country code; `None` sends nothing there.
     #[serde(with = "As::<NoneAsEmptyString>")]
@@ -65,9 +64,7 @@ pub struct Msg91 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Msg91Variable {
-    /// The six digits.
     Code,
-    /// Who sends it.
     Brand,
     /// For how many minutes the code works.
     Minutes,

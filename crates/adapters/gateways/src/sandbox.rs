@@ -21,13 +21,10 @@ const SLOW_RECEIPT_AFTER: Duration = Duration::from_secs(5);
 /// comes in when the scenario says: it is applied like those of every provider, on any instance,
 /// even after a restart. Its reference is the attempt's id.
 pub struct SandboxGateway {
-    /// Where the messages go.
     pub inbox: Arc<dyn SandboxInbox>,
-    /// Where the receipts go.
     pub receipts: Arc<dyn ReceiptStore>,
     pub vault: Arc<dyn Vault>,
     pub clock: Arc<dyn Clock>,
-    /// Gives receipts their ids.
     pub entropy: Arc<dyn Entropy>,
 }
 

@@ -10,7 +10,6 @@ sections! {
     pub struct Settings {
         /// The providers of WhatsApp messages in the order they are tried; none skips the channel.
         pub whatsapp: Vec<String>,
-        /// The same for SMS.
         pub sms: Vec<String>,
         /// Where the world reaches this service.
         #[serde(with = "As::<NoneAsEmptyString>")]

@@ -12,7 +12,6 @@ pub struct TimedGateway {
     pub inner: Arc<dyn Gateway>,
     /// How long a call may take at most.
     pub limit: Duration,
-    /// Is told how long each took.
     pub took: Took,
 }
 

@@ -107,7 +107,6 @@ pub struct TwilioSettings {
 /// <https://www.twilio.com/docs/messaging/api/message-resource>,
 /// <https://www.twilio.com/docs/content/whatsappauthentication>.
 pub struct Twilio {
-    /// Our account.
     pub settings: TwilioSettings,
     /// Where the world reaches us: `https://otp.example.com`. Receipts go to `/webhooks/twilio`
     /// there; `None` asks for none. It has to be configured since behind a proxy we do not see the

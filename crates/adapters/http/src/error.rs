@@ -114,7 +114,6 @@ impl ErrorCode {
 #[error("{}", code.as_str())]
 pub(crate) struct ApiError {
     pub(crate) code: ErrorCode,
-    /// The limit it was measured against.
     pub(crate) rate: Option<RateLimit>,
     /// The sentence for people, where there is something more exact to say than the code's own.
     pub(crate) said: Option<String>,

@@ -37,7 +37,6 @@ pub struct InProcess {
 #[derive(Clone, Debug)]
 pub struct InProcessRequest {
     pub method: String,
-    /// Path and query.
     pub target: String,
     /// JSON, or nothing.
     pub body: Vec<u8>,

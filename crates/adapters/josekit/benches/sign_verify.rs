@@ -1,6 +1,6 @@
 //! What signing and verifying an access token costs, against the bare OpenSSL operation on the
 //! same bytes: the difference is ours (JSON, base64url, look-up of the key) and josekit's.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)]
 
 use async_trait::async_trait;
 use criterion::{Criterion, criterion_group, criterion_main};

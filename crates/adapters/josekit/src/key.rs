@@ -21,7 +21,6 @@ pub(crate) struct Key {
     pub(crate) kid: Arc<str>,
     /// The first part of each of its tokens, the same for all of them.
     pub(crate) header: String,
-    /// The public JWK, serialised.
     pub(crate) public: String,
     pub(crate) signer: Box<dyn JwsSigner>,
     pub(crate) verifier: Box<dyn JwsVerifier>,

@@ -24,7 +24,6 @@ pub(crate) struct RingCache {
     store: Arc<dyn SigningKeyStore>,
     vault: Arc<dyn Vault>,
     state: Arc<RwLock<State>>,
-    /// The turn to read the store.
     turn: Arc<Mutex<()>>,
 }
 

@@ -42,9 +42,7 @@ struct Desk {
 #[derive(Default)]
 struct Key {
     kept: Mutex<Kept>,
-    /// Held while asking for places.
     turn: Arc<tokio::sync::Mutex<()>>,
-    /// How often asking failed.
     failures: AtomicU64,
 }
 

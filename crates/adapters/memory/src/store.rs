@@ -39,7 +39,6 @@ pub(crate) struct State {
     pub endpoints: Vec<Endpoint>,
     pub waiting: Vec<Waiting>,
     pub calls: Vec<EndpointCall>,
-    /// Events that have a call on record.
     pub told: HashMap<String, Event>,
     pub operators: Vec<Operator>,
     pub links: Vec<Link>,

@@ -19,7 +19,6 @@ pub struct Providers {
     pub names: Vec<String>,
     /// Those that report what became of a message.
     pub reporting: Vec<String>,
-    /// How long a code lives.
     pub lifetime: Duration,
 }
 

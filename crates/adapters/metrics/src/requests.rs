@@ -16,7 +16,6 @@ const NONE: &str = "none";
 #[derive(Clone, Debug)]
 pub struct Api {
     pub endpoints: Vec<Endpoint>,
-    /// Methods that are counted as they are.
     pub methods: Vec<&'static str>,
     /// Every refusal: status and code.
     pub refusals: Vec<(u16, &'static str)>,

@@ -16,7 +16,6 @@ const OFF: &str = "off";
 pub struct Settings {
     /// `host:port`, `auto` or `off`.
     pub address: String,
-    /// Who scrapes shows it.
     pub token: Token,
 }
 

@@ -1,7 +1,5 @@
 //! Sends traces to an OpenTelemetry collector, over OTLP/HTTP in protobuf.
 
-#![warn(missing_docs)]
-
 mod collector;
 mod layer;
 mod trace;
@@ -28,7 +26,6 @@ const EVERY: Duration = Duration::from_secs(2);
 pub struct Settings {
     /// The collector's address, such as `https://otel.example.com:4318`.
     pub address: String,
-    /// What it is sent with each call.
     pub headers: HeaderMap,
     /// The share of all traces that is kept, 0 to 1.
     pub ratio: f64,

@@ -18,7 +18,6 @@ pub(crate) struct AuthenticatorData<'a> {
     site: &'a [u8],
     flags: u8,
     pub(crate) counter: u32,
-    /// What was made just now.
     pub(crate) credential: Option<Credential<'a>>,
 }
 

@@ -64,7 +64,6 @@ struct Shared {
     guesses: ProjectQueue<GuessStep>,
     /// How many instances there were at the last heartbeat of this one, which is among them.
     instances: Arc<AtomicU32>,
-    /// Where migrations are run.
     direct_url: String,
     /// What the settings of each session ought to be.
     expected: Vec<(&'static str, String)>,

@@ -10,7 +10,6 @@ use dwar_sql::{At, BudgetRow, Id, Row, maybe};
 /// What a send is judged by.
 #[derive(Default)]
 pub(crate) struct LogSnapshot {
-    /// The sends that are in the log.
     pub(crate) seen: Vec<Id>,
     pub(crate) log: SendLog,
 }

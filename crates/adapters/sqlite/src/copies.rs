@@ -32,25 +32,20 @@ const VERSIONS: &str = "SELECT version AS line FROM __diesel_schema_migrations";
 /// Why a file cannot be copied, taken or put in a place; begins with what follows its name.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The system refuses.
     #[error("cannot be used: {0}")]
     System(#[from] std::io::Error),
     /// Its path is not valid UTF-8, which SQLite asks for.
     #[error("has a path that is not UTF-8")]
     Encoding,
-    /// SQLite cannot open it.
     #[error("cannot be opened: {0}")]
     Connection(#[from] ConnectionError),
-    /// SQLite cannot work with it.
     #[error("cannot be read or written: {0}")]
     Query(#[from] QueryError),
-    /// Another process has it open.
     #[error("is open in another process")]
     InUse,
     /// SQLite finds that it is damaged, or that it is no database of any kind.
     #[error("is damaged: {0}")]
     Damaged(String),
-    /// It holds something else.
     #[error("is no database of Dwar")]
     Alien,
     /// Its migrations are not those of this version.

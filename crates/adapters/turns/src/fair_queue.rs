@@ -36,7 +36,6 @@ pub struct Ticket<K> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Queued<K, T> {
     pub ticket: Ticket<K>,
-    /// The item that was dropped for it.
     pub pushed_out: Option<T>,
 }
 

@@ -50,11 +50,9 @@ impl Times {
 /// What a queue has seen so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueLoad {
-    /// How many wait now.
     pub waiting: usize,
     /// How long those waited who came to their turn; nothing for those who did not have to.
     pub waited: Times,
-    /// How long their work took.
     pub worked: Times,
     /// How many gave up or were turned away.
     pub left: u64,
@@ -64,9 +62,7 @@ pub struct QueueLoad {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolLoad {
     pub used: u32,
-    /// Open, and free for the next.
     pub idle: u32,
-    /// How many there may be.
     pub most: u32,
 }
 

@@ -1,7 +1,6 @@
 /// An endpoint, and how its answers can end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Its pattern.
     pub route: &'static str,
     pub method: &'static str,
     /// Status and code; no code where it does what it is asked for.

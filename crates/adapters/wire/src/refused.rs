@@ -7,7 +7,6 @@ pub struct Refused<'a> {
     /// request.
     #[serde(serialize_with = "bounded")]
     pub error: &'a str,
-    /// The stable word that clients switch on.
     pub code: &'a str,
     /// Also in the header `X-Request-Id`, and in the log.
     pub request_id: &'a str,

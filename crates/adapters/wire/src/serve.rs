@@ -30,7 +30,6 @@ pub struct Serving {
     /// Connections at once, over all workers. The last place of each worker is kept free as long as
     /// one of its connections has no whole request in progress.
     pub max_connections: usize,
-    /// With clients.
     pub patience: Patience,
     /// How long requests in flight may take to finish when the server stops; whole seconds.
     pub shutdown_timeout: Duration,

@@ -24,9 +24,7 @@ pub struct TraceEnd<'request> {
     pub route: Option<&'request str>,
     /// `None` if the client did not wait for it.
     pub status: Option<StatusCode>,
-    /// The code of a refusal.
     pub code: Option<&'static str>,
-    /// Who called, once that is known.
     pub caller: Option<ProjectMode>,
 }
 

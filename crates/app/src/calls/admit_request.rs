@@ -7,11 +7,8 @@ use tracing::instrument;
 
 /// Counts requests per API key (docs/contract.md, Limits).
 pub struct AdmitRequest {
-    /// Says when a request came.
     pub tools: Toolbox,
-    /// Counts requests by key.
     pub limiter: Arc<dyn RequestLimiter>,
-    /// How many are admitted, by mode.
     pub limits: Limits,
     /// Counts sends that are refused, for people who ask why no code came.
     pub tally: Arc<Tally>,

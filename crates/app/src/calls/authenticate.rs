@@ -9,7 +9,6 @@ use tracing::instrument;
 /// Whom a request claims to speak for; not looked up yet.
 #[derive(Debug)]
 pub enum Claim {
-    /// The holder of this key.
     Key(ApiKey),
     /// The test mode of a project, without a key: the caller has been let into the project already.
     TestMode(ProjectId),
@@ -17,13 +16,10 @@ pub enum Claim {
 
 /// Recognises who is calling, for clients by the `X-Api-Key` header (docs/contract.md, Callers).
 pub struct Authenticate {
-    /// Digests keys.
     pub tools: Toolbox,
-    /// Knows keys by their digest.
     pub projects: Arc<dyn ProjectStore>,
     /// Finds the session of a token in the same step.
     pub sessions: Arc<dyn SessionStore>,
-    /// Reads tokens.
     pub signer: Arc<dyn TokenSigner>,
 }
 

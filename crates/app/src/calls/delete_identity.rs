@@ -8,9 +8,7 @@ use tracing::instrument;
 
 /// Erases an identity and revokes its sessions (`DELETE /v1/identity/{id}`).
 pub struct DeleteIdentity {
-    /// Says when it was erased.
     pub tools: Toolbox,
-    /// Erases.
     pub identities: Arc<dyn IdentityStore>,
 }
 

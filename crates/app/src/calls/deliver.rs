@@ -25,15 +25,10 @@ pub struct Deliver {
     pub tools: Toolbox,
     /// Begins sends, and keeps what became of each attempt and of the money.
     pub logins: Arc<dyn LoginStore>,
-    /// Finds requests.
     pub otps: Arc<dyn OtpStore>,
-    /// Says how a project's messages go.
     pub projects: Arc<dyn ProjectStore>,
-    /// Settles sends whose request is gone.
     pub wallets: Arc<dyn WalletStore>,
-    /// Gives their places back.
     pub sends: Arc<dyn SendLimiter>,
-    /// Who carries messages.
     pub routes: Routes,
     /// What a message costs unless the project has its own price.
     pub prices: PriceList,

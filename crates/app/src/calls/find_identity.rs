@@ -8,9 +8,7 @@ use tracing::instrument;
 
 /// Looks an identity up by id or phone (`GET /v1/identity…`).
 pub struct FindIdentity {
-    /// Opens phone numbers.
     pub tools: Toolbox,
-    /// Finds them by id.
     pub identities: Arc<dyn IdentityStore>,
 }
 
@@ -23,7 +21,6 @@ pub struct FoundIdentity {
     pub phone: Phone,
     /// When the phone was first seen by the project.
     pub created_at: Timestamp,
-    /// When a right code was given last.
     pub last_verified_at: Timestamp,
 }
 

@@ -8,7 +8,6 @@ use std::sync::Arc;
 pub struct Idempotency {
     /// Seals answers, and says how old they are.
     pub tools: Toolbox,
-    /// Keeps first answers.
     pub store: Arc<dyn IdempotencyStore>,
     /// How long a request may take, and how long its answer is kept, unless it says otherwise.
     pub lifetimes: Lifetimes,

@@ -10,9 +10,7 @@ use tracing::instrument;
 pub struct Logout {
     /// Says whether a token is still valid, and when its session ended.
     pub tools: Toolbox,
-    /// Checks the token.
     pub signer: Arc<dyn TokenSigner>,
-    /// Ends its session.
     pub sessions: Arc<dyn SessionStore>,
 }
 

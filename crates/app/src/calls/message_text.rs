@@ -10,7 +10,6 @@ const EXAMPLE: (&str, u32) = ("482915", 10);
 /// A project's SMS, for people to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmsPreview {
-    /// What a phone shows.
     pub text: String,
     /// How it is coded, how long it is, and into how many parts it is cut.
     pub segments: Segments,

@@ -7,7 +7,6 @@ use tracing::instrument;
 
 /// Tells how far a code has come (`GET /v1/otp/status/{otp_id}`).
 pub struct OtpStatus {
-    /// Finds requests by id.
     pub otps: Arc<dyn OtpStore>,
 }
 

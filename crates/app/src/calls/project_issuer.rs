@@ -8,7 +8,6 @@ use tracing::instrument;
 
 /// Says what others need to verify the tokens of a project with an issuer of its own (`/p/{project}/.well-known/…`).
 pub struct ProjectIssuer {
-    /// Knows which projects have one.
     pub projects: Arc<dyn ProjectStore>,
     /// The keys; they are those of the installation.
     pub keys: Arc<PublicKeys>,
@@ -21,7 +20,6 @@ pub struct ProjectIssuer {
 pub struct PublishedIssuer {
     /// The `iss` of its tokens, and the address below which this is found.
     pub issuer: String,
-    /// Its keys.
     pub keys: JwkSet,
 }
 

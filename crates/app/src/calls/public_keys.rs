@@ -6,9 +6,7 @@ use tracing::instrument;
 
 /// Gives the keys that verify access tokens (`GET /.well-known/jwks.json`).
 pub struct PublicKeys {
-    /// Says which keys are published now.
     pub tools: Toolbox,
-    /// Whose keys they are.
     pub signer: Arc<dyn TokenSigner>,
 }
 

@@ -17,15 +17,11 @@ pub type HookFormats = fn(HookKind) -> &'static dyn HookFormat;
 ///
 /// A hook is of its own accord switched on: it is there because somebody made it.
 pub struct ReceiveHook {
-    /// Opens secrets.
     pub tools: Toolbox,
-    /// Knows hooks by their id.
     pub hooks: Arc<dyn HookStore>,
     /// How other systems prove themselves, ask and are answered.
     pub formats: HookFormats,
-    /// Counts sends of a project.
     pub admit_request: Arc<AdmitRequest>,
-    /// Sends the code.
     pub relay: Arc<RelayOtp>,
 }
 
@@ -39,7 +35,6 @@ refusals! {
 
 /// A proven call, and what it asks for.
 pub struct HookOrder {
-    /// Whom it speaks for.
     pub caller: Caller,
     asked: Result<(Phone, Code), HookRefusal>,
     lifetime: Duration,

@@ -12,11 +12,9 @@ use tracing::instrument;
 /// Takes in what providers report (`/webhooks/{provider}`): on disk first, applied afterwards by
 /// [`ApplyReceipts`](crate::ApplyReceipts).
 pub struct ReceiveWebhook {
-    /// Says when receipts came.
     pub tools: Toolbox,
     /// Who may call, by the last part of the address.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
-    /// Keeps them until they are applied.
     pub receipts: Arc<dyn ReceiptStore>,
 }
 

@@ -18,7 +18,6 @@ use zeroize::Zeroizing;
 pub struct RefreshSession {
     /// Exchanges refresh tokens, once each.
     pub sessions: Arc<dyn SessionStore>,
-    /// Makes the next pair.
     pub tokens: Tokens,
 }
 

@@ -14,7 +14,6 @@ use tracing::instrument;
 /// What bounds a send and becomes of it holds here too. The code is none of the codes that can be verified: it takes
 /// the place of none, and opens nothing.
 pub struct RelayOtp {
-    /// Sends it.
     pub sends: Arc<SendOtp>,
 }
 
@@ -27,7 +26,6 @@ pub enum RelayOtpError {
     /// Every text on the route names other minutes, in words that cannot be changed: these, none twice.
     #[error("the registered text is for codes that work for {} seconds", any_of(_0))]
     FixedLifetime(Vec<Duration>),
-    /// As for a send.
     #[error(transparent)]
     Send(#[from] SendOtpError),
 }

@@ -13,7 +13,6 @@ pub struct Routes {
     pub live: Route,
     /// For test keys: the sandbox.
     pub test: Route,
-    /// Every gateway that a hop may name.
     pub gateways: HashMap<String, Arc<dyn Gateway>>,
     /// By name, providers whose registered text names the minutes in words that no message can change.
     pub fixed_minutes: HashMap<String, u32>,

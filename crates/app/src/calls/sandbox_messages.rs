@@ -11,9 +11,7 @@ const NEWEST: u32 = 50;
 
 /// Shows what test keys would have sent (`GET /v1/sandbox/messages`).
 pub struct SandboxMessages {
-    /// Opens what was sent.
     pub tools: Toolbox,
-    /// Where messages of test keys end up.
     pub inbox: Arc<dyn SandboxInbox>,
 }
 
@@ -21,15 +19,10 @@ pub struct SandboxMessages {
 #[derive(derive_more::Debug)]
 #[debug("SandboxMessage({otp} over {channel} at {at})")]
 pub struct SandboxMessage {
-    /// The request that it was sent for.
     pub otp: OtpId,
-    /// How it would have gone.
     pub channel: Channel,
-    /// What a phone would show.
     pub text: String,
-    /// The code in it.
     pub code: Code,
-    /// When it would have been sent.
     pub at: Timestamp,
 }
 

@@ -43,13 +43,10 @@ pub(crate) struct Order<'a> {
 
 /// Sends a code to a phone: prepare, deliver, report (`POST /v1/otp/send`).
 pub struct SendOtp {
-    /// Keeps the first answer to a key.
     pub idempotency: Idempotency,
     /// Takes the code to the phone, and keeps what became of it.
     pub deliver: Arc<Deliver>,
-    /// What codes are digested with.
     pub codes: Arc<CodeKeys>,
-    /// How long they are active.
     pub lifetime: Duration,
     /// How often one phone may be sent to.
     pub limits: Limits,

@@ -6,11 +6,9 @@ use dwar_ratelimit::{Admission, SendBound};
 /// A code that a provider has accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentOtp {
-    /// The id for asking about its status.
     pub otp: OtpId,
     /// Of the key that asked; in test mode no phone is reached.
     pub mode: KeyMode,
-    /// How far the code had come.
     pub status: DeliveryStatus,
     /// The channel that it took, if that is known.
     pub channel: Option<Channel>,
@@ -26,9 +24,7 @@ pub struct SentOtp {
 /// A send that was refused by the limits of the phone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendRefusal {
-    /// The bound that refused it.
     pub bound: SendBound,
-    /// What is left of its allowance.
     pub admission: Admission,
 }
 

@@ -14,16 +14,13 @@ use std::time::Duration;
 pub struct Tokens {
     /// Says when they were issued, and makes what is random in them.
     pub tools: Toolbox,
-    /// Signs access tokens.
     pub signer: Arc<dyn TokenSigner>,
-    /// How long each of them lives.
     pub policy: SessionPolicy,
 }
 
 /// Lifetimes and leeways of sessions; by default what docs/contract.md says under Sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionPolicy {
-    /// How long an access token is valid.
     pub access: Duration,
     /// How long a refresh token is valid, from its issue.
     pub refresh: Duration,
@@ -52,17 +49,13 @@ impl Default for SessionPolicy {
 /// What a verify or a refresh gives out.
 #[derive(Clone, Debug)]
 pub struct TokenPair {
-    /// What clients show with each request.
     pub access: AccessToken,
-    /// Good for one more pair.
     pub refresh: RefreshToken,
     /// Whole seconds until the access token expires.
     pub expires_in: i64,
     /// Whole seconds until the refresh token expires.
     pub refresh_expires_in: i64,
-    /// The session that both speak for.
     pub session: SessionId,
-    /// Whose session it is.
     pub identity: IdentityId,
 }
 

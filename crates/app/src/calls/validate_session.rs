@@ -8,18 +8,14 @@ use tracing::instrument;
 
 /// Tells whether an access token is valid right now (`POST /v1/session/validate`).
 pub struct ValidateSession {
-    /// Says whether it is valid now.
     pub tools: Toolbox,
-    /// Checks its signature.
     pub signer: Arc<dyn TokenSigner>,
 }
 
 /// A valid token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValidSession {
-    /// The session that the token speaks for.
     pub session: SessionId,
-    /// Whose session it is.
     pub identity: IdentityId,
     /// When this token was issued, not when the session began.
     pub issued_at: Timestamp,

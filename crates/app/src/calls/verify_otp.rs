@@ -14,9 +14,7 @@ pub struct VerifyOtp {
     pub tools: Toolbox,
     /// Judges guesses, counts wrong ones, and begins a session with the right one if one is asked for.
     pub logins: Arc<dyn LoginStore>,
-    /// Makes its tokens.
     pub tokens: Tokens,
-    /// What guesses are digested with.
     pub codes: Arc<CodeKeys>,
     /// How many wrong guesses a code and a phone have.
     pub limits: Limits,
@@ -25,9 +23,7 @@ pub struct VerifyOtp {
 /// A login.
 #[derive(Debug)]
 pub struct VerifiedOtp {
-    /// The tokens of the session that began.
     pub tokens: TokenPair,
-    /// What was left of the code's guesses.
     pub allowance: Allowance,
 }
 

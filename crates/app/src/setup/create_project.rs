@@ -12,7 +12,6 @@ pub struct CreateProject {
     pub tools: Toolbox,
     /// Keeps projects with the digests of their keys.
     pub projects: Arc<dyn ProjectStore>,
-    /// Where an opening balance is paid in.
     pub wallets: Arc<dyn WalletStore>,
 }
 
@@ -21,20 +20,15 @@ pub struct CreateProject {
 pub struct CreatedProject {
     /// The id that every other call uses for it.
     pub id: ProjectId,
-    /// What people call it.
     pub name: String,
-    /// Its messages reach phones, and cost money.
     pub live_key: ApiKey,
-    /// Its messages reach the sandbox alone.
     pub test_key: ApiKey,
-    /// What was paid in at once.
     pub balance: Amount,
 }
 
 /// A project that is drawn up and not kept yet.
 #[derive(Debug)]
 pub struct DraftProject {
-    /// As it will be.
     pub project: CreatedProject,
     created_at: Timestamp,
 }

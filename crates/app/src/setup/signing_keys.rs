@@ -9,13 +9,9 @@ use tracing::instrument;
 /// Makes and lists signing keys, and has one take over from another (docs/contract.md, Access tokens).
 #[derive(Clone)]
 pub struct SigningKeys {
-    /// Says from when a key signs.
     pub tools: Toolbox,
-    /// Keeps keys, sealed.
     pub keys: Arc<dyn SigningKeyStore>,
-    /// Makes keys.
     pub signer: Arc<dyn TokenSigner>,
-    /// How one takes over from another.
     pub policy: SigningKeyPolicy,
 }
 

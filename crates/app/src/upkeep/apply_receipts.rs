@@ -19,11 +19,8 @@ const TRIED_FOR: Duration = Duration::from_secs(600);
 /// Applies the receipts that are on record, each by [`Deliver::receipt`], side by side; those about
 /// one message in the order in which they came.
 pub struct ApplyReceipts {
-    /// Where they wait.
     pub receipts: Arc<dyn ReceiptStore>,
-    /// Goes on with what they are about.
     pub deliver: Arc<Deliver>,
-    /// Watches how providers are doing.
     pub watch: ProviderWatch,
 }
 

@@ -23,19 +23,14 @@ const AT_ONCE: usize = 16;
 pub struct Sweep {
     /// Follows routes and settles money; its ports are swept, too.
     pub deliver: Arc<Deliver>,
-    /// Drops those that are over.
     pub sessions: Arc<dyn SessionStore>,
     /// Drops counts of windows that are over, and tends its quotas.
     pub requests: Arc<dyn RequestLimiter>,
-    /// Drops answers that were kept long enough.
     pub idempotency: Arc<dyn IdempotencyStore>,
     /// Drops what test keys leave beyond their quota.
     pub test_quota: Arc<dyn TestQuotaStore>,
-    /// Drops calls to endpoints, and their events.
     pub calls: Arc<dyn CallLog>,
-    /// Drops counts of refused sends.
     pub refusals: Arc<dyn RefusalStore>,
-    /// How long each of them stays.
     pub retention: Retention,
 }
 
@@ -63,19 +58,13 @@ pub struct Retention {
 /// What a clean-up removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Codes with their attempts.
     pub requests: u64,
-    /// Sessions that were over.
     pub sessions: u64,
-    /// Places of phones whose window is over.
     pub sends: u64,
     /// First answers.
     pub idempotency: u64,
-    /// Calls to endpoints.
     pub calls: u64,
-    /// Counts of refused sends.
     pub refusals: u64,
-    /// Records of test keys beyond their quota.
     pub tests: u64,
 }
 

@@ -34,7 +34,6 @@ const MOST_OF_ALL: usize = 2 * MOST;
 #[derive(Default)]
 struct Kept {
     refused: HashMap<RefusalKey, Count>,
-    /// How many of them name a phone.
     phones: HashMap<(ProjectMode, Timestamp), u32>,
     /// Refusals that found no room at all since the last write.
     lost: u64,

@@ -21,13 +21,10 @@ const PER_ENDPOINT: u32 = 4;
 
 /// Tells endpoints what happened (Standard Webhooks), each at least once.
 pub struct TellEvents {
-    /// Says what is due, and opens secrets.
     pub tools: Toolbox,
     /// Keeps endpoints, and what each has to be told.
     pub events: Arc<dyn EventStore>,
-    /// Keeps what came of each call.
     pub calls: Arc<dyn CallLog>,
-    /// Makes the calls.
     pub sender: Arc<dyn WebhookSender>,
     /// When an endpoint that keeps failing is switched off; `None` is never.
     pub switch_off: Option<SwitchOff>,

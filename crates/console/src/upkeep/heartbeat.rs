@@ -15,13 +15,9 @@ pub struct Heartbeat {
 /// What a process knows of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// The version of the program.
     pub version: String,
-    /// The name of the machine.
     pub host: String,
-    /// The number of the process there.
     pub pid: u32,
-    /// Where its API listens.
     pub api: String,
     /// Where its dashboard listens, if it has one.
     pub dashboard: Option<String>,

@@ -17,11 +17,8 @@ const RENEW: usize = 10;
 
 /// Keeps the figures that pages show, from what is on record.
 pub struct KeepFigures {
-    /// Says which minutes are over.
     pub tools: Toolbox,
-    /// Counts, one instance at a time.
     pub store: Arc<dyn FiguresStore>,
-    /// Of this process.
     pub keeper: KeeperId,
 }
 

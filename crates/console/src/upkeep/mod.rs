@@ -10,9 +10,7 @@ pub use sweep::{ConsoleSweep, ConsoleSwept};
 
 /// What goes on alongside the requests of those who run a service.
 pub struct ConsoleUpkeep {
-    /// Reports that this process runs it.
     pub heartbeat: Heartbeat,
-    /// Counts what was sent.
     pub keep_figures: KeepFigures,
     /// Drops what operators and their tokens leave behind.
     pub sweep: ConsoleSweep,

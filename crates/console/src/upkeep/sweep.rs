@@ -6,15 +6,10 @@ use std::time::Duration;
 
 /// Drops what operators and their tokens leave behind.
 pub struct ConsoleSweep {
-    /// Says what is over.
     pub tools: Toolbox,
-    /// Drops sessions, links and failures of operators.
     pub operators: Arc<dyn OperatorStore>,
-    /// Drops tokens that are over.
     pub admin_tokens: Arc<dyn AdminTokenStore>,
-    /// Drops entries that were kept long enough.
     pub audit: Arc<dyn AuditStore>,
-    /// Drops searches that no longer count.
     pub searches: Arc<dyn SearchStore>,
     /// How long audit entries stay, and tokens from their end.
     pub kept: Duration,
@@ -27,9 +22,7 @@ pub struct ConsoleSwept {
     pub operators: u64,
     /// Tokens of the admin API that were over.
     pub admin_tokens: u64,
-    /// Audit entries.
     pub audit: u64,
-    /// Phone numbers that were searched for.
     pub searches: u64,
 }
 

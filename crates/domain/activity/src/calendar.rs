@@ -33,7 +33,6 @@ words! {
 /// A stretch of time, from its first instant to the first one after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Its first instant.
     pub from: Timestamp,
     /// The first instant after it.
     pub until: Timestamp,
@@ -44,7 +43,6 @@ pub struct Window {
 pub struct Span {
     /// Figures of a minute, an hour or a day.
     pub grain: Grain,
-    /// The window in which they begin.
     pub window: Window,
 }
 

@@ -8,9 +8,7 @@ use dwar_kernel::Paise;
 /// the last one that accepted it, or else the last one tried. That provider is also the one paid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages handed over to the provider.
     pub attempts: u64,
-    /// Of these, taken by it.
     pub accepted: u64,
     /// Of these, reported to have reached the phone.
     pub arrived: u64,
@@ -18,13 +16,11 @@ pub struct Counts {
     pub failed: u64,
     /// Of these messages, those with a code that somebody else made, which is never verified here.
     pub relay_attempts: u64,
-    /// Requests that it carried.
     pub requests: u64,
     /// Of these, those to deliver a code that somebody else made.
     pub relays: u64,
     /// Of these, reported to have reached the phone.
     pub delivered: u64,
-    /// Of these, verified.
     pub verified: u64,
     /// What was charged for these requests, less what was given back.
     pub spent: Paise,
@@ -85,7 +81,6 @@ impl Counts {
 pub struct Share {
     /// How many it is true of.
     pub part: u64,
-    /// How many there are.
     pub whole: u64,
 }
 

@@ -6,21 +6,16 @@ use std::ops::ControlFlow;
 /// What is on record about one request, as far as the figures need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Its id.
     pub id: OtpId,
-    /// Whose key asked for it.
     pub world: ProjectMode,
-    /// When it was asked for.
     pub at: Timestamp,
     /// Whether it delivers a code that somebody else made.
     pub relayed: bool,
     /// Whether it is known to have reached the phone.
     pub delivered: bool,
-    /// Whether its code was used.
     pub verified: bool,
     /// When it was verified, where that is on record.
     pub verified_at: Option<Timestamp>,
-    /// What the ledger says it cost.
     pub spent: Paise,
     /// Every provider it was handed to, in that order.
     pub tried: Vec<Tried>,
@@ -29,11 +24,9 @@ pub struct Sent {
 /// A message handed over to a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
-    /// What was to carry it.
     pub channel: Channel,
     /// The name of the provider that was asked to.
     pub provider: String,
-    /// Whether it took the message.
     pub accepted: bool,
     /// Whether the message is known to have reached the phone.
     pub arrived: bool,
@@ -46,24 +39,17 @@ pub struct Tried {
 /// The key by which figures are kept apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// Whose sends are counted.
     pub world: ProjectMode,
-    /// Over which channel.
     pub channel: Channel,
-    /// By which provider.
     pub provider: String,
 }
 
 /// What happened in one stretch of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// What is counted apart.
     pub key: Key,
-    /// How long the stretch is.
     pub grain: Grain,
-    /// When that stretch began.
     pub began: Timestamp,
-    /// How often each thing happened.
     pub counts: Counts,
 }
 

@@ -3,8 +3,6 @@
 //! A request counts in the minute in which it was made, whatever becomes of it later. So a figure
 //! can say how many of every hundred sends arrived and how many were verified.
 
-#![warn(missing_docs)]
-
 mod calendar;
 mod counts;
 mod gather;

@@ -5,26 +5,18 @@ use std::collections::BTreeMap;
 /// What a project's first page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overview {
-    /// How far it looks back.
     pub period: Period,
-    /// Of the whole period.
     pub total: Counts,
-    /// Of the same stretch one period earlier.
     pub before: Counts,
-    /// Point by point, each with its beginning.
     pub series: Vec<(Timestamp, Counts)>,
-    /// By channel and provider.
     pub routes: Vec<Route>,
 }
 
 /// What one provider did over one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// What carried the messages.
     pub channel: Channel,
-    /// The provider's name.
     pub provider: String,
-    /// Of the period.
     pub counts: Counts,
     /// Whether it took messages and told of none what became of it, in this period and the one
     /// before: it sends no receipts, so nothing is known of deliveries.

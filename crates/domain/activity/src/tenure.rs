@@ -6,7 +6,6 @@ use std::time::Duration;
 /// saves after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tenure {
-    /// How far the counting has come.
     pub progress: Progress,
     /// Who leads, and until when no other keeper may.
     pub led: Option<(KeeperId, Timestamp)>,

@@ -14,17 +14,13 @@ pub const CALL_LEASE: Duration = Duration::from_secs(60);
 /// sent or of what was answered except the status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointCall {
-    /// Its id.
     pub id: CallId,
-    /// Who was called.
     pub endpoint: EndpointId,
     /// The `webhook-id` of what was told.
     pub event: String,
-    /// What the event says.
     pub kind: EventKind,
     /// 1 is the first of a series; an event that is sent again begins another one.
     pub number: u32,
-    /// When it began.
     pub at: Timestamp,
     /// How long it took, in whole milliseconds.
     pub took: Duration,
@@ -51,7 +47,6 @@ impl EndpointCall {
 /// A call on record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedCall {
-    /// The call.
     pub call: EndpointCall,
     /// Whether its event is still there to be sent again.
     pub on_record: bool,
@@ -60,7 +55,6 @@ pub struct LoggedCall {
 /// Which calls are asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallFilter {
-    /// Only those that were not taken.
     pub failed: bool,
     /// Only those that are older than this one.
     pub before: Option<CallId>,
@@ -69,9 +63,7 @@ pub struct CallFilter {
 /// What decides whether an endpoint gets an event again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResendState {
-    /// Whether the endpoint is switched off.
     pub off: bool,
-    /// Whether the event is still there.
     pub on_record: bool,
     /// When the endpoint was called with it last; `None` if no such call is on record.
     pub last: Option<Timestamp>,
@@ -88,7 +80,6 @@ pub enum Resend {
     UnderWay,
     /// Its endpoint is switched off, so nothing goes there.
     Off,
-    /// It is not on record any more.
     Gone,
 }
 

@@ -5,17 +5,12 @@ use std::time::Duration;
 /// An address that a project's events go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Its id.
     pub id: EndpointId,
-    /// Whose events it is told.
     pub project: ProjectId,
-    /// Where events are posted.
     pub url: String,
     /// Whether events carry the whole phone number instead of a masked one.
     pub full_phone: bool,
-    /// What signs them.
     pub secret: KeptSecret,
-    /// When it was added.
     pub created_at: Timestamp,
     /// How it fails, if the last call to it failed.
     pub failing: Option<Failing>,
@@ -26,7 +21,6 @@ pub struct Endpoint {
 /// Calls to an endpoint that failed, with no success in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing {
-    /// When the first of them failed.
     pub since: Timestamp,
     /// How many there were; at least one.
     pub failures: u32,

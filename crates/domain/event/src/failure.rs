@@ -4,13 +4,10 @@ pub enum SendFailure {
     /// Its address is not public, or not HTTPS.
     #[error("the address is not allowed")]
     AddressNotAllowed,
-    /// It did not answer in time.
     #[error("the endpoint did not answer in time")]
     TimedOut,
-    /// Its name resolves to no address.
     #[error("the endpoint's name cannot be resolved")]
     Unresolved,
-    /// Nothing listens there.
     #[error("the endpoint refused the connection")]
     ConnectionRefused,
     /// Its certificate is not one that can be trusted, or it speaks no TLS.
@@ -19,7 +16,6 @@ pub enum SendFailure {
     /// It could not be reached for another reason.
     #[error("the endpoint cannot be reached")]
     Unreachable,
-    /// It did not answer with a success.
     #[error("the endpoint answered {0}")]
     Status(u16),
     /// The signing secret, or the phone number in the event, cannot be decrypted with the present keys.

@@ -1,7 +1,5 @@
 //! What happened, told to the addresses that a project names (webhooks out).
 
-#![warn(missing_docs)]
-
 mod call;
 mod call_log;
 mod endpoint;

@@ -89,18 +89,14 @@ pub trait EventStore: Send + Sync {
 /// One event to be told to one endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
-    /// Who is to be told.
     pub endpoint: Endpoint,
-    /// What happened.
     pub event: Event,
-    /// How often it failed so far.
     pub failures: u32,
 }
 
 /// A signed request to an endpoint (Standard Webhooks). No `Debug`: the body may name a phone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookRequest {
-    /// Where it is posted.
     pub url: String,
     /// `webhook-id`.
     pub id: String,
@@ -108,14 +104,12 @@ pub struct WebhookRequest {
     pub timestamp: i64,
     /// `webhook-signature`: `v1,…`, one per secret, separated by blanks.
     pub signature: String,
-    /// The JSON body that was signed.
     pub body: Vec<u8>,
 }
 
 /// A request that an endpoint did not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotTaken {
-    /// Why.
     pub cause: SendFailure,
     /// How long it asks to be left alone (`Retry-After`): read at 429 and 503 alone, and without any bound.
     pub retry_after: Option<Duration>,

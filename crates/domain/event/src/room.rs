@@ -16,7 +16,6 @@ pub struct Room {
     pub per_endpoint: u32,
     /// The same, for one whose last call failed.
     pub per_failing: u32,
-    /// What is under way already.
     pub busy: HashMap<EndpointId, u32>,
     /// Those that asked to be left alone for now. One that has taken something since is not.
     pub resting: HashSet<EndpointId>,
@@ -25,9 +24,7 @@ pub struct Room {
 /// An endpoint that something is due for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitingEndpoint {
-    /// Which one.
     pub endpoint: EndpointId,
-    /// Whether its last call failed.
     pub failing: bool,
     /// Since when its first delivery is due.
     pub due_at: Timestamp,

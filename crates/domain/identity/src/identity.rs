@@ -5,9 +5,7 @@ use dwar_kernel::{Event, EventKind, IdentityId, ProjectMode, Sealed, Subject, Ti
 pub struct Identity {
     /// The `sub` of its access tokens.
     pub id: IdentityId,
-    /// Who verified it.
     pub world: ProjectMode,
-    /// The phone number, unreadable at rest.
     pub phone: Sealed,
     /// When it was verified for the first time.
     pub created_at: Timestamp,

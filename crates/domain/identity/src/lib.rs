@@ -1,7 +1,5 @@
 //! The same phone number seen again.
 
-#![warn(missing_docs)]
-
 mod identity;
 mod ports;
 

@@ -10,7 +10,6 @@ pub const LOAD: &str = "more than one machine can handle";
 /// Which values of a number production takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// Those values.
     pub takes: RangeInclusive<u64>,
     /// Why no others, as the end of a sentence.
     pub reason: &'static str,

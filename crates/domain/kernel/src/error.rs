@@ -10,7 +10,6 @@ pub enum StoreError {
     /// As [`StoreError::Unavailable`], where there is more to say to those who run the service.
     #[error("the store is out of reach: {told}")]
     Unreachable {
-        /// What is out of reach.
         told: &'static str,
         /// Why. May name the server, the user, the database or its file, and holds no secret.
         #[source]
@@ -22,14 +21,7 @@ pub enum StoreError {
     NoRoom,
     /// What is stored cannot be what we wrote: names the table, the column and the row.
     #[error("inconsistent data in {table}.{column} of row {row}")]
-    Inconsistent {
-        /// Where it was found.
-        table: &'static str,
-        /// In which column of it.
-        column: &'static str,
-        /// Primary key of the row.
-        row: String,
-    },
+    Inconsistent { table: &'static str, column: &'static str, row: String },
     /// What is stored was not made by a version that this one follows, or under other keys. Says what to
     /// do.
     #[error("{0}")]

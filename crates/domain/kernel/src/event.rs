@@ -6,11 +6,8 @@ use crate::{
 words! {
     /// What kind of thing happened; the word is the `type` of the event's body.
     EventKind {
-        /// A provider accepted a code.
         OtpSent = "otp.sent",
-        /// A code reached its phone.
         OtpDelivered = "otp.delivered",
-        /// Every channel failed.
         OtpFailed = "otp.failed",
         /// A provider accepted a code that somebody else made.
         RelaySent = "relay.sent",
@@ -18,7 +15,6 @@ words! {
         RelayDelivered = "relay.delivered",
         /// Every channel failed for it.
         RelayFailed = "relay.failed",
-        /// A code was used.
         OtpVerified = "otp.verified",
         /// Too many wrong codes for one phone; its codes are stopped for a while.
         OtpUnderAttack = "otp.under_attack",
@@ -42,7 +38,6 @@ words! {
 pub enum Subject {
     /// A request to send a code.
     Otp {
-        /// Which request.
         otp: OtpId,
         /// The channel that carried it, or the one tried last; none once it is not known.
         channel: Option<Channel>,
@@ -50,15 +45,9 @@ pub enum Subject {
         phone: Option<EventPhone>,
     },
     /// A login.
-    Session {
-        /// Which session.
-        session: SessionId,
-        /// Whose it was.
-        identity: IdentityId,
-    },
+    Session { session: SessionId, identity: IdentityId },
     /// The person behind a phone number.
     Identity {
-        /// Which identity.
         identity: IdentityId,
         /// How many of its sessions ended with it.
         sessions_revoked: u64,
@@ -67,34 +56,25 @@ pub enum Subject {
     Wallet {
         /// The ledger entry after which the balance was low.
         entry: EntryId,
-        /// The balance after it.
         balance: Paise,
-        /// The threshold it fell below.
         threshold: Paise,
     },
     /// An endpoint of the project.
     Endpoint {
-        /// Which one.
         endpoint: EndpointId,
         /// How many calls to it failed in a row.
         failures: u32,
-        /// When the first of them failed.
         since: Timestamp,
     },
     /// A provider that carries messages of the project.
     Provider {
-        /// Its name, as configured.
         provider: String,
         /// How many of its latest receipts say that a message failed.
         failed: u32,
-        /// How many receipts that is out of.
         receipts: u32,
     },
     /// Nothing but whether the endpoint accepts it.
-    Test {
-        /// Which one.
-        endpoint: EndpointId,
-    },
+    Test { endpoint: EndpointId },
 }
 
 /// The phone an event is about.
@@ -102,7 +82,6 @@ pub enum Subject {
 pub struct EventPhone {
     /// Its look-up form, so that erasing the phone erases it here.
     pub index: BlindIndex,
-    /// The number, unreadable at rest.
     pub sealed: Sealed,
 }
 
@@ -111,11 +90,8 @@ pub struct EventPhone {
 pub struct Event {
     /// Whose endpoints are told; what happens to a wallet is of the live world.
     pub world: ProjectMode,
-    /// What happened.
     pub kind: EventKind,
-    /// What it happened to.
     pub subject: Subject,
-    /// When.
     pub at: Timestamp,
 }
 

@@ -12,7 +12,6 @@ pub struct FixedClaims(Vec<(String, String)>);
 /// A token cannot have these claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidClaims {
-    /// Too many, or together too long.
     #[error("at most 8 claims, with their names 512 bytes together")]
     TooMuch,
     /// Not a name, or one that comes twice.
@@ -26,7 +25,6 @@ pub enum InvalidClaims {
         "this name has a meaning in every access token (RFC 9068) or means more than a claim may"
     )]
     Reserved,
-    /// Not a value.
     #[error("a value is 1 or more visible characters on one line, and not service_role")]
     Value,
 }

@@ -20,7 +20,6 @@ pub struct GuessBudget {
 pub struct GuessPeriod {
     /// When its first wrong code was.
     pub began_at: Timestamp,
-    /// How many there were.
     pub wrong: u32,
     /// When [`GuessPolicy::stop_at`] was reached.
     pub stopped_at: Option<Timestamp>,

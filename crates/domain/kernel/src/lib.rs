@@ -1,7 +1,5 @@
 //! Shared vocabulary of the domain, and nothing else.
 
-#![warn(missing_docs)]
-
 pub mod bounds;
 mod channel;
 mod clock;

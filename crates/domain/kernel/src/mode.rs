@@ -21,9 +21,7 @@ impl KeyMode {
 /// One of a project's two worlds: nothing in it is seen from the other, nor by another project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectMode {
-    /// Whose world it is.
     pub project: ProjectId,
-    /// Which of the two it is.
     pub mode: KeyMode,
 }
 

@@ -13,10 +13,8 @@ pub struct Amount(Paise);
 /// It is not an amount that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAmount {
-    /// The text is not an amount.
     #[error("an amount is rupees with at most two decimals, like 100 or 99.50")]
     Text,
-    /// Less than nothing, or more than [`Amount::MOST`].
     #[error("0 to 1000000000000 paise (a thousand crore rupees)")]
     Bounds,
 }
@@ -24,7 +22,6 @@ pub enum InvalidAmount {
 /// What one message costs on each channel; by default 20 paise over WhatsApp and 25 over SMS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriceList {
-    /// Of one message over WhatsApp.
     pub whatsapp: Paise,
     /// Of one message over SMS, however many parts it has.
     pub sms: Paise,

@@ -4,15 +4,12 @@ use derive_more::Debug;
 /// What a digest or a sealed value is for: a value made for one purpose is useless for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// Look-up digest of an API key.
     ApiKey,
-    /// Look-up digest of a refresh token.
     RefreshToken,
     /// MAC inside a refresh token.
     RefreshTokenMac,
     /// Look-up digest of an `Idempotency-Key` and fingerprint of the body behind it.
     Idempotency,
-    /// A phone number.
     Phone,
     /// A code that a fallback may still have to send.
     Code,
@@ -20,7 +17,6 @@ pub enum Purpose {
     Answer,
     /// A message in the sandbox inbox.
     SandboxMessage,
-    /// A private signing key.
     SigningKey,
     /// The secret that signs a project's events.
     WebhookSecret,

@@ -75,7 +75,6 @@ impl FromStr for WebhookSecret {
 /// A webhook secret on record, with the one before while both count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptSecret {
-    /// The present one, unreadable at rest.
     pub present: Sealed,
     /// The one before, while both count.
     pub previous: Option<PreviousSecret>,

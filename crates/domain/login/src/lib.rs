@@ -4,8 +4,6 @@
 //! and a method of [`LoginStore`] that does the same on record. The aggregates know nothing of each
 //! other; this crate alone knows them all (docs/adr/0049-a-login-is-three-steps.md).
 
-#![warn(missing_docs)]
-
 mod new_send;
 mod ports;
 mod redemption;

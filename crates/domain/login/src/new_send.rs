@@ -9,9 +9,7 @@ pub struct NewSend {
     /// The request as it is put on record. One without an attempt has no provider to call: it takes no
     /// place, and its code is [void](dwar_otp::OtpState::Void) from the start.
     pub otp: Otp,
-    /// How many sends the phone may get.
     pub quota: SendQuota,
-    /// How wrong guesses slow them down.
     pub guesses: GuessPolicy,
     /// What has to be set aside for it.
     pub cost: Cost,

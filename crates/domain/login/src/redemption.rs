@@ -6,11 +6,8 @@ use dwar_session::{Login, Session};
 /// A guess at the code in force for a phone, and the login that the right one begins, if it is to begin any.
 #[derive(Clone, Debug)]
 pub struct Redemption {
-    /// Whose code it is.
     pub world: ProjectMode,
-    /// The phone's look-up form.
     pub phone: BlindIndex,
-    /// What somebody entered.
     pub guess: Guess,
     /// How wrong guesses are counted for the phone.
     pub policy: GuessPolicy,
@@ -28,9 +25,7 @@ pub enum Redeemed {
     Verified(Allowance),
     /// It was wrong, and is counted.
     Wrong(Allowance),
-    /// The code is locked; nothing was compared.
     Locked(Allowance),
-    /// There is no active code.
     NotFound,
 }
 

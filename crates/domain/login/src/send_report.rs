@@ -5,15 +5,11 @@ use dwar_wallet::{Impossible, LedgerEntry, Movement, OpenHold, Settlement, Walle
 /// A report on an attempt, and what it takes to draw the conclusions from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendReport {
-    /// Which attempt it is about.
     pub attempt: AttemptId,
-    /// What became of it.
     pub report: Report,
-    /// The way the code takes.
     pub route: Route,
     /// The id of the next attempt, if one is due.
     pub next: AttemptId,
-    /// What messages of the project cost.
     pub prices: PriceList,
     /// The ids of the entries that end the hold: of a capture or refund, and of a release.
     pub entries: [EntryId; 2],
@@ -22,20 +18,17 @@ pub struct SendReport {
 /// What a report changed besides the request itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Concluded {
-    /// What is left to be done.
     pub step: DeliveryStep,
     /// How the money ends with this report; `None` if it does not, or did before.
     pub ending: Option<Ending>,
     /// Whether the send gives its place back, since it is certain to have reached nobody.
     pub is_forgiven: bool,
-    /// What is told of it.
     pub event: Option<Event>,
 }
 
 /// How the money of a send ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The hold ends.
     Settle(Settlement),
     /// It had ended with a charge, and nobody was reached after all.
     Refund,

@@ -36,9 +36,7 @@ impl Network {
 pub struct Count {
     /// Whom the attempts are about; for an unknown name an id that no operator gets.
     pub operator: OperatorId,
-    /// Which of their counts it is.
     pub subject: Digest,
-    /// How it is judged.
     pub rule: Rule,
 }
 

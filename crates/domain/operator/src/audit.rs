@@ -7,29 +7,20 @@ use uuid::Uuid;
 words! {
     /// What was done.
     Action {
-        /// A project was made.
         ProjectCreated = "project.created",
-        /// Settings of a project were changed.
         ProjectChanged = "project.changed",
-        /// Prices of a project were changed.
         ProjectRepriced = "project.repriced",
         /// A project was archived: its API keys are refused.
         ProjectArchived = "project.archived",
         /// A project was restored: its API keys are accepted again.
         ProjectRestored = "project.restored",
-        /// An API key was replaced.
         KeyRegenerated = "key.regenerated",
-        /// Money was paid in.
         WalletCredited = "wallet.credited",
-        /// A charge was given back.
         WalletRefunded = "wallet.refunded",
-        /// A balance was corrected.
         WalletAdjusted = "wallet.adjusted",
         /// A proof of a ledger was asked for.
         LedgerProved = "ledger.proved",
-        /// An address for events was added.
         EndpointAdded = "endpoint.added",
-        /// An address for events was removed.
         EndpointRemoved = "endpoint.removed",
         /// An address for events was switched on again.
         EndpointEnabled = "endpoint.enabled",
@@ -37,7 +28,6 @@ words! {
         EndpointSecretRotated = "endpoint.secret_rotated",
         /// An address for events was called with a test.
         EndpointTested = "endpoint.tested",
-        /// An event was sent again.
         EventResent = "event.resent",
         /// An address for the codes of another system was made.
         HookAdded = "hook.added",
@@ -45,7 +35,6 @@ words! {
         HookRemoved = "hook.removed",
         /// An address for the codes of another system got a new secret.
         HookSecretRotated = "hook.secret_rotated",
-        /// A new signing key was made.
         SigningKeyRotated = "signing_key.rotated",
         /// The database was put back from a backup.
         DatabaseRestored = "database.restored",
@@ -55,35 +44,21 @@ words! {
         PhoneUnmasked = "phone.unmasked",
         /// Somebody who sees phone numbers masked searched for one.
         PhoneSearched = "phone.searched",
-        /// An identity was erased.
         IdentityErased = "identity.erased",
-        /// Sessions of an identity were ended.
         SessionsEnded = "identity.sessions_ended",
-        /// Somebody was invited.
         OperatorInvited = "operator.invited",
-        /// Somebody who was invited got another link.
         InvitationRenewed = "operator.invitation_renewed",
-        /// What somebody may do was changed.
         OperatorChanged = "operator.changed",
         /// What somebody signs in with was taken away, and a new link made.
         OperatorReset = "operator.reset",
-        /// Somebody was removed.
         OperatorRemoved = "operator.removed",
-        /// Somebody accepted their invitation.
         OperatorJoined = "operator.joined",
-        /// Somebody signed in.
         OperatorSignedIn = "operator.signed_in",
-        /// Somebody ended their sessions.
         OperatorSignedOut = "operator.signed_out",
-        /// Somebody changed their own password.
         PasswordChanged = "operator.password_changed",
-        /// Somebody added a second factor.
         TotpAdded = "operator.totp_added",
-        /// Somebody removed their second factor.
         TotpRemoved = "operator.totp_removed",
-        /// Somebody added a passkey.
         PasskeyAdded = "operator.passkey_added",
-        /// Somebody removed a passkey.
         PasskeyRemoved = "operator.passkey_removed",
         /// A passkey was refused whose counter did not grow: somebody may have copied it.
         PasskeyRefused = "operator.passkey_refused",
@@ -100,19 +75,9 @@ pub enum Actor {
     /// Somebody with access to the machine.
     CommandLine,
     /// Somebody who was signed in.
-    Operator {
-        /// Its id.
-        id: OperatorId,
-        /// What it was called then.
-        name: String,
-    },
+    Operator { id: OperatorId, name: String },
     /// A program with a token of the admin API.
-    Token {
-        /// Its id.
-        id: AdminTokenId,
-        /// What it was called then.
-        name: String,
-    },
+    Token { id: AdminTokenId, name: String },
 }
 
 /// As people read it: `Asha`, `token deploy`, `command line`.
@@ -130,7 +95,6 @@ impl fmt::Display for Actor {
 /// or a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActorFilter {
-    /// Of the command line.
     CommandLine,
     /// Of the operator or token with this id.
     Id(Uuid),
@@ -179,19 +143,15 @@ impl From<&Actor> for ActorFilter {
 pub struct AuditEntry {
     /// Its id, which settles the order of equal times.
     pub id: AuditId,
-    /// When it was written.
     pub at: Timestamp,
-    /// Who asked for the change.
     pub actor: Actor,
     /// The address the request came from, as far as it is known.
     pub from: Option<IpAddr>,
     /// The project it is about; none where it is about the installation.
     pub project: Option<ProjectId>,
-    /// What was asked for.
     pub action: Action,
     /// What was changed: an id, a name, a masked number.
     pub subject: String,
-    /// What it was, as a JSON object.
     pub before: Option<String>,
     /// What it will be, as a JSON object.
     pub after: Option<String>,
@@ -217,7 +177,6 @@ pub struct AuditFilter {
 pub struct AuditCursor {
     /// The time of the last entry that was given.
     pub at: Timestamp,
-    /// Its id, which settles equal times.
     pub id: AuditId,
 }
 

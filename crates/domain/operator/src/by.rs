@@ -9,7 +9,6 @@ pub struct By {
     pub actor: Actor,
     /// The address the request came from, as far as it is known.
     pub from: Option<IpAddr>,
-    /// What they may do.
     pub access: Access,
     /// Whether they may make what works by itself ([`Command::makes`]). Only some tokens may: a thief of
     /// one that may not has nothing left when it expires or is revoked.

@@ -5,9 +5,7 @@ use std::str::FromStr;
 /// Where somebody signs in, as far as that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Client {
-    /// Where the request came from.
     pub address: Option<IpAddr>,
-    /// What sent it.
     pub device: Option<Device>,
 }
 

@@ -25,7 +25,6 @@ pub enum Need {
 pub enum Makes {
     /// Nothing of that kind.
     Nothing,
-    /// An API key that is accepted.
     Key,
     /// An address at which other systems have codes sent, with its secret.
     Hook,
@@ -33,7 +32,6 @@ pub enum Makes {
     Webhook,
     /// Somebody who signs in for themselves; also taking that away from them.
     Operator,
-    /// A token of the admin API.
     Token,
 }
 
@@ -72,9 +70,7 @@ const fn change(area: Area) -> Need {
 commands! {
     /// The projects that one may know of.
     ListProjects = "list_projects", Need::Any, makes Nothing;
-    /// Makes a project.
     CreateProject = "create_project", Need::Installation, makes Key;
-    /// A project with its settings.
     ShowProject = "show_project", see(Area::Settings), makes Nothing;
     /// Changes switches, texts and providers of a project.
     ChangeProject = "change_project", change(Area::Settings), makes Nothing;
@@ -84,119 +80,74 @@ commands! {
     ArchiveProject = "archive_project", change(Area::Keys), makes Nothing;
     /// Has them accepted again.
     RestoreProject = "restore_project", change(Area::Keys), makes Key;
-    /// Forgets the wrong codes of a phone.
     UnlockPhone = "unlock_phone", change(Area::Activity), makes Nothing;
-    /// Figures of what was sent.
     ShowFigures = "show_figures", see(Area::Overview), makes Nothing;
-    /// The codes that were asked for.
     ListRequests = "list_requests", see(Area::Activity), makes Nothing;
-    /// What was refused lately.
     ListRefusedRequests = "list_refused_requests", see(Area::Activity), makes Nothing;
     /// Why codes did or did not arrive at a number.
     SearchRequests = "search_requests", see(Area::Activity), makes Nothing;
     /// The same for the number of one request.
     ShowRequest = "show_request", see(Area::Activity), makes Nothing;
-    /// The number of a request, in full.
     UnmaskRequest = "unmask_request", Need::Project(Permission::Unmask), makes Nothing;
-    /// The present API keys.
     ListKeys = "list_keys", see(Area::Keys), makes Nothing;
-    /// Replaces an API key.
     RegenerateKey = "regenerate_key", change(Area::Keys), makes Key;
-    /// A wallet as it is.
     ShowWallet = "show_wallet", see(Area::Money), makes Nothing;
-    /// Pays in.
     CreditWallet = "credit_wallet", change(Area::Money), makes Nothing;
-    /// Gives a charge back.
     RefundSend = "refund_send", change(Area::Money), makes Nothing;
-    /// Corrects a balance.
     AdjustWallet = "adjust_wallet", change(Area::Money), makes Nothing;
-    /// Recomputes every wallet from its ledger.
     ProveWallets = "prove_wallets", Need::Installation, makes Nothing;
-    /// The entries of a ledger.
     ListWalletEntries = "list_wallet_entries", see(Area::Money), makes Nothing;
     /// The same as CSV.
     DownloadStatement = "download_statement", see(Area::Money), makes Nothing;
-    /// The last proof of a ledger.
     ShowWalletProof = "show_wallet_proof", see(Area::Money), makes Nothing;
-    /// Begins a proof of a ledger.
     BeginWalletProof = "begin_wallet_proof", change(Area::Money), makes Nothing;
-    /// Where events go.
     ListWebhooks = "list_webhooks", see(Area::Settings), makes Nothing;
-    /// Adds an address for events.
     AddWebhook = "add_webhook", change(Area::Keys), makes Webhook;
-    /// Gives an address a new secret.
     RotateWebhookSecret = "rotate_webhook_secret", change(Area::Keys), makes Webhook;
-    /// Switches an address on again.
     EnableWebhook = "enable_webhook", change(Area::Keys), makes Webhook;
-    /// Removes an address.
     RemoveWebhook = "remove_webhook", change(Area::Keys), makes Nothing;
-    /// What an address was told.
     ListWebhookCalls = "list_webhook_calls", see(Area::Settings), makes Nothing;
-    /// Calls an address with a test.
     TestWebhook = "test_webhook", change(Area::Settings), makes Nothing;
-    /// Sends an event again.
     ResendEvent = "resend_event", change(Area::Settings), makes Nothing;
     /// Where other systems ask for codes to be delivered.
     ListHooks = "list_hooks", see(Area::Settings), makes Nothing;
-    /// Makes such an address.
     AddHook = "add_hook", change(Area::Keys), makes Hook;
-    /// Gives it a new secret.
     RotateHookSecret = "rotate_hook_secret", change(Area::Keys), makes Hook;
-    /// Removes it.
     RemoveHook = "remove_hook", change(Area::Keys), makes Nothing;
-    /// An identity by its id.
     ShowIdentity = "show_identity", see(Area::Identities), makes Nothing;
-    /// An identity by its phone number.
     FindIdentity = "find_identity", see(Area::Identities), makes Nothing;
-    /// Erases an identity.
     EraseIdentity = "erase_identity", change(Area::Identities), makes Nothing;
-    /// The sessions of an identity.
     ListSessions = "list_sessions", see(Area::Identities), makes Nothing;
-    /// Ends every session of an identity.
     EndSessions = "end_sessions", change(Area::Identities), makes Nothing;
-    /// Ends one session.
     EndSession = "end_session", change(Area::Identities), makes Nothing;
     /// Goes through the whole flow in test mode.
     Play = "play", change(Area::Playground), makes Nothing;
-    /// Those who run the service.
     ListOperators = "list_operators", Need::Team, makes Nothing;
-    /// Invites somebody.
     InviteOperator = "invite_operator", Need::Team, makes Operator;
     /// Another link for somebody who was invited and has not been in yet.
     RenewInvitation = "renew_invitation", Need::Team, makes Operator;
-    /// Changes what somebody may do.
     ChangeOperator = "change_operator", Need::Team, makes Operator;
     /// Takes away what somebody signs in with: anyone able to do this from a page could become
     /// anybody.
     ResetOperator = "reset_operator", Need::Machine, makes Operator;
-    /// Removes somebody.
     RemoveOperator = "remove_operator", Need::Team, makes Operator;
-    /// The tokens of the admin API.
     ListTokens = "list_tokens", Need::Installation, makes Nothing;
-    /// Makes a token.
     MakeToken = "make_token", Need::Installation, makes Token;
-    /// Revokes a token.
     RevokeToken = "revoke_token", Need::Installation, makes Nothing;
-    /// The whole audit log.
     ListAudit = "list_audit", Need::Installation, makes Nothing;
     /// The same, an object a line.
     ExportAudit = "export_audit", Need::Installation, makes Nothing;
-    /// What was changed in a project.
     ListProjectAudit = "list_project_audit", see(Area::Team), makes Nothing;
     /// The same, an object a line.
     ExportProjectAudit = "export_project_audit", see(Area::Team), makes Nothing;
-    /// The keys that sign access tokens.
     ListSigningKeys = "list_signing_keys", Need::Installation, makes Nothing;
-    /// Makes a new one that takes over.
     RotateSigningKey = "rotate_signing_key", Need::Installation, makes Nothing;
-    /// How the installation is doing.
     ShowOperations = "show_operations", Need::Installation, makes Nothing;
 }
 
 /// The verdict on a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may be given.
     Allowed,
     /// There is such a project, but not for the caller.
     Unknown,

@@ -17,11 +17,8 @@ words! {
 pub struct Link {
     /// The digest of its secret.
     pub digest: Digest,
-    /// Whom it is for.
     pub operator: OperatorId,
-    /// What it lets them do.
     pub kind: LinkKind,
-    /// When it was made.
     pub made_at: Timestamp,
     /// The first instant at which it no longer works.
     pub expires_at: Timestamp,

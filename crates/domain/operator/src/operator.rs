@@ -4,26 +4,21 @@ use dwar_kernel::{OperatorId, Timestamp};
 /// Somebody who runs the service, or part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operator {
-    /// Their id.
     pub id: OperatorId,
     /// What they sign in with; no other operator has it.
     pub name: OperatorName,
-    /// What they may do.
     pub access: Access,
     /// None until they have chosen one by their link.
     pub password: Option<PasswordHash>,
     /// The second factor, if they added one.
     pub totp: Option<Totp>,
-    /// When they were invited.
     pub created_at: Timestamp,
-    /// When they last signed in.
     pub signed_in_at: Option<Timestamp>,
 }
 
 /// What somebody has proved in order to sign in, as checked before the step that lets them in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// The hash that their password matched.
     pub password: PasswordHash,
     /// The code that matched, if one is asked for.
     pub step: Option<ProvenStep>,
@@ -32,7 +27,6 @@ pub struct Proof {
 /// A code of an authenticator app that matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProvenStep {
-    /// Its time step.
     pub step: u64,
     /// The last one that had been used when the sign-in began.
     pub after: u64,

@@ -30,7 +30,6 @@ impl PasskeyAlgorithm {
 /// The part of a passkey that we keep; the secret part never leaves its authenticator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PasskeyKey {
-    /// How it signs.
     pub algorithm: PasskeyAlgorithm,
     /// SubjectPublicKeyInfo (RFC 5280), DER.
     pub spki: Vec<u8>,
@@ -41,17 +40,12 @@ pub struct PasskeyKey {
 pub struct Passkey {
     /// The digest of its credential id; no other passkey has it.
     pub digest: Digest,
-    /// Whose it is.
     pub operator: OperatorId,
-    /// What its owner calls it.
     pub name: String,
-    /// What its authenticator calls it.
     pub credential: Vec<u8>,
-    /// What its signatures are checked by.
     pub key: PasskeyKey,
     /// The signature counter as it was last seen; zero where the authenticator has none.
     pub counter: u32,
-    /// When it was added.
     pub made_at: Timestamp,
     /// When it signed in for the last time.
     pub used_at: Option<Timestamp>,
@@ -84,20 +78,17 @@ pub enum PasskeyAdded {
     TooMany,
     /// The challenge was used before; nothing changed.
     Replayed,
-    /// There is no such operator any more.
     NoOperator,
 }
 
 /// The answer to signing in with a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasskeyUsed {
-    /// The session has begun.
     LetIn,
     /// Its counter did not grow; nothing changed.
     Regressed,
     /// The challenge was used before; nothing changed.
     Replayed,
-    /// It was removed meanwhile.
     Gone,
 }
 
@@ -147,18 +138,15 @@ pub trait PasskeyStore: Send + Sync {
 /// The site and the challenge that a passkey's answer must be for.
 #[derive(Clone, Copy, Debug)]
 pub struct PasskeySite<'a> {
-    /// The domain that passkeys are bound to.
     pub id: &'a str,
     /// As browsers write it: scheme, host and port.
     pub origin: &'a str,
-    /// What they were asked to sign.
     pub challenge: &'a [u8],
 }
 
 /// What a browser answers when a passkey was made, each part as the authenticator gave it.
 #[derive(Clone, Copy, Debug)]
 pub struct PasskeyMade<'a> {
-    /// The id of the new credential.
     pub credential: &'a [u8],
     /// What the browser says it was asked: `clientDataJSON`.
     pub client_data: &'a [u8],
@@ -172,7 +160,6 @@ pub struct PasskeyMade<'a> {
 pub struct PasskeySigned<'a> {
     /// What the browser says it was asked: `clientDataJSON`.
     pub client_data: &'a [u8],
-    /// What the authenticator says about itself.
     pub authenticator_data: &'a [u8],
     /// Over both.
     pub signature: &'a [u8],

@@ -14,10 +14,8 @@ pub struct Password(Zeroizing<String>);
 /// Why a new password is not accepted (NIST SP 800-63B, section 3.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPassword {
-    /// Fewer than 12 characters.
     #[error("the password needs at least 12 characters")]
     TooShort,
-    /// More than 128 bytes.
     #[error("the password can have at most 128 bytes")]
     TooLong,
     /// Few different characters, the name of the operator or of this service in it, or on the list

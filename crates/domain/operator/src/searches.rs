@@ -5,20 +5,16 @@ use std::time::Duration;
 /// How many numbers may be searched for in how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchQuota {
-    /// How many.
     pub numbers: u32,
-    /// In any span as long as this.
     pub window: Duration,
 }
 
 /// A search for a phone number by somebody who sees them masked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhoneSearch {
-    /// Whose search it is.
     pub searcher: SearcherId,
     /// The number, in one world of one project.
     pub number: BlindIndex,
-    /// Its entry in the audit log.
     pub entry: AuditEntry,
 }
 
@@ -35,13 +31,11 @@ pub struct Searches(pub Vec<(BlindIndex, Timestamp)>);
 pub enum SearchAdmission {
     /// It was searched for within the hour: that reveals nothing new, and does not count.
     Repeated(SearchAllowance),
-    /// It counts.
     Counted(SearchAllowance),
     /// There were too many others; at this instant one more is admitted.
     Refused {
         /// The quota that is used up for longest.
         quota: SearchQuota,
-        /// When it admits another.
         until: Timestamp,
     },
 }
@@ -51,7 +45,6 @@ pub enum SearchAdmission {
 pub struct SearchAllowance {
     /// The quota that is nearer to its end.
     pub quota: SearchQuota,
-    /// How many more numbers.
     pub remaining: u32,
     /// When the first of those that count stops counting.
     pub resets_at: Timestamp,

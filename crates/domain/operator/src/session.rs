@@ -8,13 +8,11 @@ use std::time::Duration;
 pub struct OperatorSession {
     /// The digest of its token.
     pub digest: Digest,
-    /// Who is signed in.
     pub operator: OperatorId,
     /// Where it was begun, as far as that is known.
     pub from: Option<IpAddr>,
     /// In which browser, as far as that is known.
     pub device: Option<Device>,
-    /// When they signed in.
     pub created_at: Timestamp,
     /// The last request, to within a minute.
     pub seen_at: Timestamp,

@@ -35,7 +35,6 @@ pub struct Standing {
     pub failures: u32,
     /// When the last attempt was; by [`Rule::Pace`], up to when failures have worn off.
     pub last_at: Timestamp,
-    /// Until when nothing is judged.
     pub locked_until: Option<Timestamp>,
 }
 

@@ -10,21 +10,17 @@ pub struct AdminToken {
     pub id: AdminTokenId,
     /// The digest of its text.
     pub digest: Digest,
-    /// What a person calls it.
     pub name: String,
-    /// What it may do.
     pub access: Access,
     /// Whether it may make what works by itself, and so outlives it ([`crate::Command::makes`]).
     pub may_delegate: bool,
     /// Who made it, as the audit log names them.
     pub made_by: String,
-    /// When it was made.
     pub made_at: Timestamp,
     /// The first instant at which it is no longer valid.
     pub expires_at: Timestamp,
     /// The last use, to within a minute.
     pub used_at: Option<Timestamp>,
-    /// Where that came from.
     pub used_from: Option<IpAddr>,
 }
 

@@ -94,7 +94,6 @@ impl FromStr for Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[debug("CodeDigest(key {key})")]
 pub struct CodeDigest {
-    /// Which of the server's secrets was used.
     pub key: i32,
     /// HMAC-SHA-256 of the code and its request.
     pub mac: [u8; 32],

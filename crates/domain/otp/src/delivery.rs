@@ -4,11 +4,8 @@ use dwar_kernel::{AttemptId, Channel, Timestamp, words};
 words! {
     /// The status of an OTP request; later variants beat earlier ones and nothing moves back.
     DeliveryStatus {
-        /// No provider has accepted it yet.
         Queued = "queued",
-        /// A provider accepted it.
         Sent = "sent",
-        /// Every channel failed.
         Failed = "failed",
         /// It reached the phone; beats a late failure too.
         Delivered = "delivered",
@@ -18,13 +15,10 @@ words! {
 words! {
     /// The status of one attempt over one channel; later variants beat earlier ones.
     AttemptStatus {
-        /// The provider is being called.
         Queued = "queued",
-        /// The provider accepted it.
         Sent = "sent",
         /// The provider refused it, or reported that it failed.
         Failed = "failed",
-        /// It reached the phone.
         Delivered = "delivered",
     }
 }
@@ -38,17 +32,13 @@ words! {
         RejectedNumber = "rejected_number",
         /// The recipient or the operator blocks such messages.
         Blocked = "blocked",
-        /// The message template was refused.
         TemplateRejected = "template_rejected",
-        /// Our credentials were refused.
         ProviderAuth = "provider_auth",
         /// The provider asks for fewer messages.
         ProviderThrottled = "provider_throttled",
         /// The provider refused outright, for a reason unknown here.
         ProviderRefused = "provider_refused",
-        /// The provider is down.
         ProviderUnavailable = "provider_unavailable",
-        /// The provider did not answer in time.
         Timeout = "timeout",
         /// It is unknown what became of the call: the message may have been sent.
         Unknown = "unknown",
@@ -88,19 +78,14 @@ impl Reason {
 pub struct DeliveryAttempt {
     /// Its id; also what we call it when we talk to the provider.
     pub id: AttemptId,
-    /// What carries the message.
     pub channel: Channel,
     /// The name of the provider that was asked to.
     pub provider: String,
-    /// What the provider calls it.
     pub provider_ref: Option<String>,
-    /// How far it has come.
     pub status: AttemptStatus,
     /// Whether the provider ever took it, whatever it reported later.
     pub accepted: bool,
-    /// Why it failed, if it did.
     pub reason: Option<Reason>,
-    /// When it last changed.
     pub at: Timestamp,
 }
 
@@ -109,14 +94,11 @@ pub struct DeliveryAttempt {
 pub enum Report {
     /// The provider took it; some report later whether it arrived.
     Accepted {
-        /// What the provider calls it.
         provider_ref: Option<String>,
-        /// Whether a receipt is to be expected.
         awaits_receipt: bool,
     },
     /// The provider refused it, or reported later that it failed.
     Failed(Reason),
-    /// It reached the phone.
     Delivered,
     /// Its time is over: no receipt came, or the process that called the provider is gone.
     Overdue {
@@ -128,7 +110,6 @@ pub enum Report {
 /// How far a send that failed got: whether anything can have come to the phone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// No provider was called.
     NoProvider,
     /// Providers were called, and each of them refused outright.
     Refused,
@@ -159,7 +140,6 @@ pub enum DeliveryStep {
 /// The delivery of one code: its attempts and when it is due to be looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// The status of the whole request.
     pub status: DeliveryStatus,
     /// Every attempt, oldest first; never empty.
     pub attempts: Vec<DeliveryAttempt>,

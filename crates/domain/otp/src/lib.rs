@@ -1,7 +1,5 @@
 //! The life of a one-time code: issued, delivered, guessed, used.
 
-#![warn(missing_docs)]
-
 mod code;
 mod delivery;
 mod history;

@@ -10,15 +10,12 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 words! {
-    /// The state of a code.
     OtpState {
         /// It can be used until it expires.
         Active = "active",
         /// Too many wrong guesses; it can no longer be used.
         Locked = "locked",
-        /// It was used.
         Used = "used",
-        /// A newer code took its place.
         Superseded = "superseded",
         /// No channel delivered it, or it was withdrawn.
         Void = "void",
@@ -48,30 +45,23 @@ impl OtpState {
 pub struct Otp {
     /// The `otp_id` of the answer.
     pub id: OtpId,
-    /// Whose key asked for it.
     pub world: ProjectMode,
-    /// The phone's look-up form.
     pub phone: BlindIndex,
-    /// The phone number, unreadable at rest.
     pub sealed_phone: Sealed,
     /// The code's keyed digest.
     pub code: CodeDigest,
     /// The code, unreadable at rest, as long as a fallback may have to send it again.
     pub sealed_code: Option<Sealed>,
-    /// The state of the code.
     pub state: OtpState,
-    /// Wrong guesses judged so far.
     pub wrong: u32,
     /// The wrong guess that locks it (docs/contract.md, Verify).
     pub max_wrong: u32,
     /// When guesses were judged, oldest first, the last [`Otp::GUESSES`] at most. For a used code
     /// the last one is the right one. Whole milliseconds.
     pub guesses: Vec<Timestamp>,
-    /// When it was asked for.
     pub created_at: Timestamp,
     /// The first instant at which it no longer works.
     pub expires_at: Timestamp,
-    /// What became of its messages.
     pub delivery: Delivery,
 }
 
@@ -82,18 +72,14 @@ pub enum Verdict {
     Accepted(Allowance),
     /// A wrong code, counted.
     Wrong(Allowance),
-    /// The code is locked; nothing was compared.
     Locked(Allowance),
-    /// There is no active code.
     NotFound,
 }
 
 /// How many wrong guesses a code still takes, enough for `RateLimit-*` and `Retry-After`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// How many it takes in all.
     pub limit: u32,
-    /// How many of them are left.
     pub remaining: u32,
     /// Until the code expires, and with it the lock.
     pub reset: Duration,

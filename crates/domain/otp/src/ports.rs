@@ -115,17 +115,13 @@ pub trait ReceiptStore: Send + Sync {
 #[derive(Clone, Debug)]
 #[debug("Message({otp} over {channel} to {phone})")]
 pub struct Message {
-    /// The request whose code it carries.
     pub otp: OtpId,
     /// The attempt; a provider that takes a client reference gets this one.
     pub attempt: AttemptId,
     /// Whose message it is; those of test keys go to the sandbox alone.
     pub world: ProjectMode,
-    /// The channel that is to carry it.
     pub channel: Channel,
-    /// To whom it goes.
     pub phone: Phone,
-    /// The phone's look-up form.
     pub phone_index: BlindIndex,
     /// The code, for templates that take it alone.
     pub code: Code,
@@ -147,7 +143,6 @@ pub struct Message {
 /// `Debug` shows no reference: that is the provider's own text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It took the message.
     Accepted {
         /// What the provider calls it, for receipts; `None` if it gave no name.
         #[debug("{:?}", provider_ref.as_ref().map(|_| "…"))]

@@ -5,11 +5,8 @@ use std::time::Duration;
 /// What a provider reports about a message it had accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// Who reports.
     pub provider: String,
-    /// What the provider calls the message.
     pub provider_ref: String,
-    /// What became of it.
     pub report: Report,
 }
 
@@ -45,22 +42,16 @@ impl Receipt {
 /// The attempt that a receipt, or another report from outside, is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptTarget {
-    /// Whose message it was.
     pub world: ProjectMode,
-    /// The request whose code it carried.
     pub otp: OtpId,
-    /// Which try to deliver it.
     pub attempt: AttemptId,
 }
 
 /// A receipt on record until it has been applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptReceipt {
-    /// Its id, made when it came.
     pub id: ReceiptId,
-    /// What the provider said.
     pub receipt: Receipt,
-    /// When it came.
     pub received_at: Timestamp,
 }
 
@@ -111,9 +102,7 @@ pub struct Reviewed {
 /// Receipts on record about messages that are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnknownReceipts {
-    /// How many there are.
     pub count: u64,
-    /// When the oldest came.
     pub oldest: Option<Timestamp>,
 }
 
@@ -147,7 +136,6 @@ impl WebhookHead {
 /// No `Debug`: bodies name phone numbers, and queries may hold secrets.
 #[derive(Clone)]
 pub struct WebhookCall {
-    /// What came before the body.
     pub head: WebhookHead,
     /// The raw body; signatures are over exactly these bytes.
     pub body: Vec<u8>,

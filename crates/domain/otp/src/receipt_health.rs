@@ -42,11 +42,9 @@ struct Count {
 /// A provider's receipts became worse, or recovered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HealthChange {
-    /// Whether it fails from now on.
     pub failing: bool,
     /// How many of its recent receipts say that a message failed.
     pub failed: u32,
-    /// How many recent receipts there are.
     pub receipts: u32,
     /// The usual share of failures, from 0 to 1.
     pub usual: f64,

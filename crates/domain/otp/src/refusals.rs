@@ -12,7 +12,6 @@ words! {
         Pace = "pace",
         /// After too many wrong codes it gets none for a while.
         Stop = "stop",
-        /// The wallet could not pay for it.
         Balance = "balance",
         /// The `Idempotency-Key` was used before, with another body.
         KeyReused = "key_reused",
@@ -31,15 +30,11 @@ impl Refusal {
 /// Sends that were refused for one reason within one minute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedSends {
-    /// Whose key asked.
     pub world: ProjectMode,
     /// Whose phone; `None` if that is not known, or was not kept because there were too many.
     pub phone: Option<BlindIndex>,
-    /// Why they were refused.
     pub reason: Refusal,
-    /// When the minute began.
     pub minute: Timestamp,
-    /// How many.
     pub count: u32,
 }
 

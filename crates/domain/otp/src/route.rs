@@ -4,7 +4,6 @@ use std::time::Duration;
 /// One hop of a route: a channel and who serves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// What carries the message.
     pub channel: Channel,
     /// The name of the provider that serves it.
     pub provider: String,

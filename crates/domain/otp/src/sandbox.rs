@@ -44,15 +44,11 @@ impl Scenario {
 /// A message that a test key would have sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxMessage {
-    /// The request whose code it carries.
     pub otp: OtpId,
-    /// The phone's look-up form.
     pub phone: BlindIndex,
-    /// The channel it would have taken.
     pub channel: Channel,
     /// Code and text, unreadable at rest: six digits, then the text.
     pub content: Sealed,
-    /// When it would have been sent.
     pub at: Timestamp,
 }
 
@@ -109,9 +105,7 @@ pub struct Content {
 /// A message in the inbox, and whom it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// The message.
     pub message: InboxMessage,
-    /// The number, as its request keeps it.
     pub sealed_phone: Sealed,
 }
 

@@ -36,10 +36,8 @@ pub enum Ending {
 /// Why a text cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidText {
-    /// `{code}` is missing, or there twice.
     #[error("the text has to contain {{code}} exactly once")]
     Code,
-    /// An unknown placeholder.
     #[error("unknown placeholder {0}: the text can use {{code}}, {{brand}} and {{minutes}}")]
     Placeholder(String),
     /// A control character other than a line break.
@@ -48,16 +46,12 @@ pub enum InvalidText {
     /// The brand is empty, too long, or has several lines.
     #[error("a brand has 1 to 30 characters on one line, as a DLT variable has")]
     Brand,
-    /// The domain is not a host name.
     #[error("the domain is a host name such as login.example.com")]
     Domain,
-    /// The app hash is malformed.
     #[error("an app hash has 11 characters of base64")]
     AppHash,
-    /// Too many last lines to choose from.
     #[error("a project has at most 16 last lines to choose from")]
     TooManyEndings,
-    /// Both a domain and an app hash.
     #[error("an SMS has one last line: set a domain or an app hash, not both")]
     TwoEndings,
     /// More than the 140 bytes that the SMS Retriever reads; how many there are.
@@ -68,7 +62,6 @@ pub enum InvalidText {
     /// More than three parts; how many there are.
     #[error("with a code of ten digits the text takes {0} SMS parts; at most 3 are allowed")]
     TooManySegments(usize),
-    /// The language is not a language tag.
     #[error(transparent)]
     Language(#[from] InvalidLanguage),
 }
@@ -177,7 +170,6 @@ impl SmsText {
 #[derive(Clone, Copy, Debug, Display, PartialEq, Eq)]
 #[display("{parts} part{} ({units} units, {encoding})", if *parts == 1 { "" } else { "s" })]
 pub struct Segments {
-    /// How its characters are written.
     pub encoding: Encoding,
     /// Its length in septets (GSM-7) or 16-bit units (UCS-2).
     pub units: usize,

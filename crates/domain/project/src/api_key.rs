@@ -81,15 +81,12 @@ const fn prefix(mode: KeyMode) -> &'static str {
 /// What a store keeps of an API key: enough to recognise it, not enough to use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {
-    /// Names the key in logs and limits.
     pub id: ApiKeyId,
-    /// Which world it opens.
     pub mode: KeyMode,
     /// Keyed digest of the plaintext.
     pub digest: Digest,
     /// Its last characters, so that a person can tell two keys apart.
     pub ending: String,
-    /// When it was made.
     pub created_at: Timestamp,
     /// Its last use, to the minute; `None` before the first.
     pub used: Option<Used>,
@@ -107,9 +104,7 @@ pub struct Used {
 /// That a key was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyUse {
-    /// Which key.
     pub key: ApiKeyId,
-    /// Its newest use.
     pub used: Used,
 }
 

@@ -18,9 +18,7 @@ impl ProjectChange {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct InvalidSetting {
-    /// Its name in the admin API.
     pub field: &'static str,
-    /// Why, as a sentence.
     pub reason: String,
 }
 
@@ -35,7 +33,6 @@ pub enum Changed {
     Done(Box<Project>),
     /// Nothing changed.
     Refused(InvalidSetting),
-    /// There is no such project.
     NoSuchProject,
 }
 

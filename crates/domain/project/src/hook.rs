@@ -41,15 +41,11 @@ impl HookKind {
 pub struct Hook {
     /// Its id, the last part of the address.
     pub id: HookId,
-    /// Whose codes it delivers.
     pub world: ProjectMode,
-    /// Who calls it.
     pub kind: HookKind,
     /// How long the other system's codes work; none of its calls says it.
     pub lifetime: Duration,
-    /// What the other system proves itself with.
     pub secret: KeptSecret,
-    /// When it was made.
     pub created_at: Timestamp,
 }
 
@@ -61,7 +57,6 @@ impl Hook {
 /// A hook, and whom it speaks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookCaller {
-    /// The hook.
     pub hook: Hook,
     /// The project, by the present key of the hook's mode.
     pub caller: Caller,

@@ -1,7 +1,5 @@
 //! Who is calling: an API key names a project, a mode and the project's switches.
 
-#![warn(missing_docs)]
-
 mod api_key;
 mod change;
 mod hook;

@@ -22,13 +22,10 @@ pub struct Project {
     pub token_claims: FixedClaims,
     /// Prices that differ from the configured ones.
     pub prices: Prices,
-    /// How its messages read.
     pub messages: Messages,
-    /// Who carries them.
     pub routing: Routing,
     /// A balance that falls below this is told as an event; `None` tells nothing.
     pub low_balance: Option<Paise>,
-    /// When it was made.
     pub created_at: Timestamp,
     /// Since when its API keys are refused; `None` while it is in use.
     pub archived_at: Option<Timestamp>,
@@ -56,9 +53,7 @@ pub struct Messages {
 /// In which modes a project has codes that somebody else made delivered; in none to begin with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relay {
-    /// With the live key.
     pub live: bool,
-    /// With the test key.
     pub test: bool,
 }
 
@@ -86,7 +81,6 @@ pub struct Routing {
 /// Prices of one delivered code per channel; `None` means the configured price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
-    /// Of one delivered over WhatsApp.
     pub whatsapp: Option<Paise>,
     /// Of one delivered over SMS, however many parts it has.
     pub sms: Option<Paise>,
@@ -105,11 +99,8 @@ impl Prices {
 /// A project to be created, its switches off (docs/contract.md, Identities).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProject {
-    /// Its id, made by the caller.
     pub id: ProjectId,
-    /// What a person calls it.
     pub name: String,
-    /// When it is made.
     pub created_at: Timestamp,
 }
 
@@ -186,9 +177,7 @@ impl Project {
 pub struct Caller {
     /// The project, with its settings as of this request.
     pub project: Project,
-    /// Which world the key opens.
     pub mode: KeyMode,
-    /// Which key it was.
     pub key: ApiKeyId,
 }
 

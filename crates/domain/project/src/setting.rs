@@ -10,11 +10,9 @@ use dwar_kernel::{Amount, FixedClaims, Paise, words};
 /// What a setting holds. The default of the installation is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingValue {
-    /// On or off.
     Switch(bool),
     /// A line that has to be there, by the rule of [`crate::ProjectName`].
     Name(String),
-    /// A text.
     Text(Option<String>),
     /// Texts, at most [`Messages::MOST_LAST_LINES`](crate::Messages::MOST_LAST_LINES).
     Lines(Vec<String>),

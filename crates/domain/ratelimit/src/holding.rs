@@ -22,7 +22,6 @@ pub struct Holding {
     lease: Option<Lease>,
     /// What others had at the last answer.
     others: u32,
-    /// Others left less than was wanted.
     short: Option<Short>,
     /// A request came since the last wish.
     busy: bool,
@@ -45,9 +44,7 @@ struct Short {
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeaseDecision {
-    /// It was admitted.
     Admitted {
-        /// The state of the key now.
         admission: Admission,
         /// Whether places should be asked for before there are none.
         low: bool,
@@ -61,11 +58,9 @@ pub enum LeaseDecision {
 /// What a renewal needs: who asks, its number, and when.
 #[derive(Clone, Copy, Debug)]
 pub struct Asking {
-    /// Which instance asks.
     pub holder: InstanceId,
     /// Grows from wish to wish.
     pub number: u64,
-    /// By the clock of that instance.
     pub now: Timestamp,
 }
 

@@ -2,8 +2,6 @@
 //!
 //! Every limit is a sliding log: at most `limit` admissions in any stretch of `window` length.
 
-#![warn(missing_docs)]
-
 mod holding;
 mod instants;
 mod ports;

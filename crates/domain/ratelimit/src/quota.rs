@@ -28,14 +28,12 @@ pub enum RequestScope {
 pub struct RequestKey {
     /// The API key, not the project: a regenerated key starts anew.
     pub key: ApiKeyId,
-    /// Which of its windows.
     pub scope: RequestScope,
 }
 
 /// Whose sends are counted together: one phone of one project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SendKey {
-    /// Who sends.
     pub world: ProjectMode,
     /// The phone, as its look-up form only.
     pub phone: BlindIndex,

@@ -26,7 +26,6 @@ pub enum SendBound {
 pub struct Opening {
     /// From this instant on.
     pub at: Timestamp,
-    /// How many are admitted then.
     pub remaining: u32,
     /// What is in the way until then; `None` if nothing is.
     pub bound: Option<SendBound>,
@@ -35,7 +34,6 @@ pub struct Opening {
 /// A send on record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendSlot {
-    /// When it was admitted.
     pub at: Timestamp,
     /// Whether its place was given back: a provider was asked, and nobody was reached.
     pub forgiven: bool,
@@ -50,7 +48,6 @@ pub struct SendAdmission {
     pub counted: Admission,
     /// Its place is given back, and it still counts as one that reached a provider.
     pub forgiven: Admission,
-    /// It is taken off the record.
     pub withdrawn: Admission,
 }
 

@@ -19,13 +19,11 @@ pub struct Shares(Vec<Share>);
 /// One instance's part of a key's quota.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Which instance holds it.
     pub holder: InstanceId,
     /// The number of the holder's wish that it granted.
     pub number: u64,
     /// How many admissions of the holder may lie in any window.
     pub places: u32,
-    /// When the holder reported its admissions.
     pub told_at: Timestamp,
     /// From then on the holder admits nothing by it.
     pub until: Timestamp,
@@ -38,7 +36,6 @@ pub struct Share {
 /// What an instance wants to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wish {
-    /// Which instance asks.
     pub holder: InstanceId,
     /// Grows from wish to wish: an older one that arrives late changes nothing.
     pub number: u64,
@@ -59,7 +56,6 @@ pub struct Wish {
 pub struct Grant {
     /// Its share from now on.
     pub places: u32,
-    /// How many places all others have.
     pub others: u32,
     /// Until others may have fewer; `None` if they have none.
     pub relief: Option<Duration>,

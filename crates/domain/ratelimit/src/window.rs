@@ -10,7 +10,6 @@ pub struct Admission {
     pub admitted: bool,
     /// How many are admitted in a window at most.
     pub limit: u32,
-    /// How many more are admitted right now.
     pub remaining: u32,
     /// Until the next place is free when none is left, else until the window is empty again.
     pub reset: Duration,

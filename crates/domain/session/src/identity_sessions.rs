@@ -7,7 +7,6 @@ use dwar_kernel::{IdentityId, ProjectMode, SessionId, StoreError, Timestamp};
 pub struct SessionCursor {
     /// When the last session that was given began.
     pub at: Timestamp,
-    /// Its id, which settles equal times.
     pub session: SessionId,
 }
 

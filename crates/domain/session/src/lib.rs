@@ -1,7 +1,5 @@
 //! A login that lasts: a refresh-token line, a current access token, the keys that sign it.
 
-#![warn(missing_docs)]
-
 mod claims;
 mod identity_sessions;
 mod ports;

@@ -11,21 +11,16 @@ use subtle::ConstantTimeEq;
 pub struct Session {
     /// The `session_id` of answers and the `sid` claim.
     pub id: SessionId,
-    /// Whose API key began it.
     pub world: ProjectMode,
-    /// Whose session it is.
     pub identity: IdentityId,
-    /// When the code was verified.
     pub created_at: Timestamp,
     /// The first instant at which no refresh can prolong it any more.
     pub expires_at: Timestamp,
-    /// The refresh token that works.
     pub refresh: Digest,
     /// How many were exchanged before it.
     pub generation: u32,
     /// The first instant at which it no longer does.
     pub refresh_expires_at: Timestamp,
-    /// The current access token.
     pub access: CurrentAccess,
     /// When the last of them were exchanged.
     pub rotations: Rotations,
@@ -58,7 +53,6 @@ pub struct Replay {
 /// A refresh token of the session that somebody presents, in stored form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Presented {
-    /// Its generation, which its MAC covers.
     pub generation: u32,
     /// Its digest.
     pub refresh: Digest,
@@ -74,7 +68,6 @@ pub struct Successor {
     pub refresh: Digest,
     /// The first instant at which it no longer works.
     pub refresh_expires_at: Timestamp,
-    /// The access token that goes with it.
     pub access: CurrentAccess,
     /// The sealed pair, if the request came with an `Idempotency-Key`.
     pub replay: Option<Replay>,
@@ -93,7 +86,6 @@ pub struct RotationPolicy {
 /// The answer to a presented refresh token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rotation {
-    /// The pair was exchanged.
     Rotated,
     /// It was exchanged a moment ago by the same request; this was the answer.
     Replayed(Sealed),
@@ -107,9 +99,7 @@ pub enum Rotation {
 /// What a request about a session looks up first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sought {
-    /// Which API key it was.
     pub key: ApiKeyId,
-    /// Whose key it is.
     pub world: ProjectMode,
     /// What tokens of a project with an issuer of its own say beside the claims of every token.
     pub own_claims: Option<FixedClaims>,
@@ -122,9 +112,7 @@ pub struct Sought {
 pub struct Login {
     /// Its identity is the one to make if the phone is new.
     pub session: Session,
-    /// The phone's look-up form.
     pub phone: BlindIndex,
-    /// The phone number, unreadable at rest.
     pub sealed_phone: Sealed,
 }
 

@@ -33,9 +33,7 @@ pub struct SigningKey {
     pub kid: String,
     /// Its algorithm; a key never serves another one.
     pub algorithm: Algorithm,
-    /// The private JWK, unreadable at rest.
     pub private: Sealed,
-    /// When it was made, and published.
     pub created_at: Timestamp,
     /// From when on it signs.
     pub signs_from: Timestamp,

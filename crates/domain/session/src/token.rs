@@ -16,9 +16,7 @@ const BODY: usize = 2 * (16 + 4 + 32 + MAC);
 /// Identifies one refresh token of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefreshTokenId {
-    /// The project of its session.
     pub world: ProjectMode,
-    /// The session it refreshes.
     pub session: SessionId,
     /// How many refresh tokens of the session came before it.
     pub generation: u32,
@@ -116,7 +114,6 @@ impl AccessToken {
 /// An access token as a client presents it, with what is known about it before any look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PresentedToken {
-    /// The token as it came.
     pub token: AccessToken,
     /// The session that it names: it tells where to look, and may still be unchecked.
     pub session: Option<SessionId>,
@@ -138,12 +135,7 @@ pub enum Signature {
     Unchecked,
     /// The key `kid` made it, over these claims. Whether key and claims are still valid is another
     /// question.
-    Good {
-        /// Which key.
-        kid: Arc<str>,
-        /// What it signed.
-        claims: Claims,
-    },
+    Good { kid: Arc<str>, claims: Claims },
     /// No key of ours made it.
     Bad,
 }
@@ -151,7 +143,6 @@ pub enum Signature {
 /// The public keys as a JWK Set (RFC 7517 section 5), serialised once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JwkSet {
-    /// The document.
     pub json: String,
     /// A strong validator that changes with the document (RFC 9110 section 8.8.3), unquoted.
     pub etag: String,

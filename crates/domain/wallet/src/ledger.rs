@@ -4,15 +4,12 @@ use dwar_kernel::{EntryId, OtpId, ProjectId, Timestamp, words};
 words! {
     /// The kind of movement that a ledger entry records.
     EntryKind {
-        /// Money paid in.
         Credit = "credit",
         /// Money set aside for a send that is under way.
         Hold = "hold",
         /// Held money spent on a send that a provider accepted.
         Capture = "capture",
-        /// Held money given back.
         Release = "release",
-        /// Spent money given back.
         Refund = "refund",
         /// A correction by the operator, up or down.
         Adjustment = "adjustment",
@@ -22,9 +19,7 @@ words! {
 /// A wallet at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// Everything the project owns here.
     pub balance: Paise,
-    /// The part set aside by open holds.
     pub held: Paise,
 }
 
@@ -40,13 +35,10 @@ impl Balance {
 /// The sum of all `amount`s of a project is its balance, the sum of all `held` its open holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEntry {
-    /// Its id.
     pub id: EntryId,
-    /// What kind of movement.
     pub kind: EntryKind,
     /// What it adds to the balance; negative for a capture, zero for a hold or release.
     pub amount: Paise,
-    /// What it adds to the held part.
     pub held: Paise,
     /// The wallet right after it.
     pub after: Balance,
@@ -54,16 +46,13 @@ pub struct LedgerEntry {
     pub reference: Reference,
     /// Whether that request delivers a code of somebody else; without a request, `false`.
     pub relayed: bool,
-    /// When the step was asked for.
     pub at: Timestamp,
 }
 
 /// Money to be paid in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credit {
-    /// The id of its entry.
     pub id: EntryId,
-    /// How much.
     pub amount: Amount,
     /// Unique per project: a credit with a known reference changes nothing.
     pub reference: Reference,
@@ -72,7 +61,6 @@ pub struct Credit {
 /// The answer to a credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credited {
-    /// It is booked.
     Booked,
     /// Its reference was booked before, or it is nothing; nothing changed.
     Known,
@@ -87,10 +75,8 @@ pub struct Correction(Paise);
 /// A balance cannot be corrected by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidCorrection {
-    /// Nothing, or too much.
     #[error("-1000000000000 to 1000000000000 paise, not zero")]
     Bounds,
-    /// The text is not an amount.
     #[error(transparent)]
     Amount(#[from] InvalidAmount),
 }
@@ -123,7 +109,6 @@ impl TryFrom<i64> for Correction {
 /// A correction of a balance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adjustment {
-    /// The id of its entry.
     pub id: EntryId,
     /// What is added; less than zero takes away.
     pub amount: Correction,
@@ -134,7 +119,6 @@ pub struct Adjustment {
 /// The answer to an adjustment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adjusted {
-    /// It is booked.
     Booked,
     /// Its reference was booked before; nothing changed.
     Known,
@@ -147,7 +131,6 @@ pub enum Adjusted {
 /// The answer to a refund.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refunded {
-    /// This much came back.
     Refunded(Paise),
     /// It had come back before; nothing changed.
     Already,
@@ -160,7 +143,6 @@ pub enum Refunded {
 /// The answer to a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldOutcome {
-    /// The money is set aside.
     Held,
     /// Balance minus open holds is under the amount; nothing changed.
     Insufficient,
@@ -171,7 +153,6 @@ pub enum HoldOutcome {
 pub enum Settlement {
     /// Spend this much (at most what is held) and give the rest back.
     Capture(Paise),
-    /// Give everything back.
     Release,
 }
 
@@ -188,22 +169,17 @@ impl Settlement {
 /// A hold that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenHold {
-    /// Whose money it is.
     pub project: ProjectId,
-    /// The request that it is for.
     pub send: OtpId,
     /// Whether the request delivers a code of somebody else.
     pub relayed: bool,
-    /// How much.
     pub amount: Paise,
-    /// When it was put on hold.
     pub since: Timestamp,
 }
 
 /// What recomputing every wallet from its entries shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// How many projects have a wallet.
     pub projects: u64,
     /// Sum over all wallets of the distance between what is stored and what the entries and open
     /// holds say; anything but zero is a defect.

@@ -1,7 +1,5 @@
 //! Prepaid balance of a project: money, hold, ledger entry.
 
-#![warn(missing_docs)]
-
 mod ledger;
 mod ledger_store;
 mod ports;

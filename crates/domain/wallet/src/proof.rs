@@ -5,7 +5,6 @@ use std::time::Duration;
 /// The sum of a ledger's entries, from the first up to one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerSum {
-    /// How many entries were added up.
     pub entries: u64,
     /// Up to which position, counted from 1.
     pub position: u64,
@@ -18,24 +17,18 @@ pub struct LedgerSum {
 pub struct WalletSnapshot {
     /// The position of the newest entry.
     pub position: u64,
-    /// What it says the project owns.
     pub balance: Balance,
-    /// The sum of the open holds.
     pub open: Paise,
 }
 
 /// What a proof of one project's ledger found. It stays on record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerProof {
-    /// Whose ledger was summed.
     pub project: ProjectId,
-    /// When it was begun.
     pub since: Timestamp,
-    /// When it ended.
     pub at: Timestamp,
     /// Who asked for it, as people read it.
     pub by: String,
-    /// The sum of the entries.
     pub sum: LedgerSum,
     /// What the wallet said when the proof began.
     pub wallet: WalletSnapshot,
@@ -44,13 +37,10 @@ pub struct LedgerProof {
 /// A proof that is being made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProofRun {
-    /// Whose ledger is summed.
     pub project: ProjectId,
-    /// When it began.
     pub since: Timestamp,
     /// Who asked for it, as the audit log names them.
     pub by: String,
-    /// When it was last heard of.
     pub seen_at: Timestamp,
 }
 

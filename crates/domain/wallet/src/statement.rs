@@ -6,7 +6,6 @@ use dwar_kernel::Timestamp;
 pub struct StatementLine {
     /// Its place in the ledger, counted from 1.
     pub position: u64,
-    /// The entry itself.
     pub entry: LedgerEntry,
 }
 
@@ -31,7 +30,6 @@ pub struct StatementFilter {
 pub struct StatementCursor {
     /// The time of the last entry that was given.
     pub at: Timestamp,
-    /// Its place in the ledger.
     pub position: u64,
 }
 

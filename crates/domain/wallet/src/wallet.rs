@@ -9,7 +9,6 @@ use dwar_kernel::{
 /// What a project owns here, as a store loads it before a step and saves it after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wallet {
-    /// Whose wallet it is.
     pub project: ProjectId,
     /// What it owns; nothing before its first credit.
     pub balance: Balance,
@@ -20,7 +19,6 @@ pub struct Wallet {
 /// What one step did. A store writes down all of it together with the wallet, or none of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Movement<T> {
-    /// What to tell the caller.
     pub outcome: T,
     /// The entries to be added to the ledger, in this order; without any, the wallet is as before.
     pub entries: Vec<LedgerEntry>,

@@ -21,7 +21,6 @@ use std::time::Duration;
 macro_rules! steps {
     ($($(#[$doc:meta])* $step:ident,)+) => {
         /// One call of a port method that writes or locks.
-        #[allow(missing_docs, reason = "each is the method of its name")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum PortCall { $($(#[$doc])* $step,)+ }
 

@@ -213,9 +213,7 @@ impl Answer {
 /// Why a step failed.
 pub struct Trouble {
     pub sentence: String,
-    /// The code of a refusal.
     pub code: Option<String>,
-    /// What to search the log for.
     pub request_id: Option<String>,
 }
 

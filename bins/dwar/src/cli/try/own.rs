@@ -13,7 +13,6 @@ use tokio::sync::SetOnce;
 pub struct Own {
     application: Application,
     pub url: BaseUrl,
-    /// The test key of its demo project.
     pub key: ApiKey,
 }
 

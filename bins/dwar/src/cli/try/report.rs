@@ -20,7 +20,6 @@ pub struct Step<'a> {
     /// The status of its answer, if there was one.
     pub status: Option<u16>,
     pub took: Duration,
-    /// The call, to be tried by hand.
     pub curl: String,
     /// What there is to say of it, or why it failed.
     pub outcome: Result<&'a str, &'a Trouble>,

@@ -12,7 +12,6 @@ use std::collections::BTreeSet;
 pub(super) struct Names {
     /// The id of the project whose page this is.
     here: Option<String>,
-    /// With what leads to them.
     projects: Vec<(String, String, Markup)>,
     endpoints: Vec<(String, String)>,
 }

@@ -57,7 +57,6 @@ pub(crate) struct HomeQuery {
     /// What the name has in it, however it is written.
     #[serde(default)]
     name: String,
-    /// Those that come after this one.
     after: Option<String>,
     /// With any value, those that are archived, and else those that are in use.
     archived: Option<String>,

@@ -19,11 +19,8 @@ pub(crate) fn notice(kind: &str, text: &str) -> Markup {
 pub(crate) struct Danger<'a> {
     pub(crate) id: &'a str,
     pub(crate) action: &'a str,
-    /// What opens it.
     pub(crate) summary: &'a str,
-    /// What stops working at once.
     pub(crate) consequences: &'a [&'a str],
-    /// What has to be typed.
     pub(crate) word: &'a str,
     pub(crate) button: &'a str,
 }

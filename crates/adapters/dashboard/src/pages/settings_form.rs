@@ -12,7 +12,6 @@ use maud::{Markup, html};
 pub(crate) struct SettingsForm {
     /// The last part of its address.
     pub(crate) name: &'static str,
-    /// Its title, and what it is about.
     pub(crate) title: Words,
     /// What it changes, all by one right.
     settings: &'static [Setting],

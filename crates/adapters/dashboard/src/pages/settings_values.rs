@@ -39,7 +39,6 @@ pub(super) fn shown(value: SettingValue) -> String {
 
 /// Why a form cannot be read.
 pub(crate) enum Mistyped {
-    /// A field is missing.
     Missing,
     /// A field holds no value of its setting, and why.
     Field(&'static str, String),

@@ -27,7 +27,6 @@ const CODE: &str = "/sign-in/code";
 pub(crate) struct Door<'a> {
     request: &'a HttpRequest,
     console: &'a Console,
-    /// Where they wanted to go.
     next: Option<PageAddress>,
     language: Language,
     texts: &'static SignIn,

@@ -33,7 +33,6 @@ pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Page {
 #[derive(Deserialize)]
 pub(crate) struct MakeForm {
     name: String,
-    /// A role, or everything.
     role: String,
     days: String,
     may_delegate: Option<String>,

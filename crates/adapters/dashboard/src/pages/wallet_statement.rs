@@ -25,7 +25,6 @@ pub(crate) struct StatementQuery {
     until: String,
     kind: String,
     reference: String,
-    /// Where the page before ended.
     at: String,
     position: String,
 }

@@ -15,7 +15,6 @@ use serde_json::Value;
 /// The page about the API, drawn once. There is nothing of this installation in it.
 pub struct Reference {
     content: Markup,
-    /// Method, path and anchor of each operation.
     anchors: Vec<(String, String, String)>,
 }
 

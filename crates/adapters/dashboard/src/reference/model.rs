@@ -4,15 +4,11 @@ use serde_json::Value;
 
 /// All of it.
 pub(super) struct Api {
-    /// Paragraphs about the whole.
     pub(super) about: Vec<String>,
-    /// The header that names the caller.
     pub(super) key: Option<Field>,
     /// The parameters that all operations have.
     pub(super) shared: Vec<Field>,
-    /// The body of every refusal.
     pub(super) refusal: Vec<Field>,
-    /// Those of answers.
     pub(super) headers: Vec<Field>,
     /// The names of those that every answer has.
     pub(super) everywhere: Vec<String>,
@@ -42,7 +38,6 @@ pub(super) struct Operation {
     pub(super) answers: Vec<Answer>,
     /// The names of headers that all of its answers have, without those that every answer has.
     pub(super) headers: Vec<String>,
-    /// Where its answer leads to.
     pub(super) next: Vec<Link>,
 }
 
@@ -59,7 +54,6 @@ pub(super) struct Answer {
 
 /// From an answer on to another operation.
 pub(super) struct Link {
-    /// Of the operation.
     pub(super) id: String,
     /// What it is given, and what that is called here.
     pub(super) with: Vec<(String, String)>,
@@ -71,7 +65,6 @@ pub(super) struct Field {
     pub(super) name: String,
     /// `path`, `query` or `header` of a parameter, or nothing.
     pub(super) place: String,
-    /// Its type in words.
     pub(super) kind: String,
     pub(super) optional: bool,
     pub(super) about: String,

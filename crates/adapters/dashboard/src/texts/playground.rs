@@ -27,7 +27,6 @@ pub(crate) struct Playground {
     pub(crate) answer: &'static str,
     pub(crate) not_yet: &'static str,
     pub(crate) copy: &'static str,
-    /// What a step's button to unfold shows.
     pub(crate) details: &'static str,
     pub(crate) story: &'static str,
     pub(crate) story_title: &'static str,
@@ -52,7 +51,6 @@ pub(crate) struct Playground {
     pub(crate) form_lead: &'static str,
     /// In the order of [`STEPS`].
     pub(crate) steps: [StepWords; 5],
-    /// What the magic numbers play.
     pub(crate) scenes: [&'static str; 6],
     /// What the script writes, as names and texts.
     pub(crate) script: &'static [(&'static str, &'static str)],

@@ -2,12 +2,10 @@
 pub(crate) struct Words {
     pub(crate) title: &'static str,
     pub(crate) about: &'static str,
-    /// Label and example of each field.
     pub(crate) fields: &'static [(&'static str, &'static str)],
     /// What the preview asks, and the button that answers.
     pub(crate) question: &'static str,
     pub(crate) button: &'static str,
-    /// What the amount is.
     pub(crate) amount: &'static str,
 }
 

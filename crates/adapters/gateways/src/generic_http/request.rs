@@ -11,7 +11,6 @@ use serde_json::Value;
 /// The request of the settings, checked and ready to be filled.
 pub(super) struct RequestTemplate {
     method: Method,
-    /// Scheme and host.
     origin: BaseUrl,
     path: Vec<Template>,
     headers: Vec<(HeaderName, Template)>,

@@ -24,9 +24,7 @@ pub struct GenericHttpSettings {
     /// Whether calls may go unencrypted to another machine. Loopback always may.
     #[serde(default)]
     pub allow_plain_http: bool,
-    /// How a message is handed over.
     pub request: GenericRequest,
-    /// How the answer is read.
     #[serde(default)]
     pub answer: GenericAnswer,
     /// How its webhook is read; `None`: there is none, and no receipt is waited for.
@@ -47,7 +45,6 @@ pub struct GenericRequest {
     pub headers: Vec<(String, String)>,
     /// User and password of basic authentication; they may name secrets only.
     pub basic_auth: Option<(String, String)>,
-    /// Names and templates of query parameters.
     #[serde(default)]
     pub query: Vec<(String, String)>,
     /// Names and templates of form fields; not together with `json`.
@@ -61,9 +58,7 @@ pub struct GenericRequest {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum GenericMethod {
-    /// Without a body.
     Get,
-    /// With or without one.
     #[default]
     Post,
 }
@@ -102,7 +97,6 @@ pub struct GenericRule {
     pub status: Option<u16>,
     /// A place in the document; for receipts the status is meant if it is left out.
     pub pointer: Option<String>,
-    /// Any of these is there.
     #[serde(default)]
     pub values: Vec<String>,
     /// What it means, by its word in the API: `rejected_number`, `provider_auth`, ….
@@ -121,7 +115,6 @@ pub struct GenericReceipts {
     pub secret_in: Option<GenericSecretPlace>,
     /// How every call is signed with it instead.
     pub signature: Option<GenericSignature>,
-    /// What carries the report.
     pub payload: GenericPayload,
     /// The longest body that the provider ever sends, in bytes; 64 KiB unless told otherwise, 3 MiB
     /// at most. A longer one is refused unread.
@@ -136,7 +129,6 @@ pub struct GenericReceipts {
     pub reference: String,
     /// JSON pointer, inside a report, to its status.
     pub status: String,
-    /// Statuses of a message that arrived.
     pub delivered: Vec<String>,
     /// Signs of a message that did not, the first that fits; anything else is on the way.
     #[serde(default)]
@@ -157,7 +149,6 @@ pub enum GenericSecretPlace {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenericSignature {
-    /// The header that carries it.
     pub header: String,
     /// What precedes it there, such as `sha256=`.
     #[serde(default)]
@@ -194,7 +185,6 @@ pub enum GenericEncoding {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GenericSigned {
-    /// The raw body.
     Body,
     /// Path and query as they came: `/webhooks/NAME?…`.
     PathAndQuery,
@@ -208,11 +198,8 @@ pub enum GenericSigned {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GenericPayload {
-    /// A JSON body.
     Json,
-    /// A form body.
     Form,
-    /// The query.
     Query,
 }
 

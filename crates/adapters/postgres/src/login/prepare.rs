@@ -29,7 +29,6 @@ pub(crate) enum SendOutcome {
     Known(LogSnapshot),
     /// It is on record, and somebody else has changed it since.
     Changed,
-    /// The wallet does not cover it.
     Unaffordable,
     /// It was judged by something else than what is on record.
     Unseen(LogSnapshot),

@@ -8,12 +8,9 @@ use std::path::PathBuf;
 /// Why a database file could not be opened. For whoever starts the program, not for clients.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The file cannot be created or touched.
     #[error("cannot create or touch the database file {}: {cause}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// What the operating system says.
         #[source]
         cause: std::io::Error,
     },
@@ -29,10 +26,8 @@ pub enum OpenError {
     /// Another file took its place while it was opened.
     #[error("the database was replaced by another while it was opened; try again")]
     Replaced,
-    /// The readers' connections could not be opened.
     #[error("cannot open the readers' connections: {0}")]
     Readers(#[from] PoolError),
-    /// The writer's thread could not be started.
     #[error("cannot start the writer's thread: {0}")]
     Thread(#[source] std::io::Error),
 }
@@ -41,7 +36,6 @@ pub enum OpenError {
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) enum Failure {
-    /// SQLite refused.
     Query(#[from] QueryError),
     /// Anything that is a store's error already, such as a row that cannot be read.
     Store(#[from] StoreError),

@@ -106,12 +106,10 @@ fn panicked(panic: Box<dyn Any + Send>) -> StoreError {
 /// Why work was lost for no fault of its own.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// It was not begun.
     NoPlace,
     NoRoom,
     /// The file is not where it was.
     Misplaced,
-    /// Its commit failed, as SQLite says here.
     Unknown(Arc<str>),
 }
 

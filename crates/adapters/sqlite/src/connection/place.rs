@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What is written to a file without a name is lost with the process, and what a command writes to another one
 /// of its name is not seen here.
 pub(crate) struct Place {
-    /// The database and the files beside it.
     files: Vec<(PathBuf, Identity)>,
     lost: AtomicBool,
 }

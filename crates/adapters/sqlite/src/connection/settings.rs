@@ -13,7 +13,6 @@ pub struct Settings {
     pub path: PathBuf,
     /// How many reads go on at once; at least one.
     pub readers: u32,
-    /// What an answered write survives.
     pub synchronous: Synchronous,
     /// How long to wait for another process that writes.
     pub busy_timeout: Duration,

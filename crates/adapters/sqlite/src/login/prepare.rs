@@ -44,9 +44,7 @@ struct Found {
     /// Without its own place, which it has if it is repeated.
     log: SendLog,
     purse: Purse,
-    /// Whether the request is on record already.
     is_known: bool,
-    /// Whether its phone has an open code.
     has_code: bool,
 }
 

@@ -29,7 +29,6 @@ const MOST_DISCARDED: usize = 4 * 1_024 * 1_024;
 /// What is known about further bytes while none are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ear {
-    /// Nothing has asked.
     Deaf,
     /// The task will be woken when they come.
     Listening,
@@ -45,7 +44,6 @@ enum Ear {
 pub(crate) struct Gate<T> {
     stream: T,
     connection: Rc<Connection>,
-    /// Words a refusal of ours.
     word: Rc<dyn Fn(StatusCode) -> Vec<u8>>,
     search: Search,
     /// Read, and not yet handed on.

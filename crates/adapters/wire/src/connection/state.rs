@@ -32,13 +32,10 @@ pub(super) type Shared = Rc<RefCell<Payload>>;
 pub(super) enum Phase {
     /// Nothing of the next head is here.
     Idle,
-    /// A part of a head is here.
     Head,
     /// The parser has a whole head, and no request has come of it so far.
     Parsing,
-    /// A request is worked on.
     Request,
-    /// Its answer is on its way out.
     Answer,
     /// Nothing that comes is read as a request any more.
     Closing,
@@ -47,7 +44,6 @@ pub(super) enum Phase {
 /// What is still to come of a request's body (RFC 9112 section 6.3).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Body {
-    /// This many bytes.
     Length(u64),
     /// Everything to its last chunk.
     Chunked(Chunks),

@@ -9,14 +9,12 @@ pub struct OpenApi {
     pub description: &'static str,
     /// Where a fresh development start serves it.
     pub server: &'static str,
-    /// What every path begins with.
     pub base: &'static str,
     /// The scheme by which clients show who they are, and its name.
     pub security: (&'static str, Value),
     pub refusals: Vec<Refusal>,
     /// Beside those that every API of ours has.
     pub headers: Vec<(&'static str, Value)>,
-    /// Those that operations refer to.
     pub parameters: Vec<(&'static str, Value)>,
 }
 

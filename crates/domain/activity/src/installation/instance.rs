@@ -12,19 +12,12 @@ pub const FORGOTTEN: Duration = Duration::from_secs(24 * 3_600);
 /// A process that runs the service, as it describes itself; nothing in it is secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
-    /// Its id, made when it started.
     pub id: InstanceId,
-    /// When it started.
     pub started_at: Timestamp,
-    /// When it last reported.
     pub seen_at: Timestamp,
-    /// The version of the program.
     pub version: String,
-    /// The name of the machine.
     pub host: String,
-    /// The number of the process there.
     pub pid: u32,
-    /// Where its API listens.
     pub api: String,
     /// Where its dashboard listens, if it has one.
     pub dashboard: Option<String>,

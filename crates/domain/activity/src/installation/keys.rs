@@ -41,9 +41,7 @@ pub struct NewKeys {
 /// What a database holds by which it can be told whether it belongs to some keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Nobody has put anything into it yet.
     pub is_empty: bool,
-    /// The keys that were noted.
     pub known: KnownKeys,
 }
 

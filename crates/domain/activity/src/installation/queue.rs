@@ -34,9 +34,7 @@ impl Backlog {
 pub struct Queues {
     /// Receipts about messages of ours that are due.
     pub receipts: Backlog,
-    /// Sends whose provider or receipt is overdue.
     pub overdue_sends: Backlog,
-    /// Money set aside for sends.
     pub open_holds: Backlog,
     /// Events that are due, by project, of the endpoints that have waited longest.
     pub events: BTreeMap<ProjectId, Backlog>,

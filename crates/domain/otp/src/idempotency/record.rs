@@ -31,9 +31,7 @@ impl FromStr for IdempotencyKey {
 /// Where a record lives: one key of one route in one project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
-    /// Whose key asked.
     pub world: ProjectMode,
-    /// The route, a word of ours.
     pub route: &'static str,
     /// Digest of the client's key.
     pub key: Digest,
@@ -58,13 +56,10 @@ impl Default for Lifetimes {
 /// A request that holds a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Digest of what was asked.
     pub fingerprint: Digest,
     /// Whose phone it was about, so that erasing the phone erases the record.
     pub phone: BlindIndex,
-    /// When the first request began.
     pub began_at: Timestamp,
-    /// The first answer, once there is one.
     pub answer: Option<Sealed>,
 }
 
