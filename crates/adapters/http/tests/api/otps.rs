@@ -42,7 +42,7 @@ async fn send_answers_as_decided() {
         x-content-type-options: nosniff
         x-request-id: request-1
 
-        {"otp_id":"01a3185c-507b-7459-8475-1a0f4a2a0e58","status":"sent","channel":"whatsapp","expires_at":"2027-01-15T08:10:00.123Z","expires_in":600}
+        {"otp_id":"01a3185c-507b-7d12-9b6e-30be56a3f06d","status":"sent","channel":"whatsapp","expires_at":"2027-01-15T08:10:00.123Z","expires_in":600}
         "#);
     let members = members(&reply.body);
     assert_eq!(members, ["channel", "expires_at", "expires_in", "otp_id", "status"]);
@@ -190,7 +190,7 @@ async fn verify_answers_as_decided() {
         x-content-type-options: nosniff
         x-request-id: request-1
 
-        {"access_token":"access-token","refresh_token":"svc_rt_01a3185c507b749fb0522051bb19ea950000000076c91a3b782b29572a06b24ddb980cf560aff109ae4ef0291d0cbdead7ef1441540ec4bb8b25642f7168a80e1387a96b","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-749f-b052-2051bb19ea95","identity_id":"01a3185c-507b-7459-8475-1a0f4a2a0e58"}
+        {"access_token":"access-token","refresh_token":"svc_rt_01a3185c507b745984751a0f4a2a0e5800000000649ff0522051bb19ea95ba6b41e7acc776c91a3b782b29572a06b24ddb980cf5a357482cba8fd9a1c24bd9ac426ab18f","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-7459-8475-1a0f4a2a0e58","identity_id":"01a3185c-507b-7d12-9b6e-30be56a3f06d"}
         "#);
 }
 

@@ -54,7 +54,7 @@ async fn validate_answers_as_decided() {
 #[actix_web::test]
 async fn refresh_answers_as_verify_does() {
     let (app, refresh) = open(true);
-    assert_snapshot!(app.post("/v1/session/refresh", &refresh).await.body, @r#"{"access_token":"access-token","refresh_token":"svc_rt_01a3185c507b7d32832dc651501b9d2700000001c45904751a0f4a2a0e58b07ae1c94b8d649ff0522051bb19ea95ba6b41e7acc73c5cc85c0e95d459c27f21b6ad8fb60f","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-7d32-832d-c651501b9d27","identity_id":"01a3185c-507b-7836-b25e-7adadfc12fbc"}"#);
+    assert_snapshot!(app.post("/v1/session/refresh", &refresh).await.body, @r#"{"access_token":"access-token","refresh_token":"svc_rt_01a3185c507b7d32832dc651501b9d27000000016d129b6e30be56a3f06d2e2799622e81c45904751a0f4a2a0e58b07ae1c94b8db0e7cc4c30a377a3279211dc8b7531f8","token_type":"Bearer","expires_in":900,"refresh_expires_in":2592000,"session_id":"01a3185c-507b-7d32-832d-c651501b9d27","identity_id":"01a3185c-507b-7836-b25e-7adadfc12fbc"}"#);
 }
 
 #[actix_web::test]
