@@ -55,14 +55,17 @@ impl Operation {
         }
     }
 
+    /// A few words for lists of operations.
     pub fn summary(self, text: &str) -> Self {
         self.member("summary", text)
     }
 
+    /// What the operation does and promises; Markdown.
     pub fn description(self, text: impl Into<Value>) -> Self {
         self.member("description", text)
     }
 
+    /// The one group that the operation is listed in.
     pub fn tag(self, name: &str) -> Self {
         self.member("tags", json!([name]))
     }
@@ -117,6 +120,7 @@ impl Operation {
         self
     }
 
+    /// Whether the operation reads a body.
     pub fn has_request_body(&self) -> bool {
         self.request_body.is_some()
     }
