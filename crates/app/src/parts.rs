@@ -162,31 +162,16 @@ impl Parts {
         let (projects, otps) = (|| stores.projects.clone(), || stores.otps.clone());
         let (identities, sessions) = (|| stores.identities.clone(), || stores.sessions.clone());
         let signer = || signer.clone();
+        let (inbox, receipts) = (stores.inbox.clone(), stores.receipts.clone());
         let tokens = Tokens { tools: tools(), signer: signer(), policy: policies.session };
-        let send_otp = Arc::new(SendOtp {
-            idempotency: Idempotency {
-                tools: tools(),
-                store: stores.idempotency.clone(),
-                lifetimes: Lifetimes::default(),
-            },
-            deliver: deliver.clone(),
-            codes: codes.clone(),
-            lifetime: policies.code_lifetime,
-            limits,
-            tally: tally.clone(),
-        });
+        let send_otp = self.send_otp(deliver, tally);
         let admit_request =
             Arc::new(AdmitRequest { tools: tools(), limiter, limits, tally: tally.clone() });
         let public_keys = Arc::new(PublicKeys { tools: tools(), signer: signer() });
         let relay_otp = Arc::new(RelayOtp { sends: send_otp.clone() });
         UseCases {
             tools: tools(),
-            authenticate: Arc::new(Authenticate {
-                tools: tools(),
-                projects: projects(),
-                sessions: sessions(),
-                signer: signer(),
-            }),
+            authenticate: Arc::new(self.authenticate()),
             receive_hook: Arc::new(ReceiveHook {
                 tools: tools(),
                 hooks: stores.hooks.clone(),
@@ -216,16 +201,33 @@ impl Parts {
                 installation: policies.issuer.clone(),
             }),
             public_keys,
-            sandbox_messages: Arc::new(SandboxMessages {
-                tools: tools(),
-                inbox: stores.inbox.clone(),
-            }),
-            receive_webhook: Arc::new(ReceiveWebhook {
-                tools: tools(),
-                sources,
-                receipts: stores.receipts.clone(),
-            }),
+            sandbox_messages: Arc::new(SandboxMessages { tools: tools(), inbox }),
+            receive_webhook: Arc::new(ReceiveWebhook { tools: tools(), sources, receipts }),
             tally: tally.clone(),
         }
+    }
+
+    fn authenticate(&self) -> Authenticate {
+        Authenticate {
+            tools: self.tools.clone(),
+            projects: self.stores.projects.clone(),
+            sessions: self.stores.sessions.clone(),
+            signer: self.signer.clone(),
+        }
+    }
+
+    fn send_otp(&self, deliver: &Arc<Deliver>, tally: &Arc<Tally>) -> Arc<SendOtp> {
+        Arc::new(SendOtp {
+            idempotency: Idempotency {
+                tools: self.tools.clone(),
+                store: self.stores.idempotency.clone(),
+                lifetimes: Lifetimes::default(),
+            },
+            deliver: deliver.clone(),
+            codes: self.codes.clone(),
+            lifetime: self.policies.code_lifetime,
+            limits: self.policies.limits,
+            tally: tally.clone(),
+        })
     }
 }

@@ -37,8 +37,8 @@ impl ConsoleParts {
         let Self { login, stores } = self.clone();
         let (policies, kept) = (login.policies.clone(), login.stores.clone());
         let ManagementOutside { sender, providers } = outside;
+        let ledger = stores.ledger;
         let control = || self.control();
-        let searches = SearchPhones { control: control(), searches: stores.searches };
         Management {
             projects: ManageProjects {
                 control: control(),
@@ -48,13 +48,9 @@ impl ConsoleParts {
             wallets: ManageWallets {
                 control: control(),
                 wallets: kept.wallets,
-                ledger: stores.ledger.clone(),
+                ledger: ledger.clone(),
             },
-            ledger: ManageLedger {
-                control: control(),
-                ledger: stores.ledger,
-                begun: Arc::default(),
-            },
+            ledger: ManageLedger { control: control(), ledger, begun: Arc::default() },
             endpoints: ManageEndpoints {
                 control: control(),
                 events: kept.events.clone(),
@@ -76,16 +72,7 @@ impl ConsoleParts {
                 otps: kept.otps.clone(),
                 limits: policies.limits,
             },
-            activity: Activity {
-                control: control(),
-                activity: stores.activity,
-                refusals: kept.refusals,
-                otps: kept.otps.clone(),
-                sends: kept.sends,
-                charges: stores.charges,
-                limits: policies.limits,
-                searches,
-            },
+            activity: self.activity(),
             find: Find {
                 control: control(),
                 otps: kept.otps.clone(),
@@ -105,6 +92,20 @@ impl ConsoleParts {
             tokens: ManageAdminTokens { control: control(), tokens: stores.admin_tokens },
             audit_log: AuditLog { control: control() },
             control: control(),
+        }
+    }
+
+    fn activity(&self) -> Activity {
+        let Self { login, stores } = self;
+        Activity {
+            control: self.control(),
+            activity: stores.activity.clone(),
+            refusals: login.stores.refusals.clone(),
+            otps: login.stores.otps.clone(),
+            sends: login.stores.sends.clone(),
+            charges: stores.charges.clone(),
+            limits: login.policies.limits,
+            searches: SearchPhones { control: self.control(), searches: stores.searches.clone() },
         }
     }
 

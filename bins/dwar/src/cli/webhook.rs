@@ -9,7 +9,7 @@ use dwar_admin::views::{
 };
 use dwar_console::{MOST_LISTED, Management};
 use dwar_event::{CallFilter, Endpoint, EndpointCall, EventId};
-use dwar_kernel::EndpointId;
+use dwar_kernel::{EndpointId, ProjectId};
 use dwar_operator::By;
 
 #[derive(Subcommand)]
@@ -65,20 +65,26 @@ pub struct OneEndpoint {
     endpoint: EndpointId,
 }
 
+impl Command {
+    const fn project(&self) -> ProjectId {
+        match self {
+            Self::Add { of, .. } | Self::List(of) => of.project,
+            Self::Remove(it)
+            | Self::Enable(it)
+            | Self::RotateSecret(it)
+            | Self::Test(it)
+            | Self::Log { it, .. }
+            | Self::Resend { it, .. } => it.of.project,
+        }
+    }
+}
+
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let reads = matches!(command, Command::List(_) | Command::Log { .. });
     let core = open(config, reads).await?;
     let Management { endpoints, endpoint_log: log, .. } = core.management()?;
     let by = By::command_line();
-    let project = match &command {
-        Command::Add { of, .. } | Command::List(of) => of.project,
-        Command::Remove(it)
-        | Command::Enable(it)
-        | Command::RotateSecret(it)
-        | Command::Test(it)
-        | Command::Log { it, .. }
-        | Command::Resend { it, .. } => it.of.project,
-    };
+    let project = command.project();
     let refused = of(project);
     match command {
         Command::Add { url, full_phone, .. } => {

@@ -138,6 +138,17 @@ impl From<&Event> for EventRow {
     }
 }
 
+/// Both columns are emptied when the phone is erased.
+fn phone(
+    read: &Row<&String>,
+    columns: Option<(Vec<u8>, Vec<u8>)>,
+) -> Result<Option<EventPhone>, StoreError> {
+    let phone = columns.map(|(index, sealed)| {
+        Ok(EventPhone { index: read.index("phone_index", index)?, sealed: Sealed(sealed) })
+    });
+    phone.transpose()
+}
+
 impl TryFrom<EventRow> for Event {
     type Error = StoreError;
 
@@ -162,14 +173,7 @@ impl TryFrom<EventRow> for Event {
                     .channel
                     .map(|word| read.known("channel", Channel::from_word(&word)))
                     .transpose()?,
-                // Both go when the phone is erased.
-                phone: match row.phone_index.zip(row.phone_sealed) {
-                    Some((index, sealed)) => Some(EventPhone {
-                        index: read.index("phone_index", index)?,
-                        sealed: Sealed(sealed),
-                    }),
-                    None => None,
-                },
+                phone: phone(&read, row.phone_index.zip(row.phone_sealed))?,
             },
             EventKind::SessionRevoked => Subject::Session {
                 session: read.id("subject_id", subject)?,
