@@ -8,7 +8,8 @@
 # whole dashboard in a browser on both databases, histories, and the examples in the documentation of the code.
 # With a name, or what `cargo test` takes to choose packages and targets, only those tests run, as long as they may take.
 #
-# Test binaries run side by side. What measures time or memory is in modules named `alone`, and runs at the end by itself.
+# Test binaries run side by side, those named `long` one after the other at the end. What measures time or memory is in
+# modules named `alone`, and runs last, by itself.
 #
 # The server comes from DWAR_TEST_POSTGRES_URL if that is set; else one that is installed is started on loopback, in a
 # temporary folder, and stopped at the end. PgBouncer has to be 1.21 or newer: the program that DWAR_TEST_PGBOUNCER names,
@@ -99,11 +100,13 @@ build() {
     done)
 }
 
+# start_tests [long]: the binaries that are not long, or those that are.
 start_tests() {
     local binary name
     for binary in "${binaries[@]}"; do
         name=$(jq -r --arg it "$binary" 'select(.executable == $it) |
             (.manifest_path | split("/")[-2]) + ", " + .target.name' "$scratch/built")
+        [[ $name == *", long" && -n ${1:-} || $name != *", long" && -z ${1:-} ]] || continue
         job "$name" tests_of "$binary" "${names[@]}" --skip alone::
     done
 }
@@ -189,7 +192,9 @@ if [ -n "$all" ] && [ -z "$chosen" ]; then
     job "examples in the documentation" cargo test --locked --workspace --doc
 fi
 wait
+# What breaks or floods a service says more while nothing else takes its time.
 at_once=1
+start_tests long
 [ -z "$all$chosen" ] || test_alone
 status=0
 wait_for_jobs || status=1

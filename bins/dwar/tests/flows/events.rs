@@ -245,7 +245,7 @@ async fn an_endpoint_that_is_gone_is_disabled_at_once(database: Database) {
     *gone.status.lock().unwrap() = 200;
     service.send(&project.test, &service.world.phone()).await.ok();
     let pending = "SELECT count(*) FROM event_deliveries";
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Instant::now() + Duration::from_secs(30);
     while service.world.database.number(pending).await > 0 {
         assert!(Instant::now() < until);
         tokio::time::sleep(Duration::from_millis(100)).await;
