@@ -8,8 +8,8 @@
 # whole dashboard in a browser on both databases, histories, and the examples in the documentation of the code.
 # With a name, or what `cargo test` takes to choose packages and targets, only those tests run, as long as they may take.
 #
-# Test binaries run side by side, those named `long` one after the other at the end. What measures time or memory is in
-# modules named `alone`, and runs last, by itself.
+# Test binaries run side by side; those named `long` and the whole browser suite one after the other at the end. What
+# measures time or memory is in modules named `alone`, and runs last, by itself.
 #
 # The server comes from DWAR_TEST_POSTGRES_URL if that is set; else one that is installed is started on loopback, in a
 # temporary folder, and stopped at the end. PgBouncer has to be 1.21 or newer: the program that DWAR_TEST_PGBOUNCER names,
@@ -183,7 +183,7 @@ build
 ! command -v rustup >/dev/null || export RUSTUP_TOOLCHAIN=${RUSTUP_TOOLCHAIN:-$(rustup show active-toolchain | cut -d' ' -f1)}
 # Most of them wait for a part of their time.
 at_once=$(($(nproc) + 1))
-[ -n "$chosen" ] || start_browser
+[ -n "$all$chosen" ] || start_browser
 # Who names a test wants to see what it says.
 jobs_shown=$chosen
 start_tests
@@ -192,8 +192,9 @@ if [ -n "$all" ] && [ -z "$chosen" ]; then
     job "examples in the documentation" cargo test --locked --workspace --doc
 fi
 wait
-# What breaks or floods a service says more while nothing else takes its time.
+# What breaks or floods a service, or looks at a page while it changes, says more while nothing else takes its time.
 at_once=1
+[ -z "$all" ] || [ -n "$chosen" ] || start_browser
 start_tests long
 [ -z "$all$chosen" ] || test_alone
 status=0
