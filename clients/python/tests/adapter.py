@@ -86,7 +86,8 @@ async def outcome(action: Callable[[], Any]) -> Fields:
     except Exception as error:
         return {"error": described(error), "printed": repr(error) + "".join(traceback.format_exception(error))}
     printed = "" if isinstance(result, str) else repr(result)
-    return {"result": vars(result) if isinstance(result, dwar_client.Event) else result, "printed": printed}
+    found = vars(result) if isinstance(result, dwar_client.Event) else result
+    return {"result": found, "request_id": dwar_client.request_id(result), "printed": printed}
 
 
 def described(error: Exception) -> Fields:
@@ -94,8 +95,9 @@ def described(error: Exception) -> Fields:
         return {"code": "ARGUMENT", "message": str(error)}
     if not isinstance(error, DwarError):
         return {"code": "UNEXPECTED", "message": repr(error)}
-    fields = ("code", "message", "status", "request_id", "retry_after", "remaining", "raw")
-    return {name: getattr(error, name) for name in fields}
+    fields = ("code", "status", "request_id", "retry_after", "remaining", "raw")
+    cause = repr(error.__cause__) if error.__cause__ else None
+    return {"cause": cause, **{name: getattr(error, name) for name in fields}, "message": str(error)}
 
 
 async def at_once(count: int, action: Callable[[], Any]) -> list[Fields]:

@@ -14,6 +14,7 @@ PLAYS: dict[str, tuple[str | Path, ...]] = {
     "fastapi": ("login.mjs", sys.executable, CLIENTS / "examples" / "fastapi" / "app.py"),
     "blocking": ("run.mjs", sys.executable, ADAPTER, "blocking"),
     "django": ("login.mjs", sys.executable, CLIENTS / "examples" / "django" / "app.py"),
+    "django asynchronous": ("login.mjs", sys.executable, HERE / "django_asgi.py"),
 }
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import importlib.metadata
 import inspect
 import json
 import logging
@@ -17,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
+import dwar_client
 from dwar_client import (
     AsyncDwar,
     AsyncSession,
@@ -221,8 +223,10 @@ def test_logs_show_no_secret(service: dict[str, str], caplog: pytest.LogCaptureF
         code = dwar.sandbox_messages("9876543211")["messages"][0]["code"]
         tokens = dwar.verify("9876543211", code)
         dwar.logout(tokens["access_token"])
+        dwar.identity_by_phone("9876543211")
     assert "/v1/otp/verify" in caplog.text
-    for secret in (service["test_key"], code, tokens["access_token"], tokens["refresh_token"]):
+    assert "/v1/identity " in caplog.text
+    for secret in (service["test_key"], "9876543211", code, tokens["access_token"], tokens["refresh_token"]):
         assert secret not in caplog.text
 
 
@@ -231,7 +235,7 @@ def test_an_error_survives_pickling() -> None:
     error.status, error.remaining, error.request_id = 400, 2, "r1"
     copy = pickle.loads(pickle.dumps(error))
     assert vars(copy) == vars(error)
-    assert str(copy) == "INVALID_OTP: The code is incorrect. (request r1)"
+    assert str(copy) == "INVALID_OTP: The code is incorrect. (status 400, request r1)"
 
 
 def test_what_is_nested_too_deeply_is_refused() -> None:
@@ -355,3 +359,29 @@ def test_both_styles_have_the_same_methods_and_defaults() -> None:
 
 def defaults(kind: type) -> dict[str, Any]:
     return {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
+
+
+def test_an_asynchronous_function_is_refused_where_nothing_waits_for_it() -> None:
+    async def load() -> None: ...
+
+    async def save(_: Any) -> None: ...
+
+    for options in ({"load": load, "save": print}, {"load": lambda: None, "save": save}):
+        with pytest.raises(ValueError, match="Async"):
+            Session(Dwar(URL, KEY), secret=SECRET, **options)  # type: ignore[arg-type]
+
+
+def test_with_asyncio_a_store_may_be_asynchronous_or_not() -> None:
+    stored: Any = {}
+
+    async def play() -> str:
+        async with AsyncDwar(URL, KEY) as dwar:
+            session = AsyncSession(dwar, load=lambda: stored, save=stored.update, secret=SECRET)
+            await session.begin(TOKENS)
+            return await session.access_token()
+
+    assert asyncio.run(play()) == "at_secret"
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert dwar_client.__version__ == importlib.metadata.version("dwar-client")

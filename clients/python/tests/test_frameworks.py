@@ -2,18 +2,20 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import httpx
 import pytest
 from django.http import HttpRequest, HttpResponse
-from django.test import Client
+from django.test import AsyncClient, Client
 from django.urls import include, path
 from fastapi import FastAPI
 
 from dwar_client import AccessClaims, AsyncDwar, AsyncTokenVerifier, Dwar, TokenVerifier
 from dwar_client.django import authenticate, login_urls
 from dwar_client.fastapi import LoginApp
-from dwar_client.login import AsyncLogin, Login
+from dwar_client.login import AsyncLogin, Login, LoginRequest, Refusal
 
 URL = "https://otp.example.com"
 SECRET = "the secret of this backend, 32 characters"
@@ -29,10 +31,20 @@ def service(request: httpx.Request) -> httpx.Response:
     return httpx.Response(200, json={"otp_id": "o1", "expires_in": 600})
 
 
-def blocking_login() -> Login:
+def blocking_login(**options: Any) -> Login:
     http_client = httpx.Client(transport=httpx.MockTransport(service))
     dwar = Dwar(URL, "svc_test_1", http_client=http_client)
-    return Login(dwar, TokenVerifier(URL, "p1", http_client=http_client), secret=SECRET, origins=[ORIGIN])
+    verifier = TokenVerifier(URL, "p1", http_client=http_client)
+    return Login(dwar, verifier, secret=SECRET, origins=[ORIGIN], **options)
+
+
+def asynchronous_login(**options: Any) -> AsyncLogin:
+    def make() -> httpx.AsyncClient:
+        return httpx.AsyncClient(transport=httpx.MockTransport(service))
+
+    dwar = AsyncDwar(URL, "svc_test_1", http_client=make)
+    verifier = AsyncTokenVerifier(URL, "p1", http_client=make)
+    return AsyncLogin(dwar, verifier, secret=SECRET, origins=[ORIGIN], **options)
 
 
 LOGIN = blocking_login()
@@ -43,7 +55,34 @@ def me(request: HttpRequest, claims: AccessClaims) -> HttpResponse:
     raise AssertionError("nobody is logged in")
 
 
-urlpatterns = [path("login/", include(login_urls(LOGIN))), path("me", me)]
+@authenticate(LOGIN)
+async def me_later(request: HttpRequest, claims: AccessClaims) -> HttpResponse:
+    raise AssertionError("nobody is logged in")
+
+
+async def refuse(request: LoginRequest, body: Mapping[str, Any]) -> Refusal | None:
+    return Refusal(403, "CAPTCHA_REQUIRED", "Show that you are human.") if "captcha" not in body else None
+
+
+LATER = asynchronous_login(admit=refuse)
+
+
+@authenticate(LATER)
+async def me_asynchronous(request: HttpRequest, claims: AccessClaims) -> HttpResponse:
+    raise AssertionError("nobody is logged in")
+
+
+@authenticate(LATER)
+def me_in_a_thread(request: HttpRequest, claims: AccessClaims) -> HttpResponse:
+    raise AssertionError("nobody is logged in")
+
+
+urlpatterns = [
+    path("login/", include(login_urls(LOGIN))),
+    path("later/", include(login_urls(LATER))),
+    path("me", me),
+    *(path(view.__name__, view) for view in (me_later, me_asynchronous, me_in_a_thread)),
+]
 
 
 @pytest.fixture
@@ -51,16 +90,13 @@ def django() -> Client:
     return Client(enforce_csrf_checks=True, headers={"origin": ORIGIN})
 
 
-def post(path: str, body: dict[str, str], cookies: list[tuple[str, str]]) -> httpx.Response:
-    """To a FastAPI application that a proxy serves below `/shop`."""
+def post(path: str, body: dict[str, str], cookies: list[tuple[str, str]], root: str = "/shop") -> httpx.Response:
+    """To a FastAPI application whose server says that it is at `root`."""
 
     async def answer() -> httpx.Response:
-        http_client = httpx.AsyncClient(transport=httpx.MockTransport(service))
-        dwar = AsyncDwar(URL, "svc_test_1", http_client=http_client)
-        verifier = AsyncTokenVerifier(URL, "p1", http_client=http_client)
         app = FastAPI()
-        app.mount("/login", LoginApp(AsyncLogin(dwar, verifier, secret=SECRET, origins=[ORIGIN])))
-        transport = httpx.ASGITransport(app, root_path="/shop")
+        app.mount("/login", LoginApp(asynchronous_login()))
+        transport = httpx.ASGITransport(app, root_path=root)
         async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as page:
             return await page.post(path, json=body, headers=[("origin", ORIGIN), *cookies])
 
@@ -79,11 +115,42 @@ def test_django_answers_who_is_not_logged_in(django: Client) -> None:
     assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
 
 
-def test_a_mounted_application_knows_its_path_below_a_proxy_too() -> None:
-    assert post("/shop/login/send", PHONE, []).status_code == 200
+@pytest.mark.parametrize(
+    ("path", "root", "status"),
+    [
+        ("/login/send", "", 200),
+        ("/shop/login/send", "/shop", 200),  # The proxy leaves it on, or the server puts it back: uvicorn --root-path.
+        ("/login/send", "/shop", 200),  # The proxy takes it away.
+        ("/login/login/send", "", 404),
+        ("/loginsend", "", 404),
+        ("/loginsend/login/send", "/login", 404),
+    ],
+)
+def test_a_mounted_application_knows_its_path_below_a_proxy_too(path: str, root: str, status: int) -> None:
+    assert post(path, PHONE, [], root).status_code == status
 
 
 def test_cookies_may_come_in_several_fields_as_http_2_sends_them() -> None:
     cookies = [("cookie", "theme=dark"), ("cookie", "__Host-dwar_otp=o2")]
     answer = post("/shop/login/verify", {**PHONE, "code": "123456"}, cookies)
     assert answer.json()["error"] == "o2"
+
+
+@pytest.mark.parametrize("name", ["me", "me_later", "me_asynchronous", "me_in_a_thread"])
+def test_django_views_may_be_asynchronous_and_so_may_the_login(django: Client, name: str) -> None:
+    async def answer() -> int:
+        return (await AsyncClient().get(f"/{name}")).status_code
+
+    assert django.get(f"/{name}").status_code == 401
+    assert asyncio.run(answer()) == 401
+
+
+def test_django_waits_for_an_asynchronous_admit() -> None:
+    async def answer(body: dict[str, str]) -> Any:
+        page = AsyncClient(headers={"origin": ORIGIN})
+        return await page.post("/later/send", body, content_type="application/json")
+
+    assert asyncio.run(answer(PHONE)).json()["code"] == "CAPTCHA_REQUIRED"
+    assert asyncio.run(answer({**PHONE, "captcha": "right"})).status_code == 200
+    with pytest.raises(ValueError, match="Async"):
+        blocking_login(admit=refuse)

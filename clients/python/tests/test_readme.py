@@ -96,7 +96,9 @@ def test_the_logins_and_the_test_of_the_readme_run(dwar_server: DwarServer, monk
         in_test(block.replace("https://otp.example.com", dwar_server.url)) for block in BLOCKS[-3:]
     )
     http_client = httpx.Client()
-    monkeypatch.setattr(httpx, "Client", lambda: http_client)  # The login has no end; its connections must have one.
+    monkeypatch.setattr(
+        httpx, "Client", lambda **_: http_client
+    )  # The login has no end; its connections must have one.
     urls = ModuleType("urls")
     run(django, vars(urls))
     with override_settings(ROOT_URLCONF=urls), http_client:

@@ -23,8 +23,10 @@ from ._types import (
     SentCode,
     StoredTokens,
     Tokens,
+    request_id,
 )
 from ._verifier import AccessClaims, AsyncTokenVerifier
+from ._version import __version__
 
 __all__ = [
     "AccessClaims",
@@ -55,5 +57,7 @@ __all__ = [
     "StoredTokens",
     "TokenVerifier",
     "Tokens",
+    "__version__",
+    "request_id",
     "verify_event",
 ]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from types import TracebackType
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
-
-import httpx
 
 from ._client import Calls
 from ._keys import Algorithm
 from ._session import Renewal
 from ._types import StoredTokens
 from ._verifier import Verification
-from ._waiting import BlockingWaiting, run
+from ._waiting import BlockingHttp, BlockingWaiting, run
 
 Inner = TypeVar("Inner")
 Parameters = ParamSpec("Parameters")
@@ -54,14 +53,14 @@ class Closing:
 
 
 class Dwar(Blocking[Calls], Closing):
-    """Calls a Dwar service. Every method raises `DwarError`; threads may share one object.
+    """Calls a Dwar service. Every method raises `DwarError`; threads may share one object, and so may processes that
+    are forked after it was made.
 
-    What may be repeated, and the parameters, are those of `AsyncDwar`; `http_client` is an `httpx.Client`.
+    What may be repeated, and the parameters, are those of `AsyncDwar`; `http_client` is an `httpx.Client`, or a
+    function that makes one for each process.
     """
 
-    def __init__(
-        self, url: str, api_key: str, *, timeout: float = 30.0, http_client: httpx.Client | None = None
-    ) -> None:
+    def __init__(self, url: str, api_key: str, *, timeout: float = 30.0, http_client: BlockingHttp = None) -> None:
         self._waiting = BlockingWaiting(http_client)
         self._inner = Calls(self._waiting, url, api_key, timeout)
 
@@ -117,7 +116,7 @@ class TokenVerifier(Blocking[Verification], Closing):
         leeway: float = 30.0,
         timeout: float = 5.0,
         now: Callable[[], float] = time.time,
-        http_client: httpx.Client | None = None,
+        http_client: BlockingHttp = None,
     ) -> None:
         self._waiting = BlockingWaiting(http_client)
         self._inner = Verification(self._waiting, url, audience, issuer, mode, algorithms, leeway, timeout, now)
@@ -126,6 +125,9 @@ class TokenVerifier(Blocking[Verification], Closing):
 
 
 def awaitable(function: Callable[Parameters, Result]) -> Callable[Parameters, Awaitable[Result]]:
+    if inspect.iscoroutinefunction(function):
+        raise ValueError(f"{function.__name__} is asynchronous: use the class whose name begins with Async")
+
     async def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         return function(*args, **kwargs)
 

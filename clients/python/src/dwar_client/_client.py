@@ -7,8 +7,6 @@ from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-import httpx
-
 from ._error import DwarError
 from ._text import visible_ascii
 from ._transport import Operation, Transport
@@ -24,7 +22,7 @@ from ._types import (
     SentCode,
     Tokens,
 )
-from ._waiting import AsyncWaiting, Waiting
+from ._waiting import AsyncHttp, AsyncWaiting, Waiting
 
 Answered = TypeVar("Answered")
 Self = TypeVar("Self", bound="AsyncClosing")
@@ -137,7 +135,7 @@ class AsyncClosing:
     _waiting: AsyncWaiting
 
     async def aclose(self) -> None:
-        """Closes the connections, unless they are those of a given `http_client`."""
+        """Closes the connections of this event loop, unless they are those of a given `http_client`."""
         await self._waiting.close()
 
     async def __aenter__(self: Self) -> Self:
@@ -150,7 +148,8 @@ class AsyncClosing:
 
 
 class AsyncDwar(Calls, AsyncClosing):
-    """Calls a Dwar service, for asyncio. Every method raises `DwarError`; one object serves the whole event loop.
+    """Calls a Dwar service, for asyncio. Every method raises `DwarError`; several event loops may share one object, and
+    so may processes that are forked after it was made.
 
     What may be repeated is sent up to three times within the time limit, after `Retry-After` or a quarter and half a
     second: reads, `validate`, and `send`, `relay` and `refresh` with the same `Idempotency-Key`. `verify`, `check`,
@@ -160,13 +159,11 @@ class AsyncDwar(Calls, AsyncClosing):
     call makes its own and uses it for its own repetitions.
     """
 
-    def __init__(
-        self, url: str, api_key: str, *, timeout: float = 30.0, http_client: httpx.AsyncClient | None = None
-    ) -> None:
+    def __init__(self, url: str, api_key: str, *, timeout: float = 30.0, http_client: AsyncHttp = None) -> None:
         """`url` is the address of the service, such as `https://otp.example.com`; plain http only on loopback.
         `api_key` is `svc_live_…` or `svc_test_…`. `timeout` is the longest that one call may take in seconds,
-        repetitions and waits included. `http_client` replaces the HTTP client, for a proxy or certificates of your
-        own."""
+        repetitions and waits included. `http_client` replaces the HTTP client, for a proxy or certificates of your own:
+        one, which then belongs to one process and event loop, or a function that makes one for each."""
         self._waiting = AsyncWaiting(http_client)
         super().__init__(self._waiting, url, api_key, timeout)
 

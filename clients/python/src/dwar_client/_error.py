@@ -46,7 +46,7 @@ class DwarError(Exception):
     An error that the client raised itself has no `status`: `INVALID_PHONE` (the text cannot be a number; nothing was
     sent), `NETWORK_ERROR` (no whole answer within the time limit), `INVALID_ACCESS_TOKEN` of a `TokenVerifier` and
     `WEBHOOK_UNAUTHENTICATED` of `verify_event`. `UNKNOWN_ERROR` has the status of an answer that this version of the
-    client does not understand.
+    client does not understand. `__cause__` is the reason of a `NETWORK_ERROR`.
     """
 
     code: ErrorCode
@@ -68,5 +68,6 @@ class DwarError(Exception):
         self.message = message
 
     def __str__(self) -> str:
-        request = f" (request {self.request_id})" if self.request_id else ""
-        return f"{self.code}: {self.message}{request}"
+        known = {"status": self.status, "request": self.request_id}
+        about = ", ".join(f"{name} {value}" for name, value in known.items() if value is not None)
+        return f"{self.code}: {self.message}" + (f" ({about})" if about else "")

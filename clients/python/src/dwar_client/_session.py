@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 from ._client import AsyncDwar, Calls
 from ._error import DwarError
 from ._types import Answer, StoredTokens, Tokens
-from ._waiting import Flight
+from ._waiting import Flight, either
 
 Result = TypeVar("Result")
 
@@ -112,13 +112,13 @@ class AsyncSession(Renewal):
         self,
         dwar: AsyncDwar,
         *,
-        load: Callable[[], Awaitable[StoredTokens | None]],
-        save: Callable[[StoredTokens], Awaitable[object]],
+        load: Callable[[], StoredTokens | None | Awaitable[StoredTokens | None]],
+        save: Callable[[StoredTokens], object],
         secret: str,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`load` reads the pair of this session from the store that your processes share, `save` replaces it there.
-        `secret` is one of your backend, 32 characters or more, the same in all its processes: it makes the
-        `Idempotency-Key` of a refresh, so that processes that refresh at once get the same pair, and a thief of the
-        refresh token does not. `now` is in seconds since 1970."""
-        super().__init__(dwar, load, save, secret, now)
+        """`load` reads the pair of this session from the store that your processes share, `save` replaces it there;
+        both may be asynchronous. `secret` is one of your backend, 32 characters or more, the same in all its processes:
+        it makes the `Idempotency-Key` of a refresh, so that processes that refresh at once get the same pair, and a
+        thief of the refresh token does not. `now` is in seconds since 1970."""
+        super().__init__(dwar, either(load), either(save), secret, now)

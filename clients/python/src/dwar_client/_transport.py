@@ -13,11 +13,13 @@ import httpx
 from ._error import DwarError, ServiceCode
 from ._text import json_object
 from ._types import Answer
-from ._waiting import Request, Waiting
+from ._version import __version__
+from ._waiting import LOOPBACK, Request, Waiting
 
 Answered = TypeVar("Answered")
 
 _SERVICE_CODES = get_args(ServiceCode)
+_USER_AGENT = f"dwar-client/{__version__} (python)"
 _TRIES = 3
 _FIRST_WAIT_SECONDS = 0.25
 _REPEATED_STATUSES = (409, 429, 500, 502, 503, 504)
@@ -50,9 +52,9 @@ class Transport:
 
     async def send(self, operation: Operation[Answered]) -> Answered:
         deadline = time.monotonic() + self._timeout
-        headers, content = operation.headers, None
+        headers, content = {"User-Agent": _USER_AGENT, **operation.headers}, None
         if operation.body is not None:
-            headers = {**headers, "Content-Type": "application/json"}
+            headers["Content-Type"] = "application/json"
             content = json.dumps(operation.body).encode()
         request = Request(operation.method, self._url + operation.path, headers, content)
         tries = 1
@@ -72,8 +74,8 @@ class Transport:
     async def _send_once(self, request: Request, answers: str, deadline: float) -> Answer:
         try:
             response, body = await self._waiting.answer(request, max(0.0, deadline - time.monotonic()))
-        except TimeoutError:
-            raise DwarError("NETWORK_ERROR", "no answer within the time limit") from None
+        except TimeoutError as error:
+            raise DwarError("NETWORK_ERROR", "no answer within the time limit") from error
         except (httpx.HTTPError, OSError) as error:
             raise DwarError("NETWORK_ERROR", "the request did not complete") from error
         try:
@@ -81,6 +83,7 @@ class Transport:
         except ValueError:
             answer = Answer()
         if response.status_code == 200 and answer.get(answers) not in (None, False, ""):
+            answer.request_id = response.headers.get("X-Request-Id")
             return answer
         raise _refusal(response, answer, body)
 
@@ -90,7 +93,11 @@ def _refusal(response: httpx.Response, answer: Answer, body: bytes) -> DwarError
         sentence = answer.get("error")
         error = DwarError(answer["code"], sentence if isinstance(sentence, str) else "the service refused")
     else:
-        error = DwarError("UNKNOWN_ERROR", "an answer that this version of the client does not know")
+        kind = response.headers.get("Content-Type", "").partition(";")[0]
+        what = f"status {response.status_code}"
+        if re.fullmatch(r"[\w.+-]{1,60}/[\w.+-]{1,60}", kind, re.ASCII):
+            what += f", {kind}"
+        error = DwarError("UNKNOWN_ERROR", f"an answer that this version of the client does not know: {what}")
         error.raw = body.decode(errors="replace")
     error.status = response.status_code
     error.request_id = response.headers.get("X-Request-Id")
@@ -119,7 +126,7 @@ def _service_url(text: str) -> str:
         url = httpx.URL(text)
     except httpx.InvalidURL:
         raise ValueError("url is not a URL") from None
-    loopback = re.fullmatch(r"localhost|127(\.[0-9]+){3}|::1", url.host)
+    loopback = LOOPBACK.fullmatch(url.host)
     if not url.host or not (url.scheme == "https" or (url.scheme == "http" and loopback)):
         raise ValueError("url must be https, or http on loopback")
     if url.userinfo or "?" in text or "#" in text:

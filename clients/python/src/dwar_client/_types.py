@@ -6,6 +6,7 @@ service.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, TypedDict
 
 SendStatus: TypeAlias = Literal["queued", "sent", "failed", "delivered"]
@@ -138,5 +139,12 @@ _SECRETS = ("access_token", "refresh_token", "code", "text")
 class Answer(dict[str, Any]):
     """An object of an answer. Its secrets are left out when it is printed; `json.dumps` writes all of it."""
 
+    request_id: str | None = None
+
     def __repr__(self) -> str:
         return repr({name: "[secret]" if name in _SECRETS else value for name, value in self.items()})
+
+
+def request_id(answer: Mapping[str, Any]) -> str | None:
+    """Identifies the request of this answer in the service's log."""
+    return answer.request_id if isinstance(answer, Answer) else None

@@ -5,14 +5,12 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NoReturn, TypedDict, cast, get_args
 
-import httpx
-
 from ._client import KEYS, AsyncClosing
 from ._error import DwarError
 from ._keys import Algorithm, KeySet
 from ._text import from_base64url, json_object
 from ._transport import Transport
-from ._waiting import AsyncWaiting, Waiting
+from ._waiting import AsyncHttp, AsyncWaiting, Waiting
 
 
 class AccessClaims(TypedDict):
@@ -115,7 +113,7 @@ class AsyncTokenVerifier(Verification, AsyncClosing):
         leeway: float = 30.0,
         timeout: float = 5.0,
         now: Callable[[], float] = time.time,
-        http_client: httpx.AsyncClient | None = None,
+        http_client: AsyncHttp = None,
     ) -> None:
         """`audience` is the project's id; `issuer` and `algorithms` are the service's settings `tokens.issuer` and
         `tokens.algorithm`. A token of the sandbox proves nothing, so `mode` is `live` unless told otherwise. `leeway`

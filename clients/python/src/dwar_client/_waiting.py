@@ -8,17 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import contextvars
+import inspect
+import os
+import re
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
 import httpx
 
+from ._error import DwarError
+
+Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 Action = Callable[[], Coroutine[Any, Any, Result]]
+BlockingHttp: TypeAlias = httpx.Client | Callable[[], httpx.Client] | None
+AsyncHttp: TypeAlias = httpx.AsyncClient | Callable[[], httpx.AsyncClient] | None
+
+MAX_ANSWER_BYTES = 1 << 20
+LOOPBACK = re.compile(r"localhost|127(\.[0-9]+){3}|::1")
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,20 +57,86 @@ class Waiting(Protocol):
     def flight(self) -> Flight[Any]: ...
 
 
+class Clients(Generic[Http]):
+    """The HTTP client of each process and event loop: two processes that share a socket read each other's answers, and
+    an event loop cannot use the sockets of another."""
+
+    def __init__(self, given: Http | Callable[[], Http] | None, make: Callable[..., Http]) -> None:
+        self.given: Http | None = None if callable(given) else given
+        self._make: Callable[..., Http] = given if callable(given) else make
+        self._options = _no_proxy if self._make is make else _nothing
+        self._made: dict[tuple[int, asyncio.AbstractEventLoop | None], Http] = {}
+        self._locks: dict[int, threading.Lock] = {}
+        self._used_by = 0
+
+    def get(self, url: str, loop: asyncio.AbstractEventLoop | None = None) -> Http:
+        if self.given is not None:
+            if self._used_by not in (0, os.getpid()):
+                raise DwarError(
+                    "NETWORK_ERROR", "the http_client was used before a fork: give a function that makes one"
+                )
+            self._used_by = os.getpid()
+            return self.given
+        key = os.getpid(), loop
+        with self._locks.setdefault(os.getpid(), threading.Lock()):
+            if key not in self._made:
+                self._made = {other: http for other, http in self._made.items() if not _is_over(other)}
+                self._made[key] = self._make(**self._options(url))
+            return self._made[key]
+
+    def take(self, loop: asyncio.AbstractEventLoop | None = None) -> Http | None:
+        """What was made here, to be closed."""
+        with self._locks.setdefault(os.getpid(), threading.Lock()):
+            return self._made.pop((os.getpid(), loop), None)
+
+
+def _is_over(made: tuple[int, asyncio.AbstractEventLoop | None]) -> bool:
+    return made[1] is not None and made[1].is_closed()
+
+
+def _no_proxy(url: str) -> dict[str, Any]:
+    """Proxies of the environment get no loopback traffic: plain http would show them the API key."""
+    host = httpx.URL(url).host
+    pattern = f"all://[{host}]" if ":" in host else f"all://{host}"
+    return {"mounts": {pattern: None}} if LOOPBACK.fullmatch(host) else {}
+
+
+def _nothing(_: str) -> dict[str, Any]:
+    return {}
+
+
+class Address(httpx.URL):
+    """httpx logs the address of each request at INFO, and a phone number may stand in its query."""
+
+    def __str__(self) -> str:
+        return super().__str__().partition("?")[0]
+
+
 class AsyncWaiting:
-    def __init__(self, http_client: httpx.AsyncClient | None) -> None:
-        self._http = http_client or httpx.AsyncClient()
-        self._own = http_client is None
+    def __init__(self, http_client: AsyncHttp) -> None:
+        self._clients = Clients(http_client, httpx.AsyncClient)
 
     async def answer(self, request: Request, seconds: float) -> tuple[httpx.Response, bytes]:
+        http = self._clients.get(request.url, asyncio.get_running_loop())
         try:
-            return await asyncio.wait_for(self._answer(request, seconds), seconds)
+            return await asyncio.wait_for(self._answer(http, request, seconds), seconds)
         except asyncio.TimeoutError:  # Another class than the built-in one before Python 3.11.
             raise TimeoutError from None
+        except RuntimeError as error:
+            if self._clients.given is None:
+                raise
+            raise DwarError("NETWORK_ERROR", "the http_client may belong to another event loop") from error
 
-    async def _answer(self, request: Request, seconds: float) -> tuple[httpx.Response, bytes]:
-        response = await self._http.request(**vars(request), follow_redirects=False, timeout=seconds)
-        return response, response.content
+    async def _answer(self, http: httpx.AsyncClient, request: Request, seconds: float) -> tuple[httpx.Response, bytes]:
+        response = await http.send(_message(http, request, seconds), stream=True, follow_redirects=False)
+        body = bytearray()
+        stream = cast(AsyncGenerator[bytes, None], response.aiter_bytes())
+        async with contextlib.aclosing(response), contextlib.aclosing(stream) as parts:
+            async for part in parts:
+                body += part
+                if len(body) > MAX_ANSWER_BYTES:
+                    break
+        return response, bytes(body[:MAX_ANSWER_BYTES])
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
@@ -66,24 +145,25 @@ class AsyncWaiting:
         return _TaskFlight()
 
     async def close(self) -> None:
-        if self._own:
-            await self._http.aclose()
+        http = self._clients.take(asyncio.get_running_loop())
+        if http:
+            await http.aclose()
 
 
 class BlockingWaiting:
-    def __init__(self, http_client: httpx.Client | None) -> None:
-        self._http = http_client or httpx.Client()
-        self._own = http_client is None
+    def __init__(self, http_client: BlockingHttp) -> None:
+        self._clients = Clients(http_client, httpx.Client)
 
     async def answer(self, request: Request, seconds: float) -> tuple[httpx.Response, bytes]:
         """httpx limits each look-up, connection and read, not the whole, so a thread of its own does them: the caller
         leaves when the time is over, the thread with the next part of the body."""
         done: concurrent.futures.Future[tuple[httpx.Response, bytes]] = concurrent.futures.Future()
         context = contextvars.copy_context()
+        http = self._clients.get(request.url)
 
         def complete() -> None:
             try:
-                done.set_result(context.run(self._answer, request, seconds))
+                done.set_result(context.run(self._answer, http, request, seconds))
             except BaseException as error:
                 done.set_exception(error)
 
@@ -93,15 +173,18 @@ class BlockingWaiting:
         except concurrent.futures.TimeoutError:  # Another class than the built-in one before Python 3.11.
             raise TimeoutError from None
 
-    def _answer(self, request: Request, seconds: float) -> tuple[httpx.Response, bytes]:
+    def _answer(self, http: httpx.Client, request: Request, seconds: float) -> tuple[httpx.Response, bytes]:
         deadline = time.monotonic() + seconds
+        response = http.send(_message(http, request, seconds), stream=True, follow_redirects=False)
         body = bytearray()
-        with self._http.stream(**vars(request), follow_redirects=False, timeout=seconds) as response:
+        with contextlib.closing(response):
             for part in response.iter_bytes():
                 body += part
                 if time.monotonic() >= deadline:
                     raise TimeoutError
-        return response, bytes(body)
+                if len(body) > MAX_ANSWER_BYTES:
+                    break
+        return response, bytes(body[:MAX_ANSWER_BYTES])
 
     async def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
@@ -110,8 +193,15 @@ class BlockingWaiting:
         return _ThreadFlight()
 
     def close(self) -> None:
-        if self._own:
-            self._http.close()
+        http = self._clients.take()
+        if http:
+            http.close()
+
+
+def _message(http: httpx.Client | httpx.AsyncClient, request: Request, seconds: float) -> httpx.Request:
+    message = http.build_request(**vars(request), timeout=seconds)
+    message.url = Address(message.url)
+    return message
 
 
 def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
@@ -124,27 +214,38 @@ def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 
 class _TaskFlight(Generic[Result]):
-    _task: asyncio.Task[Result] | None = None
+    """One for each event loop, since none can wait for a task of another."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[asyncio.AbstractEventLoop, asyncio.Task[Result]] = {}
 
     async def join(self, action: Action[Result]) -> Result:
-        if self._task is None:
-            self._task = asyncio.create_task(action())
-            self._task.add_done_callback(self._land)
+        loop = asyncio.get_running_loop()
+        task = self._tasks.get(loop)
+        if task is None:
+            task = self._tasks[loop] = loop.create_task(action())
+            task.add_done_callback(self._land)
         # A caller that is cancelled does not cancel the action for the others.
-        return await asyncio.shield(self._task)
+        return await asyncio.shield(task)
 
     def _land(self, task: asyncio.Task[Result]) -> None:
-        self._task = None
+        self._tasks.pop(task.get_loop(), None)
         if not task.cancelled():
             task.exception()  # Marks it as seen, since all who waited may have left.
 
 
 class _ThreadFlight(Generic[Result]):
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         self._lock = threading.Lock()
         self._running: concurrent.futures.Future[Result] | None = None
+        self._process = os.getpid()
 
     async def join(self, action: Action[Result]) -> Result:
+        if self._process != os.getpid():
+            self._begin()  # A fork leaves the threads behind, and with them what they have begun.
         while True:
             with self._lock:
                 running = self._running
@@ -167,3 +268,13 @@ class _ThreadFlight(Generic[Result]):
         self._running = None
         mine.set_result(result)
         return result
+
+
+def either(function: Callable[Parameters, Result | Awaitable[Result]]) -> Callable[Parameters, Awaitable[Result]]:
+    """A function of the application, which may be asynchronous."""
+
+    async def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        result = function(*args, **kwargs)
+        return cast(Result, await result if inspect.isawaitable(result) else result)
+
+    return call

@@ -3,67 +3,98 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Concatenate, ParamSpec
+from collections.abc import Awaitable, Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
+from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
 from django.views.decorators.csrf import csrf_exempt
 
 from ._verifier import AccessClaims
-from .login import Login, LoginRequest
+from .login import AsyncLogin, Login, LoginAnswer, LoginRequest
 from .login._http import MAX_BODY
 
 Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
 
 
-def login_urls(login: Login) -> list[URLPattern]:
+def login_urls(login: Login | AsyncLogin) -> list[URLPattern]:
     """The endpoints of a login: `path("login/", include(login_urls(login)))`. Django's own check against cross-site
-    requests is off there, since the login checks the origin itself.
+    requests is off there, since the login checks the origin itself. Those of an `AsyncLogin` are asynchronous views.
 
     Under WSGI Django takes a chunked body for an empty one, which is refused, unless the server measures it first, as
     waitress does.
     """
 
-    @csrf_exempt
-    def view(request: HttpRequest, step: str) -> HttpResponse:
-        answer = login.answer(_login_request(request, f"/{step}", request.read(MAX_BODY + 1)))
-        response = HttpResponse(answer.body, status=answer.status)
-        del response["Content-Type"]
-        for name, value in answer.headers:
-            if name == "Set-Cookie":
-                response.cookies.load(value)
-            else:
-                response[name] = value
-        return response
+    view: Any = _async_view(login) if isinstance(login, AsyncLogin) else _view(login)
+    return [re_path(r"^(?P<step>.*)$", csrf_exempt(view))]
 
-    return [re_path(r"^(?P<step>.*)$", view)]
+
+def _view(login: Login) -> Callable[[HttpRequest, str], HttpResponse]:
+    def view(request: HttpRequest, step: str) -> HttpResponse:
+        return _response(login.answer(_step(request, step)))
+
+    return view
+
+
+def _async_view(login: AsyncLogin) -> Callable[[HttpRequest, str], Awaitable[HttpResponse]]:
+    async def view(request: HttpRequest, step: str) -> HttpResponse:
+        return _response(await login.answer(_step(request, step)))
+
+    return view
+
+
+def _step(request: HttpRequest, step: str) -> LoginRequest:
+    return _login_request(request, f"/{step}", request.read(MAX_BODY + 1))
 
 
 def authenticate(
-    login: Login,
+    login: Login | AsyncLogin,
 ) -> Callable[
-    [Callable[Concatenate[HttpRequest, AccessClaims, Parameters], HttpResponseBase]],
-    Callable[Concatenate[HttpRequest, Parameters], HttpResponseBase],
+    [Callable[Concatenate[HttpRequest, AccessClaims, Parameters], Answer]],
+    Callable[Concatenate[HttpRequest, Parameters], Answer],
 ]:
-    """A decorator: the view is called with the claims of who is logged in, after the request. Nobody is 401."""
+    """A decorator: the view, asynchronous or not, is called with the claims of who is logged in, after the request.
+    Nobody is 401."""
 
     def decorate(
-        view: Callable[Concatenate[HttpRequest, AccessClaims, Parameters], HttpResponseBase],
-    ) -> Callable[Concatenate[HttpRequest, Parameters], HttpResponseBase]:
+        view: Callable[Concatenate[HttpRequest, AccessClaims, Parameters], Answer],
+    ) -> Callable[Concatenate[HttpRequest, Parameters], Answer]:
         @functools.wraps(view)
-        def authenticated(
-            request: HttpRequest, /, *args: Parameters.args, **kwargs: Parameters.kwargs
-        ) -> HttpResponseBase:
-            claims = login.authenticate(_login_request(request))
-            if claims is None:
-                return HttpResponse(status=401, headers={"WWW-Authenticate": "Bearer"})
-            return view(request, claims, *args, **kwargs)
+        def authenticated(request: HttpRequest, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Any:
+            claims = claims_now(_login_request(request))
+            return _nobody() if claims is None else view(request, claims, *args, **kwargs)
 
-        return authenticated
+        @functools.wraps(view)
+        async def awaited(request: HttpRequest, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Any:
+            claims = await claims_later(_login_request(request))
+            return _nobody() if claims is None else await cast(Any, view(request, claims, *args, **kwargs))
 
+        either = awaited if iscoroutinefunction(view) else authenticated
+        return cast(Callable[Concatenate[HttpRequest, Parameters], Answer], either)
+
+    if isinstance(login, AsyncLogin):
+        claims_now, claims_later = async_to_sync(login.authenticate), login.authenticate
+    else:
+        claims_now = login.authenticate
+        claims_later = sync_to_async(login.authenticate, thread_sensitive=False)
     return decorate
+
+
+def _nobody() -> HttpResponse:
+    return HttpResponse(status=401, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _response(answer: LoginAnswer) -> HttpResponse:
+    response = HttpResponse(answer.body, status=answer.status)
+    del response["Content-Type"]
+    for name, value in answer.headers:
+        if name == "Set-Cookie":
+            response.cookies.load(value)
+        else:
+            response[name] = value
+    return response
 
 
 def _login_request(request: HttpRequest, path: str = "", body: bytes = b"") -> LoginRequest:

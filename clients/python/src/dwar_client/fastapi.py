@@ -43,9 +43,21 @@ def authenticate(login: AsyncLogin) -> Callable[[Request], Awaitable[AccessClaim
 
 
 def _login_request(request: Request, body: bytes = b"") -> LoginRequest:
-    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
     headers = {**request.headers, "cookie": "; ".join(request.headers.getlist("cookie"))}
-    return LoginRequest(request.method, path, headers, body, request.client.host if request.client else "")
+    return LoginRequest(
+        request.method, _path(request.scope), headers, body, request.client.host if request.client else ""
+    )
+
+
+def _path(scope: Scope) -> str:
+    """Below the place of the mounted application, as Starlette reads it: `root_path` ends there, and begins with what a
+    proxy has taken away or left on, by its settings."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    for prefix in (root, root.removeprefix(scope.get("app_root_path", ""))):
+        if path.startswith(f"{prefix}/"):
+            return path[len(prefix) :]
+    return path
 
 
 async def _beginning(request: Request) -> bytes:

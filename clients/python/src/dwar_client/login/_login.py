@@ -7,6 +7,7 @@ from .._blocking import Blocking, Dwar, TokenVerifier, awaitable, blocking
 from .._client import AsyncDwar
 from .._error import DwarError
 from .._verifier import AsyncTokenVerifier
+from .._waiting import either
 from ._http import LoginRequest, Refusal
 from ._rules import Rules
 
@@ -26,7 +27,7 @@ class AsyncLogin(Rules):
         secret: str,
         origins: Collection[str],
         client_address: Callable[[LoginRequest], str] | None = None,
-        admit: Callable[[LoginRequest, Mapping[str, Any]], Awaitable[Refusal | None]] | None = None,
+        admit: Callable[[LoginRequest, Mapping[str, Any]], Refusal | None | Awaitable[Refusal | None]] | None = None,
         last_line: str | None = None,
         on_error: Callable[[DwarError], object] | None = None,
     ) -> None:
@@ -37,7 +38,8 @@ class AsyncLogin(Rules):
         the proxy, and share its five sends in ten minutes. `admit` is asked before a code is sent, with the request and
         its JSON body, and refuses by returning a `Refusal`, such as one with 403 `CAPTCHA_REQUIRED`. Each send names
         `last_line`, if it is given. `on_error` gets the error behind an answer 503 `LOGIN_UNAVAILABLE`."""
-        super().__init__(dwar, verifier, secret, origins, client_address, admit, last_line, on_error)
+        asked = either(admit) if admit else None
+        super().__init__(dwar, verifier, secret, origins, client_address, asked, last_line, on_error)
 
 
 class Login(Blocking[Rules]):
