@@ -2,6 +2,7 @@ import { DwarError } from "./error.js";
 import { Transport, type Operation, type TransportOptions } from "./transport.js";
 import type {
   AccessBody,
+  Answer,
   CheckedCode,
   CodeStatus,
   DeletedIdentity,
@@ -49,32 +50,32 @@ export class Dwar {
   }
 
   /** Sends a fresh code, which replaces the phone's current one. */
-  async send(body: SendBody, { idempotencyKey }: Repetition = {}): Promise<SentCode> {
+  async send(body: SendBody, { idempotencyKey }: Repetition = {}): Promise<Answer<SentCode>> {
     return this.#write("/v1/otp/send", phoned(body), "otp_id", idempotencyKey ?? crypto.randomUUID());
   }
 
   /** Sends a code that you made yourself and check yourself. */
-  async relay(body: RelayBody, { idempotencyKey }: Repetition = {}): Promise<SentCode> {
+  async relay(body: RelayBody, { idempotencyKey }: Repetition = {}): Promise<Answer<SentCode>> {
     return this.#write("/v1/otp/relay", phoned(body), "otp_id", idempotencyKey ?? crypto.randomUUID());
   }
 
   /** What became of a send so far. */
-  async status(otpId: string): Promise<CodeStatus> {
+  async status(otpId: string): Promise<Answer<CodeStatus>> {
     return this.#call("GET", `/v1/otp/status/${encodeURIComponent(otpId)}`, "otp_id");
   }
 
   /** Checks the code that the person entered. The right one works once and starts a session. */
-  async verify(body: VerifyBody): Promise<Tokens> {
+  async verify(body: VerifyBody): Promise<Answer<Tokens>> {
     return this.#write("/v1/otp/verify", phoned(body), "access_token");
   }
 
   /** Checks the code that the person entered, without a session. The right one works once. */
-  async check(body: VerifyBody): Promise<CheckedCode> {
+  async check(body: VerifyBody): Promise<Answer<CheckedCode>> {
     return this.#write("/v1/otp/check", phoned(body), "verified");
   }
 
   /** Asks the service whether an access token is valid now. It rejects unless it is. */
-  async validate(accessToken: string): Promise<LiveSession> {
+  async validate(accessToken: string): Promise<Answer<LiveSession>> {
     const body: AccessBody = { access_token: accessToken };
     return this.#call("POST", "/v1/session/validate", "valid", { body, repeatable: true });
   }
@@ -83,52 +84,52 @@ export class Dwar {
    * Exchanges a refresh token for a new pair; both old tokens end at once. `Session` does this for you, once however
    * many calls wait.
    */
-  async refresh(refreshToken: string, { idempotencyKey }: Repetition = {}): Promise<Tokens> {
+  async refresh(refreshToken: string, { idempotencyKey }: Repetition = {}): Promise<Answer<Tokens>> {
     const body: RefreshBody = { refresh_token: refreshToken };
     return this.#write("/v1/session/refresh", body, "access_token", idempotencyKey ?? crypto.randomUUID());
   }
 
   /** Ends the session of an access token, both of its tokens at once. */
-  async logout(accessToken: string): Promise<EndedSession> {
+  async logout(accessToken: string): Promise<Answer<EndedSession>> {
     const body: AccessBody = { access_token: accessToken };
     return this.#write("/v1/session/logout", body, "revoked");
   }
 
-  async identity(id: string): Promise<Identity> {
+  async identity(id: string): Promise<Answer<Identity>> {
     return this.#call("GET", `/v1/identity/${encodeURIComponent(id)}`, "id");
   }
 
-  async identityByPhone(phone: string): Promise<Identity> {
+  async identityByPhone(phone: string): Promise<Answer<Identity>> {
     return this.#call("GET", `/v1/identity?phone=${encodeURIComponent(phoned({ phone }).phone)}`, "id");
   }
 
   /** Erases a person, the sessions included. */
-  async deleteIdentity(id: string): Promise<DeletedIdentity> {
+  async deleteIdentity(id: string): Promise<Answer<DeletedIdentity>> {
     return this.#call("DELETE", `/v1/identity/${encodeURIComponent(id)}`, "deleted");
   }
 
   /** With a test key: what would have been sent to this phone, newest first, at most 50. */
-  async sandboxMessages(phone: string): Promise<SandboxMessages> {
+  async sandboxMessages(phone: string): Promise<Answer<SandboxMessages>> {
     return this.#call("GET", `/v1/sandbox/messages?phone=${encodeURIComponent(phoned({ phone }).phone)}`, "messages");
   }
 
   /** The public keys of access tokens; `TokenVerifier` caches them. */
-  async keys(): Promise<PublicKeys> {
+  async keys(): Promise<Answer<PublicKeys>> {
     return this.#transport.send(KEYS);
   }
 
-  async #write<Answer>(path: string, body: object, answers: string, idempotencyKey?: string): Promise<Answer> {
+  async #write<Body>(path: string, body: object, answers: string, idempotencyKey?: string): Promise<Answer<Body>> {
     if (idempotencyKey === undefined) return this.#call("POST", path, answers, { body });
     const headers = { "Idempotency-Key": visibleAscii("idempotencyKey", idempotencyKey) };
     return this.#call("POST", path, answers, { body, headers, repeatable: true });
   }
 
-  async #call<Answer>(
+  async #call<Body>(
     method: Operation["method"],
     path: string,
     answers: string,
     more: Partial<Operation> = {},
-  ): Promise<Answer> {
+  ): Promise<Answer<Body>> {
     const headers = { "X-Api-Key": this.#apiKey, ...more.headers };
     return this.#transport.send({ method, path, answers, repeatable: method === "GET", ...more, headers });
   }

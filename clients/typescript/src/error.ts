@@ -42,6 +42,7 @@ export interface ErrorDetails {
   retryAfter?: number | undefined;
   remaining?: number | undefined;
   raw?: string | undefined;
+  cause?: unknown;
 }
 
 /**
@@ -50,7 +51,7 @@ export interface ErrorDetails {
  * An error that the client raised itself has no `status`: `INVALID_PHONE` (the text cannot be a number; nothing was
  * sent), `NETWORK_ERROR` (no whole answer within the time limit), `INVALID_ACCESS_TOKEN` of a `TokenVerifier` and
  * `WEBHOOK_UNAUTHENTICATED` of `verifyEvent`. `UNKNOWN_ERROR` has the status of an answer that this version of the
- * client does not understand.
+ * client does not understand. `cause` is the reason of a `NETWORK_ERROR`.
  */
 export class DwarError extends Error {
   override readonly name = "DwarError";
@@ -66,7 +67,7 @@ export class DwarError extends Error {
   readonly #raw: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message);
+    super(message, "cause" in details ? { cause: details.cause } : {});
     this.code = code;
     this.status = details.status;
     this.requestId = details.requestId;

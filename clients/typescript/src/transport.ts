@@ -1,5 +1,8 @@
 import { DwarError, isServiceCode } from "./error.js";
+import { loopbackFetch } from "./loopback.js";
 import { withoutSecrets } from "./secrecy.js";
+import type { Answer } from "./types.js";
+import { VERSION } from "./version.js";
 
 export interface TransportOptions {
   /** Address of the service, such as `https://otp.example.com`; plain http only on loopback. */
@@ -21,6 +24,9 @@ export interface Operation {
   answers: string;
 }
 
+const USER_AGENT = `dwar-client/${VERSION} (typescript)`;
+const MAX_ANSWER_BYTES = 1 << 20;
+const LOOPBACK = /^(localhost|127(\.[0-9]+){3}|\[::1\])$/;
 const TRIES = 3;
 const FIRST_WAIT_MS = 250;
 const REPEATED_STATUSES = [409, 429, 500, 502, 503, 504];
@@ -39,18 +45,19 @@ export class Transport {
   readonly #timeoutMs: number;
   readonly #fetch: typeof fetch;
 
-  constructor({ url, timeoutMs = 30_000, fetch = globalThis.fetch }: TransportOptions) {
+  constructor({ url, timeoutMs = 30_000, fetch }: TransportOptions) {
     if (!(timeoutMs > 0 && timeoutMs <= 600_000)) throw new TypeError("timeoutMs must lie between 1 and 600,000");
     this.#url = serviceUrl(url);
     this.#timeoutMs = timeoutMs;
-    this.#fetch = (...request) => fetch(...request);
+    const used = fetch ?? (LOOPBACK.test(new URL(url).hostname) ? loopbackFetch() : globalThis.fetch);
+    this.#fetch = (...request) => used(...request);
   }
 
-  async send<Answer>(operation: Operation): Promise<Answer> {
+  async send<Body>(operation: Operation): Promise<Answer<Body>> {
     const deadline = performance.now() + this.#timeoutMs;
     for (let tries = 1; ; tries++) {
       try {
-        return (await this.#sendOnce(operation, deadline)) as Answer;
+        return (await this.#sendOnce(operation, deadline)) as Answer<Body>;
       } catch (error) {
         if (!(error instanceof DwarError) || tries === TRIES || !operation.repeatable || !mayPass(error)) throw error;
         const wait = error.retryAfter === undefined ? backoff(tries) : error.retryAfter * 1000;
@@ -60,27 +67,54 @@ export class Transport {
     }
   }
 
-  async #sendOnce({ method, path, headers, body, answers }: Operation, deadline: number): Promise<unknown> {
+  async #sendOnce(operation: Operation, deadline: number): Promise<unknown> {
+    const { method, path, headers, body, answers } = operation;
     let response: Response;
     let text: string;
     try {
       response = await this.#fetch(this.#url + path, {
         method,
-        headers: { ...headers, ...(body && { "Content-Type": "application/json" }) },
+        headers: { "User-Agent": USER_AGENT, ...headers, ...(body && { "Content-Type": "application/json" }) },
         body: body ? JSON.stringify(body) : null,
         // A redirect would take the API key to another address.
         redirect: "manual",
         signal: AbortSignal.timeout(Math.max(0, Math.ceil(deadline - performance.now()))),
       });
-      text = await response.text();
-    } catch {
+      text = await read(response);
+    } catch (error) {
       const late = performance.now() >= deadline;
-      throw new DwarError("NETWORK_ERROR", late ? "no answer within the time limit" : "the request did not complete");
+      const message = late ? "no answer within the time limit" : "the request did not complete";
+      throw new DwarError("NETWORK_ERROR", message, { cause: withoutQuery(error) });
     }
     const answer = parse(text);
-    if (response.status === 200 && answer && answer[answers]) return withoutSecrets(answer);
+    if (response.status === 200 && answer && answer[answers]) {
+      return withRequestId(withoutSecrets(answer), requestId(response));
+    }
     throw refusal(response, answer, text);
   }
+}
+
+/** At most 1 MiB of the body. */
+async function read({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let left = MAX_ANSWER_BYTES;
+  for await (const part of body ?? []) {
+    text += decoder.decode(part.subarray(0, left), { stream: true });
+    left -= part.length;
+    if (left < 0) break;
+  }
+  return text + decoder.decode();
+}
+
+/** Bun and Deno name the address in their errors, and a phone number may stand in its query. */
+function withoutQuery(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const hidden = (text: unknown) => String(text).replace(/\?phone=[^\s)"']*/g, "");
+  const { name, message, stack, cause, code, path } = error as Error & { code?: unknown; path?: unknown };
+  if (!`${message}${stack}${path}`.includes("?phone=")) return error;
+  const copy = new Error(hidden(message), { cause: withoutQuery(cause) });
+  return Object.assign(copy, { name, stack: hidden(stack), code });
 }
 
 function parse(text: string): Record<string, unknown> | undefined {
@@ -95,14 +129,28 @@ function parse(text: string): Record<string, unknown> | undefined {
 function refusal(response: Response, answer: Record<string, unknown> | undefined, raw: string): DwarError {
   const details = {
     status: response.status,
-    requestId: response.headers.get("X-Request-Id") ?? undefined,
+    requestId: requestId(response),
     retryAfter: wholeNumber(response.headers.get("Retry-After")),
     remaining: wholeNumber(response.headers.get("RateLimit-Remaining")),
   };
   const code = answer?.["code"];
   return response.status >= 400 && isServiceCode(code)
     ? new DwarError(code, sentence(answer), details)
-    : new DwarError("UNKNOWN_ERROR", "an answer that this version of the client does not know", { ...details, raw });
+    : new DwarError("UNKNOWN_ERROR", unknown(response), { ...details, raw });
+}
+
+function unknown({ status, headers }: Response): string {
+  const [, type] = /^([\w.+-]{1,60}\/[\w.+-]{1,60})(;|$)/.exec(headers.get("Content-Type") ?? "") ?? [];
+  return `an answer that this version of the client does not know: status ${status}${type ? `, ${type}` : ""}`;
+}
+
+function requestId(response: Response): string | undefined {
+  return response.headers.get("X-Request-Id") ?? undefined;
+}
+
+/** It is no field of the answer, so neither copies nor JSON have it. */
+function withRequestId(answer: object, requestId: string | undefined): object {
+  return Object.defineProperty(answer, "requestId", { value: requestId });
 }
 
 function sentence(answer: Record<string, unknown> | undefined): string {
@@ -131,8 +179,7 @@ function serviceUrl(text: string): string {
   } catch {
     throw new TypeError("url is not an absolute URL");
   }
-  const loopback = /^(localhost|127(\.[0-9]+){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && loopback)) {
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && LOOPBACK.test(url.hostname))) {
     throw new TypeError("url must be https, or http on loopback");
   }
   if (url.username || url.password || url.search || url.hash) {

@@ -1,6 +1,9 @@
 // The bodies of the API under their names in docs/openapi.json. Times are RFC 3339 in UTC, ids UUIDs, lifetimes
 // seconds. An enumeration may gain values in a later version of the service.
 
+/** What a call gives: the body of the answer, and what identifies the request in the service's log. */
+export type Answer<Body> = Body & { readonly requestId?: string | undefined };
+
 export type SendStatus = "queued" | "sent" | "failed" | "delivered";
 export type Channel = "whatsapp" | "sms";
 

@@ -66,7 +66,7 @@ const CALLS = {
 async function outcome(action) {
   try {
     const result = await action();
-    return { result, printed: typeof result === "string" ? "" : inspect(result) };
+    return { result, request_id: result?.requestId, printed: typeof result === "string" ? "" : inspect(result) };
   } catch (error) {
     return { error: described(error), printed: inspect(error) };
   }
@@ -76,7 +76,8 @@ function described(error) {
   if (error instanceof TypeError) return { code: "ARGUMENT", message: error.message };
   if (!(error instanceof DwarError)) return { code: "UNEXPECTED", message: String(error) };
   const { code, message, status, requestId, retryAfter, remaining, raw } = error;
-  return { code, message, status, request_id: requestId, retry_after: retryAfter, remaining, raw };
+  const cause = error.cause && String(error.cause);
+  return { code, message, status, request_id: requestId, retry_after: retryAfter, remaining, raw, cause };
 }
 
 async function answer(message) {

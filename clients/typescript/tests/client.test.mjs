@@ -1,7 +1,10 @@
 // What is of this language alone; everything else is in the suite.
 import { test } from "node:test";
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { inspect } from "node:util";
 import { Dwar, verifyEvent } from "../dist/index.js";
+import { VERSION } from "../dist/version.js";
 
 const options = { url: "https://otp.example.com", apiKey: "svc_test_1" };
 
@@ -45,4 +48,27 @@ test("an event is taken from a Request and from the bytes of a body", async () =
   const body = new TextEncoder().encode('{"test": 2432232314}');
   const event = await verifyEvent({ headers, body }, { secret, now: () => 1674087231000 });
   assert.equal(event.id, "msg_1");
+});
+
+test("the version is that of the package", () => {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url)));
+  assert.equal(VERSION, version);
+});
+
+test("the cause of an error of the network stays, without the number in the address", async () => {
+  const address = `${options.url}/v1/identity?phone=9876543210`;
+  const failure = Object.assign(new TypeError(`error sending request for url (${address})`), { code: "E", path: address });
+  const dwar = new Dwar({ ...options, timeoutMs: 200, fetch: () => Promise.reject(failure) });
+  const error = await dwar.identityByPhone("9876543210").catch((error) => error);
+  assert.equal(error.code, "NETWORK_ERROR");
+  assert.equal(error.cause.message, `error sending request for url (${options.url}/v1/identity)`);
+  assert.equal(error.cause.code, "E");
+  assert.doesNotMatch(inspect(error), /9876543210/);
+});
+
+test("the request id of an answer is neither printed nor copied", async () => {
+  const fetch = async () => Response.json({ id: "i1" }, { headers: { "X-Request-Id": "r-1" } });
+  const identity = await new Dwar({ ...options, fetch }).identity("i1");
+  assert.equal(identity.requestId, "r-1");
+  assert.deepEqual(Object.keys(identity), ["id"]);
 });
