@@ -22,8 +22,14 @@ export class Asker {
     return this.ask("POST", `/login/${step}`, { body: JSON.stringify(body), headers });
   }
 
+  /** A page of the application, which renews. */
   me(headers = {}, method = "GET") {
     return this.ask(method, "/me", { headers: { "Content-Type": null, ...headers } });
+  }
+
+  /** The same by claims alone. */
+  claims(headers = {}, method = "GET") {
+    return this.ask(method, "/claims", { headers: { "Content-Type": null, ...headers } });
   }
 
   /** A header that is null is left out. */

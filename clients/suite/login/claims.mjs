@@ -15,13 +15,18 @@ export function everyAnswer({ is, status, headers, text, json, cookies }) {
   assert.equal(headers["access-control-allow-origin"], undefined, `${is}: a header for other origins`);
   assert.ok(text === "" || typeof json === "object", `${is}: neither JSON nor empty`);
   isInDocument({ is, status, text, json });
+  everyCookie(cookies);
+}
+
+/** Holds for every cookie, also of an answer that renews. */
+export function everyCookie(cookies) {
   for (const { name, value, attributes } of cookies) {
     assert.ok([OTP, ACCESS, REFRESH].includes(name), `another cookie: ${name}`);
     assert.equal(attributes.httponly, true, `${name}: HttpOnly`);
     assert.equal(attributes.secure, true, `${name}: Secure`);
     assert.equal(attributes.path, "/", `${name}: Path`);
     assert.equal(attributes.domain, undefined, `${name}: Domain`);
-    assert.equal(attributes.samesite?.toLowerCase(), name === ACCESS ? "lax" : "strict", `${name}: SameSite`);
+    assert.equal(attributes.samesite?.toLowerCase(), name === OTP ? "strict" : "lax", `${name}: SameSite`);
     assert.match(attributes["max-age"] ?? "", /^[0-9]+$/, `${name}: Max-Age`);
     assert.ok(value !== "" || attributes["max-age"] === "0", `${name}: no value`);
   }

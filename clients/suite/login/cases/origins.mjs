@@ -58,6 +58,33 @@ export default {
 
   "a browser that tells the origin alone may ask": (world) => maySend(world, { "Sec-Fetch-Site": null }),
 
+  "a page of its own without https is told that its cookies are not kept": async (world) => {
+    for (const host of ["192.168.1.5:3000", "shop.local", "10.0.2.2:8080", "laptop"])
+      for (const step of ["send", "verify", "refresh", "logout"]) {
+        const headers = { Origin: `http://${host}`, Host: host, "Sec-Fetch-Site": null };
+        const answer = refused(await world.browser().post(step, {}, headers), 403, "HTTPS_REQUIRED");
+        assert.match(answer.json.error, /https/);
+        setsCookies(answer, {});
+      }
+    asks(world.gateway);
+  },
+
+  "without https another host, or loopback, is another origin": async (world) => {
+    for (const [origin, host] of [
+      ["http://192.168.1.5:3000", "192.168.1.6:3000"],
+      ["http://192.168.1.5", "192.168.1.5:3000"],
+      ["http://localhost:3000", "localhost:3000"],
+      ["http://127.0.0.2", "127.0.0.2"],
+      ["http://shop.localhost", "shop.localhost"],
+      ["http://[::1]:3000", "[::1]:3000"],
+      ["https://192.168.1.5:3000", "192.168.1.5:3000"],
+    ]) {
+      const headers = { Origin: origin, Host: host, "Sec-Fetch-Site": null };
+      refused(await world.browser().post("send", { phone: world.phone() }, headers), 403, "ORIGIN_REFUSED");
+    }
+    asks(world.gateway);
+  },
+
   "the origin is looked at before the body": async (world) => {
     const answer = await world
       .browser()
