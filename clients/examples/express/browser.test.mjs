@@ -3,6 +3,7 @@
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { chromium } from "playwright-core";
@@ -79,6 +80,45 @@ test("a page logs in, and its scripts see no token", async () => {
   const { status, text, cookies } = await post(page, "verify", { phone, code });
   assert.deepEqual([status, Object.keys(JSON.parse(text)).sort(), cookies], [200, ["expires_in", "identity_id"], ""]);
   assert.equal((await page.goto(`${site}/me`)).status(), 200);
+});
+
+/** Somebody who is logged in, and whose access token has ended. */
+async function stale(phone) {
+  const context = await browser.newContext({ storageState: await dwar.storageState(phone, site) });
+  await context.clearCookies({ name: "__Host-dwar_access" });
+  return context;
+}
+
+test("a link of another site arrives logged in after the access token has ended", async () => {
+  const context = await stale("9876543213");
+  const page = await context.newPage();
+  await page.route("http://news.example/", (route) =>
+    route.fulfill({ contentType: "text/html", body: `<a href="${site}/me">Shop</a>` }),
+  );
+  await page.goto("http://news.example/");
+  await page.click("a");
+  await page.waitForURL(`${site}/me`);
+  assert.match(await page.textContent("body"), /"identity_id"/);
+  const kept = (await context.cookies()).map(({ name, sameSite }) => `${name} ${sameSite}`).sort();
+  assert.deepEqual(kept, ["__Host-dwar_access Lax", "__Host-dwar_refresh Lax"]);
+});
+
+test("fetchWithLogin of a page renews where the answer cannot", async () => {
+  const context = await stale("9876543214");
+  const page = await context.newPage();
+  const module = readFileSync(new URL("../../form/fetch-with-login.js", import.meta.url), "utf8");
+  await page.route(`${site}/fetch-with-login.js`, (route) =>
+    route.fulfill({ contentType: "text/javascript", body: module }),
+  );
+  await page.route(`${site}/`, (route) => route.fulfill({ contentType: "text/html", body: "<title>Shop</title>" }));
+  await page.goto(`${site}/`);
+  const statuses = await page.evaluate(async () => {
+    const { fetchWithLogin } = await import("/fetch-with-login.js");
+    const alone = await fetch("/claims");
+    const together = await Promise.all(Array.from({ length: 20 }, () => fetchWithLogin("/claims")));
+    return [alone.status, ...new Set(together.map(({ status }) => status))];
+  });
+  assert.deepEqual(statuses, [401, 200]);
 });
 
 test("a page of another origin gets nothing", async () => {

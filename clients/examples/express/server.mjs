@@ -1,4 +1,4 @@
-// Login by phone in Express: the login contract at /login, and one page for those who are logged in.
+// Login by phone in Express: the login contract at /login, and two pages for those who are logged in.
 import express from "express";
 import { Dwar, TokenVerifier } from "dwar-client";
 import { createLogin } from "dwar-client/express";
@@ -16,8 +16,15 @@ const login = createLogin({
 const app = express();
 app.use("/login", login.router);
 app.all("/me", async (request, response) => {
-  const claims = await login.authenticate(request);
+  // With the response, whose cookies renew a session whose access token has ended.
+  const claims = await login.authenticate(request, response);
   if (!claims) return response.sendStatus(401);
   response.json({ identity_id: claims.sub });
+});
+app.all("/claims", async (request, response) => {
+  const claims = await login.authenticate(request);
+  if (claims) return response.json({ identity_id: claims.sub });
+  // fetchWithLogin of the page renews, and asks again.
+  response.set("WWW-Authenticate", login.canRenew(request) ? 'Bearer error="invalid_token"' : "Bearer").sendStatus(401);
 });
 app.listen(PORT, "127.0.0.1");

@@ -34,7 +34,7 @@ const SERVICE_CODES = [
 ] as const;
 
 export type ServiceCode = (typeof SERVICE_CODES)[number];
-export type ErrorCode = ServiceCode | "NETWORK_ERROR" | "UNKNOWN_ERROR";
+export type ErrorCode = ServiceCode | "NETWORK_ERROR" | "UNKNOWN_ERROR" | "ARGUMENT";
 
 export interface ErrorDetails {
   status?: number | undefined;
@@ -49,9 +49,9 @@ export interface ErrorDetails {
  * Why a call failed. Switch on `code`; `message` is a sentence for people.
  *
  * An error that the client raised itself has no `status`: `INVALID_PHONE` (the text cannot be a number; nothing was
- * sent), `NETWORK_ERROR` (no whole answer within the time limit), `INVALID_ACCESS_TOKEN` of a `TokenVerifier` and
- * `WEBHOOK_UNAUTHENTICATED` of `verifyEvent`. `UNKNOWN_ERROR` has the status of an answer that this version of the
- * client does not understand. `cause` is the reason of a `NETWORK_ERROR`.
+ * sent), `NETWORK_ERROR` (no whole answer within the time limit), `INVALID_ACCESS_TOKEN` of a `TokenVerifier`,
+ * `WEBHOOK_UNAUTHENTICATED` of `verifyEvent` and `ARGUMENT` of a login without addresses. `UNKNOWN_ERROR` has the status
+ * of an answer that this version of the client does not understand. `cause` is the reason of a `NETWORK_ERROR`.
  */
 export class DwarError extends Error {
   override readonly name = "DwarError";

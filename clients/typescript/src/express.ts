@@ -1,4 +1,4 @@
-import { Endpoints, type Admission, type EndpointsOptions } from "./login/endpoints.js";
+import { Endpoints, type Address, type Admission, type AnswerHeaders, type EndpointsOptions } from "./login/endpoints.js";
 import type { Body, RequestHead } from "./login/request.js";
 import type { AccessClaims } from "./verifier.js";
 
@@ -20,9 +20,18 @@ export interface ExpressResponse {
   end(body: string): unknown;
 }
 
+/** What is needed of Express's response to renew a session. */
+export interface CookieResponse {
+  setHeader(name: string, value: string): unknown;
+  appendHeader(name: string, value: string): unknown;
+}
+
 export interface ExpressLoginOptions<Request> extends EndpointsOptions {
-  /** The address of the peer by default; behind a proxy `(request) => request.ip` with Express's `trust proxy`. */
-  clientAddress?: (request: Request) => string | Promise<string>;
+  /**
+   * The IP address that asks, or nothing; that of the peer by default. Behind a proxy the peer is the proxy, whose codes all
+   * people would share: `(request) => request.ip` there, with Express's `trust proxy` set to what is yours, never to `true`.
+   */
+  clientAddress?: (request: Request) => Address | Promise<Address>;
   /** May refuse a send, for example for want of a captcha in `body`. */
   admit?: (request: Request, body: Body) => Admission | Promise<Admission>;
 }
@@ -30,15 +39,20 @@ export interface ExpressLoginOptions<Request> extends EndpointsOptions {
 export interface ExpressLogin {
   /** `app.use("/login", login.router)` */
   router: (request: ExpressRequest, response: ExpressResponse, next: (error: unknown) => void) => Promise<void>;
-  /** The claims of a valid access token, or nothing. Rejects only if there are no keys to verify it with. */
-  authenticate: (request: ExpressRequest) => Promise<AccessClaims | undefined>;
+  /**
+   * The claims of a valid access token, or nothing. With the response, a session whose access token has ended is renewed by
+   * cookies of this response. Rejects only if it is unknown who asks: there are no keys, or the service does not answer.
+   */
+  authenticate: (request: ExpressRequest, response?: CookieResponse) => Promise<AccessClaims | undefined>;
+  /** Whether a renewal may help where `authenticate` without a response gave nothing. */
+  canRenew: (request: ExpressRequest) => boolean;
 }
 
 /** The endpoints that a login form and an app call (clients/login/README.md), for Express. */
 export function createLogin<Request extends ExpressRequest = ExpressRequest>(
   options: ExpressLoginOptions<Request>,
 ): ExpressLogin {
-  const { clientAddress = ({ socket }) => socket.remoteAddress ?? "", admit } = options;
+  const { clientAddress = ({ socket }) => socket.remoteAddress, admit } = options;
   const endpoints = new Endpoints(options);
   const answer = (request: Request) =>
     endpoints.handle(
@@ -50,13 +64,21 @@ export function createLogin<Request extends ExpressRequest = ExpressRequest>(
       answer(request as Request)
         .then((found) => write(found, response))
         .catch(next),
-    authenticate: (request) => endpoints.authenticate(head(request)),
+    authenticate: (request, response) => endpoints.authenticate(head(request), response && headersOf(response)),
+    canRenew: (request) => endpoints.canRenew(head(request)),
   };
 }
 
 function head({ method, headers }: ExpressRequest): RequestHead {
   const get = (name: string) => headers[name.toLowerCase()]?.toString() ?? null;
   return { method, headers: { get } };
+}
+
+function headersOf(response: CookieResponse): AnswerHeaders {
+  return {
+    set: (name, value) => response.setHeader(name, value),
+    append: (name, value) => response.appendHeader(name, value),
+  };
 }
 
 /** A parser that was there before has read the body. */

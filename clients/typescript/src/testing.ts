@@ -32,7 +32,7 @@ export interface StorageState {
     expires: number;
     httpOnly: boolean;
     secure: boolean;
-    sameSite: "Lax" | "Strict";
+    sameSite: "Lax";
   }[];
   origins: [];
 }
@@ -108,7 +108,7 @@ export class TestDwar {
     return {
       cookies: [
         { ...own, name: ACCESS, value: access_token, expires: expires(expires_in), sameSite: "Lax" },
-        { ...own, name: REFRESH, value: refresh_token, expires: expires(refresh_expires_in), sameSite: "Strict" },
+        { ...own, name: REFRESH, value: refresh_token, expires: expires(refresh_expires_in), sameSite: "Lax" },
       ],
       origins: [],
     };

@@ -15,16 +15,20 @@ const login = createLogin({
 });
 
 async function answer(request, context) {
-  if (new URL(request.url).pathname !== "/me") return login.handle(request, context);
-  const claims = await login.authenticate(request);
-  return claims ? Response.json({ identity_id: claims.sub }) : new Response(null, { status: 401 });
+  const { pathname } = new URL(request.url);
+  if (pathname !== "/me" && pathname !== "/claims") return login.handle(request, context);
+  const headers = new Headers();
+  const claims = await login.authenticate(request, pathname === "/me" ? headers : undefined);
+  if (claims) return Response.json({ identity_id: claims.sub }, { headers });
+  headers.set("WWW-Authenticate", login.canRenew(request) ? 'Bearer error="invalid_token"' : "Bearer");
+  return new Response(null, { status: 401, headers });
 }
 
 createServer(async (incoming, outgoing) => {
   const { method, url, headers } = incoming;
   const body = method === "GET" ? null : Readable.toWeb(incoming);
   const request = new Request(`http://127.0.0.1${url}`, { method, headers, body, duplex: "half" });
-  const response = await answer(request, incoming);
+  const response = await answer(request, incoming).catch(() => new Response(null, { status: 503 }));
   outgoing.writeHead(response.status, [...response.headers].flat());
   outgoing.end(await response.text());
 }).listen(PORT, "127.0.0.1");

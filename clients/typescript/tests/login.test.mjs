@@ -2,13 +2,16 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { Dwar, DwarError, TokenVerifier } from "../dist/index.js";
 import { createLogin as createExpressLogin } from "../dist/express.js";
-import { AddressLimit } from "../dist/login/addresses.js";
+import { AddressLimit, networkOf } from "../dist/login/addresses.js";
 import { createLogin } from "../dist/login/index.js";
 
+const ADDRESSES = JSON.parse(readFileSync(new URL("../../suite/login/addresses.json", import.meta.url)));
+const ORIGINS = JSON.parse(readFileSync(new URL("../../suite/login/origins.json", import.meta.url)));
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const url = "https://otp.example.com";
 const secret = "the secret of this backend, 32 characters";
@@ -34,7 +37,7 @@ test("the login contract is kept", () => {
 
 test("sends are counted in any ten minutes", () => {
   let now = 0;
-  const limit = new AddressLimit(() => now);
+  const limit = new AddressLimit(5, () => now);
   for (const second of [0, 100, 200, 300, 400]) {
     now = second * 1000;
     assert.equal(typeof limit.take("192.0.2.1"), "function");
@@ -48,7 +51,7 @@ test("sends are counted in any ten minutes", () => {
 });
 
 test("a send that is uncounted makes room for one", () => {
-  const limit = new AddressLimit(() => 0);
+  const limit = new AddressLimit(5, () => 0);
   const uncount = Array.from({ length: 5 }, () => limit.take("192.0.2.1"))[0];
   assert.equal(typeof limit.take("192.0.2.1"), "number");
   uncount();
@@ -56,24 +59,19 @@ test("a send that is uncounted makes room for one", () => {
   assert.equal(typeof limit.take("192.0.2.1"), "number");
 });
 
-test("an IPv6 network is one address, however it is written", () => {
-  const same = [
-    ["2001:db8:0:1::1", "2001:db8:0:1:ffff::9", "2001:0DB8:0000:0001:1:2:3:4", "2001:db8::1:0:0:0:5"],
-    ["::ffff:192.0.2.1", "192.0.2.1", "::FFFF:192.0.2.1"],
-    ["::1", "0:0:0:0:0:0:0:1", "::"],
-    ["fe80::1%eth0", "fe80::2"],
-  ];
-  for (const addresses of same) {
-    const limit = new AddressLimit(() => 0);
-    for (let sends = 0; sends < 5; sends++) limit.take(addresses[sends % addresses.length]);
-    for (const address of addresses) assert.equal(limit.take(address), 600, address);
-    assert.equal(typeof limit.take("2001:db8:0:2::1"), "function");
-    assert.equal(typeof limit.take("192.0.2.2"), "function");
-  }
+for (const { network, addresses } of ADDRESSES)
+  test(`the addresses of ${network ?? "nobody"} are one, however they are written`, () => {
+    for (const address of addresses) assert.equal(networkOf(address), networkOf(network), String(address));
+    assert.equal(networkOf(network) === undefined, network === null);
+  });
+
+test("another network is another address", () => {
+  const networks = ADDRESSES.filter(({ network }) => network !== null).map(({ network }) => networkOf(network));
+  assert.equal(new Set(networks).size, networks.length);
 });
 
 test("the oldest of more than 100,000 addresses are forgotten", () => {
-  const limit = new AddressLimit(() => 0);
+  const limit = new AddressLimit(5, () => 0);
   const fill = (address) => {
     for (let sends = 0; sends < 5; sends++) limit.take(address);
   };
@@ -84,13 +82,33 @@ test("the oldest of more than 100,000 addresses are forgotten", () => {
   assert.equal(typeof limit.take("a"), "function");
 });
 
+test("the application says how many codes an address gets, and a port makes no other address", async () => {
+  let port = 1;
+  const login = createLogin(options(undefined, { sendsPerAddress: 2, clientAddress: () => `192.0.2.1:${port++}` }));
+  const statuses = [];
+  for (let sends = 0; sends < 3; sends++) statuses.push((await login.handle(sending())).status);
+  assert.deepEqual(statuses, [200, 200, 429]);
+});
+
+test("without an address nothing is counted, and the application is told once", async () => {
+  const told = [];
+  const nobody = [undefined, null, "", "unknown", "192.0.2.1, 192.0.2.2"];
+  const more = { sendsPerAddress: 1, clientAddress: () => nobody.shift(), onError: (error) => told.push(error) };
+  const login = createLogin(options(undefined, more));
+  for (let sends = 0; sends < 6; sends++) assert.equal((await login.handle(sending())).status, 200);
+  assert.deepEqual(
+    told.map(({ code, message }) => [code, /clientAddress/.test(message)]),
+    [["ARGUMENT", true]],
+  );
+});
+
 test("admit may refuse a send, which then is none", async () => {
   const asked = [];
   const admit = (request, body, context) => {
     asked.push([request.method, body.captcha, context]);
     if (body.captcha !== "right") return { status: 403, code: "CAPTCHA_REQUIRED", message: "Solve it first." };
   };
-  const login = createLogin(options(undefined, { admit }));
+  const login = createLogin(options(undefined, { sendsPerAddress: 5, admit }));
   for (let tries = 0; tries < 6; tries++) {
     const response = await login.handle(sending({ phone: "9876543210" }), "context");
     assert.equal(response.status, 403);
@@ -103,7 +121,7 @@ test("admit may refuse a send, which then is none", async () => {
 
 test("admit is not asked for an address without sends left", async () => {
   let asked = 0;
-  const login = createLogin(options(undefined, { admit: async () => void asked++ }));
+  const login = createLogin(options(undefined, { sendsPerAddress: 5, admit: async () => void asked++ }));
   for (let sends = 0; sends < 7; sends++) await login.handle(sending());
   assert.equal(asked, 5);
 });
@@ -153,9 +171,16 @@ test("wrong settings are refused", () => {
   const refused = (more) => assert.throws(() => createLogin(options(undefined, more)), TypeError);
   refused({ secret: "short" });
   refused({ clientAddress: undefined });
-  for (const origins of [[], ["*"], ["shop.example"], ["https://shop.example/"], ["https://*.shop.example/x"]])
-    refused({ origins });
+  for (const sendsPerAddress of [0, -1, 1.5, NaN, "30", null]) refused({ sendsPerAddress });
+  for (const origins of [[], undefined, "https://shop.example", [undefined], [null]]) refused({ origins });
 });
+
+for (const { origin, is } of ORIGINS)
+  test(`as an origin ${JSON.stringify(origin)} is ${is}`, () => {
+    const make = () => createLogin(options(undefined, { origins: ["https://shop.example", origin] }));
+    if (is === "allowed") make();
+    else assert.throws(make, (error) => error instanceof TypeError && error.message.includes(`"${origin}" `) && error.message.includes(is));
+  });
 
 test("a login shows no secret", () => {
   const shown = inspect(createLogin(options()), { showHidden: true, depth: 9 });

@@ -13,6 +13,6 @@ const make = ({ DWAR_URL, DWAR_API_KEY, DWAR_PROJECT_ID, DWAR_MODE, DWAR_SECRET,
     secret: DWAR_SECRET,
     origins: [ORIGIN],
     // Next.js keeps this header as it came, so there must be a proxy that sets it: the last address is the proxy's word.
-    clientAddress: ({ headers }) => headers.get("X-Forwarded-For")?.split(",").at(-1)?.trim() ?? "",
+    clientAddress: ({ headers }) => headers.get("X-Forwarded-For")?.split(",").at(-1),
     onError: ({ code, requestId }) => console.error("login:", code, requestId),
   });

@@ -16,9 +16,9 @@ export function fromCookies(header: string | null): Credentials {
   return { otp_id: value(OTP), access_token: value(ACCESS), refresh_token: value(REFRESH) };
 }
 
-/** A link into the site should arrive logged in: the access token is Lax, the others are for the form alone. */
+/** The tokens are Lax, so that a link into the site arrives logged in. The request of a code is for the form alone. */
 function cookie(name: string, value: string, seconds: number): string {
-  return `${name}=${value}; Max-Age=${seconds}; Path=/; HttpOnly; Secure; SameSite=${name === ACCESS ? "Lax" : "Strict"}`;
+  return `${name}=${value}; Max-Age=${seconds}; Path=/; HttpOnly; Secure; SameSite=${name === OTP ? "Strict" : "Lax"}`;
 }
 
 export const codeCookie = (otpId: string, seconds: number) => [cookie(OTP, otpId, seconds)];

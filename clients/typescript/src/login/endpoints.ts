@@ -3,9 +3,10 @@ import { DwarError } from "../error.js";
 import { refreshKey } from "../session.js";
 import type { Tokens } from "../types.js";
 import type { TokenVerifier, AccessClaims } from "../verifier.js";
-import { AddressLimit } from "./addresses.js";
+import { AddressLimit, networkOf } from "./addresses.js";
 import { codeCookie, fromCookies, noCodeCookie, noTokenCookies, tokenCookies, type Credentials } from "./cookies.js";
-import { originRefused, Refusal, refusalOf, tooManySends } from "./refusal.js";
+import { refuseWrongOrigins } from "./origins.js";
+import { Refusal, refusalOf, tooManySends } from "./refusal.js";
 import { Asker, jsonBody, text, type Body, type LoginRequest, type RequestHead } from "./request.js";
 
 /** Nothing, or a refusal that is answered as it is, such as 403 `CAPTCHA_REQUIRED`. */
@@ -16,17 +17,28 @@ export interface EndpointsOptions {
   verifier: TokenVerifier;
   /** A secret of your backend, 32 characters or more, the same in all its processes; see `SessionOptions`. */
   secret: string;
-  /** The origins of your own pages, such as `https://shop.example`. */
+  /** The origins of your own pages, exactly: `https://shop.example`, or `http://localhost:3000` on your own machine. */
   origins: readonly string[];
   /** The `last_line` that each send names; by default none. */
   lastLine?: string;
-  /** Told of every failure that the person sees as `LOGIN_UNAVAILABLE`. */
+  /** How many codes are sent to one address in ten minutes; 30 by default. Raise it for people behind one IPv4 address. */
+  sendsPerAddress?: number;
+  /** Told of every failure that the person sees as `LOGIN_UNAVAILABLE`, and once that `clientAddress` gives no address. */
   onError?: (error: DwarError) => void;
+}
+
+/** An IP address, with a port or without, or nothing if it is not known: then the send is not counted by address. */
+export type Address = string | null | undefined;
+
+/** The headers of an answer that is still to be sent. `Headers` are such. */
+export interface AnswerHeaders {
+  set(name: string, value: string): unknown;
+  append(name: string, value: string): unknown;
 }
 
 /** The questions of one request to the application. */
 export interface Application {
-  clientAddress(): string | Promise<string>;
+  clientAddress(): Address | Promise<Address>;
   admit(body: Body): Admission | Promise<Admission>;
 }
 
@@ -40,7 +52,8 @@ interface Call {
 /** The login contract (clients/login/README.md), whatever the framework. */
 export class Endpoints {
   readonly #options: EndpointsOptions;
-  readonly #addresses = new AddressLimit();
+  readonly #addresses: AddressLimit;
+  #isToldOfAddress = false;
   readonly #paths = new Map<string, (call: Call) => Promise<Response>>([
     ["/send", (call) => this.#send(call)],
     ["/verify", (call) => this.#verify(call)],
@@ -50,8 +63,11 @@ export class Endpoints {
 
   constructor(options: EndpointsOptions) {
     if (!(options.secret.length >= 32)) throw new TypeError("secret must have 32 characters or more");
-    if (options.origins.length === 0 || !options.origins.every(isOrigin))
-      throw new TypeError("origins must be such as https://shop.example");
+    refuseWrongOrigins(options.origins);
+    const { sendsPerAddress = 30 } = options;
+    if (!(Number.isInteger(sendsPerAddress) && sendsPerAddress > 0))
+      throw new TypeError("sendsPerAddress must be a whole number above 0");
+    this.#addresses = new AddressLimit(sendsPerAddress);
     this.#options = options;
   }
 
@@ -67,23 +83,35 @@ export class Endpoints {
     }
   }
 
-  /** The claims of a valid access token. Rejects only if there are no keys to verify it with. */
-  async authenticate(request: RequestHead): Promise<AccessClaims | undefined> {
-    const bearer = /^Bearer +(\S+)$/i.exec(request.headers.get("Authorization") ?? "")?.[1];
-    const token = bearer ?? this.#cookieOf(request);
-    if (!token) return undefined;
-    try {
-      return await this.#options.verifier.verify(token);
-    } catch (error) {
-      if (error instanceof DwarError && error.code === "INVALID_ACCESS_TOKEN") return undefined;
-      throw error;
-    }
+  /** See `Login.authenticate`. */
+  async authenticate(request: RequestHead, answer?: AnswerHeaders): Promise<AccessClaims | undefined> {
+    return this.#authenticated(request, answer).catch(unknown);
   }
 
-  #cookieOf(request: RequestHead): string {
+  async #authenticated(request: RequestHead, answer?: AnswerHeaders): Promise<AccessClaims | undefined> {
+    const claims = await this.#verified(bearerOf(request) ?? this.#cookiesOf(request).access_token);
+    if (claims || !answer || !this.canRenew(request)) return claims;
+    const tokens = await this.#renewed(this.#cookiesOf(request).refresh_token).catch(unless("SESSION_EXPIRED"));
+    answer.set("Cache-Control", "no-store");
+    for (const cookie of tokens ? tokenCookies(tokens) : noTokenCookies()) answer.append("Set-Cookie", cookie);
+    return tokens && this.#verified(tokens.access_token);
+  }
+
+  /** See `Login.canRenew`. */
+  canRenew(request: RequestHead): boolean {
+    return bearerOf(request) === undefined && this.#cookiesOf(request).refresh_token !== "";
+  }
+
+  async #verified(token: string): Promise<AccessClaims | undefined> {
+    if (!token) return undefined;
+    return this.#options.verifier.verify(token).catch(unless("INVALID_ACCESS_TOKEN"));
+  }
+
+  /** The cookies that count: not those of another site's request that may change something. */
+  #cookiesOf(request: RequestHead): Credentials {
     const isSafe = request.method === "GET" || request.method === "HEAD";
-    if (!isSafe && new Asker(request, this.#options.origins).isForeign) return "";
-    return fromCookies(request.headers.get("Cookie")).access_token;
+    const counts = isSafe || !new Asker(request, this.#options.origins).isForeign;
+    return fromCookies(counts ? request.headers.get("Cookie") : null);
   }
 
   async #answer(request: LoginRequest, application: Application): Promise<Response> {
@@ -92,15 +120,14 @@ export class Endpoints {
     if (request.method !== "POST")
       throw new Refusal(405, "METHOD_NOT_ALLOWED", "The resource does not support this method.", { Allow: "POST" });
     const asker = new Asker(request, this.#options.origins);
-    if (asker.isForeign) throw originRefused();
+    asker.refuseForeign();
     const body = await jsonBody(request);
     const tokensInBody = asker.wantsTokens(body);
     return call({ body, tokensInBody, credentials: asker.credentials(request, body), application });
   }
 
   async #send({ body, application }: Call): Promise<Response> {
-    const taken = this.#addresses.take(await application.clientAddress());
-    if (typeof taken === "number") throw tooManySends(taken);
+    const uncount = this.#counted(await application.clientAddress());
     try {
       const refusal = await application.admit(body);
       if (refusal) throw new Refusal(refusal.status, refusal.code, refusal.message);
@@ -109,9 +136,28 @@ export class Endpoints {
       const { otp_id, expires_in } = await dwar.send(wanted);
       return answer(200, { otp_id, expires_in }, codeCookie(otp_id, expires_in));
     } catch (error) {
-      if (!(error instanceof DwarError && error.status !== undefined)) taken();
+      uncount();
       throw error;
     }
+  }
+
+  /** Counts a send, and gives back what uncounts it. */
+  #counted(address: Address): () => void {
+    const network = networkOf(address);
+    if (network === undefined) {
+      this.#tellOfAddress();
+      return () => {};
+    }
+    const taken = this.#addresses.take(network);
+    if (typeof taken === "number") throw tooManySends(taken);
+    return taken;
+  }
+
+  #tellOfAddress(): void {
+    if (this.#isToldOfAddress) return;
+    this.#isToldOfAddress = true;
+    const message = "clientAddress gave no IP address, so sends are not counted by address";
+    this.#options.onError?.(new DwarError("ARGUMENT", message));
   }
 
   async #verify({ body, credentials: { otp_id }, tokensInBody }: Call): Promise<Response> {
@@ -145,8 +191,16 @@ export class Endpoints {
   }
 }
 
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && new URL(text).origin === text;
+/** Express and others answer with the status of an error, and a 401 of the service is nobody's logout. */
+function unknown(error: unknown): never {
+  if (!(error instanceof DwarError)) throw error;
+  const { code, message, requestId, retryAfter } = error;
+  const details = { status: 503, requestId, retryAfter };
+  throw new DwarError("SERVICE_UNAVAILABLE", `it is unknown who asks: ${code}: ${message}`, details);
+}
+
+function bearerOf({ headers }: RequestHead): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(headers.get("Authorization") ?? "")?.[1];
 }
 
 /** A rejection with this code becomes nothing. */

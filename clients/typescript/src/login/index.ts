@@ -1,17 +1,18 @@
 import type { AccessClaims } from "../verifier.js";
-import { Endpoints, type Admission, type EndpointsOptions } from "./endpoints.js";
+import { Endpoints, type Address, type Admission, type AnswerHeaders, type EndpointsOptions } from "./endpoints.js";
 import type { Body, RequestHead } from "./request.js";
 
-export type { Admission, Body, EndpointsOptions, RequestHead };
+export type { Address, Admission, AnswerHeaders, Body, EndpointsOptions, RequestHead };
 
 export interface LoginOptions<Context> extends EndpointsOptions {
   /** Where the endpoints are mounted; `/login` by default. */
   prefix?: string;
   /**
-   * The network address of whoever asks, since a `Request` has none. `context` is what `handle` got beside the request,
-   * such as the server of Bun. A header is worth no more than the proxy that sets it.
+   * The IP address that asks, or nothing, since a `Request` has none. `context` is what `handle` got beside the request, such
+   * as the server of Bun. Behind a proxy take what your own proxy writes: the last entry of `X-Forwarded-For`, never the
+   * first, which anybody can send.
    */
-  clientAddress: (request: Request, context: Context) => string | Promise<string>;
+  clientAddress: (request: Request, context: Context) => Address | Promise<Address>;
   /** May refuse a send, for example for want of a captcha in `body`. */
   admit?: (request: Request, body: Body, context: Context) => Admission | Promise<Admission>;
 }
@@ -20,10 +21,13 @@ export interface Login<Context = unknown> {
   /** Answers `send`, `verify`, `refresh` and `logout` below the prefix. */
   handle: (request: Request, context?: Context) => Promise<Response>;
   /**
-   * The claims of a valid access token, from `Authorization: Bearer` or the cookie, or nothing. Rejects only if there
-   * are no keys to verify it with.
+   * The claims of a valid access token, from `Authorization: Bearer` or the cookie, or nothing. With the headers of the
+   * answer, `new Headers()`, a session whose access token has ended is renewed, and the cookies are appended to them: send
+   * them, also with an error. Rejects only if it is unknown who asks: there are no keys, or the service does not answer.
    */
-  authenticate: (request: RequestHead) => Promise<AccessClaims | undefined>;
+  authenticate: (request: RequestHead, answer?: AnswerHeaders) => Promise<AccessClaims | undefined>;
+  /** Whether a renewal may help where `authenticate` without headers gave nothing, for an answer without cookies. */
+  canRenew: (request: RequestHead) => boolean;
 }
 
 /** The endpoints that a login form and an app call (clients/login/README.md), for the Fetch API. */
@@ -44,6 +48,7 @@ export function createLogin<Context = unknown>(options: LoginOptions<Context>): 
         },
       );
     },
-    authenticate: (request) => endpoints.authenticate(request),
+    authenticate: (request, answer) => endpoints.authenticate(request, answer),
+    canRenew: (request) => endpoints.canRenew(request),
   };
 }

@@ -38,6 +38,12 @@ export function refusalOf({ code, message, status, retryAfter, requestId }: Dwar
 }
 
 export const originRefused = () => new Refusal(403, "ORIGIN_REFUSED", "This page may not log in here.");
+export const httpsRequired = () =>
+  new Refusal(
+    403,
+    "HTTPS_REQUIRED",
+    "Open this page with https to log in: without it the browser does not keep the login.",
+  );
 export const tooManySends = (seconds: number) =>
   new Refusal(429, "TOO_MANY_SENDS", "Too many codes were requested from this address.", {
     "Retry-After": String(seconds),

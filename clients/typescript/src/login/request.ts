@@ -1,5 +1,6 @@
 import { fromCookies, type Credentials } from "./cookies.js";
-import { originRefused, Refusal } from "./refusal.js";
+import { isLoopback } from "./origins.js";
+import { httpsRequired, originRefused, Refusal } from "./refusal.js";
 
 const BODY_BYTES = 16 * 1024;
 
@@ -20,18 +21,21 @@ export type Body = Record<string, unknown>;
 /** Who asks: a page, whose cookies count, or an app, whose body counts. */
 export class Asker {
   readonly isPage: boolean;
-  readonly #isOwn: boolean;
+  /** Another site's page asks. */
+  readonly isForeign: boolean;
+  readonly #keepsNoCookie: boolean;
 
   constructor({ headers }: RequestHead, origins: readonly string[]) {
     const origin = headers.get("Origin");
     const site = headers.get("Sec-Fetch-Site");
     this.isPage = origin !== null || site !== null;
-    this.#isOwn = origin === null ? site === null || site === "same-origin" : origins.includes(origin);
+    this.isForeign = origin === null ? site !== null && site !== "same-origin" : !origins.includes(origin);
+    this.#keepsNoCookie = origin === `http://${headers.get("Host")}` && !isLoopback(origin.slice("http://".length));
   }
 
-  /** Another site's page asks. */
-  get isForeign(): boolean {
-    return !this.#isOwn;
+  /** Refuses another site's page. */
+  refuseForeign(): void {
+    if (this.isForeign) throw this.#keepsNoCookie ? httpsRequired() : originRefused();
   }
 
   credentials({ headers }: RequestHead, body: Body): Credentials {
