@@ -13,7 +13,9 @@ from dwar_client.django import authenticate, login_urls
 from dwar_client.login import Login
 
 env = os.environ
-settings.configure(ALLOWED_HOSTS=["127.0.0.1"], ROOT_URLCONF=__name__)
+settings.configure(
+    ALLOWED_HOSTS=["127.0.0.1"], ROOT_URLCONF=__name__, MIDDLEWARE=["dwar_client.django.renew_sessions"]
+)
 login = Login(
     Dwar(env["DWAR_URL"], env["DWAR_API_KEY"]),
     TokenVerifier(env["DWAR_URL"], env["DWAR_PROJECT_ID"], mode=env.get("DWAR_MODE", "live")),
@@ -28,7 +30,12 @@ def me(request, claims):
     return JsonResponse({"identity_id": claims["sub"]})
 
 
-urlpatterns = [path("login/", include(login_urls(login))), path("me", me)]
+@authenticate(login, renew=False)
+def without_renewal(request, claims):
+    return JsonResponse({"identity_id": claims["sub"]})
+
+
+urlpatterns = [path("login/", include(login_urls(login))), path("me", me), path("claims", without_renewal)]
 
 if __name__ == "__main__":
     waitress.serve(get_wsgi_application(), host="127.0.0.1", port=env["PORT"])

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import uvicorn
 from dwar_client import AccessClaims, AsyncDwar, AsyncTokenVerifier
-from dwar_client.fastapi import LoginApp, authenticate
+from dwar_client.fastapi import LoginApp, RenewSessions, authenticate
 from dwar_client.login import AsyncLogin
 from fastapi import Depends, FastAPI
 
@@ -19,11 +19,17 @@ login = AsyncLogin(
     on_error=logging.getLogger("login").error,
 )
 app = FastAPI()
+app.add_middleware(RenewSessions)
 app.mount("/login", LoginApp(login))
 
 
 @app.api_route("/me", methods=["GET", "POST"])
 async def me(claims: Annotated[AccessClaims, Depends(authenticate(login))]) -> dict[str, str]:
+    return {"identity_id": claims["sub"]}
+
+
+@app.api_route("/claims", methods=["GET", "POST"])
+async def without_renewal(claims: Annotated[AccessClaims, Depends(authenticate(login, renew=False))]) -> dict[str, str]:
     return {"identity_id": claims["sub"]}
 
 

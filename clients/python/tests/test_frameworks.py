@@ -7,25 +7,34 @@ from typing import Any
 
 import httpx
 import pytest
-from django.http import HttpRequest, HttpResponse
-from django.test import AsyncClient, Client
+from django.http import Http404, HttpRequest, HttpResponse
+from django.test import AsyncClient, Client, override_settings
 from django.urls import include, path
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
 
 from dwar_client import AccessClaims, AsyncDwar, AsyncTokenVerifier, Dwar, TokenVerifier
 from dwar_client.django import authenticate, login_urls
-from dwar_client.fastapi import LoginApp
+from dwar_client.fastapi import LoginApp, RenewSessions
+from dwar_client.fastapi import authenticate as authenticated
 from dwar_client.login import AsyncLogin, Login, LoginRequest, Refusal
 
 URL = "https://otp.example.com"
 SECRET = "the secret of this backend, 32 characters"
 ORIGIN = "https://shop.example"
 PHONE = {"phone": "9876543210"}
+TOKENS = {"access_token": "a", "identity_id": "i", "session_id": "s", "expires_in": 900, "refresh_expires_in": 9000}
+STALE = {"cookie": "__Host-dwar_refresh=r1"}
+RENEWED = "__Host-dwar_refresh=after-r1"
 
 
 def service(request: httpx.Request) -> httpx.Response:
-    """Logs nobody in, and says in its answer which `otp_id` it was asked for."""
+    """Logs nobody in, says in its answer which `otp_id` it was asked for, and renews any session."""
+    if request.url.path.startswith("/.well-known"):
+        return httpx.Response(200, json={"keys": []})
     asked = json.loads(request.content)
+    if request.url.path == "/v1/session/refresh":
+        return httpx.Response(200, json={**TOKENS, "refresh_token": f"after-{asked['refresh_token']}"})
     if request.url.path == "/v1/otp/verify":
         return httpx.Response(400, json={"error": asked["otp_id"], "code": "INVALID_OTP"})
     return httpx.Response(200, json={"otp_id": "o1", "expires_in": 600})
@@ -77,11 +86,18 @@ def me_in_a_thread(request: HttpRequest, claims: AccessClaims) -> HttpResponse:
     raise AssertionError("nobody is logged in")
 
 
+def broken(request: HttpRequest, kind: str) -> HttpResponse:
+    """Renews as `authenticate` does, and then fails."""
+    authenticate(LOGIN)(lambda *_: HttpResponse())(request)
+    raise Http404 if kind == "404" else RuntimeError("a fault of the view")
+
+
 urlpatterns = [
     path("login/", include(login_urls(LOGIN))),
     path("later/", include(login_urls(LATER))),
     path("me", me),
     *(path(view.__name__, view) for view in (me_later, me_asynchronous, me_in_a_thread)),
+    path("broken/<kind>", broken),
 ]
 
 
@@ -154,3 +170,63 @@ def test_django_waits_for_an_asynchronous_admit() -> None:
     assert asyncio.run(answer({**PHONE, "captcha": "right"})).status_code == 200
     with pytest.raises(ValueError, match="Async"):
         blocking_login(admit=refuse)
+
+
+def fastapi_after_renewal(path: str, *, middleware: bool) -> httpx.Response:
+    """What a page answers whose session is renewed before it fails."""
+
+    async def answer() -> httpx.Response:
+        http_client = httpx.AsyncClient(transport=httpx.MockTransport(service))
+        dwar = AsyncDwar(URL, "svc_test_1", http_client=http_client)
+        verifier = AsyncTokenVerifier(URL, "p1", http_client=http_client)
+        login = AsyncLogin(dwar, verifier, secret=SECRET, origins=[ORIGIN])
+        app = FastAPI()
+        if middleware:
+            app.add_middleware(RenewSessions)
+
+        @app.get("/{kind}")
+        async def broken(request: Request, kind: str) -> None:
+            try:
+                await authenticated(login)(request)
+            except HTTPException:
+                if kind == "401":
+                    raise
+            raise HTTPException(404) if kind == "404" else RuntimeError("a fault of the page")
+
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as page:
+            return await page.get(path, headers=STALE)
+
+    return asyncio.run(answer())
+
+
+@pytest.mark.parametrize("status", [401, 404, 500])
+def test_fastapi_carries_the_cookies_of_a_renewal_also_with_an_error(status: int) -> None:
+    answer = fastapi_after_renewal(f"/{status}", middleware=True)
+    assert (answer.status_code, answer.headers["cache-control"]) == (status, "no-store")
+    access, refresh = answer.headers.get_list("set-cookie")
+    assert access.startswith("__Host-dwar_access=a;") and refresh.startswith(f"{RENEWED};")
+
+
+def test_fastapi_renews_nothing_without_the_middleware_and_says_that_it_may_help() -> None:
+    answer = fastapi_after_renewal("/401", middleware=False)
+    assert answer.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+    assert "set-cookie" not in answer.headers
+
+
+@override_settings(MIDDLEWARE=["dwar_client.django.renew_sessions"])
+@pytest.mark.parametrize(("path", "status"), [("/me", 401), ("/broken/404", 404), ("/broken/500", 500)])
+def test_django_carries_the_cookies_of_a_renewal_also_with_an_error(path: str, status: int) -> None:
+    answer = Client(raise_request_exception=False).get(path, headers=STALE)
+    assert (answer.status_code, answer["Cache-Control"]) == (status, "no-store")
+    assert answer.cookies["__Host-dwar_refresh"].value == "after-r1"
+    page = AsyncClient(raise_request_exception=False)
+    page.cookies["__Host-dwar_refresh"] = "r1"
+    later = asyncio.run(page.get(path))
+    assert (later.status_code, later.cookies["__Host-dwar_refresh"].value) == (status, "after-r1")
+
+
+def test_django_renews_nothing_without_the_middleware_and_says_that_it_may_help() -> None:
+    answer = Client().get("/me", headers=STALE)
+    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, 'Bearer error="invalid_token"')
+    assert not answer.cookies

@@ -37,16 +37,17 @@ ServiceCode: TypeAlias = Literal[
 ]
 """Every code that the service answers with."""
 
-ErrorCode: TypeAlias = ServiceCode | Literal["NETWORK_ERROR", "UNKNOWN_ERROR"]
+ErrorCode: TypeAlias = ServiceCode | Literal["NETWORK_ERROR", "UNKNOWN_ERROR", "ARGUMENT"]
 
 
 class DwarError(Exception):
     """Why a call failed. Switch on `code`; `message` is a sentence for people.
 
     An error that the client raised itself has no `status`: `INVALID_PHONE` (the text cannot be a number; nothing was
-    sent), `NETWORK_ERROR` (no whole answer within the time limit), `INVALID_ACCESS_TOKEN` of a `TokenVerifier` and
-    `WEBHOOK_UNAUTHENTICATED` of `verify_event`. `UNKNOWN_ERROR` has the status of an answer that this version of the
-    client does not understand. `__cause__` is the reason of a `NETWORK_ERROR`.
+    sent), `NETWORK_ERROR` (no whole answer within the time limit), `INVALID_ACCESS_TOKEN` of a `TokenVerifier`,
+    `WEBHOOK_UNAUTHENTICATED` of `verify_event` and `ARGUMENT` of a login without addresses. `UNKNOWN_ERROR` has the
+    status of an answer that this version of the client does not understand. `__cause__` is the reason of a
+    `NETWORK_ERROR`.
     """
 
     code: ErrorCode

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
+from django.utils.decorators import sync_and_async_middleware
 from django.views.decorators.csrf import csrf_exempt
 
 from ._verifier import AccessClaims
 from .login import AsyncLogin, Login, LoginAnswer, LoginRequest
-from .login._http import MAX_BODY
+from .login._http import MAX_BODY, challenge
 
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
+_HEADERS = "dwar_client.headers"
+"""In `META`: what the answer has to carry for a session that was renewed."""
 
 
 def login_urls(login: Login | AsyncLogin) -> list[URLPattern]:
@@ -49,27 +53,55 @@ def _step(request: HttpRequest, step: str) -> LoginRequest:
     return _login_request(request, f"/{step}", request.read(MAX_BODY + 1))
 
 
+@sync_and_async_middleware
+def renew_sessions(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """A middleware, `"dwar_client.django.renew_sessions"` in `MIDDLEWARE`: `authenticate` renews a session whose access
+    token has ended, and the answer carries its cookies, also an error."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_later(request: HttpRequest) -> HttpResponseBase:
+            headers = request.META[_HEADERS] = []
+            return _carry(await get_response(request), headers)
+
+        return answer_later
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        headers = request.META[_HEADERS] = []
+        return _carry(get_response(request), headers)
+
+    return answer
+
+
 def authenticate(
-    login: Login | AsyncLogin,
+    login: Login | AsyncLogin, *, renew: bool = True
 ) -> Callable[
     [Callable[Concatenate[HttpRequest, AccessClaims, Parameters], Answer]],
     Callable[Concatenate[HttpRequest, Parameters], Answer],
 ]:
     """A decorator: the view, asynchronous or not, is called with the claims of who is logged in, after the request.
-    Nobody is 401."""
+    Nobody is 401. It renews a session only with the middleware `renew_sessions`."""
+
+    def asked_by(request: HttpRequest) -> tuple[LoginRequest, list[tuple[str, str]] | None]:
+        return _login_request(request), request.META.get(_HEADERS) if renew else None
+
+    def nobody(asked: LoginRequest, headers: list[tuple[str, str]] | None) -> HttpResponse:
+        can_renew = not headers and login.can_renew(asked)
+        return HttpResponse(status=401, headers={"WWW-Authenticate": challenge(can_renew)})
 
     def decorate(
         view: Callable[Concatenate[HttpRequest, AccessClaims, Parameters], Answer],
     ) -> Callable[Concatenate[HttpRequest, Parameters], Answer]:
         @functools.wraps(view)
         def authenticated(request: HttpRequest, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Any:
-            claims = claims_now(_login_request(request))
-            return _nobody() if claims is None else view(request, claims, *args, **kwargs)
+            asked, headers = asked_by(request)
+            claims = claims_now(asked, headers)
+            return nobody(asked, headers) if claims is None else view(request, claims, *args, **kwargs)
 
         @functools.wraps(view)
         async def awaited(request: HttpRequest, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Any:
-            claims = await claims_later(_login_request(request))
-            return _nobody() if claims is None else await cast(Any, view(request, claims, *args, **kwargs))
+            asked, headers = asked_by(request)
+            claims = await claims_later(asked, headers)
+            return nobody(asked, headers) if claims is None else await cast(Any, view(request, claims, *args, **kwargs))
 
         either = awaited if iscoroutinefunction(view) else authenticated
         return cast(Callable[Concatenate[HttpRequest, Parameters], Answer], either)
@@ -82,14 +114,15 @@ def authenticate(
     return decorate
 
 
-def _nobody() -> HttpResponse:
-    return HttpResponse(status=401, headers={"WWW-Authenticate": "Bearer"})
-
-
 def _response(answer: LoginAnswer) -> HttpResponse:
     response = HttpResponse(answer.body, status=answer.status)
     del response["Content-Type"]
-    for name, value in answer.headers:
+    _carry(response, answer.headers)
+    return response
+
+
+def _carry(response: HttpResponseBase, headers: Iterable[tuple[str, str]]) -> HttpResponseBase:
+    for name, value in headers:
         if name == "Set-Cookie":
             response.cookies.load(value)
         else:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ._verifier import AccessClaims
 from .login import AsyncLogin, LoginRequest
-from .login._http import MAX_BODY
+from .login._http import MAX_BODY, challenge
+
+_HEADERS = "dwar_client.headers"
+"""In the scope: what the answer has to carry for a session that was renewed."""
 
 
 class LoginApp:
@@ -29,14 +33,52 @@ class LoginApp:
         await response(scope, receive, send)
 
 
-def authenticate(login: AsyncLogin) -> Callable[[Request], Awaitable[AccessClaims]]:
+class RenewSessions:
+    """A middleware, `app.add_middleware(RenewSessions)`: `authenticate` renews a session whose access token has ended,
+    and the answer carries its cookies, also an error."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        cookies: list[tuple[str, str]] = []
+        scope[_HEADERS] = cookies
+        has_begun = False
+
+        async def carry(message: Message) -> None:
+            nonlocal has_begun
+            if message["type"] == "http.response.start":
+                has_begun = True
+                headers = MutableHeaders(scope=message)
+                for name, value in cookies:
+                    if name == "Set-Cookie":
+                        headers.append(name, value)
+                    else:
+                        headers[name] = value
+            await send(message)
+
+        try:
+            await self._app(scope, receive, carry)
+        except Exception:
+            if cookies and not has_begun:  # The answer that Starlette gives otherwise does not come through here.
+                await PlainTextResponse("Internal Server Error", 500)(scope, receive, carry)
+            raise
+
+
+def authenticate(login: AsyncLogin, *, renew: bool = True) -> Callable[[Request], Awaitable[AccessClaims]]:
     """A dependency, `Annotated[AccessClaims, Depends(authenticate(login))]`: the claims of who is logged in. Nobody is
-    401."""
+    401. It renews a session only with the middleware `RenewSessions`."""
 
     async def authenticated(request: Request) -> AccessClaims:
-        claims = await login.authenticate(_login_request(request))
+        asked = _login_request(request)
+        headers: list[tuple[str, str]] | None = request.scope.get(_HEADERS) if renew else None
+        claims = await login.authenticate(asked, headers)
         if claims is None:
-            raise HTTPException(401, headers={"WWW-Authenticate": "Bearer"})
+            can_renew = not headers and login.can_renew(asked)
+            raise HTTPException(401, headers={"WWW-Authenticate": challenge(can_renew)})
         return claims
 
     return authenticated

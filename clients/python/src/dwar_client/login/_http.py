@@ -20,7 +20,7 @@ class LoginRequest:
     """By lowercase name. Several `Cookie` fields are joined by `; `."""
     body: bytes = b""
     address: str = ""
-    """The IP address of the peer."""
+    """The IP address of the peer, empty if it is not known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,11 +54,19 @@ class Refusal(Exception):
         return answer(self.status, self.body, *self.headers)
 
 
+NO_STORE = ("Cache-Control", "no-store")
+
+
 def answer(status: int, body: Mapping[str, Any] | None, *headers: tuple[str, str]) -> LoginAnswer:
-    headers = (("Cache-Control", "no-store"), *headers)
+    headers = (NO_STORE, *headers)
     if body is None:
         return LoginAnswer(status, headers, b"")
     return LoginAnswer(status, (*headers, ("Content-Type", "application/json")), json.dumps(body).encode())
+
+
+def challenge(can_renew: bool) -> str:
+    """The `WWW-Authenticate` of a 401, RFC 6750 section 3.1: whether a new access token may help."""
+    return 'Bearer error="invalid_token"' if can_renew else "Bearer"
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,7 @@ class Cookie:
     name: str
     field: str
     """In which an app sends the same in its body."""
-    same_site: Literal["Strict", "Lax"] = "Strict"
+    same_site: Literal["Strict", "Lax"]
 
     def set(self, value: str, seconds: int) -> tuple[str, str]:
         attributes = f"Max-Age={seconds}; Path=/; Secure; HttpOnly; SameSite={self.same_site}"
@@ -83,9 +91,10 @@ class Cookie:
         return ""
 
 
-OTP = Cookie("__Host-dwar_otp", "otp_id")
-ACCESS = Cookie("__Host-dwar_access", "access_token", "Lax")  # A link into the site arrives logged in.
-REFRESH = Cookie("__Host-dwar_refresh", "refresh_token")
+# The tokens are Lax, so that a link into the site arrives logged in. The request of a code is for the form alone.
+OTP = Cookie("__Host-dwar_otp", "otp_id", "Strict")
+ACCESS = Cookie("__Host-dwar_access", "access_token", "Lax")
+REFRESH = Cookie("__Host-dwar_refresh", "refresh_token", "Lax")
 
 
 def ascii_or_empty(value: object) -> str:

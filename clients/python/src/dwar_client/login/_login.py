@@ -26,20 +26,26 @@ class AsyncLogin(Rules):
         *,
         secret: str,
         origins: Collection[str],
-        client_address: Callable[[LoginRequest], str] | None = None,
+        client_address: Callable[[LoginRequest], str | None] | None = None,
+        sends_per_address: int = 30,
         admit: Callable[[LoginRequest, Mapping[str, Any]], Refusal | None | Awaitable[Refusal | None]] | None = None,
         last_line: str | None = None,
         on_error: Callable[[DwarError], object] | None = None,
     ) -> None:
         """`secret` is one of your backend, 32 characters or more, the same in all its processes: two tabs that refresh
-        at once get the same pair. `origins` are those of your own pages, such as `https://shop.example`.
+        at once get the same pair. `origins` are exactly those of your own pages: `https://shop.example`, or
+        `http://localhost:3000` on your own machine.
 
-        `client_address` tells the address that asks, where it is not the peer's: behind a proxy all people have that of
-        the proxy, and share its five sends in ten minutes. `admit` is asked before a code is sent, with the request and
-        its JSON body, and refuses by returning a `Refusal`, such as one with 403 `CAPTCHA_REQUIRED`. Each send names
-        `last_line`, if it is given. `on_error` gets the error behind an answer 503 `LOGIN_UNAVAILABLE`."""
+        `client_address` tells the IP address that asks, or nothing; that of the peer by default. Behind a proxy the
+        peer is the proxy, whose codes all people would share: take what your own proxy writes, the last entry of
+        `X-Forwarded-For`, never the first, which anybody can send. An address gets `sends_per_address` codes in ten
+        minutes; without an address nothing is counted, and `on_error` is told once.
+
+        `admit` is asked before a code is sent, with the request and its JSON body, and refuses by returning a
+        `Refusal`, such as one with 403 `CAPTCHA_REQUIRED`. Each send names `last_line`, if it is given. `on_error` gets
+        the error behind an answer 503 `LOGIN_UNAVAILABLE`."""
         asked = either(admit) if admit else None
-        super().__init__(dwar, verifier, secret, origins, client_address, asked, last_line, on_error)
+        super().__init__(dwar, verifier, secret, origins, client_address, sends_per_address, asked, last_line, on_error)
 
 
 class Login(Blocking[Rules]):
@@ -53,13 +59,28 @@ class Login(Blocking[Rules]):
         *,
         secret: str,
         origins: Collection[str],
-        client_address: Callable[[LoginRequest], str] | None = None,
+        client_address: Callable[[LoginRequest], str | None] | None = None,
+        sends_per_address: int = 30,
         admit: Callable[[LoginRequest, Mapping[str, Any]], Refusal | None] | None = None,
         last_line: str | None = None,
         on_error: Callable[[DwarError], object] | None = None,
     ) -> None:
         asked = awaitable(admit) if admit else None
-        self._inner = Rules(dwar._inner, verifier._inner, secret, origins, client_address, asked, last_line, on_error)
+        self._inner = Rules(
+            dwar._inner,
+            verifier._inner,
+            secret,
+            origins,
+            client_address,
+            sends_per_address,
+            asked,
+            last_line,
+            on_error,
+        )
 
     answer = blocking(Rules.answer)
     authenticate = blocking(Rules.authenticate)
+
+    def can_renew(self, request: LoginRequest) -> bool:
+        """Whether a renewal may help where `authenticate` without headers gave nothing."""
+        return self._inner.can_renew(request)

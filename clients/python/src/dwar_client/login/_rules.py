@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from .._verifier import AccessClaims, Verification
 from ._http import (
     ACCESS,
     MAX_BODY,
+    NO_STORE,
     OTP,
     REFRESH,
     Cookie,
@@ -23,7 +23,8 @@ from ._http import (
     answer,
     ascii_or_empty,
 )
-from ._sends import SendLimit
+from ._origins import is_loopback, refuse_wrong_origins
+from ._sends import SendLimit, network_of
 
 _MENDABLE = {
     "INVALID_PHONE": 422,
@@ -68,22 +69,23 @@ class Rules:
         verification: Verification,
         secret: str,
         origins: Collection[str],
-        client_address: Callable[[LoginRequest], str] | None,
+        client_address: Callable[[LoginRequest], str | None] | None,
+        sends_per_address: int,
         admit: Hook | None,
         last_line: str | None,
         on_error: Callable[[DwarError], object] | None,
     ) -> None:
-        if not all(re.fullmatch(r"[a-z][a-z0-9+.-]*://[a-z0-9.:\[\]-]+", origin) for origin in origins):
-            raise ValueError("origins must be a list of texts such as https://shop.example, as browsers write them")
+        refuse_wrong_origins(origins)
         self._calls = calls
         self._verification = verification
         self._key = RefreshKey(secret)
         self._origins = frozenset(origins)
-        self._client_address = client_address or _peer
+        self._client_address = client_address or (lambda request: request.address)
         self._admit = admit
         self._last_line = last_line
         self._on_error = on_error
-        self._sends = SendLimit()
+        self._sends = SendLimit(sends_per_address)
+        self._is_told_of_address = False
         self._steps = {"/send": self._send, "/verify": self._verify, "/refresh": self._refresh, "/logout": self._logout}
 
     async def answer(self, request: LoginRequest) -> LoginAnswer:
@@ -95,21 +97,45 @@ class Rules:
         except DwarError as error:
             return self._refusal(error).answer()
 
-    async def authenticate(self, request: LoginRequest) -> AccessClaims | None:
+    async def authenticate(
+        self, request: LoginRequest, headers: list[tuple[str, str]] | None = None
+    ) -> AccessClaims | None:
         """The claims of a valid access token, from `Authorization: Bearer` or else from the cookie; or nothing.
 
-        The cookie does not count for another site's request that may change something. Raises `DwarError` while the
-        keys of the service cannot be fetched for the first time.
+        The cookie does not count for another site's request that may change something. With a list of `headers`, a
+        session whose access token has ended is renewed, and what the answer has to carry is appended to them; send it
+        also with an error. Raises `DwarError` if it is unknown who asks: the keys of the service cannot be fetched for
+        the first time, or it does not answer a renewal.
         """
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            token = ACCESS.of(request) if request.method in ("GET", "HEAD") or self._is_own(request) else ""
+        bearer = _bearer(request)
+        claims = await self._verified(self._counting(ACCESS, request) if bearer is None else bearer)
+        if claims is not None or headers is None or not self.can_renew(request):
+            return claims
         try:
-            return await self._verification.verify(token.strip())
+            tokens = await self._renewed(REFRESH.of(request))
+        except DwarError as error:
+            if error.code != "SESSION_EXPIRED":
+                raise
+            headers += [NO_STORE, ACCESS.clear(), REFRESH.clear()]
+            return None
+        headers += [NO_STORE, *_token_cookies(tokens)]
+        return await self._verified(tokens["access_token"])
+
+    def can_renew(self, request: LoginRequest) -> bool:
+        """Whether a renewal may help where `authenticate` without headers gave nothing."""
+        return _bearer(request) is None and self._counting(REFRESH, request) != ""
+
+    async def _verified(self, token: str) -> AccessClaims | None:
+        try:
+            return await self._verification.verify(token)
         except DwarError as error:
             if error.code != "INVALID_ACCESS_TOKEN":
                 raise
             return None
+
+    def _counting(self, cookie: Cookie, request: LoginRequest) -> str:
+        """The cookie, unless another site asks for what may change something."""
+        return cookie.of(request) if request.method in ("GET", "HEAD") or self._is_own(request) else ""
 
     async def _answer(self, request: LoginRequest) -> LoginAnswer:
         step = self._steps.get(request.path)
@@ -119,7 +145,7 @@ class Rules:
             message = "The resource does not support this method."
             raise Refusal(405, "METHOD_NOT_ALLOWED", message, headers=(("Allow", "POST"),))
         if not self._is_own(request):
-            raise _origin_refused()
+            raise _foreign(request)
         asked = Asked(request, _json(request), by_page=not _PAGE_HEADERS.isdisjoint(request.headers))
         if asked.by_page and asked.wants_tokens():
             raise _origin_refused()
@@ -133,16 +159,25 @@ class Rules:
         return request.headers.get("sec-fetch-site", "same-origin") == "same-origin"
 
     async def _send(self, asked: Asked) -> LoginAnswer:
-        address = self._client_address(asked.request)
-        taken = self._sends.take(address)
-        try:
+        network = network_of(self._client_address(asked.request))
+        if network is None:
+            self._tell_of_address()
             sent = await self._admitted(asked)
-        except Exception as error:
-            if not isinstance(error, DwarError) or error.status is None:
-                self._sends.give_back(address, taken)
-            raise
+        else:
+            taken = self._sends.take(network)
+            try:
+                sent = await self._admitted(asked)
+            except Exception:  # A caller that hung up counts: its code may have been sent.
+                self._sends.give_back(network, taken)
+                raise
         body = {"otp_id": sent["otp_id"], "expires_in": sent["expires_in"]}
         return answer(200, body, OTP.set(sent["otp_id"], sent["expires_in"]))
+
+    def _tell_of_address(self) -> None:
+        if self._on_error and not self._is_told_of_address:
+            self._is_told_of_address = True
+            message = "client_address gave no IP address, so sends are not counted by address"
+            self._on_error(DwarError("ARGUMENT", message))
 
     async def _admitted(self, asked: Asked) -> SentCode:
         refusal = await self._admit(asked.request, asked.body) if self._admit else None
@@ -220,16 +255,27 @@ def _logged_in(asked: Asked, tokens: Tokens, *cookies: tuple[str, str]) -> Login
         body["refresh_token"] = tokens["refresh_token"]
         body["refresh_expires_in"] = tokens["refresh_expires_in"]
         return answer(200, body)
+    return answer(200, body, *_token_cookies(tokens), *cookies)
+
+
+def _token_cookies(tokens: Tokens) -> tuple[tuple[str, str], tuple[str, str]]:
     access = ACCESS.set(tokens["access_token"], tokens["expires_in"])
-    refresh = REFRESH.set(tokens["refresh_token"], tokens["refresh_expires_in"])
-    return answer(200, body, access, refresh, *cookies)
+    return access, REFRESH.set(tokens["refresh_token"], tokens["refresh_expires_in"])
+
+
+def _bearer(request: LoginRequest) -> str | None:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def _foreign(request: LoginRequest) -> Refusal:
+    """A page of its own that was opened without https is told why it cannot log in."""
+    host = request.headers.get("host", "")
+    if request.headers.get("origin") != f"http://{host}" or is_loopback(host):
+        return _origin_refused()
+    message = "Open this page with https to log in: without it the browser does not keep the login."
+    return Refusal(403, "HTTPS_REQUIRED", message)
 
 
 def _origin_refused() -> Refusal:
     return Refusal(403, "ORIGIN_REFUSED", "This page may not log in here.")
-
-
-def _peer(request: LoginRequest) -> str:
-    if not request.address:
-        raise ValueError("the peer has no address here: client_address has to tell it")
-    return request.address

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -9,26 +10,29 @@ from collections.abc import Callable
 
 from ._http import Refusal
 
-_SENDS = 5
 _SECONDS = 600
 _ADDRESSES = 100_000
+_PORT = re.compile(r"\[(?P<ipv6>[^\]]*)\](:[0-9]+)?|(?P<ipv4>[0-9.]+):[0-9]+")
 
 
 class SendLimit:
-    """At most five sends in any ten minutes per IPv4 address or IPv6 /64, in the memory of this process. Of more than
-    100,000 addresses it forgets those that sent least recently."""
+    """At most so many sends in any ten minutes per network, in the memory of this process. Of more than 100,000
+    networks it forgets those that sent least recently."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, most: int, now: Callable[[], float] = time.monotonic) -> None:
+        if most < 1:
+            raise ValueError("sends_per_address must be 1 or more")
+        self._most = most
         self._now = now
         self._lock = threading.Lock()
-        self._sends: OrderedDict[bytes | str, list[float]] = OrderedDict()
+        self._sends: OrderedDict[bytes, list[float]] = OrderedDict()
 
-    def take(self, address: str) -> float:
+    def take(self, network: bytes) -> float:
         """Counts a send, which can be given back. Raises `TOO_MANY_SENDS`."""
-        network, now = _network(address), self._now()
+        now = self._now()
         with self._lock:
             sends = [moment for moment in self._sends.get(network, ()) if moment > now - _SECONDS]
-            if len(sends) == _SENDS:
+            if len(sends) >= self._most:
                 raise Refusal(
                     429,
                     "TOO_MANY_SENDS",
@@ -41,20 +45,22 @@ class SendLimit:
                 self._sends.popitem(last=False)
         return now
 
-    def give_back(self, address: str, taken: float) -> None:
-        network = _network(address)
+    def give_back(self, network: bytes, taken: float) -> None:
         with self._lock:
             sends = self._sends.get(network, [])
             if taken in sends:
                 sends.remove(taken)
 
 
-def _network(address: str) -> bytes | str:
-    """Whoever has one IPv6 address has its /64. What is no address, as with a test client, stands for itself."""
+def network_of(address: str | None) -> bytes | None:
+    """An IPv4 address, also one that is written as IPv6, or the first 64 bits of an IPv6 address. A port is left out.
+    It is nothing for a text that is no address."""
+    text = (address or "").strip()
+    with_port = _PORT.fullmatch(text)
     try:
-        ip = ipaddress.ip_address(address)
+        ip = ipaddress.ip_address((with_port["ipv6"] or with_port["ipv4"]) if with_port else text)
     except ValueError:
-        return address
+        return None
     if isinstance(ip, ipaddress.IPv6Address):
         return ip.ipv4_mapped.packed if ip.ipv4_mapped else ip.packed[:8]
     return ip.packed
