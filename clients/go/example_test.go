@@ -150,12 +150,15 @@ func Example_login() {
 	}
 	mux.Handle("/login/", http.StripPrefix("/login", auth))
 	mux.HandleFunc("/me", func(w http.ResponseWriter, r *http.Request) {
-		claims, err := auth.Authenticate(r)
-		if err != nil {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
+		claims, err := auth.AuthenticateAndRenew(w, r)
+		switch {
+		case err == nil:
+			fmt.Fprint(w, claims.Subject)
+		case errors.Is(err, dwar.ErrInvalidAccessToken):
+			w.WriteHeader(http.StatusUnauthorized) // nobody is logged in
+		default:
+			w.WriteHeader(http.StatusServiceUnavailable) // it is unknown who is
 		}
-		fmt.Fprint(w, claims.Subject)
 	})
 
 	page, request := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/me", nil)

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/dwar-auth/dwar-go"
 )
 
 const maxBody = 16 << 10
@@ -38,7 +40,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*call, error) {
 	}
 	fromPage, ours := h.origin(r)
 	if !ours {
-		return nil, errOriginRefused
+		return nil, foreign(r)
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return nil, errUnsupportedMediaType
@@ -70,6 +72,14 @@ func (h *Handler) origin(r *http.Request) (fromPage, ours bool) {
 	return false, true
 }
 
+// foreign refuses another site's page. A page of ours that was opened without https is told why it cannot log in.
+func foreign(r *http.Request) *Refusal {
+	if r.Header.Get("Origin") == "http://"+r.Host && !isLoopback(r.Host) {
+		return errHTTPSRequired
+	}
+	return errOriginRefused
+}
+
 // context goes on when the person hangs up: what the service was asked for happens all the same, and has to count.
 func (c *call) context() context.Context { return context.WithoutCancel(c.r.Context()) }
 
@@ -96,11 +106,16 @@ func (c *call) keep(name, value string, seconds int64) {
 	if seconds <= 0 {
 		cookie.MaxAge = -1
 	}
-	// A link into the site arrives logged in.
-	if name == accessCookie {
+	// The tokens are Lax, so that a link into the site arrives logged in. The request of a code is for the form alone.
+	if name != otpCookie {
 		cookie.SameSite = http.SameSiteLaxMode
 	}
 	http.SetCookie(c.w, cookie)
+}
+
+func (c *call) keepTokens(tokens *dwar.Tokens) {
+	c.keep(accessCookie, tokens.AccessToken.Reveal(), tokens.ExpiresIn)
+	c.keep(refreshCookie, tokens.RefreshToken.Reveal(), tokens.RefreshExpiresIn)
 }
 
 func (c *call) endSession() {
@@ -116,15 +131,24 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 }
 
 func (h *Handler) accessToken(r *http.Request) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if strings.EqualFold(scheme, "Bearer") {
+	if token, ok := bearer(r); ok {
 		return token
 	}
+	return h.countingCookie(r, accessCookie)
+}
+
+func bearer(r *http.Request) (string, bool) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return token, strings.EqualFold(scheme, "Bearer")
+}
+
+// countingCookie is empty for another site's request that may change something.
+func (h *Handler) countingCookie(r *http.Request, name string) string {
 	isSafe := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if _, ours := h.origin(r); !ours && !isSafe {
 		return ""
 	}
-	return cookieOf(r, accessCookie)
+	return cookieOf(r, name)
 }
 
 func cookieOf(r *http.Request, name string) string {

@@ -7,18 +7,19 @@ import (
 )
 
 const (
-	maxSends     = 5
+	defaultSends = 30
 	window       = 10 * time.Minute
 	maxAddresses = 100_000
 )
 
-// limit allows each address five sends in any ten minutes, an IPv6 network of 64 bits counting as one address. It
+// limit allows each address so many sends in any ten minutes, an IPv6 network of 64 bits counting as one address. It
 // remembers 100,000 addresses, and forgets the oldest sends beyond that.
 type limit struct {
-	now func() time.Time
+	most int
+	now  func() time.Time
 
 	mutex sync.Mutex
-	// By address, each at most maxSends long.
+	// By address, each at most as long as most.
 	sends map[netip.Addr][]time.Time
 	// The addresses of all sends, in their order.
 	order []netip.Addr
@@ -26,8 +27,8 @@ type limit struct {
 	open map[netip.Addr]int
 }
 
-func newLimit() *limit {
-	return &limit{now: time.Now, sends: map[netip.Addr][]time.Time{}, open: map[netip.Addr]int{}}
+func newLimit(most int) *limit {
+	return &limit{most: most, now: time.Now, sends: map[netip.Addr][]time.Time{}, open: map[netip.Addr]int{}}
 }
 
 // place is that of one send.
@@ -46,7 +47,7 @@ func (l *limit) take(address netip.Addr) (*place, error) {
 		l.forgetOldest()
 	}
 	sends := l.sends[address]
-	if len(sends)+l.open[address] >= maxSends {
+	if len(sends)+l.open[address] >= l.most {
 		refusal := *errTooManySends
 		refusal.RetryAfter = l.untilFree(address)
 		return nil, &refusal
@@ -73,9 +74,16 @@ func (l *limit) forgetOldest() {
 }
 
 // count keeps the place taken for ten minutes.
-func (p *place) count() { p.counts = true }
+func (p *place) count() {
+	if p != nil {
+		p.counts = true
+	}
+}
 
 func (p *place) leave() {
+	if p == nil {
+		return
+	}
 	l := p.limit
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -14,7 +14,7 @@ type clock struct {
 }
 
 func newClock() *clock {
-	c := &clock{limit: newLimit(), at: time.Unix(1_800_000_000, 0)}
+	c := &clock{limit: newLimit(5), at: time.Unix(1_800_000_000, 0)}
 	c.now = func() time.Time { return c.at }
 	return c
 }

@@ -3,12 +3,13 @@
 package login
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/dwar-auth/dwar-go"
 	"github.com/dwar-auth/dwar-go/internal/refreshkey"
@@ -19,12 +20,17 @@ type Options struct {
 	// Admit is asked before each send, since the public can ask for messages here: an error refuses, with its own answer
 	// if it is a *Refusal. It may read the body. By default everything is admitted.
 	Admit func(*http.Request) error
-	// ClientAddress is the address of the person, that of the connection by default. Behind a proxy take what your own
-	// proxy wrote, since anybody can send a header. Addresses that are not known count as one.
+	// ClientAddress is the IP address that asks, or the zero Addr; that of the connection by default. Behind a proxy the
+	// connection is the proxy's, whose codes all people would share: take what your own proxy writes, the last entry of
+	// X-Forwarded-For, never the first, which anybody can send. Without an address a send is not counted by address, and
+	// OnError is told so once.
 	ClientAddress func(*http.Request) netip.Addr
+	// SendsPerAddress is how many codes an address gets in ten minutes, 30 by default. Raise it for offices and colleges.
+	SendsPerAddress int
 	// LastLine is what each send names as the last line of an SMS; see dwar.WithLastLine.
 	LastLine string
-	// OnError is told of each fault that a person sees as LOGIN_UNAVAILABLE. Nothing is logged by default.
+	// OnError is told of each fault that a person sees as LOGIN_UNAVAILABLE, and once that no address is known. Nothing is
+	// logged by default.
 	OnError func(*http.Request, error)
 }
 
@@ -36,25 +42,31 @@ type Handler struct {
 	origins  []string
 	options  Options
 	sends    *limit
+
+	tellOfAddress sync.Once
 }
 
 // New makes a handler. secret is one of your backend, 32 characters or more, the same in all its processes. origins are
-// those of your pages, such as https://shop.example. options may be nil.
+// exactly those of your pages: https://shop.example, or http://localhost:3000 on your own machine. options may be nil.
 func New(
 	client *dwar.Client, verifier *dwar.Verifier, secret string, origins []string, options *Options,
 ) (*Handler, error) {
 	h := &Handler{
-		client: client, verifier: verifier, keyOf: refreshkey.Of(secret), origins: slices.Clone(origins), sends: newLimit(),
+		client: client, verifier: verifier, keyOf: refreshkey.Of(secret), origins: slices.Clone(origins),
 	}
 	if h.keyOf == nil {
 		return nil, argumentError("the secret of a login must have 32 characters or more")
 	}
-	if len(origins) == 0 || slices.ContainsFunc(origins, isNoOrigin) {
-		return nil, argumentError("origins must be such as https://shop.example")
+	if err := checkOrigins(origins); err != nil {
+		return nil, err
 	}
 	if options != nil {
 		h.options = *options
 	}
+	if h.options.SendsPerAddress < 0 {
+		return nil, argumentError("SendsPerAddress must not be negative")
+	}
+	h.sends = newLimit(cmp.Or(h.options.SendsPerAddress, defaultSends))
 	if h.options.ClientAddress == nil {
 		h.options.ClientAddress = peer
 	}
@@ -91,21 +103,36 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Authenticate gives the claims of the access token of a request: that of Authorization: Bearer, or that of the cookie,
-// which counts in a GET, in a HEAD, and where no other site asks. It fails as Verifier.Verify does.
+// which counts in a GET, in a HEAD, and where no other site asks. It fails as Verifier.Verify does: nobody is logged in if
+// the error is dwar.ErrInvalidAccessToken, and unknown for any other. It renews nothing; CanRenew says whether that may help.
 func (h *Handler) Authenticate(r *http.Request) (*dwar.Claims, error) {
 	return h.verifier.Verify(r.Context(), h.accessToken(r))
 }
 
-// isNoOrigin finds what no browser would send.
-func isNoOrigin(text string) bool {
-	parsed, err := url.Parse(text)
-	return err != nil || parsed.Host == "" || parsed.Scheme+"://"+strings.ToLower(parsed.Host) != text ||
-		strings.Contains(text, "*")
+// AuthenticateAndRenew is Authenticate for an answer whose header is not written yet: a session whose access token has
+// ended is renewed by cookies of this answer. It fails also as Client.Refresh does, but for dwar.ErrSessionExpired: nobody is
+// logged in then, and the cookies are cleared.
+func (h *Handler) AuthenticateAndRenew(w http.ResponseWriter, r *http.Request) (*dwar.Claims, error) {
+	claims, err := h.Authenticate(r)
+	if !errors.Is(err, dwar.ErrInvalidAccessToken) || !h.CanRenew(r) {
+		return claims, err
+	}
+	return h.renewSession(&call{w: w, r: r, fromPage: true})
 }
 
+// CanRenew says whether a renewal may help where Authenticate found nobody.
+func (h *Handler) CanRenew(r *http.Request) bool {
+	_, ok := bearer(r)
+	return !ok && h.countingCookie(r, refreshCookie) != ""
+}
+
+// peer takes also a RemoteAddr without a port, as a middleware may write it.
 func peer(r *http.Request) netip.Addr {
-	address, _ := netip.ParseAddrPort(r.RemoteAddr)
-	return address.Addr()
+	if withPort, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		return withPort.Addr()
+	}
+	address, _ := netip.ParseAddr(r.RemoteAddr)
+	return address
 }
 
 func argumentError(message string) error {

@@ -2,12 +2,14 @@ package login_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 
@@ -161,11 +163,11 @@ func TestASendCountsThoughItsCallerHangsUp(t *testing.T) {
 	h := handler(t, url, "svc_test_1", "p", nil)
 	gone, hangUp := context.WithCancel(context.Background())
 	hangUp()
-	for range 5 {
+	for range 30 {
 		play(h, ask("/send", `{"phone":"9876543210"}`).WithContext(gone))
 	}
 	w := play(h, ask("/send", `{"phone":"9876543210"}`))
-	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "600" || *asked != 5 {
+	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "600" || *asked != 30 {
 		t.Errorf("%d %v, %d sends", w.Code, w.Header(), *asked)
 	}
 }
@@ -177,8 +179,8 @@ func TestTheAddressIsThatOfThePeerUnlessTheApplicationSaysOtherwise(t *testing.T
 		options *login.Options
 		sixth   int
 	}{
-		{nil, http.StatusTooManyRequests},
-		{&login.Options{ClientAddress: fromProxy}, http.StatusOK},
+		{&login.Options{SendsPerAddress: 5}, http.StatusTooManyRequests},
+		{&login.Options{SendsPerAddress: 5, ClientAddress: fromProxy}, http.StatusOK},
 	} {
 		h := handler(t, url, "svc_test_1", "p", c.options)
 		var w *httptest.ResponseRecorder
@@ -193,24 +195,72 @@ func TestTheAddressIsThatOfThePeerUnlessTheApplicationSaysOtherwise(t *testing.T
 	}
 }
 
+func TestAnAddressIsOneWithAnyPortOrNone(t *testing.T) {
+	url, _ := fake(t, http.StatusOK, sentCode)
+	h := handler(t, url, "svc_test_1", "p", &login.Options{SendsPerAddress: 2})
+	for i, peer := range []string{"192.0.2.1:1", "192.0.2.1:2", "192.0.2.1", "[::ffff:192.0.2.1]:3"} {
+		r := ask("/send", `{"phone":"9876543210"}`)
+		r.RemoteAddr = peer
+		if w := play(h, r); (w.Code == http.StatusOK) != (i < 2) {
+			t.Errorf("%s: %d", peer, w.Code)
+		}
+	}
+}
+
+func TestWithoutAnAddressNothingIsCountedAndTheApplicationIsToldOnce(t *testing.T) {
+	url, _ := fake(t, http.StatusOK, sentCode)
+	var told []error
+	h := handler(t, url, "svc_test_1", "p", &login.Options{
+		SendsPerAddress: 1,
+		OnError:         func(_ *http.Request, err error) { told = append(told, err) },
+	})
+	for range 3 {
+		r := ask("/send", `{"phone":"9876543210"}`)
+		r.RemoteAddr = "@"
+		if w := play(h, r); w.Code != http.StatusOK {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	if len(told) != 1 || !errors.Is(told[0], dwar.ErrArgument) || !strings.Contains(told[0].Error(), "ClientAddress") {
+		t.Errorf("told %v", told)
+	}
+}
+
 func TestAHandlerThatCannotBeSafeIsRefused(t *testing.T) {
 	client, _ := dwar.New("http://127.0.0.1:1", "svc_test_1", nil)
 	verifier, _ := dwar.NewVerifier("http://127.0.0.1:1", "p", nil)
-	for _, c := range []struct{ secret, origin string }{
-		{"short", origin},
-		{secret, "*"},
-		{secret, "shop.example"},
-		{secret, "https://shop.example/"},
-		{secret, "https://*.shop.example"},
-		{secret, "https://Shop.example"},
-		{secret, ""},
-	} {
-		if _, err := login.New(client, verifier, c.secret, []string{c.origin}, nil); !errors.Is(err, dwar.ErrArgument) {
-			t.Errorf("%v: %v", c, err)
-		}
+	if _, err := login.New(client, verifier, "short", []string{origin}, nil); !errors.Is(err, dwar.ErrArgument) {
+		t.Errorf("a short secret: %v", err)
+	}
+	negative := &login.Options{SendsPerAddress: -1}
+	if _, err := login.New(client, verifier, secret, []string{origin}, negative); !errors.Is(err, dwar.ErrArgument) {
+		t.Errorf("a negative number of sends: %v", err)
 	}
 	if _, err := login.New(client, verifier, secret, nil, nil); !errors.Is(err, dwar.ErrArgument) {
 		t.Errorf("without an origin: %v", err)
+	}
+}
+
+func TestOriginsAreThoseThatBrowsersSend(t *testing.T) {
+	table, err := os.ReadFile("../../suite/login/origins.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct{ Origin, Is string }
+	if err := json.Unmarshal(table, &cases); err != nil || len(cases) < 26 {
+		t.Fatalf("%d cases: %v", len(cases), err)
+	}
+	client, _ := dwar.New("http://127.0.0.1:1", "svc_test_1", nil)
+	verifier, _ := dwar.NewVerifier("http://127.0.0.1:1", "p", nil)
+	for _, c := range cases {
+		_, err := login.New(client, verifier, secret, []string{origin, c.Origin}, nil)
+		if c.Is == "allowed" && err == nil {
+			continue
+		}
+		if !errors.Is(err, dwar.ErrArgument) || !strings.Contains(err.Error(), `"`+c.Origin+`" `) ||
+			!strings.Contains(err.Error(), c.Is) {
+			t.Errorf("%q is %s: %v", c.Origin, c.Is, err)
+		}
 	}
 }
 

@@ -31,9 +31,11 @@ func newRefusal(status int, code dwar.Code, message string) *Refusal {
 
 // Those that Dwar has too have its codes and sentences.
 var (
-	errNotFound             = newRefusal(404, dwar.ErrNotFound, "There is no such resource.")
-	errMethodNotAllowed     = newRefusal(405, dwar.ErrMethodNotAllowed, "The resource does not support this method.")
-	errOriginRefused        = newRefusal(403, "ORIGIN_REFUSED", "This page may not log in here.")
+	errNotFound         = newRefusal(404, dwar.ErrNotFound, "There is no such resource.")
+	errMethodNotAllowed = newRefusal(405, dwar.ErrMethodNotAllowed, "The resource does not support this method.")
+	errOriginRefused    = newRefusal(403, "ORIGIN_REFUSED", "This page may not log in here.")
+	errHTTPSRequired    = newRefusal(403, "HTTPS_REQUIRED",
+		"Open this page with https to log in: without it the browser does not keep the login.")
 	errUnsupportedMediaType = newRefusal(415, dwar.ErrUnsupportedMediaType, "The body must be JSON.")
 	errPayloadTooLarge      = newRefusal(413, dwar.ErrPayloadTooLarge, "The body is too large.")
 	errInvalidRequest       = newRefusal(400, dwar.ErrInvalidRequest, "The request cannot be read.")
@@ -47,6 +49,8 @@ var (
 var errSessionExpired = &dwar.Error{
 	Status: 401, Code: dwar.ErrSessionExpired, Message: "The refresh token is expired or invalid.",
 }
+
+var errNobody = &dwar.Error{Code: dwar.ErrInvalidAccessToken, Message: "nobody is logged in"}
 
 // What a person can do something about.
 var passedOn = []dwar.Code{

@@ -8,7 +8,7 @@ import (
 )
 
 func (h *Handler) send(c *call) error {
-	place, err := h.sends.take(h.options.ClientAddress(c.r))
+	place, err := h.place(c.r)
 	if err != nil {
 		return err
 	}
@@ -19,15 +19,27 @@ func (h *Handler) send(c *call) error {
 		}
 	}
 	sent, err := h.client.Send(c.context(), c.text("phone"), dwar.WithLastLine(h.options.LastLine))
-	if answered(err) {
-		place.count()
-	}
 	if err != nil {
 		return err
 	}
+	place.count()
 	c.keep(otpCookie, sent.OTPID, sent.ExpiresIn)
 	writeJSON(c.w, http.StatusOK, map[string]any{"otp_id": sent.OTPID, "expires_in": sent.ExpiresIn})
 	return nil
+}
+
+// place is nil for a send that is not counted.
+func (h *Handler) place(r *http.Request) (*place, error) {
+	address := h.options.ClientAddress(r)
+	if address.IsValid() {
+		return h.sends.take(address)
+	}
+	h.tellOfAddress.Do(func() {
+		if h.options.OnError != nil {
+			h.options.OnError(r, argumentError("ClientAddress gave no address, so sends are not counted by address"))
+		}
+	})
+	return nil, nil
 }
 
 // verify always names the request of this browser or app, so that a code which a stranger asked for opens nothing here.
@@ -66,15 +78,28 @@ func (h *Handler) renew(c *call) (*dwar.Tokens, error) {
 	return h.client.Refresh(c.context(), token, dwar.WithIdempotencyKey(h.keyOf(token)))
 }
 
+// renewSession gives the claims of a session that is renewed by the cookies of this answer.
+func (h *Handler) renewSession(c *call) (*dwar.Claims, error) {
+	tokens, err := h.renew(c)
+	if err != nil && !errors.Is(err, dwar.ErrSessionExpired) {
+		return nil, err
+	}
+	c.w.Header().Set("Cache-Control", "no-store")
+	if err != nil {
+		c.endSession()
+		return nil, errNobody
+	}
+	c.keepTokens(tokens)
+	return h.verifier.Verify(c.r.Context(), tokens.AccessToken.Reveal())
+}
+
 func (c *call) give(tokens *dwar.Tokens) error {
-	access, refresh := tokens.AccessToken.Reveal(), tokens.RefreshToken.Reveal()
 	answer := map[string]any{"identity_id": tokens.IdentityID, "expires_in": tokens.ExpiresIn}
 	if c.tokensInBody {
-		answer["access_token"], answer["refresh_token"] = access, refresh
+		answer["access_token"], answer["refresh_token"] = tokens.AccessToken.Reveal(), tokens.RefreshToken.Reveal()
 		answer["refresh_expires_in"] = tokens.RefreshExpiresIn
 	} else {
-		c.keep(accessCookie, access, tokens.ExpiresIn)
-		c.keep(refreshCookie, refresh, tokens.RefreshExpiresIn)
+		c.keepTokens(tokens)
 	}
 	writeJSON(c.w, http.StatusOK, answer)
 	return nil
@@ -107,10 +132,4 @@ func (h *Handler) end(c *call, accessToken string) error {
 
 func isOver(err error) bool {
 	return errors.Is(err, dwar.ErrInvalidAccessToken) || errors.Is(err, dwar.ErrSessionExpired)
-}
-
-// answered says whether the service has answered a call, whatever it said.
-func answered(err error) bool {
-	var failure *dwar.Error
-	return err == nil || errors.As(err, &failure) && failure.Status != 0
 }
