@@ -1,13 +1,14 @@
-//! Login by phone in axum: the login contract at /login, and one page for those who are logged in.
+//! Login by phone in axum: the login contract at /login, and two pages for those who are logged in.
 
 use std::env::var;
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::middleware::from_fn;
 use axum::routing::any;
 use axum::{Json, Router};
-use dwar_client::login::Login;
+use dwar_client::login::{Login, renew_sessions};
 use dwar_client::{Claims, Client, Mode, Verifier};
 use serde_json::{Value, json};
 
@@ -24,6 +25,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let app = Router::new()
         .nest("/login", login.router())
         .route("/me", any(me))
+        // What is above this layer has its sessions renewed; below it fetchWithLogin of the page does so.
+        .layer(from_fn(renew_sessions))
+        .route("/claims", any(me))
         .with_state(login)
         .into_make_service_with_connect_info::<SocketAddr>();
     let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{}", var("PORT")?)).await?;

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-const SENDS: usize = 5;
 const WINDOW: Duration = Duration::from_secs(600);
 const ADDRESSES: usize = 100_000;
 
 /// Counts sends per IPv4 address or IPv6 /64 in any ten minutes, for at most 100,000 of them: the oldest sends are
 /// forgotten first.
-#[derive(Default)]
-pub struct AddressLimit(Mutex<Sends>);
+pub struct AddressLimit {
+    most: usize,
+    sends: Mutex<Sends>,
+}
 
 #[derive(Default)]
 struct Sends {
@@ -28,6 +29,10 @@ pub struct Taken {
 }
 
 impl AddressLimit {
+    pub fn new(most: usize) -> Self {
+        Self { most, sends: Mutex::default() }
+    }
+
     /// Counts a send, or gives the time to wait if there is no room for it.
     pub fn take(&self, address: IpAddr, now: Instant) -> Result<Taken, Duration> {
         let network = network(address);
@@ -36,7 +41,7 @@ impl AddressLimit {
             sends.forget_first();
         }
         let of_network = sends.by_network.entry(network).or_default();
-        if of_network.len() >= SENDS {
+        if of_network.len() >= self.most {
             return Err(of_network[0] + WINDOW - now);
         }
         of_network.push_back(now);
@@ -58,7 +63,7 @@ impl AddressLimit {
     }
 
     fn sends(&self) -> MutexGuard<'_, Sends> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -96,6 +101,10 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn five() -> AddressLimit {
+        AddressLimit::new(5)
+    }
+
     /// How many of six sends at once there is room for.
     fn room(limit: &AddressLimit, from: &str, at: Instant) -> usize {
         (0..6).filter(|_| limit.take(address(from), at).is_ok()).count()
@@ -103,7 +112,7 @@ mod tests {
 
     #[test]
     fn there_are_five_sends_in_any_ten_minutes() {
-        let (limit, start) = (AddressLimit::default(), Instant::now());
+        let (limit, start) = (five(), Instant::now());
         limit.take(address("192.0.2.1"), start).ok().unwrap();
         let later = start + Duration::from_secs(400);
         assert_eq!(room(&limit, "192.0.2.1", later), 4);
@@ -115,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_send_that_was_none_leaves_its_room() {
-        let (limit, now) = (AddressLimit::default(), Instant::now());
+        let (limit, now) = (five(), Instant::now());
         for _ in 0..20 {
             let taken = limit.take(address("192.0.2.1"), now).ok().unwrap();
             limit.give_back(taken);
@@ -125,7 +134,7 @@ mod tests {
 
     #[test]
     fn an_address_of_ipv6_is_its_first_64_bits() {
-        let (limit, now) = (AddressLimit::default(), Instant::now());
+        let (limit, now) = (five(), Instant::now());
         assert_eq!(room(&limit, "2001:db8:0:1::1", now), 5);
         assert_eq!(room(&limit, "2001:db8:0:1:ffff::2", now), 0);
         assert_eq!(room(&limit, "2001:db8:0:2::1", now), 5);
@@ -136,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_oldest_of_too_many_addresses_are_forgotten() {
-        let (limit, now) = (AddressLimit::default(), Instant::now());
+        let (limit, now) = (five(), Instant::now());
         assert_eq!(room(&limit, "192.0.2.1", now), 5);
         for number in 0..u32::try_from(ADDRESSES).unwrap() {
             let from = IpAddr::from((0x0a00_0000 + number).to_be_bytes());

@@ -1,13 +1,14 @@
 use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::http::header::{CONTENT_TYPE, ORIGIN};
+use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-use super::cookies::{ACCESS, OTP, REFRESH, SetCookie, cookie, set_cookie};
+use super::cookies::{ACCESS, OTP, REFRESH, SetCookie, cookie, token_cookies};
+use super::origins::is_loopback;
 use super::refusal::Refusal;
 use crate::{Code, Tokens};
 
@@ -48,7 +49,7 @@ impl Call {
         let (parts, body) = request.into_parts();
         let asker = Asker::of(&parts.headers, origins);
         if asker == Asker::Foreign {
-            return Err(Refusal::origin());
+            return Err(foreign(&parts.headers));
         }
         let body = object(&parts.headers, body).await?;
         let tokens_in_body = text(&body, "tokens") == "body";
@@ -85,20 +86,26 @@ impl Call {
 
     pub fn logged_in(&self, tokens: &Tokens, more_cookies: Vec<SetCookie>) -> Response {
         let Tokens { identity_id, expires_in, refresh_expires_in, .. } = tokens;
-        let (access, refresh) = (tokens.access_token.reveal(), tokens.refresh_token.reveal());
         let mut body = json!({ "identity_id": identity_id, "expires_in": expires_in });
         if self.tokens_in_body {
-            body["access_token"] = access.into();
-            body["refresh_token"] = refresh.into();
+            body["access_token"] = tokens.access_token.reveal().into();
+            body["refresh_token"] = tokens.refresh_token.reveal().into();
             body["refresh_expires_in"] = (*refresh_expires_in).into();
             return Json(body).into_response();
         }
-        let mut cookies = vec![
-            set_cookie(ACCESS, access, *expires_in),
-            set_cookie(REFRESH, refresh, *refresh_expires_in),
-        ];
+        let mut cookies = token_cookies(tokens);
         cookies.extend(more_cookies);
         (AppendHeaders(cookies), Json(body)).into_response()
+    }
+}
+
+/// Refuses the page of another site. One of its own that was opened without https is told why it cannot log in.
+fn foreign(headers: &HeaderMap) -> Refusal {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let host = text(HOST);
+    match text(ORIGIN).strip_prefix("http://") {
+        Some(own) if own == host && !is_loopback(host) => Refusal::without_https(),
+        _ => Refusal::origin(),
     }
 }
 

@@ -1,6 +1,7 @@
 use axum::http::HeaderMap;
 use axum::http::header::{COOKIE, HeaderName, SET_COOKIE};
 
+use crate::Tokens;
 use crate::answers::SentCode;
 
 pub const OTP: &str = "__Host-dwar_otp";
@@ -18,9 +19,9 @@ pub fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 
 pub type SetCookie = (HeaderName, String);
 
-/// A link into the site should arrive logged in: the access token is Lax, the others are for the form alone.
+/// The tokens are Lax, so that a link into the site arrives logged in. The request of a code is for the form alone.
 pub fn set_cookie(name: &str, value: &str, seconds: u64) -> SetCookie {
-    let same_site = if name == ACCESS { "Lax" } else { "Strict" };
+    let same_site = if name == OTP { "Strict" } else { "Lax" };
     let attributes = format!("Path=/; HttpOnly; Secure; SameSite={same_site}");
     (SET_COOKIE, format!("{name}={value}; Max-Age={seconds}; {attributes}"))
 }
@@ -31,6 +32,13 @@ pub fn code_cookie(sent: &SentCode) -> Vec<SetCookie> {
 
 pub fn no_code_cookie() -> Vec<SetCookie> {
     vec![set_cookie(OTP, "", 0)]
+}
+
+pub fn token_cookies(tokens: &Tokens) -> Vec<SetCookie> {
+    vec![
+        set_cookie(ACCESS, tokens.access_token.reveal(), tokens.expires_in),
+        set_cookie(REFRESH, tokens.refresh_token.reveal(), tokens.refresh_expires_in),
+    ]
 }
 
 pub fn no_token_cookies() -> Vec<SetCookie> {

@@ -63,30 +63,42 @@ impl Login {
             .with_state(Arc::clone(self))
     }
 
-    /// What the service answered counts for the address, whatever the answer.
+    /// A code that was sent counts for the address.
     async fn send(&self, call: &Call) -> Result<SentCode, Refusal> {
-        let address = (self.client_address)(&call.parts).ok_or_else(|| {
-            self.refusal(&Error::argument("the request has no address: see with_client_address"))
-        })?;
-        let taken = self
-            .addresses
-            .take(address, Instant::now())
-            .map_err(|wait| Refusal::too_many_sends(wait.as_secs_f64().ceil() as u64))?;
-        if let Err(refusal) = (self.admit)(&call.parts, &call.body).await {
-            self.addresses.give_back(taken);
-            return Err(refusal);
-        }
-        let sent = self.client.send(call.text("phone"), self.last_line.as_deref()).await;
-        sent.map_err(|error| {
-            if error.status().is_none() {
-                self.addresses.give_back(taken);
+        let taken = match (self.client_address)(&call.parts) {
+            Some(address) => Some(
+                self.addresses
+                    .take(address, Instant::now())
+                    .map_err(|wait| Refusal::too_many_sends(wait.as_secs_f64().ceil() as u64))?,
+            ),
+            None => {
+                self.tell_of_address();
+                None
             }
-            self.refusal(&error)
-        })
+        };
+        let sent = self.admitted(call).await;
+        if let (Err(_), Some(taken)) = (&sent, taken) {
+            self.addresses.give_back(taken);
+        }
+        sent
+    }
+
+    async fn admitted(&self, call: &Call) -> Result<SentCode, Refusal> {
+        (self.admit)(&call.parts, &call.body).await?;
+        let sent = self.client.send(call.text("phone"), self.last_line.as_deref()).await;
+        sent.map_err(|error| self.refusal(&error))
+    }
+
+    fn tell_of_address(&self) {
+        self.told_of_address.call_once(|| {
+            let message =
+                "a request has no address, so its sends are not counted: see with_client_address";
+            (self.on_error)(&Error::argument(message));
+        });
     }
 
     /// Two tabs that ask at once get the same pair, since their requests have the same key.
-    async fn renewed(&self, refresh_token: &str) -> Result<Tokens, Error> {
+    pub(super) async fn renewed(&self, refresh_token: &str) -> Result<Tokens, Error> {
         renewed(&self.client, &self.key, refresh_token).await
     }
 

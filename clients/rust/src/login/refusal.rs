@@ -28,6 +28,12 @@ impl Refusal {
         Self::new(StatusCode::FORBIDDEN, "ORIGIN_REFUSED", "This page may not log in here.")
     }
 
+    pub(super) fn without_https() -> Self {
+        let message =
+            "Open this page with https to log in: without it the browser does not keep the login.";
+        Self::new(StatusCode::FORBIDDEN, "HTTPS_REQUIRED", message)
+    }
+
     pub(super) fn too_many_sends(seconds: u64) -> Self {
         let message = "Too many codes were requested from this address.";
         let refusal = Self::new(StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_SENDS", message);
