@@ -15,22 +15,21 @@ import com.google.android.gms.auth.api.phone.SmsRetriever
 import com.whatsapp.otp.android.sdk.WhatsAppOtpHandler
 import com.whatsapp.otp.android.sdk.WhatsAppOtpIncomingIntentHandler
 
-/** What of a message is the code: its first six digits in a row. */
-fun codeIn(message: String): String? = Regex("(?<!\\d)\\d{6}(?!\\d)").find(message)?.value
-
 /**
  * Waits for the code of one send, by SMS and by WhatsApp. Create it with the activity, and call [start] before each send:
  * each wait is for one message, of the next five minutes (SMS) or ten (WhatsApp).
  *
  * @param hasAppHash whether the project has `--app-hash`. Without it the person is asked whether the app may read the SMS
+ * @param domain `--webotp-domain` of the project, if it has one
  */
 class IncomingCode(
     private val activity: ComponentActivity,
     private val hasAppHash: Boolean,
+    private val domain: String?,
     private val onCode: (String) -> Unit,
 ) : BroadcastReceiver(), DefaultLifecycleObserver {
     private val consent = activity.registerForActivityResult(ActivityResultContracts.StartActivityForResult()) {
-        it.data?.getStringExtra(SmsRetriever.EXTRA_SMS_MESSAGE)?.let(::codeIn)?.let(onCode)
+        it.data?.getStringExtra(SmsRetriever.EXTRA_SMS_MESSAGE)?.let(::take)
     }
 
     init {
@@ -41,6 +40,11 @@ class IncomingCode(
         val client = SmsRetriever.getClient(activity)
         if (hasAppHash) client.startSmsRetriever() else client.startSmsUserConsent(null)
         WhatsAppCode.expect(activity)
+    }
+
+    /** A message without one code in it changes nothing: the person types. */
+    private fun take(message: String) {
+        CodeInMessage.read(message, domain)?.let(onCode)
     }
 
     override fun onCreate(owner: LifecycleOwner) {
@@ -60,7 +64,7 @@ class IncomingCode(
     override fun onReceive(context: Context, intent: Intent) {
         val message = intent.getStringExtra(SmsRetriever.EXTRA_SMS_MESSAGE)
         if (message != null) {
-            codeIn(message)?.let(onCode)
+            take(message)
         } else {
             // With neither, the five minutes are over.
             IntentCompat.getParcelableExtra(intent, SmsRetriever.EXTRA_CONSENT_INTENT, Intent::class.java)
