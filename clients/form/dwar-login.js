@@ -1,8 +1,12 @@
 // <dwar-login>: a person logs in with a phone number and a one-time password, against the login contract
-// (clients/login/README.md in the repository of Dwar). No dependency, no key, nothing stored.
+// (clients/login/README.md in the repository of Dwar). No dependency and no key. Between the two steps it keeps the number,
+// and nothing else of the person, in sessionStorage.
 
 /** Seconds until the same number can be sent another code, and after a refusal that names no time. */
 const PAUSE = 30;
+/** Seconds for which a code is valid if the backend does not say. */
+const EXPIRES_IN = 600;
+const MAX_EXPIRES_IN = 3600;
 /** How long an answer is waited for; a send can take most of it. */
 const PATIENCE_MS = 40_000;
 /** Codes of answers after which only a new code helps. */
@@ -58,66 +62,133 @@ const WORDS = {
   },
 };
 
-// Colours follow the `color-scheme` of the page. An input below 16 pixels would make iOS zoom in.
-const STYLE = `
-dwar-login { display: block; max-width: 22rem; line-height: 1.5; --_accent: #0b6e63; --_on-accent: #fff; --_error: #b3261e }
+/**
+ * Colours follow the `color-scheme` of the page. An input below 16 pixels would make iOS zoom in. The transparent borders are
+ * for forced colours, which show borders and no backgrounds.
+ * @param {string} host the selector of the element
+ * @param {string} inside the beginning of the selectors of its descendants
+ */
+const styles = (host, inside) => `
+${host} { display: block; max-width: 22rem; line-height: 1.5; --_accent: #0b6e63; --_on-accent: #fff; --_error: #b3261e }
 @supports (color: light-dark(#000, #fff)) {
-  dwar-login { --_accent: light-dark(#0b6e63, #57cdbd); --_on-accent: light-dark(#fff, #06231f); --_error: light-dark(#b3261e, #ff9a90) }
+  ${host} { --_accent: light-dark(#0b6e63, #57cdbd); --_on-accent: light-dark(#fff, #06231f); --_error: light-dark(#b3261e, #ff9a90) }
 }
-dwar-login form { display: block; margin: 0 }
-dwar-login p, dwar-login .dwar-login-field { margin: 0 0 .75rem }
-dwar-login p:empty { margin: 0 }
-dwar-login label { display: block; margin: 0 0 .375rem; font-weight: 600 }
-dwar-login [role=alert] { color: var(--dwar-login-error, var(--_error)) }
-dwar-login .dwar-login-field { display: flex; align-items: center; gap: .625rem; padding: 0 .875rem; border: 1px solid; border-color: color-mix(in srgb, currentColor 55%, transparent); border-radius: var(--dwar-login-radius, .625rem); font-size: max(1.125rem, 16px) }
-dwar-login .dwar-login-field:focus-within { outline: 2px solid var(--dwar-login-accent, var(--_accent)); outline-offset: 1px }
-dwar-login .dwar-login-field:has([aria-invalid]) { border-color: var(--dwar-login-error, var(--_error)) }
-dwar-login .dwar-login-field input { flex: 1; width: 100%; min-width: 0; height: 3rem; margin: 0; padding: 0; border: 0; outline: 0; background: none; color: inherit; font: inherit; font-variant-numeric: tabular-nums; letter-spacing: .04em }
-dwar-login .dwar-login-field [autocomplete=one-time-code] { font-size: 1.5rem; letter-spacing: .3em }
-dwar-login button { min-height: 3rem; margin: 0; padding: .5rem 0; border: 0; background: none; color: var(--dwar-login-accent, var(--_accent)); font: inherit; font-weight: 600; font-variant-numeric: tabular-nums; cursor: pointer }
-dwar-login button[type=submit] { display: block; width: 100%; border-radius: var(--dwar-login-radius, .625rem); background: var(--dwar-login-accent, var(--_accent)); color: var(--dwar-login-on-accent, var(--_on-accent)) }
-dwar-login button:focus-visible { outline: 2px solid var(--dwar-login-accent, var(--_accent)); outline-offset: 2px; border-radius: var(--dwar-login-radius, .625rem) }
-dwar-login button:disabled { color: inherit; opacity: .65; cursor: default }
-dwar-login button[type=submit]:disabled { background: color-mix(in srgb, currentColor 15%, transparent) }
-dwar-login [role=status]:focus { outline: 0 }
-dwar-login [aria-busy] button { cursor: progress }
-dwar-login .dwar-login-more { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; margin-top: .25rem }
+${inside}form { display: block; margin: 0 }
+${inside}p, ${inside}.dwar-login-field { margin: 0 0 .75rem }
+${inside}p:empty { margin: 0 }
+${inside}label { display: block; margin: 0 0 .375rem; font-weight: 600 }
+${inside}[role=alert] { color: var(--dwar-login-error, var(--_error)) }
+${inside}.dwar-login-field { display: flex; align-items: center; gap: .625rem; padding: 0 .875rem; border: 1px solid; border-color: color-mix(in srgb, currentColor 55%, transparent); border-radius: var(--dwar-login-radius, .625rem); font-size: max(1.125rem, 16px) }
+${inside}.dwar-login-field:focus-within { outline: 2px solid var(--dwar-login-accent, var(--_accent)); outline-offset: 1px }
+${inside}.dwar-login-field:has([aria-invalid]) { border-color: var(--dwar-login-error, var(--_error)) }
+${inside}.dwar-login-field input { flex: 1; width: 100%; min-width: 0; height: 3rem; margin: 0; padding: 0; border: 0; outline: 0; background: none; color: inherit; font: inherit; font-variant-numeric: tabular-nums; letter-spacing: .04em }
+${inside}.dwar-login-field [autocomplete=one-time-code] { font-size: 1.5rem; letter-spacing: .3em }
+${inside}button { min-height: 3rem; margin: 0; padding: .5rem 0; border: 1px solid transparent; background: none; color: var(--dwar-login-accent, var(--_accent)); font: inherit; font-weight: 600; font-variant-numeric: tabular-nums; cursor: pointer }
+${inside}button[type=submit] { display: block; width: 100%; border-radius: var(--dwar-login-radius, .625rem); background: var(--dwar-login-accent, var(--_accent)) padding-box; color: var(--dwar-login-on-accent, var(--_on-accent)) }
+${inside}button:focus-visible { outline: 2px solid var(--dwar-login-accent, var(--_accent)); outline-offset: 2px; border-radius: var(--dwar-login-radius, .625rem) }
+${inside}button:disabled { color: inherit; opacity: .65; cursor: default }
+${inside}button[type=submit]:disabled { background: color-mix(in srgb, currentColor 15%, transparent) }
+${inside}[role=status]:focus { outline: 0 }
+${inside}[aria-busy] button { cursor: progress }
+${inside}.dwar-login-more { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; margin-top: .25rem }
+${host === ":host" ? ":host([hidden])" : `${host}[hidden]`} { display: none }
+@media (forced-colors: active) {
+  ${inside}button { padding-inline: .75rem }
+  ${inside}button:disabled { opacity: 1; color: GrayText; border-color: GrayText }
+}
 `;
 
-/** @type {CSSStyleSheet | undefined} */
-let sheet;
+/** @type {WeakMap<Document, Record<string, CSSStyleSheet>>} */
+const sheets = new WeakMap();
 
 /**
- * Adopts the styles once. CSP has no say in constructed sheets, so `style-src` needs nothing. A browser without them
- * shows the form as it shows any form.
+ * Adopts the styles once. CSP has no say in constructed sheets, so `style-src` needs nothing. A sheet belongs to one
+ * document. A browser without them shows the form as it shows any form.
  * @param {any} root a document or a shadow root
+ * @param {string} host
+ * @param {string} inside
  */
-function adopt(root) {
+function adopt(root, host, inside) {
   if (!root.adoptedStyleSheets) return;
-  if (!sheet) {
-    sheet = new CSSStyleSheet();
-    sheet.replaceSync(STYLE);
-  }
-  if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+  const document = root.ownerDocument ?? root;
+  const ours = sheets.get(document) ?? {};
+  sheets.set(document, ours);
+  if (!ours[host]) (ours[host] = new document.defaultView.CSSStyleSheet()).replaceSync(styles(host, inside));
+  if (!root.adoptedStyleSheets.includes(ours[host])) root.adoptedStyleSheets = [...root.adoptedStyleSheets, ours[host]];
 }
 
-/** @param {string} text */
-const asciiDigits = (text) => text.replace(/[०-९]/g, (digit) => String(digit.charCodeAt(0) - 0x966));
+/**
+ * ASCII digits for those of other scripts, one kind of space, dash and line end, and nothing that is invisible.
+ * @param {string} text
+ */
+const plain = (text) => text.replace(/\p{Cf}/gu, "").replace(/\r\n?/g, "\n").replace(/[^\S\n]/g, " ").replace(/[\p{Pd}\u2212]/gu, "-")
+  .replace(/\p{Nd}/gu, (digit) => {
+    // Zero is at ..0 in Arabic, Persian and full-width digits, and at ..6 in the scripts of India, U+0900 to U+0DFF.
+    const code = digit.charCodeAt(0);
+    return String((code & 15) - (code >= 0x900 && code < 0xe00 ? 6 : 0));
+  });
 
 /**
  * The ten digits of an Indian mobile number, with or without +91 or 0 before it and anything between; otherwise nothing.
  * @param {string} text
  */
 function phoneIn(text) {
-  return /^(?:(?:\+|00)?91)?0?([6-9]\d{9})$/.exec(asciiDigits(text).replace(/[^\d+]/g, ""))?.[1];
+  return /^(?:(?:\+|00)?91)?0?([6-9]\d{9})$/.exec(plain(text).replace(/[^\d+]/g, ""))?.[1];
 }
 
+// The patterns are those of clients/examples/android/CodeInMessage.kt and ios/CodeInMessage.swift, character by character.
+const LAST_LINE = /(?:^|\n)@([^ \n]+) #([0-9]+)(?: @[^ \n]+)?$/iu;
+const NUMBERS = new RegExp([
+  // Not a code: an address, a phone number, an amount, a postal code, the number of an order or of an account.
+  String.raw`[a-z]+:\/\/[^ \n]+`,
+  String.raw`[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}\/[^ \n]*`,
+  String.raw`\+91[ -]?\(?[0-9](?:[ ()-]{0,2}[0-9]){9}(?![0-9])`,
+  String.raw`\(?0[0-9]{2,4}\)?[ -]{1,2}[0-9]{6,8}(?![0-9])`,
+  String.raw`18[06]0(?:[ -]{0,3}[0-9]){6,7}(?![0-9])`,
+  String.raw`[6-9][0-9]{3} [0-9]{6}(?![0-9])`,
+  String.raw`(?:call|dial|helpline|toll[ -]?free|कॉल|हेल्पलाइन)(?: (?:us|at|on|to|is|no\.?|number|नंबर|करें))*[ :-]{1,3}[0-9]{6}(?![0-9])`,
+  String.raw`sms [\p{L}\p{M}]+ to [0-9]{6}(?![0-9])`,
+  String.raw`[0-9]{6} पर (?:कॉल|sms)`,
+  String.raw`(?:₹|rs(?!\p{L})\.?|inr|रु(?![\p{L}\p{M}])\.?|रुपये)[ :]{0,2}[0-9]+(?:,[0-9]+)*(?:\.[0-9]{1,2}(?![0-9]))?`,
+  String.raw`[0-9]+(?:,[0-9]+)*(?:\.[0-9]{1,2})? ?(?:\/-|(?:rs|inr|rupees?|रुपये|रुपए|रु)(?![\p{L}\p{M}]|\.? ?[0-9]))`,
+  String.raw`(?:pin ?-?code|postal code|zip(?: code)?|पिन ?-?कोड)[ :.-]{0,3}[0-9]{3} ?[0-9]{3}(?![0-9])`,
+  String.raw`(?:order|ord|ref|reference|txn|transaction|booking|ticket|invoice|complaint|account|a\/c|customer|policy|awb|pnr|ऑर्डर)(?: ?(?:id|no\.?|number|नंबर)| ?#)(?: is)?[ :.#-]{0,3}[0-9]{6}(?![0-9])`,
+  // Perhaps the number of an order: then there is no code.
+  String.raw`(?:order|ord|ref|reference|txn|transaction|booking|ticket|invoice|complaint|account|a\/c|customer|policy|awb|pnr|ऑर्डर)[ :.#-]{1,3}([0-9]{6})(?![0-9])`,
+  // A group that is said to be the code, before or after it; another group; a run.
+  String.raw`(?:otp|code|कोड|ओटीपी)(?: is)?[ :-]{1,3}([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?![\p{L}\p{M}0-9_+\/@=]|[ .,:-][0-9])`,
+  String.raw`([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?= is )`,
+  String.raw`[0-9]{1,5}[ -][0-9]{3}[ -][0-9]{3}(?![0-9])`,
+  String.raw`([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?![\p{L}\p{M}0-9_+\/@=]|[ .,:-][0-9])`,
+  String.raw`([0-9]{6})(?![\p{L}\p{M}0-9_+\/@=]|[.,:-][0-9])`,
+  // Dates, times, versions; digits that belong to a word; whole words, so that none is looked into.
+  String.raw`[0-9]+(?:[.,:\/-][0-9]+)+`,
+  String.raw`(?:[+\/_]|\*\*)[0-9]+`,
+  String.raw`[\p{L}\p{M}0-9_]+`,
+].join("|"), "giu");
+
 /**
- * The first six digits in a row, with or without spaces and dashes between; otherwise nothing.
+ * The code of six digits in what was pasted: the code alone, or a whole message. A last line `@domain #code` of this domain
+ * or one above it decides. Otherwise it is the only run of six digits that is no date, time, phone number or amount; without
+ * any run, the only group of three and three. Otherwise nothing, since a wrong code costs one of five tries.
  * @param {string} text
+ * @param {string} domain
  */
-function codeIn(text) {
-  return /(?:^|\D)(\d(?:[\s\p{Pd}]{0,3}\d){5})(?!\d)/u.exec(asciiDigits(text))?.[1].replace(/\D/g, "");
+function codeIn(text, domain = location.hostname) {
+  const message = plain(text.slice(0, 2000)).trim();
+  if (/^[0-9](?: ?[0-9]){5}$/.test(message)) return message.replaceAll(" ", "");
+  const [, host = "", bound = ""] = LAST_LINE.exec(message) ?? [];
+  if (host && `.${domain}`.endsWith(`.${host.toLowerCase()}`)) return bound.length === 6 ? bound : undefined;
+  /** @type {Set<string>[]} */
+  const [runs, groups] = [new Set(), new Set()];
+  for (const [, id, said, saidFirst, group, run] of message.matchAll(NUMBERS)) {
+    if (id) return undefined;
+    const one = said ?? saidFirst ?? run;
+    if (one) runs.add(one.replace(/[ -]/g, ""));
+    if (group) groups.add(group.replace(/[ -]/g, ""));
+  }
+  const found = runs.size ? runs : groups;
+  return found.size === 1 ? [...found][0] : undefined;
 }
 
 /**
@@ -147,7 +218,23 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
-/** @typedef {{ error?: string, code?: string, wait?: number, value?: string }} Answer what was asked for is in `value` */
+/**
+ * Leaves alone what says it already, so that nothing is announced again.
+ * @param {HTMLElement} element
+ * @param {string} text
+ */
+function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/**
+ * @typedef {object} Answer
+ * @property {string} [value] what was asked for
+ * @property {number} [expires_in] of what was asked for, in seconds
+ * @property {string} [code] why it was refused
+ * @property {string} [error]
+ * @property {number} [wait] seconds
+ */
 
 /**
  * Asks the backend. A redirect is not followed: it could lead elsewhere.
@@ -171,7 +258,7 @@ async function ask(url, body, wanted, signal) {
     });
     const answer = await response.json();
     const wait = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
-    if (response.ok && typeof answer[wanted] === "string") return { value: answer[wanted] };
+    if (response.ok && typeof answer[wanted] === "string") return { value: answer[wanted], expires_in: answer.expires_in };
     if (response.ok || typeof answer.code !== "string") return { code: "LOGIN_UNAVAILABLE" };
     const error = response.status < 500 && typeof answer.error === "string" ? answer.error : undefined;
     return { code: answer.code, error, wait: wait >= 0 ? wait : undefined };
@@ -181,16 +268,40 @@ async function ask(url, body, wanted, signal) {
   return { code: "LOGIN_UNAVAILABLE" };
 }
 
+/** A time from now on, by the clock that nobody can set and by the one that runs while the device sleeps. */
+const inSeconds = (/** @type {number} */ seconds) => ({ at: performance.now() + seconds * 1000, wall: Date.now() + seconds * 1000 });
+/**
+ * Seconds until then. Where the clocks differ, the shorter wait: the backend refuses what comes too early.
+ * @param {{ at: number, wall: number }} time
+ */
+const secondsUntil = ({ at, wall }) => Math.ceil(Math.min(at - performance.now(), wall - Date.now()) / 1000);
+
+/**
+ * What `sessionStorage` gives, which a browser may refuse: then nothing survives a reload.
+ * @template Value
+ * @param {(storage: Storage) => Value} use
+ */
+function stored(use) {
+  try {
+    return use(sessionStorage);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * @typedef {object} Step what is shown at one time
  * @property {HTMLFormElement} form
  * @property {HTMLInputElement} input
  * @property {HTMLElement} alert
  * @property {HTMLButtonElement} send the button that sends a code
- * @property {string} sendLabel
+ * @property {boolean} ofCode
  * @property {() => string | undefined} phone the number that it sends to
  * @property {string} held what the field held before an event
+ * @property {boolean} [atOnce] whether one event brought all that the field holds
+ * @property {Answer} [refused] what the alert says
  * @property {AbortController} [asking]
+ * @property {[HTMLElement, string]} [busy] the button that asks, and what it says meanwhile
  */
 
 let count = 0;
@@ -199,123 +310,286 @@ let count = 0;
 const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? Object);
 
 export class DwarLogin extends Base {
+  static observedAttributes = ["endpoint"];
+
+  /** @type {ShadowRoot | this | undefined} */
+  #root;
   /** @type {Step | undefined} */
   #step;
-  #endpoint = "";
+  /** @type {[HTMLElement, string][]} the elements that are shown, and the key of their words */
+  #labels = [];
+  /** @type {string | undefined} */
+  #endpoint;
   #phone = "";
   /** The number that was sent a code or refused one, and when it can be sent the next. */
-  #pause = { phone: "", until: 0 };
+  #pause = { phone: "", ...inSeconds(0) };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #tick;
   /** @type {AbortController | undefined} */
   #listening;
+  /** @type {MutationObserver | undefined} */
+  #languages;
+
+  /** The path at which the backend mounts the contract. @returns {string | null} */
+  get endpoint() {
+    return this.getAttribute("endpoint");
+  }
+
+  set endpoint(path) {
+    this.#reflect("endpoint", path);
+  }
+
+  /** The path to go to after the login. @returns {string | null} */
+  get next() {
+    return this.getAttribute("next");
+  }
+
+  set next(path) {
+    this.#reflect("next", path);
+  }
+
+  /**
+   * @param {string} name
+   * @param {string | null | undefined} value
+   */
+  #reflect(name, value) {
+    if (value == null) this.removeAttribute(name);
+    else this.setAttribute(name, value);
+  }
 
   connectedCallback() {
-    const endpoint = onThisOrigin(this.getAttribute("endpoint") ?? "/login");
-    if (!endpoint) throw new TypeError("dwar-login: endpoint has to be a path of this origin");
-    this.#endpoint = endpoint.replace(/\/$/, "");
-    adopt(this.getRootNode());
-    this.#askPhone();
+    for (const name of /** @type {const} */ (["endpoint", "next"])) {
+      // A framework may have set the property before the element was defined.
+      if (!Object.hasOwn(this, name)) continue;
+      const value = this[name];
+      delete (/** @type {any} */ (this)[name]);
+      this[name] = value;
+    }
+    this.#languages ??= new MutationObserver(() => this.#paint());
+    for (let root = /** @type {any} */ (this.getRootNode()); root; root = root.host?.getRootNode()) {
+      this.#languages.observe(root, { subtree: true, attributeFilter: ["lang"] });
+    }
+    this.#begin();
   }
 
+  /** Called for `moveBefore`, in place of the other two. */
+  connectedMoveCallback() {
+    this.connectedCallback();
+  }
+
+  /** A move takes the element out and puts it in again at once, and stops nothing. */
   disconnectedCallback() {
+    queueMicrotask(() => {
+      if (this.isConnected) return;
+      this.#languages?.disconnect();
+      this.#rest();
+    });
+  }
+
+  attributeChangedCallback() {
+    // Not while the element is made out of what the page already has: it is connected next.
+    if (this.#languages && this.isConnected) this.#begin();
+  }
+
+  /** Shows the first step, or that of a code that is on its way. Goes on with what is shown while the endpoint is the same. */
+  #begin() {
+    const endpoint = onThisOrigin(this.endpoint ?? "/login")?.replace(/\/$/, "");
+    if (endpoint) {
+      this.#root ??= this.hasAttribute("light-dom") ? this : this.attachShadow({ mode: "open" });
+      if (this.#root === this) adopt(this.getRootNode(), "dwar-login", "dwar-login ");
+      else adopt(this.#root, ":host", "");
+      if (endpoint === this.#endpoint) {
+        this.#paint();
+        return void this.#listen();
+      }
+    }
     this.#leave();
+    this.#pause.phone = "";
+    this.#endpoint = endpoint;
+    if (!endpoint) {
+      this.#root?.replaceChildren();
+      throw new TypeError("dwar-login: endpoint has to be a path of this origin");
+    }
+    const sent = this.#sent();
+    if (!sent) return this.#askPhone();
+    this.#phone = sent.phone;
+    this.#pause = { phone: sent.phone, ...inSeconds(PAUSE - sent.age) };
+    this.#askCode("sent");
   }
 
+  get #key() {
+    return `dwar-login ${this.#endpoint}`;
+  }
+
+  /**
+   * Keeps the number that a code was sent to for as long as the code is valid, so that it survives a reload.
+   * @param {string} phone
+   * @param {unknown} said seconds
+   */
+  #keep(phone, said) {
+    const expires_in = typeof said === "number" && said > 0 && said <= MAX_EXPIRES_IN ? said : EXPIRES_IN;
+    const value = JSON.stringify({ phone, sent: Date.now(), expires_in });
+    stored((storage) => storage.setItem(this.#key, value));
+    this.#forgetIn(expires_in, value);
+  }
+
+  /**
+   * @param {number} seconds
+   * @param {string} value not what was kept later
+   */
+  #forgetIn(seconds, value) {
+    const key = this.#key;
+    setTimeout(() => stored((storage) => storage.getItem(key) === value && storage.removeItem(key)), seconds * 1000);
+  }
+
+  #forget() {
+    stored((storage) => storage.removeItem(this.#key));
+  }
+
+  /** The number that was sent a code, and the seconds since; nothing if it has expired, or is not what this form keeps. */
+  #sent() {
+    const value = stored((storage) => storage.getItem(this.#key));
+    if (!value) return undefined;
+    try {
+      const { phone, sent, expires_in } = JSON.parse(value);
+      const age = (Date.now() - sent) / 1000;
+      if (/^[6-9]\d{9}$/.test(phone) && age >= 0 && age < expires_in && expires_in <= MAX_EXPIRES_IN) {
+        this.#forgetIn(expires_in - age, value);
+        return { phone: String(phone), age };
+      }
+    } catch {
+      // Another program wrote it.
+    }
+    return this.#forget();
+  }
+
+  /** That of the nearest element that has one, through shadow roots. */
   get #language() {
-    return /^hi\b/i.test(this.closest("[lang]")?.getAttribute("lang") ?? "") ? "hi" : "en";
+    for (let at = /** @type {any} */ (this); at; at = at.getRootNode().host) {
+      const lang = at.closest("[lang]")?.getAttribute("lang");
+      if (lang != null) return /^hi\b/i.test(lang) ? "hi" : "en";
+    }
+    return "en";
   }
 
-  get #words() {
-    return WORDS[this.#language];
-  }
-
-  #leave() {
+  #rest() {
     clearTimeout(this.#tick);
     this.#listening?.abort();
     this.#step?.asking?.abort();
+  }
+
+  #leave() {
+    this.#rest();
     this.#step = undefined;
   }
 
   #askPhone() {
-    const words = this.#words;
     const input = make("input", { type: "tel", autocomplete: "tel", enterkeyhint: "send" });
     input.value = this.#phone;
-    const send = make("button", { type: "submit" }, words.send);
+    const send = make("button", { type: "submit" });
     this.#show({
-      input, send, label: words.phone, lead: [make("span", { "aria-hidden": "true" }, "+91")], buttons: [send], read: phoneIn,
+      input, send, label: "phone", labels: [[send, "send"]], lead: [make("span", { "aria-hidden": "true" }, "+91")],
+      buttons: [send], read: phoneIn,
       phone: () => phoneIn(input.value),
       submit: () => {
         const phone = phoneIn(input.value);
         if (!phone) return this.#complain({ code: "INVALID_PHONE" });
         this.#phone = phone;
-        void this.#send(words.sent);
+        void this.#send("sent");
       },
     });
   }
 
-  /** @param {string} note what was sent, and where */
+  /** @param {string} note the key of the words that say what was sent, and where */
   #askCode(note) {
-    const words = this.#words;
     const input = make("input", {
       type: "text", inputmode: "numeric", autocomplete: "one-time-code", enterkeyhint: "go", spellcheck: "false",
     });
-    const verify = make("button", { type: "submit" }, words.verify);
-    const send = make("button", { type: "button" }, words.sendAgain);
-    const other = make("button", { type: "button" }, words.otherNumber);
-    send.addEventListener("click", () => void this.#send(words.sentAgain));
+    const verify = make("button", { type: "submit" });
+    const send = make("button", { type: "button" });
+    const other = make("button", { type: "button" });
+    send.addEventListener("click", () => void this.#send("sentAgain"));
     other.addEventListener("click", () => {
+      this.#forget();
       this.#askPhone();
       this.#step?.input.select();
     });
     const submit = () => void this.#verify(verify);
     this.#show({
-      input, send, label: words.code, submit, brought: submit, read: codeIn,
-      note: note.replace("{phone}", this.#phone.replace(/(.{5})/, "+91\u00a0$1\u00a0")),
+      input, send, label: "code", labels: [[verify, "verify"], [send, "sendAgain"], [other, "otherNumber"]],
+      note, submit, brought: submit, read: codeIn,
       buttons: [verify, make("div", { class: "dwar-login-more" }, send, other)],
       phone: () => this.#phone,
     });
-    input.focus();
     void this.#listen();
   }
 
   /**
    * Shows one field, and an alert that is there before it says something, as screen readers want it. The field has no
    * name, so that it is in no URL, whatever submits the form.
-   * @param {{ input: HTMLInputElement, send: HTMLButtonElement, label: string, lead?: Node[], note?: string,
-   *   buttons: HTMLElement[], phone: () => string | undefined, read: (text: string) => string | undefined,
-   *   submit: () => void, brought?: () => void }} parts
+   * @param {{ input: HTMLInputElement, send: HTMLButtonElement, label: string, labels: [HTMLElement, string][],
+   *   lead?: Node[], note?: string, buttons: HTMLElement[], phone: () => string | undefined,
+   *   read: (text: string) => string | undefined, submit: () => void, brought?: () => void }} parts
    */
-  #show({ input, send, label, lead = [], note = "", buttons, phone, read, submit, brought }) {
+  #show({ input, send, label, labels, lead = [], note, buttons, phone, read, submit, brought }) {
     this.#leave();
     const id = `dwar-login-${++count}`;
     input.id = id;
     input.setAttribute("aria-describedby", `${id}-note ${id}-alert`);
+    const about = make("p", { id: `${id}-note` });
+    const name = make("label", { for: id });
     const alert = make("p", { id: `${id}-alert`, role: "alert" });
     const field = make("div", { class: "dwar-login-field" }, ...lead, input);
-    const form = make("form", { lang: this.#language, method: "post", novalidate: "" },
-      make("p", { id: `${id}-note` }, note), make("label", { for: id }, label), field, alert, ...buttons);
-    const step = { form, input, alert, send, sendLabel: send.textContent ?? "", phone, held: input.value };
+    const form = make("form", { method: "post", novalidate: "" }, about, name, field, alert, ...buttons);
+    const step = { form, input, alert, send, phone, ofCode: !!brought, held: input.value };
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       submit();
     });
-    input.addEventListener("paste", (event) => {
-      const whole = read(event.clipboardData?.getData("text") ?? "");
-      if (!whole || input.readOnly) return;
-      event.preventDefault();
-      this.#changed(step, whole);
-      brought?.();
-    });
-    input.addEventListener("input", () => {
-      const whole = read(input.value);
-      const wasEmpty = step.held === "";
-      this.#changed(step, whole ?? input.value);
-      if (whole && wasEmpty) brought?.();
-    });
-    this.replaceChildren(form);
+    this.#watch(step, read, brought);
+    this.#labels = [[name, label], ...labels];
+    if (note) this.#labels.push([about, note]);
     this.#step = step;
-    this.#countDown();
+    this.#root?.replaceChildren(form);
+    this.#paint();
+  }
+
+  /**
+   * Takes what the field is given. What is composed on a keyboard is left alone until it is done.
+   * @param {Step} step
+   * @param {(text: string) => string | undefined} read
+   * @param {(() => void) | undefined} brought called when one event has brought the whole
+   */
+  #watch(step, read, brought) {
+    const { input } = step;
+    /** @param {string} text */
+    const take = (text) => {
+      const whole = read(text);
+      const all = step.atOnce;
+      step.atOnce = false;
+      // A message without one code in it: nothing is filled in.
+      const refused = all && brought && !whole && text.trim().length > 6;
+      this.#changed(step, whole ?? (refused ? "" : text));
+      if (refused) this.#complain({ code: "INVALID_OTP_CODE" });
+      else if (whole && all) brought?.();
+    };
+    input.addEventListener("paste", (event) => {
+      const text = event.clipboardData?.getData("text") ?? "";
+      if (input.readOnly || !(read(text) || (brought && text.trim().length > 6))) return;
+      event.preventDefault();
+      step.atOnce = true;
+      take(text);
+    });
+    input.addEventListener("input", (event) => {
+      const { isComposing, inputType } = /** @type {InputEvent} */ (event);
+      // Safari takes out what was composed before it puts in the same for good.
+      if (inputType === "deleteCompositionText") return;
+      step.atOnce = step.held === "";
+      step.held = input.value;
+      if (isComposing) this.#changed(step, input.value);
+      else take(input.value);
+    });
+    input.addEventListener("compositionend", () => take(input.value));
   }
 
   /**
@@ -326,83 +600,98 @@ export class DwarLogin extends Base {
     if (step.input.value !== value) step.input.value = value;
     step.held = value;
     this.#complain({});
-    this.#countDown();
-  }
-
-  /** Shows how long the number has to wait on the button that sends to it. Nothing reads that aloud. */
-  #countDown() {
-    clearTimeout(this.#tick);
-    if (!this.#step) return;
-    const { send, sendLabel, phone } = this.#step;
-    const left = phone() === this.#pause.phone ? Math.ceil((this.#pause.until - Date.now()) / 1000) : 0;
-    send.disabled = left > 0;
-    if (left > 0) {
-      send.textContent = `${sendLabel} (${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")})`;
-      this.#tick = setTimeout(() => this.#countDown(), 1000);
-    } else send.textContent = sendLabel;
   }
 
   /**
-   * Says why it did not work, or takes back what was said. The sentence of a code that is not ours is the
-   * application's own.
+   * Says everything in the language of now. The button that sends says how long its number has to wait; nothing reads that
+   * aloud.
+   */
+  #paint() {
+    clearTimeout(this.#tick);
+    const [language, step] = [this.#language, this.#step];
+    const words = WORDS[language];
+    const left = step && step.phone() === this.#pause.phone ? Math.max(0, secondsUntil(this.#pause)) : 0;
+    for (const [element, word] of this.#labels) {
+      let text = words[step?.busy?.[0] === element ? step.busy[1] : word];
+      if (left && element === step?.send) text += ` (${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")})`;
+      say(element, text.replace("{phone}", this.#phone.replace(/(.{5})/, "+91\u00a0$1\u00a0")));
+    }
+    const shown = step?.form ?? this.#labels[0]?.[0];
+    if (shown && shown.lang !== language) shown.lang = language;
+    if (!step) return;
+    step.send.disabled = left > 0;
+    say(step.alert, step.refused ? this.#sentence(step.refused) : "");
+    if (left && this.isConnected) this.#tick = setTimeout(() => this.#paint(), 1000);
+  }
+
+  /**
+   * Why it did not work. The sentence of a code that is not ours is the application's own.
    * @param {Answer} answer
    */
-  #complain({ code, error, wait = PAUSE }) {
-    if (!this.#step) return;
-    const { input, alert } = this.#step;
-    alert.textContent = "";
-    input.removeAttribute("aria-invalid");
-    if (!code) return;
-    const words = this.#words;
+  #sentence({ code = "", error, wait = PAUSE }) {
+    const words = WORDS[this.#language];
     const sentence = Object.hasOwn(words, code) ? words[code] : (error ?? words.LOGIN_UNAVAILABLE);
     const [amount, unit] = wait < 60 ? [wait, "second"] : [Math.ceil(wait / 60), "minute"];
     const format = new Intl.NumberFormat(this.#language, { style: "unit", unit, unitDisplay: "long" });
-    alert.textContent = sentence.replace("{wait}", format.format(amount));
-    if (code.startsWith("INVALID_")) input.setAttribute("aria-invalid", "true");
-    input.focus();
+    return sentence.replace("{wait}", format.format(amount));
+  }
+
+  /**
+   * Says why it did not work, or takes back what was said. What is said twice is announced twice.
+   * @param {Answer} answer
+   */
+  #complain(answer) {
+    if (!this.#step) return;
+    const { input, alert } = this.#step;
+    this.#step.refused = answer.code ? answer : undefined;
+    alert.textContent = "";
+    if (answer.code?.startsWith("INVALID_")) input.setAttribute("aria-invalid", "true");
+    else input.removeAttribute("aria-invalid");
+    this.#paint();
+    if (answer.code) input.focus();
   }
 
   /**
    * One request at a time; nothing if there is one already, or if the person went on meanwhile.
-   * @param {HTMLButtonElement} button
-   * @param {string} label what it says meanwhile
+   * @param {HTMLElement} button
+   * @param {string} busy the key of what it says meanwhile
    * @param {string} path
    * @param {Record<string, string>} body
    * @param {string} wanted
    */
-  async #ask(button, label, path, body, wanted) {
+  async #ask(button, busy, path, body, wanted) {
     const step = this.#step;
     if (!step || step.asking) return undefined;
     const asking = (step.asking = new AbortController());
     const patience = setTimeout(() => asking.abort(), PATIENCE_MS);
-    const usual = button.textContent;
-    this.#complain({});
+    step.busy = [button, busy];
     step.form.setAttribute("aria-busy", "true");
     step.input.readOnly = true;
-    button.textContent = label;
+    this.#complain({});
     const answer = await ask(this.#endpoint + path, body, wanted, asking.signal);
     clearTimeout(patience);
     if (step !== this.#step) return undefined;
-    step.asking = undefined;
+    step.asking = step.busy = undefined;
     step.form.removeAttribute("aria-busy");
     step.input.readOnly = false;
-    button.textContent = usual;
-    return answer;
+    this.#paint();
+    return this.isConnected ? answer : undefined;
   }
 
   /** @param {string} note */
   async #send(note) {
     if (!this.#step) return;
     const phone = this.#phone;
-    const answer = await this.#ask(this.#step.send, this.#words.sending, "/send", { phone }, "otp_id");
+    const answer = await this.#ask(this.#step.send, "sending", "/send", { phone }, "otp_id");
     if (!answer) return;
-    this.#pause = { phone, until: Date.now() + (answer.value ? PAUSE : (answer.wait ?? 0)) * 1000 };
-    if (answer.value) return this.#askCode(note);
-    this.#complain(answer);
-    this.#countDown();
+    this.#pause = { phone, ...inSeconds(answer.value ? PAUSE : (answer.wait ?? 0)) };
+    if (!answer.value) return this.#complain(answer);
+    this.#keep(phone, answer.expires_in);
+    this.#askCode(note);
+    this.#step?.input.focus();
   }
 
-  /** @param {HTMLButtonElement} button */
+  /** @param {HTMLElement} button */
   async #verify(button) {
     const step = this.#step;
     if (!step) return;
@@ -410,11 +699,11 @@ export class DwarLogin extends Base {
     if (!code) return this.#complain({ code: "INVALID_OTP_CODE" });
     this.#listening?.abort();
     const body = { phone: this.#phone, code };
-    const answer = await this.#ask(button, this.#words.verifying, "/verify", body, "identity_id");
+    const answer = await this.#ask(button, "verifying", "/verify", body, "identity_id");
     if (!answer) return;
     if (answer.value) return this.#finish(answer.value);
     const usedUp = USED_UP.includes(answer.code ?? "");
-    if (usedUp) this.#pause.until = 0;
+    if (usedUp) this.#pause.phone = "";
     if (usedUp || answer.code === "INVALID_OTP") this.#changed(step, "");
     this.#complain(answer);
     void this.#listen();
@@ -422,8 +711,9 @@ export class DwarLogin extends Base {
 
   /** Takes the code out of the SMS, where the browser offers that (WebOTP). */
   async #listen() {
-    if (!("OTPCredential" in window)) return;
-    const { signal } = (this.#listening = new AbortController());
+    if (!("OTPCredential" in window) || !this.#step?.ofCode || this.#listening?.signal.aborted === false) return;
+    const listening = (this.#listening = new AbortController());
+    const { signal } = listening;
     const wanted = /** @type {CredentialRequestOptions} */ ({ otp: { transport: ["sms"] }, signal });
     try {
       const credential = /** @type {{ code?: string } | null} */ (await navigator.credentials.get(wanted));
@@ -433,17 +723,22 @@ export class DwarLogin extends Base {
       this.#step.form.requestSubmit();
     } catch {
       // Refused, or no longer wanted: the person types.
+    } finally {
+      listening.abort();
     }
   }
 
   /** @param {string} identity_id */
   #finish(identity_id) {
     this.#leave();
-    const done = make("p", { lang: this.#language, role: "status", tabindex: "-1" }, this.#words.done);
-    this.replaceChildren(done);
+    this.#forget();
+    const done = make("p", { role: "status", tabindex: "-1" });
+    this.#labels = [[done, "done"]];
+    this.#root?.replaceChildren(done);
+    this.#paint();
     done.focus();
     const options = { bubbles: true, composed: true, cancelable: true, detail: { identity_id } };
-    const next = onThisOrigin(this.getAttribute("next"));
+    const next = onThisOrigin(this.next);
     if (this.dispatchEvent(new CustomEvent("dwar-login", options)) && next) location.assign(next);
   }
 }

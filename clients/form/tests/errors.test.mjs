@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alert, button, field, house, open, refusal, sendCode, settle, until } from "./house.mjs";
+import { alert, button, field, hold, house, open, refusal, sendCode, settle, until } from "./house.mjs";
 
 const it = house();
 
@@ -118,12 +118,14 @@ test("the step of the code tells where it was sent, by the field that has the fo
 });
 
 test("an answer that comes when the person has left is ignored", async () => {
-  it.backend.play({ verify: [{ ...refusal(400, "INVALID_OTP"), delay_ms: 300 }] });
+  const { held, release } = hold();
+  it.backend.play({ verify: [{ ...refusal(400, "INVALID_OTP"), held }] });
   await open(it);
   await sendCode(it);
   await it.page.keyboard.insertText("123456");
   await button(it, "Change number").click();
-  await it.page.waitForTimeout(400);
+  release();
+  await settle(it);
   assert.equal(await alert(it).textContent(), "");
   await it.page.evaluate(() => document.querySelector("dwar-login").remove());
   await settle(it);

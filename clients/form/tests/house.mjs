@@ -16,6 +16,12 @@ export const SENT = { body: { otp_id: "01a1fd34-3aef-7770-a038-fb77decadd73", ex
 export const VERIFIED = {
   body: { identity_id: "01a1fd34-405d-7726-8dd7-a07883461652", phone: "+919876543210", expires_in: 900 },
 };
+/** An answer that waits: `{ ...VERIFIED, held }`, until `release` is called. */
+export function hold() {
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  return { held, release };
+}
 /** An answer in Dwar's shape. */
 export const refusal = (status, code, retryAfter, error = "A sentence of the backend.") => ({
   status, body: { error, code }, headers: retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) },
@@ -77,8 +83,8 @@ export class Backend {
   }
 }
 
-async function answer(response, { status = 200, headers, body, text, delay_ms, cut }) {
-  if (delay_ms) await new Promise((resolve) => setTimeout(resolve, delay_ms));
+async function answer(response, { status = 200, headers, body, text, held, cut }) {
+  await held;
   if (cut) return response.socket.destroy();
   response.writeHead(status, { "Content-Type": text ? "text/html" : "application/json", ...headers });
   response.end(text ?? JSON.stringify(body));
@@ -87,13 +93,15 @@ async function answer(response, { status = 200, headers, body, text, delay_ms, c
 /**
  * For the tests of a file: `house.backend`, and `house.page` with nothing on it. After each test no request has gone
  * elsewhere, and nothing has failed or offended the policy. A test that changes what stays with the page, such as its
- * clock, sets `house.spent`, and the next one gets another.
+ * clock, sets `house.spent`, and the next one gets another. With a `domain` the backend is at home there.
  */
-export function house() {
+export function house({ domain } = {}) {
   const house = { backend: new Backend(), spent: true };
+  const args = domain ? [`--host-resolver-rules=MAP ${domain} 127.0.0.1`] : [];
   before(async () => {
     await house.backend.start();
-    house.browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+    if (domain) house.backend.origin = house.backend.origin.replace("127.0.0.1", domain);
+    house.browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", ...args] });
   });
   after(async () => {
     await house.browser.close();
@@ -109,7 +117,10 @@ export function house() {
   afterEach(async () => {
     const offences = await house.page.evaluate(() => window.offences ?? []);
     if (house.spent) await house.context.close();
-    else await house.page.goto("about:blank");
+    else {
+      await forget(house);
+      await house.page.goto("about:blank");
+    }
     assert.deepEqual(house.elsewhere, []);
     assert.deepEqual(house.faults, house.expected);
     // The page's own inline script and its icon, which the policy refuses as it should.
@@ -121,7 +132,9 @@ export function house() {
 async function renew(house) {
   house.context = await house.browser.newContext({ viewport: { width: 360, height: 740 } });
   house.context.setDefaultTimeout(PATIENCE_MS);
-  await house.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: house.backend.origin });
+  const { hostname, origin } = new URL(house.backend.origin);
+  // The clipboard wants a secure context.
+  if (hostname === "127.0.0.1") await house.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin });
   house.page = await house.context.newPage();
   house.faults = [];
   house.elsewhere = [];
@@ -145,7 +158,12 @@ export async function stopClock(house) {
   await house.page.clock.install();
 }
 
+/** What the tab keeps of earlier pages. */
+const forget = ({ page }) => page.evaluate(() => location.protocol === "about:" || sessionStorage.clear());
+
+/** A page in a tab that keeps nothing of earlier ones. */
 export async function open({ page, backend }, { attributes = "", lang = "en" } = {}) {
+  await forget({ page });
   await page.goto(`${backend.origin}/?${new URLSearchParams({ attributes, lang })}`);
 }
 
@@ -159,6 +177,13 @@ export async function sendCode(house, phone = "9876543210") {
   await field(house).press("Enter");
   await house.page.locator("[autocomplete=one-time-code]").waitFor();
 }
+
+/** The element that has the focus, in a shadow root too. */
+export const focused = ({ page }) => page.evaluateHandle(() => {
+  let element = document.activeElement;
+  while (element.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return element;
+});
 
 export async function paste({ page }, text) {
   await page.evaluate((text) => navigator.clipboard.writeText(text), text);

@@ -1,0 +1,66 @@
+/** Logs a person in by phone and one-time password. */
+export declare class DwarLogin extends HTMLElement {
+  /** The path at which the backend mounts the login contract, `/login` if absent. */
+  endpoint: string | null | undefined;
+  /** The path of this origin to go to after the login. */
+  next: string | null | undefined;
+}
+
+/** Of `dwar-login`, which bubbles, also out of shadow roots. Cancelled, it keeps the page where it is. */
+export interface DwarLoginEvent extends CustomEvent<{ identity_id: string }> {
+  readonly type: "dwar-login";
+}
+
+/** The attributes of `<dwar-login>` in JSX. */
+export interface DwarLoginAttributes {
+  endpoint?: string | undefined;
+  next?: string | undefined;
+  lang?: string | undefined;
+  /** The form takes the place of the children, for pages without a framework. */
+  "light-dom"?: boolean | "" | undefined;
+  "ondwar-login"?: ((event: DwarLoginEvent) => void) | undefined;
+  id?: string | undefined;
+  class?: string | undefined;
+  className?: string | undefined;
+  hidden?: boolean | undefined;
+  slot?: string | undefined;
+  key?: string | number | null | undefined;
+  ref?: any;
+  children?: any;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "dwar-login": DwarLogin;
+  }
+  interface GlobalEventHandlersEventMap {
+    "dwar-login": DwarLoginEvent;
+  }
+  interface DocumentEventMap {
+    "dwar-login": DwarLoginEvent;
+  }
+  namespace JSX {
+    interface IntrinsicElements {
+      "dwar-login": DwarLoginAttributes;
+    }
+  }
+}
+
+// A project has one of these, or none.
+// @ts-ignore
+declare module "react" {
+  namespace JSX {
+    interface IntrinsicElements {
+      "dwar-login": DwarLoginAttributes;
+    }
+  }
+}
+
+// @ts-ignore
+declare module "preact" {
+  namespace JSX {
+    interface IntrinsicElements {
+      "dwar-login": DwarLoginAttributes;
+    }
+  }
+}
