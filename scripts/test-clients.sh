@@ -6,8 +6,9 @@
 # Needs node 20 and npm, python3 with venv, go, cargo, Chromium, and the programs of PostgreSQL, and installs what is missing as
 # root on Debian or Ubuntu. What it cannot get it leaves out and says so; with CI set that is a failure.
 #
-#   test-clients.sh [--mutants] [BINARY]     the debug build of this checkout by default; --mutants wants each seeded fault
-#                                            of each client to be found, which takes minutes
+#   test-clients.sh [--mutants] [--all] [BINARY]     the debug build of this checkout by default; --mutants wants each seeded
+#                                                    fault of each client to be found, which takes minutes; --all adds what
+#                                                    downloads much: the form in six frameworks, the Kotlin example
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib/apt.sh
@@ -15,8 +16,15 @@ cd "$(dirname "$0")/.."
 . scripts/lib/postgres.sh
 PATH=$PATH:/usr/local/go/bin
 
-mutants=""
-[ "${1:-}" != --mutants ] || { mutants=1; shift; }
+mutants="" all=""
+while [[ ${1:-} == --* ]]; do
+    case $1 in
+    --mutants) mutants=1 ;;
+    --all) all=1 ;;
+    *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    esac
+    shift
+done
 DWAR_BIN=$(realpath "${1:-${CARGO_TARGET_DIR:-$PWD/target}/debug/dwar}")
 export DWAR_BIN
 suite=$PWD/clients/suite
@@ -107,6 +115,11 @@ of_form() {
     npm install --silent --no-audit --no-fund --no-package-lock
     npm test
     [ -z "$mutants" ] || npm run --silent mutants
+    if [ -n "$all" ]; then
+        command -v mvn >/dev/null || apt_install maven
+        npm run --silent frameworks
+        "$suite/messages/run.sh"
+    fi
 }
 
 # try PART PROGRAM...: its tests, if these programs are there.
