@@ -7,8 +7,10 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
+	"syscall"
 	"testing"
 
 	"github.com/dwar-auth/dwar-go"
@@ -38,7 +40,9 @@ func Start(t testing.TB) *Server {
 	output, err := command.StdoutPipe()
 	check(t, err)
 	check(t, command.Start())
+	stayOn := endBySignal(command.Process)
 	t.Cleanup(func() {
+		stayOn()
 		_ = command.Process.Kill()
 		_ = command.Wait()
 	})
@@ -49,6 +53,25 @@ func Start(t testing.TB) *Server {
 	s.Client, err = dwar.New(s.URL, s.APIKey, nil)
 	check(t, err)
 	return s
+}
+
+// endBySignal ends the process when a signal ends this one, which skips t.Cleanup. What it returns calls it off.
+func endBySignal(process *os.Process) func() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		if told, open := <-signals; open {
+			_ = process.Kill()
+			signal.Stop(signals)
+			if self, err := os.FindProcess(os.Getpid()); err == nil {
+				_ = self.Signal(told)
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+	}
 }
 
 func binary(t testing.TB) string {

@@ -1,3 +1,9 @@
+import signal
+import subprocess
+import sys
+import time
+
+import httpx
 import pytest
 
 from dwar_client import TokenVerifier
@@ -47,3 +53,27 @@ def test_what_hinders_the_start_is_said(pytester: pytest.Pytester, monkeypatch: 
     monkeypatch.setenv("DWAR_BIN", "")
     monkeypatch.setenv("PATH", "")
     pytester.runpytest().stdout.fnmatch_lines(["no Dwar service to start: set DWAR_BIN*"])
+
+
+def test_the_service_ends_with_a_run_that_is_told_to_end(pytester: pytest.Pytester) -> None:
+    path = pytester.makepyfile(
+        """
+        import time
+
+        def test_waits(dwar_server):
+            print(dwar_server.url, flush=True)
+            time.sleep(60)
+        """
+    )
+    command = [sys.executable, "-m", "pytest", "-qs", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as tests:
+        assert tests.stdout
+        url = next(line for line in tests.stdout if line.startswith("http")).strip()
+        assert httpx.get(f"{url}/healthz").status_code == 200
+        tests.terminate()
+        assert tests.wait(10) == -signal.SIGTERM
+    until = time.monotonic() + 5
+    with pytest.raises(httpx.ConnectError):
+        while time.monotonic() < until:
+            httpx.get(f"{url}/healthz")
+            time.sleep(0.05)

@@ -56,9 +56,9 @@ export async function startDwar({ binary, settings }: TestDwarOptions = {}): Pro
   const service = spawn(program, ["serve", "--config", devNull], { env, stdio: ["ignore", "pipe", "pipe"] });
   const kill = () => void service.kill();
   const ended = new Promise<void>((resolve) => service.once("close", () => resolve()));
-  process.once("exit", kill);
+  const stayOn = endWithThisProcess(kill);
   const stop = async () => {
-    process.off("exit", kill);
+    stayOn();
     kill();
     await ended;
   };
@@ -68,6 +68,22 @@ export async function startDwar({ binary, settings }: TestDwarOptions = {}): Pro
     await stop();
     throw error;
   }
+}
+
+/** A signal ends Node without the event `exit`. What is given back calls it off. */
+function endWithThisProcess(kill: () => void): () => void {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const killed = (signal: NodeJS.Signals) => {
+    kill();
+    // The last listener passes the signal on, which it has kept from ending this process.
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  };
+  process.once("exit", kill);
+  for (const signal of signals) process.once(signal, killed);
+  return () => {
+    process.off("exit", kill);
+    for (const signal of signals) process.off(signal, killed);
+  };
 }
 
 export class TestDwar {

@@ -1,5 +1,7 @@
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { inspect } from "node:util";
 import { TokenVerifier } from "../dist/index.js";
 import { createLogin } from "../dist/login/index.js";
@@ -71,6 +73,29 @@ test("two services know nothing of each other, and a setting is taken", async ()
   }
   await assert.rejects(other.client.send({ phone: "9876543215" }), { code: "NETWORK_ERROR" });
 });
+
+test("the service ends with a process that is told to end", async () => {
+  const module = new URL("../dist/testing.js", import.meta.url);
+  const program = `import { startDwar } from "${module}";
+    await startDwar();
+    console.log((await startDwar()).environment.DWAR_URL);`;
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", program]);
+    const [printed] = await once(child.stdout, "data");
+    const health = `${String(printed).trim()}/healthz`;
+    assert.equal((await fetch(health)).status, 200);
+    child.kill(signal);
+    assert.deepEqual(await once(child, "exit"), [null, signal]);
+    await gone(health);
+  }
+});
+
+async function gone(url) {
+  for (const end = Date.now() + 5000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    if (!(await fetch(url).catch(() => undefined))) return;
+  }
+  assert.fail("the service is still there");
+}
 
 test("a binary that is not there, or that ends, is said", async () => {
   await assert.rejects(startDwar({ binary: "/nowhere/dwar" }), /did not start/);
