@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"math/big"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -27,17 +28,22 @@ const (
 const (
 	cachedFor  = 5 * time.Minute
 	askedAgain = time.Minute
+	// patience is how long a fetch may run before calls go on with stale keys.
+	patience = 500 * time.Millisecond
+	// Keys of this age are not used: they may have been withdrawn.
+	tooOld = time.Hour
 )
 
 // keySet has the published keys, fetched once however many callers wait. Keys that cannot be used are left out.
 type keySet struct {
 	fetch func(context.Context) (*PublicKeys, error)
-	now   func() time.Time
 
 	mutex          sync.Mutex
+	clock          *elapsedTime
 	keys           map[string]verifyingKey
-	fetchAgainAt   time.Time
-	unknownAgainAt time.Time
+	fetchedAt      time.Duration
+	fetchAgainAt   time.Duration
+	unknownAgainAt time.Duration
 	fetching       *flight[struct{}]
 }
 
@@ -46,9 +52,13 @@ type verifyingKey struct {
 	verifies  func(signature, data []byte) bool
 }
 
-// find fails only while no set was ever fetched. Of an unknown kid the key has no algorithm.
+// find fails only while there are no keys, or none that were fetched within the hour. Of an unknown kid the key has no
+// algorithm.
 func (s *keySet) find(ctx context.Context, kid string) (verifyingKey, error) {
-	if _, err := s.refreshIfOld(ctx).wait(ctx); err != nil {
+	if _, err := s.refreshIfTooOld(ctx).wait(ctx); err != nil {
+		return verifyingKey{}, err
+	}
+	if err := s.refreshIfStale(ctx).waitFor(ctx, patience); err != nil {
 		return verifyingKey{}, err
 	}
 	if _, err := s.refreshIfUnknown(ctx, kid).wait(ctx); err != nil {
@@ -59,27 +69,41 @@ func (s *keySet) find(ctx context.Context, kid string) (verifyingKey, error) {
 	return s.keys[kid], nil
 }
 
-func (s *keySet) refreshIfOld(ctx context.Context) *flight[struct{}] {
+func (s *keySet) refreshIfTooOld(ctx context.Context) *flight[struct{}] {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.keys != nil && s.now().Before(s.fetchAgainAt) {
+	if !s.areTooOld() {
 		return nil
 	}
 	return s.refresh(ctx)
 }
 
-// refreshIfUnknown lets whoever comes while the set is being fetched wait for it, since it may have the key.
+func (s *keySet) refreshIfStale(ctx context.Context) *flight[struct{}] {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.clock.now() < s.fetchAgainAt {
+		return nil
+	}
+	return s.refresh(ctx)
+}
+
+// refreshIfUnknown lets calls that come while the set is being fetched wait for it, since it may have the key.
 func (s *keySet) refreshIfUnknown(ctx context.Context, kid string) *flight[struct{}] {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if _, known := s.keys[kid]; known {
 		return nil
 	}
-	if s.now().Before(s.unknownAgainAt) {
+	if s.clock.now() < s.unknownAgainAt {
 		return s.fetching
 	}
-	s.unknownAgainAt = s.now().Add(askedAgain)
+	s.unknownAgainAt = s.clock.now() + askedAgain
 	return s.refresh(ctx)
+}
+
+// areTooOld needs the mutex.
+func (s *keySet) areTooOld() bool {
+	return s.keys == nil || s.clock.now()-s.fetchedAt >= tooOld
 }
 
 // refresh needs the mutex.
@@ -91,20 +115,33 @@ func (s *keySet) refresh(ctx context.Context) *flight[struct{}] {
 }
 
 func (s *keySet) replace(ctx context.Context) (none struct{}, err error) {
-	published, err := s.fetch(ctx)
+	keys, err := s.fetched(ctx)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.fetching = nil
 	if err == nil {
-		s.keys = usable(published.Keys)
-		s.fetchAgainAt = s.now().Add(cachedFor)
+		s.keys, s.fetchedAt = keys, s.clock.now()
+		s.fetchAgainAt = s.fetchedAt + cachedFor
 		return none, nil
 	}
-	if s.keys == nil {
+	if s.areTooOld() {
 		return none, err
 	}
-	s.fetchAgainAt = s.now().Add(askedAgain)
+	s.fetchAgainAt = s.clock.now() + askedAgain
 	return none, nil
+}
+
+// fetched fails on a set without a key: that is a fault of the service, which always signs with one.
+func (s *keySet) fetched(ctx context.Context) (map[string]verifyingKey, error) {
+	published, err := s.fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := usable(published.Keys)
+	if len(keys) == 0 {
+		return nil, &Error{Code: ErrUnknown, Message: "the answer has no key that can be used", Status: http.StatusOK}
+	}
+	return keys, nil
 }
 
 func usable(published []PublicKey) map[string]verifyingKey {

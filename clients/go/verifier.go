@@ -22,12 +22,23 @@ type VerifierOptions struct {
 	Mode string
 	// Algorithms is the setting tokens.algorithm of the service; ES256 alone by default.
 	Algorithms []Algorithm
+	// TokenTypes is the setting token_type of the project; TypeAccessToken alone by default.
+	TokenTypes []TokenType
 	// Leeway is how far the clocks of service and verifier may differ: 30 s by default, at most 5 minutes; NoLeeway
 	// for none.
 	Leeway time.Duration
 	// Now replaces time.Now.
 	Now func() time.Time
 }
+
+// TokenType is the header typ of an access token.
+type TokenType string
+
+// What the setting token_type of a project can be.
+const (
+	TypeAccessToken TokenType = "at+jwt"
+	TypeJWT         TokenType = "JWT"
+)
 
 // NoLeeway is a leeway of nothing.
 const NoLeeway time.Duration = -1
@@ -57,12 +68,14 @@ type Claims struct {
 // expires; where that matters use Client.Validate.
 //
 // Keep one for the life of the process: it caches the public keys for five minutes, asks at most once a minute for a
-// kid that it does not know, and goes on with the keys it has while the service is out of reach.
+// kid that it does not know, and goes on with the keys it has, for an hour at most, while the service is out of reach or
+// takes more than half a second to answer.
 type Verifier struct {
 	audience   string
 	issuer     string
 	mode       string
 	algorithms []Algorithm
+	tokenTypes []TokenType
 	leeway     time.Duration
 	now        func() time.Time
 	keys       *keySet
@@ -88,17 +101,21 @@ func NewVerifier(address, audience string, options *VerifierOptions) (*Verifier,
 		issuer:     cmp.Or(options.Issuer, "dwar"),
 		mode:       cmp.Or(options.Mode, "live"),
 		algorithms: options.Algorithms,
+		tokenTypes: options.TokenTypes,
 		leeway:     max(cmp.Or(options.Leeway, defaultLeeway), 0),
 		now:        options.Now,
 	}
 	if v.algorithms == nil {
 		v.algorithms = []Algorithm{ES256}
 	}
+	if v.tokenTypes == nil {
+		v.tokenTypes = []TokenType{TypeAccessToken}
+	}
 	if v.now == nil {
 		v.now = time.Now
 	}
 	fetch := func(ctx context.Context) (*PublicKeys, error) { return publicKeys(ctx, transport) }
-	v.keys = &keySet{fetch: fetch, now: v.now}
+	v.keys = &keySet{fetch: fetch, clock: newElapsedTime(v.now)}
 	return v, nil
 }
 
@@ -124,7 +141,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Claims, error) {
 	if !slices.Contains(v.algorithms, algorithm) {
 		return nil, invalidToken("another algorithm")
 	}
-	if _, critical := header["crit"]; critical || text(header, "typ") != "at+jwt" {
+	if _, critical := header["crit"]; critical || !v.takesType(text(header, "typ")) {
 		return nil, invalidToken("not an access token")
 	}
 	kid := text(header, "kid")
@@ -142,6 +159,13 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Claims, error) {
 		return nil, invalidToken("a wrong signature")
 	}
 	return v.checked(payload)
+}
+
+// takesType does not mind case, nor what may be left out (RFC 7515 section 4.1.9).
+func (v *Verifier) takesType(typ string) bool {
+	return slices.ContainsFunc(v.tokenTypes, func(taken TokenType) bool {
+		return strings.EqualFold(typ, string(taken)) || strings.EqualFold(typ, "application/"+string(taken))
+	})
 }
 
 func (v *Verifier) checked(payload map[string]any) (*Claims, error) {
@@ -164,6 +188,12 @@ func (v *Verifier) checked(payload map[string]any) (*Claims, error) {
 	}
 	if !hasIssuedAt || issuedAt.After(v.now().Add(v.leeway)) {
 		return nil, invalidToken("issued in the future")
+	}
+	if _, said := payload["nbf"]; said {
+		notBefore, ok := seconds(payload, "nbf")
+		if !ok || notBefore.After(v.now().Add(v.leeway)) {
+			return nil, invalidToken("not valid yet")
+		}
 	}
 	return &Claims{
 		Issuer:    v.issuer,

@@ -28,11 +28,12 @@ function published({ alg, jwk }) {
 
 /**
  * A token of the fake: signed by `key` with its own algorithm or with `alg`, issued `age` seconds ago for `lifetime`
- * seconds. `header` and `claims` replace; a value of null removes.
+ * seconds, and valid `nbf` seconds from now on. `header` and `claims` replace; a value of null removes.
  */
-export function mint({ key = "a", alg = KEYS[key].alg, age = 10, lifetime = 900, header, claims, after } = {}) {
+export function mint({ key = "a", alg = KEYS[key].alg, age = 10, lifetime = 900, nbf, header, claims, after } = {}) {
   const iat = Math.floor(Date.now() / 1000) - age;
   const of = { iss: "dwar", aud: "project-1", client_id: "project-1", mode: "live", iat, exp: iat + lifetime };
+  if (nbf !== undefined) of.nbf = iat + age + nbf;
   const ids = { sub: randomUUID(), sid: randomUUID(), jti: randomUUID() };
   const head = encode({ alg, typ: "at+jwt", kid: key, ...header });
   const signed = `${head}.${encode({ ...of, ...ids, ...claims })}`;

@@ -135,7 +135,8 @@ async def answer(message: Fields) -> Fields:
 
 
 async def main() -> None:
-    for line in sys.stdin:
+    # With asyncio the event loop goes on meanwhile, as in a backend.
+    while line := await asyncio.to_thread(sys.stdin.readline) if ASYNCIO else sys.stdin.readline():
         print(json.dumps(await answer(json.loads(line))), flush=True)
 
 

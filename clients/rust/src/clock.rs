@@ -1,7 +1,8 @@
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, Utc};
+use tokio::time::Instant;
 
 /// Tells the time of the backend; tests set it ahead.
 #[derive(Clone)]
@@ -21,5 +22,29 @@ impl Default for Clock {
     fn default() -> Self {
         #[expect(clippy::disallowed_methods, reason = "the port of Dwar is not this crate's")]
         Self::new(SystemTime::now)
+    }
+}
+
+/// Measures time that has passed. A clock that is set back takes nothing away, and the time that a machine slept counts,
+/// for which many monotonic clocks stand still.
+pub(crate) struct ElapsedTime {
+    clock: Clock,
+    wall: DateTime<Utc>,
+    monotonic: Instant,
+    elapsed: Duration,
+}
+
+impl ElapsedTime {
+    pub fn new(clock: Clock) -> Self {
+        let (wall, monotonic) = (clock.now(), Instant::now());
+        Self { clock, wall, monotonic, elapsed: Duration::ZERO }
+    }
+
+    pub fn now(&mut self) -> Duration {
+        let (wall, monotonic) = (self.clock.now(), Instant::now());
+        let by_wall = (wall - self.wall).to_std().unwrap_or_default();
+        self.elapsed += by_wall.max(monotonic - self.monotonic);
+        (self.wall, self.monotonic) = (wall, monotonic);
+        self.elapsed
     }
 }

@@ -88,7 +88,7 @@ struct Reason {
     source: Option<BoxError>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Answer {
     status: u16,
     request_id: Option<String>,
@@ -149,6 +149,12 @@ impl Error {
 
     pub(crate) fn store(cause: BoxError) -> Self {
         Self::of(Code::StoreFailed, "the store of the session failed".into(), None, Some(cause))
+    }
+
+    /// Of an answer with the status 200 that has not what it should have.
+    pub(crate) fn incomplete(message: &str) -> Self {
+        let answer = Answer { status: 200, ..Answer::default() };
+        Self::of(Code::UnknownError, message.into(), Some(answer), None)
     }
 
     /// Of an answer that is not the one that was asked for.

@@ -3,19 +3,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base64ct::{Base64UrlUnpadded, Encoding};
-use chrono::{DateTime, Utc};
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents,
     UnparsedPublicKey,
 };
 use serde::Deserialize;
 
-use crate::Result;
 use crate::answers::{PublicKey, PublicKeys};
 use crate::client::public_keys;
-use crate::clock::Clock;
+use crate::clock::{Clock, ElapsedTime};
 use crate::flight::Flight;
 use crate::transport::Transport;
+use crate::{Error, Result};
 
 /// The signature of an access token: the setting `tokens.algorithm` of the service (RFC 7518, RFC 8037).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -34,56 +33,76 @@ pub enum Algorithm {
 
 const CACHED_FOR: Duration = Duration::from_secs(300);
 const ASKED_AGAIN: Duration = Duration::from_secs(60);
+/// How long a fetch may run before calls go on with stale keys.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Keys of this age are not used: they may have been withdrawn.
+const TOO_OLD: Duration = Duration::from_secs(3600);
 
 /// The published keys, fetched once however many callers wait. Keys that cannot be used are left out.
 pub(crate) struct KeySet {
     pub transport: Transport,
-    clock: Clock,
     cache: Mutex<Cache>,
 }
 
-#[derive(Default)]
+type Keys = HashMap<String, Arc<VerifyingKey>>;
+
 struct Cache {
-    keys: Option<HashMap<String, Arc<VerifyingKey>>>,
-    fetch_again_at: DateTime<Utc>,
-    unknown_again_at: DateTime<Utc>,
+    clock: ElapsedTime,
+    keys: Keys,
+    fetched_at: Duration,
+    fetch_again_at: Duration,
+    unknown_again_at: Duration,
     fetching: Option<Flight<()>>,
 }
 
 impl KeySet {
     pub fn new(transport: Transport, clock: Clock) -> Self {
-        Self { transport, clock, cache: Mutex::default() }
+        let cache = Cache {
+            clock: ElapsedTime::new(clock),
+            keys: Keys::new(),
+            fetched_at: Duration::ZERO,
+            fetch_again_at: Duration::ZERO,
+            unknown_again_at: Duration::ZERO,
+            fetching: None,
+        };
+        Self { transport, cache: Mutex::new(cache) }
     }
 
-    /// Fails only while no set was ever fetched.
+    /// Fails only while there are no keys, or none that were fetched within the hour.
     pub async fn find(self: &Arc<Self>, kid: &str) -> Result<Option<Arc<VerifyingKey>>> {
-        if let Some(fetching) = self.refresh_if_old() {
+        if let Some(fetching) = self.refresh_if_too_old() {
             fetching.wait().await?;
+        }
+        if let Some(fetching) = self.refresh_if_stale() {
+            fetching.wait_for(PATIENCE).await?;
         }
         if let Some(fetching) = self.refresh_if_unknown(kid) {
             fetching.wait().await?;
         }
-        Ok(self.cache().keys.as_ref().and_then(|keys| keys.get(kid)).cloned())
+        Ok(self.cache().keys.get(kid).cloned())
     }
 
-    fn refresh_if_old(self: &Arc<Self>) -> Option<Flight<()>> {
+    fn refresh_if_too_old(self: &Arc<Self>) -> Option<Flight<()>> {
         let mut cache = self.cache();
-        if cache.keys.is_some() && self.clock.now() < cache.fetch_again_at {
-            return None;
-        }
-        Some(self.refresh(&mut cache))
+        cache.are_too_old().then(|| self.refresh(&mut cache))
     }
 
-    /// Whoever comes while the set is being fetched waits for it, since it may have the key.
+    fn refresh_if_stale(self: &Arc<Self>) -> Option<Flight<()>> {
+        let mut cache = self.cache();
+        (cache.clock.now() >= cache.fetch_again_at).then(|| self.refresh(&mut cache))
+    }
+
+    /// Calls that come while the set is being fetched wait for it, since it may have the key.
     fn refresh_if_unknown(self: &Arc<Self>, kid: &str) -> Option<Flight<()>> {
         let mut cache = self.cache();
-        if cache.keys.as_ref().is_some_and(|keys| keys.contains_key(kid)) {
+        if cache.keys.contains_key(kid) {
             return None;
         }
-        if self.clock.now() < cache.unknown_again_at {
+        let now = cache.clock.now();
+        if now < cache.unknown_again_at {
             return cache.fetching.clone();
         }
-        cache.unknown_again_at = self.clock.now() + ASKED_AGAIN;
+        cache.unknown_again_at = now + ASKED_AGAIN;
         Some(self.refresh(&mut cache))
     }
 
@@ -99,24 +118,30 @@ impl KeySet {
     }
 
     fn replace(&self, published: Result<PublicKeys>) -> Result<()> {
+        let fetched = published.and_then(|published| all_usable(&published));
         let mut cache = self.cache();
         cache.fetching = None;
-        match published {
-            Ok(published) => {
-                cache.keys = Some(published.keys.iter().filter_map(usable).collect());
-                cache.fetch_again_at = self.clock.now() + CACHED_FOR;
-                Ok(())
+        let now = cache.clock.now();
+        match fetched {
+            Ok(keys) => {
+                cache.keys = keys;
+                cache.fetched_at = now;
+                cache.fetch_again_at = now + CACHED_FOR;
             }
-            Err(error) if cache.keys.is_none() => Err(error),
-            Err(_) => {
-                cache.fetch_again_at = self.clock.now() + ASKED_AGAIN;
-                Ok(())
-            }
+            Err(error) if cache.are_too_old() => return Err(error),
+            Err(_) => cache.fetch_again_at = now + ASKED_AGAIN,
         }
+        Ok(())
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cache {
+    fn are_too_old(&mut self) -> bool {
+        self.keys.is_empty() || self.clock.now() - self.fetched_at >= TOO_OLD
     }
 }
 
@@ -143,6 +168,15 @@ impl VerifyingKey {
         }
         .is_ok()
     }
+}
+
+/// A set without such a key is a fault of the service, which always signs with one.
+fn all_usable(published: &PublicKeys) -> Result<Keys> {
+    let keys: Keys = published.keys.iter().filter_map(usable).collect();
+    if keys.is_empty() {
+        return Err(Error::incomplete("the answer has no key that can be used"));
+    }
+    Ok(keys)
 }
 
 fn usable(key: &PublicKey) -> Option<(String, Arc<VerifyingKey>)> {

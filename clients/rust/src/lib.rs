@@ -23,4 +23,4 @@ pub use events::{Event, EventVerifier};
 pub use keys::Algorithm;
 pub use secret::Secret;
 pub use session::{Session, Store};
-pub use verifier::{Claims, Mode, Verifier};
+pub use verifier::{Claims, Mode, TokenType, Verifier};

@@ -24,6 +24,33 @@ pub enum Mode {
     Test,
 }
 
+/// The header `typ` of an access token: the setting `token_type` of the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub enum TokenType {
+    /// `at+jwt` (RFC 9068).
+    #[serde(rename = "at+jwt")]
+    AccessToken,
+    /// `JWT` (RFC 7519).
+    #[serde(rename = "JWT")]
+    Jwt,
+}
+
+impl TokenType {
+    /// Without regard to case, or to what may be left out (RFC 7515 section 4.1.9).
+    fn is(self, typ: &str) -> bool {
+        let name = match self {
+            Self::AccessToken => "at+jwt",
+            Self::Jwt => "JWT",
+        };
+        let subtype = match typ.split_once('/') {
+            Some((kind, subtype)) if kind.eq_ignore_ascii_case("application") => subtype,
+            _ => typ,
+        };
+        subtype.eq_ignore_ascii_case(name)
+    }
+}
+
 /// What an access token says (RFC 9068).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -50,13 +77,15 @@ pub struct Claims {
 /// that matters use [`Client::validate`](crate::Client::validate).
 ///
 /// Keep one for the life of the process, or clones of it: it caches the public keys for five minutes, asks at most once
-/// a minute for a `kid` that it does not know, and goes on with the keys it has while the service is out of reach.
+/// a minute for a `kid` that it does not know, and goes on with the keys it has, for an hour at most, while the service is
+/// out of reach or takes more than half a second to answer.
 #[derive(Clone)]
 pub struct Verifier {
     audience: String,
     issuer: String,
     mode: Mode,
     algorithms: Vec<Algorithm>,
+    token_types: Vec<TokenType>,
     leeway: Duration,
     clock: Clock,
     keys: Arc<KeySet>,
@@ -78,6 +107,7 @@ impl Verifier {
             issuer: "dwar".into(),
             mode: Mode::Live,
             algorithms: vec![Algorithm::Es256],
+            token_types: vec![TokenType::AccessToken],
             leeway: Duration::from_secs(30),
             clock: Clock::default(),
             keys: Arc::new(KeySet::new(transport, Clock::default())),
@@ -108,6 +138,11 @@ impl Verifier {
         Self { algorithms: algorithms.into(), ..self }
     }
 
+    /// Accepts these header `typ`s instead of `at+jwt`: the setting `token_type` of the project.
+    pub fn with_token_types(self, token_types: &[TokenType]) -> Self {
+        Self { token_types: token_types.into(), ..self }
+    }
+
     /// Replaces the 30 s by which the clocks of service and verifier may differ.
     ///
     /// # Errors
@@ -136,7 +171,8 @@ impl Verifier {
         let algorithm = read::<Algorithm>(&parts.header, "alg")
             .filter(|algorithm| self.algorithms.contains(algorithm))
             .ok_or_else(|| invalid("another algorithm"))?;
-        if parts.header.contains_key("crit") || text(&parts.header, "typ") != Some("at+jwt") {
+        let typ = text(&parts.header, "typ").unwrap_or_default();
+        if parts.header.contains_key("crit") || !self.token_types.iter().any(|of| of.is(typ)) {
             return Err(invalid("not an access token"));
         }
         let kid = text(&parts.header, "kid").ok_or_else(|| invalid("no such key"))?;
@@ -176,6 +212,10 @@ impl Verifier {
         }
         if claims.issued_at > self.clock.now() + self.leeway {
             return Err(invalid("issued in the future"));
+        }
+        let soon = self.clock.now() + self.leeway;
+        if payload.contains_key("nbf") && seconds(payload, "nbf").is_none_or(|nbf| nbf > soon) {
+            return Err(invalid("not valid yet"));
         }
         Ok(claims)
     }

@@ -3,5 +3,5 @@ export { DwarError, type ErrorCode, type ServiceCode } from "./error.js";
 export { verifyEvent, type DwarEvent, type EventOptions, type SignedRequest } from "./events.js";
 export { type Algorithm } from "./keys.js";
 export { Session, type SessionOptions, type StoredTokens } from "./session.js";
-export { TokenVerifier, type AccessClaims, type VerifierOptions } from "./verifier.js";
+export { TokenVerifier, type AccessClaims, type TokenType, type VerifierOptions } from "./verifier.js";
 export type * from "./types.js";

@@ -1,4 +1,6 @@
+import { ElapsedTime } from "./clock.js";
 import { DwarError } from "./error.js";
+import { Flight } from "./flight.js";
 import type { PublicKey, PublicKeys } from "./types.js";
 
 export type Algorithm = "ES256" | "EdDSA" | "RS256";
@@ -12,57 +14,75 @@ const PARAMETERS = {
 
 const CACHED_MS = 300_000;
 const ASKED_AGAIN_MS = 60_000;
+/** How long a fetch may run before calls go on with stale keys. */
+const PATIENCE_MS = 500;
+/** Older keys are not used: they may have been withdrawn. */
+const OLDEST_MS = 3_600_000;
 
 interface VerifyingKey {
   alg: string;
   verifies(signature: Uint8Array<ArrayBuffer>, data: Uint8Array<ArrayBuffer>): Promise<boolean>;
 }
 
+type Keys = Map<string, VerifyingKey>;
+
 /** The published keys, fetched once however many callers wait. Keys that cannot be used are left out. */
 export class KeySet {
   readonly #fetch: () => Promise<PublicKeys>;
-  readonly #now: () => number;
-  #keys: Map<string, VerifyingKey> | undefined;
+  readonly #clock: ElapsedTime;
+  readonly #flight: Flight<Keys>;
+  #keys: Keys = new Map();
+  #fetchedAt = -Infinity;
   #fetchAgainAt = 0;
   #unknownAgainAt = 0;
-  #fetching: Promise<void> | undefined;
 
-  constructor(fetch: () => Promise<PublicKeys>, now: () => number) {
+  /** `limitMs` is the longest that a fetch takes. */
+  constructor(fetch: () => Promise<PublicKeys>, limitMs: number, now: () => number) {
     this.#fetch = fetch;
-    this.#now = now;
+    this.#clock = new ElapsedTime(now);
+    // Later than the fetch gives up by itself.
+    this.#flight = new Flight(limitMs + 1000);
   }
 
-  /** Rejects only while no set was ever fetched. */
+  /** Rejects only while there are no keys, or none that were fetched within the hour. */
   async find(kid: string): Promise<VerifyingKey | undefined> {
-    if (!this.#keys || this.#now() >= this.#fetchAgainAt) await this.#refresh();
-    if (!this.#keys?.has(kid)) await this.#askForUnknown();
-    return this.#keys?.get(kid);
+    if (this.#areTooOld()) await this.#flight.join(this.#replace);
+    else if (this.#clock.now() >= this.#fetchAgainAt) await this.#flight.joinFor(PATIENCE_MS, this.#replace);
+    if (!this.#keys.has(kid)) await this.#askForUnknown();
+    return this.#keys.get(kid);
   }
 
-  /** Whoever comes while the set is being fetched waits for it, since it may have the key. */
+  /** Calls that come while the set is being fetched wait for it, since it may have the key. */
   async #askForUnknown(): Promise<void> {
-    if (this.#now() < this.#unknownAgainAt) return this.#fetching;
-    this.#unknownAgainAt = this.#now() + ASKED_AGAIN_MS;
-    return this.#refresh();
+    if (this.#clock.now() >= this.#unknownAgainAt) this.#unknownAgainAt = this.#clock.now() + ASKED_AGAIN_MS;
+    else if (!this.#flight.isRunning) return;
+    await this.#flight.join(this.#replace);
   }
 
-  #refresh(): Promise<void> {
-    this.#fetching ??= this.#replace().finally(() => (this.#fetching = undefined));
-    return this.#fetching;
+  #areTooOld(): boolean {
+    return this.#clock.now() - this.#fetchedAt >= OLDEST_MS;
   }
 
-  async #replace(): Promise<void> {
+  readonly #replace = async (): Promise<Keys> => {
     try {
-      const { keys } = await this.#fetch();
-      if (!Array.isArray(keys)) throw new DwarError("UNKNOWN_ERROR", "the answer is no key set", { status: 200 });
-      const all = await Promise.all(keys.filter(isUsable).map((key) => imported(key).catch(() => undefined)));
-      this.#keys = new Map(all.filter((key) => key !== undefined));
-      this.#fetchAgainAt = this.#now() + CACHED_MS;
+      this.#keys = await usable(await this.#fetch());
+      this.#fetchedAt = this.#clock.now();
+      this.#fetchAgainAt = this.#fetchedAt + CACHED_MS;
     } catch (error) {
-      if (!this.#keys) throw error;
-      this.#fetchAgainAt = this.#now() + ASKED_AGAIN_MS;
+      if (this.#areTooOld()) throw error;
+      this.#fetchAgainAt = this.#clock.now() + ASKED_AGAIN_MS;
     }
-  }
+    return this.#keys;
+  };
+}
+
+/** A set without such a key is a fault of the service, which always signs with one. */
+async function usable({ keys }: PublicKeys): Promise<Keys> {
+  const published = Array.isArray(keys) ? keys.filter(isUsable) : [];
+  const all = await Promise.all(published.map((key) => imported(key).catch(() => undefined)));
+  const found = new Map(all.filter((key) => key !== undefined));
+  if (found.size === 0) throw new DwarError("UNKNOWN_ERROR", "the answer has no key that can be used", { status: 200 });
+  return found;
 }
 
 function isUsable(key: PublicKey | null): key is PublicKey {

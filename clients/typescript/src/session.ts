@@ -1,6 +1,7 @@
 import type { Dwar } from "./client.js";
 import { hmacKey, toHex, utf8 } from "./encoding.js";
 import { DwarError } from "./error.js";
+import { Flight } from "./flight.js";
 import { withoutSecrets } from "./secrecy.js";
 import type { Tokens } from "./types.js";
 
@@ -26,6 +27,8 @@ export interface SessionOptions {
 
 /** An access token with less time left than this is refreshed before it is used. */
 const EARLY_SECONDS = 10;
+/** After so long a refresh is begun again: it has the same key, and so the same answer. */
+const LIMIT_MS = 10_000;
 
 /**
  * The session of one person. It refreshes an expired access token once however many calls wait, in other processes too
@@ -37,7 +40,7 @@ export class Session {
   readonly #save: SessionOptions["save"];
   readonly #secret: string;
   readonly #now: () => number;
-  #renewal: Promise<StoredTokens> | undefined;
+  readonly #renewal = new Flight<StoredTokens>(LIMIT_MS);
 
   constructor(dwar: Dwar, { load, save, secret, now = Date.now }: SessionOptions) {
     if (!(secret.length >= 32)) throw new TypeError("secret must have 32 characters or more");
@@ -75,8 +78,7 @@ export class Session {
   }
 
   #renew(stale: string): Promise<StoredTokens> {
-    this.#renewal ??= this.#exchange(stale).finally(() => (this.#renewal = undefined));
-    return this.#renewal;
+    return this.#renewal.join(() => this.#exchange(stale));
   }
 
   /** Whoever was first has stored another pair; a used refresh token that is presented later ends the session. */

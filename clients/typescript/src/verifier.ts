@@ -5,6 +5,9 @@ import { KeySet, type Algorithm } from "./keys.js";
 import { Transport, type TransportOptions } from "./transport.js";
 import type { PublicKeys } from "./types.js";
 
+/** The header `typ` of an access token. */
+export type TokenType = "at+jwt" | "JWT";
+
 export interface VerifierOptions extends TransportOptions {
   /** The longest that fetching the keys may take in milliseconds: 5,000 by default. */
   timeoutMs?: number;
@@ -16,6 +19,8 @@ export interface VerifierOptions extends TransportOptions {
   mode?: "live" | "test";
   /** The service's setting `tokens.algorithm`; ES256 alone by default. */
   algorithms?: readonly Algorithm[];
+  /** The project's setting `token_type`; `at+jwt` alone by default. */
+  tokenTypes?: readonly TokenType[];
   /** How far the clocks of service and verifier may differ, in seconds, at most 300; 30 by default. */
   leewaySeconds?: number;
   /** Milliseconds since 1970; `Date.now` by default. */
@@ -42,11 +47,13 @@ export interface AccessClaims {
  * that matters use `Dwar.validate`.
  *
  * Keep one for the life of the process: it caches the public keys for five minutes, asks at most once a minute for a
- * `kid` that it does not know, and goes on with the keys it has while the service is out of reach.
+ * `kid` that it does not know, and goes on with the keys it has, for an hour at most, while the service is out of reach
+ * or takes more than half a second to answer.
  */
 export class TokenVerifier {
   readonly #expected: Pick<AccessClaims, "iss" | "aud" | "client_id" | "mode">;
   readonly #algorithms: readonly string[];
+  readonly #mediaTypes: readonly string[];
   readonly #leewaySeconds: number;
   readonly #now: () => number;
   readonly #keys: KeySet;
@@ -57,17 +64,20 @@ export class TokenVerifier {
       issuer = "dwar",
       mode = "live",
       algorithms = ["ES256"],
+      tokenTypes = ["at+jwt"],
+      timeoutMs = 5000,
       leewaySeconds = 30,
       now = Date.now,
     } = options;
     if (!audience) throw new TypeError("audience must be the project's id");
     if (!(leewaySeconds >= 0 && leewaySeconds <= 300)) throw new TypeError("leewaySeconds must lie between 0 and 300");
-    const transport = new Transport({ timeoutMs: 5000, ...options });
+    const transport = new Transport({ ...options, timeoutMs });
     this.#expected = { iss: issuer, aud: audience, client_id: audience, mode };
     this.#algorithms = algorithms;
+    this.#mediaTypes = tokenTypes.map(mediaType);
     this.#leewaySeconds = leewaySeconds;
     this.#now = now;
-    this.#keys = new KeySet(() => transport.send<PublicKeys>(KEYS), now);
+    this.#keys = new KeySet(() => transport.send<PublicKeys>(KEYS), timeoutMs, now);
   }
 
   /**
@@ -79,7 +89,8 @@ export class TokenVerifier {
     if (rest.length > 0 || token.length > 4096) throw invalid("not a JWT");
     const { alg, typ, kid, crit } = decode(header);
     if (typeof alg !== "string" || !this.#algorithms.includes(alg)) throw invalid("another algorithm");
-    if (typ !== "at+jwt" || crit !== undefined) throw invalid("not an access token");
+    if (typeof typ !== "string" || !this.#mediaTypes.includes(mediaType(typ)) || crit !== undefined)
+      throw invalid("not an access token");
     const key = typeof kid === "string" ? await this.#keys.find(kid) : undefined;
     if (!key || key.alg !== alg) throw invalid("no such key");
     if (!(await key.verifies(bytes(signature), utf8(`${header}.${payload}`)))) throw invalid("a wrong signature");
@@ -93,12 +104,18 @@ export class TokenVerifier {
     for (const name of ["sub", "sid", "jti"]) {
       if (typeof claims[name] !== "string") throw invalid(`no ${name}`);
     }
-    const { iat, exp } = claims;
+    const { iat, nbf = iat, exp } = claims;
     const now = this.#now() / 1000;
-    if (typeof exp !== "number" || exp <= now - this.#leewaySeconds) throw invalid("expired");
-    if (typeof iat !== "number" || iat > now + this.#leewaySeconds) throw invalid("issued in the future");
+    if (!(typeof exp === "number" && exp > now - this.#leewaySeconds)) throw invalid("expired");
+    if (!(typeof iat === "number" && iat <= now + this.#leewaySeconds)) throw invalid("issued in the future");
+    if (!(typeof nbf === "number" && nbf <= now + this.#leewaySeconds)) throw invalid("not valid yet");
     return claims as unknown as AccessClaims;
   }
+}
+
+/** Without what may be left out, and in lower case, since case does not count (RFC 7515 section 4.1.9). */
+function mediaType(typ: string): string {
+  return typ.toLowerCase().replace(/^application\//, "");
 }
 
 function invalid(reason: string): DwarError {

@@ -25,10 +25,11 @@ function store(path) {
 
 const MAKE = {
   client: ({ url, api_key, timeout_ms }) => new Dwar({ url, apiKey: api_key, timeoutMs: timeout_ms }),
-  verifier: ({ timeout_ms, leeway_seconds, ...options }) =>
+  verifier: ({ timeout_ms, token_types, leeway_seconds, ...options }) =>
     new TokenVerifier({
       ...options,
       timeoutMs: timeout_ms,
+      ...(token_types && { tokenTypes: token_types }),
       ...(leeway_seconds !== undefined && { leewaySeconds: leeway_seconds }),
       now,
     }),

@@ -34,6 +34,7 @@ type settings struct {
 	Issuer        string           `json:"issuer"`
 	Mode          string           `json:"mode"`
 	Algorithms    []dwar.Algorithm `json:"algorithms"`
+	TokenTypes    []dwar.TokenType `json:"token_types"`
 	LeewaySeconds *int64           `json:"leeway_seconds"`
 	Client        string           `json:"client"`
 	Secret        string           `json:"secret"`
@@ -102,7 +103,8 @@ func (a *adapter) make(kind string, with settings) (any, error) {
 		return dwar.NewSession(client, file(with.Store), with.Secret, &dwar.SessionOptions{Now: a.now})
 	}
 	more := &dwar.VerifierOptions{
-		Options: options, Issuer: with.Issuer, Mode: with.Mode, Algorithms: with.Algorithms, Now: a.now,
+		Options: options, Issuer: with.Issuer, Mode: with.Mode, Algorithms: with.Algorithms,
+		TokenTypes: with.TokenTypes, Now: a.now,
 	}
 	if with.LeewaySeconds != nil {
 		more.Leeway = time.Duration(*with.LeewaySeconds) * time.Second

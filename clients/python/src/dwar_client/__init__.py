@@ -25,7 +25,7 @@ from ._types import (
     Tokens,
     request_id,
 )
-from ._verifier import AccessClaims, AsyncTokenVerifier
+from ._verifier import AccessClaims, AsyncTokenVerifier, TokenType
 from ._version import __version__
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "ServiceCode",
     "Session",
     "StoredTokens",
+    "TokenType",
     "TokenVerifier",
     "Tokens",
     "__version__",

@@ -13,7 +13,7 @@ from ._client import Calls
 from ._keys import Algorithm
 from ._session import Renewal
 from ._types import StoredTokens
-from ._verifier import Verification
+from ._verifier import TokenType, Verification
 from ._waiting import BlockingHttp, BlockingWaiting, run
 
 Inner = TypeVar("Inner")
@@ -113,13 +113,16 @@ class TokenVerifier(Blocking[Verification], Closing):
         issuer: str = "dwar",
         mode: Literal["live", "test"] = "live",
         algorithms: Iterable[Algorithm] = ("ES256",),
+        token_types: Iterable[TokenType] = ("at+jwt",),
         leeway: float = 30.0,
         timeout: float = 5.0,
         now: Callable[[], float] = time.time,
         http_client: BlockingHttp = None,
     ) -> None:
         self._waiting = BlockingWaiting(http_client)
-        self._inner = Verification(self._waiting, url, audience, issuer, mode, algorithms, leeway, timeout, now)
+        self._inner = Verification(
+            self._waiting, url, audience, issuer, mode, algorithms, token_types, leeway, timeout, now
+        )
 
     verify = blocking(Verification.verify)
 

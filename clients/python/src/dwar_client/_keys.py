@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -9,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
+from ._clock import ElapsedTime
 from ._error import DwarError
 from ._text import from_base64url
 from ._types import PublicKeys
@@ -20,6 +23,10 @@ Check: TypeAlias = Callable[[bytes, bytes], None]
 
 _CACHED_SECONDS = 300
 _ASKED_AGAIN_SECONDS = 60
+_PATIENCE_SECONDS = 0.5
+"""How long a fetch may run before calls go on with stale keys."""
+_TOO_OLD_SECONDS = 3600
+"""Keys of this age are not used: they may have been withdrawn."""
 
 
 class VerifyingKey:
@@ -43,25 +50,36 @@ class KeySet:
     ) -> None:
         self._fetch = fetch
         self._flight = flight
-        self._now = now
-        self._keys: dict[str, VerifyingKey] | None = None
+        self._now = ElapsedTime(now)
+        self._keys: dict[str, VerifyingKey] = {}
+        self._fetched_at = -math.inf
         self._fetch_again_at = 0.0
         self._unknown_again_at = 0.0
+        self._fetch_began: float | None = None
 
     async def find(self, kid: str) -> VerifyingKey | None:
-        """Raises only while no set was ever fetched."""
-        if self._is_old():
-            await self._flight.join(self._replace_old)
-        if not self._keys or kid not in self._keys:
-            # Whoever comes while the set is being fetched waits for it, since it may have the key.
+        """Raises only while there are no keys, or none that were fetched within the hour."""
+        if self._are_too_old():
+            await self._flight.join(self._replace_stale)
+        elif self._are_stale():
+            await self._flight.join_for(self._patience(), self._replace_stale)
+        if kid not in self._keys:
+            # Calls that come while the set is being fetched wait for it, since it may have the key.
             await self._flight.join(self._ask_for_unknown)
-        return self._keys.get(kid) if self._keys else None
+        return self._keys.get(kid)
 
-    def _is_old(self) -> bool:
-        return self._keys is None or self._now() >= self._fetch_again_at
+    def _patience(self) -> float:
+        began = self._fetch_began
+        return _PATIENCE_SECONDS if began is None else max(0.0, began + _PATIENCE_SECONDS - time.monotonic())
 
-    async def _replace_old(self) -> None:
-        if self._is_old():
+    def _are_too_old(self) -> bool:
+        return self._now() - self._fetched_at >= _TOO_OLD_SECONDS
+
+    def _are_stale(self) -> bool:
+        return self._are_too_old() or self._now() >= self._fetch_again_at
+
+    async def _replace_stale(self) -> None:
+        if self._are_stale():
             await self._replace()
 
     async def _ask_for_unknown(self) -> None:
@@ -70,29 +88,32 @@ class KeySet:
             await self._replace()
 
     async def _replace(self) -> None:
+        self._fetch_began = time.monotonic()
         try:
-            keys = (await self._fetch())["keys"]
-            if not isinstance(keys, list):
-                error = DwarError("UNKNOWN_ERROR", "the answer is no key set")
-                error.status = 200
-                raise error
+            self._keys = _usable((await self._fetch())["keys"])
+            self._fetched_at = self._now()
+            self._fetch_again_at = self._fetched_at + _CACHED_SECONDS
         except DwarError:
-            if self._keys is None:
+            if self._are_too_old():
                 raise
             self._fetch_again_at = self._now() + _ASKED_AGAIN_SECONDS
-            return
-        self._keys = dict(_usable(keys))
-        self._fetch_again_at = self._now() + _CACHED_SECONDS
+        finally:
+            self._fetch_began = None
 
 
-def _usable(keys: list[Any]) -> list[tuple[str, VerifyingKey]]:
-    usable = []
-    for jwk in keys:
+def _usable(published: object) -> dict[str, VerifyingKey]:
+    """A set without such a key is a fault of the service, which always signs with one."""
+    usable: dict[str, VerifyingKey] = {}
+    for jwk in published if isinstance(published, list) else []:
         try:
             if jwk["use"] == "sig":
-                usable.append((str(jwk["kid"]), VerifyingKey(jwk)))
+                usable[str(jwk["kid"])] = VerifyingKey(jwk)
         except (KeyError, TypeError, ValueError, UnsupportedAlgorithm):
             continue
+    if not usable:
+        error = DwarError("UNKNOWN_ERROR", "the answer has no key that can be used")
+        error.status = 200
+        raise error
     return usable
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, NoReturn, TypedDict, cast, get_args
+from typing import Any, Literal, NoReturn, TypeAlias, TypedDict, cast, get_args
 
 from ._client import KEYS, AsyncClosing
 from ._error import DwarError
@@ -11,6 +11,9 @@ from ._keys import Algorithm, KeySet
 from ._text import from_base64url, json_object
 from ._transport import Transport
 from ._waiting import AsyncHttp, AsyncWaiting, Waiting
+
+TokenType: TypeAlias = Literal["at+jwt", "JWT"]
+"""The header `typ` of an access token."""
 
 
 class AccessClaims(TypedDict):
@@ -39,6 +42,7 @@ class Verification:
         issuer: str,
         mode: str,
         algorithms: Iterable[str],
+        token_types: Iterable[str],
         leeway: float,
         timeout: float,
         now: Callable[[], float],
@@ -50,6 +54,10 @@ class Verification:
         self._algorithms = frozenset(algorithms)
         if not self._algorithms <= set(get_args(Algorithm)):
             raise ValueError("algorithms must be a list of ES256, EdDSA or RS256")
+        token_types = frozenset(token_types)
+        if not token_types <= set(get_args(TokenType)):
+            raise ValueError("token_types must be a list of at+jwt or JWT")
+        self._media_types = frozenset(map(_media_type, token_types))
         self._expected = {"iss": issuer, "aud": audience, "client_id": audience, "mode": mode}
         self._leeway = leeway
         self._now = now
@@ -70,7 +78,8 @@ class Verification:
         alg, kid = head.get("alg"), head.get("kid")
         if not isinstance(alg, str) or alg not in self._algorithms:
             _refuse("another algorithm")
-        if head.get("typ") != "at+jwt" or "crit" in head:
+        typ = head.get("typ")
+        if not isinstance(typ, str) or _media_type(typ) not in self._media_types or "crit" in head:
             _refuse("not an access token")
         key = await self._keys.find(kid) if isinstance(kid, str) else None
         if key is None or key.alg != alg:
@@ -87,10 +96,12 @@ class Verification:
             if not isinstance(claims.get(name), str):
                 _refuse(f"no {name}")
         now = self._now()
-        if not _is_number(claims.get("exp")) or claims["exp"] <= now - self._leeway:
+        if not (_is_number(claims.get("exp")) and claims["exp"] > now - self._leeway):
             _refuse("expired")
-        if not _is_number(claims.get("iat")) or claims["iat"] > now + self._leeway:
+        if not (_is_number(claims.get("iat")) and claims["iat"] <= now + self._leeway):
             _refuse("issued in the future")
+        if "nbf" in claims and not (_is_number(claims["nbf"]) and claims["nbf"] <= now + self._leeway):
+            _refuse("not valid yet")
         return cast(AccessClaims, claims)
 
 
@@ -99,7 +110,8 @@ class AsyncTokenVerifier(Verification, AsyncClosing):
     where that matters use `AsyncDwar.validate`.
 
     Keep one for the life of the process: it caches the public keys for five minutes, asks at most once a minute for a
-    `kid` that it does not know, and goes on with the keys it has while the service is out of reach.
+    `kid` that it does not know, and goes on with the keys it has, for an hour at most, while the service is out of
+    reach or takes more than half a second to answer.
     """
 
     def __init__(
@@ -110,17 +122,24 @@ class AsyncTokenVerifier(Verification, AsyncClosing):
         issuer: str = "dwar",
         mode: Literal["live", "test"] = "live",
         algorithms: Iterable[Algorithm] = ("ES256",),
+        token_types: Iterable[TokenType] = ("at+jwt",),
         leeway: float = 30.0,
         timeout: float = 5.0,
         now: Callable[[], float] = time.time,
         http_client: AsyncHttp = None,
     ) -> None:
         """`audience` is the project's id; `issuer` and `algorithms` are the service's settings `tokens.issuer` and
-        `tokens.algorithm`. A token of the sandbox proves nothing, so `mode` is `live` unless told otherwise. `leeway`
-        is how far the clocks of service and verifier may differ, in seconds, at most 300. `timeout` is the longest that
-        fetching the keys may take, in seconds. `now` is in seconds since 1970."""
+        `tokens.algorithm`, `token_types` the project's setting `token_type`. A token of the sandbox proves nothing, so
+        `mode` is `live` unless told otherwise. `leeway` is how far the clocks of service and verifier may differ, in
+        seconds, at most 300. `timeout` is the longest that fetching the keys may take, in seconds. `now` is in seconds
+        since 1970."""
         self._waiting = AsyncWaiting(http_client)
-        super().__init__(self._waiting, url, audience, issuer, mode, algorithms, leeway, timeout, now)
+        super().__init__(self._waiting, url, audience, issuer, mode, algorithms, token_types, leeway, timeout, now)
+
+
+def _media_type(typ: str) -> str:
+    """Without what may be left out, and in lower case, since case does not count (RFC 7515 section 4.1.9)."""
+    return typ.lower().removeprefix("application/")
 
 
 def _refuse(reason: str) -> NoReturn:

@@ -47,6 +47,9 @@ class Flight(Protocol[Result]):
 
     async def join(self, action: Action[Result]) -> Result: ...
 
+    async def join_for(self, seconds: float, action: Action[Result]) -> None:
+        """The same, but ends without an outcome after so many seconds; the action goes on."""
+
 
 class Waiting(Protocol):
     async def answer(self, request: Request, seconds: float) -> tuple[httpx.Response, bytes]:
@@ -220,13 +223,22 @@ class _TaskFlight(Generic[Result]):
         self._tasks: dict[asyncio.AbstractEventLoop, asyncio.Task[Result]] = {}
 
     async def join(self, action: Action[Result]) -> Result:
+        # A caller that is cancelled does not cancel the action for the others.
+        return await asyncio.shield(self._running(action))
+
+    async def join_for(self, seconds: float, action: Action[Result]) -> None:
+        task = self._running(action)
+        await asyncio.wait({task}, timeout=seconds)
+        if task.done():
+            task.result()
+
+    def _running(self, action: Action[Result]) -> asyncio.Task[Result]:
         loop = asyncio.get_running_loop()
         task = self._tasks.get(loop)
         if task is None:
             task = self._tasks[loop] = loop.create_task(action())
             task.add_done_callback(self._land)
-        # A caller that is cancelled does not cancel the action for the others.
-        return await asyncio.shield(task)
+        return task
 
     def _land(self, task: asyncio.Task[Result]) -> None:
         self._tasks.pop(task.get_loop(), None)
@@ -244,18 +256,39 @@ class _ThreadFlight(Generic[Result]):
         self._process = os.getpid()
 
     async def join(self, action: Action[Result]) -> Result:
-        if self._process != os.getpid():
-            self._begin()  # A fork leaves the threads behind, and with them what they have begun.
         while True:
-            with self._lock:
-                running = self._running
-                if running is None:
-                    mine = self._running = concurrent.futures.Future()
-                    break
+            running, is_mine = self._claim()
+            if is_mine:
+                return await self._complete(running, action)
             try:
                 return running.result()
             except concurrent.futures.CancelledError:
                 pass  # The thread that ran it was interrupted: one of those who wait takes over.
+
+    async def join_for(self, seconds: float, action: Action[Result]) -> None:
+        running, is_mine = self._claim()
+        if is_mine:
+            context = contextvars.copy_context()
+
+            def complete() -> None:
+                with contextlib.suppress(Exception):  # Those who wait see it.
+                    context.run(run, self._complete(running, action))
+
+            threading.Thread(target=complete, name="dwar-client", daemon=True).start()
+        with contextlib.suppress(concurrent.futures.TimeoutError, concurrent.futures.CancelledError):
+            running.result(seconds)
+
+    def _claim(self) -> tuple[concurrent.futures.Future[Result], bool]:
+        """What runs, or else what the caller has to complete."""
+        if self._process != os.getpid():
+            self._begin()  # A fork leaves the threads behind, and with them what they have begun.
+        with self._lock:
+            if self._running is not None:
+                return self._running, False
+            self._running = concurrent.futures.Future()
+            return self._running, True
+
+    async def _complete(self, mine: concurrent.futures.Future[Result], action: Action[Result]) -> Result:
         try:
             result = await action()
         except BaseException as error:

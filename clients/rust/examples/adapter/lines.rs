@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use dwar_client::{Algorithm, Mode, Tokens};
+use dwar_client::{Algorithm, Mode, TokenType, Tokens};
 use reqwest::header::HeaderMap;
 use serde::Deserialize;
 
@@ -36,6 +36,7 @@ pub struct Settings {
     pub issuer: Option<String>,
     pub mode: Option<Mode>,
     pub algorithms: Option<Vec<Algorithm>>,
+    pub token_types: Option<Vec<TokenType>>,
     pub leeway_seconds: Option<u64>,
     pub client: String,
     pub secret: String,

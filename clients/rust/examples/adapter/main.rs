@@ -78,6 +78,9 @@ impl Adapter {
         if let Some(algorithms) = &with.algorithms {
             verifier = verifier.with_algorithms(algorithms);
         }
+        if let Some(token_types) = &with.token_types {
+            verifier = verifier.with_token_types(token_types);
+        }
         if let Some(seconds) = with.leeway_seconds {
             verifier = verifier.with_leeway(Duration::from_secs(seconds))?;
         }

@@ -1,0 +1,47 @@
+/** Work that several callers wait for, one piece at a time. */
+export class Flight<Result extends object> {
+  readonly #limitMs: number;
+  #running: { outcome: Promise<Result>; since: number } | undefined;
+
+  /**
+   * Work that has run for longer than the limit is given up, since it may never end: an edge runtime stops it together
+   * with the request that began it.
+   */
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined && this.#left(this.#running.since, this.#limitMs) > 0;
+  }
+
+  /** The outcome of the work that runs, or else of this. */
+  async join(work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      const outcome = await this.joinFor(this.#limitMs, work);
+      if (outcome) return outcome;
+    }
+  }
+
+  /** The same, but nothing once the work has run for so long; it goes on. */
+  async joinFor(patienceMs: number, work: () => Promise<Result>): Promise<Result | undefined> {
+    const running = this.isRunning ? this.#running! : this.#begin(work);
+    let timer: ReturnType<typeof setTimeout>;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, this.#left(running.since, patienceMs), undefined);
+    });
+    return Promise.race([running.outcome, late]).finally(() => clearTimeout(timer));
+  }
+
+  #begin(work: () => Promise<Result>): { outcome: Promise<Result>; since: number } {
+    const over = () => {
+      if (this.#running === running) this.#running = undefined;
+    };
+    const running = { outcome: work().finally(over), since: performance.now() };
+    return (this.#running = running);
+  }
+
+  #left(since: number, limitMs: number): number {
+    return Math.max(0, since + limitMs - performance.now());
+  }
+}
