@@ -73,6 +73,7 @@ of_python() {
     pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
     pip install --quiet --editable . --group dev
     mypy
+    pyright
     ruff check
     ruff format --check
     pytest -q
@@ -142,6 +143,7 @@ node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)'
     leave_out "every client; node 20 is wanted"
     exit 0
 }
+node "$suite/packages.mjs"
 # Two at a time, as most of what they do is wait. The form logs in to an example of the first.
 (
     try typescript node npm

@@ -54,6 +54,7 @@ class Flight(Protocol[Result]):
 class Waiting(Protocol):
     async def answer(self, request: Request, seconds: float) -> tuple[httpx.Response, bytes]:
         """The answer and its body. Raises `TimeoutError` when it is not there within so many seconds."""
+        ...
 
     async def sleep(self, seconds: float) -> None: ...
 
