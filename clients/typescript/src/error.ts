@@ -45,6 +45,8 @@ export interface ErrorDetails {
   cause?: unknown;
 }
 
+const IS_DWAR_ERROR = Symbol.for("dwar-client.DwarError");
+
 /**
  * Why a call failed. Switch on `code`; `message` is a sentence for people.
  *
@@ -65,6 +67,16 @@ export class DwarError extends Error {
   /** Guesses or sends that are left, from `RateLimit-Remaining`. */
   readonly remaining: number | undefined;
   readonly #raw: string | undefined;
+
+  /** This package may be there twice, by `import` and by `require`: each knows the errors of the other. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== DwarError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return value instanceof Error && IS_DWAR_ERROR in value;
+  }
+
+  static {
+    Object.defineProperty(this.prototype, IS_DWAR_ERROR, { value: true });
+  }
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, "cause" in details ? { cause: details.cause } : {});

@@ -1,4 +1,4 @@
-import { fromBase64, hmacKey, utf8 } from "./encoding.js";
+import { fromBase64, hmacKey, utf8, type Bytes } from "./encoding.js";
 import { DwarError } from "./error.js";
 
 /** What happened. A later version of the service may add types and fields: ignore what you do not know. */
@@ -14,7 +14,7 @@ export interface DwarEvent {
 export interface SignedRequest {
   headers: Headers | Record<string, string | string[] | undefined>;
   /** The raw body, before it is parsed. */
-  body: string | Uint8Array<ArrayBuffer>;
+  body: string | Uint8Array;
 }
 
 export interface EventOptions {
@@ -34,7 +34,7 @@ export async function verifyEvent(request: SignedRequest, options: EventOptions)
   if (!/^[0-9]{1,12}$/.test(timestamp) || Math.abs(now() / 1000 - Number(timestamp)) > toleranceSeconds) {
     throw unauthenticated("its time is too far off");
   }
-  const body = typeof request.body === "string" ? utf8(request.body) : request.body;
+  const body = typeof request.body === "string" ? utf8(request.body) : new Uint8Array(request.body);
   const signed = new Uint8Array([...utf8(`${id}.${timestamp}.`), ...body]);
   const signatures = header(request, "webhook-signature").split(" ");
   for (const key of await Promise.all([secret].flat().map(keyOf))) {
@@ -54,7 +54,7 @@ async function keyOf(secret: string): Promise<CryptoKey> {
   }
 }
 
-async function matches(key: CryptoKey, signature: string, signed: Uint8Array<ArrayBuffer>): Promise<boolean> {
+async function matches(key: CryptoKey, signature: string, signed: Bytes): Promise<boolean> {
   if (!signature.startsWith("v1,")) return false;
   try {
     return await crypto.subtle.verify("HMAC", key, fromBase64(signature.slice("v1,".length)), signed);
@@ -63,7 +63,7 @@ async function matches(key: CryptoKey, signature: string, signed: Uint8Array<Arr
   }
 }
 
-function parse(id: string, body: Uint8Array<ArrayBuffer>): DwarEvent {
+function parse(id: string, body: Bytes): DwarEvent {
   try {
     const { type, timestamp, data } = JSON.parse(new TextDecoder().decode(body));
     return { id, type, timestamp, data };

@@ -1,4 +1,5 @@
 import { ElapsedTime } from "./clock.js";
+import type { Bytes } from "./encoding.js";
 import { DwarError } from "./error.js";
 import { Flight } from "./flight.js";
 import type { PublicKey, PublicKeys } from "./types.js";
@@ -21,7 +22,7 @@ const OLDEST_MS = 3_600_000;
 
 interface VerifyingKey {
   alg: string;
-  verifies(signature: Uint8Array<ArrayBuffer>, data: Uint8Array<ArrayBuffer>): Promise<boolean>;
+  verifies(signature: Bytes, data: Bytes): Promise<boolean>;
 }
 
 type Keys = Map<string, VerifyingKey>;

@@ -1,5 +1,5 @@
 import { KEYS } from "./client.js";
-import { fromBase64Url, utf8 } from "./encoding.js";
+import { fromBase64Url, utf8, type Bytes } from "./encoding.js";
 import { DwarError } from "./error.js";
 import { KeySet, type Algorithm } from "./keys.js";
 import { Transport, type TransportOptions } from "./transport.js";
@@ -122,7 +122,7 @@ function invalid(reason: string): DwarError {
   return new DwarError("INVALID_ACCESS_TOKEN", `the access token is not valid: ${reason}`);
 }
 
-function bytes(part: string): Uint8Array<ArrayBuffer> {
+function bytes(part: string): Bytes {
   try {
     return fromBase64Url(part);
   } catch {

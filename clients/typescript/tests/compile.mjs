@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
-const compilerOptions = {
+const USUAL = {
   strict: true,
   noEmit: true,
   exactOptionalPropertyTypes: true,
@@ -15,15 +15,18 @@ const compilerOptions = {
   types: [],
 };
 
-/** Its complaints, empty if there are none. */
-export function complaints(program) {
+/** Its complaints, empty if there are none. `compiler` is a folder of `node_modules`, `files` are names of the program. */
+export function complaints(program, { compiler = "typescript", files = ["program.mts"], ...options } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "dwar-client-"));
   try {
     mkdirSync(join(folder, "node_modules"));
     symlinkSync(path(".."), join(folder, "node_modules/dwar-client"));
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.mts"] }));
-    writeFileSync(join(folder, "program.mts"), program);
-    const { status, stdout } = spawnSync(path("../node_modules/.bin/tsc"), ["-p", folder], { encoding: "utf8" });
+    symlinkSync(path("../node_modules/@types"), join(folder, "node_modules/@types"));
+    const compilerOptions = { ...USUAL, ...options };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+    for (const file of files) writeFileSync(join(folder, file), program);
+    const tsc = path(`../node_modules/${compiler}/bin/tsc`);
+    const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
     return status === 0 ? "" : stdout || `the compiler ended with ${status}`;
   } finally {
     rmSync(folder, { recursive: true });
