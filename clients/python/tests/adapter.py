@@ -80,14 +80,15 @@ def called(on: str, call: str, args: Fields) -> Any:
 
 async def outcome(action: Callable[[], Any]) -> Fields:
     try:
-        result = action()
+        result: Any = action()
         if inspect.isawaitable(result):
             result = await result
     except Exception as error:
         return {"error": described(error), "printed": repr(error) + "".join(traceback.format_exception(error))}
     printed = "" if isinstance(result, str) else repr(result)
-    found = vars(result) if isinstance(result, dwar_client.Event) else result
-    return {"result": found, "request_id": dwar_client.request_id(result), "printed": printed}
+    if isinstance(result, dwar_client.Event):
+        return {"result": vars(result), "printed": printed}
+    return {"result": result, "request_id": dwar_client.request_id(result), "printed": printed}
 
 
 def described(error: Exception) -> Fields:
