@@ -78,17 +78,19 @@ def called(on: str, call: str, args: Fields) -> Any:
     return getattr(target, name)(**args)
 
 
+async def settled(result: Any) -> Any:
+    return await result if inspect.isawaitable(result) else result
+
+
 async def outcome(action: Callable[[], Any]) -> Fields:
     try:
-        result: Any = action()
-        if inspect.isawaitable(result):
-            result = await result
+        result = await settled(action())
     except Exception as error:
         return {"error": described(error), "printed": repr(error) + "".join(traceback.format_exception(error))}
+    request_id = dwar_client.request_id(result)
     printed = "" if isinstance(result, str) else repr(result)
-    if isinstance(result, dwar_client.Event):
-        return {"result": vars(result), "printed": printed}
-    return {"result": result, "request_id": dwar_client.request_id(result), "printed": printed}
+    found = vars(result) if isinstance(result, dwar_client.Event) else result
+    return {"result": found, "request_id": request_id, "printed": printed}
 
 
 def described(error: Exception) -> Fields:
