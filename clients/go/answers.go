@@ -5,8 +5,17 @@ import "time"
 // The answers of the API under its names. Texts of an enumeration may have other values in a later version of the
 // service.
 
+// About is what every answer of a call has besides its fields.
+type About struct {
+	// RequestID identifies the request in the log of the service.
+	RequestID string `json:"-"`
+}
+
+func (a *About) setRequestID(id string) { a.RequestID = id }
+
 // SentCode is what became of a send or a relay.
 type SentCode struct {
+	About
 	OTPID string `json:"otp_id"`
 	// Status is queued, sent, failed or delivered.
 	Status string `json:"status"`
@@ -19,6 +28,7 @@ type SentCode struct {
 
 // CodeStatus is what became of a send so far.
 type CodeStatus struct {
+	About
 	OTPID string `json:"otp_id"`
 	// Status is queued, sent, failed or delivered.
 	Status string `json:"status"`
@@ -43,11 +53,13 @@ type DeliveryTry struct {
 
 // CheckedCode says that the code was right.
 type CheckedCode struct {
+	About
 	Verified bool `json:"verified"`
 }
 
 // Tokens are the pair of a session, and whose it is.
 type Tokens struct {
+	About
 	AccessToken  Secret `json:"access_token"`
 	RefreshToken Secret `json:"refresh_token"`
 	// TokenType is Bearer.
@@ -63,6 +75,7 @@ type Tokens struct {
 
 // LiveSession is the session of an access token that is valid now.
 type LiveSession struct {
+	About
 	Valid      bool      `json:"valid"`
 	SessionID  string    `json:"session_id"`
 	IdentityID string    `json:"identity_id"`
@@ -74,11 +87,13 @@ type LiveSession struct {
 
 // EndedSession says that the session is over.
 type EndedSession struct {
+	About
 	Revoked bool `json:"revoked"`
 }
 
 // Identity is a person, per project and mode.
 type Identity struct {
+	About
 	ID string `json:"id"`
 	// Phone begins with +91.
 	Phone          string    `json:"phone"`
@@ -88,6 +103,7 @@ type Identity struct {
 
 // DeletedIdentity says that the person was erased.
 type DeletedIdentity struct {
+	About
 	ID      string `json:"id"`
 	Deleted bool   `json:"deleted"`
 	// SessionsRevoked is the number of sessions that were still active.
@@ -96,6 +112,7 @@ type DeletedIdentity struct {
 
 // SandboxMessages are newest first.
 type SandboxMessages struct {
+	About
 	Messages []SandboxText `json:"messages"`
 }
 
@@ -112,6 +129,7 @@ type SandboxText struct {
 
 // PublicKeys are the keys that access tokens are signed with.
 type PublicKeys struct {
+	About
 	Keys []PublicKey `json:"keys"`
 }
 

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -66,7 +69,7 @@ func TestARefusalIsFoundByCodeAndByType(t *testing.T) {
 	if _, said := failure.RetryAfter(); said {
 		t.Error("it says when to try again")
 	}
-	if failure.Error() != "dwar: INVALID_OTP: The code is incorrect." {
+	if failure.Error() != "dwar: INVALID_OTP: The code is incorrect. (status 400)" {
 		t.Error(failure)
 	}
 }
@@ -208,5 +211,128 @@ func TestATokenWithALineBreakIsRefused(t *testing.T) {
 	_, err = verifier.Verify(context.Background(), "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.AA\n")
 	if !errors.Is(err, ErrInvalidAccessToken) || !strings.HasSuffix(err.Error(), "not a JWT") {
 		t.Errorf("it failed with %v", err)
+	}
+}
+
+// panicking fails in a refresh, the second time that it is asked: by a panic, or by an end of its goroutine.
+type panicking struct {
+	pair  []byte
+	loads atomic.Int32
+	fail  func()
+}
+
+func (p *panicking) Load(context.Context) ([]byte, error) {
+	if p.loads.Add(1) == 2 {
+		p.fail()
+	}
+	return p.pair, nil
+}
+
+func (p *panicking) Save(_ context.Context, pair []byte) error {
+	p.pair = pair
+	return nil
+}
+
+func TestAStoreThatPanicsPanicsInTheCallAndEndsNeitherProgramNorSession(t *testing.T) {
+	for name, fail := range map[string]func(){"panic": func() { panic("the store") }, "exit": runtime.Goexit} {
+		service := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"access_token":"at_2","refresh_token":"svc_rt_2","expires_in":900}`)
+		})
+		store := &panicking{pair: []byte(`{"access_token":"at_1","refresh_token":"svc_rt_1"}`), fail: fail}
+		session, err := NewSession(connected(t, service, nil), store, strings.Repeat("s", 32), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err, panicked := accessToken(session)
+		if token != "" || (name == "panic" && panicked != "the store") || (name == "exit" && err == nil) {
+			t.Errorf("%s: %q, %v, %v", name, token, err, panicked)
+		}
+		if token, err, panicked = accessToken(session); token != "at_2" || err != nil || panicked != nil {
+			t.Errorf("after %s: %q, %v, %v", name, token, err, panicked)
+		}
+	}
+}
+
+func accessToken(session *Session) (token string, err error, panicked any) {
+	defer func() { panicked = recover() }()
+	token, err = session.AccessToken(context.Background())
+	return token, err, nil
+}
+
+func TestConnectionsOfABusyBackendAreUsedAgain(t *testing.T) {
+	var opened atomic.Int32
+	service := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(5 * time.Millisecond)
+		_, _ = io.WriteString(w, `{"id":"i1"}`)
+	}))
+	service.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	service.Start()
+	t.Cleanup(service.Close)
+	client := connected(t, service.URL, nil)
+	for range 10 {
+		var calls sync.WaitGroup
+		for range 50 {
+			calls.Add(1)
+			go func() {
+				defer calls.Done()
+				if _, err := client.Identity(context.Background(), "i1"); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		calls.Wait()
+	}
+	if opened.Load() > 100 {
+		t.Errorf("%d connections for 500 calls, 50 at once", opened.Load())
+	}
+	idle := client.transport.client.Transport.(*http.Transport).IdleConnTimeout
+	if idle <= 0 || idle >= 30*time.Second {
+		t.Errorf("an idle connection is kept for %v", idle)
+	}
+}
+
+func TestTheCauseOfAnErrorOfTheNetworkStaysWithoutTheAddress(t *testing.T) {
+	cause := errors.New("of the transport")
+	given := &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) { return nil, cause })}
+	client := connected(t, "https://otp.example.com", &Options{HTTPClient: given, Timeout: 100 * time.Millisecond})
+	_, err := client.IdentityByPhone(context.Background(), "9876543210")
+	if !errors.Is(err, cause) || !errors.Is(err, ErrNetwork) {
+		t.Errorf("it failed with %v", err)
+	}
+	var address *url.Error
+	if errors.As(err, &address) {
+		t.Errorf("the address is in it: %v", address)
+	}
+}
+
+func TestAPanicOfTheHTTPClientReachesTheCallAndEndsOneFetchOfKeys(t *testing.T) {
+	var requests atomic.Int32
+	given := &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+		if requests.Add(1) == 1 {
+			panic("the transport")
+		}
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(`{"keys":[]}`))}, nil
+	})}
+	options := &VerifierOptions{Options: Options{HTTPClient: given}}
+	verifier, err := NewVerifier("https://otp.example.com", "project-1", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// {"alg":"ES256","typ":"at+jwt","kid":"k1"}
+	token := "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImsxIn0.e30.AA"
+	func() {
+		defer func() {
+			if recover() != "the transport" {
+				t.Error("the panic did not reach the call")
+			}
+		}()
+		_, _ = verifier.Verify(context.Background(), token)
+	}()
+	if _, err := verifier.Verify(context.Background(), token); !errors.Is(err, ErrUnknown) {
+		t.Errorf("after it: %v", err)
 	}
 }

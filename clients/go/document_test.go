@@ -148,6 +148,9 @@ func (d document) checkType(t *testing.T, where string, found reflect.Type, s sc
 	fields := map[string]reflect.StructField{}
 	nullable := map[string]bool{}
 	for i := range found.NumField() {
+		if found.Field(i).Anonymous {
+			continue // About, which no schema has
+		}
 		name, option, _ := strings.Cut(found.Field(i).Tag.Get("json"), ",")
 		fields[name], nullable[name] = found.Field(i), option == "omitempty"
 	}

@@ -51,8 +51,7 @@ var (
 
 // Codes of this package.
 const (
-	// ErrNetwork: no whole answer within the time limit. The error wraps its cause too if that shows nothing secret, such
-	// as context.Canceled.
+	// ErrNetwork: no whole answer within the time limit. The error wraps its cause too, such as context.Canceled.
 	ErrNetwork Code = "NETWORK_ERROR"
 	// ErrUnknown: an answer that this version does not know; Error.Raw has it.
 	ErrUnknown Code = "UNKNOWN_ERROR"
@@ -84,7 +83,16 @@ type Error struct {
 	cause                 error
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("dwar: %s: %s", e.Code, e.Message) }
+func (e *Error) Error() string {
+	text := fmt.Sprintf("dwar: %s: %s", e.Code, e.Message)
+	switch {
+	case e.Status != 0 && e.RequestID != "":
+		return fmt.Sprintf("%s (status %d, request %s)", text, e.Status, e.RequestID)
+	case e.Status != 0:
+		return fmt.Sprintf("%s (status %d)", text, e.Status)
+	}
+	return text
+}
 
 // GoString is what %#v prints.
 func (e *Error) GoString() string { return e.Error() }
@@ -99,7 +107,7 @@ func (e *Error) LogValue() slog.Value {
 	)
 }
 
-// Unwrap gives the code, and the cause of ErrNetwork if it is known.
+// Unwrap gives the code, and the cause of ErrNetwork.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.Code}

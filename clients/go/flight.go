@@ -2,21 +2,27 @@ package dwar
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
-// flight is a piece of work that several callers wait for. It goes on when they give up.
+// flight is a piece of work that several callers wait for. It goes on when they give up. A panic in it, such as that of a
+// Store, reaches each of them, and not the program.
 type flight[Result any] struct {
-	since  time.Time
-	landed chan struct{}
-	result Result
-	err    error
+	since    time.Time
+	landed   chan struct{}
+	result   Result
+	err      error
+	panicked any
 }
 
 func takeOff[Result any](ctx context.Context, work func(context.Context) (Result, error)) *flight[Result] {
+	// Stays the error where the work ends its goroutine, as t.FailNow does.
 	f := &flight[Result]{since: time.Now(), landed: make(chan struct{})}
+	f.err = errors.New("the work that was waited for did not end")
 	go func() {
 		defer close(f.landed)
+		defer func() { f.panicked = recover() }()
 		f.result, f.err = work(context.WithoutCancel(ctx))
 	}()
 	return f
@@ -30,6 +36,9 @@ func (f *flight[Result]) wait(ctx context.Context) (Result, error) {
 	}
 	select {
 	case <-f.landed:
+		if f.panicked != nil {
+			panic(f.panicked)
+		}
 		return f.result, f.err
 	case <-ctx.Done():
 		return none, networkError(ctx, ctx.Err())
@@ -45,10 +54,20 @@ func (f *flight[Result]) waitFor(ctx context.Context, patience time.Duration) er
 	defer timer.Stop()
 	select {
 	case <-f.landed:
-		return f.err
+		_, err := f.wait(ctx)
+		return err
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
 		return networkError(ctx, ctx.Err())
+	}
+}
+
+func (f *flight[Result]) isOver() bool {
+	select {
+	case <-f.landed:
+		return true
+	default:
+		return false
 	}
 }

@@ -108,7 +108,7 @@ func (s *keySet) areTooOld() bool {
 
 // refresh needs the mutex.
 func (s *keySet) refresh(ctx context.Context) *flight[struct{}] {
-	if s.fetching == nil {
+	if s.fetching == nil || s.fetching.isOver() {
 		s.fetching = takeOff(ctx, s.replace)
 	}
 	return s.fetching

@@ -38,7 +38,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	failure := refusal(&http.Response{StatusCode: 200}, []byte(sesame))
 	for _, value := range []any{
 		tokens, &tokens, tokens.AccessToken, &tokens.AccessToken, message, []SandboxText{message},
-		&SandboxMessages{[]SandboxText{message}}, client, *client, session, failure, *failure, errors.Join(failure),
+		&SandboxMessages{Messages: []SandboxText{message}}, client, *client, session, failure, *failure, errors.Join(failure),
 		holder{Exported: tokens, hidden: tokens, tokens: tokens, secret: tokens.AccessToken},
 		map[string]Secret{"k": tokens.AccessToken},
 	} {

@@ -20,7 +20,11 @@ import (
 	"time"
 )
 
+// version is that of the tag of a release; see clients/README.md.
+const version = "0.1.0"
+
 const (
+	userAgent      = "dwar-client/" + version + " (go)"
 	maxTries       = 3
 	firstWait      = 250 * time.Millisecond
 	maxTimeout     = 10 * time.Minute
@@ -32,7 +36,7 @@ type Options struct {
 	// Timeout is the longest that one call may take, repetitions and waits included: 30 s by default, at most 10
 	// minutes. The context of a call can make it shorter.
 	Timeout time.Duration
-	// HTTPClient replaces http.DefaultClient. Its CheckRedirect is not asked: redirects are not followed.
+	// HTTPClient replaces the HTTP client of this package. Its CheckRedirect is not asked: redirects are not followed.
 	HTTPClient *http.Client
 }
 
@@ -63,13 +67,27 @@ func newTransport(address string, options Options, timeout time.Duration) (*tran
 	if timeout < 0 || timeout > maxTimeout {
 		return nil, argumentError("Timeout must be at most 10 minutes")
 	}
-	client := *http.DefaultClient
+	client := http.Client{Transport: newHTTPTransport()}
 	if options.HTTPClient != nil {
 		client = *options.HTTPClient
 	}
 	// A redirect would take the API key to another address.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &transport{url: address, timeout: timeout, client: &client}, nil
+}
+
+// newHTTPTransport keeps as many idle connections as a busy backend uses, since each that is closed keeps its port for a
+// minute, and each for a shorter time than the service does, so that none is used as it is closed. Proxies of the
+// environment get no loopback traffic.
+func newHTTPTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConnsPerHost: 256,
+		IdleConnTimeout:     20 * time.Second,
+	}
 }
 
 // send gives the answer of an operation. complete says whether it has what it has to have.
@@ -111,6 +129,9 @@ func sendOnce[Answer any](
 	}
 	answer := new(Answer)
 	if response.StatusCode == http.StatusOK && json.Unmarshal(body, answer) == nil && complete(answer) {
+		if about, ok := any(answer).(interface{ setRequestID(string) }); ok {
+			about.setRequestID(response.Header.Get("X-Request-Id"))
+		}
 		return answer, nil
 	}
 	return nil, refusal(response, body)
@@ -132,6 +153,7 @@ func (t *transport) request(ctx context.Context, op operation) (*http.Request, e
 		return nil, err
 	}
 	request.ContentLength = int64(len(content))
+	request.Header.Set("User-Agent", userAgent)
 	if op.body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -160,15 +182,30 @@ func refusal(response *http.Response, body []byte) *Error {
 	if response.StatusCode >= 400 && serviceCodes[refused.Code] {
 		failure.Code, failure.Message = refused.Code, cmp.Or(refused.Error, "the service refused")
 	} else {
-		failure.Code, failure.Message = ErrUnknown, "an answer that this version of the client does not know"
+		failure.Code, failure.Message = ErrUnknown, unknownAnswer(response)
 		failure.raw = newSecret(string(body))
 	}
 	return failure
 }
 
-// networkError leaves out what may quote the query or the answer.
+var mediaType = regexp.MustCompile(`^[\w.+-]{1,60}/[\w.+-]{1,60}$`)
+
+func unknownAnswer(response *http.Response) string {
+	message := "an answer that this version of the client does not know: status " + strconv.Itoa(response.StatusCode)
+	if kind, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";"); mediaType.MatchString(kind) {
+		message += ", " + kind
+	}
+	return message
+}
+
+// networkError keeps the cause without the address, whose query may have a phone number. The message leaves out what may
+// quote the answer.
 func networkError(ctx context.Context, cause error) *Error {
-	failure := &Error{Code: ErrNetwork, Message: "the request did not complete"}
+	var address *url.Error
+	if errors.As(cause, &address) {
+		cause = address.Err
+	}
+	failure := &Error{Code: ErrNetwork, Message: "the request did not complete", cause: cause}
 	var operation *net.OpError
 	var certificate *tls.CertificateVerificationError
 	switch {
@@ -177,9 +214,11 @@ func networkError(ctx context.Context, cause error) *Error {
 	case ctx.Err() != nil:
 		failure.Message, failure.cause = "the call was given up", ctx.Err()
 	case errors.As(cause, &operation):
-		failure.Message, failure.cause = failure.Message+": "+operation.Error(), operation
+		failure.Message += ": " + operation.Error()
 	case errors.As(cause, &certificate):
-		failure.Message, failure.cause = failure.Message+": "+certificate.Error(), certificate
+		failure.Message += ": " + certificate.Error()
+	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrUnexpectedEOF):
+		failure.Message += ": the connection was closed"
 	}
 	return failure
 }

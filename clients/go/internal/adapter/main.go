@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"reflect"
 	"sync"
 	"time"
 
@@ -204,6 +205,11 @@ func outcome(result, object any, err error) map[string]any {
 		return map[string]any{"error": described(err), "printed": printed(err) + printed(object)}
 	}
 	found := map[string]any{"result": plain(result), "printed": printed(object)}
+	if value := reflect.Indirect(reflect.ValueOf(result)); value.Kind() == reflect.Struct {
+		if about := value.FieldByName("About"); about.IsValid() {
+			found["request_id"] = about.Interface().(dwar.About).RequestID
+		}
+	}
 	if _, isText := result.(string); !isText {
 		found["printed"] = printed(result) + printed(object)
 	}
@@ -230,6 +236,9 @@ func described(err error) map[string]any {
 	}
 	if raw := failure.Raw(); raw != "" {
 		found["raw"] = raw
+	}
+	if causes := failure.Unwrap(); len(causes) > 1 {
+		found["cause"] = causes[1].Error()
 	}
 	return found
 }

@@ -47,6 +47,9 @@ func fields(value reflect.Value) map[string]any {
 	found := map[string]any{}
 	for i := range value.NumField() {
 		name, option, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
+		if value.Type().Field(i).Anonymous {
+			continue
+		}
 		if option == "omitempty" && value.Field(i).IsZero() {
 			continue
 		}
