@@ -2,10 +2,28 @@
 //! service; lifetimes are in seconds.
 
 use chrono::{DateTime, Utc};
-use serde::de::Error as _;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 
 use crate::Secret;
+
+/// What a call gives.
+pub(crate) trait Answer: DeserializeOwned {
+    fn set_request_id(&mut self, id: Option<String>);
+}
+
+macro_rules! answers {
+    ($($kind:ty),*) => { $(
+        impl Answer for $kind {
+            fn set_request_id(&mut self, id: Option<String>) {
+                self.request_id = id;
+            }
+        }
+    )* };
+}
+
+answers!(SentCode, CodeStatus, CheckedCode, Tokens, LiveSession, EndedSession);
+answers!(Identity, DeletedIdentity, SandboxMessages, PublicKeys);
 
 /// What became of a send or a relay.
 #[derive(Clone, Debug, Deserialize)]
@@ -21,6 +39,9 @@ pub struct SentCode {
     pub expires_at: DateTime<Utc>,
     /// The same, in seconds from now.
     pub expires_in: u64,
+    /// Identifies the request in the log of the service.
+    #[serde(skip)]
+    pub request_id: Option<String>,
 }
 
 /// What became of a send so far.
@@ -39,6 +60,9 @@ pub struct CodeStatus {
     pub expires_at: DateTime<Utc>,
     /// In order.
     pub attempts: Vec<DeliveryTry>,
+    /// Identifies the request in the log of the service.
+    #[serde(skip)]
+    pub request_id: Option<String>,
 }
 
 /// One attempt at delivering a code.
@@ -64,6 +88,9 @@ pub struct CheckedCode {
     /// Always true.
     #[serde(deserialize_with = "only_true")]
     pub verified: bool,
+    /// Identifies the request in the log of the service.
+    #[serde(skip)]
+    pub request_id: Option<String>,
 }
 
 /// The pair of a session, and whose it is.
@@ -84,6 +111,9 @@ pub struct Tokens {
     pub session_id: String,
     /// The person: the same for every login with this phone in this project and mode.
     pub identity_id: String,
+    /// Identifies the request in the log of the service.
+    #[serde(skip)]
+    pub request_id: Option<String>,
 }
 
 /// The session of an access token that is valid now.
@@ -103,6 +133,9 @@ pub struct LiveSession {
     pub expires_at: DateTime<Utc>,
     /// The same, in seconds from now.
     pub expires_in: u64,
+    /// Identifies the request in the log of the service.
+    #[serde(skip)]
+    pub request_id: Option<String>,
 }
 
 /// The session is over.
@@ -112,6 +145,9 @@ pub struct EndedSession {
     /// Always true.
     #[serde(deserialize_with = "only_true")]
     pub revoked: bool,
+    /// Identifies the request in the log of the service.
+    #[serde(skip)]
+    pub request_id: Option<String>,
 }
 
 /// A person, per project and mode.
@@ -126,6 +162,9 @@ pub struct Identity {
     pub created_at: DateTime<Utc>,
     /// The last one.
     pub last_verified_at: DateTime<Utc>,
+    /// Identifies the request in the log of the service.
+    #[serde(skip)]
+    pub request_id: Option<String>,
 }
 
 /// The person was erased.
@@ -139,6 +178,9 @@ pub struct DeletedIdentity {
     pub deleted: bool,
     /// How many sessions were still active.
     pub sessions_revoked: u64,
+    /// Identifies the request in the log of the service.
+    #[serde(skip)]
+    pub request_id: Option<String>,
 }
 
 /// What the sandbox kept instead of sending it.
@@ -147,6 +189,9 @@ pub struct DeletedIdentity {
 pub struct SandboxMessages {
     /// Newest first.
     pub messages: Vec<SandboxText>,
+    /// Identifies the request in the log of the service.
+    #[serde(skip)]
+    pub request_id: Option<String>,
 }
 
 /// A message that the sandbox kept.
@@ -174,6 +219,9 @@ pub struct PublicKeys {
     /// Entries that are no key are left out.
     #[serde(deserialize_with = "readable")]
     pub keys: Vec<PublicKey>,
+    /// Identifies the request in the log of the service.
+    #[serde(skip)]
+    pub request_id: Option<String>,
 }
 
 /// A JSON Web Key (RFC 7517).

@@ -2,12 +2,11 @@ use std::fmt;
 use std::time::Duration;
 
 use reqwest::header::HeaderValue;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::answers::{
-    CheckedCode, CodeStatus, DeletedIdentity, EndedSession, Identity, LiveSession, PublicKeys,
-    SandboxMessages, SentCode, Tokens,
+    Answer, CheckedCode, CodeStatus, DeletedIdentity, EndedSession, Identity, LiveSession,
+    PublicKeys, SandboxMessages, SentCode, Tokens,
 };
 use crate::transport::{Operation, Transport, random_uuid};
 use crate::{Code, Error, Result};
@@ -46,6 +45,15 @@ impl Client {
     /// [`Code::Argument`] for none, or more than 10 minutes.
     pub fn with_timeout(self, timeout: Duration) -> Result<Self> {
         Ok(Self { transport: self.transport.with_timeout(timeout)?, ..self })
+    }
+
+    /// Replaces the HTTP client by what this builder makes, for TLS, certificates or a proxy of your own. It follows no
+    /// redirect and repeats nothing, whatever the builder says, and gives no loopback traffic to a proxy.
+    ///
+    /// # Errors
+    /// [`Code::NetworkError`] if the builder refuses.
+    pub fn with_http(self, builder: reqwest::ClientBuilder) -> Result<Self> {
+        Ok(Self { transport: self.transport.with_http(builder)?, ..self })
     }
 
     /// Sends a fresh code, which replaces the current one of the phone. The last line is that of an SMS, a domain or an
@@ -162,17 +170,12 @@ impl Client {
     }
 
     /// May be repeated, under its key.
-    async fn write<Answer: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: Value,
-        idempotency_key: &str,
-    ) -> Result<Answer> {
+    async fn write<A: Answer>(&self, path: &str, body: Value, idempotency_key: &str) -> Result<A> {
         let key = visible_ascii(idempotency_key, "an idempotency key")?;
         self.call(Operation::post(path, body).with_idempotency_key(key)).await
     }
 
-    async fn call<Answer: DeserializeOwned>(&self, operation: Operation) -> Result<Answer> {
+    async fn call<A: Answer>(&self, operation: Operation) -> Result<A> {
         self.transport.send(&operation.with_api_key(self.api_key.clone())).await
     }
 }

@@ -168,14 +168,14 @@ impl Error {
         let raw = String::from_utf8_lossy(body).into_owned();
         let answer = Answer {
             status,
-            request_id: text(headers, "x-request-id").map(String::from),
+            request_id: request_id(headers),
             retry_after: whole_number(headers, "retry-after"),
             remaining: whole_number(headers, "ratelimit-remaining"),
             raw: refused.is_none().then(|| raw.into()),
         };
         let Refused { code, error } = refused.unwrap_or(Refused {
             code: Code::UnknownError,
-            error: "an answer that this version of the client does not know".into(),
+            error: unknown_answer(status, headers),
         });
         Self::of(code, error, Some(answer), None)
     }
@@ -183,6 +183,19 @@ impl Error {
     fn of(code: Code, message: String, answer: Option<Answer>, source: Option<BoxError>) -> Self {
         Self(Arc::new(Reason { code, message, answer, source }))
     }
+}
+
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
+    text(headers, "x-request-id").map(String::from)
+}
+
+fn unknown_answer(status: u16, headers: &HeaderMap) -> String {
+    let media_type = text(headers, "content-type").and_then(|value| value.split(';').next());
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.+-/".contains(&byte);
+    let media_type = media_type
+        .filter(|text| text.len() <= 120 && text.contains('/') && text.bytes().all(is_plain));
+    let known = media_type.map(|text| format!(", {text}")).unwrap_or_default();
+    format!("an answer that this version of the client does not know: status {status}{known}")
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
@@ -195,7 +208,14 @@ fn whole_number(headers: &HeaderMap, name: &str) -> Option<u32> {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.code, self.0.message)
+        write!(f, "{}: {}", self.0.code, self.0.message)?;
+        match &self.0.answer {
+            Some(Answer { status, request_id: Some(id), .. }) => {
+                write!(f, " (status {status}, request {id})")
+            }
+            Some(Answer { status, .. }) => write!(f, " (status {status})"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -21,6 +21,8 @@ pub use client::Client;
 pub use error::{BoxError, Code, Error, Result};
 pub use events::{Event, EventVerifier};
 pub use keys::Algorithm;
+/// What [`Client::with_http`] takes the builder of.
+pub use reqwest;
 pub use secret::Secret;
 pub use session::{Session, Store};
 pub use verifier::{Claims, Mode, TokenType, Verifier};

@@ -1,13 +1,18 @@
 use std::time::Duration;
 
-use reqwest::header::HeaderValue;
-use reqwest::{Client as Http, Method, RequestBuilder, Response, Url, redirect, retry};
-use serde::de::DeserializeOwned;
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::{
+    Client as Http, ClientBuilder, Method, RequestBuilder, Response, Url, redirect, retry,
+};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 
+use crate::answers::Answer;
+use crate::error::request_id;
 use crate::{Code, Error, Result};
+
+const USER_AGENT: &str = concat!("dwar-client/", env!("CARGO_PKG_VERSION"), " (rust)");
 
 const MAX_TRIES: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_millis(250);
@@ -20,6 +25,7 @@ const MAX_ANSWER_BYTES: usize = 1 << 20;
 #[derive(Clone)]
 pub(crate) struct Transport {
     pub url: String,
+    is_loopback: bool,
     http: Http,
     timeout: Duration,
 }
@@ -67,18 +73,14 @@ impl Operation {
 impl Transport {
     pub fn new(address: &str, timeout: Duration) -> Result<Self> {
         let url = service_url(address)?;
-        let mut http = Http::builder()
-            // A redirect would take the API key to another address.
-            .redirect(redirect::Policy::none())
-            // What is repeated is decided here.
-            .retry(retry::never())
-            .pool_idle_timeout(MAX_IDLE);
-        if url.scheme() == "http" {
-            // A proxy would be told everything in the clear.
-            http = http.no_proxy();
-        }
+        let is_loopback = is_loopback(&url);
+        let http = build(Http::builder().pool_idle_timeout(MAX_IDLE), is_loopback)?;
         let url = url.as_str().trim_end_matches('/').to_owned();
-        Ok(Self { url, http: http.build().map_err(Error::network)?, timeout })
+        Ok(Self { url, is_loopback, http, timeout })
+    }
+
+    pub fn with_http(self, builder: ClientBuilder) -> Result<Self> {
+        Ok(Self { http: build(builder, self.is_loopback)?, ..self })
     }
 
     pub fn with_timeout(self, timeout: Duration) -> Result<Self> {
@@ -90,7 +92,7 @@ impl Transport {
         Ok(Self { timeout, ..self })
     }
 
-    pub async fn send<Answer: DeserializeOwned>(&self, operation: &Operation) -> Result<Answer> {
+    pub async fn send<A: Answer>(&self, operation: &Operation) -> Result<A> {
         timeout(self.timeout, self.send_until(operation, Instant::now() + self.timeout))
             .await
             .unwrap_or_else(|_| {
@@ -98,11 +100,7 @@ impl Transport {
             })
     }
 
-    async fn send_until<Answer: DeserializeOwned>(
-        &self,
-        operation: &Operation,
-        end: Instant,
-    ) -> Result<Answer> {
+    async fn send_until<A: Answer>(&self, operation: &Operation, end: Instant) -> Result<A> {
         let mut tries = 1;
         loop {
             let failure = match self.send_once(operation).await {
@@ -122,12 +120,15 @@ impl Transport {
         }
     }
 
-    async fn send_once<Answer: DeserializeOwned>(&self, operation: &Operation) -> Result<Answer> {
+    async fn send_once<A: Answer>(&self, operation: &Operation) -> Result<A> {
         let mut response = self.request(operation).send().await.map_err(Error::network)?;
         let body = read(&mut response).await?;
         let status = response.status().as_u16();
-        match serde_json::from_slice(&body) {
-            Ok(answer) if status == 200 => Ok(answer),
+        match serde_json::from_slice::<A>(&body) {
+            Ok(mut answer) if status == 200 => {
+                answer.set_request_id(request_id(response.headers()));
+                Ok(answer)
+            }
             _ => Err(Error::refusal(status, response.headers(), &body)),
         }
     }
@@ -136,7 +137,7 @@ impl Transport {
         let url = format!("{}{}", self.url, operation.path);
         let mut request = self.http.request(operation.method.clone(), url);
         if let Some(body) = &operation.body {
-            request = request.json(body);
+            request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }
         if let Some(key) = &operation.api_key {
             request = request.header("x-api-key", key);
@@ -148,11 +149,24 @@ impl Transport {
     }
 }
 
+fn build(builder: ClientBuilder, is_loopback: bool) -> Result<Http> {
+    let builder = builder
+        .user_agent(USER_AGENT)
+        // A redirect would take the API key to another address.
+        .redirect(redirect::Policy::none())
+        // What is repeated is decided here.
+        .retry(retry::never());
+    // A proxy would be told everything in the clear.
+    let builder = if is_loopback { builder.no_proxy() } else { builder };
+    builder.build().map_err(Error::network)
+}
+
 async fn read(response: &mut Response) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(Error::network)? {
         body.extend_from_slice(&chunk);
         if body.len() > MAX_ANSWER_BYTES {
+            body.truncate(MAX_ANSWER_BYTES);
             break;
         }
     }

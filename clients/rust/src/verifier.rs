@@ -123,6 +123,15 @@ impl Verifier {
         Ok(Self { keys: Arc::new(KeySet::new(transport, self.clock.clone())), ..self })
     }
 
+    /// Replaces the HTTP client, as [`Client::with_http`](crate::Client::with_http).
+    ///
+    /// # Errors
+    /// [`Code::NetworkError`] if the builder refuses.
+    pub fn with_http(self, builder: reqwest::ClientBuilder) -> Result<Self> {
+        let transport = self.keys.transport.clone().with_http(builder)?;
+        Ok(Self { keys: Arc::new(KeySet::new(transport, self.clock.clone())), ..self })
+    }
+
     /// Replaces the issuer `dwar`: the setting `tokens.issuer` of the service.
     pub fn with_issuer(self, issuer: &str) -> Self {
         Self { issuer: issuer.into(), ..self }

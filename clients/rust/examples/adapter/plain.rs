@@ -12,22 +12,29 @@ use serde_json::{Map, Value, json};
 
 pub struct Shown {
     plain: Value,
+    request_id: Option<String>,
     printed: String,
 }
 
 impl Shown {
     pub fn of(object: &impl Debug) -> Self {
-        Self { plain: Value::Null, printed: format!("{object:?} {object:#?}") }
+        Self { plain: Value::Null, request_id: None, printed: format!("{object:?} {object:#?}") }
     }
 }
 
 pub fn shown<T: Plain + Debug>(result: Result<T, Error>) -> Result<Shown, Error> {
-    result.map(|found| Shown { plain: found.plain(), ..Shown::of(&found) })
+    result.map(|found| Shown {
+        plain: found.plain(),
+        request_id: found.request_id(),
+        ..Shown::of(&found)
+    })
 }
 
 pub fn outcome(found: Result<Shown, impl std::borrow::Borrow<Error>>, object: &str) -> Value {
     match found {
-        Ok(Shown { plain, printed }) => json!({ "result": plain, "printed": printed + object }),
+        Ok(Shown { plain, request_id, printed }) => {
+            json!({ "result": plain, "request_id": request_id, "printed": printed + object })
+        }
         Err(error) => {
             let error = error.borrow();
             json!({ "error": error.plain(), "printed": format!("{error} {error:?} {error:#?} {object}") })
@@ -37,11 +44,15 @@ pub fn outcome(found: Result<Shown, impl std::borrow::Borrow<Error>>, object: &s
 
 pub trait Plain {
     fn plain(&self) -> Value;
+
+    fn request_id(&self) -> Option<String> {
+        None
+    }
 }
 
-/// An object with these fields, and perhaps one whose name is a word of the language.
+/// An object with these fields, perhaps one whose name is a word of the language, and what it has besides.
 macro_rules! plain {
-    ($($kind:ty { $($field:ident),* $(; $name:literal: $renamed:ident)? })*) => { $(
+    ($($kind:ident $(+ $about:ident)? { $($field:ident),* $(; $name:literal: $renamed:ident)? })*) => { $(
         impl Plain for $kind {
             fn plain(&self) -> Value {
                 let mut object = Map::new();
@@ -49,25 +60,29 @@ macro_rules! plain {
                 $(object.insert($name.into(), self.$renamed.plain());)?
                 object.into()
             }
+
+            $(fn request_id(&self) -> Option<String> {
+                self.$about.clone()
+            })?
         }
     )* };
 }
 
 plain! {
-    SentCode { otp_id, status, channel, expires_at, expires_in }
-    CodeStatus { otp_id, status, channel, created_at, expires_at, attempts }
+    SentCode + request_id { otp_id, status, channel, expires_at, expires_in }
+    CodeStatus + request_id { otp_id, status, channel, created_at, expires_at, attempts }
     DeliveryTry { channel, provider, status, reason, at }
-    CheckedCode { verified }
-    Tokens {
+    CheckedCode + request_id { verified }
+    Tokens + request_id {
         access_token, refresh_token, token_type, expires_in, refresh_expires_in, session_id, identity_id
     }
-    LiveSession { valid, session_id, identity_id, issued_at, expires_at, expires_in }
-    EndedSession { revoked }
-    Identity { id, phone, created_at, last_verified_at }
-    DeletedIdentity { id, deleted, sessions_revoked }
-    SandboxMessages { messages }
+    LiveSession + request_id { valid, session_id, identity_id, issued_at, expires_at, expires_in }
+    EndedSession + request_id { revoked }
+    Identity + request_id { id, phone, created_at, last_verified_at }
+    DeletedIdentity + request_id { id, deleted, sessions_revoked }
+    SandboxMessages + request_id { messages }
     SandboxText { otp_id, phone, channel, text, code, at }
-    PublicKeys { keys }
+    PublicKeys + request_id { keys }
     PublicKey { kty, alg, kid, crv, x, y, n, e; "use": purpose }
     Event { id, timestamp, data; "type": kind }
 }
@@ -93,6 +108,7 @@ impl Plain for Error {
             ("retry_after", self.retry_after().map(|wait| wait.as_secs().into())),
             ("remaining", self.remaining().map(Value::from)),
             ("raw", self.raw().map(Plain::plain)),
+            ("cause", std::error::Error::source(self).map(|cause| cause.to_string().into())),
         ];
         object.extend(fields.into_iter().filter_map(|(name, value)| Some((name.into(), value?))));
         object.into()

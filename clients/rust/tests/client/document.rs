@@ -61,6 +61,7 @@ fn names(of: &Value) -> Names {
 fn fields(result: Result<impl Debug>) -> Result<Names> {
     let shown = format!("{:?}", result?);
     let names = shown.split_whitespace().filter_map(|word| word.strip_suffix(':'));
+    let names = names.filter(|name| *name != "request_id");
     Ok(names.map(|name| if name == "purpose" { "use" } else { name }.into()).collect())
 }
 

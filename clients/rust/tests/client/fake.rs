@@ -16,6 +16,8 @@ pub struct Fake {
 pub struct Request {
     /// Such as `get /v1/identity/1`.
     pub line: String,
+    /// In lowercase.
+    pub head: String,
     pub body: Value,
 }
 
@@ -60,6 +62,7 @@ fn read(stream: &TcpStream) -> Request {
     reader.read_exact(&mut body).unwrap();
     Request {
         line: head.lines().next().unwrap().trim().into(),
+        head,
         body: serde_json::from_slice(&body).unwrap_or_default(),
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use dwar_client::{BoxError, Client, Code, EventVerifier, Session, Store, Verifier};
+use dwar_client::{BoxError, Client, Code, EventVerifier, Session, Store, Verifier, reqwest};
 use fake::Fake;
 use serde_json::json;
 use tokio::sync::Mutex;
@@ -120,4 +120,34 @@ async fn an_error_of_the_network_has_its_cause_and_no_phone_number() {
     let cause = error.source().unwrap().source().unwrap().to_string();
     assert!(cause.contains("onnect"), "{cause}");
     assert!(!format!("{error:?}").contains("9876543210"), "{error:?}");
+}
+
+#[tokio::test]
+async fn an_error_printed_has_the_status_of_the_answer() {
+    let fake = Fake::answering(&json!({ "valid": false }));
+    let error = Client::new(&fake.url, "svc_test_1").unwrap().validate("at_1").await.unwrap_err();
+    let known =
+        "UNKNOWN_ERROR: an answer that this version of the client does not know: status 200";
+    assert_eq!(error.to_string(), format!("{known} (status 200)"));
+}
+
+#[tokio::test]
+async fn a_builder_of_ones_own_makes_the_http_client_and_its_proxy_gets_no_loopback_traffic() {
+    let mut headers = reqwest::header::HeaderMap::new();
+    headers.insert("x-own", "1".parse().unwrap());
+    let builder = || {
+        let proxy = reqwest::Proxy::all("http://127.0.0.1:9").unwrap();
+        reqwest::Client::builder().default_headers(headers.clone()).proxy(proxy)
+    };
+    let fake = Fake::answering(&json!({ "revoked": true }));
+    let client = Client::new(&fake.url, "svc_test_1").unwrap().with_http(builder()).unwrap();
+    client.logout("at_1").await.unwrap();
+    let [asked] = &fake.take_asked()[..] else { panic!("one request") };
+    assert!(asked.head.contains("x-own: 1"), "{}", asked.head);
+    assert!(asked.head.contains("user-agent: dwar-client/"), "{}", asked.head);
+
+    let verifier = Verifier::new(&fake.url, "project-1").unwrap().with_http(builder()).unwrap();
+    let token = "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImsxIn0.e30.AA";
+    assert_eq!(verifier.verify(token).await.unwrap_err().code(), Code::UnknownError);
+    assert!(fake.take_asked()[0].head.contains("x-own: 1"));
 }
