@@ -14,8 +14,8 @@ export class Adapter {
   /** What it wrote to standard error. */
   printed = "";
 
-  constructor([program, ...words]) {
-    this.#child = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"] });
+  constructor([program, ...words], env) {
+    this.#child = spawn(program, words, { env, stdio: ["pipe", "pipe", "pipe"] });
     this.#child.on("error", ({ message }) => (this.printed += message));
     this.#child.stdin.on("error", ({ message }) => (this.printed += message));
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();

@@ -96,10 +96,11 @@ export class Case {
     }
   }
 
-  #expect({ expect = {} }, { result, error }) {
+  #expect({ expect = {} }, { result, error, request_id }) {
     if (expect.error) return claim(differences({ result, error }, this.#filled({ error: expect.error })));
     if (error) throw new Error(`refused: ${JSON.stringify(error)}`);
     if ("result" in expect) claim(differences(result, this.#filled(expect.result), "result"));
+    if (expect.request_id) claim(differences(request_id, expect.request_id, "request_id"));
   }
 
   #collectSecrets(value, field) {

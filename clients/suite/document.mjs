@@ -84,10 +84,10 @@ function operationCase({ path, method, operation }) {
     server: "fake",
     fake: { [is]: [{ body: answer }] },
     steps: [
-      { call: operation.operationId, args: { ...args, ...body }, expect: { result: answer } },
+      { call: operation.operationId, args: { ...args, ...body }, expect: { result: answer, request_id: "fake-1" } },
       {
         requests: [
-          { is, path: [real, ...query].join("?"), headers: { "x-api-key": "$test_key" }, ...(body && { body }) },
+          { is, path: [real, ...query].join("?"), headers: { "x-api-key": "$test_key", "user-agent": "@user-agent" }, ...(body && { body }) },
         ],
       },
     ],

@@ -78,6 +78,7 @@ function write(response, answer) {
     return;
   }
   response.writeHead(answer.status ?? 200, headers);
+  if (answer.endless) return pour(response);
   if (answer.drip_ms) return drip(response, text, answer.drip_ms);
   response.end(text);
 }
@@ -89,7 +90,14 @@ function drip(response, text, everyMs) {
   response.on("close", () => clearInterval(timer));
 }
 
-function textOf({ text, like, error, jwks: keys, ...answer }) {
+/** As fast as it is read; after 64 MiB nothing more comes, so that a client that reads on does not fill the memory. */
+function pour(response, parts = 1024) {
+  while (parts > 0 && response.write(" ".repeat(65536))) parts--;
+  if (parts > 0) response.once("drain", () => pour(response, parts - 1));
+}
+
+function textOf({ text, like, error, jwks: keys, pad, ...answer }) {
+  if (pad) return JSON.stringify({ ...sample(like), pad: "x".repeat(pad) });
   if (text !== undefined) return text;
   if (like) return JSON.stringify({ ...sample(like), ...answer.with });
   if (error) return JSON.stringify({ error: "A sentence.", code: error, request_id: "fake-1" });

@@ -5,13 +5,20 @@ const FORMS = {
   "@time": (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value),
   "@string": (value) => typeof value === "string" && value !== "",
   "@number": (value) => typeof value === "number",
+  "@user-agent": (value) => /^dwar-client\/\d+\.\d+\.\d+ \((typescript|python|go|rust)\)$/.test(value),
   "@absent": (value) => value === undefined || value === null,
 };
+
+const CONTAINS = "@contains ";
 
 /** An object may have more fields than the pattern; a list has as many items. */
 export function differences(value, pattern, path = "") {
   const form = typeof pattern === "string" ? FORMS[pattern] : undefined;
   if (form) return form(value) ? [] : [`${path} is ${JSON.stringify(value)}, not ${pattern}`];
+  if (typeof pattern === "string" && pattern.startsWith(CONTAINS)) {
+    const text = pattern.slice(CONTAINS.length);
+    return String(value).includes(text) ? [] : [`${path} is ${JSON.stringify(value)}, without ${JSON.stringify(text)}`];
+  }
   if (typeof pattern !== "object" || pattern === null) {
     return value === pattern ? [] : [`${path} is ${JSON.stringify(value)}, not ${JSON.stringify(pattern)}`];
   }

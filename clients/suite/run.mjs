@@ -7,6 +7,7 @@ import { Adapter, AdapterEnded } from "./adapter.mjs";
 import { Case } from "./case.mjs";
 import { documentCases } from "./document.mjs";
 import { Fake } from "./fake.mjs";
+import { Proxy } from "./proxy.mjs";
 import { serve } from "./serve.mjs";
 
 const FAKE = {
@@ -53,13 +54,15 @@ async function main(words) {
   const fake = new Fake();
   await fake.start();
   const services = new Services(fake);
-  const adapters = [new Adapter(words), new Adapter(words)];
+  const proxy = new Proxy();
+  const env = await proxy.start();
+  const adapters = [new Adapter(words, env), new Adapter(words, env)];
   const count = { ok: 0, "not ok": 0 };
   let number = 0;
   try {
     for (const one of chosen) {
       const phone = String(9100000000 + Math.floor(Math.random() * 8e6) * 100 + (number++ % 100));
-      const outcome = await play(one, phone, services, adapters, fake);
+      const outcome = await play(one, phone, services, adapters, fake, proxy);
       count[outcome.word]++;
       console.log(`${outcome.word.padEnd(7)} ${one.name}${outcome.reason ? `\n        ${outcome.reason}` : ""}`);
       if (outcome.final) break;
@@ -67,16 +70,18 @@ async function main(words) {
   } finally {
     for (const adapter of adapters) adapter.stop();
     fake.stop();
+    proxy.stop();
     await services.stop();
   }
   console.log(`${count.ok} passed, ${count["not ok"]} failed`);
   return count["not ok"] === 0 && count.ok > 0 ? 0 : 1;
 }
 
-async function play(one, phone, services, adapters, fake) {
+async function play(one, phone, services, adapters, fake, proxy) {
   try {
     const variables = { ...(await services.variables(one.server)), phone };
     await new Case(one, variables, adapters, fake).play();
+    if (proxy.takeLoopback().length > 0) throw new Error("a proxy of the environment got loopback traffic");
     return { word: "ok" };
   } catch (error) {
     return { word: "not ok", reason: error.message, final: error instanceof AdapterEnded };
