@@ -1,13 +1,17 @@
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::Ipv4Addr;
+
+use reqwest::Url;
 
 use crate::{Error, Result};
 
 /// Whether browsers keep `Secure` cookies of this host over plain http; a port may follow it.
 pub fn is_loopback(host: &str) -> bool {
-    let (name, _) = split_port(host);
-    name == "localhost"
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => name,
+        _ => host,
+    };
+    matches!(name, "localhost" | "[::1]")
         || name.ends_with(".localhost")
-        || name == "[::1]"
         || name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
 }
 
@@ -29,48 +33,26 @@ fn fault(origin: &str) -> Option<&'static str> {
             "is an app, whose web view keeps no cookies of yours: let it call by native HTTP, such as CapacitorHttp",
         );
     }
-    let (is_http, rest) = match origin.strip_prefix("https://") {
-        Some(rest) => (false, rest),
-        None => (true, origin.strip_prefix("http://").unwrap_or_default()),
+    let url = Url::parse(origin).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let is_exact = |url: &Url| {
+        url.origin().ascii_serialization() == origin
+            && matches!(url.scheme(), "http" | "https")
+            && url.port() != Some(0)
     };
-    let (host, port) = split_port(rest);
-    if !is_host(host) || !port.is_none_or(|port| is_ordinary_port(port, is_http)) {
+    if !url.as_ref().is_some_and(is_exact) || !is_plain(host) {
         return Some("is no origin as browsers send it, such as https://shop.example");
     }
-    (is_http && !is_loopback(host)).then_some(
+    (origin.starts_with("http:") && !is_loopback(host)).then_some(
         "is plain http, of which browsers keep no login, but for loopback such as http://localhost:3000",
     )
 }
 
-/// The colons of an IPv6 address are in brackets.
-fn split_port(host: &str) -> (&str, Option<&str>) {
-    match host.rsplit_once(':') {
-        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
-        _ => (host, None),
-    }
-}
-
-fn is_ordinary_port(port: &str, is_http: bool) -> bool {
-    let default = if is_http { 80 } else { 443 };
-    port.parse::<u16>()
-        .is_ok_and(|number| number != 0 && number != default && number.to_string() == port)
-}
-
-/// A name, or an address as browsers write it.
-fn is_host(host: &str) -> bool {
-    if let Some(address) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        return address.parse::<Ipv6Addr>().is_ok_and(|parsed| {
-            parsed.to_string() == address && parsed.to_ipv4_mapped().is_none()
-        });
-    }
-    let is_label = |label: &str| {
-        let is_letter = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
-        !label.is_empty() && label.bytes().all(is_letter)
-    };
-    let is_name = host.split('.').all(is_label)
-        && host
-            .rsplit('.')
-            .next()
-            .is_some_and(|last| last.starts_with(|it: char| it.is_ascii_lowercase()));
-    is_name || host.parse::<Ipv4Addr>().is_ok()
+/// [`Url`] takes also a wildcard, empty labels, and an IPv4 address within IPv6.
+fn is_plain(host: &str) -> bool {
+    let is_allowed =
+        |it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'[' | b':' | b']');
+    host.bytes().all(is_allowed)
+        && host.split('.').all(|label| !label.is_empty())
+        && !host.starts_with("[::ffff:")
 }
