@@ -1,5 +1,5 @@
 import { DwarError } from "./error.js";
-import { Transport, type Operation, type TransportOptions } from "./transport.js";
+import { Transport, type CallOptions, type Operation, type TransportOptions } from "./transport.js";
 import type {
   AccessBody,
   Answer,
@@ -24,7 +24,7 @@ export interface DwarOptions extends TransportOptions {
   apiKey: string;
 }
 
-export interface Repetition {
+export interface WriteOptions extends CallOptions {
   /**
    * 1 to 255 visible ASCII characters, the same for every repetition of one intent. Without it each call makes its own
    * and uses it for its own repetitions.
@@ -50,88 +50,95 @@ export class Dwar {
   }
 
   /** Sends a fresh code, which replaces the phone's current one. */
-  async send(body: SendBody, { idempotencyKey }: Repetition = {}): Promise<Answer<SentCode>> {
-    return this.#write("/v1/otp/send", phoned(body), "otp_id", idempotencyKey ?? crypto.randomUUID());
+  async send(body: SendBody, { idempotencyKey, ...options }: WriteOptions = {}): Promise<Answer<SentCode>> {
+    return this.#write("/v1/otp/send", phoned(body), "otp_id", options, idempotencyKey ?? crypto.randomUUID());
   }
 
   /** Sends a code that you made yourself and check yourself. */
-  async relay(body: RelayBody, { idempotencyKey }: Repetition = {}): Promise<Answer<SentCode>> {
-    return this.#write("/v1/otp/relay", phoned(body), "otp_id", idempotencyKey ?? crypto.randomUUID());
+  async relay(body: RelayBody, { idempotencyKey, ...options }: WriteOptions = {}): Promise<Answer<SentCode>> {
+    return this.#write("/v1/otp/relay", phoned(body), "otp_id", options, idempotencyKey ?? crypto.randomUUID());
   }
 
   /** What became of a send so far. */
-  async status(otpId: string): Promise<Answer<CodeStatus>> {
-    return this.#call("GET", `/v1/otp/status/${encodeURIComponent(otpId)}`, "otp_id");
+  async status(otpId: string, options?: CallOptions): Promise<Answer<CodeStatus>> {
+    return this.#call("GET", `/v1/otp/status/${encodeURIComponent(otpId)}`, "otp_id", options);
   }
 
   /** Checks the code that the person entered. The right one works once and starts a session. */
-  async verify(body: VerifyBody): Promise<Answer<Tokens>> {
-    return this.#write("/v1/otp/verify", phoned(body), "access_token");
+  async verify(body: VerifyBody, options?: CallOptions): Promise<Answer<Tokens>> {
+    return this.#write("/v1/otp/verify", phoned(body), "access_token", options);
   }
 
   /** Checks the code that the person entered, without a session. The right one works once. */
-  async check(body: VerifyBody): Promise<Answer<CheckedCode>> {
-    return this.#write("/v1/otp/check", phoned(body), "verified");
+  async check(body: VerifyBody, options?: CallOptions): Promise<Answer<CheckedCode>> {
+    return this.#write("/v1/otp/check", phoned(body), "verified", options);
   }
 
   /** Asks the service whether an access token is valid now. It rejects unless it is. */
-  async validate(accessToken: string): Promise<Answer<LiveSession>> {
+  async validate(accessToken: string, options?: CallOptions): Promise<Answer<LiveSession>> {
     const body: AccessBody = { access_token: accessToken };
-    return this.#call("POST", "/v1/session/validate", "valid", { body, repeatable: true });
+    return this.#call("POST", "/v1/session/validate", "valid", options, { body, repeatable: true });
   }
 
   /**
    * Exchanges a refresh token for a new pair; both old tokens end at once. `Session` does this for you, once however
    * many calls wait.
    */
-  async refresh(refreshToken: string, { idempotencyKey }: Repetition = {}): Promise<Answer<Tokens>> {
+  async refresh(refreshToken: string, { idempotencyKey, ...options }: WriteOptions = {}): Promise<Answer<Tokens>> {
     const body: RefreshBody = { refresh_token: refreshToken };
-    return this.#write("/v1/session/refresh", body, "access_token", idempotencyKey ?? crypto.randomUUID());
+    return this.#write("/v1/session/refresh", body, "access_token", options, idempotencyKey ?? crypto.randomUUID());
   }
 
   /** Ends the session of an access token, both of its tokens at once. */
-  async logout(accessToken: string): Promise<Answer<EndedSession>> {
+  async logout(accessToken: string, options?: CallOptions): Promise<Answer<EndedSession>> {
     const body: AccessBody = { access_token: accessToken };
-    return this.#write("/v1/session/logout", body, "revoked");
+    return this.#write("/v1/session/logout", body, "revoked", options);
   }
 
-  async identity(id: string): Promise<Answer<Identity>> {
-    return this.#call("GET", `/v1/identity/${encodeURIComponent(id)}`, "id");
+  async identity(id: string, options?: CallOptions): Promise<Answer<Identity>> {
+    return this.#call("GET", `/v1/identity/${encodeURIComponent(id)}`, "id", options);
   }
 
-  async identityByPhone(phone: string): Promise<Answer<Identity>> {
-    return this.#call("GET", `/v1/identity?phone=${encodeURIComponent(phoned({ phone }).phone)}`, "id");
+  async identityByPhone(phone: string, options?: CallOptions): Promise<Answer<Identity>> {
+    return this.#call("GET", `/v1/identity?phone=${encodeURIComponent(phoned({ phone }).phone)}`, "id", options);
   }
 
   /** Erases a person, the sessions included. */
-  async deleteIdentity(id: string): Promise<Answer<DeletedIdentity>> {
-    return this.#call("DELETE", `/v1/identity/${encodeURIComponent(id)}`, "deleted");
+  async deleteIdentity(id: string, options?: CallOptions): Promise<Answer<DeletedIdentity>> {
+    return this.#call("DELETE", `/v1/identity/${encodeURIComponent(id)}`, "deleted", options);
   }
 
   /** With a test key: what would have been sent to this phone, newest first, at most 50. */
-  async sandboxMessages(phone: string): Promise<Answer<SandboxMessages>> {
-    return this.#call("GET", `/v1/sandbox/messages?phone=${encodeURIComponent(phoned({ phone }).phone)}`, "messages");
+  async sandboxMessages(phone: string, options?: CallOptions): Promise<Answer<SandboxMessages>> {
+    return this.#call("GET", `/v1/sandbox/messages?phone=${encodeURIComponent(phoned({ phone }).phone)}`, "messages", options);
   }
 
   /** The public keys of access tokens; `TokenVerifier` caches them. */
-  async keys(): Promise<Answer<PublicKeys>> {
-    return this.#transport.send(KEYS);
+  async keys(options?: CallOptions): Promise<Answer<PublicKeys>> {
+    return this.#transport.send(KEYS, options);
   }
 
-  async #write<Body>(path: string, body: object, answers: string, idempotencyKey?: string): Promise<Answer<Body>> {
-    if (idempotencyKey === undefined) return this.#call("POST", path, answers, { body });
+  async #write<Body>(
+    path: string,
+    body: object,
+    answers: string,
+    options?: CallOptions,
+    idempotencyKey?: string,
+  ): Promise<Answer<Body>> {
+    if (idempotencyKey === undefined) return this.#call("POST", path, answers, options, { body });
     const headers = { "Idempotency-Key": visibleAscii("idempotencyKey", idempotencyKey) };
-    return this.#call("POST", path, answers, { body, headers, repeatable: true });
+    return this.#call("POST", path, answers, options, { body, headers, repeatable: true });
   }
 
   async #call<Body>(
     method: Operation["method"],
     path: string,
     answers: string,
+    options?: CallOptions,
     more: Partial<Operation> = {},
   ): Promise<Answer<Body>> {
     const headers = { "X-Api-Key": this.#apiKey, ...more.headers };
-    return this.#transport.send({ method, path, answers, repeatable: method === "GET", ...more, headers });
+    return this.#transport.send({ method, path, answers, repeatable: method === "GET", ...more, headers }, options);
   }
 }
 
@@ -147,6 +154,6 @@ function phoned<Body extends { phone: string }>(body: Body): Body {
 
 /** The message does not show the value: it may be a key with a line break at its end. */
 function visibleAscii(name: string, value: string): string {
-  if (!/^[!-~]{1,255}$/.test(value)) throw new TypeError(`${name} must be 1 to 255 visible ASCII characters`);
+  if (typeof value !== "string" || !/^[!-~]{1,255}$/.test(value)) throw new TypeError(`${name} must be 1 to 255 visible ASCII characters`);
   return value;
 }

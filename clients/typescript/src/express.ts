@@ -9,21 +9,23 @@ export interface ExpressRequest extends AsyncIterable<Uint8Array> {
   url: string;
   headers: Record<string, string | string[] | undefined>;
   socket: { remoteAddress?: string | undefined };
-  /** If a parser was there before. */
+  /** By the `trust proxy` of Express. */
+  ip?: string | undefined;
+  /** What a parser that was there before has made of the body. */
   body?: unknown;
-}
-
-/** What is needed of Express's response. */
-export interface ExpressResponse {
-  statusCode: number;
-  setHeader(name: string, value: string | string[]): unknown;
-  end(body: string): unknown;
+  readableDidRead?: boolean;
 }
 
 /** What is needed of Express's response to renew a session. */
 export interface CookieResponse {
   setHeader(name: string, value: string): unknown;
   appendHeader(name: string, value: string): unknown;
+}
+
+/** What is needed of Express's response. */
+export interface ExpressResponse extends CookieResponse {
+  statusCode: number;
+  end(body: string): unknown;
 }
 
 export interface ExpressLoginOptions<Request> extends EndpointsOptions {
@@ -81,15 +83,25 @@ function headersOf(response: CookieResponse): AnswerHeaders {
   };
 }
 
-/** A parser that was there before has read the body. */
+/** A parser that was there before may have read the body, as text, as bytes or as JSON. */
 function unread(request: ExpressRequest): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
-  return request.body === undefined ? request : [new TextEncoder().encode(JSON.stringify(request.body))];
+  const { body } = request;
+  if (body === undefined || (request.readableDidRead === false && isEmpty(body))) return request;
+  if (body instanceof Uint8Array) return [body];
+  return [new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body))];
+}
+
+/** Parsers of Express 4 leave this where they have not read a body. */
+function isEmpty(body: unknown): boolean {
+  return typeof body === "object" && body !== null && Object.keys(body).length === 0;
 }
 
 async function write(found: Response, response: ExpressResponse): Promise<void> {
   response.statusCode = found.status;
-  for (const [name, value] of found.headers) response.setHeader(name, value);
-  // The loop sees each cookie on its own, and the last would replace the others.
-  response.setHeader("Set-Cookie", found.headers.getSetCookie());
+  for (const [name, value] of found.headers) {
+    // Cookies of other handlers stay.
+    if (name === "set-cookie") response.appendHeader(name, value);
+    else response.setHeader(name, value);
+  }
   response.end(await found.text());
 }

@@ -13,6 +13,13 @@ export interface TransportOptions {
   fetch?: typeof fetch;
 }
 
+export interface CallOptions {
+  /** Gives the call up: it rejects with `NETWORK_ERROR`, whose `cause` is the reason of the signal. */
+  signal?: AbortSignal;
+  /** Replaces the time limit of the client for this call, in milliseconds. */
+  timeoutMs?: number;
+}
+
 export interface Operation {
   method: "GET" | "POST" | "DELETE";
   path: string;
@@ -46,45 +53,47 @@ export class Transport {
   readonly #fetch: typeof fetch;
 
   constructor({ url, timeoutMs = 30_000, fetch }: TransportOptions) {
-    if (!(timeoutMs > 0 && timeoutMs <= 600_000)) throw new TypeError("timeoutMs must lie between 1 and 600,000");
     this.#url = serviceUrl(url);
-    this.#timeoutMs = timeoutMs;
+    this.#timeoutMs = checked(timeoutMs);
     const used = fetch ?? (LOOPBACK.test(new URL(url).hostname) ? loopbackFetch() : globalThis.fetch);
     this.#fetch = (...request) => used(...request);
   }
 
-  async send<Body>(operation: Operation): Promise<Answer<Body>> {
-    const deadline = performance.now() + this.#timeoutMs;
+  async send<Body>(operation: Operation, options: CallOptions = {}): Promise<Answer<Body>> {
+    const { signal, timeoutMs = this.#timeoutMs } = options;
+    const deadline = performance.now() + checked(timeoutMs);
     for (let tries = 1; ; tries++) {
       try {
-        return (await this.#sendOnce(operation, deadline)) as Answer<Body>;
+        return (await this.#sendOnce(operation, deadline, signal)) as Answer<Body>;
       } catch (error) {
         if (!(error instanceof DwarError) || tries === TRIES || !operation.repeatable || !mayPass(error)) throw error;
         const wait = error.retryAfter === undefined ? backoff(tries) : error.retryAfter * 1000;
-        if (performance.now() + wait >= deadline) throw error;
-        await new Promise((resolve) => setTimeout(resolve, wait));
+        if (performance.now() + wait >= deadline || signal?.aborted) throw error;
+        await sleep(wait, signal);
       }
     }
   }
 
-  async #sendOnce(operation: Operation, deadline: number): Promise<unknown> {
+  async #sendOnce(operation: Operation, deadline: number, signal?: AbortSignal): Promise<unknown> {
     const { method, path, headers, body, answers } = operation;
     let response: Response;
     let text: string;
+    const late = AbortSignal.timeout(Math.max(0, Math.ceil(deadline - performance.now())));
     try {
+      signal?.throwIfAborted();
       response = await this.#fetch(this.#url + path, {
         method,
         headers: { "User-Agent": USER_AGENT, ...headers, ...(body && { "Content-Type": "application/json" }) },
         body: body ? JSON.stringify(body) : null,
         // A redirect would take the API key to another address.
         redirect: "manual",
-        signal: AbortSignal.timeout(Math.max(0, Math.ceil(deadline - performance.now()))),
+        signal: signal ? AbortSignal.any([late, signal]) : late,
+        // Next.js may keep any answer, and would take a session for valid that has ended. Not every platform knows the option.
+        ...(globalThis.Request && "cache" in Request.prototype && { cache: "no-store" }),
       });
       text = await read(response);
     } catch (error) {
-      const late = performance.now() >= deadline;
-      const message = late ? "no answer within the time limit" : "the request did not complete";
-      throw new DwarError("NETWORK_ERROR", message, { cause: withoutQuery(error) });
+      throw new DwarError("NETWORK_ERROR", whyNot(late, signal), { cause: withoutQuery(error) });
     }
     const answer = parse(text);
     if (response.status === 200 && answer && answer[answers]) {
@@ -92,6 +101,29 @@ export class Transport {
     }
     throw refusal(response, answer, text);
   }
+}
+
+function checked(timeoutMs: number): number {
+  if (!(timeoutMs > 0 && timeoutMs <= 600_000)) throw new TypeError("timeoutMs must lie between 1 and 600,000");
+  return timeoutMs;
+}
+
+function whyNot(late: AbortSignal, signal: AbortSignal | undefined): string {
+  if (signal?.aborted) return "the call was given up";
+  return late.aborted ? "no answer within the time limit" : "the request did not complete";
+}
+
+/** Ends early when the signal says so. */
+async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const over = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    signal?.addEventListener("abort", over);
+  });
 }
 
 /** At most 1 MiB of the body. */

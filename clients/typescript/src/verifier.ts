@@ -85,8 +85,9 @@ export class TokenVerifier {
    * `NETWORK_ERROR` or the service's refusal if there are no keys yet.
    */
   async verify(token: string): Promise<AccessClaims> {
+    if (typeof token !== "string" || token.length > 4096) throw invalid("not a JWT");
     const [header = "", payload = "", signature = "", ...rest] = token.split(".", 4);
-    if (rest.length > 0 || token.length > 4096) throw invalid("not a JWT");
+    if (rest.length > 0) throw invalid("not a JWT");
     const { alg, typ, kid, crit } = decode(header);
     if (typeof alg !== "string" || !this.#algorithms.includes(alg)) throw invalid("another algorithm");
     if (typeof typ !== "string" || !this.#mediaTypes.includes(mediaType(typ)) || crit !== undefined)

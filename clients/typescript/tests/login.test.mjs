@@ -198,7 +198,7 @@ test("in Express a body that was parsed already is taken", async () => {
       socket: { remoteAddress: "192.0.2.1" },
       body: { phone: "9876543210" },
     };
-    const response = { setHeader() {}, end: (body) => resolve([response.statusCode, JSON.parse(body)]) };
+    const response = { setHeader() {}, appendHeader() {}, end: (body) => resolve([response.statusCode, JSON.parse(body)]) };
     login.router(request, response, resolve);
   });
   assert.deepEqual(await answered, [200, sent]);

@@ -7,7 +7,7 @@ export class AddressLimit {
   readonly #now: () => number;
   readonly #sends = new Map<string, number[]>();
 
-  constructor(most: number, now: () => number = Date.now) {
+  constructor(most: number, now: () => number = () => performance.now()) {
     this.#most = most;
     this.#now = now;
   }
