@@ -3,12 +3,13 @@ use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
 use crate::error::{ApiError, REPLAYED};
 use crate::json::response::{CheckedCode, CodeStatus, SentCode, Tokens};
-use crate::json::{RelayBody, SendBody, VerifyBody, schema};
+use crate::json::{Field, Reference, RelayBody, SendBody, VerifyBody, schema};
 use crate::operation::{get, post};
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
 use dwar_app::SentOtp;
 use dwar_kernel::{OtpId, Phone};
+use dwar_otp::idempotency::{IdempotencyKey, MalformedReference};
 use dwar_otp::{Code, InvalidRelayedCode, RelayLifetime};
 use dwar_project::{Caller, LastLine};
 use dwar_ratelimit::RequestScope;
@@ -32,7 +33,8 @@ pub(crate) fn operations() -> Vec<Operation> {
         .description(
             "Delivers a code that you made and will check yourself, as a send does: within the same \
              limits, at the same price. The phone keeps its login code, and this one can never be \
-             verified here. Off until the project switches it on.",
+             verified here. A caller that cannot vary its headers names the relay by `reference`, which does \
+             what an `Idempotency-Key` does. Off until the project switches it on.",
         )
         .request_body::<RelayBody>()
         .refuses([InvalidField, RelayDisabled]);
@@ -124,10 +126,28 @@ pub(crate) async fn relay(call: ApiCall) -> Answer {
     let code = body.code.get().ok_or_else(|| ApiError::field("code", InvalidRelayedCode))?.0;
     let lifetime = body.expires_in.0.and_then(RelayLifetime::from_seconds);
     let lifetime = lifetime.ok_or_else(|| ApiError::field("expires_in", RelayLifetime::RULE))?;
+    let key = one_key(key, body.reference)?;
     let relay = Arc::clone(&call.use_cases()?.relay_otp);
     let sent = async move { relay.relay(&caller, &phone, (code, lifetime), key.as_ref()).await };
     let sent = call.api.tasks.finish(sent).await?;
     on_its_way(&call, &sent)
+}
+
+/// The key of a relay, named by its header or by `reference`; both may name the same one.
+fn one_key(
+    header: Option<IdempotencyKey>,
+    reference: Option<Field<Reference>>,
+) -> Result<Option<IdempotencyKey>, ApiError> {
+    let named = reference.map(|given| {
+        let given = given.get().ok_or_else(|| ApiError::field("reference", MalformedReference));
+        given.map(|Reference(key)| key)
+    });
+    match (header, named.transpose()?) {
+        (Some(header), Some(reference)) if header != reference => {
+            Err(ApiError::field("reference", "the Idempotency-Key names another one"))
+        }
+        (header, reference) => Ok(header.or(reference)),
+    }
 }
 
 fn on_its_way(call: &ApiCall, sent: &SentOtp) -> Answer {

@@ -5,4 +5,6 @@ mod request;
 pub(crate) mod response;
 pub(crate) mod schema;
 
-pub(crate) use request::{AccessBody, RefreshBody, RelayBody, SendBody, Token, VerifyBody};
+pub(crate) use request::{
+    AccessBody, Field, Reference, RefreshBody, RelayBody, SendBody, Token, VerifyBody,
+};

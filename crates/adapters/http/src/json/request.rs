@@ -1,6 +1,7 @@
 use crate::error::{ApiError, ErrorCode};
 use crate::json::schema;
 use dwar_kernel::{OtpId, Phone};
+use dwar_otp::idempotency::{IdempotencyKey, MalformedReference};
 use dwar_otp::{Code, InvalidRelayedCode};
 use dwar_session::AccessToken;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -33,6 +34,21 @@ pub(crate) struct RelayBody {
     pub(crate) code: Field<RelayedCode>,
     #[schema(schema_with = schema::relay_lifetime, required = true)]
     pub(crate) expires_in: Seconds,
+    /// Names this relay as an `Idempotency-Key` does, for callers whose headers are always the same. Absent and
+    /// `null` mean the same, and name none.
+    #[schema(schema_with = schema::reference)]
+    pub(crate) reference: Option<Field<Reference>>,
+}
+
+/// An `Idempotency-Key` in a body.
+pub(crate) struct Reference(pub(crate) IdempotencyKey);
+
+impl FromStr for Reference {
+    type Err = MalformedReference;
+
+    fn from_str(text: &str) -> Result<Self, MalformedReference> {
+        IdempotencyKey::of_reference(text).map(Self)
+    }
 }
 
 /// A code that somebody else made.

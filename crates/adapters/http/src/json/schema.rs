@@ -1,6 +1,7 @@
 //! What members of bodies have in common, for the document.
 
 use dwar_otp::RelayLifetime;
+use dwar_otp::idempotency::IdempotencyKey;
 use dwar_otp::{AttemptStatus, Channel, DeliveryStatus, Reason};
 use dwar_wire::openapi::EXAMPLE_ID;
 pub(crate) use dwar_wire::openapi::given_phone;
@@ -95,6 +96,17 @@ pub(crate) fn relay_lifetime() -> Object {
         .minimum(Some(*bounds.start()))
         .maximum(Some(*bounds.end()))
         .examples([json!(600)])
+        .build()
+}
+
+pub(crate) fn reference() -> Object {
+    let said = "Names this relay as an `Idempotency-Key` does, for callers whose headers are always the same. Absent \
+                and `null` mean the same, and name none.";
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+        .description(Some(said))
+        .pattern(Some(format!("^[!-~]{{1,{}}}$", IdempotencyKey::LONGEST_REFERENCE)))
+        .examples([json!("courier-0199a000")])
         .build()
 }
 

@@ -103,6 +103,66 @@ async fn with_a_key_the_first_answer_is_given_again_to_the_very_same_request_alo
     assert_eq!(of_send.status, 200, "a key of another endpoint is another key");
 }
 
+fn named(reference: &Value) -> Value {
+    let mut asked = body("4829", 600);
+    asked["reference"] = reference.clone();
+    asked
+}
+
+/// Header and body name the same thing: what was named by one is known by the other.
+#[actix_web::test]
+async fn a_reference_in_the_body_does_what_the_header_does() {
+    let whole = Whole::open().await;
+    let long = "x".repeat(128);
+    for reference in ["k", long.as_str()] {
+        let first = whole.relay(&named(&json!(reference))).await;
+        assert_eq!((first.status, first.header("idempotent-replayed")), (200, None));
+        let plain = body("4829", 600);
+        for again in [
+            whole.relay(&named(&json!(reference))).await,
+            whole.relay_as(reference, &plain).await,
+            whole.relay_as(reference, &named(&json!(reference))).await,
+        ] {
+            assert_eq!((again.status, &again.body), (200, &first.body));
+            assert_eq!(again.header("idempotent-replayed"), Some("true"));
+        }
+        let mut other = named(&json!(reference));
+        other["code"] = json!("4828");
+        assert_eq!(whole.relay(&other).await.code(), "IDEMPOTENCY_KEY_REUSED");
+    }
+    assert_eq!(whole.postbox.messages().len(), 2);
+    assert_eq!(whole.relay(&named(&Value::Null)).await.header("idempotent-replayed"), None);
+}
+
+#[actix_web::test]
+async fn what_is_wrong_with_a_reference_is_said() {
+    let whole = Whole::open().await;
+    let shape = "reference: a reference is 1 to 128 visible ASCII characters.";
+    for reference in [
+        json!(""),
+        json!("a b"),
+        json!("\u{0915}"),
+        json!("x".repeat(129)),
+        json!(1),
+        json!(true),
+        json!(["k"]),
+        json!({ "k": 1 }),
+    ] {
+        let reply = whole.relay(&named(&reference)).await;
+        assert_eq!((reply.status, reply.code()), (422, "INVALID_FIELD".to_owned()), "{reference}");
+        assert_eq!(members(&reply)["error"], shape, "{reference}");
+    }
+    let reply = whole.relay_as("k", &named(&json!("l"))).await;
+    assert_eq!((reply.status, reply.code()), (422, "INVALID_FIELD".to_owned()));
+    assert_eq!(members(&reply)["error"], "reference: the Idempotency-Key names another one.");
+    // The header's own errors stay, and the fields before it are looked at first.
+    let reply = whole.relay_as("a b", &named(&json!("l"))).await;
+    assert_eq!((reply.status, reply.code()), (400, "INVALID_REQUEST".to_owned()));
+    let reply = whole.relay(&json!({ "reference": "" })).await;
+    assert_eq!(reply.code(), "INVALID_PHONE");
+    assert!(whole.postbox.messages().is_empty());
+}
+
 #[actix_web::test]
 async fn ten_thousand_attempts_open_nothing() {
     let whole = Whole::open().await;

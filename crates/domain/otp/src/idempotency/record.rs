@@ -12,7 +12,25 @@ pub struct IdempotencyKey(String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MalformedKey;
 
+/// The `reference` of a body is empty, too long or not visible ASCII.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a reference is 1 to 128 visible ASCII characters")]
+pub struct MalformedReference;
+
 impl IdempotencyKey {
+    /// The most characters of a `reference`.
+    pub const LONGEST_REFERENCE: usize = 128;
+
+    /// The same key as a body names it, for callers that cannot set a header for each request: 1 to 128
+    /// visible ASCII characters.
+    ///
+    /// # Errors
+    /// [`MalformedReference`] for anything else.
+    pub fn of_reference(text: &str) -> Result<Self, MalformedReference> {
+        let key = text.parse().ok().filter(|_| text.len() <= Self::LONGEST_REFERENCE);
+        key.ok_or(MalformedReference)
+    }
+
     /// The text, for a digest alone.
     pub fn expose(&self) -> &str {
         &self.0
@@ -118,6 +136,17 @@ mod tests {
         assert_eq!(done.judge(Digest([1; 32]), LIFETIMES, last), Some(Beginning::Replay(answer)));
         assert_eq!(done.judge(Digest([2; 32]), LIFETIMES, last), Some(Beginning::Reused));
         assert_eq!(done.judge(Digest([2; 32]), LIFETIMES, at(86_400)), None);
+    }
+
+    #[test]
+    fn a_reference_is_the_key_of_a_header_within_a_shorter_bound() {
+        for text in ["r", "a-b/c:1", &"x".repeat(128)] {
+            let key = IdempotencyKey::of_reference(text);
+            assert_eq!(key.ok(), text.parse().ok(), "{text}");
+        }
+        for text in ["", " ", "a b", "ä", "a\n", &"x".repeat(129)] {
+            assert_eq!(IdempotencyKey::of_reference(text), Err(MalformedReference), "{text}");
+        }
     }
 
     #[test]
