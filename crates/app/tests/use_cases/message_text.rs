@@ -18,7 +18,7 @@ fn some(text: &str) -> Option<String> {
 
 #[test]
 fn a_project_that_says_nothing_gets_the_english_text_under_its_name() {
-    let wanted = "000042 is your Chai & Co verification code. It is valid for 10 minutes. \
+    let wanted = "000042 is your Chai & Co verification code. It is valid for 10 min. \
                   Do not share it with anyone.";
     assert_eq!(text(Messages::default()), wanted);
 }

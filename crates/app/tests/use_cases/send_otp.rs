@@ -74,7 +74,7 @@ async fn the_message_carries_the_code_that_was_stored() {
     let message = world.messages().remove(0);
     let code = message.code.expose();
     let text = format!(
-        "{code} is your Chai & Co verification code. It is valid for 10 minutes. \
+        "{code} is your Chai & Co verification code. It is valid for 10 min. \
          Do not share it with anyone."
     );
     assert_eq!((message.text.as_str(), &message.phone), (text.as_str(), &world.line.phone));

@@ -103,7 +103,9 @@ impl SmsText {
                 "{code} आपका {brand} सत्यापन कोड है। यह {minutes} मिनट तक मान्य है। इसे किसी के साथ साझा न करें।"
             }
             _ => {
-                "{code} is your {brand} verification code. It is valid for {minutes} minutes. \
+                // A registered text has to arrive word for word, so it cannot say minute for one and minutes for
+                // others.
+                "{code} is your {brand} verification code. It is valid for {minutes} min. \
                  Do not share it with anyone."
             }
         }

@@ -87,6 +87,19 @@ fn counts_parts_at_the_exact_lengths() {
     assert_eq!(parts("😀".repeat(35)), (Encoding::Ucs2, 70, 1));
 }
 
+/// A registered text cannot change its words with the number.
+#[test]
+fn our_texts_are_right_for_one_minute_and_for_ten() {
+    let code = "482915".parse().unwrap();
+    for (language, unit) in [("en", " min."), ("hi", " मिनट तक")] {
+        let text = text(SmsText::default_template(language)).unwrap();
+        for minutes in [1, 10] {
+            let message = text.compose(&code, minutes);
+            assert!(message.contains(&format!("{minutes}{unit}")), "{message}");
+        }
+    }
+}
+
 #[test]
 fn every_language_of_ours_is_a_text_that_works() {
     for language in ["en", "en-IN", "hi", "hi-IN", "ta"] {

@@ -30,9 +30,9 @@ fn members(reply: &Reply) -> Value {
 #[actix_web::test]
 async fn the_code_goes_out_as_it_was_given_and_its_minutes_are_named() {
     for (code, expires_in, minutes) in [
-        ("0042", 60, "1 minutes"),
-        ("123456", 600, "10 minutes"),
-        ("9876543210", 3_600, "60 minutes"),
+        ("0042", 60, "for 1 min."),
+        ("123456", 600, "for 10 min."),
+        ("9876543210", 3_600, "for 60 min."),
     ] {
         let whole = Whole::open().await;
         let reply = whole.relay(&body(code, expires_in)).await;
