@@ -3,6 +3,7 @@
 mod bounds;
 mod cli;
 mod config;
+mod counted;
 mod descriptors;
 mod hardening;
 mod modes;

@@ -1,5 +1,6 @@
 use super::failure::Failure;
 use crate::config::Config;
+use crate::counted::counted;
 use crate::wiring::{Access, Core};
 use dwar_kernel::ProjectId;
 
@@ -24,8 +25,8 @@ pub async fn open(config: Config, read_only: bool) -> Result<Core, Failure> {
             Ok(core)
         }
         lacking => Err(Failure::Refused(format!(
-            "{lacking} migrations are pending, and this command only reads: run `dwar migrate`, or \
-             start the service"
+            "{}, and this command only reads: run `dwar migrate`, or start the service",
+            counted(lacking as u64, "migration is pending", "migrations are pending")
         ))),
     }
 }

@@ -3,6 +3,7 @@ use super::failure::{Failure, of};
 use super::open::{OneProject, open};
 use super::wallet_proof::prove;
 use crate::config::Config;
+use crate::counted::counted;
 use clap::Subcommand;
 use dwar_admin::views::{MovedWallet, Wallet, WalletEntry, WalletProof};
 use dwar_console::{ManageLedger, ManageWallets, Scope};
@@ -157,12 +158,12 @@ async fn verified(wallets: &ManageWallets) -> Result<Answer, Failure> {
     let audit = wallets.audit(&By::command_line()).await?;
     let good = audit.difference == Paise::ZERO;
     let text = if good {
-        format!("{} wallets match their ledgers.", audit.projects)
+        let found =
+            counted(audit.projects, "wallet matches its ledger", "wallets match their ledgers");
+        format!("{found}.")
     } else {
-        format!(
-            "{} wallets checked. In total they are off by {}.",
-            audit.projects, audit.difference
-        )
+        let checked = counted(audit.projects, "wallet", "wallets");
+        format!("{checked} checked, in total off by {}.", audit.difference)
     };
     Ok(Answer::judged(&WalletProof::from(&audit), text, good))
 }

@@ -2,6 +2,7 @@
 
 use super::answer::Answer;
 use super::failure::{Failure, of};
+use crate::counted::counted;
 use dwar_admin::views::{self, instant};
 use dwar_console::{ManageLedger, Scope};
 use dwar_kernel::ProjectId;
@@ -36,8 +37,10 @@ fn proof_text(proof: &LedgerProof) -> String {
     let LedgerProof { sum, wallet, .. } = proof;
     if proof.is_sound() {
         return format!(
-            "The ledger matches the wallet: {} entries, balance {}, of which {} on hold.",
-            sum.entries, wallet.balance.balance, wallet.balance.held
+            "The ledger matches the wallet: {}, balance {}, of which {} on hold.",
+            counted(sum.entries, "entry", "entries"),
+            wallet.balance.balance,
+            wallet.balance.held
         );
     }
     format!(

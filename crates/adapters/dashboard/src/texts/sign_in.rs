@@ -39,7 +39,7 @@ const ENGLISH: SignIn = SignIn {
     wrong_code: "Wrong code, or one that was already used.",
     too_late: "That took too long. Sign in again.",
     start_again: "Use a different account",
-    locked: "Too many failed attempts. Try again in {seconds} seconds.",
+    locked: "Too many failed attempts. Try again in {seconds} s.",
     forgotten: "Forgot your password? Somebody with access to the server can run",
     busy: "Too many people are signing in right now. Nothing was changed. Try again in a moment.",
     passkey: "Sign in with a passkey",

@@ -119,7 +119,7 @@ async fn wrong_passwords_lock_and_the_page_says_how_long() {
     }
     let locked = try_in(PASSWORD).await;
     assert_eq!(locked.status, 429);
-    assert!(locked.body.contains("Try again in 30 seconds"), "{}", locked.body);
+    assert!(locked.body.contains("Try again in 30 s"), "{}", locked.body);
     house.clock.advance(seconds(30));
     assert_eq!(try_in(PASSWORD).await.status, 303);
 }
