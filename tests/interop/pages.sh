@@ -50,7 +50,7 @@ receives() {
     made=$("$binary" webhook add --project "$DWAR_PROJECT_ID" --url "$address" --json)
     DWAR_WEBHOOK_SECRET=$(jq -r .secret <<<"$made") "${@:2}" >"$name" 2>"$name.log" &
     until_answered "$address" || fail "$name does not start: $(cat "$name.log")"
-    "$binary" webhook test --project "$DWAR_PROJECT_ID" --endpoint "$(jq -r .webhook.webhook_id <<<"$made")"
+    "$binary" webhook test --project "$DWAR_PROJECT_ID" --webhook "$(jq -r .webhook.webhook_id <<<"$made")"
     grep -q webhook.test "$name"
     status=$(curl -s -o /dev/null -w '%{http_code}' "$address" -H 'Content-Type: application/json' -H 'webhook-id: msg_1' \
         -H "webhook-timestamp: $(date +%s)" -H "webhook-signature: v1,$(printf x | base64)" -d '{"type":"otp.sent"}')

@@ -5,11 +5,13 @@ use dwar_kernel::{
 };
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_otp::RelayLifetime;
-use dwar_project::{Hook, HookKind, HookStore};
+use dwar_project::{Hook, HookChange, HookKind, HookStore};
 use std::sync::Arc;
+use std::time::Duration;
 use tracing::instrument;
 
 const NO_HOOK: ManageError = ManageError::NotFound("hook with this id in the project");
+const NO_MFA: &str = "the codes of this system are all alike; only Supabase has a second factor";
 const TOO_MANY: ManageError =
     ManageError::Conflict("A project has 20 hooks at most. Remove one that is no longer called.");
 
@@ -27,6 +29,15 @@ pub struct NewHook {
     pub mode: KeyMode,
     /// How long the other system's codes work, in seconds; as [`RelayLifetime`] allows.
     pub expires_in: u64,
+    /// The same of its second factor; by default [`HookKind::mfa_lifetime`].
+    pub mfa_expires_in: Option<u64>,
+}
+
+/// What is to change of a hook, in seconds; `None` stays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChangedLifetimes {
+    pub expires_in: Option<u64>,
+    pub mfa_expires_in: Option<u64>,
 }
 
 impl ManageHooks {
@@ -42,9 +53,8 @@ impl ManageHooks {
         new: NewHook,
     ) -> Result<(Hook, WebhookSecret), ManageError> {
         self.control.project(by, Command::AddHook, project).await?;
-        let lifetime = RelayLifetime::from_seconds(new.expires_in);
-        let lifetime =
-            lifetime.ok_or_else(|| ManageError::invalid("expires_in", RelayLifetime::RULE))?;
+        let lifetime = lifetime_of("expires_in", new.expires_in)?;
+        let mfa_lifetime = mfa_lifetime_of(new.kind, new.mfa_expires_in)?;
         if self.hooks.hooks(project).await?.len() >= Hook::MOST {
             return Err(TOO_MANY);
         }
@@ -55,7 +65,8 @@ impl ManageHooks {
             id,
             world: project.in_mode(new.mode),
             kind: new.kind,
-            lifetime: lifetime.duration(),
+            lifetime,
+            mfa_lifetime: mfa_lifetime.or(new.kind.mfa_lifetime()),
             secret: KeptSecret::first(self.seal(id, &secret)),
             created_at: now,
         };
@@ -70,6 +81,33 @@ impl ManageHooks {
     pub async fn list(&self, by: &By, project: ProjectId) -> Result<Vec<Hook>, ManageError> {
         self.control.project(by, Command::ListHooks, project).await?;
         Ok(self.hooks.hooks(project).await?)
+    }
+
+    /// Says anew how long the other system's codes work, from the very next call on.
+    ///
+    /// # Errors
+    /// [`ManageError::Invalid`] for what a lifetime cannot be, or for one of a second factor that the other system
+    /// does not have.
+    #[instrument(name = "hooks.change", target = TRACE, level = "error", skip_all)]
+    pub async fn change(
+        &self,
+        by: &By,
+        project: ProjectId,
+        hook: HookId,
+        changed: ChangedLifetimes,
+    ) -> Result<Hook, ManageError> {
+        let mut found = self.found(by, Command::ChangeHook, project, hook).await?;
+        let lifetime = changed.expires_in.map(|seconds| lifetime_of("expires_in", seconds));
+        let lifetime = lifetime.transpose()?;
+        let mfa_lifetime = mfa_lifetime_of(found.kind, changed.mfa_expires_in)?;
+        let change = HookChange { lifetime, mfa_lifetime };
+        let before = changed_facts(&found, change);
+        change.apply(&mut found);
+        let entry = AuditedChange::new(Action::HookChanged, hook).within(project);
+        let entry = entry.before(before).after(changed_facts(&found, change));
+        self.control.record(by, entry).await?;
+        let is_there = self.hooks.change_hook(project, hook, change).await?;
+        if is_there { Ok(found) } else { Err(NO_HOOK) }
     }
 
     /// Gives a hook a new secret; the old one counts too for a day.
@@ -110,12 +148,23 @@ impl ManageHooks {
         project: ProjectId,
         hook: HookId,
     ) -> Result<Hook, ManageError> {
-        self.control.project(by, command, project).await?;
-        let known = self.hooks.hooks(project).await?;
-        let found = known.into_iter().find(|known| known.id == hook).ok_or(NO_HOOK)?;
+        let found = self.found(by, command, project, hook).await?;
         let change = AuditedChange::new(action, hook).within(project);
         self.control.record(by, change.before(facts(&found))).await?;
         Ok(found)
+    }
+
+    /// A hook that a command is about, for whoever may give it.
+    async fn found(
+        &self,
+        by: &By,
+        command: Command,
+        project: ProjectId,
+        hook: HookId,
+    ) -> Result<Hook, ManageError> {
+        self.control.project(by, command, project).await?;
+        let known = self.hooks.hooks(project).await?;
+        known.into_iter().find(|known| known.id == hook).ok_or(NO_HOOK)
     }
 
     fn seal(&self, hook: HookId, secret: &WebhookSecret) -> Sealed {
@@ -126,5 +175,32 @@ impl ManageHooks {
 
 fn facts(hook: &Hook) -> Facts {
     let facts = Facts::new().word("kind", hook.kind).word("mode", hook.world.mode.as_str());
-    facts.word("expires_in", hook.lifetime.as_secs())
+    let facts = facts.word("expires_in", hook.lifetime.as_secs());
+    match hook.mfa_lifetime {
+        Some(lifetime) => facts.word("mfa_expires_in", lifetime.as_secs()),
+        None => facts,
+    }
+}
+
+/// Of a hook, what a change is about.
+fn changed_facts(hook: &Hook, change: HookChange) -> Facts {
+    let (lifetime, mfa) = (change.lifetime.map(|_| hook.lifetime), change.mfa_lifetime);
+    let named = [("expires_in", lifetime), ("mfa_expires_in", mfa.and(hook.mfa_lifetime))];
+    named.into_iter().fold(Facts::new(), |facts, (name, lifetime)| match lifetime {
+        Some(lifetime) => facts.word(name, lifetime.as_secs()),
+        None => facts,
+    })
+}
+
+fn lifetime_of(field: &'static str, seconds: u64) -> Result<Duration, ManageError> {
+    let lifetime = RelayLifetime::from_seconds(seconds).map(RelayLifetime::duration);
+    lifetime.ok_or_else(|| ManageError::invalid(field, RelayLifetime::RULE))
+}
+
+fn mfa_lifetime_of(kind: HookKind, seconds: Option<u64>) -> Result<Option<Duration>, ManageError> {
+    let Some(seconds) = seconds else { return Ok(None) };
+    if kind.mfa_lifetime().is_none() {
+        return Err(ManageError::invalid("mfa_expires_in", NO_MFA));
+    }
+    lifetime_of("mfa_expires_in", seconds).map(Some)
 }

@@ -54,7 +54,7 @@ pub use error::ManageError;
 pub use facade::{Administration, Management, ManagementOutside};
 pub use find::{Find, Finds, Found};
 pub use first_steps::{FirstStep, FirstSteps};
-pub use hooks::{ManageHooks, NewHook};
+pub use hooks::{ChangedLifetimes, ManageHooks, NewHook};
 pub use identities::ManageIdentities;
 pub use inbox::{IN_INBOX, Inbox, InboxLine, InboxPage};
 pub use ledger::{ManageLedger, Proven};

@@ -356,6 +356,7 @@ impl Fixtures {
             world: project.in_mode(KeyMode::Live),
             kind: HookKind::Supabase,
             lifetime: Duration::from_secs(300),
+            mfa_lifetime: Some(Duration::from_secs(240)),
             secret: KeptSecret::first(self.sealed()),
             created_at: START,
         }

@@ -146,6 +146,8 @@ macro_rules! shared_store_contract_tests {
                 hooks_come_back_oldest_first
                 a_hook_speaks_for_the_present_key_of_its_mode
                 a_hook_of_an_archived_project_is_unknown
+                a_changed_hook_is_found_changed_at_once
+                changes_of_a_hook_at_once_are_both_made
                 a_new_secret_takes_the_place_of_the_present_one
                 new_secrets_at_once_are_both_kept
                 a_removed_hook_is_unknown_at_once

@@ -3,10 +3,10 @@ use async_trait::async_trait;
 use dwar_app::{Outside, Policies, Routes};
 use dwar_console::{ConsoleParts, Management, ManagementOutside};
 use dwar_event::{Event, NotTaken, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
-use dwar_kernel::{Phone, Timestamp};
+use dwar_kernel::Timestamp;
 use dwar_otp::{
-    Channel, Code, Gateway, HookFormat, HookRefusal, Message, Outcome, Providers, Route,
-    WebhookCall, WebhookHead,
+    Channel, Code, Gateway, HookFault, HookFormat, HookMessage, HookRefusal, Message, Outcome,
+    Providers, Route, WebhookCall, WebhookHead,
 };
 use dwar_ratelimit::RequestLimiter;
 use std::collections::{HashMap, VecDeque};
@@ -107,8 +107,8 @@ impl Gateway for Postbox {
 pub struct PlainFormat;
 
 impl HookFormat for PlainFormat {
-    fn fits(&self, head: &WebhookHead, _: Timestamp) -> bool {
-        head.header("authorization").is_some()
+    fn fits(&self, head: &WebhookHead, _: Timestamp) -> Result<(), HookFault> {
+        head.header("authorization").map(|_| ()).ok_or(HookFault::Shape)
     }
 
     fn shows(&self, secrets: &[WebhookSecret], head: &WebhookHead) -> Option<bool> {
@@ -120,11 +120,12 @@ impl HookFormat for PlainFormat {
         self.shows(secrets, &call.head) == Some(true)
     }
 
-    fn read(&self, body: &[u8]) -> Result<(Phone, Code), HookRefusal> {
+    fn read(&self, body: &[u8]) -> Result<HookMessage, HookRefusal> {
         let text = std::str::from_utf8(body).map_err(|_| HookRefusal::Unreadable)?;
         let (phone, code) = text.split_once(' ').ok_or(HookRefusal::Unreadable)?;
         let phone = phone.parse().map_err(|_| HookRefusal::InvalidPhone)?;
-        Ok((phone, Code::relayed(code).map_err(|_| HookRefusal::InvalidCode)?))
+        let code = Code::relayed(code).map_err(|_| HookRefusal::InvalidCode)?;
+        Ok(HookMessage { phone, code, is_mfa: false })
     }
 
     fn repeats_for(&self) -> Duration {

@@ -82,6 +82,8 @@ CREATE TABLE hooks (
     mode             text NOT NULL CHECK (mode IN ('live', 'test')),
     kind             text NOT NULL,
     lifetime_seconds integer NOT NULL,
+    -- of the codes of a second factor, where the other system has one
+    mfa_lifetime_seconds integer,
     -- the present secret and the one before, sealed
     secret           blob NOT NULL,
     previous_secret  blob,

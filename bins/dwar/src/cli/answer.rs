@@ -1,4 +1,6 @@
 use super::failure::Failure;
+use dwar_admin::views::instant;
+use dwar_kernel::{KeptSecret, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -34,6 +36,14 @@ impl Answer {
 /// A secret that nobody is shown again.
 pub fn shown_once(secret: &str) -> String {
     format!("Secret  {secret}\n\nCopy it now. You will not see it again.")
+}
+
+/// The end of a line about something whose secret before the present one counts too: what it does, and until when.
+pub fn old_secret_until(secret: &KeptSecret, now: Timestamp, does: &str) -> String {
+    let until = secret.previous_until(now);
+    until
+        .map(|until| format!(", the old secret {does} until {}", instant(until)))
+        .unwrap_or_default()
 }
 
 /// A line for each of `all`; `none` if there is none.

@@ -1,10 +1,10 @@
-use super::answer::{Answer, lines, shown_once};
+use super::answer::{Answer, lines, old_secret_until, shown_once};
 use super::failure::{Failure, of};
 use super::open::{OneProject, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
-use dwar_admin::views::{AddedHook, Hook, HookSecret, Page, RemovedHook};
-use dwar_console::NewHook;
+use dwar_admin::views::{HookSecret, HookView, Page, RemovedHook};
+use dwar_console::{ChangedLifetimes, NewHook};
 use dwar_kernel::{HookId, KeyMode};
 use dwar_operator::By;
 use dwar_project::{Hook as Kept, HookKind};
@@ -24,9 +24,19 @@ pub enum Command {
         /// For how many seconds the codes of the other system work, 60 to 3600
         #[arg(long, value_name = "SECONDS")]
         expires_in: u64,
+        /// For how many seconds the codes of its second factor work, 60 to 3600; Supabase alone, 300 by default
+        #[arg(long, value_name = "SECONDS")]
+        mfa_expires_in: Option<u64>,
     },
     /// List the hooks of a project
     List(OneProject),
+    /// Change how long the codes of the other system work
+    Set {
+        #[command(flatten)]
+        it: OneHook,
+        #[command(flatten)]
+        lifetimes: Lifetimes,
+    },
     /// Rotate the secret of a hook; the old one is accepted too for a day
     RotateSecret(OneHook),
     /// Remove a hook; calls to it are refused from now on
@@ -42,21 +52,42 @@ pub struct OneHook {
     hook: HookId,
 }
 
+#[derive(Args)]
+#[group(required = true, multiple = true)]
+pub struct Lifetimes {
+    /// For how many seconds the codes of the other system work, 60 to 3600
+    #[arg(long, value_name = "SECONDS")]
+    expires_in: Option<u64>,
+    /// For how many seconds the codes of its second factor work, 60 to 3600; Supabase alone
+    #[arg(long, value_name = "SECONDS")]
+    mfa_expires_in: Option<u64>,
+}
+
 pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let reads = matches!(command, Command::List(_));
-    let hooks = open(config, reads).await?.management()?.hooks;
-    let by = By::command_line();
+    let core = open(config, reads).await?;
+    let (hooks, by) = (core.management()?.hooks, By::command_line());
+    let (now, public_url) = (core.parts.tools.now(), core.public_url());
+    let view = HookView { now, public_url: public_url.as_deref() };
     match command {
-        Command::Add { of: OneProject { project }, kind, mode, expires_in } => {
-            let added = hooks.add(&by, project, NewHook { kind, mode, expires_in }).await;
+        Command::Add { of: OneProject { project }, kind, mode, expires_in, mfa_expires_in } => {
+            let new = NewHook { kind, mode, expires_in, mfa_expires_in };
+            let added = hooks.add(&by, project, new).await;
             let (hook, secret) = added.map_err(of(project))?;
-            let text = format!("{}\n{}", line(&hook), shown_once(&hook.kind.shown(&secret)));
-            Ok(Answer::of(&AddedHook::new(&hook, &secret), text))
+            let shown = shown_once(&hook.kind.shown(&secret));
+            let text = format!("{}\n{shown}", line(&hook, view));
+            Ok(Answer::of(&view.added(&hook, &secret), text))
         }
         Command::List(OneProject { project }) => {
             let listed = hooks.list(&by, project).await.map_err(of(project))?;
-            let text = lines(&listed, line, "No hooks yet.");
-            Ok(Answer::of(&Page::whole(listed.iter().map(Hook::from)), text))
+            let text = lines(&listed, |hook| line(hook, view), "No hooks yet.");
+            Ok(Answer::of(&Page::whole(listed.iter().map(|hook| view.of(hook))), text))
+        }
+        Command::Set { it: OneHook { of: OneProject { project }, hook }, lifetimes } => {
+            let Lifetimes { expires_in, mfa_expires_in } = lifetimes;
+            let changed = ChangedLifetimes { expires_in, mfa_expires_in };
+            let changed = hooks.change(&by, project, hook, changed).await.map_err(of(project))?;
+            Ok(Answer::of(&view.of(&changed), line(&changed, view)))
         }
         Command::RotateSecret(OneHook { of: OneProject { project }, hook }) => {
             let rotated = hooks.rotate_secret(&by, project, hook).await;
@@ -70,8 +101,11 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     }
 }
 
-fn line(hook: &Kept) -> String {
+fn line(hook: &Kept, view: HookView<'_>) -> String {
     let Kept { id, kind, world, lifetime, .. } = hook;
-    let mode = world.mode;
-    format!("{id}  {kind}, {mode}, codes work {} s, at /hooks/{id}", lifetime.as_secs())
+    let (mode, seconds, address) = (world.mode, lifetime.as_secs(), view.address(hook));
+    let mfa = hook.mfa_lifetime.map(|it| format!(" (second factor {} s)", it.as_secs()));
+    let mfa = mfa.unwrap_or_default();
+    let old = old_secret_until(&hook.secret, view.now, "is accepted");
+    format!("{id}  {kind}, {mode}, codes work {seconds} s{mfa}, at {address}{old}")
 }

@@ -12,6 +12,8 @@ mod failure;
 mod health;
 mod hook;
 mod key;
+#[cfg(test)]
+mod names_tests;
 mod open;
 mod operator;
 mod project;

@@ -1,7 +1,8 @@
-use super::answer::{Answer, lines, shown_once};
+use super::answer::{Answer, lines, old_secret_until, shown_once};
 use super::failure::{Failure, of};
 use super::open::{OneProject, open};
 use crate::config::Config;
+use crate::counted::counted;
 use clap::{Args, Subcommand};
 use dwar_admin::views::{
     self, AddedWebhook, EnabledWebhook, LoggedWebhookCall, Page, RemovedWebhook, ResentEvent,
@@ -9,7 +10,7 @@ use dwar_admin::views::{
 };
 use dwar_console::{MOST_LISTED, Management};
 use dwar_event::{CallFilter, Endpoint, EndpointCall, EventId};
-use dwar_kernel::{EndpointId, ProjectId};
+use dwar_kernel::{EndpointId, ProjectId, Timestamp};
 use dwar_operator::By;
 
 #[derive(Subcommand)]
@@ -28,15 +29,15 @@ pub enum Command {
     /// List the endpoints of a project
     List(OneProject),
     /// Remove an endpoint; events still waiting for it are dropped
-    Remove(OneEndpoint),
+    Remove(OneWebhook),
     /// Enable an endpoint that was disabled because it kept failing or answered 410
-    Enable(OneEndpoint),
+    Enable(OneWebhook),
     /// Rotate the secret of an endpoint; the old one also signs for a day
-    RotateSecret(OneEndpoint),
+    RotateSecret(OneWebhook),
     /// Show the calls to an endpoint, newest first
     Log {
         #[command(flatten)]
-        it: OneEndpoint,
+        it: OneWebhook,
         /// Only failed calls
         #[arg(long)]
         failed: bool,
@@ -45,11 +46,11 @@ pub enum Command {
         limit: u32,
     },
     /// Send a test event to an endpoint and print the result
-    Test(OneEndpoint),
+    Test(OneWebhook),
     /// Send an event to an endpoint again
     Resend {
         #[command(flatten)]
-        it: OneEndpoint,
+        it: OneWebhook,
         /// Its webhook-id, as shown in the log
         #[arg(long, value_name = "ID")]
         event: EventId,
@@ -57,12 +58,12 @@ pub enum Command {
 }
 
 #[derive(Args)]
-pub struct OneEndpoint {
+pub struct OneWebhook {
     #[command(flatten)]
     of: OneProject,
     /// ID of the endpoint
     #[arg(long, value_name = "ID")]
-    endpoint: EndpointId,
+    webhook: EndpointId,
 }
 
 impl Command {
@@ -83,31 +84,32 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
     let reads = matches!(command, Command::List(_) | Command::Log { .. });
     let core = open(config, reads).await?;
     let Management { endpoints, endpoint_log: log, .. } = core.management()?;
-    let by = By::command_line();
+    let (by, now) = (By::command_line(), core.parts.tools.now());
     let project = command.project();
     let refused = of(project);
     match command {
         Command::Add { url, full_phone, .. } => {
             let added = endpoints.add(&by, project, &url, full_phone).await;
             let (endpoint, secret) = added.map_err(&refused)?;
-            let text = format!("{}\n{}", line(&endpoint), shown_once(&secret.expose()));
+            let text = format!("{}\n{}", line(&endpoint, now), shown_once(&secret.expose()));
             Ok(Answer::of(&AddedWebhook::new(&endpoint, &secret), text))
         }
         Command::List(_) => {
             let listed = endpoints.list(&by, project).await.map_err(&refused)?;
-            let text = lines(&listed, line, "No endpoints yet.");
-            Ok(Answer::of(&Page::whole(listed.iter().map(Webhook::from)), text))
+            let text = lines(&listed, |endpoint| line(endpoint, now), "No endpoints yet.");
+            let views = listed.iter().map(|endpoint| Webhook::new(endpoint, now));
+            Ok(Answer::of(&Page::whole(views), text))
         }
-        Command::Remove(OneEndpoint { endpoint, .. }) => {
+        Command::Remove(OneWebhook { webhook: endpoint, .. }) => {
             endpoints.remove(&by, project, endpoint).await.map_err(&refused)?;
             Ok(Answer::of(&RemovedWebhook::from(endpoint), "Removed.".to_owned()))
         }
-        Command::Enable(OneEndpoint { endpoint, .. }) => {
+        Command::Enable(OneWebhook { webhook: endpoint, .. }) => {
             endpoints.enable(&by, project, endpoint).await.map_err(&refused)?;
             let text = "Endpoint enabled. It receives events from now on.".to_owned();
             Ok(Answer::of(&EnabledWebhook::from(endpoint), text))
         }
-        Command::RotateSecret(OneEndpoint { endpoint, .. }) => {
+        Command::RotateSecret(OneWebhook { webhook: endpoint, .. }) => {
             let rotated = endpoints.rotate_secret(&by, project, endpoint).await;
             let secret = rotated.map_err(&refused)?;
             Ok(Answer::of(
@@ -118,23 +120,23 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Command::Log { it, failed, limit } => {
             let filter = CallFilter { failed, before: None };
             // This distinguishes an unknown endpoint from one that was not called yet.
-            log.endpoint(&by, project, it.endpoint).await.map_err(&refused)?;
+            log.endpoint(&by, project, it.webhook).await.map_err(&refused)?;
             // One more than is shown tells whether there are more.
-            let calls = log.calls(&by, project, it.endpoint, filter, limit + 1).await;
+            let calls = log.calls(&by, project, it.webhook, filter, limit + 1).await;
             let calls = calls.map_err(&refused)?;
             let shown = &calls[..calls.len().min(limit as usize)];
             let text = lines(shown, |logged| call_line(&logged.call), "No calls yet.");
             Ok(Answer::of(&LoggedWebhookCall::page(&calls, limit), text))
         }
-        Command::Test(OneEndpoint { endpoint, .. }) => {
+        Command::Test(OneWebhook { webhook: endpoint, .. }) => {
             let call = log.test(&by, project, endpoint).await.map_err(&refused)?;
             let view = WebhookCall::from(&call);
             Ok(Answer::judged(&view, call_line(&call), call.outcome.is_ok()))
         }
         Command::Resend { it, event } => {
-            log.resend(&by, project, it.endpoint, &event).await.map_err(&refused)?;
+            log.resend(&by, project, it.webhook, &event).await.map_err(&refused)?;
             let text = "Event queued.".to_owned();
-            Ok(Answer::of(&ResentEvent::new(it.endpoint, &event), text))
+            Ok(Answer::of(&ResentEvent::new(it.webhook, &event), text))
         }
     }
 }
@@ -149,14 +151,16 @@ fn call_line(call: &EndpointCall) -> String {
     format!("{at}  {}  attempt {}: {outcome} ({took} ms){again}", call.event, call.number)
 }
 
-fn line(endpoint: &Endpoint) -> String {
+fn line(endpoint: &Endpoint, now: Timestamp) -> String {
     let phone = if endpoint.full_phone { ", full phone numbers" } else { "" };
     let state = match (endpoint.disabled_at, endpoint.failing) {
         (Some(at), _) => format!(", disabled since {}", instant(at)),
         (None, Some(failing)) => {
-            format!(", failing since {}, {} times", instant(failing.since), failing.failures)
+            let times = counted(failing.failures, "time", "times");
+            format!(", failing since {}, {times}", instant(failing.since))
         }
         (None, None) => String::new(),
     };
-    format!("{}  {}{phone}{state}", endpoint.id, endpoint.url)
+    let old = old_secret_until(&endpoint.secret, now, "also signs");
+    format!("{}  {}{phone}{state}{old}", endpoint.id, endpoint.url)
 }

@@ -5,6 +5,7 @@ use super::finding::or_broken;
 pub use super::finding::{Finding, Status, broken, failed, ok, warning};
 use crate::bounds;
 use crate::config::{Config, RunMode};
+use crate::counted::counted;
 use crate::wiring::{Core, Location, MIB, WiringError, open_files};
 use dwar_activity::installation::{GivenKeys, Instance, KnownKeys};
 use dwar_console::{ManageError, ManageProjects};
@@ -231,7 +232,7 @@ async fn signing_keys(core: &Core) -> Result<Finding, StoreError> {
 async fn ledger(core: &Core) -> Result<Finding, StoreError> {
     let audit = core.parts.stores.wallets.audit().await?;
     Ok(match audit.difference {
-        Paise::ZERO => ok(format!("{} wallets match", audit.projects)),
+        Paise::ZERO => ok(counted(audit.projects, "wallet matches", "wallets match")),
         difference => failed(
             format!("wallets are off by {difference}"),
             "compare `dwar wallet statement` with your records",
@@ -250,7 +251,7 @@ async fn events(core: &Core) -> Result<Finding, StoreError> {
     let names = names.collect::<Vec<_>>().join(", ");
     Ok(warning(
         format!("endpoints disabled because they kept failing or are gone (410): {names}"),
-        "fix them, then run `dwar webhook enable --project ID --endpoint ID`",
+        "fix them, then run `dwar webhook enable --project ID --webhook ID`",
     ))
 }
 

@@ -95,6 +95,11 @@ impl Core {
         Ok(self.console_parts().management(ManagementOutside { sender, providers }))
     }
 
+    /// Where the world reaches the API, if that is configured; no slash at its end.
+    pub fn public_url(&self) -> Option<String> {
+        self.config.gateways.public_url.as_ref().map(ToString::to_string)
+    }
+
     /// Posts events.
     pub fn webhook_sender(&self) -> Result<Arc<dyn WebhookSender>, WiringError> {
         Ok(Arc::new(HttpWebhookSender::new(self.config.events)?))

@@ -70,6 +70,7 @@ pub fn build(
         manage.clone(),
         operations.clone(),
         base_url.clone(),
+        core.public_url(),
         settings.behind_tls_proxy,
     );
     let console = Console {
@@ -83,7 +84,7 @@ pub fn build(
         manage: manage.clone(),
         api: Arc::new(OwnApi(server.in_process().map_err(WiringError::System)?)),
         reference: Reference::of(&dwar_http::document()),
-        api_url: base_of(&public_api(core), server.addresses()),
+        api_url: base_of(&core.public_url().unwrap_or_default(), server.addresses()),
         base_url: base_url.clone(),
         prices: parts.policies.prices,
         names,
@@ -101,10 +102,6 @@ impl Pages {
             tracing::error!(%cause, "the dashboard ended");
         }
     }
-}
-
-fn public_api(core: &Core) -> String {
-    core.config.gateways.public_url.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
 /// Where browsers find a listener: at its public URL, else at its address.

@@ -141,7 +141,7 @@ async fn a_replaced_secret_signs_along(database: Database) {
     let added = tell(&service.world, &project, &endpoint, &[]);
     let id = added["webhook"]["webhook_id"].as_str().unwrap();
     let of_endpoint = |command: &'static str| {
-        ["webhook", command, "--project", &project.id, "--endpoint", id].map(str::to_owned)
+        ["webhook", command, "--project", &project.id, "--webhook", id].map(str::to_owned)
     };
     let rotate = of_endpoint("rotate-secret");
     let rotated = service.world.cli(&rotate.iter().map(String::as_str).collect::<Vec<_>>());
@@ -179,7 +179,7 @@ async fn what_was_told_is_on_record_and_told_again(database: Database) {
     let added = tell(&service.world, &project, &endpoint, &[]);
     let id = added["webhook"]["webhook_id"].as_str().unwrap();
     let run = |command: &str, more: &[&str]| {
-        let of = ["webhook", command, "--project", &project.id, "--endpoint", id];
+        let of = ["webhook", command, "--project", &project.id, "--webhook", id];
         [of.as_slice(), more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let cli =
@@ -220,7 +220,7 @@ async fn what_was_told_is_on_record_and_told_again(database: Database) {
     assert_eq!(cli(run("log", &["--failed"]))["items"], json!([]));
     // Another project's log is not there.
     let other = service.world.project("0");
-    let strange = ["webhook", "log", "--project", &other.id, "--endpoint", id];
+    let strange = ["webhook", "log", "--project", &other.id, "--webhook", id];
     assert!(!service.world.run(&strange).status.success());
 }
 
@@ -282,7 +282,7 @@ async fn an_endpoint_that_asks_for_a_pause_is_left_alone(database: Database) {
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     assert_eq!(busy.told().len(), before, "it is called all the same");
     // Once it takes something, such as a test, it is told what waits; the event that it refused comes in its own time.
-    let test = ["webhook", "test", "--project", &project.id, "--endpoint", id];
+    let test = ["webhook", "test", "--project", &project.id, "--webhook", id];
     assert_eq!(service.world.cli(&test)["status"], 200);
     busy.hears("otp.delivered").await;
     assert_eq!(busy.told().iter().filter(|told| told.id == refused.id).count(), 1);

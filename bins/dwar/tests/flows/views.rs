@@ -87,7 +87,7 @@ async fn webhooks_are_as_the_admin_api_has_them() {
     let added = world.cli(&[&add, &of[..]].concat());
     document.describes(&added, "AddedWebhook");
     document.describes(&world.cli(&[&["webhook", "list"], &of[..]].concat()), "WebhookPage");
-    let endpoint = ["--endpoint", added["webhook"]["webhook_id"].as_str().unwrap()];
+    let endpoint = ["--webhook", added["webhook"]["webhook_id"].as_str().unwrap()];
     let on = |command: &'static str| [&["webhook", command], &of[..], &endpoint].concat();
     // It exits with 1, since nobody was reached.
     let tested = world.run(&[&on("test")[..], &["--json"]].concat());

@@ -27,6 +27,8 @@ pub(crate) struct Trail {
     pub(crate) request_id: HeaderValue,
     pub(crate) caller: Cell<Option<ProjectMode>>,
     pub(crate) rate: Cell<Option<RateLimit>>,
+    /// What an answer refuses in the words of another system, with a 200.
+    pub(crate) refused: Cell<Option<ErrorCode>>,
     /// Whose code it is about; shows itself masked.
     pub(crate) phone: RefCell<Option<Phone>>,
     /// The route's pattern, known as soon as a handler has the request.
@@ -43,6 +45,7 @@ impl Trail {
             request_id,
             caller: Cell::default(),
             rate: Cell::default(),
+            refused: Cell::default(),
             phone: RefCell::default(),
             route: Cell::default(),
             trace,

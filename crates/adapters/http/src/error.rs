@@ -280,16 +280,30 @@ impl From<RelayOtpError> for ApiError {
     }
 }
 
+impl ErrorCode {
+    /// What a refusal of a hook is called in the log and in figures, where its owner looks.
+    pub(crate) const fn of_hook(refusal: HookRefusal) -> Self {
+        match refusal {
+            HookRefusal::TooLarge => Self::PayloadTooLarge,
+            HookRefusal::Unreadable => Self::InvalidRequest,
+            HookRefusal::InvalidPhone => Self::InvalidPhone,
+            HookRefusal::InvalidCode => Self::InvalidField,
+            HookRefusal::PhoneLimited => Self::OtpRateLimited,
+            HookRefusal::ProjectLimited => Self::RateLimited,
+            HookRefusal::Undelivered => Self::SmsFailed,
+            HookRefusal::InsufficientBalance => Self::InsufficientBalance,
+            HookRefusal::Unavailable => Self::ServiceUnavailable,
+        }
+    }
+}
+
 impl From<HookRefusal> for ApiError {
     fn from(refusal: HookRefusal) -> Self {
         match refusal {
-            HookRefusal::Unreadable => ErrorCode::InvalidRequest.into(),
-            HookRefusal::InvalidPhone => ErrorCode::InvalidPhone.into(),
             HookRefusal::InvalidCode => Self::field("code", InvalidRelayedCode),
-            HookRefusal::PhoneLimited => ErrorCode::OtpRateLimited.into(),
-            HookRefusal::ProjectLimited => ErrorCode::RateLimited.into(),
-            HookRefusal::Undelivered => ErrorCode::SmsFailed.into(),
-            HookRefusal::Unavailable => ErrorCode::ServiceUnavailable.into(),
+            // Nothing that the person who waits for the code could mend.
+            HookRefusal::InsufficientBalance => ErrorCode::ServiceUnavailable.into(),
+            other => ErrorCode::of_hook(other).into(),
         }
     }
 }

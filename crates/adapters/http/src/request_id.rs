@@ -62,7 +62,7 @@ pub(crate) async fn identify(
     if of_everybody {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
     }
-    line.answered(&response, code);
+    line.answered(&response, trail.refused.get().or(code));
     if let Some(connection) = connection {
         connection.answer();
     }

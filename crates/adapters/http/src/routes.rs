@@ -90,13 +90,14 @@ pub fn endpoints() -> Vec<Endpoint> {
         }
     });
     let webhook = [ErrorCode::WebhookUnauthenticated, ErrorCode::InvalidRequest];
-    let others = [(DOCUMENT, "GET"), (WEBHOOKS, "GET"), (WEBHOOKS, "POST"), (HOOKS, "POST")];
+    let others = [(DOCUMENT, "GET"), (WEBHOOKS, "GET"), (WEBHOOKS, "POST")];
     let others = others.into_iter().map(|(route, method)| {
         let codes = if route == DOCUMENT { &[] } else { webhook.as_slice() };
         let refused = codes.iter().map(|code| (code.status(), code.as_str()));
         Endpoint { route, method, answers: [(200, "")].into_iter().chain(refused).collect() }
     });
-    described.chain(others).collect()
+    let hook = Endpoint { route: HOOKS, method: "POST", answers: hooks::answers().collect() };
+    described.chain(others).chain([hook]).collect()
 }
 
 /// Every refusal there is: status and code. What cannot be read as a request has two statuses of its own.

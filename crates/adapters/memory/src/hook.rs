@@ -1,7 +1,7 @@
 use crate::MemoryStore;
 use async_trait::async_trait;
 use dwar_kernel::{HookId, NewSecret, ProjectId, StoreError};
-use dwar_project::{Caller, Hook, HookCaller, HookStore};
+use dwar_project::{Caller, Hook, HookCaller, HookChange, HookStore};
 
 #[async_trait]
 impl HookStore for MemoryStore {
@@ -35,6 +35,18 @@ impl HookStore for MemoryStore {
             let caller = Caller { project: project.clone(), mode: key.mode, key: key.id };
             Some(HookCaller { hook, caller })
         }))
+    }
+
+    async fn change_hook(
+        &self,
+        project: ProjectId,
+        hook: HookId,
+        change: HookChange,
+    ) -> Result<bool, StoreError> {
+        let state = &mut *self.step("HookStore::change_hook").await?;
+        let mut hooks = state.hooks.iter_mut();
+        let found = hooks.find(|known| known.world.project == project && known.id == hook);
+        Ok(found.map(|hook| change.apply(hook)).is_some())
     }
 
     async fn replace_hook_secret(

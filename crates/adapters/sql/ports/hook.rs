@@ -2,9 +2,9 @@ use crate::dialect::Store;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use dwar_kernel::{HookId, NewSecret, ProjectId, StoreError};
-use dwar_project::{Hook, HookCaller, HookStore};
+use dwar_project::{Hook, HookCaller, HookChange, HookStore};
 use dwar_sql::schema::{api_keys, hooks, projects};
-use dwar_sql::{At, CallerRow, HookRow, Id, read_all};
+use dwar_sql::{At, CallerRow, ChangedHook, HookRow, Id, read_all};
 
 #[async_trait]
 impl HookStore for Store {
@@ -51,6 +51,24 @@ impl HookStore for Store {
             Ok(Some(HookCaller { hook: hook.try_into()?, caller: caller.try_into()? }))
         })
         .await
+    }
+
+    async fn change_hook(
+        &self,
+        project: ProjectId,
+        hook: HookId,
+        change: HookChange,
+    ) -> Result<bool, StoreError> {
+        self.of(project)
+            .write("project.change_hook", move |conn| {
+                let row = hooks::table.filter(hooks::project_id.eq(Id::from(project)));
+                let row = row.filter(hooks::id.eq(Id::from(hook)));
+                let Some(changed) = ChangedHook::of(change) else {
+                    return Ok(row.count().get_result::<i64>(conn)? == 1);
+                };
+                Ok(diesel::update(row).set(changed).execute(conn)? == 1)
+            })
+            .await
     }
 
     async fn replace_hook_secret(

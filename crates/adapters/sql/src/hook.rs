@@ -4,7 +4,7 @@ use crate::schema::hooks;
 use crate::{At, Id, Row, SecretColumns, stored_count};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
-use dwar_project::{Hook, HookKind};
+use dwar_project::{Hook, HookChange, HookKind};
 use std::time::Duration;
 
 /// A hook.
@@ -16,6 +16,7 @@ pub struct HookRow {
     pub mode: String,
     pub kind: String,
     pub lifetime_seconds: i32,
+    pub mfa_lifetime_seconds: Option<i32>,
     pub secret: Vec<u8>,
     pub previous_secret: Option<Vec<u8>>,
     pub previous_until: Option<At>,
@@ -30,9 +31,8 @@ impl From<&Hook> for HookRow {
             project_id: hook.world.project.into(),
             mode: hook.world.mode.as_str().to_owned(),
             kind: hook.kind.as_str().to_owned(),
-            lifetime_seconds: stored_count(
-                u32::try_from(hook.lifetime.as_secs()).unwrap_or(u32::MAX),
-            ),
+            lifetime_seconds: seconds(hook.lifetime),
+            mfa_lifetime_seconds: hook.mfa_lifetime.map(seconds),
             secret,
             previous_secret,
             previous_until,
@@ -41,17 +41,44 @@ impl From<&Hook> for HookRow {
     }
 }
 
+fn seconds(lifetime: Duration) -> i32 {
+    stored_count(u32::try_from(lifetime.as_secs()).unwrap_or(u32::MAX))
+}
+
+/// What is to change of a hook; `None` stays.
+#[derive(AsChangeset)]
+#[diesel(table_name = hooks)]
+pub struct ChangedHook {
+    lifetime_seconds: Option<i32>,
+    mfa_lifetime_seconds: Option<i32>,
+}
+
+impl ChangedHook {
+    /// The columns that a change names; `None` if it names none, since there is no statement for that.
+    pub fn of(change: HookChange) -> Option<Self> {
+        let lifetime_seconds = change.lifetime.map(seconds);
+        let mfa_lifetime_seconds = change.mfa_lifetime.map(seconds);
+        let names_any = lifetime_seconds.is_some() || mfa_lifetime_seconds.is_some();
+        names_any.then_some(Self { lifetime_seconds, mfa_lifetime_seconds })
+    }
+}
+
 impl TryFrom<HookRow> for Hook {
     type Error = StoreError;
 
     fn try_from(row: HookRow) -> Result<Self, StoreError> {
         let read = Row::new("hooks", row.id);
-        let seconds = read.count("lifetime_seconds", row.lifetime_seconds)?;
+        let count = |column, stored| read.count(column, stored);
+        let lifetime = count("lifetime_seconds", row.lifetime_seconds)?;
+        let mfa_lifetime = row.mfa_lifetime_seconds;
+        let mfa_lifetime = mfa_lifetime.map(|stored| count("mfa_lifetime_seconds", stored));
+        let whole = |seconds: u32| Duration::from_secs(seconds.into());
         Ok(Self {
             id: read.id("id", row.id)?,
             world: read.world(row.project_id, &row.mode)?,
             kind: read.known("kind", HookKind::from_word(&row.kind))?,
-            lifetime: Duration::from_secs(seconds.into()),
+            lifetime: whole(lifetime),
+            mfa_lifetime: mfa_lifetime.transpose()?.map(whole),
             secret: read.secret(SecretColumns {
                 secret: row.secret,
                 previous_secret: row.previous_secret,

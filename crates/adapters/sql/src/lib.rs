@@ -47,7 +47,7 @@ pub use convert::{
 };
 pub use event::{EndpointRow, EventRow, WaitingRow};
 pub use figures::{FigureRow, SentRow, TenureRow, requests};
-pub use hook::HookRow;
+pub use hook::{ChangedHook, HookRow};
 pub use idempotency::{RecordRow, slot_key};
 pub use identity::IdentityRow;
 pub use inbox::{MessageRow, NewMessageRow, ReceivedRow};

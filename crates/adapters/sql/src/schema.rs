@@ -514,6 +514,7 @@ diesel::table! {
         mode -> Text,
         kind -> Text,
         lifetime_seconds -> Integer,
+        mfa_lifetime_seconds -> Nullable<Integer>,
         secret -> Binary,
         previous_secret -> Nullable<Binary>,
         previous_until -> Nullable<At>,

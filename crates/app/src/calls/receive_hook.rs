@@ -3,7 +3,9 @@ use crate::refusals::refusals;
 use crate::{AdmitRequest, RelayOtp, RelayOtpError, SendOtpError, Toolbox};
 use dwar_kernel::{Digest, HookId, Phone, Purpose, StoreError, TRACE, WebhookSecret};
 use dwar_otp::idempotency::Lifetimes;
-use dwar_otp::{Code, HookFormat, HookRefusal, RelayLifetime, WebhookCall, WebhookHead};
+use dwar_otp::{
+    HookFault, HookFormat, HookMessage, HookRefusal, RelayLifetime, WebhookCall, WebhookHead,
+};
 use dwar_project::{Caller, Hook, HookCaller, HookKind, HookStore};
 use dwar_ratelimit::RequestScope;
 use std::sync::Arc;
@@ -36,7 +38,7 @@ refusals! {
 /// A proven call, and what it asks for.
 pub struct HookOrder {
     pub caller: Caller,
-    asked: Result<(Phone, Code), HookRefusal>,
+    asked: Result<HookMessage, HookRefusal>,
     lifetime: Duration,
     key: Digest,
     format: &'static dyn HookFormat,
@@ -45,12 +47,7 @@ pub struct HookOrder {
 impl HookOrder {
     /// Whose code it is, if that can be read.
     pub fn phone(&self) -> Option<&Phone> {
-        self.asked.as_ref().ok().map(|(phone, _)| phone)
-    }
-
-    /// What the other system is told: see [`HookFormat::answer`].
-    pub fn answer(&self, outcome: Result<(), HookRefusal>) -> Option<String> {
-        self.format.answer(outcome)
+        self.asked.as_ref().ok().map(|asked| &asked.phone)
     }
 }
 
@@ -59,14 +56,30 @@ pub struct AdmittedHook {
     hook: Hook,
     caller: Caller,
     secrets: Vec<WebhookSecret>,
-    format: &'static dyn HookFormat,
+    /// How the other system asks and is answered.
+    pub format: &'static dyn HookFormat,
+}
+
+/// Says in the log what is wrong with a call. No answer does.
+fn turned_away(hook: HookId, fault: HookFault) -> ReceiveHookError {
+    tracing::info!(%hook, fault = fault.as_str(), "a call of a hook is not authenticated");
+    ReceiveHookError::Unauthenticated
 }
 
 impl ReceiveHook {
-    /// Whether a call with this head can be one of any hook; needs no look-up.
-    pub fn fits(&self, head: &WebhookHead) -> bool {
+    /// Judges whether a call with this head can be one of any hook; needs no look-up.
+    ///
+    /// # Errors
+    /// [`ReceiveHookError::Unauthenticated`].
+    pub fn fits(&self, hook: HookId, head: &WebhookHead) -> Result<(), ReceiveHookError> {
         let now = self.tools.now();
-        HookKind::ALL.into_iter().any(|kind| (self.formats)(kind).fits(head, now))
+        let judged = HookKind::ALL.map(|kind| (self.formats)(kind).fits(head, now));
+        if judged.contains(&Ok(())) {
+            return Ok(());
+        }
+        // A call that is signed at another time has the shape of no other format.
+        let late = judged.contains(&Err(HookFault::Time));
+        Err(turned_away(hook, if late { HookFault::Time } else { HookFault::Shape }))
     }
 
     /// Judges the head of a call, before any of its body is read.
@@ -81,15 +94,17 @@ impl ReceiveHook {
         head: &WebhookHead,
     ) -> Result<AdmittedHook, ReceiveHookError> {
         let found = self.hooks.hook_caller(hook).await?;
-        let HookCaller { hook, caller } = found.ok_or(ReceiveHookError::Unauthenticated)?;
+        let found = found.ok_or_else(|| turned_away(hook, HookFault::UnknownHook));
+        let HookCaller { hook, caller } = found?;
         let format = (self.formats)(hook.kind);
         let now = self.tools.now();
         let (vault, owner) = (self.tools.vault.as_ref(), hook.id.uuid());
         let open = |sealed| WebhookSecret::open(vault, Purpose::HookSecret, owner, sealed);
         let secrets = hook.secret.at(now).into_iter().map(open).collect::<Result<Vec<_>, _>>();
         let secrets = secrets.map_err(StoreError::from)?;
-        if !format.fits(head, now) || format.shows(&secrets, head) == Some(false) {
-            return Err(ReceiveHookError::Unauthenticated);
+        format.fits(head, now).map_err(|fault| turned_away(hook.id, fault))?;
+        if format.shows(&secrets, head) == Some(false) {
+            return Err(turned_away(hook.id, HookFault::Signature));
         }
         Ok(AdmittedHook { hook, caller, secrets, format })
     }
@@ -106,18 +121,23 @@ impl ReceiveHook {
         call: &WebhookCall,
     ) -> Result<HookOrder, ReceiveHookError> {
         let AdmittedHook { hook, caller, secrets, format } = admitted;
-        if !format.proves(&secrets, call, self.tools.now()) {
-            return Err(ReceiveHookError::Unauthenticated);
+        let now = self.tools.now();
+        if !format.proves(&secrets, call, now) {
+            // The time may have run out while the body came.
+            let fault = format.fits(&call.head, now).err().unwrap_or(HookFault::Signature);
+            return Err(turned_away(hook.id, fault));
         }
         let asked = match format.read(&call.body) {
             // Judged here, so that a repetition that waits for the first call counts once.
             Ok(_) if !self.admits(&caller).await? => Err(HookRefusal::ProjectLimited),
             asked => asked,
         };
+        let is_mfa = asked.as_ref().is_ok_and(|asked| asked.is_mfa);
+        let lifetime = hook.mfa_lifetime.filter(|_| is_mfa).unwrap_or(hook.lifetime);
         // A repetition of the call is recognised by the hook and the body.
         let (owner, vault) = (hook.id.uuid(), self.tools.vault.as_ref());
         let key = vault.digest(Purpose::Idempotency, &[owner.as_bytes(), &call.body]);
-        Ok(HookOrder { caller, asked, lifetime: hook.lifetime, key, format })
+        Ok(HookOrder { caller, asked, lifetime, key, format })
     }
 
     /// Whether the ceiling of the project and mode leaves room for one more send.
@@ -152,7 +172,7 @@ impl ReceiveHook {
         recorded: &(dyn Fn() + Send + Sync),
     ) -> Result<(), Ended> {
         let HookOrder { caller, asked, lifetime, key, format } = order;
-        let (phone, code) = asked.clone().map_err(Ended::Refused)?;
+        let HookMessage { phone, code, .. } = asked.clone().map_err(Ended::Refused)?;
         let lifetime = RelayLifetime::from_seconds(lifetime.as_secs());
         let lifetime = lifetime.ok_or(Ended::Refused(HookRefusal::Unavailable))?;
         // A first call that never ended is not done again: whoever repeats it has given up by then.
@@ -182,7 +202,8 @@ impl From<RelayOtpError> for Ended {
         Self::Refused(match send {
             SendOtpError::RateLimited(_) => HookRefusal::PhoneLimited,
             SendOtpError::Undeliverable(_) => HookRefusal::Undelivered,
-            SendOtpError::InsufficientBalance(_) | SendOtpError::Reused => HookRefusal::Unavailable,
+            SendOtpError::InsufficientBalance(_) => HookRefusal::InsufficientBalance,
+            SendOtpError::Reused => HookRefusal::Unavailable,
             SendOtpError::Conflict => return Self::Running,
             SendOtpError::Store(cause) => return Self::Failed(cause),
         })

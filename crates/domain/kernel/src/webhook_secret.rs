@@ -113,8 +113,17 @@ impl KeptSecret {
 
     /// The secrets that count at `now`, the newest first.
     pub fn at(&self, now: Timestamp) -> Vec<&Sealed> {
-        let previous = self.previous.as_ref().filter(|previous| now < previous.until);
+        let previous = self.previous_at(now);
         std::iter::once(&self.present).chain(previous.map(|previous| &previous.secret)).collect()
+    }
+
+    /// Until when the secret before counts, if it does at `now`.
+    pub fn previous_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.previous_at(now).map(|previous| previous.until)
+    }
+
+    fn previous_at(&self, now: Timestamp) -> Option<&PreviousSecret> {
+        self.previous.as_ref().filter(|previous| now < previous.until)
     }
 }
 
@@ -137,9 +146,11 @@ mod tests {
         let until = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
         let [one, two] = [1, 2].map(|byte| Sealed(vec![byte]));
         let mut kept = KeptSecret::first(one.clone());
+        assert_eq!(kept.previous_until(until), None);
         kept.replace(NewSecret { secret: two.clone(), previous_until: until });
-        assert_eq!(kept.at(until - std::time::Duration::from_millis(1)), [&two, &one]);
-        assert_eq!(kept.at(until), [&two]);
+        let last = until - std::time::Duration::from_millis(1);
+        assert_eq!((kept.at(last), kept.previous_until(last)), (vec![&two, &one], Some(until)));
+        assert_eq!((kept.at(until), kept.previous_until(until)), (vec![&two], None));
     }
 
     #[test]

@@ -31,6 +31,8 @@ words! {
         EventResent = "event.resent",
         /// An address for the codes of another system was made.
         HookAdded = "hook.added",
+        /// How long the codes of another system work was changed.
+        HookChanged = "hook.changed",
         /// An address for the codes of another system was removed.
         HookRemoved = "hook.removed",
         /// An address for the codes of another system got a new secret.

@@ -112,6 +112,8 @@ commands! {
     /// Where other systems ask for codes to be delivered.
     ListHooks = "list_hooks", see(Area::Settings), makes Nothing;
     AddHook = "add_hook", change(Area::Keys), makes Hook;
+    /// Says how long the codes of the other system work.
+    ChangeHook = "change_hook", change(Area::Keys), makes Nothing;
     RotateHookSecret = "rotate_hook_secret", change(Area::Keys), makes Hook;
     RemoveHook = "remove_hook", change(Area::Keys), makes Nothing;
     ShowIdentity = "show_identity", see(Area::Identities), makes Nothing;

@@ -1,5 +1,5 @@
 use crate::{Code, WebhookCall, WebhookHead};
-use dwar_kernel::{Phone, Timestamp, WebhookSecret};
+use dwar_kernel::{Phone, Timestamp, WebhookSecret, words};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -24,31 +24,61 @@ impl RelayLifetime {
     }
 }
 
-/// Why a proven call of another system comes to nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HookRefusal {
-    /// The body is not in that system's format.
-    Unreadable,
-    /// It names no Indian mobile number.
-    InvalidPhone,
-    /// The code is not 4 to 10 digits.
-    InvalidCode,
-    /// The phone has had as many codes as it may.
-    PhoneLimited,
-    /// The project has had as many sends as it may in this minute.
-    ProjectLimited,
-    /// Every channel failed. Nothing was charged.
-    Undelivered,
-    /// The service cannot send now, which the person who waits cannot change: no balance, a store out of
-    /// reach, a lifetime that the registered text does not have.
-    Unavailable,
+words! {
+    /// Why a call of another system comes to nothing.
+    HookRefusal {
+        /// The body is longer than any that is read, so nobody knows whether the call is proven.
+        TooLarge = "too_large",
+        /// The body is not in that system's format.
+        Unreadable = "unreadable",
+        /// It names no Indian mobile number.
+        InvalidPhone = "invalid_phone",
+        /// The code is not 4 to 10 digits.
+        InvalidCode = "invalid_code",
+        /// The phone has had as many codes as it may.
+        PhoneLimited = "phone_limited",
+        /// The project has had as many sends as it may in this minute.
+        ProjectLimited = "project_limited",
+        /// Every channel failed. Nothing was charged.
+        Undelivered = "undelivered",
+        /// The wallet is empty, which the person who waits cannot change and is not told.
+        InsufficientBalance = "insufficient_balance",
+        /// The service cannot send now: a store is out of reach, or no registered text has this lifetime.
+        Unavailable = "unavailable",
+    }
+}
+
+words! {
+    /// What was wrong with a call that is not taken for one of the hook's. For the log: no answer says it.
+    HookFault {
+        /// There is no such hook, or its project is archived.
+        UnknownHook = "unknown_hook",
+        /// What the proof consists of is absent, there twice or malformed.
+        Shape = "shape",
+        /// The signed time is too far from now.
+        Time = "time",
+        /// No secret of the hook made the signature, or was shown.
+        Signature = "signature",
+    }
+}
+
+/// What another system asks to be delivered.
+#[derive(Clone, Debug)]
+pub struct HookMessage {
+    pub phone: Phone,
+    pub code: Code,
+    /// Whether the code is that of a second factor, whose lifetime is one of its own.
+    pub is_mfa: bool,
 }
 
 /// How another system asks for its code to be delivered. Pure: no waiting, no store.
 pub trait HookFormat: Send + Sync {
     /// Whether there can be a body that makes a call with this head a proven one: what it shows has the right
     /// shape, and a time that it names is near. Judged before the hook is looked up.
-    fn fits(&self, head: &WebhookHead, now: Timestamp) -> bool;
+    ///
+    /// # Errors
+    /// [`HookFault::Shape`] or [`HookFault::Time`].
+    fn fits(&self, head: &WebhookHead, now: Timestamp) -> Result<(), HookFault>;
 
     /// Whether the head alone shows one of these secrets, judged in constant time; `None` if the proof is over
     /// the body, too.
@@ -58,11 +88,11 @@ pub trait HookFormat: Send + Sync {
     /// anything of it is parsed.
     fn proves(&self, secrets: &[WebhookSecret], call: &WebhookCall, now: Timestamp) -> bool;
 
-    /// The number and the code of a proven call.
+    /// What a proven call asks for.
     ///
     /// # Errors
     /// [`HookRefusal::Unreadable`], [`HookRefusal::InvalidPhone`] or [`HookRefusal::InvalidCode`].
-    fn read(&self, body: &[u8]) -> Result<(Phone, Code), HookRefusal>;
+    fn read(&self, body: &[u8]) -> Result<HookMessage, HookRefusal>;
 
     /// For how long the very same body is a repetition of the first call, not a new one.
     fn repeats_for(&self) -> Duration;

@@ -24,7 +24,7 @@ pub use delivery::{
 };
 pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use history::*;
-pub use hook::{HookFormat, HookRefusal, RelayLifetime};
+pub use hook::{HookFault, HookFormat, HookMessage, HookRefusal, RelayLifetime};
 pub use language::{InvalidLanguage, Language};
 pub use otp::{Allowance, Otp, OtpState, Verdict};
 pub use ports::*;

@@ -27,6 +27,16 @@ impl FromStr for HookKind {
 }
 
 impl HookKind {
+    /// How long the codes of its second factor work, unless a hook says otherwise; `None` if it has none.
+    ///
+    /// Supabase: `GOTRUE_MFA_CHALLENGE_EXPIRY_DURATION`, 300 seconds by default, apart from that of its other codes.
+    pub const fn mfa_lifetime(self) -> Option<Duration> {
+        match self {
+            Self::Supabase => Some(Duration::from_secs(300)),
+            Self::Logto => None,
+        }
+    }
+
     /// A secret as the other system wants it to be entered.
     pub fn shown(self, secret: &WebhookSecret) -> String {
         match self {
@@ -45,6 +55,8 @@ pub struct Hook {
     pub kind: HookKind,
     /// How long the other system's codes work; none of its calls says it.
     pub lifetime: Duration,
+    /// How long those of its second factor work; `None` if it has none.
+    pub mfa_lifetime: Option<Duration>,
     pub secret: KeptSecret,
     pub created_at: Timestamp,
 }
@@ -52,6 +64,22 @@ pub struct Hook {
 impl Hook {
     /// In one project.
     pub const MOST: usize = 20;
+}
+
+/// What is to change of a hook; `None` stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HookChange {
+    pub lifetime: Option<Duration>,
+    /// Of a hook that has it.
+    pub mfa_lifetime: Option<Duration>,
+}
+
+impl HookChange {
+    /// Changes a hook.
+    pub fn apply(self, hook: &mut Hook) {
+        hook.lifetime = self.lifetime.unwrap_or(hook.lifetime);
+        hook.mfa_lifetime = self.mfa_lifetime.or(hook.mfa_lifetime);
+    }
 }
 
 /// A hook, and whom it speaks for.

@@ -10,7 +10,7 @@ mod setting;
 
 pub use api_key::{ApiKey, KeyRecord, KeyUse, MalformedApiKey, Used};
 pub use change::{Changed, InvalidSetting, ProjectRules};
-pub use hook::{Hook, HookCaller, HookKind, UnknownHookKind};
+pub use hook::{Hook, HookCaller, HookChange, HookKind, UnknownHookKind};
 pub use name::{InvalidProjectName, ProjectName};
 pub use ports::*;
 pub use project::{Caller, LastLine, Messages, NewProject, Prices, Project, Relay, Routing};

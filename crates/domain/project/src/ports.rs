@@ -1,6 +1,6 @@
 use crate::{
-    Caller, Changed, Hook, HookCaller, KeyRecord, KeyUse, NewProject, Project, ProjectChange,
-    ProjectRules,
+    Caller, Changed, Hook, HookCaller, HookChange, KeyRecord, KeyUse, NewProject, Project,
+    ProjectChange, ProjectRules,
 };
 use async_trait::async_trait;
 use dwar_kernel::{Digest, HookId, NewSecret, ProjectId, StoreError, Timestamp};
@@ -92,6 +92,15 @@ pub trait HookStore: Send + Sync {
     ///
     /// MUST see every change that returned before this call began, from any process.
     async fn hook_caller(&self, hook: HookId) -> Result<Option<HookCaller>, StoreError>;
+
+    /// Changes a hook by [`HookChange::apply`]; `false` if the project has no such hook. Of two at once neither
+    /// MUST undo what the other changes.
+    async fn change_hook(
+        &self,
+        project: ProjectId,
+        hook: HookId,
+        change: HookChange,
+    ) -> Result<bool, StoreError>;
 
     /// Replaces a hook's secret by [`KeptSecret::replace`](dwar_kernel::KeptSecret::replace); `false` if
     /// the project has no such hook.

@@ -3,7 +3,7 @@
 use crate::scene::new_project;
 use crate::{Fixtures, MS, START, Stores, minutes};
 use dwar_kernel::{KeyMode, NewSecret, ProjectId};
-use dwar_project::{Hook, HookKind};
+use dwar_project::{Hook, HookChange, HookKind};
 use std::time::Duration;
 
 async fn stored_hook(stores: &Stores, make: &Fixtures, project: ProjectId) -> Hook {
@@ -21,6 +21,7 @@ pub async fn hooks_come_back_oldest_first(stores: &Stores) {
         world: project.in_mode(KeyMode::Test),
         kind: HookKind::Logto,
         lifetime: Duration::from_secs(3_600),
+        mfa_lifetime: None,
         created_at: START + MS,
         ..make.hook(project)
     };
@@ -61,6 +62,42 @@ pub async fn a_hook_of_an_archived_project_is_unknown(stores: &Stores) {
     assert_eq!(stores.hooks.hook_caller(hook.id).await.unwrap(), None);
     stores.projects.set_archived(project, None).await.unwrap();
     assert!(stores.hooks.hook_caller(hook.id).await.unwrap().is_some());
+}
+
+/// A change is what the very next call finds, and leaves the rest as it was. Another project changes nothing.
+pub async fn a_changed_hook_is_found_changed_at_once(stores: &Stores) {
+    let make = Fixtures::random();
+    let (project, other) = (new_project(stores, &make).await, new_project(stores, &make).await);
+    let mut hook = stored_hook(stores, &make, project).await;
+    let (one, two) = (Some(Duration::from_secs(60)), Some(Duration::from_secs(3_600)));
+    for (lifetime, mfa_lifetime) in [(one, None), (None, two), (two, one), (None, None)] {
+        let change = HookChange { lifetime, mfa_lifetime };
+        change.apply(&mut hook);
+        assert!(stores.hooks.change_hook(project, hook.id, change).await.unwrap());
+        let found = stores.hooks.hook_caller(hook.id).await.unwrap().unwrap();
+        assert_eq!(found.hook, hook);
+        assert!(!stores.hooks.change_hook(other, hook.id, change).await.unwrap());
+        assert!(!stores.hooks.change_hook(project, make.id(), change).await.unwrap());
+    }
+    assert_eq!(stores.hooks.hooks(project).await.unwrap(), [hook]);
+}
+
+/// Two changes at once of two different things: both are made.
+pub async fn changes_of_a_hook_at_once_are_both_made(stores: &Stores) {
+    let make = Fixtures::random();
+    let project = new_project(stores, &make).await;
+    let hook = stored_hook(stores, &make, project).await;
+    for round in 0..super::ROUNDS as u64 {
+        let (one, two) = (Duration::from_secs(60 + round), Duration::from_secs(90 + round));
+        let change = |change| stores.hooks.change_hook(project, hook.id, change);
+        let both = tokio::join!(
+            change(HookChange { lifetime: Some(one), ..HookChange::default() }),
+            change(HookChange { mfa_lifetime: Some(two), ..HookChange::default() }),
+        );
+        assert!(both.0.unwrap() && both.1.unwrap());
+        let found = stores.hooks.hook_caller(hook.id).await.unwrap().unwrap().hook;
+        assert_eq!((found.lifetime, found.mfa_lifetime), (one, Some(two)));
+    }
 }
 
 /// A new secret takes the place of the present one, which is kept with its end; an older one goes. Another

@@ -168,7 +168,7 @@ async fn an_endpoint_that_keeps_failing_is_switched_off_and_on_again(database: D
     service.send(&project.test, &service.world.phone()).await.ok();
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert_eq!(bad.count(), before, "what is switched off is told nothing");
-    let enable = ["webhook", "enable", "--project", &project.id, "--endpoint", &id];
+    let enable = ["webhook", "enable", "--project", &project.id, "--webhook", &id];
     assert_eq!(service.world.cli(&enable)["enabled"], true);
     service.send(&project.test, &service.world.phone()).await.ok();
     let until = Instant::now() + Duration::from_secs(20);

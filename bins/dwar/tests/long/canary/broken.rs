@@ -51,7 +51,7 @@ pub async fn walk(house: &House) {
     for arguments in [
         vec!["doctor"],
         vec!["wallet", "verify"],
-        vec!["webhook", "log", "--project", &house.stage.ours.id, "--endpoint", NOBODY],
+        vec!["webhook", "log", "--project", &house.stage.ours.id, "--webhook", NOBODY],
         vec!["project", "unlock", "--project", &house.stage.ours.id, "--phone", PHONE],
         vec!["operator", "list"],
     ] {

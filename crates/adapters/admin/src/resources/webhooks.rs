@@ -42,7 +42,8 @@ struct NewWebhook {
 
 async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> Answered<Page<Webhook>> {
     let endpoints = at.api.manage.endpoints.list(&at.by, at.project).await?;
-    Page::of(&endpoints, &paging, |endpoint| endpoint.id, |endpoint| endpoint.into())
+    let now = at.api.tools.now();
+    Page::of(&endpoints, &paging, |endpoint| endpoint.id, |endpoint| Webhook::new(endpoint, now))
 }
 
 async fn add(at: ProjectRequest, Json(body): Json<NewWebhook>) -> Answered<AddedWebhook> {

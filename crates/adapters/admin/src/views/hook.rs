@@ -1,5 +1,5 @@
 use super::text::{id, instant};
-use dwar_kernel::{HookId, WebhookSecret};
+use dwar_kernel::{HookId, Timestamp, WebhookSecret};
 use dwar_project::Hook as Kept;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,9 +16,18 @@ pub struct Hook {
     /// For how many seconds the codes of the other system work.
     #[schema(minimum = 60, maximum = 3600)]
     expires_in: u64,
+    /// The same of its second factor; null if it has none.
+    #[schema(minimum = 60, maximum = 3600)]
+    mfa_expires_in: Option<u64>,
     /// Below the address of the API: what the other system calls.
     #[schema(example = "/hooks/0199a000-0000-7000-8000-000000000000")]
     path: String,
+    /// The whole address, if `gateways.public_url` says where the world reaches the API.
+    #[schema(format = "uri")]
+    url: Option<String>,
+    /// Until when the secret before the present one is accepted too; null if there is none.
+    #[schema(format = "date-time")]
+    previous_secret_until: Option<String>,
     #[schema(format = "date-time")]
     created_at: String,
 }
@@ -48,24 +57,43 @@ pub struct RemovedHook {
     removed: bool,
 }
 
-impl From<&Kept> for Hook {
-    fn from(hook: &Kept) -> Self {
-        Self {
+/// What a hook is shown with.
+#[derive(Clone, Copy, Debug)]
+pub struct HookView<'a> {
+    pub now: Timestamp,
+    /// Where the world reaches the API, if that is configured; no slash at its end.
+    pub public_url: Option<&'a str>,
+}
+
+impl HookView<'_> {
+    /// What the other system calls: the whole address if it is known, else the path.
+    pub fn address(self, hook: &Kept) -> String {
+        format!("{}{}", self.public_url.unwrap_or_default(), path(hook))
+    }
+
+    /// A hook.
+    pub fn of(self, hook: &Kept) -> Hook {
+        Hook {
             hook_id: id(hook.id),
             kind: id(hook.kind),
             mode: id(hook.world.mode),
             expires_in: hook.lifetime.as_secs(),
-            path: format!("/hooks/{}", hook.id),
+            mfa_expires_in: hook.mfa_lifetime.map(|lifetime| lifetime.as_secs()),
+            path: path(hook),
+            url: self.public_url.map(|_| self.address(hook)),
+            previous_secret_until: hook.secret.previous_until(self.now).map(instant),
             created_at: instant(hook.created_at),
         }
     }
+
+    /// A hook with its secret.
+    pub fn added(self, hook: &Kept, secret: &WebhookSecret) -> AddedHook {
+        AddedHook { hook: self.of(hook), secret: hook.kind.shown(secret) }
+    }
 }
 
-impl AddedHook {
-    /// A hook with its secret.
-    pub fn new(hook: &Kept, secret: &WebhookSecret) -> Self {
-        Self { hook: hook.into(), secret: hook.kind.shown(secret) }
-    }
+fn path(hook: &Kept) -> String {
+    format!("/hooks/{}", hook.id)
 }
 
 impl HookSecret {

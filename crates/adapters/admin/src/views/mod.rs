@@ -16,7 +16,7 @@ mod webhook;
 mod webhook_call;
 
 pub use audit::AuditLine;
-pub use hook::{AddedHook, Hook, HookSecret, RemovedHook};
+pub use hook::{AddedHook, Hook, HookSecret, HookView, RemovedHook};
 pub use key::{Key, NewKey};
 pub use ledger::{BegunProof, LedgerProof, LedgerProofs, RunningProof, WalletEntry};
 pub use operator::{Access, InvitedOperator, Operator, RemovedOperator};

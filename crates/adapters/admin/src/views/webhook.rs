@@ -1,6 +1,6 @@
 use super::text::{id, instant};
 use dwar_event::Endpoint;
-use dwar_kernel::EndpointId;
+use dwar_kernel::{EndpointId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -20,6 +20,9 @@ pub struct Webhook {
     failing_since: Option<String>,
     #[schema(format = "date-time")]
     disabled_at: Option<String>,
+    /// Until when the secret before the present one also signs; null if there is none.
+    #[schema(format = "date-time")]
+    previous_secret_until: Option<String>,
     #[schema(format = "date-time")]
     created_at: String,
 }
@@ -57,8 +60,9 @@ pub struct RemovedWebhook {
     removed: bool,
 }
 
-impl From<&Endpoint> for Webhook {
-    fn from(endpoint: &Endpoint) -> Self {
+impl Webhook {
+    /// An address as it is at `now`.
+    pub fn new(endpoint: &Endpoint, now: Timestamp) -> Self {
         Self {
             webhook_id: id(endpoint.id),
             url: endpoint.url.clone(),
@@ -67,15 +71,17 @@ impl From<&Endpoint> for Webhook {
             failures: endpoint.failing.map_or(0, |failing| failing.failures),
             failing_since: endpoint.failing.map(|failing| instant(failing.since)),
             disabled_at: endpoint.disabled_at.map(instant),
+            previous_secret_until: endpoint.secret.previous_until(now).map(instant),
             created_at: instant(endpoint.created_at),
         }
     }
 }
 
 impl AddedWebhook {
-    /// An address with its secret.
+    /// An address with its first secret.
     pub fn new(endpoint: &Endpoint, secret: &dwar_event::WebhookSecret) -> Self {
-        Self { webhook: endpoint.into(), secret: secret.expose() }
+        let webhook = Webhook::new(endpoint, endpoint.created_at);
+        Self { webhook, secret: secret.expose() }
     }
 }
 

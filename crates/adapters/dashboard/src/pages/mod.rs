@@ -169,6 +169,7 @@ fn forms_of_project(config: &mut ServiceConfig) {
         .service(form("/settings/restore", "/settings", settings_changes::restore))
         .route("/settings/preview", post().to(settings_messages::preview))
         .service(form("/settings/hooks", "/settings", settings_changes::add_hook))
+        .service(form("/settings/hooks/change", "/settings", settings_changes::change_hook))
         .service(form("/settings/hooks/{id}/rotate", "/settings", settings_changes::rotate_hook))
         .service(form("/settings/hooks/{id}/remove", "/settings", settings_changes::remove_hook))
         .service(form("/settings/webhooks", "/settings", settings_changes::add_webhook))

@@ -2,16 +2,14 @@
 
 use super::reply::Reply;
 use super::settings::{page, refused};
-use super::settings_hooks::fresh;
+use super::settings_hooks::{CHANGE, fresh};
 use super::webhook;
 use crate::answer::{Page, go};
 use crate::refusal::Refusal;
-use crate::texts::{
-    settings as texts, settings_hooks as hook_texts, settings_project as own_texts,
-};
+use crate::texts::{settings as texts, settings_project as own_texts};
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::web::Path;
-use dwar_console::{ManageError, NewHook};
+use dwar_console::{ChangedLifetimes, ManageError, NewHook};
 use dwar_kernel::HookId;
 use dwar_operator::Command;
 use dwar_project::Project;
@@ -65,6 +63,21 @@ pub(crate) struct HookForm {
     kind: String,
     mode: String,
     expires_in: String,
+    #[serde(default)]
+    mfa_expires_in: String,
+}
+
+/// Seconds as they were typed; nothing for nothing. What is no number is none of those that a lifetime may be.
+fn seconds(typed: &str) -> Option<u64> {
+    let typed = typed.trim();
+    (!typed.is_empty()).then(|| typed.parse().unwrap_or(0))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct HookChangeForm {
+    hook: String,
+    changed_expires_in: String,
+    changed_mfa_expires_in: String,
 }
 
 /// `POST /p/{project}/settings/hooks`: a new hook, and its secret this once.
@@ -74,12 +87,37 @@ pub(crate) async fn add_hook(posted: Posted<HookForm>, path: Path<String>) -> Pa
     let (Ok(kind), Ok(mode)) = (form.kind.parse(), form.mode.parse()) else {
         return Err(Refusal::NotFound);
     };
-    // What is no number is none of the numbers that a lifetime may be.
-    let expires_in = form.expires_in.trim().parse().unwrap_or(0);
-    let new = NewHook { kind, mode, expires_in };
+    let expires_in = seconds(&form.expires_in).unwrap_or(0);
+    let new = NewHook { kind, mode, expires_in, mfa_expires_in: seconds(&form.mfa_expires_in) };
     let added = visit.console.manage.hooks.add(&visit.by, project.id, new).await;
-    let added = added.map(|(hook, secret)| fresh(&visit, &hook, &secret));
-    answered(&visit, &project, added, ("hooks", hook_texts::BAD_LIFETIME)).await
+    match added {
+        Err(ManageError::Invalid { field, reason }) => {
+            refused(&visit, &project, "hooks", (field, &reason)).await
+        }
+        added => {
+            let added = added.map(|(hook, secret)| fresh(&visit, &hook, &secret));
+            page(&visit, &project, Reply::of(added)?, None).await
+        }
+    }
+}
+
+/// `POST /p/{project}/settings/hooks/change`: how long the codes of one of them work.
+pub(crate) async fn change_hook(posted: Posted<HookChangeForm>, path: Path<String>) -> Page {
+    let Posted { visit, form } = posted;
+    let project = visit.project(&path, Command::ChangeHook).await?;
+    let hook = form.hook.parse().map_err(|_| Refusal::NotFound)?;
+    let changed = ChangedLifetimes {
+        expires_in: seconds(&form.changed_expires_in),
+        mfa_expires_in: seconds(&form.changed_mfa_expires_in),
+    };
+    match visit.console.manage.hooks.change(&visit.by, project.id, hook, changed).await {
+        Ok(_) => Ok(go(&format!("/p/{}/settings?done=hook-changed", project.id))),
+        Err(ManageError::Invalid { field, reason }) => {
+            let field = format!("changed_{field}");
+            refused(&visit, &project, CHANGE, (&field, &reason)).await
+        }
+        Err(cause) => Err(cause.into()),
+    }
 }
 
 /// `POST …/rotate`: a new secret; the old one is accepted too for a day.

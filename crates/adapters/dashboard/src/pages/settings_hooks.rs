@@ -1,5 +1,6 @@
 use super::parts::{Danger, fresh_secret};
 use crate::form::{Field, Form, Refused};
+use crate::format::time;
 use crate::layout::{csrf, post_button};
 use crate::texts::settings as common;
 use crate::texts::settings_hooks as texts;
@@ -8,6 +9,9 @@ use dwar_kernel::{KeyMode, WebhookSecret};
 use dwar_operator::Command;
 use dwar_project::{Hook, HookKind, Project};
 use maud::{Markup, html};
+
+/// The name of the form that changes a hook.
+pub(crate) const CHANGE: &str = "hook-change";
 
 /// What the other system has to be given: the address, and the secret, which is shown this once.
 pub(crate) fn fresh(visit: &Visit, hook: &Hook, fresh: &WebhookSecret) -> Markup {
@@ -40,6 +44,8 @@ pub(crate) fn card(
         required: true,
         ..field("expires_in", texts::LIFETIME)
     };
+    let mfa_lifetime =
+        Field { hint: texts::MFA_LIFETIME_HINT, ..field("mfa_expires_in", texts::MFA_LIFETIME) };
     html! {
         section.card.stack #hooks {
             h2 { (texts::HOOKS.0) }
@@ -53,10 +59,40 @@ pub(crate) fn card(
                         (form.choice(&field("kind", texts::SYSTEM), &kinds))
                         (form.choice(&field("mode", texts::MODE), &modes))
                         (form.field(&lifetime))
+                        (form.field(&mfa_lifetime))
                     }
                     div { button.plain type="submit" { (texts::ADD) } }
                 }
+                @if !hooks.is_empty() { (change(visit, project, hooks, refused)) }
             } @else { p.muted { (common::OWNERS) } }
+        }
+    }
+}
+
+/// A form that says anew how long the codes of a hook work.
+fn change(
+    visit: &Visit,
+    project: &Project,
+    hooks: &[Hook],
+    refused: Option<&Refused<'_>>,
+) -> Markup {
+    let form = Form::new(CHANGE, refused, true);
+    let field = |name, label| Field { name, label, hint: texts::KEEP_HINT, ..Field::TEXT };
+    let named =
+        |hook: &Hook| format!("{}, {}, {}", texts::system(hook.kind), hook.world.mode, hook.id);
+    let all: Vec<_> = hooks.iter().map(|hook| (hook.id.to_string(), named(hook))).collect();
+    html! {
+        details open[form.is_refused()] {
+            summary { (texts::CHANGE) }
+            form.stack data-keep method="post" action={ "/p/" (project.id) "/settings/hooks/change" } {
+                (csrf(visit))
+                div.columns {
+                    (form.choice(&Field { hint: "", ..field("hook", texts::HOOK) }, &all))
+                    (form.field(&field("changed_expires_in", texts::LIFETIME)))
+                    (form.field(&field("changed_mfa_expires_in", texts::MFA_LIFETIME)))
+                }
+                div { button.plain type="submit" { (texts::CHANGE) } }
+            }
         }
     }
 }
@@ -76,8 +112,14 @@ fn row(visit: &Visit, project: &Project, hook: &Hook) -> Markup {
             div {
                 strong { (texts::system(hook.kind)) } ", " (hook.world.mode) ", "
                 (texts::CODES_WORK) " " (hook.lifetime.as_secs()) " " (texts::SECONDS)
+                @if let Some(mfa) = hook.mfa_lifetime {
+                    ", " (texts::MFA_CODES) " " (mfa.as_secs())
+                }
             }
             div { code.wrap-anywhere { (address(visit, hook)) } }
+            @if let Some(until) = hook.secret.previous_until(visit.now()) {
+                div { (texts::OLD_SECRET) " " (time(until)) }
+            }
             @if visit.may(project, Command::RotateHookSecret) {
                 (post_button(visit, &format!("{base}/rotate"), "plain", common::ROTATE))
             }

@@ -178,6 +178,9 @@ fn state(visit: &Visit, project: &Project, endpoint: &Endpoint) -> Markup {
             dl.facts {
                 dt { (texts::FULL) } dd { (if endpoint.full_phone { texts::YES } else { texts::NO }) }
                 dt { (texts::ADDED) } dd { (time(endpoint.created_at)) }
+                @if let Some(until) = endpoint.secret.previous_until(visit.now()) {
+                    dt { (texts::OLD_SECRET) } dd { (time(until)) }
+                }
             }
             div.row {
                 @if visit.may(project, Command::TestWebhook) {
@@ -200,7 +203,7 @@ fn why(endpoint: &Endpoint) -> Markup {
         @match (&endpoint.disabled_at, &endpoint.failing) {
             (Some(_), failing) => {
                 (texts::OFF)
-                @if let Some(failing) = failing { " " (failing.failures) " " (texts::IN_A_ROW) "." }
+                @if let Some(failing) = failing { " " (texts::IN_A_ROW) " " (failing.failures) "." }
             }
             (None, Some(failing)) => { (texts::FAILING) " " (time(failing.since)) "." }
             (None, None) => {}

@@ -47,6 +47,7 @@ pub(crate) const fn did(action: Action) -> &'static str {
         Action::WalletAdjusted => "Corrected the balance",
         Action::LedgerProved => "Ran the ledger check",
         Action::HookAdded => "Added a hook",
+        Action::HookChanged => "Changed a hook",
         Action::HookRemoved => "Removed a hook",
         Action::HookSecretRotated => "Replaced a hook's secret",
         Action::EndpointAdded => "Added a webhook endpoint",

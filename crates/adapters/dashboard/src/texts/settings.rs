@@ -64,6 +64,7 @@ pub(crate) const SAVE: &str = "Save";
 pub(crate) const DONE: &[(&str, &str)] = &[
     ("saved", "Saved."),
     ("removed", "Endpoint removed."),
+    ("hook-changed", "Hook changed."),
     ("hook-removed", "Hook removed."),
     ("restored", "Project restored. Its API keys are accepted again."),
 ];

@@ -13,14 +13,20 @@ pub(crate) const TEST: &str = "Test, to the sandbox";
 pub(crate) const LIFETIME: &str = "Codes work for (seconds)";
 pub(crate) const LIFETIME_HINT: &str =
     "As set in the other system, 60 to 3600. The message names it in minutes.";
-pub(crate) const BAD_LIFETIME: &str =
-    "Enter a whole number of seconds from 60 to 3600. Nothing was added.";
+pub(crate) const MFA_LIFETIME: &str = "Codes of its second factor work for (seconds)";
+pub(crate) const MFA_LIFETIME_HINT: &str =
+    "Supabase alone, 300 if left empty. Leave it empty for other systems.";
+pub(crate) const KEEP_HINT: &str = "Leave empty to keep it.";
 pub(crate) const ADD: &str = "Add hook";
+pub(crate) const CHANGE: &str = "Change how long codes work";
+pub(crate) const HOOK: &str = "Hook";
 pub(crate) const SECRET: &str = "Secret of the hook";
 pub(crate) const ENTER: &str = "Address of the hook:";
 pub(crate) const SECRET_ONCE: &str = "Copy it now. You will not see it again. If it replaces another secret, that one is accepted too for a day.";
+pub(crate) const OLD_SECRET: &str = "The old secret is accepted until";
 pub(crate) const CODES_WORK: &str = "codes work";
 pub(crate) const SECONDS: &str = "seconds";
+pub(crate) const MFA_CODES: &str = "those of its second factor";
 pub(crate) const REMOVE: &str = "Remove hook";
 pub(crate) const REMOVE_STOPS: [&str; 1] =
     ["Calls to its address are refused. The other system can no longer have codes delivered."];

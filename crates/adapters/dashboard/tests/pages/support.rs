@@ -132,6 +132,7 @@ impl House {
             manage.clone(),
             Arc::new(Ailing),
             ORIGIN.to_owned(),
+            None,
             tls,
         );
         let console = Console {

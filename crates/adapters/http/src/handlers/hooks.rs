@@ -5,15 +5,15 @@ use crate::rooms::Whose;
 use actix_web::HttpResponse;
 use dwar_app::{AdmittedHook, HookOrder, ReceiveHookError};
 use dwar_kernel::HookId;
-use dwar_otp::{HookRefusal, WebhookCall, WebhookHead};
+use dwar_otp::{HookFormat, HookRefusal, WebhookCall, WebhookHead};
 use dwar_wire::{client_address, declares_json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// In bytes: what another system knows of its user travels along.
-const LONGEST: usize = 128 * 1_024;
+/// In bytes: what another system knows of its user travels along, with Supabase twice.
+const LONGEST: usize = 256 * 1_024;
 /// For the body: whoever takes longer could not be answered in time.
 const READ_WITHIN: Duration = Duration::from_secs(2);
 /// Supabase waits five seconds, repetitions included; this leaves the rest to the way there and back.
@@ -26,33 +26,55 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// No answer says when to call again: Supabase would do so at once.
 pub(crate) async fn receive(call: ApiCall) -> Answer {
     let deadline = Instant::now() + ANSWERED_WITHIN;
-    let order = Arc::new(proven(&call).await.map_err(ApiError::for_good)?);
-    let outcome = deliver(&call, &order, deadline).await;
-    match (order.answer(outcome), outcome) {
+    let (format, order) = proven(&call).await.map_err(ApiError::for_good)?;
+    let outcome = match order {
+        Ok(order) => deliver(&call, &Arc::new(order), deadline).await,
+        Err(refusal) => Err(refusal),
+    };
+    call.trail.refused.set(outcome.err().map(ErrorCode::of_hook));
+    match (format.answer(outcome), outcome) {
         (Some(body), _) => Ok(HttpResponse::Ok().content_type(JSON).body(body)),
         (None, Ok(())) => Ok(HttpResponse::Ok().finish()),
         (None, Err(refusal)) => Err(ApiError::from(refusal).for_good()),
     }
 }
 
-/// What a proven call asks for. An unknown hook, and a wrong proof, answer alike.
-async fn proven(call: &ApiCall) -> Result<HookOrder, ApiError> {
+/// How calls end, by status and code: a format refuses in its own words and a 200, or as the API does.
+pub(crate) fn answers() -> impl Iterator<Item = (u16, &'static str)> {
+    let refused = HookRefusal::ALL.into_iter().flat_map(|refusal| {
+        let code = ErrorCode::of_hook(refusal).as_str();
+        [(200, code), (ApiError::from(refusal).code.status(), code)]
+    });
+    let unproven = ErrorCode::WebhookUnauthenticated;
+    [(200, ""), (unproven.status(), unproven.as_str())].into_iter().chain(refused)
+}
+
+/// What a proven call asks for, or why nothing of it is read, with the format to answer in. An unknown hook, and a
+/// wrong proof, answer alike.
+async fn proven(
+    call: &ApiCall,
+) -> Result<(&'static dyn HookFormat, Result<HookOrder, HookRefusal>), ApiError> {
     let head = call.webhook_head()?;
-    call.refuse_too_large(LONGEST)?;
     if !declares_json(call.request.headers()) {
         return Err(ErrorCode::UnsupportedMediaType.into());
     }
     let (hook, admitted) = admitted(call, &head).await.map_err(|why| refused(call, why))?;
+    let format = admitted.format;
     let (within, whose) = (READ_WITHIN, &Whose::Hook(hook));
     let allowed = Allowed { longest: LONGEST, within, whose: Some(whose) };
-    let Body { bytes, room: _room } = call.raw_body(allowed).await?;
+    let Body { bytes, room: _room } = match call.raw_body(allowed).await {
+        Err(why) if why.code == ErrorCode::PayloadTooLarge => {
+            return Ok((format, Err(HookRefusal::TooLarge)));
+        }
+        read => read?,
+    };
     let whole = WebhookCall { head, body: bytes };
     let opened = call.use_cases()?.receive_hook.open(admitted, &whole).await;
     let order = opened.map_err(|why| refused(call, why.into()))?;
     call.trail.caller.set(Some(order.caller.world()));
     call.trail.trace.believe();
     order.phone().into_iter().for_each(|phone| call.concerns(phone));
-    Ok(order)
+    Ok((format, Ok(order)))
 }
 
 /// The hook that is called, by the head alone. So many look-ups at once, and none for what can be no call.
@@ -60,9 +82,7 @@ async fn admitted(call: &ApiCall, head: &WebhookHead) -> Result<(HookId, Admitte
     let receive = &call.use_cases()?.receive_hook;
     let hook = call.id_in_path()?.parse::<HookId>();
     let hook = hook.map_err(|_| ReceiveHookError::Unauthenticated)?;
-    if !receive.fits(head) {
-        return Err(ReceiveHookError::Unauthenticated.into());
-    }
+    receive.fits(hook, head)?;
     let _seat = call.api.throttle.seat().await.ok_or(ErrorCode::ServiceUnavailable)?;
     Ok((hook, receive.admit(hook, head).await?))
 }

@@ -1,7 +1,7 @@
 use super::object::Object;
 use super::phone::international;
-use dwar_kernel::{Phone, Timestamp, WebhookSecret};
-use dwar_otp::{Code, HookFormat, HookRefusal, WebhookCall, WebhookHead};
+use dwar_kernel::{Timestamp, WebhookSecret};
+use dwar_otp::{Code, HookFault, HookFormat, HookMessage, HookRefusal, WebhookCall, WebhookHead};
 use dwar_project::HookKind;
 use serde::Deserialize;
 use std::time::Duration;
@@ -25,9 +25,10 @@ struct Payload {
 }
 
 impl HookFormat for Logto {
-    fn fits(&self, head: &WebhookHead, _: Timestamp) -> bool {
+    fn fits(&self, head: &WebhookHead, _: Timestamp) -> Result<(), HookFault> {
         let shown = head.header("authorization").and_then(|shown| shown.strip_prefix("Bearer "));
-        shown.is_some_and(|secret| secret.parse::<WebhookSecret>().is_ok())
+        let secret = shown.and_then(|secret| secret.parse::<WebhookSecret>().ok());
+        secret.map(|_| ()).ok_or(HookFault::Shape)
     }
 
     fn shows(&self, secrets: &[WebhookSecret], head: &WebhookHead) -> Option<bool> {
@@ -40,12 +41,12 @@ impl HookFormat for Logto {
         self.shows(secrets, &call.head) == Some(true)
     }
 
-    fn read(&self, body: &[u8]) -> Result<(Phone, Code), HookRefusal> {
+    fn read(&self, body: &[u8]) -> Result<HookMessage, HookRefusal> {
         let Object(call) =
             serde_json::from_slice::<Object<Call>>(body).map_err(|_| HookRefusal::Unreadable)?;
         let phone = international(&call.to).ok_or(HookRefusal::InvalidPhone)?;
         let code = Code::relayed(&call.payload.0.code).map_err(|_| HookRefusal::InvalidCode)?;
-        Ok((phone, code))
+        Ok(HookMessage { phone, code, is_mfa: false })
     }
 
     /// Long enough for whatever stands between the two to repeat a call. Its test message always has the same code,

@@ -47,7 +47,7 @@ fn only_the_whole_value_of_the_header_is_taken() {
 fn a_call_names_a_number_and_a_code() {
     let read = |body: &str| {
         let read = Logto.read(body.as_bytes());
-        read.map(|(phone, code)| (phone.e164(), code.expose().to_owned()))
+        read.map(|read| (read.phone.e164(), read.code.expose().to_owned()))
     };
     let call = |to: &str, code: &str| {
         read(&format!(

@@ -1,7 +1,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use dwar_kernel::{Timestamp, WebhookSecret};
-use dwar_otp::WebhookHead;
+use dwar_otp::{HookFault, WebhookHead};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::time::Duration;
@@ -25,16 +25,27 @@ impl<'a> Signed<'a> {
     ///
     /// Signatures stand one after the other with blanks between them, or, as Supabase writes them, with a
     /// comma and a blank.
-    pub(super) fn read(head: &'a WebhookHead, now: Timestamp) -> Option<Self> {
+    ///
+    /// # Errors
+    /// [`HookFault::Shape`] or [`HookFault::Time`].
+    pub(super) fn read(head: &'a WebhookHead, now: Timestamp) -> Result<Self, HookFault> {
+        let (signed, seconds) = Self::shaped(head).ok_or(HookFault::Shape)?;
+        let at = Timestamp::from_timestamp(seconds, 0);
+        let age = at.and_then(|at| (now - at).abs().to_std().ok());
+        let is_near = age.is_some_and(|age| age <= TOLERANCE);
+        is_near.then_some(signed).ok_or(HookFault::Time)
+    }
+
+    /// The same whenever it was signed, and at which second that was.
+    fn shaped(head: &'a WebhookHead) -> Option<(Self, i64)> {
         let id = head.header("webhook-id").filter(|id| !id.is_empty())?;
         let timestamp = head.header("webhook-timestamp")?;
-        let at = Timestamp::from_timestamp(timestamp.parse().ok()?, 0)?;
-        let age = (now - at).abs().to_std().ok()?;
+        let seconds = timestamp.parse().ok()?;
         let all = head.header("webhook-signature")?.split_ascii_whitespace();
         let all = all.take(MOST_SIGNATURES).map(|one| one.trim_end_matches(','));
         let all = all.filter_map(|one| STANDARD.decode(one.strip_prefix("v1,")?).ok());
         let shown: Vec<_> = all.filter_map(|one| one.try_into().ok()).collect();
-        (age <= TOLERANCE && !shown.is_empty()).then_some(Self { id, timestamp, shown })
+        (!shown.is_empty()).then_some((Self { id, timestamp, shown }, seconds))
     }
 
     /// Whether one of `secrets` signed it with this body.

@@ -1,8 +1,8 @@
 use super::object::Object;
 use super::phone::international;
 use super::standard_webhooks::{Signed, TOLERANCE};
-use dwar_kernel::{Phone, Timestamp, WebhookSecret};
-use dwar_otp::{Code, HookFormat, HookRefusal, WebhookCall, WebhookHead};
+use dwar_kernel::{Timestamp, WebhookSecret};
+use dwar_otp::{Code, HookFault, HookFormat, HookMessage, HookRefusal, WebhookCall, WebhookHead};
 use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
@@ -34,11 +34,17 @@ struct Sms {
     /// Where the code goes if the user changes numbers; older versions do not have it.
     #[serde(default)]
     phone: Option<String>,
+    /// What the code is for; `"mfa"` or absent (supabase/auth, `internal/api/mfa.go`).
+    #[serde(default)]
+    sms_type: Option<String>,
 }
 
+/// The `sms_type` of a code of the second factor.
+const MFA: &str = "mfa";
+
 impl HookFormat for Supabase {
-    fn fits(&self, head: &WebhookHead, now: Timestamp) -> bool {
-        Signed::read(head, now).is_some()
+    fn fits(&self, head: &WebhookHead, now: Timestamp) -> Result<(), HookFault> {
+        Signed::read(head, now).map(|_| ())
     }
 
     fn shows(&self, _: &[WebhookSecret], _: &WebhookHead) -> Option<bool> {
@@ -47,10 +53,10 @@ impl HookFormat for Supabase {
 
     fn proves(&self, secrets: &[WebhookSecret], call: &WebhookCall, now: Timestamp) -> bool {
         let signed = Signed::read(&call.head, now);
-        signed.is_some_and(|signed| signed.by(secrets, &call.body))
+        signed.is_ok_and(|signed| signed.by(secrets, &call.body))
     }
 
-    fn read(&self, body: &[u8]) -> Result<(Phone, Code), HookRefusal> {
+    fn read(&self, body: &[u8]) -> Result<HookMessage, HookRefusal> {
         let Object(Payload { user: Object(user), sms: Object(sms) }) =
             serde_json::from_slice(body).map_err(|_| HookRefusal::Unreadable)?;
         let mut named = [sms.phone, user.phone].into_iter().flatten();
@@ -58,7 +64,7 @@ impl HookFormat for Supabase {
         let phone = phone.and_then(|phone| international(&phone));
         let phone = phone.ok_or(HookRefusal::InvalidPhone)?;
         let code = Code::relayed(&sms.otp).map_err(|_| HookRefusal::InvalidCode)?;
-        Ok((phone, code))
+        Ok(HookMessage { phone, code, is_mfa: sms.sms_type.as_deref() == Some(MFA) })
     }
 
     /// As long as a signature counts: from five minutes before its timestamp to five minutes after.
@@ -80,6 +86,9 @@ impl HookFormat for Supabase {
 /// A refusal as the person who waits for the code is told it, and the status that the client of Supabase sees.
 const fn words_of(refusal: HookRefusal) -> (u16, &'static str) {
     match refusal {
+        HookRefusal::TooLarge => {
+            (413, "Your account holds too much data for a code to be sent. Contact support.")
+        }
         HookRefusal::Unreadable => (400, "The request cannot be read."),
         HookRefusal::InvalidPhone => (422, "The phone number is not a valid Indian mobile number."),
         HookRefusal::InvalidCode => (422, "The code is not 4 to 10 digits."),
@@ -90,7 +99,9 @@ const fn words_of(refusal: HookRefusal) -> (u16, &'static str) {
             (429, "Too many codes are requested at the moment. Try again in a minute.")
         }
         HookRefusal::Undelivered => (500, "The code could not be delivered to this phone number."),
-        HookRefusal::Unavailable => (503, "Codes cannot be sent at the moment. Try again later."),
+        HookRefusal::InsufficientBalance | HookRefusal::Unavailable => {
+            (503, "Codes cannot be sent at the moment. Try again later.")
+        }
     }
 }
 

@@ -74,7 +74,7 @@ fn a_call_signed_by_one_of_the_secrets_is_taken() {
         let one = signature(SECRET, "msg_1", &timestamp, BODY);
         let call = signed("msg_1", &timestamp, &one);
         assert!(proven(&call), "{timestamp}");
-        assert!(Supabase.fits(&call.head, Timestamp::from_timestamp(NOW, 0).unwrap()));
+        assert_eq!(Supabase.fits(&call.head, Timestamp::from_timestamp(NOW, 0).unwrap()), Ok(()));
     }
 }
 
@@ -144,11 +144,13 @@ fn everything_else_is_refused() {
     assert_eq!(SHAPELESS.len(), 9);
     for signature in SHAPELESS {
         let head = signed("msg_1", &now, signature).head;
-        assert!(!Supabase.fits(&head, Timestamp::from_timestamp(NOW, 0).unwrap()), "{signature}");
+        let judged = Supabase.fits(&head, Timestamp::from_timestamp(NOW, 0).unwrap());
+        assert_eq!(judged, Err(HookFault::Shape), "{signature}");
     }
     let late = Timestamp::from_timestamp(NOW + 301, 0).unwrap();
     let good_head = signed("msg_1", &now, &good).head;
-    assert!(!Supabase.fits(&good_head, late) && Supabase.shows(&[], &good_head).is_none());
+    assert_eq!(Supabase.fits(&good_head, late), Err(HookFault::Time));
+    assert!(Supabase.shows(&[], &good_head).is_none());
     let fresh = Timestamp::from_timestamp(NOW, 0).unwrap();
     assert!(!Supabase.proves(&[], &signed("msg_1", &now, &good), fresh), "no secret");
     assert!(
@@ -159,7 +161,7 @@ fn everything_else_is_refused() {
 
 fn read(body: &str) -> Result<(String, String), HookRefusal> {
     let read = Supabase.read(body.as_bytes());
-    read.map(|(phone, code)| (phone.e164(), code.expose().to_owned()))
+    read.map(|read| (read.phone.e164(), read.code.expose().to_owned()))
 }
 
 #[test]
@@ -176,6 +178,19 @@ fn the_number_of_the_message_goes_before_that_of_the_user() {
         (r#"{"phone":"919876543210"}"#, r#"{"otp":"561166","phone":null,"sms_type":"signup"}"#),
     ] {
         assert_eq!(read(&format!(r#"{{"user":{user},"sms":{sms}}}"#)), asha, "{user} {sms}");
+    }
+}
+
+#[test]
+fn a_code_of_the_second_factor_is_told_from_the_others() {
+    let is_mfa = |sms: &str| {
+        let body = format!(r#"{{"user":{{"phone":""}},"sms":{sms}}}"#);
+        Supabase.read(body.as_bytes()).unwrap().is_mfa
+    };
+    let with = |rest: &str| is_mfa(&format!(r#"{{"otp":"561166","phone":"919876543210"{rest}}}"#));
+    assert!(with(r#","sms_type":"mfa""#));
+    for rest in ["", r#","sms_type":null"#, r#","sms_type":"""#, r#","sms_type":"MFA""#] {
+        assert!(!with(rest), "{rest}");
     }
 }
 

@@ -4,4 +4,6 @@ mod ports;
 mod record;
 
 pub use ports::*;
-pub use record::{Beginning, IdempotencyKey, Lifetimes, MalformedKey, MalformedReference, Record, Slot};
+pub use record::{
+    Beginning, IdempotencyKey, Lifetimes, MalformedKey, MalformedReference, Record, Slot,
+};

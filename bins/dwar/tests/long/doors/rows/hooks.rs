@@ -49,6 +49,27 @@ pub fn add() -> Row {
     }
 }
 
+pub fn change() -> Row {
+    Row {
+        about: About::Hook,
+        entry: Entry::Always(Action::HookChanged),
+        wrong: UNKNOWN,
+        elsewhere: NOT_THERE,
+        api: Door::Ways(vec![|it| {
+            api(Method::PATCH, in_api(it, "")?, json!({ "expires_in": 120, "mfa_expires_in": 60 }))
+        }]),
+        pages: Door::Ways(vec![|it| {
+            let seconds = [("changed_expires_in", "120"), ("changed_mfa_expires_in", "60")];
+            let changed = [&[("hook", it.id()?)], seconds.as_slice()].concat();
+            form(format!("/p/{}/settings/hooks/change", it.project()), &changed)
+        }]),
+        cli: Door::Ways(vec![|it| {
+            let changed = [("expires-in", "120"), ("mfa-expires-in", "60")];
+            cli("hook set", &[options(it)?, changed].concat())
+        }]),
+    }
+}
+
 pub fn rotate() -> Row {
     Row {
         about: About::Hook,

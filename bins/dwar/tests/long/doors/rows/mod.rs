@@ -118,6 +118,7 @@ pub fn row(command: Command) -> Row {
         Command::ResendEvent => webhook_calls::resend(),
         Command::ListHooks => hooks::list(),
         Command::AddHook => hooks::add(),
+        Command::ChangeHook => hooks::change(),
         Command::RotateHookSecret => hooks::rotate(),
         Command::RemoveHook => hooks::remove(),
         Command::ShowIdentity => identities::show(),

@@ -18,7 +18,7 @@ pub fn list() -> Row {
         pages: Door::Ways(vec![|it| page(in_pages(it, "")?)]),
         cli: Door::Ways(vec![|it| cli("webhook log", &options(it)?), |it| {
             let (endpoint, limit) = (it.id_or_bound(), it.pick("500", "500", "501"));
-            let options = [("project", it.project()), ("endpoint", endpoint), ("limit", limit)];
+            let options = [("project", it.project()), ("webhook", endpoint), ("limit", limit)];
             cli("webhook log", &options)
         }]),
         ..READ

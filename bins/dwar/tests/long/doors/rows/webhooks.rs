@@ -15,7 +15,7 @@ pub fn in_pages(it: &Given<'_>, rest: &str) -> Option<String> {
 }
 
 pub fn options<'a>(it: &'a Given<'_>) -> Option<[(&'static str, &'a str); 2]> {
-    Some([("project", it.project()), ("endpoint", it.id()?)])
+    Some([("project", it.project()), ("webhook", it.id()?)])
 }
 
 pub fn list() -> Row {
