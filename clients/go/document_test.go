@@ -21,6 +21,7 @@ type document struct {
 
 type documentOperation struct {
 	OperationID string
+	Tags        []string
 	RequestBody *content
 	Responses   map[string]content
 }
@@ -95,6 +96,9 @@ func TestOperationsAreThoseOfTheDocument(t *testing.T) {
 	for path, methods := range d.Paths {
 		for method, operation := range methods {
 			if !strings.HasPrefix(path, "/v1/") && operation.OperationID != "getPublicKeys" {
+				continue
+			}
+			if slices.Contains(operation.Tags, "Proxies") { // What proxies ask is no business of a client.
 				continue
 			}
 			seen = append(seen, operation.OperationID)

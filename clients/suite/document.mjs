@@ -27,10 +27,12 @@ function sampleOf(schema) {
   return { string: "text", integer: schema.minimum ?? 1, boolean: true }[type];
 }
 
+/** Those under /v1/, but not what proxies ask: that is no business of a client. */
 export function operations() {
   return Object.entries(DOCUMENT.paths)
     .filter(([path]) => path.startsWith("/v1/"))
-    .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })));
+    .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })))
+    .filter(({ operation }) => !operation.tags.includes("Proxies"));
 }
 
 /** Every code of a refusal. */

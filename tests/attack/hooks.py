@@ -133,6 +133,10 @@ def real(operation, case):
         case.body = code()
     elif operation in ("validateSession", "logoutSession"):
         case.body = {"access_token": login()["access_token"]}
+    elif operation == "forwardAuth":
+        case.headers = (case.headers or {}) | {"Authorization": "Bearer " + login()["access_token"]}
+    elif operation == "introspectToken":
+        case.body = {"token": login()["access_token"]}
     elif operation == "refreshSession":
         case.body = {"refresh_token": login()["refresh_token"]}
     elif operation in ("getIdentity", "deleteIdentity"):

@@ -22,6 +22,8 @@ OPERATIONS = {
     for path, methods in DOCUMENT["paths"].items()
     if path.startswith("/v1/") or path == "/.well-known/jwks.json"
     for operation in methods.values()
+    # What proxies ask is no business of a client.
+    if "Proxies" not in operation["tags"]
 }
 
 

@@ -71,6 +71,11 @@ impl TokenSigner for ListSigner {
         Ok(claims.cloned().ok_or(InvalidToken))
     }
 
+    fn issuer(&self, presented: &PresentedToken) -> Option<String> {
+        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.contains_key(presented.token.expose()).then(|| "https://otp.example.com".to_owned())
+    }
+
     async fn public_keys(&self, _: Timestamp) -> Result<JwkSet, StoreError> {
         Ok(JwkSet {
             json: r#"{"keys":[]}"#.to_owned(),

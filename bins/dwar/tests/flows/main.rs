@@ -29,6 +29,7 @@ mod own_issuer;
 mod phones;
 mod pooler;
 mod providers;
+mod proxies;
 mod rights;
 mod shared_limits;
 mod sign_in;

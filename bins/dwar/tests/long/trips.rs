@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The endpoints, as the table's first column names them.
-const ENDPOINTS: [&str; 12] = [
+const ENDPOINTS: [&str; 14] = [
     "`POST /v1/otp/send`",
     "the same with an `Idempotency-Key`",
     "`GET /v1/otp/status/{otp_id}`",
@@ -19,6 +19,8 @@ const ENDPOINTS: [&str; 12] = [
     "the same, right code of a new phone",
     "the same, right code of a known phone",
     "`POST /v1/session/validate`",
+    "`/v1/session/forward-auth`",
+    "`POST /oauth2/introspect`",
     "`POST /v1/session/refresh`",
     "the same with an `Idempotency-Key`",
     "`POST /v1/session/logout`",
@@ -162,18 +164,30 @@ impl Journey {
         let pair = self.post(5, verify, None, json!({ "phone": phone, "code": code })).await;
         let access = json!({ "access_token": pair["access_token"] });
         self.post(6, "/v1/session/validate", None, access).await;
+        self.ask(&pair).await;
         let (refresh, token) = (
             "/v1/session/refresh",
             |pair: &Value| json!({ "refresh_token": pair["refresh_token"] }),
         );
-        let pair = self.post(7, refresh, None, token(&pair)).await;
-        let pair = self.post(8, refresh, Some(&phone), token(&pair)).await;
+        let pair = self.post(9, refresh, None, token(&pair)).await;
+        let pair = self.post(10, refresh, Some(&phone), token(&pair)).await;
         let access = json!({ "access_token": pair["access_token"] });
-        self.post(9, "/v1/session/logout", None, access).await;
+        self.post(11, "/v1/session/logout", None, access).await;
         let identity = format!("/v1/identity/{}", first["identity_id"].as_str().unwrap());
-        self.get(10, &identity).await;
+        self.get(12, &identity).await;
         let request = self.service.request(reqwest::Method::DELETE, &identity);
-        self.measured(11, request.header("X-Api-Key", &live)).await.ok();
+        self.measured(13, request.header("X-Api-Key", &live)).await.ok();
+    }
+
+    /// Asks about the token as proxies and frameworks do.
+    async fn ask(&mut self, pair: &Value) {
+        let (key, token) = (self.project.live.clone(), pair["access_token"].as_str().unwrap());
+        let proxy = self.service.request(reqwest::Method::GET, "/v1/session/forward-auth/a");
+        let passed = self.measured(7, proxy.header("X-Api-Key", &key).bearer_auth(token)).await;
+        assert_eq!(passed.status, 200);
+        let framework = self.service.request(reqwest::Method::POST, "/oauth2/introspect");
+        let framework = framework.basic_auth("any", Some(key)).form(&[("token", token)]);
+        assert_eq!(self.measured(8, framework).await.ok()["active"], true);
     }
 
     /// The code that the vendor was asked to carry last.

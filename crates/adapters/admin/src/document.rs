@@ -30,7 +30,7 @@ pub fn document() -> String {
             else.",
         server: "http://127.0.0.1:8081",
         base: BASE,
-        security: ("admin_token", token),
+        security: vec![("admin_token", token)],
         refusals: AdminCode::ALL.iter().copied().map(Into::into).collect(),
         headers: Vec::new(),
         parameters: Vec::new(),

@@ -1,8 +1,9 @@
 use crate::call::ApiCall;
 use crate::error::{ApiError, ErrorCode};
 use crate::rooms::Whose;
+use crate::uri::pairs;
 use actix_web::dev::Payload;
-use dwar_wire::{declared_length, declares_json};
+use dwar_wire::{declared_length, declares_form, declares_json};
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -56,6 +57,30 @@ impl ApiCall {
             return Err(ErrorCode::InvalidRequest.into());
         }
         serde_json::from_str(text).map_err(|_| ErrorCode::InvalidRequest.into())
+    }
+
+    /// Reads the body as a form, and gives this parameter of it; one without a value counts as missing (RFC 6749
+    /// section 3.2).
+    ///
+    /// # Errors
+    /// As of [`ApiCall::body`]; `INVALID_REQUEST` also if the parameter is missing or any comes twice.
+    pub(crate) async fn form_parameter(&self, name: &str) -> Result<String, ApiError> {
+        if !declares_form(self.request.headers()) {
+            self.refuse_too_large(SMALL)?;
+            let refusal = ApiError::from(ErrorCode::UnsupportedMediaType);
+            return Err(refusal.saying("The body must be application/x-www-form-urlencoded."));
+        }
+        let allowed = Allowed { longest: SMALL, within: Duration::MAX, whose: None };
+        let Body { bytes, .. } = self.raw_body(allowed).await?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| ErrorCode::InvalidRequest)?;
+        let mut pairs = pairs(text)?;
+        pairs.sort();
+        let refused = |sentence: &str| ApiError::from(ErrorCode::InvalidRequest).saying(sentence);
+        if pairs.windows(2).any(|two| two[0].0 == two[1].0) {
+            return Err(refused("A parameter of the form is there twice."));
+        }
+        let given = pairs.into_iter().find(|(named, value)| named == name && !value.is_empty());
+        given.map(|(_, value)| value).ok_or_else(|| refused(&format!("The form lacks {name}.")))
     }
 
     /// Reads the body as it came, whatever it claims to be; beyond [`SMALL`] it takes a place, if it is

@@ -22,7 +22,7 @@ pub(crate) struct OnBehalf(pub(crate) ProjectId);
 impl ApiCall {
     /// Whom this request claims to speak for, not looked up yet: by `X-Api-Key`, or by what is
     /// attached to it.
-    fn claim(&self) -> Result<Claim, ApiError> {
+    pub(crate) fn claim(&self) -> Result<Claim, ApiError> {
         if let Some(OnBehalf(project)) = self.request.extensions().get() {
             return Ok(Claim::TestMode(*project));
         }
@@ -59,9 +59,33 @@ impl ApiCall {
         let claim = self.claim()?;
         let body = self.body::<AccessBody>().await;
         let token = body.and_then(|body| body.access_token.or(ErrorCode::MissingAccessToken));
+        self.access_of(&claim, token, scope).await
+    }
+
+    /// As [`ApiCall::access`], of the bearer token of the request; in the window of validate.
+    pub(crate) async fn bearer_access(&self) -> Result<(Sought, PresentedToken), ApiError> {
+        self.access_of(&self.claim()?, self.bearer_token(), RequestScope::Validate).await
+    }
+
+    /// As [`ApiCall::access`], of a token to be introspected (RFC 7662 section 2.1); in the window of validate.
+    pub(crate) async fn introspected_access(&self) -> Result<(Sought, PresentedToken), ApiError> {
+        let claim = self.claim_of_client()?;
+        let token = self.form_parameter("token").await;
+        let token =
+            token.and_then(|text| text.parse().map_err(|()| ErrorCode::InvalidRequest.into()));
+        self.access_of(&claim, token, RequestScope::Validate).await
+    }
+
+    /// Looks the caller and the session of the token up in one step, and counts the request.
+    async fn access_of(
+        &self,
+        claim: &Claim,
+        token: Result<Token, ApiError>,
+        scope: RequestScope,
+    ) -> Result<(Sought, PresentedToken), ApiError> {
         let authenticate = &self.use_cases()?.authenticate;
         let token = token.map(|token| authenticate.read(token.into()));
-        let sought = authenticate.with_access_token(&claim, token.as_ref().ok()).await?;
+        let sought = authenticate.with_access_token(claim, token.as_ref().ok()).await?;
         let sought = self.counted(sought, scope).await?;
         Ok((sought, token?))
     }
@@ -122,7 +146,7 @@ impl ApiCall {
     }
 
     /// A header that must not come `twice`.
-    fn single(
+    pub(crate) fn single(
         &self,
         name: HeaderName,
         twice: ErrorCode,

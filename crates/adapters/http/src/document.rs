@@ -18,6 +18,17 @@ pub fn document() -> String {
         "name": "X-Api-Key",
         "description": "A key of a project: svc_live_… or svc_test_…",
     });
+    let token = json!({
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "The access token that is asked about.",
+    });
+    let basic = json!({
+        "type": "http",
+        "scheme": "basic",
+        "description": "A key of a project as the password; any user name.",
+    });
     let request_id = json!({
         "name": "X-Request-Id",
         "in": "header",
@@ -29,18 +40,24 @@ pub fn document() -> String {
     let of_any_site = header("Pages of any site may read it.", true, json!({ "const": "*" }));
     let again =
         header("There if this is the first answer once more.", false, json!({ "const": "true" }));
+    let identity =
+        header("Whose session it is.", true, json!({ "type": "string", "format": "uuid" }));
+    let session =
+        header("Which session it is.", true, json!({ "type": "string", "format": "uuid" }));
     let version = header("Names this version of the set.", true, json!({ "type": "string" }));
     let api = OpenApi {
         title: "Dwar API",
         description: ABOUT,
         server: "http://127.0.0.1:8080",
         base: "",
-        security: ("api_key", key),
+        security: vec![("api_key", key), ("access_token", token), ("basic", basic)],
         refusals: ErrorCode::ALL.iter().copied().map(Into::into).collect(),
         headers: vec![
             ("Access-Control-Allow-Origin", of_any_site),
             ("Idempotent-Replayed", again),
             ("ETag", version),
+            ("X-Dwar-Identity", identity),
+            ("X-Dwar-Session", session),
         ],
         parameters: vec![("RequestId", request_id)],
     };

@@ -120,6 +120,8 @@ pub(crate) struct ApiError {
     allow: Option<String>,
     replayed: bool,
     cause: Option<Box<StoreError>>,
+    /// What a 401 asks for, where that is not what its code asks for.
+    challenge: Option<&'static str>,
     /// Whether it says nothing of when to ask again.
     for_good: bool,
 }
@@ -133,6 +135,24 @@ impl ApiError {
     /// A field with a value that it cannot have.
     pub(crate) fn field(name: &str, rule: impl Display) -> Self {
         Self { said: Some(format!("{name}: {rule}.")), ..ErrorCode::InvalidField.into() }
+    }
+
+    /// There is no bearer token. No error is named where nothing was shown (RFC 6750 section 3.1).
+    pub(crate) fn no_bearer_token() -> Self {
+        let refusal: Self = ErrorCode::InvalidAccessToken.into();
+        let refusal = refusal.saying("The Authorization header has no bearer token.");
+        Self { challenge: Some(r#"Bearer realm="v1""#), ..refusal }
+    }
+
+    /// The same refusal; if the key is at fault, it asks for HTTP Basic (RFC 7617).
+    pub(crate) fn asking_for_basic(self) -> Self {
+        let challenge = self.code.challenge().map(|_| r#"Basic realm="v1""#);
+        Self { challenge, ..self }
+    }
+
+    /// The same refusal in words of its own.
+    pub(crate) fn saying(self, sentence: &str) -> Self {
+        Self { said: Some(sentence.to_owned()), ..self }
     }
 
     /// A method that the resource does not have; `allow` lists those it has.
@@ -188,7 +208,8 @@ impl ResponseError for ApiError {
         let mut response = HttpResponse::new(self.status_code());
         let headers = response.headers_mut();
         let mut fixed = |name, value| headers.insert(name, HeaderValue::from_static(value));
-        self.code.challenge().map(|value| fixed(header::WWW_AUTHENTICATE, value));
+        let challenge = self.challenge.or(self.code.challenge());
+        challenge.map(|value| fixed(header::WWW_AUTHENTICATE, value));
         self.replayed.then(|| fixed(REPLAYED, "true"));
         if let Some(allow) = self.allow.as_deref().and_then(|allow| allow.parse().ok()) {
             headers.insert(header::ALLOW, allow);
@@ -207,6 +228,7 @@ impl From<ErrorCode> for ApiError {
             allow: None,
             replayed: false,
             cause: None,
+            challenge: None,
             for_good: false,
         }
     }

@@ -6,6 +6,7 @@
 
 mod access_log;
 mod api;
+mod authorization;
 mod body;
 mod call;
 mod caller;

@@ -30,6 +30,15 @@ pub(crate) fn delete(
     operation(Method::DELETE, path, id, handler)
 }
 
+/// An operation of every method, at this path and at all below it; described as that of GET.
+pub(crate) fn catch_all(
+    path: &'static str,
+    id: &'static str,
+    handler: impl Handler<(ApiCall,), Output = Answer>,
+) -> Operation {
+    Operation::new(Method::GET, path, id, move |_| web::route().to(handler.clone())).catch_all()
+}
+
 fn operation(
     method: Method,
     path: &'static str,
@@ -39,8 +48,8 @@ fn operation(
     Operation::new(method, path, id, move |method| web::method(method).to(handler.clone()))
 }
 
-/// Whether `X-Api-Key` is asked for at this path.
-pub(crate) fn needs_key(path: &str) -> bool {
+/// Whether it is one of the paths where `X-Api-Key` is asked for before anything else.
+pub(crate) fn is_in_v1(path: &str) -> bool {
     path.starts_with("/v1/")
 }
 
@@ -50,7 +59,7 @@ pub(crate) fn in_frame(operation: Operation) -> Operation {
         InternalError, InvalidApiKey, InvalidRequest, MissingApiKey, PayloadTooLarge, RateLimited,
         ServiceUnavailable, UnsupportedMediaType,
     };
-    let with_key = needs_key(operation.path);
+    let with_key = is_in_v1(operation.path) || operation.names_its_security();
     let follows = [
         (with_key, &[MissingApiKey, InvalidApiKey, RateLimited][..]),
         (operation.has_request_body(), &[InvalidRequest, PayloadTooLarge, UnsupportedMediaType]),

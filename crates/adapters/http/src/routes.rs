@@ -3,7 +3,7 @@ use crate::call::{Answer, ApiCall, Pattern};
 use crate::document::document;
 use crate::error::{ApiError, ErrorCode};
 use crate::handlers::{self, hooks, webhooks};
-use crate::operation::{get, needs_key, post};
+use crate::operation::{get, is_in_v1, post};
 use crate::request_id::{identify, is_well_known};
 use actix_web::http::{Method, StatusCode, header};
 use actix_web::middleware::from_fn;
@@ -27,7 +27,7 @@ pub fn app(api: Data<Api>) -> App<impl AppService> {
 
 fn routes(config: &mut ServiceConfig) {
     let (of_v1, open): (Vec<_>, Vec<_>) =
-        by_path(handlers::operations()).into_iter().partition(|(path, _)| needs_key(path));
+        by_path(handlers::operations()).into_iter().partition(|(path, _)| is_in_v1(path));
     let v1 = of_v1.iter().fold(web::scope("/v1"), |v1, (path, operations)| {
         let path = path.strip_prefix("/v1").unwrap_or(path);
         let refused = move |call: ApiCall, allow: String| async move {
@@ -62,7 +62,10 @@ fn resource<R: Future<Output = Answer> + 'static>(
     refused: impl Fn(ApiCall, String) -> R + Clone + 'static,
 ) -> Resource {
     let allow = allow(operations.iter().map(|operation| &operation.method));
-    let resource = web::resource(path)
+    let below = operations.iter().any(|operation| operation.is_catch_all);
+    let below = below.then(|| format!("{path}/{{below:.*}}"));
+    let patterns: Vec<String> = [path.to_owned()].into_iter().chain(below).collect();
+    let resource = web::resource(patterns)
         .app_data(Pattern(operations.first().map_or("", |operation| operation.path)))
         .default_service(web::to(move |call: ApiCall| refused(call, allow.clone())));
     let resource = match is_well_known(path) {

@@ -18,12 +18,7 @@ impl ApiCall {
     /// Every parameter of the query, decoded, in order; `INVALID_REQUEST` if any part cannot be
     /// read.
     pub(crate) fn query_pairs(&self) -> Result<Vec<(String, String)>, ApiError> {
-        let pairs = self.request.query_string().split('&').filter(|pair| !pair.is_empty());
-        let decoded = pairs.map(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            Ok((decode(name, true)?.into_owned(), decode(value, true)?.into_owned()))
-        });
-        decoded.collect()
+        pairs(self.request.query_string())
     }
 
     /// The last segment of the path; `INVALID_REQUEST` if it cannot be read.
@@ -38,6 +33,16 @@ impl ApiCall {
     }
 }
 
+/// The names and values of a query or a form, decoded, in order.
+pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>, ApiError> {
+    let pairs = text.split('&').filter(|pair| !pair.is_empty());
+    let decoded = pairs.map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Ok((decode(name, true)?.into_owned(), decode(value, true)?.into_owned()))
+    });
+    decoded.collect()
+}
+
 /// A form-encoded `+91…` arrives with a blank where the plus was; that one blank is read as plus.
 fn read_phone(text: &str) -> Option<Phone> {
     match text.strip_prefix(' ') {
@@ -47,7 +52,7 @@ fn read_phone(text: &str) -> Option<Phone> {
 }
 
 /// Percent-decoding that refuses what it cannot read; in a form a plus is a blank.
-fn decode(text: &str, form: bool) -> Result<Cow<'_, str>, ApiError> {
+pub(crate) fn decode(text: &str, form: bool) -> Result<Cow<'_, str>, ApiError> {
     if !text.contains(['%', '+']) {
         return Ok(Cow::Borrowed(text));
     }

@@ -172,6 +172,10 @@ impl TokenSigner for JosekitSigner {
         Ok(claims.filter(signed).ok_or(InvalidToken))
     }
 
+    fn issuer(&self, presented: &PresentedToken) -> Option<String> {
+        Unverified::split(&presented.token).ok()?.issuer()
+    }
+
     async fn public_keys(&self, now: Timestamp) -> Result<JwkSet, StoreError> {
         Ok(self.ring.ring(now).await?.jwks(now))
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::tests::{ALGORITHMS, Keys, at, claims, key, part, payload, signer, signer_with, verify};
+use dwar_kernel::KeyMode;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -38,6 +39,24 @@ async fn a_token_ends_at_the_very_millisecond() {
     let last = at(900) - Duration::from_millis(1);
     assert_eq!(verify(&signer, &token, last).await, Ok(claims()));
     assert_eq!(verify(&signer, &token, at(900)).await, Err(InvalidToken));
+}
+
+#[tokio::test]
+async fn a_token_names_its_own_issuer_whoever_reads_it() {
+    let signer = signer_with(&key(Algorithm::Es256));
+    let project = claims().world.project;
+    let plain = signer.sign(&claims(), None).await.unwrap();
+    let live = Claims { world: project.in_mode(KeyMode::Live), ..claims() };
+    let own = signer.sign(&live, Some(&FixedClaims::default())).await.unwrap();
+    let installation = payload()["iss"].as_str().unwrap().to_owned();
+    for (token, issuer) in [
+        (plain, Some(installation.clone())),
+        (own, Some(format!("{installation}/p/{project}"))),
+        (AccessToken::new("no token"), None),
+        (AccessToken::new("a.b.c"), None),
+    ] {
+        assert_eq!(signer.issuer(&signer.read(token)), issuer);
+    }
 }
 
 /// By another instance a token is checked in full; by the one that made it, for all but its signature.

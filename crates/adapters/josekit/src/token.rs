@@ -43,6 +43,12 @@ struct Named<'a> {
     sid: Cow<'a, str>,
 }
 
+/// The claim that names who issued it.
+#[derive(Deserialize)]
+struct Issued {
+    iss: String,
+}
+
 /// A token in compact form, split but not trusted.
 pub(crate) struct Unverified<'a> {
     pub(crate) header: &'a str,
@@ -102,6 +108,12 @@ impl<'a> Unverified<'a> {
     pub(crate) fn session(&self) -> Option<SessionId> {
         let payload = URL_SAFE_NO_PAD.decode(self.payload).ok()?;
         serde_json::from_slice::<Named<'_>>(&payload).ok()?.sid.parse().ok()
+    }
+
+    /// The issuer that it names.
+    pub(crate) fn issuer(&self) -> Option<String> {
+        let payload = URL_SAFE_NO_PAD.decode(self.payload).ok()?;
+        Some(serde_json::from_slice::<Issued>(&payload).ok()?.iss)
     }
 
     /// Its claims, if they are made for `issuer` and hold at `now`; does not check who wrote them.

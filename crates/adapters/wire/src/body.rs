@@ -9,27 +9,44 @@ pub fn declared_length(headers: &HeaderMap) -> Option<usize> {
 /// Whether the body claims to be JSON, or claims nothing; compressed is not JSON (RFC 9110
 /// section 15.5.16).
 pub fn declares_json(headers: &HeaderMap) -> bool {
+    declares(headers, is_json)
+}
+
+/// Whether the body claims to be a form (`application/x-www-form-urlencoded`), or claims nothing.
+pub fn declares_form(headers: &HeaderMap) -> bool {
+    declares(headers, |value| {
+        is_in_utf8(value, |essence| essence == "application/x-www-form-urlencoded")
+    })
+}
+
+fn declares(headers: &HeaderMap, is_meant: impl FnMut(&HeaderValue) -> bool) -> bool {
     let plain = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
-    headers.get_all(header::CONTENT_TYPE).all(is_json)
+    headers.get_all(header::CONTENT_TYPE).all(is_meant)
         && headers.get_all(header::CONTENT_ENCODING).all(plain)
 }
 
-/// `application/json` or `application/…+json`; a charset, if named, must be UTF-8 (RFC 8259
-/// section 8.1). Other parameters mean nothing and are ignored.
+/// `application/json` or `application/…+json`.
 fn is_json(value: &HeaderValue) -> bool {
+    is_in_utf8(value, |essence| {
+        let suffixed = essence
+            .strip_prefix("application/")
+            .and_then(|subtype| subtype.strip_suffix("+json"))
+            .is_some_and(|name| !name.is_empty());
+        essence == "application/json" || suffixed
+    })
+}
+
+/// Whether the media type is one that is meant; a charset, if named, must be UTF-8 (RFC 8259 section 8.1).
+/// Other parameters mean nothing and are ignored.
+fn is_in_utf8(value: &HeaderValue, is_meant: impl Fn(&str) -> bool) -> bool {
     let Ok(text) = value.to_str() else { return false };
     let text = text.to_ascii_lowercase();
     let mut parts = text.split(';').map(str::trim);
-    let essence = parts.next().unwrap_or_default();
-    let suffixed = essence
-        .strip_prefix("application/")
-        .and_then(|subtype| subtype.strip_suffix("+json"))
-        .is_some_and(|name| !name.is_empty());
     let charset = |parameter: &str| match parameter.strip_prefix("charset=") {
         Some(charset) => charset.trim_matches('"') == "utf-8",
         None => true,
     };
-    (essence == "application/json" || suffixed) && parts.all(charset)
+    is_meant(parts.next().unwrap_or_default()) && parts.all(charset)
 }
 
 #[cfg(test)]
@@ -59,6 +76,32 @@ mod tests {
         assert!(json.iter().all(|text| is_json(&HeaderValue::from_static(text))));
         for text in other {
             assert!(!is_json(&HeaderValue::from_static(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn knows_a_form_by_its_media_type() {
+        let said = |text: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(text));
+            declares_form(&headers)
+        };
+        for form in [
+            "application/x-www-form-urlencoded",
+            "Application/X-WWW-Form-Urlencoded;charset=UTF-8",
+            "application/x-www-form-urlencoded; charset=\"utf-8\"; q=1",
+        ] {
+            assert!(said(form), "{form}");
+        }
+        assert!(declares_form(&HeaderMap::new()));
+        for other in [
+            "",
+            "application/json",
+            "multipart/form-data; boundary=x",
+            "application/x-www-form-urlencoded; charset=latin1",
+            "application/x-www-form-urlencoded+json",
+        ] {
+            assert!(!said(other), "{other}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the API, the admin API and the dashboard have in common on the wire: what one connection may cost,
 //! the body of a refusal and the form of their tables, the id, the trace and the address of a request,
 //! answers that are read from a store as they are sent, documents that are compressed once, and which bodies
-//! count as JSON.
+//! count as JSON or as a form.
 
 mod allow;
 mod body;
@@ -22,7 +22,7 @@ mod trace;
 
 pub use actix_web::http::StatusCode;
 pub use allow::allow;
-pub use body::{declared_length, declares_json};
+pub use body::{declared_length, declares_form, declares_json};
 pub use client::client_address;
 pub use codes::RETRY_AN_OUTAGE;
 pub use connection::{Connection, Patience};

@@ -44,5 +44,7 @@ pub use send_otp::SendOtp;
 pub use sent_otp::{SendOtpError, SendRefusal, SentOtp};
 pub(crate) use tokens::whole_second;
 pub use tokens::{SessionPolicy, TokenPair, Tokens};
-pub use validate_session::{ValidSession, ValidateSession, ValidateSessionError};
+pub use validate_session::{
+    IntrospectedToken, ValidSession, ValidateSession, ValidateSessionError,
+};
 pub use verify_otp::{VerifiedOtp, VerifyOtp, VerifyOtpError};

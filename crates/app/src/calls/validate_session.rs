@@ -1,12 +1,13 @@
 use super::tokens::seconds;
 use crate::Toolbox;
 use crate::refusals::refusals;
-use dwar_kernel::{IdentityId, SessionId, StoreError, TRACE, Timestamp, TokenId};
+use dwar_kernel::{IdentityId, ProjectMode, SessionId, StoreError, TRACE, Timestamp, TokenId};
 use dwar_session::{PresentedToken, Session, Sought, TokenSigner};
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Tells whether an access token is valid right now (`POST /v1/session/validate`).
+/// Tells whether an access token is valid right now (`POST /v1/session/validate`, and what proxies and frameworks
+/// ask instead).
 pub struct ValidateSession {
     pub tools: Toolbox,
     pub signer: Arc<dyn TokenSigner>,
@@ -23,6 +24,16 @@ pub struct ValidSession {
     pub expires_at: Timestamp,
     /// Whole seconds until then.
     pub expires_in: i64,
+}
+
+/// A valid token as resource servers are told of it (RFC 7662 section 2.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntrospectedToken {
+    pub session: ValidSession,
+    /// `client_id` and `aud` are its project.
+    pub world: ProjectMode,
+    /// `iss`, as the token has it: a project may have got an issuer of its own since.
+    pub issuer: String,
 }
 
 refusals! {
@@ -56,6 +67,17 @@ impl ValidateSession {
             expires_at,
             expires_in: seconds(expires_at, now),
         })
+    }
+
+    /// As [`ValidateSession::validate`], with what the token says of itself.
+    pub async fn introspect(
+        &self,
+        sought: &Sought,
+        token: &PresentedToken,
+    ) -> Result<IntrospectedToken, ValidateSessionError> {
+        let session = self.validate(sought, token).await?;
+        let issuer = self.signer.issuer(token).ok_or(ValidateSessionError::Invalid)?;
+        Ok(IntrospectedToken { session, world: sought.world, issuer })
     }
 }
 

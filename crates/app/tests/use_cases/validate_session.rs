@@ -1,5 +1,5 @@
 use crate::common::{World, down};
-use dwar_app::{ValidSession, ValidateSession, ValidateSessionError};
+use dwar_app::{IntrospectedToken, ValidSession, ValidateSession, ValidateSessionError};
 use dwar_kernel::{KeyMode, ProjectId, StoreError};
 use dwar_session::{AccessToken, Claims, InvalidToken, PresentedToken, Session, Sought};
 use dwar_testkit::{START, minutes, seconds};
@@ -135,4 +135,23 @@ async fn a_token_is_judged_at_the_present_instant() {
     check.returning(move |_, _| Ok(Ok(claims.clone())));
     let sought = world.sought(Some(session));
     assert_eq!(validate(&mut world, &sought).await.unwrap().expires_in, 840);
+}
+
+/// The issuer is the token's own word, asked for once the token is known to be good.
+#[tokio::test]
+async fn an_introspected_token_says_what_validate_does_and_its_issuer() {
+    let (mut world, session) = signed();
+    let issuer = "https://otp.example.com";
+    world.signer.expect_issuer().times(1).returning(|_| Some(issuer.to_owned()));
+    let sought = world.sought(Some(session.clone()));
+    let use_case =
+        ValidateSession { tools: world.tools(), signer: Arc::new(take(&mut world.signer)) };
+    let told = use_case.introspect(&sought, &presented()).await.unwrap();
+    let session = use_case.validate(&sought, &presented()).await.unwrap();
+    let expected = IntrospectedToken { session, world: sought.world, issuer: issuer.to_owned() };
+    assert_eq!(told, expected);
+
+    let gone = Sought { session: None, ..sought };
+    let told = use_case.introspect(&gone, &presented()).await;
+    assert!(matches!(told, Err(ValidateSessionError::Invalid)));
 }

@@ -17,7 +17,7 @@ pub enum RequestScope {
     Send,
     /// `POST /v1/otp/verify`: a ceiling far above honest use, on top of the limit of the code.
     Verify,
-    /// `POST /v1/session/validate`.
+    /// `POST /v1/session/validate`, and the paths that ask the same for proxies and frameworks.
     Validate,
     /// Everything under `/v1/` that has no limit of its own.
     General,

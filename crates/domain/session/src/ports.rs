@@ -101,6 +101,9 @@ pub trait TokenSigner: Send + Sync {
         now: Timestamp,
     ) -> Result<Result<Claims, InvalidToken>, StoreError>;
 
+    /// The issuer that the token names, on its own word: [`TokenSigner::verify`] tells whether that is true.
+    fn issuer(&self, token: &PresentedToken) -> Option<String>;
+
     /// The public keys of every key that is published at `now`.
     async fn public_keys(&self, now: Timestamp) -> Result<JwkSet, StoreError>;
 

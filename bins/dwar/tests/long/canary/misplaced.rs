@@ -63,6 +63,8 @@ impl<'a> Held<'a> {
             "/v1/session/validate",
             "/v1/session/refresh",
             "/v1/session/logout",
+            "/v1/session/forward-auth",
+            "/oauth2/introspect",
         ] {
             for body in bodies(secret) {
                 requests.push(self.request(Method::POST, path).json(&body));
@@ -75,7 +77,14 @@ impl<'a> Held<'a> {
             requests.push(post().query(&[("phone", secret), ("code", secret)]).body("{"));
             requests.push(self.request(Method::PUT, path).json(&json!({ "phone": secret })));
         }
-        for path in ["/v1/otp/status", "/v1/identity", "/v1/sandbox/messages", "/v1", ""] {
+        for path in [
+            "/v1/otp/status",
+            "/v1/identity",
+            "/v1/sandbox/messages",
+            "/v1/session/forward-auth",
+            "/v1",
+            "",
+        ] {
             for method in [Method::GET, Method::DELETE, Method::HEAD] {
                 requests.push(self.request(method.clone(), &format!("{path}/{secret}")));
                 let query = [("phone", secret), (secret, "x"), ("phone", secret)];
@@ -99,7 +108,13 @@ impl<'a> Held<'a> {
             "baggage",
             "If-None-Match",
         ] {
-            for path in ["/v1/otp/status/x", "/.well-known/jwks.json", "/healthz"] {
+            for path in [
+                "/v1/otp/status/x",
+                "/v1/session/forward-auth",
+                "/oauth2/introspect",
+                "/.well-known/jwks.json",
+                "/healthz",
+            ] {
                 requests.push(self.request(Method::GET, path).header(name, secret));
             }
         }

@@ -149,6 +149,7 @@ impl Caller<'_> {
         let repeats = format!("refresh-of-{phone}");
         self.house.secrets().add("an Idempotency-Key", &repeats);
         self.post("/v1/session/validate", access(pair)).await.ok();
+        self.ask_as_others_do(&text(&pair["access_token"])).await;
         let new = self.repeat("/v1/session/refresh", &repeats, &refresh).await.ok();
         self.repeat("/v1/session/refresh", &repeats, &refresh).await.ok();
         self.post("/v1/session/refresh", refresh).await.refused(401, "SESSION_EXPIRED");
@@ -166,6 +167,22 @@ impl Caller<'_> {
             self.house.service().delete(self.key, &identity).await.ok();
             self.get(&identity).await.refused(404, "IDENTITY_NOT_FOUND");
         }
+    }
+
+    /// Asks as proxies and frameworks do, with a token that is good and one that is not.
+    async fn ask_as_others_do(&self, token: &str) {
+        let service = self.house.service();
+        for shown in [token, &token[1..]] {
+            let path = "/v1/session/forward-auth";
+            let proxy = service.request(Method::GET, path).header("X-Api-Key", self.key);
+            assert_eq!(answer(proxy.bearer_auth(shown)).await.status == 200, shown == token);
+            let framework = service.request(Method::POST, "/oauth2/introspect");
+            let framework = framework.basic_auth("dwar", Some(self.key)).form(&[("token", shown)]);
+            assert_eq!(answer(framework).await.ok()["active"], shown == token);
+        }
+        let nobody = service.request(Method::POST, "/oauth2/introspect");
+        let nobody = nobody.basic_auth(self.key, Some(token)).form(&[("token", self.key)]);
+        answer(nobody).await.refused(401, "INVALID_API_KEY");
     }
 
     /// What a request is refused for when everything in it is well written.

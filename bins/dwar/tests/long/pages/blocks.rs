@@ -30,7 +30,7 @@ pub enum Kind {
     Output,
     /// Data or a drawing.
     Sample,
-    /// A program in this language.
+    /// A program in this language, or the configuration of one.
     Program,
 }
 
@@ -45,7 +45,7 @@ impl Block {
             "" if self.text.starts_with("$ ") => Kind::Transcript,
             "" | "json" if self.follows => Kind::Output,
             "json" | "toml" | "yaml" | "ini" | "promql" | "text" => Kind::Sample,
-            "rust" | "js" | "python" => Kind::Program,
+            "rust" | "js" | "python" | "nginx" | "caddyfile" => Kind::Program,
             other => panic!("{}: nobody knows what {other:?} is", self.place()),
         }
     }

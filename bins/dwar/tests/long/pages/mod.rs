@@ -19,13 +19,15 @@ const EXCUSED: usize = 12;
 const AT_ONCE: usize = 4;
 
 /// Where programs are, and what runs them.
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("docs/adding-an-adapter.md", "rust"), // in this test: they stand in the code
     ("docs/embedding.md", "rust"),         // bins/dwar/tests/flows/docs/examples.rs
     ("docs/api.md", "js"),                 // tests/interop/pages.sh
     ("docs/api.md", "python"),
     ("docs/events.md", "js"),
     ("docs/events.md", "python"),
+    ("docs/proxies.md", "nginx"), // tests/interop/proxies.sh
+    ("docs/proxies.md", "caddyfile"),
 ];
 
 #[test]

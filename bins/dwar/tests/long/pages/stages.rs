@@ -41,6 +41,14 @@ pub fn stage(page: &str) -> Stage {
             ],
             ..plain
         },
+        "docs/proxies.md" => Stage {
+            before: &[(
+                "forward-auth",
+                "send $KEY 9876543210 >$WORK/sent; remember $WORK/sent
+                guess $KEY 9876543210 $CODE >$WORK/sent; remember $WORK/sent",
+            )],
+            ..plain
+        },
         "docs/admin-api.md" => Stage {
             prologue: "make_project; start
                 DWAR_TOKEN=$(dwar admin-token add --name pages --everything --json | field secret)",

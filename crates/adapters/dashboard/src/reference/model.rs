@@ -31,10 +31,14 @@ pub(super) struct Operation {
     pub(super) summary: String,
     pub(super) about: String,
     pub(super) needs_key: bool,
+    /// Whether an access token goes along as bearer token.
+    pub(super) needs_token: bool,
     /// Of path, query and headers, without those that all operations have.
     pub(super) parameters: Vec<Field>,
     /// Nothing if it takes none.
     pub(super) body: Vec<Field>,
+    /// Whether the body is a form, and not JSON.
+    pub(super) takes_form: bool,
     pub(super) answers: Vec<Answer>,
     /// The names of headers that all of its answers have, without those that every answer has.
     pub(super) headers: Vec<String>,

@@ -6,6 +6,7 @@ use serde_json::Value;
 /// In this order on the page.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Reads an OpenAPI document, as far as ours go.
 pub(super) fn read(document: &Value) -> Api {
@@ -43,6 +44,9 @@ impl<'a> Document<'a> {
         let answers = said["responses"].as_object().into_iter().flatten();
         let answers = answers.map(|(status, said)| (status, self.resolve(said)));
         let security = said.get("security").unwrap_or_else(|| self.at("/security"));
+        let security = security.as_array().map_or(&[][..], Vec::as_slice);
+        let content = &self.resolve(&said["requestBody"])["content"];
+        let form = content.get(FORM);
         Operation {
             id: text(said, "operationId"),
             tag: words(&said["tags"]).into_iter().next().unwrap_or_default(),
@@ -50,13 +54,22 @@ impl<'a> Document<'a> {
             path: path.to_owned(),
             summary: text(said, "summary"),
             about: text(said, "description"),
-            needs_key: security.as_array().is_some_and(|schemes| !schemes.is_empty()),
+            needs_key: !security.is_empty(),
+            needs_token: security.iter().any(|schemes| self.is_bearer(schemes)),
             parameters: parameters.map(|it| self.parameter(self.resolve(it))).collect(),
-            body: self.members(&self.resolve(&said["requestBody"])["content"][JSON]["schema"]),
+            body: self.members(&form.unwrap_or(&content[JSON])["schema"]),
+            takes_form: form.is_some(),
             next: answers.clone().flat_map(|(_, said)| links(said)).collect(),
             answers: answers.map(|(status, said)| self.answer(status, said)).collect(),
             headers: Vec::new(),
         }
+    }
+
+    /// Whether one of these schemes is a bearer token.
+    fn is_bearer(self, schemes: &Value) -> bool {
+        let all = self.at("/components/securitySchemes");
+        let mut names = schemes.as_object().into_iter().flat_map(|schemes| schemes.keys());
+        names.any(|name| all[name.as_str()]["scheme"] == "bearer")
     }
 
     fn parameter(self, said: &'a Value) -> Field {

@@ -13,7 +13,14 @@ pub(super) fn call(operation: &Operation, key: Option<&str>) -> String {
     if let Some(key) = key.filter(|_| operation.needs_key) {
         lines.push(format!("-H \"{key}: $KEY\""));
     }
-    if has_body {
+    if operation.needs_token {
+        lines.push("-H \"Authorization: Bearer $ACCESS_TOKEN\"".to_owned());
+    }
+    if operation.takes_form {
+        let needed = operation.body.iter().filter(|field| !field.optional);
+        let pair = |field: &Field| format!("-d {}={}", field.name, in_address(field));
+        lines.extend(needed.map(pair));
+    } else if has_body {
         let needed = operation.body.iter().filter(|field| !field.optional);
         let body = object(needed, None).replace('\'', r"'\''");
         lines.push("-H 'Content-Type: application/json'".to_owned());

@@ -1,8 +1,10 @@
 //! One function per route: parse, call, map.
 
+pub(crate) mod forward_auth;
 pub(crate) mod health;
 pub(crate) mod hooks;
 pub(crate) mod identity;
+pub(crate) mod introspection;
 pub(crate) mod issuer;
 pub(crate) mod jwks;
 pub(crate) mod otp;
@@ -18,6 +20,7 @@ use dwar_wire::openapi::Operation;
 pub(crate) fn operations() -> Vec<Operation> {
     let of = [
         ("Sessions", session::operations()),
+        ("Proxies", vec![forward_auth::operation(), introspection::operation()]),
         ("Codes", otp::operations()),
         ("Identities", identity::operations()),
         ("Sandbox", sandbox::operations()),

@@ -6,5 +6,6 @@ pub(crate) mod response;
 pub(crate) mod schema;
 
 pub(crate) use request::{
-    AccessBody, Field, Reference, RefreshBody, RelayBody, SendBody, Token, VerifyBody,
+    AccessBody, Field, IntrospectionForm, Reference, RefreshBody, RelayBody, SendBody, Token,
+    VerifyBody,
 };

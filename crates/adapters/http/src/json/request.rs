@@ -103,6 +103,15 @@ pub(crate) struct AccessBody {
     pub(crate) access_token: Field<Token>,
 }
 
+/// A token to be introspected (RFC 7662 section 2.1).
+// Only the document needs it: the form is read parameter by parameter.
+#[derive(ToSchema)]
+pub(crate) struct IntrospectionForm {
+    #[expect(dead_code, reason = "read by nothing but the document")]
+    #[schema(schema_with = schema::token, required = true)]
+    token: String,
+}
+
 /// A refresh token.
 #[derive(Default, serde::Deserialize, ToSchema)]
 #[serde(default)]

@@ -1,9 +1,11 @@
 use crate::LoopHealth;
 use crate::json::schema;
 use chrono::SecondsFormat;
-use dwar_app::{FoundIdentity, SandboxMessage, SentOtp, TokenPair, ValidSession};
+use dwar_app::{
+    FoundIdentity, IntrospectedToken, SandboxMessage, SentOtp, TokenPair, ValidSession,
+};
 use dwar_identity::Erased;
-use dwar_kernel::{IdentityId, KeyMode, OtpId, Phone, SessionId, Timestamp};
+use dwar_kernel::{IdentityId, KeyMode, OtpId, Phone, ProjectId, SessionId, Timestamp};
 use dwar_otp::{Channel, DeliveryAttempt, Otp, Reason};
 use serde::{Serialize, Serializer};
 use std::fmt::Display;
@@ -192,6 +194,61 @@ impl From<&ValidSession> for LiveSession {
             issued_at: instant(session.issued_at),
             expires_at: instant(session.expires_at),
             expires_in: session.expires_in,
+        }
+    }
+}
+
+/// What a token is (RFC 7662 section 2.2). Of one that is not active nothing else is told.
+#[derive(Default, Serialize, ToSchema)]
+pub(crate) struct Introspection {
+    /// Whether it is valid, here, with this key, at this moment.
+    #[schema(example = true)]
+    active: bool,
+    /// The identity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schema::id)]
+    sub: Option<Text<IdentityId>>,
+    /// The project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schema::id)]
+    client_id: Option<Text<ProjectId>>,
+    /// The session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schema::id)]
+    sid: Option<Text<SessionId>>,
+    /// When it was issued, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, example = 1_800_000_000, nullable = false)]
+    iat: Option<i64>,
+    /// When it expires, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, example = 1_800_000_900, nullable = false)]
+    exp: Option<i64>,
+    /// The issuer, as the token names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 2_048, example = "https://otp.example.com", nullable = false)]
+    iss: Option<String>,
+    /// The project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schema::id)]
+    aud: Option<Text<ProjectId>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schema::bearer)]
+    token_type: Option<&'static str>,
+}
+
+impl From<&IntrospectedToken> for Introspection {
+    fn from(IntrospectedToken { session, world, issuer }: &IntrospectedToken) -> Self {
+        Self {
+            active: true,
+            sub: Some(Text(session.identity)),
+            client_id: Some(Text(world.project)),
+            sid: Some(Text(session.session)),
+            iat: Some(session.issued_at.timestamp()),
+            exp: Some(session.expires_at.timestamp()),
+            iss: Some(issuer.clone()),
+            aud: Some(Text(world.project)),
+            token_type: Some("Bearer"),
         }
     }
 }

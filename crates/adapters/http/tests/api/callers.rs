@@ -81,7 +81,10 @@ async fn each_route_asks_its_own_window_and_no_other() {
     app.post("/v1/otp/send", "{}").await;
     app.post("/v1/otp/verify", "{}").await;
     app.post("/v1/session/validate", "{}").await;
-    let own = [RequestScope::Send, RequestScope::Verify, RequestScope::Validate];
+    app.get("/v1/session/forward-auth/any").await;
+    app.post("/oauth2/introspect", "").await;
+    let validate = [RequestScope::Validate; 3];
+    let own = [&[RequestScope::Send, RequestScope::Verify], &validate[..]].concat();
     assert_eq!(windows.asked(), own);
     let general = [
         (Method::GET, "/v1/otp/status/1"),

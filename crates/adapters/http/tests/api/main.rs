@@ -12,6 +12,7 @@ mod limits;
 mod otps;
 mod ports;
 mod provoked;
+mod proxies;
 mod relays;
 mod sandbox;
 mod sessions;

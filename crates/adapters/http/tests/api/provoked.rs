@@ -134,6 +134,8 @@ fn call(operation: &str) -> (Method, String, Option<Value>) {
         "validateSession" => post("/v1/session/validate", json!({ "access_token": "a.b.c" })),
         "refreshSession" => post("/v1/session/refresh", json!({ "refresh_token": "nonsense" })),
         "logoutSession" => post("/v1/session/logout", json!({ "access_token": "a.b.c" })),
+        "forwardAuth" => get("/v1/session/forward-auth".to_owned()),
+        "introspectToken" => post("/oauth2/introspect", "token=a.b.c".into()),
         "getIdentity" => get(format!("/v1/identity/{NOWHERE}")),
         "deleteIdentity" => (Method::DELETE, format!("/v1/identity/{NOWHERE}"), None),
         "findIdentity" => get("/v1/identity?phone=9876543210".to_owned()),
@@ -152,13 +154,14 @@ fn call(operation: &str) -> (Method, String, Option<Value>) {
 
 /// Whether a fault of the store keeps it from being answered.
 fn asks_a_store(path: &str) -> bool {
-    path.starts_with("/v1/") || path.contains(NOWHERE)
+    path.starts_with("/v1/") || path.starts_with("/oauth2/") || path.contains(NOWHERE)
 }
 
 /// Makes an operation answer with a code.
 async fn provoke(operation: &str, code: &str) -> Reply {
     let (method, path, body) = call(operation);
-    let payload = body.as_ref().map(ToString::to_string).unwrap_or_default();
+    let form = || body.as_ref().and_then(Value::as_str).map(str::to_owned);
+    let payload = form().or(body.as_ref().map(ToString::to_string)).unwrap_or_default();
     let request = |whole: &Whole, path: &str| whole.app.request(method.clone(), path);
     let plain = |whole: &Whole| request(whole, &path).set_payload(payload.clone());
     let with_body = |text: String| async {
@@ -288,6 +291,9 @@ async fn provoke_the_rule(operation: &str, code: &str) -> Reply {
         | "IDENTITY_LOOKUP_DISABLED"
         | "IDENTITY_DELETE_DISABLED"
         | "NOT_FOUND" => app.send(app.request(method.clone(), &path)).await,
+        "INVALID_ACCESS_TOKEN" if method == Method::GET => {
+            app.send(app.request(method.clone(), &path)).await
+        }
         "INVALID_ACCESS_TOKEN" | "SESSION_EXPIRED" => {
             let body = call(operation).2.unwrap_or_default();
             app.post(&path, &body.to_string()).await
@@ -327,6 +333,12 @@ async fn every_operation_does_what_it_is_for() {
     assert_eq!(whole.judges("checkOtp", &right).await.code(), "OTP_NOT_FOUND");
     let access = json!({ "access_token": of(&pair, "access_token") }).to_string();
     assert_eq!(app.post("/v1/session/validate", &access).await.status, 200);
+    let bearer = ("Authorization", format!("Bearer {}", of(&pair, "access_token")));
+    let passed = app.request(Method::GET, "/v1/session/forward-auth").insert_header(bearer);
+    assert_eq!(app.send(passed).await.status, 200);
+    let form = format!("token={}", of(&pair, "access_token"));
+    let told = app.post("/oauth2/introspect", &form).await;
+    assert_eq!((told.status, of(&told, "sub")), (200, of(&pair, "identity_id")));
     let refresh = json!({ "refresh_token": of(&pair, "refresh_token") }).to_string();
     let next = app.post("/v1/session/refresh", &refresh).await;
     let access = json!({ "access_token": of(&next, "access_token") }).to_string();

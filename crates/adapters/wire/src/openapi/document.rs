@@ -10,8 +10,8 @@ pub struct OpenApi {
     /// Where a fresh development start serves it.
     pub server: &'static str,
     pub base: &'static str,
-    /// The scheme by which clients show who they are, and its name.
-    pub security: (&'static str, Value),
+    /// How clients show who they are, by name. The first is that of every operation that says nothing else.
+    pub security: Vec<(&'static str, Value)>,
     pub refusals: Vec<Refusal>,
     /// Beside those that every API of ours has.
     pub headers: Vec<(&'static str, Value)>,
@@ -33,14 +33,15 @@ impl OpenApi {
         let named = |all: Vec<(&str, Value)>| -> Map<String, Value> {
             all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
         };
-        let (scheme, security) = self.security;
+        let usual: Map<_, _> =
+            self.security.iter().take(1).map(|(name, _)| ((*name).to_owned(), json!([]))).collect();
         let mut headers = common_headers();
         headers.extend(named(self.headers));
         let mut components = json!({
             "schemas": schemas,
             "headers": headers,
             "examples": examples(&self.refusals),
-            "securitySchemes": { scheme: security },
+            "securitySchemes": named(self.security),
         });
         if !self.parameters.is_empty() {
             components["parameters"] = named(self.parameters).into();
@@ -57,7 +58,7 @@ impl OpenApi {
                 "url": self.server,
                 "description": "As a fresh development start has it",
             }],
-            "security": [{ scheme: [] }],
+            "security": [usual],
             "paths": paths,
             "components": components,
         });

@@ -17,6 +17,8 @@ pub struct Operation {
     pub path: &'static str,
     /// For generated clients.
     pub id: &'static str,
+    /// Whether it answers every method, and every path below its own; the document can only say one.
+    pub is_catch_all: bool,
     /// What it refuses with, in the order of the document.
     pub refusals: Vec<Refusal>,
     /// The schemas that it refers to, by name.
@@ -44,6 +46,7 @@ impl Operation {
             method,
             path,
             id,
+            is_catch_all: false,
             refusals: Vec::new(),
             members: Map::new(),
             parameters: Vec::new(),
@@ -53,6 +56,11 @@ impl Operation {
             schemas: Vec::new(),
             route: Box::new(route),
         }
+    }
+
+    /// The same for every method, and for every path below.
+    pub fn catch_all(self) -> Self {
+        Self { is_catch_all: true, ..self }
     }
 
     /// A few words for lists of operations.
@@ -72,7 +80,24 @@ impl Operation {
 
     /// It asks for no key and no token.
     pub fn without_security(self) -> Self {
-        self.member("security", json!([]))
+        self.secured_by(&[])
+    }
+
+    /// How clients show who they are here: by all schemes of one of these lists.
+    pub fn secured_by(self, alternatives: &[&[&str]]) -> Self {
+        let all = |schemes: &&[&str]| -> Value {
+            schemes
+                .iter()
+                .map(|scheme| ((*scheme).to_owned(), json!([])))
+                .collect::<Map<_, _>>()
+                .into()
+        };
+        self.member("security", alternatives.iter().map(all).collect::<Vec<_>>())
+    }
+
+    /// Whether it says itself how clients show who they are.
+    pub fn names_its_security(&self) -> bool {
+        self.members.contains_key("security")
     }
 
     /// A member that OpenAPI does not know; its name begins with `x-`.
@@ -114,8 +139,13 @@ impl Operation {
     }
 
     /// A JSON object, which has to be there.
-    pub fn request_body<T: ToSchema>(mut self) -> Self {
-        let content = json!({ "application/json": { "schema": self.schema::<T>() } });
+    pub fn request_body<T: ToSchema>(self) -> Self {
+        self.request_body_of::<T>("application/json")
+    }
+
+    /// A body of this media type, which has to be there.
+    pub fn request_body_of<T: ToSchema>(mut self, media_type: &str) -> Self {
+        let content = json!({ media_type: { "schema": self.schema::<T>() } });
         self.request_body = Some(json!({ "required": true, "content": content }));
         self
     }

@@ -1,0 +1,35 @@
+use crate::ErrorCode;
+use crate::call::{Answer, ApiCall};
+use crate::operation::catch_all;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::HeaderName;
+use dwar_wire::openapi::Operation;
+
+const IDENTITY: HeaderName = HeaderName::from_static("x-dwar-identity");
+const SESSION: HeaderName = HeaderName::from_static("x-dwar-session");
+
+pub(crate) fn operation() -> Operation {
+    catch_all("/v1/session/forward-auth", "forwardAuth", forward_auth)
+        .summary("Let a request of a proxy pass")
+        .description(
+            "Judges the bearer token as `validateSession` does, for nginx (`auth_request`), Caddy and Traefik \
+             (forward auth) and Envoy (`ext_authz`). Every method counts alike, and so does every path below \
+             this one. No body is read. A missing token is a 401 too.",
+        )
+        .secured_by(&[&["api_key", "access_token"]])
+        .empty_response(StatusCode::OK, "It is valid: the request may pass.")
+        .header("X-Dwar-Identity", [StatusCode::OK])
+        .header("X-Dwar-Session", [StatusCode::OK])
+        .refuses([ErrorCode::InvalidAccessToken])
+}
+
+/// Any method of `/v1/session/forward-auth`, and of what is below it.
+async fn forward_auth(call: ApiCall) -> Answer {
+    let (sought, token) = call.bearer_access().await?;
+    let session = call.use_cases()?.validate_session.validate(&sought, &token).await?;
+    Ok(HttpResponse::Ok()
+        .insert_header((IDENTITY, session.identity.to_string()))
+        .insert_header((SESSION, session.session.to_string()))
+        .finish())
+}

@@ -1,0 +1,31 @@
+use crate::call::{Answer, ApiCall, ok};
+use crate::error::ApiError;
+use crate::json::IntrospectionForm;
+use crate::json::response::Introspection;
+use crate::operation::post;
+use dwar_app::ValidateSessionError;
+use dwar_wire::openapi::Operation;
+
+pub(crate) fn operation() -> Operation {
+    post("/oauth2/introspect", "introspectToken", introspect)
+        .summary("Introspect an access token (RFC 7662)")
+        .description(
+            "Judges the token as `validateSession` does, for resource servers and gateways that introspect. \
+             Whatever that refuses is not active. `sub` is the identity, `sid` the session, `client_id` and `aud` \
+             are the project. The key goes into `X-Api-Key`, or is the password of HTTP Basic. Other parameters \
+             are ignored; none may come twice.",
+        )
+        .secured_by(&[&["api_key"], &["basic"]])
+        .request_body_of::<IntrospectionForm>("application/x-www-form-urlencoded")
+        .response::<Introspection>("What the token is; of one that is not valid, that alone.")
+}
+
+/// `POST /oauth2/introspect`.
+async fn introspect(call: ApiCall) -> Answer {
+    let (sought, token) = call.introspected_access().await.map_err(ApiError::asking_for_basic)?;
+    match call.use_cases()?.validate_session.introspect(&sought, &token).await {
+        Ok(token) => ok(Introspection::from(&token)),
+        Err(ValidateSessionError::Invalid) => ok(Introspection::default()),
+        Err(error) => Err(error.into()),
+    }
+}
