@@ -18,6 +18,8 @@ export interface ExpressRequest extends AsyncIterable<Uint8Array> {
 
 /** What is needed of Express's response to renew a session. */
 export interface CookieResponse {
+  /** A session is not renewed after this. */
+  headersSent: boolean;
   setHeader(name: string, value: string): unknown;
   appendHeader(name: string, value: string): unknown;
 }
@@ -66,7 +68,7 @@ export function createLogin<Request extends ExpressRequest = ExpressRequest>(
       answer(request as Request)
         .then((found) => write(found, response))
         .catch(next),
-    authenticate: (request, response) => endpoints.authenticate(head(request), response && headersOf(response)),
+    authenticate: (request, response) => endpoints.authenticate(head(request), headersOf(response)),
     canRenew: (request) => endpoints.canRenew(head(request)),
   };
 }
@@ -76,7 +78,8 @@ function head({ method, headers }: ExpressRequest): RequestHead {
   return { method, headers: { get } };
 }
 
-function headersOf(response: CookieResponse): AnswerHeaders {
+function headersOf(response: CookieResponse | undefined): AnswerHeaders | undefined {
+  if (!response || response.headersSent) return undefined;
   return {
     set: (name, value) => response.setHeader(name, value),
     append: (name, value) => response.appendHeader(name, value),

@@ -167,6 +167,27 @@ test("without keys nobody is refused or let in", async () => {
   await assert.rejects(login.authenticate({ method: "GET", headers }), { name: "DwarError" });
 });
 
+test("where the answer cannot carry cookies nothing is renewed", async () => {
+  const refuse = () => assert.fail("the service was asked");
+  const cookie = "__Host-dwar_refresh=r1";
+  const request = new Request("https://shop.example/me", { headers: { cookie } });
+  const login = createLogin(options(refuse));
+  assert.equal(await login.authenticate(request), undefined);
+  assert.equal(login.canRenew(request), true);
+  await assert.rejects(login.authenticate(request, Response.redirect("https://shop.example/").headers), TypeError);
+  const express = createExpressLogin(options(refuse));
+  const sentAlready = { headersSent: true, setHeader: refuse, appendHeader: refuse };
+  assert.equal(await express.authenticate({ method: "GET", headers: { cookie } }, sentAlready), undefined);
+});
+
+test("a refusal of a renewal has no status that Express would answer with", async () => {
+  const answer = async () =>
+    Response.json({ error: "…", code: "INVALID_API_KEY" }, { status: 401, headers: { "X-Request-Id": "r" } });
+  const request = new Request("https://shop.example/me", { headers: { cookie: "__Host-dwar_refresh=r1" } });
+  const error = await createLogin(options(answer)).authenticate(request, new Headers()).catch((error) => error);
+  assert.deepEqual([error.code, error.status, error.requestId], ["SERVICE_UNAVAILABLE", 503, "r"]);
+});
+
 test("wrong settings are refused", () => {
   const refused = (more) => assert.throws(() => createLogin(options(undefined, more)), TypeError);
   refused({ secret: "short" });

@@ -91,8 +91,9 @@ export class Endpoints {
   async #authenticated(request: RequestHead, answer?: AnswerHeaders): Promise<AccessClaims | undefined> {
     const claims = await this.#verified(bearerOf(request) ?? this.#cookiesOf(request).access_token);
     if (claims || !answer || !this.canRenew(request)) return claims;
-    const tokens = await this.#renewed(this.#cookiesOf(request).refresh_token).catch(unless("SESSION_EXPIRED"));
+    // First, since headers that cannot be changed throw here, and a new pair would be lost.
     answer.set("Cache-Control", "no-store");
+    const tokens = await this.#renewed(this.#cookiesOf(request).refresh_token).catch(unless("SESSION_EXPIRED"));
     for (const cookie of tokens ? tokenCookies(tokens) : noTokenCookies()) answer.append("Set-Cookie", cookie);
     return tokens && this.#verified(tokens.access_token);
   }
@@ -195,7 +196,7 @@ export class Endpoints {
 function unknown(error: unknown): never {
   if (!(error instanceof DwarError)) throw error;
   const { code, message, requestId, retryAfter } = error;
-  const details = { status: 503, requestId, retryAfter };
+  const details = { status: 503, requestId, retryAfter, cause: error };
   throw new DwarError("SERVICE_UNAVAILABLE", `it is unknown who asks: ${code}: ${message}`, details);
 }
 
