@@ -8,7 +8,8 @@
 #
 #   test-clients.sh [--mutants] [--all] [BINARY]     the debug build of this checkout by default; --mutants wants each seeded
 #                                                    fault of each client to be found, which takes minutes; --all adds what
-#                                                    downloads much: the form in six frameworks, the Kotlin example
+#                                                    downloads much: the form in six frameworks, the examples in Kotlin
+#                                                    and for Spring
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib/apt.sh
@@ -123,6 +124,18 @@ of_form() {
     fi
 }
 
+# Laravel as Debian has it, since Composer's own packages need a registry more. Its cache is the files of one machine.
+of_php() {
+    [ -e /usr/share/php/Illuminate/autoload.php ] || { leave_out "the Laravel example; Laravel is wanted"; return; }
+    TMPDIR=$scratch node "$suite/login.mjs" php clients/examples/php-laravel/server.php
+}
+
+of_java() {
+    cp -r clients/examples/spring "$scratch/spring"
+    mvn --batch-mode --quiet --file "$scratch/spring" package
+    node "$suite/login.mjs" java -jar "$scratch/spring/target/login.jar"
+}
+
 # try PART PROGRAM...: its tests, if these programs are there.
 try() {
     local part=$1 program
@@ -137,6 +150,9 @@ try() {
 command -v npm >/dev/null || apt_install nodejs npm
 python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
 [ -n "$(find_postgres)" ] || apt_install_unstarted postgresql
+[ -e /usr/share/php/Illuminate/autoload.php ] && command -v php >/dev/null ||
+    apt_install php-cli php-curl php-mbstring php-laravel-framework php-guzzlehttp-guzzle
+[ -z "$all" ] || command -v mvn >/dev/null || apt_install maven
 CHROMIUM=$(find_browser)
 export CHROMIUM
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' 2>/dev/null || {
@@ -154,6 +170,8 @@ pages=$!
     try python node python3
     try go node go
     try rust node cargo
+    try php node php
+    [ -z "$all" ] || try java node mvn
 ) >"$scratch/backends.out" 2>&1 &
 backends=$!
 failed=0

@@ -1,0 +1,103 @@
+<?php
+
+namespace App\Dwar;
+
+use Illuminate\Http\Request;
+use Symfony\Component\HttpFoundation\Cookie;
+
+/** The cookies of the login contract, and the requests whose cookies count. */
+final class LoginCookies
+{
+    public const OTP = '__Host-dwar_otp';
+    public const ACCESS = '__Host-dwar_access';
+    public const REFRESH = '__Host-dwar_refresh';
+
+    /** @param string[] $origins those of your own pages, exactly: `https://shop.example` */
+    public function __construct(private array $origins)
+    {
+        foreach ($origins as $origin) {
+            $host = '[a-z0-9-]+(\.[a-z0-9-]+)*(:\d+)?';
+            if (!preg_match("~^(https://$host|http://(localhost|127(\.\d+){3}|\[::1\])(:\d+)?)$~D", $origin)) {
+                throw new \InvalidArgumentException("$origin is no origin such as https://shop.example");
+            }
+        }
+        if ($origins === []) {
+            throw new \InvalidArgumentException('at least one origin has to be named');
+        }
+    }
+
+    /** Whether a page asks, not an app. */
+    public function isPage(Request $request): bool
+    {
+        return $request->headers->has('Origin') || $request->headers->has('Sec-Fetch-Site');
+    }
+
+    /** Whether it is a page of another site. */
+    public function isForeign(Request $request): bool
+    {
+        $origin = $request->headers->get('Origin');
+        return $origin === null
+            ? !in_array($request->headers->get('Sec-Fetch-Site'), [null, 'same-origin'], true)
+            : !in_array($origin, $this->origins, true);
+    }
+
+    /** Whether it is a page of ours that was opened without https, where no browser keeps the cookies. */
+    public function lacksHttps(Request $request): bool
+    {
+        $host = $request->headers->get('Host', '');
+        $isLoopback = preg_match('~^(localhost|[^:]*\.localhost|127(\.\d+){3}|\[::1\])(:\d+)?$~D', $host);
+        return !$isLoopback && $request->headers->get('Origin') === "http://$host";
+    }
+
+    /** A cookie of the request; those of another site's request that may change something do not count. */
+    public function get(Request $request, string $name): string
+    {
+        $counts = $request->isMethodSafe() || !$this->isForeign($request);
+        $value = $counts ? $request->cookies->all()[$name] ?? '' : '';
+        return is_string($value) ? $value : '';
+    }
+
+    /** Whether a renewal may help somebody who is not logged in. */
+    public function canRenew(Request $request): bool
+    {
+        return $this->bearer($request) === null && $this->get($request, self::REFRESH) !== '';
+    }
+
+    public function bearer(Request $request): ?string
+    {
+        return preg_match('/^Bearer +(.*)$/i', $request->headers->get('Authorization', ''), $found) ? $found[1] : null;
+    }
+
+    /** @return Cookie[] */
+    public static function ofTokens(array $tokens): array
+    {
+        return [
+            self::made(self::ACCESS, $tokens['access_token'], $tokens['expires_in']),
+            self::made(self::REFRESH, $tokens['refresh_token'], $tokens['refresh_expires_in']),
+        ];
+    }
+
+    /** @return Cookie[] that end the login */
+    public static function cleared(): array
+    {
+        return [self::made(self::ACCESS, '', 0), self::made(self::REFRESH, '', 0)];
+    }
+
+    public static function made(string $name, string $value, int $seconds): Cookie
+    {
+        $sameSite = $name === self::OTP ? 'strict' : 'lax';
+        $until = $seconds === 0 ? 1 : time() + $seconds;
+        // Symfony counts Max-Age from the end; this keeps it as the service said it.
+        return new class ($name, $value, $until, '/', null, true, true, true, $sameSite, $seconds) extends Cookie {
+            public function __construct(string $name, string $value, int $until, string $path, ?string $domain, bool $secure, bool $httpOnly, bool $raw, string $sameSite, private int $seconds)
+            {
+                parent::__construct($name, $value, $until, $path, $domain, $secure, $httpOnly, $raw, $sameSite);
+            }
+
+            public function getMaxAge(): int
+            {
+                return $this->seconds;
+            }
+        };
+    }
+}
