@@ -1,12 +1,14 @@
 package dwar
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -230,8 +232,8 @@ func (d document) sample(s schema) any {
 	return "text"
 }
 
-func names[Value any](of map[string]Value) []string {
-	var found []string
+func names[Key cmp.Ordered, Value any](of map[Key]Value) []Key {
+	var found []Key
 	for name := range of {
 		found = append(found, name)
 	}
@@ -243,5 +245,21 @@ func sameNames(t *testing.T, where string, found, expected []string) {
 	t.Helper()
 	if !slices.Equal(found, expected) {
 		t.Errorf("%s has the fields %v, not %v", where, found, expected)
+	}
+}
+
+func TestTheTypesOfEventsAreThoseOfTheDocument(t *testing.T) {
+	text, err := os.ReadFile("../../docs/events.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[EventType]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| (`[a-z]+\\.[^|]*) \\|").FindAllSubmatch(text, -1) {
+		for _, name := range regexp.MustCompile("`([a-z_.]+)`").FindAllSubmatch(row[1], -1) {
+			known[EventType(name[1])] = true
+		}
+	}
+	if !slices.Equal(names(known), names(newEventData)) {
+		t.Errorf("known are %v, not %v", names(newEventData), names(known))
 	}
 }

@@ -15,12 +15,14 @@ import (
 // Event is what happened. A later version of the service may add types and fields: ignore what you do not know.
 type Event struct {
 	// ID is the header webhook-id: an event that comes again has the same.
-	ID   string `json:"-"`
-	Type string `json:"type"`
+	ID   string    `json:"-"`
+	Type EventType `json:"type"`
 	// Timestamp is when it happened.
 	Timestamp time.Time `json:"timestamp"`
-	// Data is the JSON object that docs/events.md describes.
-	Data json.RawMessage `json:"data"`
+	// Data is what happened, by its type.
+	Data EventData `json:"-"`
+	// Raw is the same as JSON, with the fields that this version does not know.
+	Raw json.RawMessage `json:"data"`
 }
 
 // EventOptions of VerifyEvent. Nil or a zero field is the default.
@@ -60,6 +62,7 @@ func VerifyEvent(header http.Header, body []byte, secrets []string, options *Eve
 	if json.Unmarshal(body, event) != nil {
 		return nil, unauthenticated("it is not an event as JSON")
 	}
+	event.Data = eventData(event.Type, event.Raw)
 	return event, nil
 }
 

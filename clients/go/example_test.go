@@ -130,11 +130,16 @@ func ExampleVerifyEvent() {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		fmt.Println(event.ID, event.Type)
+		switch data := event.Data.(type) {
+		case *dwar.OTPEvent:
+			fmt.Println(event.ID, event.Type, data.OTPID)
+		case *dwar.SessionEvent:
+			fmt.Println(event.ID, event.Type, data.SessionID)
+		}
 	}
 
 	events(httptest.NewRecorder(), signedEvent())
-	// Output: msg_1 otp.sent
+	// Output: msg_1 otp.sent 01a1fd52-d7e2-7a00-a93b-6b5a18a1ae06
 }
 
 func Example_login() {
@@ -215,7 +220,7 @@ func signedToken() (token, keys string) {
 func signedEvent() *http.Request {
 	_ = os.Setenv("DWAR_WEBHOOK_SECRET", "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 	key, _ := base64.StdEncoding.DecodeString("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
-	body, now := []byte(`{"type":"otp.sent","data":{}}`), strconv.FormatInt(time.Now().Unix(), 10)
+	body, now := []byte(`{"type":"otp.sent","data":{"otp_id":"01a1fd52-d7e2-7a00-a93b-6b5a18a1ae06"}}`), strconv.FormatInt(time.Now().Unix(), 10)
 	mac := hmac.New(sha256.New, key)
 	_, _ = fmt.Fprintf(mac, "msg_1.%s.%s", now, body)
 	request := httptest.NewRequest(http.MethodPost, "/dwar-events", bytes.NewReader(body))

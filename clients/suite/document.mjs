@@ -1,11 +1,13 @@
 // What docs/openapi.json says, as samples and as cases: a client has to know every operation under /v1/, every field
 // and every code.
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 const DOCUMENT = JSON.parse(readFileSync(new URL("../../docs/openapi.json", import.meta.url)));
 const SCHEMAS = DOCUMENT.components.schemas;
 // For callers that cannot vary a header; a client always can, and sends an `Idempotency-Key`.
 delete SCHEMAS.RelayBody.properties.reference;
+const EVENTS = readFileSync(new URL("../../docs/events.md", import.meta.url), "utf8");
 
 /** An object of this schema with all of its fields. */
 export function sample(name) {
@@ -68,9 +70,62 @@ function variants(name) {
   return [sample(name), ...values.map((changed) => ({ ...sample(name), ...changed }))];
 }
 
-/** One case for each operation and for each code. */
+/** Every type of event, with a sample of its data: the table of docs/events.md. */
+export function events() {
+  let fields = [];
+  return [...EVENTS.matchAll(/^\| (`[a-z]+\.[^|]*) \|[^|]*\| ([^|]*) \|$/gm)].flatMap(([, types, told]) => {
+    if (told !== "same") fields = named(told);
+    const data = Object.fromEntries(["project_id", "mode", ...fields].map((name) => [name, eventField(name)]));
+    return named(types).map((type) => ({ type, data }));
+  });
+}
+
+function named(cell) {
+  return [...cell.matchAll(/`([a-z_.]+)`/g)].map(([, name]) => name);
+}
+
+function eventField(name) {
+  if (name.endsWith("_id")) return "01a1fd52-99b3-7153-a92f-729c806553a2";
+  if (name === "failing_since") return "2026-11-21T08:57:07.416Z";
+  return { mode: "live", channel: "whatsapp", phone: "+9198••••3210", provider: "msg91" }[name] ?? 7;
+}
+
+/** One case for each operation, for each code and for each type of event. */
 export function documentCases() {
-  return [...operations().map(operationCase), ...codes().map(codeCase)];
+  const told = events();
+  const nothing = { ...told[0].data, channel: null, phone: null };
+  return [
+    ...operations().map(operationCase),
+    ...codes().map(codeCase),
+    ...told.map(({ type, data }) => eventCase(type, data)),
+    eventCase("otp.sent", nothing, { phone: "@absent", channel: "@absent" }, "document: otp.sent of an erased person"),
+    eventCase("otp.dreamed", { later: 1 }, { later: 1 }, "document: a type of event of a later version"),
+    eventCase("wallet.low", { balance_paise: "7" }, { balance_paise: "7" }, "document: wallet.low of a later version"),
+  ];
+}
+
+function eventCase(type, data, expected = data, name = `document: ${type}`) {
+  const secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+  const body = JSON.stringify({ type, timestamp: "2026-11-21T08:57:07.416Z", data });
+  const mac = createHmac("sha256", Buffer.from(secret.slice(6), "base64")).update(`msg_1.1674087231.${body}`);
+  const headers = {
+    "webhook-id": "msg_1",
+    "webhook-timestamp": "1674087231",
+    "webhook-signature": `v1,${mac.digest("base64")}`,
+  };
+  return {
+    name,
+    server: "fake",
+    steps: [
+      { clock_at: 1674087231 },
+      {
+        on: "events",
+        call: "verifyEvent",
+        args: { secret, headers, body },
+        expect: { result: { type, timestamp: "2026-11-21T08:57:07.416Z", data: expected } },
+      },
+    ],
+  };
 }
 
 function operationCase({ path, method, operation }) {

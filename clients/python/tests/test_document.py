@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -9,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import pytest
 
 import dwar_client
-from dwar_client import AsyncDwar, Dwar, ServiceCode
+from dwar_client import AsyncDwar, Dwar, DwarEvent, Event, ServiceCode, WalletEventData
 from operations import METHODS
 
 DOCUMENT = json.loads((Path(__file__).parents[3] / "docs" / "openapi.json").read_text())
@@ -95,3 +96,36 @@ def schema_of(holder: dict[str, Any]) -> str:
 
 def referred(schema: dict[str, str]) -> str:
     return schema["$ref"].rpartition("/")[2]
+
+
+def documented_events() -> dict[str, set[str]]:
+    """The types of docs/events.md and the fields of their data."""
+    text = (Path(__file__).parents[3] / "docs" / "events.md").read_text()
+    fields: set[str] = set()
+    found: dict[str, set[str]] = {}
+    for types, told in re.findall(r"^\| (`[a-z]+\.[^|]*) \|[^|]*\| ([^|]*) \|$", text, re.M):
+        fields = fields if told == "same" else set(re.findall("`([a-z_]+)`", told))
+        found |= dict.fromkeys(re.findall("`([a-z_.]+)`", types), fields | {"project_id", "mode"})
+    return found
+
+
+def test_the_types_of_events_are_those_of_the_document() -> None:
+    typed: dict[str, set[str]] = {}
+    for event in get_args(dwar_client.DwarEvent):
+        types, data = get_args(event)
+        typed |= dict.fromkeys(get_args(types), set(get_type_hints(data)))
+    assert typed == documented_events()
+
+
+def of_an_event(event: DwarEvent) -> str:
+    """Which mypy and pyright judge."""
+    if event.type == "otp.failed" or event.type == "relay.failed":
+        return event.data["otp_id"]
+    if event.type == "wallet.low":
+        return f"{event.data['balance_paise'] / 100:.2f}"
+    return event.data["project_id"]
+
+
+def test_the_type_of_an_event_tells_its_data() -> None:
+    data = WalletEventData(project_id="p1", mode="live", balance_paise=5, threshold_paise=7)
+    assert of_an_event(Event[Literal["wallet.low"], WalletEventData]("msg_1", "wallet.low", "", data)) == "0.05"

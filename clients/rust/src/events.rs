@@ -9,25 +9,34 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::clock::Clock;
+use crate::event_types::EventData;
 use crate::{Code, Error, Result};
 
 const TOLERANCE: Duration = Duration::from_secs(300);
 
 /// What happened. A later version of the service may add types and fields: ignore what you do not know.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
     /// The header `webhook-id`: an event that comes again has the same.
-    #[serde(skip)]
     pub id: String,
     /// Such as `otp.sent`.
-    #[serde(rename = "type", default)]
     pub kind: String,
     /// When it happened.
     pub timestamp: Option<DateTime<Utc>>,
-    /// The object that docs/events.md describes.
+    /// The same as `kind`, with what is told of it.
+    pub data: EventData,
+    /// The same as JSON, with the fields that this version does not know.
+    pub raw: Value,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    #[serde(rename = "type", default)]
+    kind: String,
+    timestamp: Option<DateTime<Utc>>,
     #[serde(default)]
-    pub data: Value,
+    data: Value,
 }
 
 /// Checks that events come from the service (Standard Webhooks) and are at most 5 minutes old.
@@ -70,9 +79,10 @@ impl EventVerifier {
         if !signatures.split(' ').any(|signature| self.is_right(signature, &signed)) {
             return Err(unauthenticated("no signature is right"));
         }
-        let event: Event = serde_json::from_slice(body)
+        let Body { kind, timestamp, data: raw } = serde_json::from_slice(body)
             .map_err(|_| unauthenticated("it is not an event as JSON"))?;
-        Ok(Event { id: id.into(), ..event })
+        let data = serde_json::from_slice(body).unwrap_or_else(|_| EventData::Unknown(raw.clone()));
+        Ok(Event { id: id.into(), kind, timestamp, data, raw })
     }
 
     fn is_near(&self, timestamp: &str) -> bool {

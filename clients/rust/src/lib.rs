@@ -6,6 +6,7 @@ pub mod answers;
 mod client;
 mod clock;
 mod error;
+mod event_types;
 mod events;
 mod flight;
 mod keys;
@@ -19,6 +20,10 @@ mod verifier;
 pub use answers::Tokens;
 pub use client::Client;
 pub use error::{BoxError, Code, Error, Result};
+pub use event_types::{
+    EndpointEvent, EventData, IdentityEvent, OtpEvent, ProviderEvent, SessionEvent, WalletEvent,
+    WebhookTestEvent,
+};
 pub use events::{Event, EventVerifier};
 pub use keys::Algorithm;
 /// What [`Client::with_http`] takes the builder of.

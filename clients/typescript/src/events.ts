@@ -1,15 +1,6 @@
 import { fromBase64, hmacKey, utf8, type Bytes } from "./encoding.js";
 import { DwarError } from "./error.js";
-
-/** What happened. A later version of the service may add types and fields: ignore what you do not know. */
-export interface DwarEvent {
-  /** The header `webhook-id`: an event that comes again has the same. */
-  id: string;
-  type: string;
-  /** When it happened, RFC 3339 in UTC. */
-  timestamp: string;
-  data: Record<string, unknown>;
-}
+import type { DwarEvent } from "./event-types.js";
 
 export interface SignedRequest {
   headers: Headers | Record<string, string | string[] | undefined>;

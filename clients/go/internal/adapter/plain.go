@@ -27,7 +27,7 @@ func plain(result any) any {
 			"jti": r.TokenID, "mode": r.Mode, "iat": r.IssuedAt.Unix(), "exp": r.ExpiresAt.Unix(),
 		}
 	case *dwar.Event:
-		return map[string]any{"id": r.ID, "type": r.Type, "timestamp": apiTime(r.Timestamp), "data": r.Data}
+		return map[string]any{"id": r.ID, "type": r.Type, "timestamp": apiTime(r.Timestamp), "data": eventData(r.Data)}
 	}
 	value := reflect.Indirect(reflect.ValueOf(result))
 	switch value.Kind() {
@@ -41,6 +41,14 @@ func plain(result any) any {
 		return items
 	}
 	return value.Interface()
+}
+
+// eventData has the fields that this version knows.
+func eventData(data dwar.EventData) any {
+	if unknown, ok := data.(dwar.UnknownEvent); ok {
+		return json.RawMessage(unknown)
+	}
+	return data
 }
 
 func fields(value reflect.Value) map[string]any {

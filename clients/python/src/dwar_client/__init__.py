@@ -3,7 +3,20 @@
 from ._blocking import Dwar, Session, TokenVerifier
 from ._client import AsyncDwar
 from ._error import DwarError, ErrorCode, ServiceCode
-from ._events import Event, verify_event
+from ._event_types import (
+    DwarEvent,
+    EndpointEventData,
+    Event,
+    EventData,
+    IdentityEventData,
+    OtpEventData,
+    OtpEventType,
+    ProviderEventData,
+    SessionEventData,
+    WalletEventData,
+    WebhookTestData,
+)
+from ._events import verify_event
 from ._keys import Algorithm
 from ._session import AsyncSession
 from ._types import (
@@ -41,11 +54,18 @@ __all__ = [
     "DeliveryTry",
     "Dwar",
     "DwarError",
+    "DwarEvent",
     "EndedSession",
+    "EndpointEventData",
     "ErrorCode",
     "Event",
+    "EventData",
     "Identity",
+    "IdentityEventData",
     "LiveSession",
+    "OtpEventData",
+    "OtpEventType",
+    "ProviderEventData",
     "PublicKey",
     "PublicKeys",
     "SandboxMessages",
@@ -54,10 +74,13 @@ __all__ = [
     "SentCode",
     "ServiceCode",
     "Session",
+    "SessionEventData",
     "StoredTokens",
     "TokenType",
     "TokenVerifier",
     "Tokens",
+    "WalletEventData",
+    "WebhookTestData",
     "__version__",
     "request_id",
     "verify_event",

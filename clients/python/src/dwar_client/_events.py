@@ -6,23 +6,11 @@ import hmac
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn, Protocol, cast
 
 from ._error import DwarError
+from ._event_types import DwarEvent, Event
 from ._text import json_object
-
-
-@dataclass(frozen=True)
-class Event:
-    """What happened. A later version of the service may add types and fields: ignore what you do not know."""
-
-    id: str
-    """The header `webhook-id`: an event that comes again has the same."""
-    type: str
-    timestamp: str
-    """When it happened, RFC 3339 in UTC."""
-    data: dict[str, Any]
 
 
 class Headers(Protocol):
@@ -38,7 +26,7 @@ def verify_event(
     secret: str | Sequence[str],
     tolerance: float = 300.0,
     now: Callable[[], float] = time.time,
-) -> Event:
+) -> DwarEvent:
     """The event of a request that the service signed (Standard Webhooks). Otherwise `WEBHOOK_UNAUTHENTICATED`.
 
     `body` is the raw one, before it is parsed. `secret` is `whsec_…`; while a secret is being replaced, both.
@@ -58,7 +46,8 @@ def verify_event(
         event = json_object(raw)
     except ValueError:
         _refuse("it is not JSON")
-    return Event(id, event.get("type", ""), event.get("timestamp", ""), event.get("data", {}))
+    found = Event(id, event.get("type", ""), event.get("timestamp", ""), event.get("data", {}))
+    return cast(DwarEvent, found)
 
 
 def _key(secret: str) -> bytes:

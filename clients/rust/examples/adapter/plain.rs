@@ -7,7 +7,10 @@ use dwar_client::answers::{
     CheckedCode, CodeStatus, DeletedIdentity, DeliveryTry, EndedSession, Identity, LiveSession,
     PublicKey, PublicKeys, SandboxMessages, SandboxText, SentCode,
 };
-use dwar_client::{Claims, Error, Event, Secret, Tokens};
+use dwar_client::{
+    Claims, EndpointEvent, Error, Event, EventData, IdentityEvent, Mode, OtpEvent, ProviderEvent,
+    Secret, SessionEvent, Tokens, WalletEvent, WebhookTestEvent,
+};
 use serde_json::{Map, Value, json};
 
 pub struct Shown {
@@ -85,6 +88,48 @@ plain! {
     PublicKeys + request_id { keys }
     PublicKey { kty, alg, kid, crv, x, y, n, e; "use": purpose }
     Event { id, timestamp, data; "type": kind }
+    OtpEvent { project_id, mode, otp_id, channel, phone }
+    SessionEvent { project_id, mode, session_id, identity_id }
+    IdentityEvent { project_id, mode, identity_id, sessions_revoked }
+    WalletEvent { project_id, mode, balance_paise, threshold_paise }
+    EndpointEvent { project_id, mode, endpoint_id, failures, failing_since }
+    ProviderEvent { project_id, mode, provider, failed, receipts }
+    WebhookTestEvent { project_id, mode, endpoint_id }
+}
+
+impl Plain for EventData {
+    fn plain(&self) -> Value {
+        match self {
+            Self::OtpSent(data)
+            | Self::OtpDelivered(data)
+            | Self::OtpFailed(data)
+            | Self::OtpVerified(data)
+            | Self::OtpUnderAttack(data)
+            | Self::RelaySent(data)
+            | Self::RelayDelivered(data)
+            | Self::RelayFailed(data) => data.plain(),
+            Self::SessionRevoked(data) => data.plain(),
+            Self::IdentityDeleted(data) => data.plain(),
+            Self::WalletLow(data) => data.plain(),
+            Self::EndpointDisabled(data) => data.plain(),
+            Self::ProviderFailing(data) => data.plain(),
+            Self::WebhookTest(data) => data.plain(),
+            Self::Unknown(data) => data.clone(),
+            _ => panic!("no such event"),
+        }
+    }
+}
+
+impl Plain for Mode {
+    fn plain(&self) -> Value {
+        json!(self)
+    }
+}
+
+impl Plain for i64 {
+    fn plain(&self) -> Value {
+        (*self).into()
+    }
 }
 
 impl Plain for Claims {

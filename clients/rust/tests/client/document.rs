@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::time::Duration;
 
-use dwar_client::{Client, Code, Result};
+use dwar_client::{Client, Code, EventData, Result};
 use serde_json::{Map, Value, json};
 
 use crate::fake::Fake;
@@ -142,4 +142,20 @@ fn codes_are_those_of_the_document() {
 
     let read: Vec<Code> = serde_json::from_value(codes).unwrap();
     assert_eq!(read.iter().map(Code::to_string).collect::<Names>(), expected);
+}
+
+#[test]
+fn types_of_events_are_those_of_the_document() {
+    let rows = include_str!("../../../../docs/events.md").lines().filter_map(|line| {
+        let types = line.strip_prefix("| `")?.split(" | ").next()?;
+        types.contains('.').then_some(types)
+    });
+    let names =
+        rows.flat_map(|types| types.split(['`', ',', ' ']).filter(|word| word.contains('.')));
+    let expected: Names = names.map(String::from).collect();
+    // What serde says that it knows.
+    let body = json!({ "type": "none", "data": {} });
+    let unknown = serde_json::from_value::<EventData>(body).unwrap_err().to_string();
+    let found: Names = unknown.split('`').skip(3).step_by(2).map(String::from).collect();
+    assert_eq!(found, expected);
 }

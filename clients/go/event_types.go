@@ -1,0 +1,128 @@
+package dwar
+
+import "encoding/json"
+
+// EventType says what happened, as docs/events.md lists it.
+type EventType string
+
+// The types of events. Those of a relay tell of a code that you made yourself.
+const (
+	EventOTPSent          EventType = "otp.sent"
+	EventOTPDelivered     EventType = "otp.delivered"
+	EventOTPFailed        EventType = "otp.failed"
+	EventOTPVerified      EventType = "otp.verified"
+	EventOTPUnderAttack   EventType = "otp.under_attack"
+	EventRelaySent        EventType = "relay.sent"
+	EventRelayDelivered   EventType = "relay.delivered"
+	EventRelayFailed      EventType = "relay.failed"
+	EventSessionRevoked   EventType = "session.revoked"
+	EventIdentityDeleted  EventType = "identity.deleted"
+	EventWalletLow        EventType = "wallet.low"
+	EventEndpointDisabled EventType = "endpoint.disabled"
+	EventProviderFailing  EventType = "provider.failing"
+	EventWebhookTest      EventType = "webhook.test"
+)
+
+// EventData is one of *OTPEvent, *SessionEvent, *IdentityEvent, *WalletEvent, *EndpointEvent, *ProviderEvent,
+// *WebhookTestEvent and UnknownEvent:
+//
+//	switch data := event.Data.(type) {
+//	case *dwar.OTPEvent:
+//		fmt.Println(event.Type, data.OTPID)
+//	}
+type EventData interface{ eventData() }
+
+// EventProject is what every event says.
+type EventProject struct {
+	ProjectID string `json:"project_id"`
+	// Mode is live or test.
+	Mode string `json:"mode"`
+}
+
+func (*EventProject) eventData() {}
+
+// OTPEvent is of EventOTP… and EventRelay….
+type OTPEvent struct {
+	EventProject
+	OTPID string `json:"otp_id"`
+	// Channel carried the code, or was tried last: whatsapp or sms, empty if none is known.
+	Channel string `json:"channel,omitempty"`
+	// Phone is masked unless the endpoint wants it whole, and empty once the person is erased.
+	Phone string `json:"phone,omitempty"`
+}
+
+// SessionEvent is of EventSessionRevoked.
+type SessionEvent struct {
+	EventProject
+	SessionID  string `json:"session_id"`
+	IdentityID string `json:"identity_id"`
+}
+
+// IdentityEvent is of EventIdentityDeleted.
+type IdentityEvent struct {
+	EventProject
+	IdentityID      string `json:"identity_id"`
+	SessionsRevoked int64  `json:"sessions_revoked"`
+}
+
+// WalletEvent is of EventWalletLow.
+type WalletEvent struct {
+	EventProject
+	BalancePaise   int64 `json:"balance_paise"`
+	ThresholdPaise int64 `json:"threshold_paise"`
+}
+
+// EndpointEvent is of EventEndpointDisabled.
+type EndpointEvent struct {
+	EventProject
+	EndpointID string `json:"endpoint_id"`
+	Failures   int64  `json:"failures"`
+	// FailingSince is RFC 3339 in UTC.
+	FailingSince string `json:"failing_since"`
+}
+
+// ProviderEvent is of EventProviderFailing.
+type ProviderEvent struct {
+	EventProject
+	Provider string `json:"provider"`
+	Failed   int64  `json:"failed"`
+	Receipts int64  `json:"receipts"`
+}
+
+// WebhookTestEvent is of EventWebhookTest.
+type WebhookTestEvent struct {
+	EventProject
+	EndpointID string `json:"endpoint_id"`
+}
+
+// UnknownEvent is the JSON of what this version does not know.
+type UnknownEvent json.RawMessage
+
+func (UnknownEvent) eventData() {}
+
+var newEventData = map[EventType]func() EventData{
+	EventOTPSent:          func() EventData { return new(OTPEvent) },
+	EventOTPDelivered:     func() EventData { return new(OTPEvent) },
+	EventOTPFailed:        func() EventData { return new(OTPEvent) },
+	EventOTPVerified:      func() EventData { return new(OTPEvent) },
+	EventOTPUnderAttack:   func() EventData { return new(OTPEvent) },
+	EventRelaySent:        func() EventData { return new(OTPEvent) },
+	EventRelayDelivered:   func() EventData { return new(OTPEvent) },
+	EventRelayFailed:      func() EventData { return new(OTPEvent) },
+	EventSessionRevoked:   func() EventData { return new(SessionEvent) },
+	EventIdentityDeleted:  func() EventData { return new(IdentityEvent) },
+	EventWalletLow:        func() EventData { return new(WalletEvent) },
+	EventEndpointDisabled: func() EventData { return new(EndpointEvent) },
+	EventProviderFailing:  func() EventData { return new(ProviderEvent) },
+	EventWebhookTest:      func() EventData { return new(WebhookTestEvent) },
+}
+
+// eventData reads data as its type says; what it cannot read is unknown, and no reason to refuse the event.
+func eventData(kind EventType, data json.RawMessage) EventData {
+	if newData := newEventData[kind]; newData != nil {
+		if known := newData(); json.Unmarshal(data, known) == nil {
+			return known
+		}
+	}
+	return UnknownEvent(data)
+}

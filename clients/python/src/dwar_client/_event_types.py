@@ -1,0 +1,93 @@
+"""What happened, by docs/events.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeAlias, TypedDict, TypeVar
+
+from ._types import Channel
+
+Type = TypeVar("Type")
+Data = TypeVar("Data")
+
+
+class EventData(TypedDict):
+    """What every event says."""
+
+    project_id: str
+    mode: Literal["live", "test"]
+
+
+class OtpEventData(EventData):
+    otp_id: str
+    channel: Channel | None
+    """Which carried the code, or was tried last."""
+    phone: str | None
+    """Masked unless the endpoint wants it whole; nothing once the person is erased."""
+
+
+class SessionEventData(EventData):
+    session_id: str
+    identity_id: str
+
+
+class IdentityEventData(EventData):
+    identity_id: str
+    sessions_revoked: int
+
+
+class WalletEventData(EventData):
+    balance_paise: int
+    threshold_paise: int
+
+
+class EndpointEventData(EventData):
+    endpoint_id: str
+    failures: int
+    failing_since: str
+    """RFC 3339 in UTC."""
+
+
+class ProviderEventData(EventData):
+    provider: str
+    failed: int
+    receipts: int
+
+
+class WebhookTestData(EventData):
+    endpoint_id: str
+
+
+@dataclass(frozen=True)
+class Event(Generic[Type, Data]):
+    id: str
+    """The header `webhook-id`: an event that comes again has the same."""
+    type: Type
+    timestamp: str
+    """When it happened, RFC 3339 in UTC."""
+    data: Data
+
+
+OtpEventType: TypeAlias = Literal[
+    "otp.sent",
+    "otp.delivered",
+    "otp.failed",
+    "otp.verified",
+    "otp.under_attack",
+    "relay.sent",
+    "relay.delivered",
+    "relay.failed",
+]
+"""What is told of a code: `relay.…` of one that you made yourself."""
+
+DwarEvent: TypeAlias = (
+    Event[OtpEventType, OtpEventData]
+    | Event[Literal["session.revoked"], SessionEventData]
+    | Event[Literal["identity.deleted"], IdentityEventData]
+    | Event[Literal["wallet.low"], WalletEventData]
+    | Event[Literal["endpoint.disabled"], EndpointEventData]
+    | Event[Literal["provider.failing"], ProviderEventData]
+    | Event[Literal["webhook.test"], WebhookTestData]
+)
+"""What happened: `type` says which `data` there is. A later version of the service may add types and fields: ignore
+what you do not know."""

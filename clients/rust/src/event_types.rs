@@ -1,0 +1,105 @@
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::Mode;
+
+/// What happened, by the `type` of the event: docs/events.md lists them. Those of a relay tell of a code that you made
+/// yourself.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "type", content = "data")]
+#[non_exhaustive]
+pub enum EventData {
+    /// A provider accepted the code.
+    #[serde(rename = "otp.sent")]
+    OtpSent(OtpEvent),
+    /// A receipt says that it arrived.
+    #[serde(rename = "otp.delivered")]
+    OtpDelivered(OtpEvent),
+    /// Every channel failed.
+    #[serde(rename = "otp.failed")]
+    OtpFailed(OtpEvent),
+    /// The code was used.
+    #[serde(rename = "otp.verified")]
+    OtpVerified(OtpEvent),
+    /// Too many wrong codes for this phone.
+    #[serde(rename = "otp.under_attack")]
+    OtpUnderAttack(OtpEvent),
+    /// A provider accepted a code of your own.
+    #[serde(rename = "relay.sent")]
+    RelaySent(OtpEvent),
+    /// A receipt says that it arrived.
+    #[serde(rename = "relay.delivered")]
+    RelayDelivered(OtpEvent),
+    /// Every channel failed for it.
+    #[serde(rename = "relay.failed")]
+    RelayFailed(OtpEvent),
+    /// The session ended before its time.
+    #[serde(rename = "session.revoked")]
+    SessionRevoked(SessionEvent),
+    /// The person was erased.
+    #[serde(rename = "identity.deleted")]
+    IdentityDeleted(IdentityEvent),
+    /// The balance fell below the threshold of the project.
+    #[serde(rename = "wallet.low")]
+    WalletLow(WalletEvent),
+    /// Another address of the project kept failing.
+    #[serde(rename = "endpoint.disabled")]
+    EndpointDisabled(EndpointEvent),
+    /// A provider's receipts report far more failures than before.
+    #[serde(rename = "provider.failing")]
+    ProviderFailing(ProviderEvent),
+    /// Somebody tests whether this address answers.
+    #[serde(rename = "webhook.test")]
+    WebhookTest(WebhookTestEvent),
+    /// What this version does not know.
+    #[serde(skip)]
+    Unknown(Value),
+}
+
+macro_rules! event_data {
+    ($($about:literal $kind:ident { $($text:literal $field:ident: $of:ty),* })*) => { $(
+        #[doc = $about]
+        #[derive(Clone, Debug, Deserialize)]
+        #[non_exhaustive]
+        pub struct $kind {
+            /// Whose event it is.
+            pub project_id: String,
+            /// Of whose key.
+            pub mode: Mode,
+            $(#[doc = $text] pub $field: $of,)*
+        }
+    )* };
+}
+
+event_data! {
+    "A code." OtpEvent {
+        "The send." otp_id: String,
+        "`whatsapp` or `sms`: which carried the code, or was tried last." channel: Option<String>,
+        "Masked unless the endpoint wants it whole; nothing once the person is erased." phone: Option<String>
+    }
+    "A session." SessionEvent {
+        "The session." session_id: String,
+        "The person." identity_id: String
+    }
+    "A person." IdentityEvent {
+        "The person." identity_id: String,
+        "How many sessions ended with it." sessions_revoked: u64
+    }
+    "The wallet of the project." WalletEvent {
+        "What is left." balance_paise: i64,
+        "Below which it is low." threshold_paise: i64
+    }
+    "An address of the project." EndpointEvent {
+        "The address." endpoint_id: String,
+        "In a row." failures: u64,
+        "RFC 3339 in UTC." failing_since: String
+    }
+    "A provider that carries messages of the project." ProviderEvent {
+        "As the service names it." provider: String,
+        "How many of its last receipts report a failure." failed: u64,
+        "How many receipts these are." receipts: u64
+    }
+    "A test of an address." WebhookTestEvent {
+        "The address." endpoint_id: String
+    }
+}

@@ -1,0 +1,81 @@
+// What happened, by docs/events.md.
+import type { Channel } from "./types.js";
+
+/** What every event says. */
+export interface EventData {
+  project_id: string;
+  mode: "live" | "test";
+}
+
+export interface OtpEventData extends EventData {
+  otp_id: string;
+  /** Which carried the code, or was tried last. */
+  channel: Channel | null;
+  /** Masked unless the endpoint wants it whole; nothing once the person is erased. */
+  phone: string | null;
+}
+
+export interface SessionEventData extends EventData {
+  session_id: string;
+  identity_id: string;
+}
+
+export interface IdentityEventData extends EventData {
+  identity_id: string;
+  sessions_revoked: number;
+}
+
+export interface WalletEventData extends EventData {
+  balance_paise: number;
+  threshold_paise: number;
+}
+
+export interface EndpointEventData extends EventData {
+  endpoint_id: string;
+  failures: number;
+  /** RFC 3339 in UTC. */
+  failing_since: string;
+}
+
+export interface ProviderEventData extends EventData {
+  provider: string;
+  failed: number;
+  receipts: number;
+}
+
+export interface WebhookTestData extends EventData {
+  endpoint_id: string;
+}
+
+export interface EventOf<Type extends string, Data extends EventData> {
+  /** The header `webhook-id`: an event that comes again has the same. */
+  id: string;
+  type: Type;
+  /** When it happened, RFC 3339 in UTC. */
+  timestamp: string;
+  data: Data;
+}
+
+/** What is told of a code: `relay.…` of one that you made yourself. */
+export type OtpEventType =
+  | "otp.sent"
+  | "otp.delivered"
+  | "otp.failed"
+  | "otp.verified"
+  | "otp.under_attack"
+  | "relay.sent"
+  | "relay.delivered"
+  | "relay.failed";
+
+/**
+ * What happened: `type` says which `data` there is. A later version of the service may add types and fields: ignore what
+ * you do not know, by a `default` for example.
+ */
+export type DwarEvent =
+  | EventOf<OtpEventType, OtpEventData>
+  | EventOf<"session.revoked", SessionEventData>
+  | EventOf<"identity.deleted", IdentityEventData>
+  | EventOf<"wallet.low", WalletEventData>
+  | EventOf<"endpoint.disabled", EndpointEventData>
+  | EventOf<"provider.failing", ProviderEventData>
+  | EventOf<"webhook.test", WebhookTestData>;
