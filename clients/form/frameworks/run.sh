@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs frameworks and three versions of TypeScript, checks the types of the package with each, with React, with Preact
-# and with neither, and drives <dwar-login> in a page of each framework. Minutes, and 700 MB of node_modules.
+# and with neither, and drives <dwar-login> in a page of each framework. Minutes, and half a gigabyte of node_modules.
 set -euo pipefail
 cd "$(dirname "$0")"
 npm install --silent --no-audit --no-fund --no-package-lock
