@@ -9,7 +9,7 @@ export const byDelivery = (dwar, more = {}) =>
   phoneNumber({
     expiresIn: EXPIRES_IN,
     sendOTP: async ({ phoneNumber: phone, code }) => {
-      await dwar.relay({ phone, code, expires_in: EXPIRES_IN });
+      await dwar.relay({ phone, code, expiresIn: EXPIRES_IN });
     },
     ...more,
   });

@@ -58,11 +58,11 @@ function post(page, step, body) {
 
 test("somebody who is logged in by the test is logged in", async () => {
   const phone = "9876543210";
-  const { identity_id } = await dwar.logIn(phone);
+  const { identityId } = await dwar.logIn(phone);
   const context = await browser.newContext({ storageState: await dwar.storageState(phone, site) });
   const page = await context.newPage();
   await page.goto(`${site}/me`);
-  assert.deepEqual(JSON.parse(await page.textContent("body")), { identity_id });
+  assert.deepEqual(JSON.parse(await page.textContent("body")), { identity_id: identityId });
   assert.equal((await post(page, "refresh", {})).status, 200);
   assert.equal((await post(page, "logout", {})).status, 204);
   assert.equal((await page.goto(`${site}/me`)).status(), 401);

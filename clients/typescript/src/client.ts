@@ -51,22 +51,22 @@ export class Dwar {
 
   /** Sends a fresh code, which replaces the phone's current one. */
   async send(body: SendBody, { idempotencyKey, ...options }: WriteOptions = {}): Promise<Answer<SentCode>> {
-    return this.#write("/v1/otp/send", phoned(body), "otp_id", options, idempotencyKey ?? crypto.randomUUID());
+    return this.#write("/v1/otp/send", phoned(body), "otpId", options, idempotencyKey ?? crypto.randomUUID());
   }
 
   /** Sends a code that you made yourself and check yourself. */
   async relay(body: RelayBody, { idempotencyKey, ...options }: WriteOptions = {}): Promise<Answer<SentCode>> {
-    return this.#write("/v1/otp/relay", phoned(body), "otp_id", options, idempotencyKey ?? crypto.randomUUID());
+    return this.#write("/v1/otp/relay", phoned(body), "otpId", options, idempotencyKey ?? crypto.randomUUID());
   }
 
   /** What became of a send so far. */
   async status(otpId: string, options?: CallOptions): Promise<Answer<CodeStatus>> {
-    return this.#call("GET", `/v1/otp/status/${encodeURIComponent(otpId)}`, "otp_id", options);
+    return this.#call("GET", `/v1/otp/status/${encodeURIComponent(otpId)}`, "otpId", options);
   }
 
   /** Checks the code that the person entered. The right one works once and starts a session. */
   async verify(body: VerifyBody, options?: CallOptions): Promise<Answer<Tokens>> {
-    return this.#write("/v1/otp/verify", phoned(body), "access_token", options);
+    return this.#write("/v1/otp/verify", phoned(body), "accessToken", options);
   }
 
   /** Checks the code that the person entered, without a session. The right one works once. */
@@ -76,7 +76,7 @@ export class Dwar {
 
   /** Asks the service whether an access token is valid now. It rejects unless it is. */
   async validate(accessToken: string, options?: CallOptions): Promise<Answer<LiveSession>> {
-    const body: AccessBody = { access_token: accessToken };
+    const body: AccessBody = { accessToken };
     return this.#call("POST", "/v1/session/validate", "valid", options, { body, repeatable: true });
   }
 
@@ -85,13 +85,13 @@ export class Dwar {
    * many calls wait.
    */
   async refresh(refreshToken: string, { idempotencyKey, ...options }: WriteOptions = {}): Promise<Answer<Tokens>> {
-    const body: RefreshBody = { refresh_token: refreshToken };
-    return this.#write("/v1/session/refresh", body, "access_token", options, idempotencyKey ?? crypto.randomUUID());
+    const body: RefreshBody = { refreshToken };
+    return this.#write("/v1/session/refresh", body, "accessToken", options, idempotencyKey ?? crypto.randomUUID());
   }
 
   /** Ends the session of an access token, both of its tokens at once. */
   async logout(accessToken: string, options?: CallOptions): Promise<Answer<EndedSession>> {
-    const body: AccessBody = { access_token: accessToken };
+    const body: AccessBody = { accessToken };
     return this.#write("/v1/session/logout", body, "revoked", options);
   }
 

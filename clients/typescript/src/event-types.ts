@@ -1,14 +1,14 @@
-// What happened, by docs/events.md.
+// What happened, by docs/events.md, with names as TypeScript writes them.
 import type { Channel } from "./types.js";
 
 /** What every event says. */
 export interface EventData {
-  project_id: string;
+  projectId: string;
   mode: "live" | "test";
 }
 
 export interface OtpEventData extends EventData {
-  otp_id: string;
+  otpId: string;
   /** Which carried the code, or was tried last. */
   channel: Channel | null;
   /** Masked unless the endpoint wants it whole; nothing once the person is erased. */
@@ -16,25 +16,25 @@ export interface OtpEventData extends EventData {
 }
 
 export interface SessionEventData extends EventData {
-  session_id: string;
-  identity_id: string;
+  sessionId: string;
+  identityId: string;
 }
 
 export interface IdentityEventData extends EventData {
-  identity_id: string;
-  sessions_revoked: number;
+  identityId: string;
+  sessionsRevoked: number;
 }
 
 export interface WalletEventData extends EventData {
-  balance_paise: number;
-  threshold_paise: number;
+  balancePaise: number;
+  thresholdPaise: number;
 }
 
 export interface EndpointEventData extends EventData {
-  endpoint_id: string;
+  endpointId: string;
   failures: number;
   /** RFC 3339 in UTC. */
-  failing_since: string;
+  failingSince: string;
 }
 
 export interface ProviderEventData extends EventData {
@@ -44,7 +44,7 @@ export interface ProviderEventData extends EventData {
 }
 
 export interface WebhookTestData extends EventData {
-  endpoint_id: string;
+  endpointId: string;
 }
 
 export interface EventOf<Type extends string, Data extends EventData> {

@@ -1,6 +1,7 @@
 import { fromBase64, hmacKey, utf8, type Bytes } from "./encoding.js";
 import { DwarError } from "./error.js";
 import type { DwarEvent } from "./event-types.js";
+import { camelCased } from "./names.js";
 
 export interface SignedRequest {
   headers: Headers | Record<string, string | string[] | undefined>;
@@ -57,7 +58,7 @@ async function matches(key: CryptoKey, signature: string, signed: Bytes): Promis
 function parse(id: string, body: Bytes): DwarEvent {
   try {
     const { type, timestamp, data } = JSON.parse(new TextDecoder().decode(body));
-    return { id, type, timestamp, data };
+    return { id, type, timestamp, data: camelCased(data) } as DwarEvent;
   } catch {
     throw unauthenticated("it is not JSON");
   }

@@ -1,4 +1,4 @@
-const SECRETS = ["access_token", "refresh_token", "code", "text"];
+const SECRETS = ["accessToken", "refreshToken", "code", "text"];
 
 /**
  * Leaves secrets out when the answer is printed by `console.log` of Node or Bun. Reading, comparing and

@@ -2,20 +2,20 @@ import type { Dwar } from "./client.js";
 import { hmacKey, toHex, utf8 } from "./encoding.js";
 import { DwarError } from "./error.js";
 import { Flight } from "./flight.js";
+import { camelCased, snakeCased } from "./names.js";
 import { withoutSecrets } from "./secrecy.js";
 import type { Tokens } from "./types.js";
 
-/** A token pair as your store keeps it. `JSON.stringify` writes all of it, so seal it where others can read. */
-export interface StoredTokens extends Tokens {
+interface StoredTokens extends Tokens {
   /** When the access token expires, in seconds since 1970 by the clock of your backend. */
-  expires_at: number;
+  expiresAt: number;
 }
 
 export interface SessionOptions {
-  /** Reads the pair of this session from the store that your processes share. */
-  load: () => Promise<StoredTokens | undefined>;
-  /** Replaces it there. */
-  save: (tokens: StoredTokens) => Promise<void>;
+  /** Reads the token pair of this session from the store that your processes share. */
+  load: () => Promise<string | null | undefined>;
+  /** Replaces it there: JSON, the same for the clients of all languages. Seal it where others can read. */
+  save: (pair: string) => Promise<unknown>;
   /**
    * A secret of your backend, 32 characters or more, the same in all its processes. It makes the `Idempotency-Key` of a
    * refresh, so that processes that refresh at once get the same pair, and a thief of the refresh token does not.
@@ -59,8 +59,8 @@ export class Session {
   /** An access token that has not expired. */
   async accessToken(): Promise<string> {
     const tokens = await this.#stored();
-    if (this.#seconds() < tokens.expires_at - EARLY_SECONDS) return tokens.access_token;
-    return (await this.#renew(tokens.access_token)).access_token;
+    if (this.#seconds() < tokens.expiresAt - EARLY_SECONDS) return tokens.accessToken;
+    return (await this.#renew(tokens.accessToken)).accessToken;
   }
 
   /**
@@ -74,7 +74,7 @@ export class Session {
     } catch (error) {
       if (!(error instanceof DwarError && error.code === "INVALID_ACCESS_TOKEN")) throw error;
     }
-    return use((await this.#renew(token)).access_token);
+    return use((await this.#renew(token)).accessToken);
   }
 
   #renew(stale: string): Promise<StoredTokens> {
@@ -84,33 +84,43 @@ export class Session {
   /** Whoever was first has stored another pair; a used refresh token that is presented later ends the session. */
   async #exchange(stale: string): Promise<StoredTokens> {
     const tokens = await this.#stored();
-    if (tokens.access_token !== stale) return tokens;
+    if (tokens.accessToken !== stale) return tokens;
     try {
-      const idempotencyKey = await refreshKey(this.#secret, tokens.refresh_token);
-      return await this.#keep(await this.#dwar.refresh(tokens.refresh_token, { idempotencyKey }));
+      const idempotencyKey = await refreshKey(this.#secret, tokens.refreshToken);
+      return await this.#keep(await this.#dwar.refresh(tokens.refreshToken, { idempotencyKey }));
     } catch (error) {
       if (!(error instanceof DwarError && error.code === "SESSION_EXPIRED")) throw error;
       const newer = await this.#stored();
-      if (newer.access_token === stale) throw error;
+      if (newer.accessToken === stale) throw error;
       return newer;
     }
   }
 
   async #stored(): Promise<StoredTokens> {
-    const tokens = await this.#load();
-    if (!tokens) throw new DwarError("SESSION_EXPIRED", "no session is stored");
-    return tokens;
+    const pair = await this.#load();
+    if (!pair) throw new DwarError("SESSION_EXPIRED", "no session is stored");
+    return withoutSecrets(pairOf(pair));
   }
 
   async #keep(tokens: Tokens): Promise<StoredTokens> {
-    const stored = withoutSecrets({ ...tokens, expires_at: this.#seconds() + tokens.expires_in });
-    await this.#save(stored);
+    const stored = withoutSecrets({ ...tokens, expiresAt: this.#seconds() + tokens.expiresIn });
+    await this.#save(JSON.stringify(snakeCased(stored)));
     return stored;
   }
 
   #seconds(): number {
     return Math.floor(this.#now() / 1000);
   }
+}
+
+function pairOf(pair: string): StoredTokens {
+  try {
+    const tokens = camelCased(JSON.parse(pair)) as StoredTokens;
+    if (tokens.accessToken && tokens.refreshToken) return tokens;
+  } catch {
+    // Refused below, without what was stored.
+  }
+  throw new TypeError("what load gave is no token pair");
 }
 
 /** The `Idempotency-Key` of a refresh, HMAC-SHA-256 in hexadecimal: clients in other languages make the same. */

@@ -112,19 +112,19 @@ export class TestDwar {
 
   /** Logs in as this phone, at the service itself. */
   async logIn(phone: string): Promise<Tokens> {
-    const { otp_id } = await this.client.send({ phone });
-    return this.client.verify({ phone, code: await this.lastCode(phone), otp_id });
+    const { otpId } = await this.client.send({ phone });
+    return this.client.verify({ phone, code: await this.lastCode(phone), otpId });
   }
 
   /** The cookies of a browser in which this phone has logged in at `url`, such as `http://localhost:3000`. */
   async storageState(phone: string, url: string): Promise<StorageState> {
-    const { access_token, refresh_token, expires_in, refresh_expires_in } = await this.logIn(phone);
+    const { accessToken, refreshToken, expiresIn, refreshExpiresIn } = await this.logIn(phone);
     const own = { domain: new URL(url).hostname, path: "/", httpOnly: true, secure: true };
     const expires = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
     return {
       cookies: [
-        { ...own, name: ACCESS, value: access_token, expires: expires(expires_in), sameSite: "Lax" },
-        { ...own, name: REFRESH, value: refresh_token, expires: expires(refresh_expires_in), sameSite: "Lax" },
+        { ...own, name: ACCESS, value: accessToken, expires: expires(expiresIn), sameSite: "Lax" },
+        { ...own, name: REFRESH, value: refreshToken, expires: expires(refreshExpiresIn), sameSite: "Lax" },
       ],
       origins: [],
     };

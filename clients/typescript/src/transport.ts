@@ -1,5 +1,6 @@
 import { DwarError, isServiceCode } from "./error.js";
 import { loopbackFetch } from "./loopback.js";
+import { camelCased, snakeCased } from "./names.js";
 import { withoutSecrets } from "./secrecy.js";
 import type { Answer } from "./types.js";
 import { VERSION } from "./version.js";
@@ -84,7 +85,7 @@ export class Transport {
       response = await this.#fetch(this.#url + path, {
         method,
         headers: { "User-Agent": USER_AGENT, ...headers, ...(body && { "Content-Type": "application/json" }) },
-        body: body ? JSON.stringify(body) : null,
+        body: body ? JSON.stringify(snakeCased(body)) : null,
         // A redirect would take the API key to another address.
         redirect: "manual",
         signal: signal ? AbortSignal.any([late, signal]) : late,
@@ -96,9 +97,8 @@ export class Transport {
       throw new DwarError("NETWORK_ERROR", whyNot(late, signal), { cause: withoutQuery(error) });
     }
     const answer = parse(text);
-    if (response.status === 200 && answer && answer[answers]) {
-      return withRequestId(withoutSecrets(answer), requestId(response));
-    }
+    const found = camelCased(answer) as typeof answer;
+    if (response.status === 200 && found?.[answers]) return withRequestId(withoutSecrets(found), requestId(response));
     throw refusal(response, answer, text);
   }
 }

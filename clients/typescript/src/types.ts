@@ -1,4 +1,4 @@
-// The bodies of the API under their names in docs/openapi.json. Times are RFC 3339 in UTC, ids UUIDs, lifetimes
+// The bodies of the API in docs/openapi.json, with names as TypeScript writes them. Times are RFC 3339 in UTC, ids UUIDs, lifetimes
 // seconds. An enumeration may gain values in a later version of the service.
 
 /** What a call gives: the body of the answer, and what identifies the request in the service's log. */
@@ -11,7 +11,7 @@ export interface SendBody {
   /** Ten digits, the first 6 to 9, with or without `+91`. */
   phone: string;
   /** The last line of an SMS, a domain or an app hash that the project allows; by default the project's own. */
-  last_line?: string | null;
+  lastLine?: string | null;
 }
 
 export interface VerifyBody {
@@ -19,15 +19,15 @@ export interface VerifyBody {
   /** Six digits. */
   code: string;
   /** From the answer of `send`: checks the code against that request alone. */
-  otp_id?: string | null;
+  otpId?: string | null;
 }
 
 export interface AccessBody {
-  access_token: string;
+  accessToken: string;
 }
 
 export interface RefreshBody {
-  refresh_token: string;
+  refreshToken: string;
 }
 
 export interface RelayBody {
@@ -35,15 +35,15 @@ export interface RelayBody {
   /** 4 to 10 digits. */
   code: string;
   /** Seconds, 60 to 3600. */
-  expires_in: number;
+  expiresIn: number;
 }
 
 export interface SentCode {
-  otp_id: string;
+  otpId: string;
   status: SendStatus;
   channel: Channel | "sandbox" | null;
-  expires_at: string;
-  expires_in: number;
+  expiresAt: string;
+  expiresIn: number;
 }
 
 export interface DeliveryTry {
@@ -66,11 +66,11 @@ export interface DeliveryTry {
 }
 
 export interface CodeStatus {
-  otp_id: string;
+  otpId: string;
   status: SendStatus;
   channel: Channel | "sandbox" | null;
-  created_at: string;
-  expires_at: string;
+  createdAt: string;
+  expiresAt: string;
   attempts: DeliveryTry[];
 }
 
@@ -79,22 +79,22 @@ export interface CheckedCode {
 }
 
 export interface Tokens {
-  access_token: string;
-  refresh_token: string;
-  token_type: "Bearer";
-  expires_in: number;
-  refresh_expires_in: number;
-  session_id: string;
-  identity_id: string;
+  accessToken: string;
+  refreshToken: string;
+  tokenType: "Bearer";
+  expiresIn: number;
+  refreshExpiresIn: number;
+  sessionId: string;
+  identityId: string;
 }
 
 export interface LiveSession {
   valid: true;
-  session_id: string;
-  identity_id: string;
-  issued_at: string;
-  expires_at: string;
-  expires_in: number;
+  sessionId: string;
+  identityId: string;
+  issuedAt: string;
+  expiresAt: string;
+  expiresIn: number;
 }
 
 export interface EndedSession {
@@ -104,18 +104,18 @@ export interface EndedSession {
 export interface Identity {
   id: string;
   phone: string;
-  created_at: string;
-  last_verified_at: string;
+  createdAt: string;
+  lastVerifiedAt: string;
 }
 
 export interface DeletedIdentity {
   id: string;
   deleted: true;
-  sessions_revoked: number;
+  sessionsRevoked: number;
 }
 
 export interface SandboxText {
-  otp_id: string;
+  otpId: string;
   phone: string;
   channel: Channel;
   text: string;

@@ -3,6 +3,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { inspect } from "node:util";
 import { Dwar, DwarError, Session, TokenVerifier, verifyEvent } from "../dist/index.js";
+import { camelCased, snakeCased } from "../dist/names.js";
 
 let objects = {};
 let clockSeconds = 0;
@@ -11,13 +12,10 @@ const now = () => Date.now() + clockSeconds * 1000;
 /** The file that the processes of a case share. */
 function store(path) {
   return {
-    load: async () => {
-      const text = await readFile(path, "utf8").catch(() => undefined);
-      return text && JSON.parse(text);
-    },
-    save: async (tokens) => {
+    load: () => readFile(path, "utf8").catch(() => undefined),
+    save: async (pair) => {
       const own = `${path}.${process.pid}`;
-      await writeFile(own, JSON.stringify(tokens));
+      await writeFile(own, pair);
       await rename(own, path);
     },
   };
@@ -36,21 +34,21 @@ const MAKE = {
   session: ({ client, store: path, secret }) => new Session(objects[client], { ...store(path), secret, now }),
 };
 
-const repetition = ({ idempotency_key: key }) => (key === undefined ? {} : { idempotencyKey: key });
+const repetition = ({ idempotencyKey: key }) => (key === undefined ? {} : { idempotencyKey: key });
 
-function withoutKey({ idempotency_key: _, ...body }) {
+function withoutKey({ idempotencyKey: _, ...body }) {
   return body;
 }
 
 const CALLS = {
   sendOtp: (client, args) => client.send(withoutKey(args), repetition(args)),
   relayOtp: (client, args) => client.relay(withoutKey(args), repetition(args)),
-  getOtpStatus: (client, { otp_id }) => client.status(otp_id),
+  getOtpStatus: (client, { otpId }) => client.status(otpId),
   verifyOtp: (client, args) => client.verify(args),
   checkOtp: (client, args) => client.check(args),
-  validateSession: (client, { access_token }) => client.validate(access_token),
-  refreshSession: (client, args) => client.refresh(args.refresh_token, repetition(args)),
-  logoutSession: (client, { access_token }) => client.logout(access_token),
+  validateSession: (client, { accessToken }) => client.validate(accessToken),
+  refreshSession: (client, args) => client.refresh(args.refreshToken, repetition(args)),
+  logoutSession: (client, { accessToken }) => client.logout(accessToken),
   getIdentity: (client, { id }) => client.identity(id),
   findIdentity: (client, { phone }) => client.identityByPhone(phone),
   deleteIdentity: (client, { id }) => client.deleteIdentity(id),
@@ -97,8 +95,9 @@ async function answer(message) {
     }
     case "call": {
       const object = objects[message.on];
-      const call = () => outcome(() => CALLS[message.call](object, message.args));
-      const all = await Promise.all(Array.from({ length: message.at_once ?? 1 }, call));
+      const call = () => outcome(() => CALLS[message.call](object, camelCased(message.args)));
+      const found = await Promise.all(Array.from({ length: message.at_once ?? 1 }, call));
+      const all = found.map(({ result, ...more }) => ({ result: snakeCased(result), ...more }));
       const printed = all[0].printed + inspect(object, { showHidden: true });
       return message.at_once ? { all, printed } : { ...all[0], printed };
     }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
-import { Dwar, verifyEvent } from "../dist/index.js";
+import { Dwar, Session, verifyEvent } from "../dist/index.js";
 import { VERSION } from "../dist/version.js";
 
 const options = { url: "https://otp.example.com", apiKey: "svc_test_1" };
@@ -33,9 +33,28 @@ test("another fetch is called", async () => {
 });
 
 test("tokens are complete as JSON, though they are not printed", async () => {
-  const tokens = { access_token: "at_1", refresh_token: "svc_rt_1" };
-  const dwar = new Dwar({ ...options, fetch: async () => Response.json(tokens) });
-  assert.equal(JSON.stringify(await dwar.refresh("svc_rt_0")), JSON.stringify(tokens));
+  const answer = { access_token: "at_1", refresh_token: "svc_rt_1" };
+  const dwar = new Dwar({ ...options, fetch: async () => Response.json(answer) });
+  const tokens = await dwar.refresh("svc_rt_0");
+  assert.equal(JSON.stringify(tokens), JSON.stringify({ accessToken: "at_1", refreshToken: "svc_rt_1" }));
+});
+
+test("a stored pair has the names of the API, so that a client in another language can go on with it", async () => {
+  let pair;
+  const fetch = async () => Response.json({ access_token: "at_2", refresh_token: "rt_2", expires_in: 900 });
+  const session = new Session(new Dwar({ ...options, fetch }), {
+    load: async () => pair,
+    save: async (text) => void (pair = text),
+    secret: "the secret of this backend, 32 characters",
+    now: () => 1000_000,
+  });
+  pair = '{"access_token":"at_1","refresh_token":"rt_1","expires_in":900,"expires_at":900}';
+  assert.equal(await session.accessToken(), "at_2");
+  assert.deepEqual(JSON.parse(pair), { access_token: "at_2", refresh_token: "rt_2", expires_in: 900, expires_at: 1900 });
+  for (const wrong of ["x", "{}", "null", "[]"]) {
+    pair = wrong;
+    await assert.rejects(session.accessToken(), (error) => error instanceof TypeError && /no token pair/.test(error.message));
+  }
 });
 
 test("an event is taken from a Request and from the bytes of a body", async () => {

@@ -3,6 +3,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { codes, events, samples } from "../../suite/document.mjs";
+import { camelCased } from "../dist/names.js";
 import { complaints } from "./compile.mjs";
 
 test("the types are those of the document", () => {
@@ -10,7 +11,7 @@ test("the types are those of the document", () => {
   const program = [
     `import type * as dwar from "dwar-client";`,
     ...samples().map(
-      ({ schema, sample }, index) => `export const c${index}: dwar.${schema} = ${JSON.stringify(sample)};`,
+      ({ schema, sample }, index) => `export const c${index}: dwar.${schema} = ${JSON.stringify(camelCased(sample))};`,
     ),
     `export const codes: Record<dwar.ServiceCode, true> = ${JSON.stringify(known)};`,
   ];
@@ -22,13 +23,13 @@ test("the types of events are those of docs/events.md", () => {
   const program = [
     `import type { DwarEvent } from "dwar-client";`,
     ...events().map(({ type, data }, index) => {
-      const event = { id: "msg_1", type, timestamp: "2026-11-21T08:57:07.416Z", data };
+      const event = { id: "msg_1", type, timestamp: "2026-11-21T08:57:07.416Z", data: camelCased(data) };
       return `export const e${index}: DwarEvent = ${JSON.stringify(event)};`;
     }),
     `export const types: Record<DwarEvent["type"], true> = ${JSON.stringify(known)};`,
     `declare const event: DwarEvent;`,
-    `export const phone = event.type === "otp.failed" ? event.data.phone : event.data.project_id;`,
-    `export const balance = event.type === "wallet.low" && event.data.balance_paise.toFixed();`,
+    `export const phone = event.type === "otp.failed" ? event.data.phone : event.data.projectId;`,
+    `export const balance = event.type === "wallet.low" && event.data.balancePaise.toFixed();`,
   ];
   assert.equal(complaints(program.join("\n")), "");
   assert.match(complaints(`${program.join("\n")}\nexport const wrong = event.data.phone;`), /phone/);

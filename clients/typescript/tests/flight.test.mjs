@@ -33,10 +33,10 @@ test("a session does not wait for the refresh of a request that has ended", asyn
   const { now } = performance;
   t.after(() => (performance.now = now));
   const fetch = fetchOf({ access_token: "at_2", refresh_token: "rt_2", expires_in: 900 });
-  let stored = { access_token: "at_1", refresh_token: "rt_1", expires_at: 0 };
+  let stored = JSON.stringify({ access_token: "at_1", refresh_token: "rt_1", expires_at: 0 });
   const session = new Session(new Dwar({ url: "https://otp.example.com", apiKey: "svc_test_1", fetch }), {
     load: async () => stored,
-    save: async (tokens) => void (stored = tokens),
+    save: async (pair) => void (stored = pair),
     secret: "the secret of this backend, 32 characters",
   });
   void session.accessToken();

@@ -15,10 +15,10 @@ const verifier = ({ DWAR_URL: url, DWAR_PROJECT_ID: audience, DWAR_MODE: mode })
   new TokenVerifier({ url, audience, mode });
 
 test("a phone logs in", async () => {
-  const { access_token, identity_id } = await dwar.logIn("9876543210");
-  assert.equal((await verifier(dwar.environment).verify(access_token)).sub, identity_id);
-  assert.equal((await dwar.logIn("+919876543210")).identity_id, identity_id);
-  assert.notEqual((await dwar.logIn("9876543211")).identity_id, identity_id);
+  const { accessToken, identityId } = await dwar.logIn("9876543210");
+  assert.equal((await verifier(dwar.environment).verify(accessToken)).sub, identityId);
+  assert.equal((await dwar.logIn("+919876543210")).identityId, identityId);
+  assert.notEqual((await dwar.logIn("9876543211")).identityId, identityId);
 });
 
 test("the last code is the one that works", async () => {
@@ -26,7 +26,7 @@ test("the last code is the one that works", async () => {
   await assert.rejects(dwar.lastCode(phone), /no code/);
   await dwar.client.send({ phone });
   await dwar.client.send({ phone });
-  assert.ok((await dwar.client.verify({ phone, code: await dwar.lastCode(phone) })).access_token);
+  assert.ok((await dwar.client.verify({ phone, code: await dwar.lastCode(phone) })).accessToken);
 });
 
 test("the cookies of a browser are those of the login contract", async () => {
@@ -42,7 +42,7 @@ test("the cookies of a browser are those of the login contract", async () => {
   });
   const headers = new Headers({ Cookie: cookies.map(({ name, value }) => `${name}=${value}`).join("; ") });
   const { sub } = await login.authenticate({ method: "GET", headers });
-  assert.equal(sub, (await dwar.logIn("9876543213")).identity_id);
+  assert.equal(sub, (await dwar.logIn("9876543213")).identityId);
 
   headers.set("Origin", "http://localhost:3000");
   headers.set("Content-Type", "application/json");

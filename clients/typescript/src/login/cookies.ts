@@ -5,15 +5,15 @@ export const ACCESS = "__Host-dwar_access";
 export const REFRESH = "__Host-dwar_refresh";
 
 export interface Credentials {
-  otp_id: string;
-  access_token: string;
-  refresh_token: string;
+  otpId: string;
+  accessToken: string;
+  refreshToken: string;
 }
 
 export function fromCookies(header: string | null): Credentials {
   const pairs = (header ?? "").split(";").map((pair) => pair.trim());
   const value = (name: string) => pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
-  return { otp_id: value(OTP), access_token: value(ACCESS), refresh_token: value(REFRESH) };
+  return { otpId: value(OTP), accessToken: value(ACCESS), refreshToken: value(REFRESH) };
 }
 
 /** The tokens are Lax, so that a link into the site arrives logged in. The request of a code is for the form alone. */
@@ -25,6 +25,6 @@ export const codeCookie = (otpId: string, seconds: number) => [cookie(OTP, otpId
 export const noCodeCookie = () => [cookie(OTP, "", 0)];
 export const noTokenCookies = () => [cookie(ACCESS, "", 0), cookie(REFRESH, "", 0)];
 export const tokenCookies = (tokens: Tokens) => [
-  cookie(ACCESS, tokens.access_token, tokens.expires_in),
-  cookie(REFRESH, tokens.refresh_token, tokens.refresh_expires_in),
+  cookie(ACCESS, tokens.accessToken, tokens.expiresIn),
+  cookie(REFRESH, tokens.refreshToken, tokens.refreshExpiresIn),
 ];

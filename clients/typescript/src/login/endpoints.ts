@@ -1,5 +1,6 @@
 import type { Dwar } from "../client.js";
 import { DwarError } from "../error.js";
+import { snakeCased } from "../names.js";
 import { refreshKey } from "../session.js";
 import type { Tokens } from "../types.js";
 import type { TokenVerifier, AccessClaims } from "../verifier.js";
@@ -89,18 +90,18 @@ export class Endpoints {
   }
 
   async #authenticated(request: RequestHead, answer?: AnswerHeaders): Promise<AccessClaims | undefined> {
-    const claims = await this.#verified(bearerOf(request) ?? this.#cookiesOf(request).access_token);
+    const claims = await this.#verified(bearerOf(request) ?? this.#cookiesOf(request).accessToken);
     if (claims || !answer || !this.canRenew(request)) return claims;
     // First, since headers that cannot be changed throw here, and a new pair would be lost.
     answer.set("Cache-Control", "no-store");
-    const tokens = await this.#renewed(this.#cookiesOf(request).refresh_token).catch(unless("SESSION_EXPIRED"));
+    const tokens = await this.#renewed(this.#cookiesOf(request).refreshToken).catch(unless("SESSION_EXPIRED"));
     for (const cookie of tokens ? tokenCookies(tokens) : noTokenCookies()) answer.append("Set-Cookie", cookie);
-    return tokens && this.#verified(tokens.access_token);
+    return tokens && this.#verified(tokens.accessToken);
   }
 
   /** See `Login.canRenew`. */
   canRenew(request: RequestHead): boolean {
-    return bearerOf(request) === undefined && this.#cookiesOf(request).refresh_token !== "";
+    return bearerOf(request) === undefined && this.#cookiesOf(request).refreshToken !== "";
   }
 
   async #verified(token: string): Promise<AccessClaims | undefined> {
@@ -133,9 +134,9 @@ export class Endpoints {
       const refusal = await application.admit(body);
       if (refusal) throw new Refusal(refusal.status, refusal.code, refusal.message);
       const { dwar, lastLine } = this.#options;
-      const wanted = { phone: text(body, "phone"), ...(lastLine !== undefined && { last_line: lastLine }) };
-      const { otp_id, expires_in } = await dwar.send(wanted);
-      return answer(200, { otp_id, expires_in }, codeCookie(otp_id, expires_in));
+      const wanted = { phone: text(body, "phone"), ...(lastLine !== undefined && { lastLine }) };
+      const { otpId, expiresIn } = await dwar.send(wanted);
+      return answer(200, { otpId, expiresIn }, codeCookie(otpId, expiresIn));
     } catch (error) {
       uncount();
       throw error;
@@ -161,20 +162,20 @@ export class Endpoints {
     this.#options.onError?.(new DwarError("ARGUMENT", message));
   }
 
-  async #verify({ body, credentials: { otp_id }, tokensInBody }: Call): Promise<Response> {
-    if (!otp_id)
+  async #verify({ body, credentials: { otpId }, tokensInBody }: Call): Promise<Response> {
+    if (!otpId)
       throw new DwarError("OTP_NOT_FOUND", "There is no active code for this phone number.", { status: 400 });
-    const guess = { phone: text(body, "phone"), code: text(body, "code"), otp_id };
+    const guess = { phone: text(body, "phone"), code: text(body, "code"), otpId };
     return loggedIn(await this.#options.dwar.verify(guess), tokensInBody, noCodeCookie());
   }
 
-  async #refresh({ credentials: { refresh_token }, tokensInBody }: Call): Promise<Response> {
-    return loggedIn(await this.#renewed(refresh_token), tokensInBody);
+  async #refresh({ credentials: { refreshToken }, tokensInBody }: Call): Promise<Response> {
+    return loggedIn(await this.#renewed(refreshToken), tokensInBody);
   }
 
-  async #logout({ credentials: { access_token, refresh_token } }: Call): Promise<Response> {
-    if (!(access_token && (await this.#end(access_token))))
-      await this.#renewed(refresh_token).then((tokens) => this.#end(tokens.access_token), unless("SESSION_EXPIRED"));
+  async #logout({ credentials: { accessToken, refreshToken } }: Call): Promise<Response> {
+    if (!(accessToken && (await this.#end(accessToken))))
+      await this.#renewed(refreshToken).then((tokens) => this.#end(tokens.accessToken), unless("SESSION_EXPIRED"));
     return answer(204, undefined, noTokenCookies());
   }
 
@@ -212,13 +213,13 @@ function unless(code: DwarError["code"]): (error: unknown) => undefined {
 }
 
 function loggedIn(tokens: Tokens, inBody: boolean, cookies: string[] = []): Response {
-  const { identity_id, expires_in, access_token, refresh_token, refresh_expires_in } = tokens;
-  if (inBody) return answer(200, { identity_id, expires_in, access_token, refresh_token, refresh_expires_in });
-  return answer(200, { identity_id, expires_in }, [...tokenCookies(tokens), ...cookies]);
+  const { identityId, expiresIn, accessToken, refreshToken, refreshExpiresIn } = tokens;
+  if (inBody) return answer(200, { identityId, expiresIn, accessToken, refreshToken, refreshExpiresIn });
+  return answer(200, { identityId, expiresIn }, [...tokenCookies(tokens), ...cookies]);
 }
 
 function refused({ status, code, message, requestId, headers }: Refusal, cookies: string[] = []): Response {
-  return answer(status, { error: message, code, ...(requestId && { request_id: requestId }) }, cookies, headers);
+  return answer(status, { error: message, code, ...(requestId && { requestId }) }, cookies, headers);
 }
 
 function answer(
@@ -231,5 +232,5 @@ function answer(
   for (const cookie of cookies) headers.append("Set-Cookie", cookie);
   if (!body) return new Response(null, { status, headers });
   headers.set("Content-Type", "application/json");
-  return new Response(JSON.stringify(body), { status, headers });
+  return new Response(JSON.stringify(snakeCased(body)), { status, headers });
 }

@@ -41,9 +41,9 @@ export class Asker {
   credentials({ headers }: RequestHead, body: Body): Credentials {
     if (this.isPage) return fromCookies(headers.get("Cookie"));
     return {
-      otp_id: text(body, "otp_id"),
-      access_token: text(body, "access_token"),
-      refresh_token: text(body, "refresh_token"),
+      otpId: text(body, "otp_id"),
+      accessToken: text(body, "access_token"),
+      refreshToken: text(body, "refresh_token"),
     };
   }
 
