@@ -1,7 +1,7 @@
 //! What `database.url` says, read once for all who need to know.
 
+use dwar_kernel::is_this_machine;
 use dwar_postgres::PostgresUrl;
-use std::net::IpAddr;
 
 /// The address of a database that lives and dies with the process.
 pub const MEMORY: &str = "memory:";
@@ -78,13 +78,10 @@ pub fn remark(url: &str) -> Option<String> {
 
 /// Whether no host is another machine.
 fn is_here(server: &PostgresUrl) -> bool {
-    server.hosts().iter().all(|host| {
-        let literal: Option<IpAddr> = host.parse().ok();
-        host.is_empty()
-            || host.starts_with('/')
-            || host == "localhost"
-            || literal.is_some_and(|address| address.to_canonical().is_loopback())
-    })
+    server
+        .hosts()
+        .iter()
+        .all(|host| host.is_empty() || host.starts_with('/') || is_this_machine(host))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-use crate::settings::{Settings, host_of, is_this_machine};
+use crate::settings::{Settings, host_of};
 use actix_web::http::header::{self, HeaderMap, HeaderName};
+use dwar_kernel::is_this_machine;
 use std::net::{IpAddr, SocketAddr};
 
 /// What the dashboard may be called. Whoever else's name leads here (DNS rebinding) gets nothing.

@@ -1,5 +1,6 @@
+use dwar_kernel::is_this_machine;
 use serde::Deserialize;
-use std::net::{IpAddr, ToSocketAddrs};
+use std::net::ToSocketAddrs;
 
 /// What the default address stands for in development.
 const DEVELOPMENT: &str = "127.0.0.1:8081";
@@ -79,12 +80,6 @@ pub(crate) fn host_of(authority: &str) -> &str {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => authority.split(':').next().unwrap_or_default(),
     }
-}
-
-/// Whether a name or address means this machine.
-pub(crate) fn is_this_machine(host: &str) -> bool {
-    let address = host.parse::<IpAddr>();
-    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
+use dwar_kernel::is_this_machine;
 use reqwest::Url;
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
-use std::net::IpAddr;
 use std::str::FromStr;
 
 /// An address that paths are put behind: `https://otp.example.com/api`, never with a slash at the
@@ -65,10 +65,9 @@ impl FromStr for BaseUrl {
         let url = Url::parse(text).map_err(|_| UNREADABLE)?;
         let host = url.host_str().filter(|_| plain && !authority.is_empty());
         let host = host.ok_or(UNREADABLE)?;
-        let address: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
-        let loopback = address.map_or(host == "localhost", |address| address.is_loopback());
+        let here = is_this_machine(host.trim_matches(['[', ']']));
         let text = url.as_str().trim_end_matches('/').to_owned();
-        Ok(Self { text, private: scheme == "https" || loopback })
+        Ok(Self { text, private: scheme == "https" || here })
     }
 }
 
@@ -141,6 +140,7 @@ mod tests {
             ("http://127.9.9.9", true),
             ("http://2130706433", true),
             ("http://[::1]", true),
+            ("http://[::ffff:127.0.0.1]", true),
             ("http://localhost:9", true),
             ("https://localhost", true),
             ("https://10.0.0.1", true),

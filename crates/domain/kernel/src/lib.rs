@@ -8,6 +8,7 @@ mod error;
 mod event;
 mod fixed_claims;
 mod guesses;
+mod host;
 mod id;
 mod line;
 mod mode;
@@ -27,6 +28,7 @@ pub use error::{StoreError, with_causes};
 pub use event::{Event, EventKind, EventPhone, Subject};
 pub use fixed_claims::{FixedClaims, InvalidClaims};
 pub use guesses::{GuessBudget, GuessPeriod, GuessPolicy, SendPace};
+pub use host::is_this_machine;
 pub use id::{
     AdminTokenId, ApiKeyId, AttemptId, AuditId, CallId, EndpointId, EntryId, HookId, IdentityId,
     InstanceId, KeeperId, MalformedId, OperatorId, OtpId, ProjectId, ReceiptId, SearcherId,
