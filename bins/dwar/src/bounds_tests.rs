@@ -150,6 +150,8 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         ("dashboard.address", "0.0.0.0:8081", false),
         ("dashboard.address", "192.0.2.1:8081", false),
         ("dashboard.public_url", "http://console.example.com", false),
+        ("tokens.issuer", "http://otp.example.com", false),
+        ("tokens.issuer", "http://127.0.0.1:8080", false),
         ("metrics.token", "my-token", true),
         ("log.level", "trace", false),
         ("log.level", "info,dwar_http=debug", false),
@@ -189,6 +191,7 @@ fn production_takes_what_providers_and_openssl_give() {
         ("database.url", "postgres://dwar:7hG2kPq9@db.example/dwar?sslmode=verify-full"),
         ("dashboard.address", "127.0.0.1:8081"),
         ("dashboard.public_url", "https://console.example.com"),
+        ("tokens.issuer", "otp"),
         ("log.level", "warn,dwar::access=info"),
         ("log.level", "off"),
     ] {

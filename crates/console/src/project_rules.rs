@@ -1,4 +1,5 @@
 use dwar_app::{Policies, check_sms_texts};
+use dwar_kernel::is_this_machine;
 use dwar_otp::{Channel, InvalidText, Providers};
 use dwar_project::{InvalidSetting, Project, ProjectRules, Setting};
 use std::sync::Arc;
@@ -30,13 +31,10 @@ impl OwnIssuers {
     }
 
     fn obstacle(&self) -> Option<&'static str> {
-        let rest = self.installation.strip_prefix("https://");
-        let is_address = rest.is_some_and(|rest| {
-            !rest.is_empty() && !rest.ends_with('/') && !rest.contains(['?', '#', '@', ' '])
-        });
-        if !is_address {
+        if !is_trusted_address(&self.installation) {
             return Some(
-                "tokens.issuer has to be the https:// address of this API, without a slash at its end",
+                "tokens.issuer has to be the https:// address of this API, or in development http:// and a \
+                 loopback address, without a slash at its end",
             );
         }
         let is_late = self.publish_before < SEEN_BY_OTHERS;
@@ -44,6 +42,19 @@ impl OwnIssuers {
             "tokens.publish_before_seconds has to be 7200 or more: others may see a new key that late",
         )
     }
+}
+
+/// Whether nobody on the way can change the keys that are found there. Production refuses an `http://` issuer
+/// before anything starts.
+fn is_trusted_address(issuer: &str) -> bool {
+    let Some((scheme, rest)) = issuer.split_once("://") else { return false };
+    let authority = rest.split('/').next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(address) => address.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    let trusted = scheme == "https" || scheme == "http" && is_this_machine(host);
+    trusted && !host.is_empty() && !rest.ends_with('/') && !rest.contains(['?', '#', '@', ' '])
 }
 
 /// The first of `names` that carries nothing over `channel`, as a sentence.
@@ -118,5 +129,33 @@ const fn field_of(cause: &InvalidText) -> &'static str {
         | InvalidText::Control
         | InvalidText::TooLongForApp(_)
         | InvalidText::TooManySegments(_) => "sms_text",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_issuer_of_projects_is_found_where_nobody_can_change_its_keys() {
+        for (issuer, taken) in [
+            ("https://otp.example.com", true),
+            ("https://otp.example.com:8443/auth", true),
+            ("http://127.0.0.1:8080", true),
+            ("http://localhost", true),
+            ("http://[::1]:8080/auth", true),
+            ("http://otp.example.com", false),
+            ("http://10.0.0.1", false),
+            ("http://localhost.example", false),
+            ("http://127.0.0.1@example.com", false),
+            ("https://otp.example.com/", false),
+            ("http://127.0.0.1/", false),
+            ("https://", false),
+            ("https:///auth", false),
+            ("dwar", false),
+            ("HTTP://localhost", false),
+        ] {
+            assert_eq!(is_trusted_address(issuer), taken, "{issuer}");
+        }
     }
 }

@@ -56,6 +56,7 @@ pub const RULES: &[Rule] = &[
     rule("events.allow_private", "`false`", "anybody who adds an endpoint could reach whatever this machine can reach", |c| c.events.allow_private.then(|| "is true".to_owned())),
     rule("dashboard.address", "loopback, unless `dashboard.behind_tls_proxy` is true", "passwords and sessions would cross the network unencrypted", bare_dashboard),
     rule("dashboard.public_url", "`https://`, or this machine", "the secrets of invitations would be typed into a page that others on the network can change", |c| c.dashboard.is_public_in_clear().then(|| "begins with http://".to_owned())),
+    rule("tokens.issuer", "a name, or an `https://` address", "keys that others find there could be changed on the way", |c| c.tokens.issuer.starts_with("http://").then(|| "begins with http://".to_owned())),
     rule("metrics.token", A_SECRET, COUNTED, |c| weak_text(c.metrics.token.expose(), TAKEN_FROM_CALLERS)),
     rule("traces.endpoint", ENCRYPTED, "traces say what the service does, for whom and when", |c| c.traces.endpoint.as_ref().and_then(plain)),
     rule("log.level", "`info` at the most", "more detailed levels may log what clients sent and what databases hold", chatty),
