@@ -48,7 +48,9 @@ adapters="dwar-http dwar-admin dwar-dashboard dwar-sqlite dwar-postgres dwar-mem
         # The admin API is served on the dashboard's listener.
         dwar-dashboard) never "$crate" diesel josekit openssl $(tr ' ' '\n' <<<"$others" | grep -vx dwar-admin) ;;
         dwar-http | dwar-admin | dwar-metrics) never "$crate" diesel josekit openssl $others ;;
-        *) never "$crate" actix-web dwar-app dwar-console dwar-wire $others ;;
+        dwar-josekit) never "$crate" actix-web dwar-app dwar-console dwar-wire $others ;;
+        # The keys of access tokens sign nothing else.
+        *) never "$crate" josekit actix-web dwar-app dwar-console dwar-wire $others ;;
         esac
         case $crate in
         dwar-sqlite | dwar-postgres) ;;

@@ -2,7 +2,7 @@ use crate::{ClearVault, FixedClock, SeededEntropy, Stores};
 use async_trait::async_trait;
 use dwar_app::{Parts, Policies, Toolbox};
 use dwar_console::{ConsoleParts, NewAdminToken};
-use dwar_kernel::{FixedClaims, Sealed, StoreError, Timestamp};
+use dwar_kernel::{Sealed, StoreError, Timestamp, TokenProfile};
 use dwar_operator::Access;
 use dwar_otp::CodeKeys;
 use dwar_session::{
@@ -47,7 +47,7 @@ impl TokenSigner for ListSigner {
     async fn sign<'a>(
         &self,
         claims: &Claims,
-        _: Option<&'a FixedClaims>,
+        _: Option<&'a TokenProfile>,
     ) -> Result<AccessToken, StoreError> {
         let token = claims.token.to_string();
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -33,10 +33,11 @@ CREATE TABLE projects (
     -- whether codes of somebody else are delivered for it (`POST /v1/otp/relay`), by mode
     relay_live         boolean NOT NULL DEFAULT false,
     relay_test         boolean NOT NULL DEFAULT false,
-    -- whether live tokens name an issuer of its own, and what they say beside the claims of every token, a
-    -- line `name=value` for each
+    -- whether live tokens name an issuer of its own, what they say beside the claims of every token, a line
+    -- `name=value` for each, and their `typ`
     own_issuer         boolean NOT NULL DEFAULT false,
     token_claims       text,
+    token_type         text NOT NULL DEFAULT 'at+jwt' CHECK (token_type IN ('at+jwt', 'JWT')),
     -- domains and app hashes that a send may name for the last line of its SMS, separated by commas
     sms_last_lines     text
 );

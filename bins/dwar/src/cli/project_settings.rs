@@ -4,6 +4,7 @@
 use crate::config;
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
+use dwar_kernel::TokenType;
 use dwar_project::{Project, ProjectChange, Setting, SettingValue};
 use dwar_wallet::{Amount, Paise};
 use std::error::Error;
@@ -54,6 +55,8 @@ rows! {
         "Have live tokens name an issuer of the project's own, which other systems can verify by discovery";
     TokenClaims: "Token claims" or "none", "token-claims" "CLAIMS",
         "Claims of these tokens, NAME=VALUE separated by commas; or `none`";
+    TokenType: "Token type" or "", "token-type" "at+jwt|JWT",
+        "The typ of these tokens; JWT for verifiers that refuse at+jwt";
     WhatsappPrice: "WhatsApp price" or INSTALLED, "whatsapp-price-paise" "PAISE",
         "Price per code by WhatsApp in paise, or `default`";
     SmsPrice: "SMS price" or INSTALLED, "sms-price-paise" "PAISE",
@@ -126,6 +129,10 @@ impl Row {
                 let words = PossibleValuesParser::new(["on", "off"]);
                 words.map(|word| SettingValue::Switch(word == "on")).into()
             }
+            SettingValue::TokenType(_) => {
+                let words = PossibleValuesParser::new(TokenType::ALL.map(TokenType::as_str));
+                words.try_map(|word| word.parse().map(SettingValue::TokenType)).into()
+            }
             blank => ValueParser::new(move |text: &str| read(&blank, takes == "RUPEES", text)),
         }
     }
@@ -153,6 +160,7 @@ fn read(
             let lines = if text == "none" { String::new() } else { text.replace(',', "\n") };
             SettingValue::Claims(lines.parse()?)
         }
+        SettingValue::TokenType(_) => SettingValue::TokenType(text.parse()?),
     })
 }
 
@@ -187,5 +195,6 @@ fn tell(value: SettingValue) -> Option<String> {
         }),
         SettingValue::Paise(own) => own.map(|paise| paise.to_string()),
         SettingValue::Claims(claims) => Some(claims.to_string().replace('\n', ", ")),
+        SettingValue::TokenType(token_type) => Some(token_type.to_string()),
     }
 }

@@ -11,6 +11,15 @@ on_both_databases! {
     live_tokens_name_the_project_and_say_its_claims;
     discovery_is_there_for_such_projects_alone;
     a_project_has_an_issuer_only_where_others_can_find_it;
+    its_tokens_are_of_the_type_that_the_project_chose;
+    a_loopback_issuer_is_for_development;
+}
+
+/// The `typ` in the header.
+fn typ(token: &Value) -> Value {
+    let header = token.as_str().unwrap().split('.').next().unwrap();
+    let header: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).unwrap()).unwrap();
+    header["typ"].clone()
 }
 
 const ISSUER: &str = "https://otp.example.com";
@@ -122,6 +131,64 @@ async fn a_project_has_an_issuer_only_where_others_can_find_it(database: Databas
     // Claims alone change nothing.
     set(&service, &project, &["--token-claims", "role=authenticated"]);
     set(&service, &project, &["--token-claims", "none"]);
+}
+
+/// Both types are read everywhere, whatever the project says by then.
+async fn its_tokens_are_of_the_type_that_the_project_chose(database: Database) {
+    let service = service(database).await;
+    let project = service.world.project("100");
+    // Alone it changes nothing, and is kept.
+    assert_eq!(set(&service, &project, &["--token-type", "JWT"])["token_type"], "JWT");
+    let installation = service.log_in(&project.live, &service.world.phone()).await;
+    assert_eq!(typ(&installation["access_token"]), "at+jwt");
+    set(&service, &project, &["--own-issuer", "on"]);
+
+    let jwt = service.log_in(&project.live, &service.world.phone()).await;
+    let refreshed = service.refresh(&project.live, &jwt["refresh_token"]).await.ok();
+    let test = service.log_in(&project.test, &service.world.phone()).await;
+    let other = service.world.project("100");
+    let other = service.log_in(&other.live, &service.world.phone()).await;
+    let types = [&jwt, &refreshed, &test, &other].map(|pair| typ(&pair["access_token"]));
+    assert_eq!(types, ["JWT", "JWT", "at+jwt", "at+jwt"]);
+    assert_eq!(claims(&refreshed["access_token"])["iss"], format!("{ISSUER}/p/{}", project.id));
+
+    let service = Service::start_in(service.kill());
+    set(&service, &project, &["--token-type", "at+jwt"]);
+    let profiled = service.log_in(&project.live, &service.world.phone()).await;
+    assert_eq!(typ(&profiled["access_token"]), "at+jwt");
+    for pair in [&installation, &refreshed, &profiled] {
+        let token = &pair["access_token"];
+        service.validate(&project.live, token).await.ok();
+        service.validate(&project.test, token).await.refused(401, "INVALID_ACCESS_TOKEN");
+        service.logout(&project.live, token).await.ok();
+        service.validate(&project.live, token).await.refused(401, "INVALID_ACCESS_TOKEN");
+    }
+    let wrong = ["project", "set", "--project", &project.id, "--token-type", "jwt"];
+    assert_eq!(service.world.run(&wrong).status.code(), Some(2));
+}
+
+/// Others must find the keys of this very service, so nobody else on the way may change them.
+async fn a_loopback_issuer_is_for_development(database: Database) {
+    let world = World::new(database)
+        .with("DWAR__TOKENS__ISSUER", "http://otp.example.com")
+        .with("DWAR__TOKENS__PUBLISH_BEFORE_SECONDS", "7200");
+    let project = world.project("0");
+    let own = ["project", "set", "--project", &project.id, "--own-issuer", "on"];
+    let elsewhere = world.run(&own);
+    assert_eq!(elsewhere.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&elsewhere.stderr).into_owned();
+    assert!(told.contains("tokens.issuer has to be"), "{told}");
+
+    let world = world.with("DWAR__TOKENS__ISSUER", "http://127.0.0.1:8080");
+    assert_eq!(world.cli(&own)["own_issuer"], true);
+    let production = world
+        .with("DWAR__ENVIRONMENT", "production")
+        .with("DWAR__GATEWAYS__WHATSAPP", "")
+        .with("DWAR__GATEWAYS__SMS", "");
+    let refused = production.run(&own);
+    assert_eq!(refused.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(told.contains("\n  tokens.issuer: begins with http://"), "{told}");
 }
 
 /// What is public may be read by scripts of other sites, refusals too; nothing else may.

@@ -3,7 +3,8 @@
 
 use crate::JosekitSigner;
 use crate::tests::{
-    ALGORITHMS, Forge, at, claims, join, key, part, payload, signed_part, signer_with, verify,
+    ALGORITHMS, Forge, OWN_ISSUER, at, claims, join, key, part, payload, signed_part, signer_with,
+    verify,
 };
 use dwar_session::{AccessToken, Algorithm, InvalidToken, TokenSigner};
 use josekit::jws::HS256;
@@ -68,10 +69,6 @@ async fn another_header_over_a_good_signature_is_refused() {
             ("alg", Some(json!("PS256"))),
             ("alg", Some(json!(algorithm.as_str().to_lowercase()))),
             ("alg", None),
-            ("typ", Some(json!("JWT"))),
-            ("typ", Some(json!("AT+JWT"))),
-            ("typ", Some(json!("application/at+jwt"))),
-            ("typ", None),
             ("kid", Some(json!("unknown"))),
             ("kid", Some(json!(["list"]))),
             ("kid", None),
@@ -95,6 +92,60 @@ async fn another_header_over_a_good_signature_is_refused() {
         let twice = scene.forge.header().to_string().replace('{', r#"{"alg":"none","#);
         let token = scene.forge.sign(&twice, payload().to_string().as_bytes());
         scene.refuses(&token, "alg twice").await;
+    }
+}
+
+/// Our own headers are written in one way, so RFC 7515 section 4.1.9, by which media types are compared without case
+/// and may have a prefix, leaves nothing else to accept. The types of other JWTs are here too.
+#[tokio::test]
+async fn a_type_that_this_token_is_not_issued_with_is_refused() {
+    const OTHERS: [&str; 19] = [
+        "",
+        " at+jwt",
+        "AT+JWT",
+        "at+JWT",
+        "application/at+jwt",
+        "application/at+JWT",
+        "jwt",
+        "Jwt",
+        "JWT ",
+        "application/jwt",
+        "JOSE",
+        "JOSE+JSON",
+        "id+jwt",
+        "logout+jwt",
+        "secevent+jwt",
+        "dpop+jwt",
+        "rt+jwt",
+        "none",
+        "token-introspection+jwt",
+    ];
+    let test = payload();
+    let live = with(payload(), "mode", Some(json!("live")));
+    let own = with(live.clone(), "iss", Some(json!(OWN_ISSUER)));
+    let own_of_test = with(test.clone(), "iss", Some(json!(OWN_ISSUER)));
+    for algorithm in ALGORITHMS {
+        let scene = Scene::new(algorithm).await;
+        let token = |typ: Option<Value>, payload: &Value| {
+            let header = with(scene.forge.header(), "typ", typ).to_string();
+            scene.forge.sign(&header, payload.to_string().as_bytes())
+        };
+        let others = OTHERS.iter().map(|typ| json!(typ));
+        let others = others.chain([json!(null), json!(1), json!(["at+jwt"])]).map(Some);
+        for typ in others.chain([None]) {
+            for payload in [&test, &live, &own] {
+                scene.refuses(&token(typ.clone(), payload), &format!("{typ:?}")).await;
+            }
+        }
+        // Only a project with an issuer of its own can choose JWT.
+        let (at_jwt, jwt) = (Some(json!("at+jwt")), Some(json!("JWT")));
+        for (payload, plain) in [(&test, false), (&live, false), (&own, true)] {
+            assert!(scene.accepts(&token(at_jwt.clone(), payload)).await, "{payload}");
+            assert_eq!(scene.accepts(&token(jwt.clone(), payload)).await, plain, "{payload}");
+        }
+        for typ in [at_jwt, jwt] {
+            scene.refuses(&token(typ, &own_of_test), "a test token of a project's issuer").await;
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use dwar_kernel::{Purpose, Sealed, StoreError, Vault};
+use dwar_kernel::{Purpose, Sealed, StoreError, TokenType, Vault};
 use dwar_session::{Algorithm, SigningKey};
 use josekit::JoseError;
 use josekit::jwk::alg::ed::EdCurve;
@@ -19,9 +19,10 @@ const RSA_BITS: u32 = 3_072;
 #[derive(Debug)]
 pub(crate) struct Key {
     pub(crate) kid: Arc<str>,
-    /// The first part of each of its tokens, the same for all of them.
-    pub(crate) header: String,
+    /// The first part of its tokens, one for each type.
+    headers: [(TokenType, String); TokenType::ALL.len()],
     pub(crate) public: String,
+    /// Signs access tokens and nothing else: with `typ: JWT` nothing but this tells what a signature is for.
     pub(crate) signer: Box<dyn JwsSigner>,
     pub(crate) verifier: Box<dyn JwsVerifier>,
 }
@@ -97,6 +98,17 @@ impl Key {
         })
     }
 
+    /// The first part of its tokens of this type.
+    pub(crate) fn header(&self, token_type: TokenType) -> &str {
+        let header = self.headers.iter().find(|(it, _)| *it == token_type);
+        header.map_or("", |(_, header)| header)
+    }
+
+    /// The type of its tokens that begin with `header`; `None` if none of them does.
+    pub(crate) fn token_type(&self, header: &str) -> Option<TokenType> {
+        self.headers.iter().find(|(_, text)| text == header).map(|(token_type, _)| *token_type)
+    }
+
     fn parse(kid: &str, algorithm: Algorithm, private: &[u8]) -> Result<Self, BadKey> {
         let private = Jwk::from_bytes(private)?;
         let key = Self::from_jwk(kid, algorithm, &private);
@@ -114,9 +126,10 @@ impl Key {
         let published = Jwk::from_bytes(&public)?;
         Ok(Self {
             kid: kid.into(),
-            header: URL_SAFE_NO_PAD.encode(
-                json!({ "alg": algorithm.as_str(), "typ": "at+jwt", "kid": kid }).to_string(),
-            ),
+            headers: TokenType::ALL.map(|it| {
+                let header = json!({ "alg": algorithm.as_str(), "typ": it.as_str(), "kid": kid });
+                (it, URL_SAFE_NO_PAD.encode(header.to_string()))
+            }),
             public,
             signer: match algorithm {
                 Algorithm::Es256 => Box::new(ES256.signer_from_jwk(private)?),

@@ -15,4 +15,6 @@ pub use signer::JosekitSigner;
 #[cfg(test)]
 mod forgery_tests;
 #[cfg(test)]
+mod sole_use_tests;
+#[cfg(test)]
 mod tests;

@@ -41,10 +41,10 @@ impl Ring {
 
     /// The published key whose tokens begin with `header`.
     ///
-    /// The header of a key is one constant text, so comparing it checks `alg`, `typ` and `kid` at
+    /// The header of a key is a constant text for each type, so comparing it checks `alg`, `typ` and `kid` at
     /// once and leaves no room for `crit`, `jwk`, `jku`, `x5u` or a second spelling (RFC 8725).
     pub(crate) fn by_header(&self, header: &str, now: Timestamp) -> Option<&Key> {
-        self.published(now).find(|key| key.header == header)
+        self.published(now).find(|key| key.token_type(header).is_some())
     }
 
     /// Whether tokens of this key are valid at `now`.

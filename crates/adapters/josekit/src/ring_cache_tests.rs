@@ -1,6 +1,7 @@
 use super::*;
 use crate::tests::{Keys, PlainVault, at, key};
 use async_trait::async_trait;
+use dwar_kernel::TokenType;
 use dwar_session::{Algorithm, MockSigningKeyStore, SigningKey};
 use std::sync::Mutex as StdMutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -105,7 +106,10 @@ async fn a_rotation_is_seen_after_a_second_and_known_keys_are_not_parsed_again()
     let after = cache.ring(at(0)).await.unwrap();
     assert_eq!(after.active(at(0)).unwrap().kid, next.kid.as_str().into());
     let old = before.active(at(0)).unwrap();
-    assert!(std::ptr::eq(old.as_ref(), after.by_header(&old.header, at(0)).unwrap()));
+    for token_type in TokenType::ALL {
+        let found = after.by_header(old.header(token_type), at(0)).unwrap();
+        assert!(std::ptr::eq(old.as_ref(), found), "{token_type}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,7 +2,7 @@ use crate::key::{self, Key};
 use crate::ring_cache::RingCache;
 use crate::token::{self, Unverified};
 use async_trait::async_trait;
-use dwar_kernel::{Digest, FixedClaims, Purpose, StoreError, Timestamp, Vault};
+use dwar_kernel::{Digest, Purpose, StoreError, Timestamp, TokenProfile, Vault};
 use dwar_session::{
     AccessToken, Algorithm, Claims, InvalidToken, JwkSet, PresentedToken, Signature, SigningKey,
     SigningKeyStore, TokenSigner,
@@ -27,9 +27,9 @@ use std::sync::Arc;
 ///
 /// # What is checked
 /// At most 4 KiB in three parts; the header exactly as this service writes it for a published key
-/// (so `alg` is that key's, `typ` is `at+jwt`, there is no `crit`); the signature; every claim
-/// present and of its type; `iss` equal, or for a live token that of its project; `aud` equal to `client_id`; `iat` before `exp`; `exp`
-/// after `now`, `nbf`, if any, not after it, with no skew. `iat` may lie ahead of `now`, since two
+/// (so `alg` is that key's, `typ` is `at+jwt` or `JWT`, there is no `crit`); the signature; every claim
+/// present and of its type; `iss` equal, or for a live token that of its project, where alone `typ` may be
+/// `JWT`; `aud` equal to `client_id`; `iat` before `exp`; `exp` after `now`, `nbf`, if any, not after it, with no skew. `iat` may lie ahead of `now`, since two
 /// instances' clocks differ and `exp` bounds the harm.
 ///
 /// Cheap checks come first; the signature, about 60 µs of a processor, comes last.
@@ -110,7 +110,7 @@ impl JosekitSigner {
     /// is what the token says to a reader.
     fn remember_own(&self, token: &AccessToken, key: &Key, now: Timestamp) {
         let read = Unverified::split(token).ok();
-        if let Some(claims) = read.and_then(|parts| parts.claims(&self.issuer, now)) {
+        if let Some(claims) = read.and_then(|parts| parts.claims(key, &self.issuer, now)) {
             self.remember(token, key, claims);
         }
     }
@@ -125,7 +125,7 @@ impl TokenSigner for JosekitSigner {
     async fn sign<'a>(
         &self,
         claims: &Claims,
-        own: Option<&'a FixedClaims>,
+        own: Option<&'a TokenProfile>,
     ) -> Result<AccessToken, StoreError> {
         let key = self.active(claims.issued_at).await?;
         let token = token::sign(&key, &self.issuer, claims, own)?;
@@ -167,7 +167,7 @@ impl TokenSigner for JosekitSigner {
             ring = self.ring.after_miss(now).await?.unwrap_or(ring);
         }
         let Some(key) = ring.by_header(parts.header, now) else { return Ok(Err(InvalidToken)) };
-        let claims = parts.claims(&self.issuer, now);
+        let claims = parts.claims(key, &self.issuer, now);
         let signed = |claims: &Claims| self.check(token, &parts, key, claims.clone());
         Ok(claims.filter(signed).ok_or(InvalidToken))
     }

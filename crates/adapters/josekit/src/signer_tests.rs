@@ -1,6 +1,9 @@
 use super::*;
-use crate::tests::{ALGORITHMS, Keys, at, claims, key, part, payload, signer, signer_with, verify};
-use dwar_kernel::KeyMode;
+use crate::tests::{
+    ALGORITHMS, Keys, OWN_ISSUER, at, claims, key, live_claims, part, payload, signer, signer_with,
+    verify,
+};
+use dwar_kernel::TokenType;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -18,6 +21,32 @@ async fn a_token_says_what_rfc_9068_asks_and_verifies() {
         assert_eq!(parsed(&part(&token, 0)), header);
         assert_eq!(parsed(&part(&token, 1)), payload());
         assert_eq!(verify(&signer_with(&key), &token, at(1)).await, Ok(claims()));
+    }
+}
+
+/// A token of a project with an issuer of its own.
+#[tokio::test]
+async fn a_profile_decides_type_issuer_and_further_claims() {
+    for algorithm in ALGORITHMS {
+        let key = key(algorithm);
+        let signer = signer_with(&key);
+        let claims = live_claims();
+        for token_type in TokenType::ALL {
+            let own = TokenProfile { token_type, claims: "role=authenticated".parse().unwrap() };
+            let token = signer.sign(&claims, Some(&own)).await.unwrap();
+            let header =
+                json!({ "alg": algorithm.as_str(), "typ": token_type.as_str(), "kid": key.kid });
+            assert_eq!(parsed(&part(&token, 0)), header);
+            let said = parsed(&part(&token, 1));
+            assert_eq!(
+                (&said["iss"], &said["role"]),
+                (&json!(OWN_ISSUER), &json!("authenticated"))
+            );
+            for reader in [&signer, &signer_with(&key)] {
+                assert_eq!(verify(reader, &token, at(1)).await, Ok(claims.clone()));
+                assert_eq!(verify(reader, &token, at(900)).await, Err(InvalidToken));
+            }
+        }
     }
 }
 
@@ -46,8 +75,7 @@ async fn a_token_names_its_own_issuer_whoever_reads_it() {
     let signer = signer_with(&key(Algorithm::Es256));
     let project = claims().world.project;
     let plain = signer.sign(&claims(), None).await.unwrap();
-    let live = Claims { world: project.in_mode(KeyMode::Live), ..claims() };
-    let own = signer.sign(&live, Some(&FixedClaims::default())).await.unwrap();
+    let own = signer.sign(&live_claims(), Some(&TokenProfile::default())).await.unwrap();
     let installation = payload()["iss"].as_str().unwrap().to_owned();
     for (token, issuer) in [
         (plain, Some(installation.clone())),

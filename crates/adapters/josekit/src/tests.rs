@@ -18,6 +18,8 @@ use sha2::{Digest as _, Sha256};
 use std::sync::{Arc, Mutex};
 
 pub(crate) const ISSUER: &str = "https://auth.example";
+/// Of the project of [`claims`].
+pub(crate) const OWN_ISSUER: &str = "https://auth.example/p/0190a5d4-7c1e-7000-8000-000000000004";
 pub(crate) const ALGORITHMS: [Algorithm; 3] =
     [Algorithm::Es256, Algorithm::EdDsa, Algorithm::Rs256];
 
@@ -39,6 +41,12 @@ pub(crate) fn claims() -> Claims {
         issued_at: at(0),
         expires_at: at(900),
     }
+}
+
+/// The same in live mode, where a project may have an issuer of its own.
+pub(crate) fn live_claims() -> Claims {
+    let claims = claims();
+    Claims { world: ProjectMode { mode: KeyMode::Live, ..claims.world }, ..claims }
 }
 
 /// What [`claims`] look like on the wire.

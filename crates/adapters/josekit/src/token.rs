@@ -1,7 +1,9 @@
 use crate::key::Key;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use dwar_kernel::{FixedClaims, KeyMode, ProjectMode, SessionId, StoreError, Timestamp};
+use dwar_kernel::{
+    KeyMode, ProjectMode, SessionId, StoreError, Timestamp, TokenProfile, TokenType,
+};
 use dwar_session::{AccessToken, Claims, InvalidToken, issuer_of};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -59,12 +61,12 @@ pub(crate) struct Unverified<'a> {
 
 /// The compact form of `claims` under `key`.
 ///
-/// With `own` claims the issuer is the project's, and they are said too.
+/// With a profile of its `own` the issuer is the project's.
 pub(crate) fn sign(
     key: &Key,
     issuer: &str,
     claims: &Claims,
-    own: Option<&FixedClaims>,
+    own: Option<&TokenProfile>,
 ) -> Result<AccessToken, StoreError> {
     let wire = Wire {
         iss: own.map_or_else(|| issuer.to_owned(), |_| issuer_of(issuer, claims.world.project)),
@@ -78,11 +80,12 @@ pub(crate) fn sign(
         exp: claims.expires_at.timestamp(),
         nbf: None,
     };
-    let own = own.into_iter().flat_map(FixedClaims::sound).collect();
+    let token_type = own.map(|own| own.token_type).unwrap_or_default();
+    let own = own.into_iter().flat_map(|own| own.claims.sound()).collect();
     let payload = serde_json::to_vec(&Written { wire, own })
         .map_err(|cause| StoreError::Failed(cause.into()))?;
     let mut token = String::with_capacity(1_024);
-    token.push_str(&key.header);
+    token.push_str(key.header(token_type));
     token.push('.');
     URL_SAFE_NO_PAD.encode_string(payload, &mut token);
     let signature = key.signer.sign(token.as_bytes());
@@ -116,10 +119,12 @@ impl<'a> Unverified<'a> {
         Some(serde_json::from_slice::<Issued>(&payload).ok()?.iss)
     }
 
-    /// Its claims, if they are made for `issuer` and hold at `now`; does not check who wrote them.
-    pub(crate) fn claims(&self, issuer: &str, now: Timestamp) -> Option<Claims> {
+    /// Its claims, if they are made for `issuer`, hold at `now` and stand under a header of `key`; does not check
+    /// who wrote them.
+    pub(crate) fn claims(&self, key: &Key, issuer: &str, now: Timestamp) -> Option<Claims> {
+        let token_type = key.token_type(self.header)?;
         let payload = URL_SAFE_NO_PAD.decode(self.payload).ok()?;
-        serde_json::from_slice::<Wire>(&payload).ok()?.claims(issuer, now)
+        serde_json::from_slice::<Wire>(&payload).ok()?.claims(token_type, issuer, now)
     }
 
     /// Whether `key` signed it.
@@ -130,7 +135,7 @@ impl<'a> Unverified<'a> {
 }
 
 impl Wire {
-    fn claims(&self, issuer: &str, now: Timestamp) -> Option<Claims> {
+    fn claims(&self, token_type: TokenType, issuer: &str, now: Timestamp) -> Option<Claims> {
         let at = |seconds| Timestamp::from_timestamp(seconds, 0);
         let (issued_at, expires_at) = (at(self.iat)?, at(self.exp)?);
         let begins_at = self.nbf.map_or(Some(now), at)?;
@@ -151,6 +156,7 @@ impl Wire {
             claims.world.mode == KeyMode::Live
                 && self.iss == issuer_of(issuer, claims.world.project)
         };
-        (self.iss == issuer || of_project()).then_some(claims)
+        let of_installation = self.iss == issuer && token_type == TokenType::AccessToken;
+        (of_installation || of_project()).then_some(claims)
     }
 }

@@ -47,8 +47,8 @@ impl SessionStore for MemoryStore {
         let state = &mut *self.step("SessionStore::seek").await?;
         let Some(Caller { project, mode, key }) = state.caller(key) else { return Ok(None) };
         let session = session.and_then(|id| state.session((project.id.in_mode(mode), id)).cloned());
-        let own_claims = project.own_claims(mode).cloned();
-        Ok(Some(Sought { key, world: project.id.in_mode(mode), own_claims, session }))
+        let own_profile = project.own_profile(mode).cloned();
+        Ok(Some(Sought { key, world: project.id.in_mode(mode), own_profile, session }))
     }
 
     async fn revoke(

@@ -3,7 +3,7 @@
 use crate::{At, Id};
 use dwar_kernel::{
     BlindIndex, Digest, FixedClaims, KeptSecret, PreviousSecret, ProjectId, ProjectMode, Sealed,
-    StoreError, Timestamp,
+    StoreError, Timestamp, TokenProfile,
 };
 use std::error::Error;
 use std::fmt::Display;
@@ -74,6 +74,18 @@ impl<K: Display> Row<K> {
         text.map(|text| self.parse(column, text)).transpose()
     }
 
+    /// How the tokens of a project look, whatever its claims are by the rules of today.
+    pub fn token_profile(
+        &self,
+        claims: Option<&str>,
+        token_type: &str,
+    ) -> Result<TokenProfile, StoreError> {
+        Ok(TokenProfile {
+            token_type: self.parse("token_type", token_type)?,
+            claims: claims.map(FixedClaims::stored).unwrap_or_default(),
+        })
+    }
+
     /// A MAC or anything else of 32 bytes.
     pub fn bytes(&self, column: &'static str, raw: Vec<u8>) -> Result<[u8; 32], StoreError> {
         self.known(column, raw.try_into().ok())
@@ -126,11 +138,6 @@ impl From<&KeptSecret> for SecretColumns {
 /// A count as stored; one beyond what the column holds stays at its end.
 pub fn stored_count(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
-}
-
-/// The claims that a project adds to its tokens, whatever they are by the rules of today.
-pub fn claims(stored: Option<&str>) -> FixedClaims {
-    stored.map(FixedClaims::stored).unwrap_or_default()
 }
 
 /// The claims that a project adds to its tokens, as stored.

@@ -1,6 +1,5 @@
 //! A project and its keys.
 
-use crate::convert::claims;
 use crate::schema::{api_keys, projects};
 use crate::{At, Id, Row, stored_claims, stored_count};
 use diesel::prelude::*;
@@ -33,6 +32,7 @@ pub struct ProjectRow {
     pub relay_test: bool,
     pub own_issuer: bool,
     pub token_claims: Option<String>,
+    pub token_type: String,
     pub sms_last_lines: Option<String>,
 }
 
@@ -100,7 +100,8 @@ impl From<Project> for ProjectRow {
             relay_test: project.relay.test,
             own_issuer: project.own_issuer,
             sms_last_lines: Some(project.messages.last_lines).filter(|it| !it.is_empty()).map(join),
-            token_claims: stored_claims(&project.token_claims),
+            token_claims: stored_claims(&project.token_profile.claims),
+            token_type: project.token_profile.token_type.as_str().to_owned(),
         }
     }
 }
@@ -118,7 +119,7 @@ impl TryFrom<ProjectRow> for Project {
             identity_delete: row.identity_delete,
             relay: Relay { live: row.relay_live, test: row.relay_test },
             own_issuer: row.own_issuer,
-            token_claims: claims(row.token_claims.as_deref()),
+            token_profile: read.token_profile(row.token_claims.as_deref(), &row.token_type)?,
             prices: Prices {
                 whatsapp: row.whatsapp_price.map(Paise),
                 sms: row.sms_price.map(Paise),

@@ -26,6 +26,7 @@ diesel::table! {
         relay_test -> Bool,
         own_issuer -> Bool,
         token_claims -> Nullable<Text>,
+        token_type -> Text,
         sms_last_lines -> Nullable<Text>,
     }
 }

@@ -1,6 +1,5 @@
 //! A session.
 
-use crate::convert::claims;
 use crate::schema::{api_keys, projects, sessions};
 use crate::{At, Id, Row};
 use diesel::prelude::*;
@@ -99,6 +98,8 @@ pub struct SoughtRow {
     pub own_issuer: bool,
     #[diesel(select_expression = projects::token_claims)]
     pub token_claims: Option<String>,
+    #[diesel(select_expression = projects::token_type)]
+    pub token_type: String,
     #[diesel(embed)]
     pub session: Option<SessionRow>,
 }
@@ -110,11 +111,13 @@ impl TryFrom<SoughtRow> for Sought {
         let read = Row::new("api_keys", row.id);
         let world = read.world(row.project_id, &row.mode)?;
         let has_own = row.own_issuer && world.mode == KeyMode::Live;
-
+        let of_project = Row::new("projects", row.project_id);
+        let own =
+            has_own.then(|| of_project.token_profile(row.token_claims.as_deref(), &row.token_type));
         Ok(Self {
             key: read.id("id", row.id)?,
             world,
-            own_claims: has_own.then(|| claims(row.token_claims.as_deref())),
+            own_profile: own.transpose()?,
             session: row.session.map(Session::try_from).transpose()?,
         })
     }

@@ -1,7 +1,7 @@
 use crate::refusals::refusals;
 use crate::{TokenPair, Tokens};
 use dwar_kernel::{
-    Digest, FixedClaims, IdentityId, ProjectId, Purpose, Sealed, StoreError, TRACE, Timestamp,
+    Digest, IdentityId, ProjectId, Purpose, Sealed, StoreError, TRACE, Timestamp, TokenProfile,
 };
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_session::{
@@ -43,7 +43,7 @@ impl RefreshSession {
         key: Option<&IdempotencyKey>,
     ) -> Result<TokenPair, RefreshSessionError> {
         let (vault, now) = (self.tokens.tools.vault.as_ref(), self.tokens.tools.now());
-        let Sought { world, session, own_claims, .. } = sought;
+        let Sought { world, session, own_profile, .. } = sought;
         let token = RefreshToken::read(world, token, vault);
         let token = token.ok_or(RefreshSessionError::Expired)?;
         let token_id = token.id();
@@ -55,7 +55,8 @@ impl RefreshSession {
         let presented = Presented { generation: token_id.generation, refresh, key };
         let token_id =
             RefreshTokenId { generation: token_id.generation.saturating_add(1), ..token_id };
-        let (next, pair) = self.successor((&seen, own_claims.as_ref()), token_id, key, now).await?;
+        let (next, pair) =
+            self.successor((&seen, own_profile.as_ref()), token_id, key, now).await?;
         let identity = seen.identity;
         match self.sessions.rotate(seen, presented, next, self.policy(), now).await? {
             Some(Rotation::Rotated) => Ok(pair),
@@ -70,7 +71,7 @@ impl RefreshSession {
 
     async fn successor(
         &self,
-        (session, own): (&Session, Option<&FixedClaims>),
+        (session, own): (&Session, Option<&TokenProfile>),
         token_id: RefreshTokenId,
         key: Option<Digest>,
         now: Timestamp,

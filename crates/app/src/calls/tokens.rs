@@ -1,6 +1,6 @@
 use crate::Toolbox;
 use dwar_kernel::{
-    FixedClaims, IdentityId, ProjectMode, SessionId, StoreError, Timestamp, TokenId,
+    IdentityId, ProjectMode, SessionId, StoreError, Timestamp, TokenId, TokenProfile,
 };
 use dwar_session::{
     AccessToken, Claims, CurrentAccess, RefreshToken, RefreshTokenId, Rotations, Session,
@@ -107,12 +107,12 @@ impl Tokens {
         self.signer.ready(session.access.issued_at).await
     }
 
-    /// Signs the current access token of `session` and pairs it with `refresh`; with `own` claims, by the issuer
-    /// of its project.
+    /// Signs the current access token of `session` and pairs it with `refresh`; with a profile of its `own`, by
+    /// the issuer of its project.
     pub(crate) async fn pair(
         &self,
         session: &Session,
-        own: Option<&FixedClaims>,
+        own: Option<&TokenProfile>,
         refresh: RefreshToken,
         now: Timestamp,
     ) -> Result<TokenPair, StoreError> {

@@ -112,7 +112,7 @@ impl VerifyOtp {
         let (allowance, identity) = self.redeem(caller, index, guess, Some(login), now).await?;
         let nobody = || StoreError::Failed("a login without an identity".into());
         let session = Session { identity: identity.ok_or_else(nobody)?, ..session };
-        let own = caller.project.own_claims(world.mode);
+        let own = caller.project.own_profile(world.mode);
         let tokens = self.tokens.pair(&session, own, refresh, now).await?;
         Ok(VerifiedOtp { tokens, allowance })
     }

@@ -1,5 +1,5 @@
 use dwar_kernel::{
-    ApiKeyId, FixedClaims, KeyMode, Paise, PriceList, ProjectId, ProjectMode, Timestamp,
+    ApiKeyId, KeyMode, Paise, PriceList, ProjectId, ProjectMode, Timestamp, TokenProfile,
 };
 
 /// A customer's project and its settings.
@@ -18,8 +18,8 @@ pub struct Project {
     /// Whether its live tokens name an issuer of its own, so that verifiers who look at nothing else take
     /// them for no other project's.
     pub own_issuer: bool,
-    /// What these tokens say beside the claims of every token.
-    pub token_claims: FixedClaims,
+    /// How these tokens look; kept, without effect, while they name the installation's issuer.
+    pub token_profile: TokenProfile,
     /// Prices that differ from the configured ones.
     pub prices: Prices,
     pub messages: Messages,
@@ -114,7 +114,7 @@ impl NewProject {
             identity_delete: false,
             relay: Relay::default(),
             own_issuer: false,
-            token_claims: FixedClaims::default(),
+            token_profile: TokenProfile::default(),
             prices: Prices::default(),
             messages: Messages::default(),
             routing: Routing::default(),
@@ -157,10 +157,9 @@ impl Project {
     /// code is valid.
     pub const LONGEST_FALLBACK: u32 = 300;
 
-    /// The claims of its tokens in this mode beside those of every token; `None` where they are the
-    /// installation's.
-    pub fn own_claims(&self, mode: KeyMode) -> Option<&FixedClaims> {
-        (self.own_issuer && mode == KeyMode::Live).then_some(&self.token_claims)
+    /// How its tokens in this mode look; `None` where they name the installation's issuer.
+    pub fn own_profile(&self, mode: KeyMode) -> Option<&TokenProfile> {
+        (self.own_issuer && mode == KeyMode::Live).then_some(&self.token_profile)
     }
 
     /// The project archived at this instant, or in use without one. One that is archived already keeps

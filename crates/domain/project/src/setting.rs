@@ -5,7 +5,7 @@
 //! in the dashboard's `texts/settings.rs`, and its place in one of the forms in `pages/settings_form.rs`.
 
 use crate::{Project, ProjectName};
-use dwar_kernel::{Amount, FixedClaims, Paise, words};
+use dwar_kernel::{Amount, FixedClaims, Paise, TokenType, words};
 
 /// What a setting holds. The default of the installation is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,7 @@ pub enum SettingValue {
     Paise(Option<Paise>),
     /// Claims by the rules of [`FixedClaims::check`].
     Claims(FixedClaims),
+    TokenType(TokenType),
 }
 
 impl SettingValue {
@@ -42,7 +43,8 @@ impl SettingValue {
             | Self::Lines(_)
             | Self::Providers(_)
             | Self::Seconds(None)
-            | Self::Paise(None) => None,
+            | Self::Paise(None)
+            | Self::TokenType(_) => None,
         }
     }
 }
@@ -96,6 +98,7 @@ held! {
     Option<u32> = Seconds, |held| held;
     Option<Paise> = Paise, |held| held;
     FixedClaims = Claims, |held| held;
+    TokenType = TokenType, |held| held;
 }
 
 fn tidy(text: String) -> String {
@@ -177,7 +180,9 @@ settings! {
     /// Whether its live tokens name an issuer of its own.
     OwnIssuer = "own_issuer" of Work, own_issuer: bool => own_issuer;
     /// What these say beside the claims of every token.
-    TokenClaims = "token_claims" of Work, token_claims: FixedClaims => token_claims;
+    TokenClaims = "token_claims" of Work, token_claims: FixedClaims => token_profile.claims;
+    /// The `typ` of these tokens.
+    TokenType = "token_type" of Work, token_type: TokenType => token_profile.token_type;
     /// What a code delivered over WhatsApp costs.
     WhatsappPrice = "whatsapp_price_paise" of Money, whatsapp_price: Option<Paise> => prices.whatsapp;
     /// What a code delivered over SMS costs.
@@ -227,6 +232,7 @@ mod tests {
             SettingValue::Seconds(Some(30)),
             SettingValue::Paise(Some(Paise(20))),
             SettingValue::Claims("role=authenticated".parse().unwrap()),
+            SettingValue::TokenType(TokenType::Jwt),
         ];
         for setting in Setting::ALL {
             let mut fitting = 0;

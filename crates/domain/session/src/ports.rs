@@ -3,7 +3,7 @@ use crate::{
     RotationPolicy, Session, SigningKey, Sought, Successor,
 };
 use async_trait::async_trait;
-use dwar_kernel::{Digest, FixedClaims, SessionId, StoreError, Timestamp, TokenId};
+use dwar_kernel::{Digest, SessionId, StoreError, Timestamp, TokenId, TokenProfile};
 
 /// Keeps sessions, one record each.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -76,21 +76,23 @@ pub trait TokenSigner: Send + Sync {
     /// store, and fails for none.
     async fn ready(&self, instant: Timestamp) -> Result<(), StoreError>;
 
-    /// Signs with the key that is active at `claims.issued_at`. With `own` claims the token names the issuer
-    /// of its project, and says them too.
+    /// Signs with the key that is active at `claims.issued_at`. With a profile of its `own` the token names the
+    /// issuer of its project; without one that of the installation, and is a [`TokenType::AccessToken`].
+    ///
+    /// [`TokenType::AccessToken`]: dwar_kernel::TokenType::AccessToken
     async fn sign<'a>(
         &self,
         claims: &Claims,
-        own: Option<&'a FixedClaims>,
+        own: Option<&'a TokenProfile>,
     ) -> Result<AccessToken, StoreError>;
 
     /// Takes a token as it is presented, without a look-up.
     fn read(&self, token: AccessToken) -> PresentedToken;
 
     /// Checks signature, algorithm, type, issuer and lifetime at `now`, with no skew. The issuer is ours, or
-    /// for a live token that of its project.
+    /// for a live token that of its project, whose tokens may be of any [`TokenType`](dwar_kernel::TokenType).
     ///
-    /// Only a key of ours, for its own algorithm, counts (RFC 8725). Revocation, project and mode
+    /// Only a key of ours, for its own algorithm, counts (RFC 8725), and it signs nothing but access tokens. Revocation, project and mode
     /// are the caller's to check.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 use crate::Rotations;
 use dwar_kernel::{
-    ApiKeyId, BlindIndex, Digest, Event, EventKind, FixedClaims, IdentityId, ProjectMode, Sealed,
-    SessionId, Subject, Timestamp, TokenId,
+    ApiKeyId, BlindIndex, Digest, Event, EventKind, IdentityId, ProjectMode, Sealed, SessionId,
+    Subject, Timestamp, TokenId, TokenProfile,
 };
 use std::time::Duration;
 use subtle::ConstantTimeEq;
@@ -101,8 +101,8 @@ pub enum Rotation {
 pub struct Sought {
     pub key: ApiKeyId,
     pub world: ProjectMode,
-    /// What tokens of a project with an issuer of its own say beside the claims of every token.
-    pub own_claims: Option<FixedClaims>,
+    /// How tokens of a project with an issuer of its own look.
+    pub own_profile: Option<TokenProfile>,
     /// The session, if this caller has one of that id.
     pub session: Option<Session>,
 }

@@ -3,7 +3,7 @@
 use super::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{Fixtures, MS, START, Stores, any_project, race, seconds};
-use dwar_kernel::{FixedClaims, KeyMode, Paise, ProjectId};
+use dwar_kernel::{FixedClaims, KeyMode, Paise, ProjectId, TokenType};
 use dwar_project::{
     Caller, Changed, InvalidSetting, KeyRecord, Messages, NewProject, Project, ProjectChange,
     ProjectRules, Routing,
@@ -176,7 +176,7 @@ fn routes(routing: Routing) -> ProjectChange {
 /// together, a list of no providers and no list, zero and nothing.
 pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
     let make = Fixtures::random();
-    let (mut project, [key, _]) = created(stores, &make).await;
+    let (mut project, keys) = created(stores, &make).await;
     let (other, _) = created(stores, &make).await;
     let none = ProjectChange::default;
     let threshold = |low_balance| ProjectChange { low_balance: Some(low_balance), ..none() };
@@ -198,7 +198,10 @@ pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
         texts(Messages { last_lines: whole.last_lines, ..Messages::default() }),
         ProjectChange { own_issuer: Some(true), ..none() },
         ProjectChange { token_claims: Some(claims), ..none() },
+        ProjectChange { token_type: Some(TokenType::Jwt), ..none() },
         ProjectChange { token_claims: Some(FixedClaims::default()), ..none() },
+        ProjectChange { own_issuer: Some(false), ..none() },
+        ProjectChange { token_type: Some(TokenType::AccessToken), ..none() },
         routes(Routing { whatsapp: Some(Vec::new()), sms: None, fallback_seconds: Some(0) }),
         routes(Routing { whatsapp: None, sms: Some(Vec::new()), fallback_seconds: None }),
         routes(Routing { whatsapp: all.sms, ..Routing::default() }),
@@ -214,8 +217,12 @@ pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
         let answer = stores.projects.change(project.id, change, any_project()).await.unwrap();
         assert_eq!(answer, Changed::Done(Box::new(project.clone())));
         assert_eq!(stores.projects.find(project.id).await.unwrap().as_ref(), Some(&project));
-        let caller = stores.projects.caller(key.digest).await.unwrap().unwrap();
-        assert_eq!(caller.project, project);
+        for key in &keys {
+            let caller = stores.projects.caller(key.digest).await.unwrap().unwrap();
+            assert_eq!(caller.project, project);
+            let sought = stores.sessions.seek(key.digest, None).await.unwrap().unwrap();
+            assert_eq!(sought.own_profile.as_ref(), project.own_profile(key.mode));
+        }
         assert!(stores.projects.list().await.unwrap().contains(&project));
     }
     assert_eq!(stores.projects.find(other.id).await.unwrap(), Some(other));

@@ -1,10 +1,12 @@
 //! The settings of a project in JSON, made of the domain's table: how they are shown, read and described.
 
-use dwar_kernel::{Amount, FixedClaims, InvalidClaims, Paise};
+use crate::endpoint::Parsed;
+use dwar_kernel::{Amount, FixedClaims, InvalidClaims, Paise, TokenType};
 use dwar_project::{Messages, ProjectChange, ProjectName, Setting, SettingGroup, SettingValue};
 use dwar_wire::openapi::{claims, given_claims};
 use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use utoipa::openapi::RefOr;
@@ -21,6 +23,9 @@ const fn about(setting: Setting) -> (&'static str, &'static str) {
         Setting::RelayLive => ("Whether `POST /v1/otp/relay` sends with the live key.", ""),
         Setting::RelayTest => ("Whether it does with the test key.", ""),
         Setting::OwnIssuer => ("Whether live tokens name an issuer of the project's own.", ""),
+        Setting::TokenType => {
+            ("The `typ` of live tokens that name an issuer of the project's own.", "")
+        }
         Setting::SmsText => ("", "With `{code}`, `{brand}` and `{minutes}`."),
         Setting::LastLines => {
             ("Other domains and app hashes that a send may name.", "In place of those before.")
@@ -52,6 +57,7 @@ impl Serialize for Shown {
             SettingValue::Seconds(own) => own.serialize(out),
             SettingValue::Paise(own) => own.map(|paise| paise.0).serialize(out),
             SettingValue::Claims(claims) => out.collect_map(claims.iter()),
+            SettingValue::TokenType(token_type) => token_type.as_str().serialize(out),
         }
     }
 }
@@ -130,6 +136,10 @@ fn value_of<'de, A: MapAccess<'de>>(
             let read = |claims: BTreeMap<_, _>| FixedClaims::new(claims.into_iter().collect());
             return Ok(claims.map(|claims| read(claims).map(SettingValue::Claims)));
         }
+        SettingValue::TokenType(_) => {
+            let given = map.next_value::<Option<Parsed<TokenType>>>()?;
+            given.map(|Parsed(token_type)| SettingValue::TokenType(token_type))
+        }
     };
     Ok(value.map(Ok))
 }
@@ -167,7 +177,8 @@ const fn may_be_null(value: &SettingValue) -> bool {
         SettingValue::Switch(_)
         | SettingValue::Name(_)
         | SettingValue::Lines(_)
-        | SettingValue::Claims(_) => false,
+        | SettingValue::Claims(_)
+        | SettingValue::TokenType(_) => false,
     }
 }
 
@@ -201,5 +212,10 @@ fn describe(setting: Setting, given: bool) -> RefOr<Schema> {
         SettingValue::Paise(_) => number(KnownFormat::Int64).into(),
         SettingValue::Claims(_) if given => given_claims().into(),
         SettingValue::Claims(_) => claims().into(),
+        SettingValue::TokenType(_) => {
+            let words = TokenType::ALL.map(|it| Value::from(it.as_str())).into_iter();
+            let null = given.then_some(Value::Null);
+            plain(Type::String).enum_values(Some(words.chain(null))).into()
+        }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) const IDENTITIES: SettingsForm =
 pub(crate) const RELAY: SettingsForm =
     form("relay", texts::RELAY, &[Setting::RelayLive, Setting::RelayTest]);
 pub(crate) const TOKENS: SettingsForm =
-    form("tokens", tokens::TOKENS, &[Setting::OwnIssuer, Setting::TokenClaims]);
+    form("tokens", tokens::TOKENS, &[Setting::OwnIssuer, Setting::TokenClaims, Setting::TokenType]);
 pub(crate) const MONEY: SettingsForm =
     form("money", texts::MONEY, &[Setting::WhatsappPrice, Setting::SmsPrice, Setting::LowBalance]);
 

@@ -2,19 +2,22 @@ use super::settings_form::{TOKENS, field, switch};
 use crate::form::Refused;
 use crate::texts::settings_tokens as texts;
 use crate::visit::Visit;
+use dwar_kernel::TokenType;
 use dwar_project::{Project, Setting};
 use maud::{Markup, html};
 
 /// Whether its tokens name an issuer of their own, and what they say.
 pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
+    let types = TokenType::ALL.map(|it| (it.to_string(), it.to_string()));
     TOKENS.card(visit, project, refused, |form| {
         html! {
             @if let Some(reason) = form.error("own_issuer") { p.error role="alert" { (reason) } }
             div.checks { (switch(form, project, Setting::OwnIssuer)) }
             (field(project, Setting::TokenClaims, "role=authenticated", |it| form.text(it)))
-            @if let Err(cause) = project.token_claims.check() {
+            @if let Err(cause) = project.token_profile.claims.check() {
                 p.error { (texts::LEFT_OUT) " " (cause) "." }
             }
+            (field(project, Setting::TokenType, "", |it| form.choice(it, &types)))
         }
     })
 }

@@ -3,7 +3,7 @@
 use crate::form::Typed;
 use crate::format::rupees;
 use crate::texts::settings as texts;
-use dwar_kernel::FixedClaims;
+use dwar_kernel::{FixedClaims, TokenType};
 use dwar_project::{Setting, SettingValue};
 use dwar_wallet::Amount;
 
@@ -33,6 +33,7 @@ pub(super) fn shown(value: SettingValue) -> String {
             own.map(|paise| rupees(paise).replace(['₹', ','], "")).unwrap_or_default()
         }
         SettingValue::Claims(claims) => claims.to_string(),
+        SettingValue::TokenType(token_type) => token_type.to_string(),
         SettingValue::Switch(_) | SettingValue::Providers(_) => String::new(),
     }
 }
@@ -52,6 +53,11 @@ pub(super) fn read(setting: Setting, typed: &Typed) -> Result<Option<SettingValu
         SettingValue::Switch(_) => Ok(Some(SettingValue::Switch(given.is_some()))),
         SettingValue::Providers(_) => Ok(Some(SettingValue::Providers(providers(name, typed)))),
         SettingValue::Lines(_) => Ok(given.map(|text| SettingValue::Lines(words(text)))),
+        SettingValue::TokenType(_) => {
+            let token_type = given.map(str::parse::<TokenType>).transpose();
+            let token_type = token_type.map_err(|why| Mistyped::Field(name, why.to_string()))?;
+            Ok(token_type.map(SettingValue::TokenType))
+        }
         blank => {
             let text = given.ok_or(Mistyped::Missing)?;
             value_of(&blank, text).map(Some).map_err(|why| Mistyped::Field(name, why))

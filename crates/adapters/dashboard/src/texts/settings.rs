@@ -25,6 +25,10 @@ pub(crate) const fn words(setting: Setting) -> Words {
             "Claims of these tokens",
             "One name=value per line, at most 8, 512 bytes together. A name is a word in lower case or an https:// URL. Supabase wants role=authenticated.",
         ),
+        Setting::TokenType => (
+            "Type of these tokens",
+            "The typ in their header. Choose JWT for systems that refuse at+jwt, such as Spring Boot.",
+        ),
         Setting::WhatsappPrice => ("WhatsApp price per code, ₹", ""),
         Setting::SmsPrice => ("SMS price per code, ₹", ""),
         Setting::Brand => ("Brand name", ""),

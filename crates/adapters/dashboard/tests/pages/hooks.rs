@@ -1,6 +1,7 @@
 //! Hooks, and tokens that other systems verify, under Settings.
 
 use crate::support::House;
+use dwar_kernel::TokenType;
 use dwar_operator::{By, Role};
 
 const NEW: [(&str, &str); 3] = [("kind", "supabase"), ("mode", "live"), ("expires_in", "300")];
@@ -90,7 +91,18 @@ async fn claims_are_kept_and_an_issuer_is_refused_where_nobody_could_find_it() {
     let kept = member.post(&path, &[("token_claims", "role=authenticated\r\ntier=gold")]).await;
     assert_eq!(kept.status, 303);
     let project = house.manage.projects.show(&By::command_line(), house.project).await.unwrap();
-    assert_eq!(project.token_claims.to_string(), "role=authenticated\ntier=gold");
+    assert_eq!(project.token_profile.claims.to_string(), "role=authenticated\ntier=gold");
+    let typed = [("token_claims", "role=authenticated"), ("token_type", "JWT")];
+    assert_eq!(member.post(&path, &typed).await.status, 303);
+    // A page that was opened before there was this field leaves it as it is.
+    assert_eq!(member.post(&path, &typed[..1]).await.status, 303);
+    let project = house.manage.projects.show(&By::command_line(), house.project).await.unwrap();
+    assert_eq!(project.token_profile.token_type, TokenType::Jwt);
+    let page = member.get(&house.page("settings")).await.body;
+    assert!(page.contains(r#"<option value="JWT" selected>JWT</option>"#), "{page}");
+    let refused = member.post(&path, &[typed[0], ("token_type", "jwt")]).await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.body.contains(r#"id="token_type-error""#), "{}", refused.body);
     let refused = member.post(&path, &[("token_claims", "role=service_role")]).await;
     assert_eq!(refused.status, 422);
     assert!(refused.body.contains(r#"id="token_claims-error""#), "{}", refused.body);

@@ -108,7 +108,7 @@ impl Ports {
             let found = |caller: Caller| Sought {
                 key: caller.key,
                 world: caller.world(),
-                own_claims: None,
+                own_profile: None,
                 session: session.clone().filter(|known| named == Some(known.id)),
             };
             Ok(caller(digest).map(found))

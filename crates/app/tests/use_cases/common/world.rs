@@ -1,6 +1,6 @@
 use super::End;
 use dwar_app::{Limits, Policies, SessionPolicy, Tally, Tokens, Toolbox};
-use dwar_kernel::{FixedClaims, KeyMode, PriceList, StoreError};
+use dwar_kernel::{KeyMode, PriceList, StoreError, TokenProfile};
 use dwar_login::MockLoginStore;
 use dwar_memory::MemoryStore;
 use dwar_otp::idempotency::MockIdempotencyStore;
@@ -112,8 +112,8 @@ impl World {
     /// The caller, with this session found.
     pub fn sought(&self, session: Option<Session>) -> Sought {
         let Caller { project, mode, key } = self.caller.clone();
-        let own_claims = project.own_claims(mode).cloned();
-        Sought { key, world: project.id.in_mode(mode), own_claims, session }
+        let own_profile = project.own_profile(mode).cloned();
+        Sought { key, world: project.id.in_mode(mode), own_profile, session }
     }
 
     /// The same project's caller in the other mode.
@@ -124,7 +124,7 @@ impl World {
 
     /// The signer signs whatever it is given.
     pub fn signs(&mut self) -> &mut Self {
-        let sign = |claims: &Claims, _: Option<&FixedClaims>| {
+        let sign = |claims: &Claims, _: Option<&TokenProfile>| {
             Ok(AccessToken::new(claims.token.to_string()))
         };
         self.signer.expect_sign().returning(sign);

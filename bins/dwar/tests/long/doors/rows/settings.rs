@@ -29,6 +29,7 @@ pub fn change() -> Row {
                 patch(it, it.pick(json!({ "brand": it.word }), wrong, json!({ "brand": LONG })))
             },
             |it| patch(it, json!({ "fallback_seconds": it.pick(30, -1, 1_000_000) })),
+            |it| patch(it, json!({ "token_type": it.pick("JWT", "jwt", "id+jwt") })),
             |it| {
                 patch(it, json!({ "sms_providers": it.of(json!(["console"]), json!(["pigeon"]))? }))
             },
@@ -81,6 +82,11 @@ pub fn change() -> Row {
                 let claims = it.pick("role=authenticated", "sub=somebody", nine);
                 form(format!("/p/{}/settings/tokens", it.project()), &[("token_claims", claims)])
             },
+            |it| {
+                let token_type = it.pick("at+jwt", "jwt", "id+jwt");
+                let fields = [("token_claims", ""), ("token_type", token_type)];
+                form(format!("/p/{}/settings/tokens", it.project()), &fields)
+            },
         ]),
         cli: Door::Ways(vec![
             |it| {
@@ -88,6 +94,7 @@ pub fn change() -> Row {
                 set(it, it.pick(right, ("language", "xx-quatsch!!"), ("brand", LONG)))
             },
             |it| set(it, ("fallback-seconds", it.pick("30", "-1", "1000000"))),
+            |it| set(it, ("token-type", it.pick("JWT", "jwt", "id+jwt"))),
             |it| set(it, ("sms-providers", it.of("console", "pigeon")?)),
         ]),
         ..READ

@@ -1,0 +1,40 @@
+use crate::{FixedClaims, words};
+use std::str::FromStr;
+
+words! {
+    /// The `typ` in the header of an access token.
+    TokenType {
+        /// RFC 9068 section 2.1.
+        AccessToken = "at+jwt",
+        /// RFC 7519 section 5.1, for verifiers that take nothing else.
+        Jwt = "JWT",
+    }
+}
+
+/// RFC 9068's, which keeps access tokens apart from other JWTs.
+impl Default for TokenType {
+    fn default() -> Self {
+        Self::AccessToken
+    }
+}
+
+/// Not the name of a [`TokenType`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at+jwt or JWT")]
+pub struct UnknownTokenType;
+
+impl FromStr for TokenType {
+    type Err = UnknownTokenType;
+
+    fn from_str(text: &str) -> Result<Self, UnknownTokenType> {
+        Self::from_word(text).ok_or(UnknownTokenType)
+    }
+}
+
+/// What sets the access tokens of a project with an issuer of its own apart from those of the installation's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TokenProfile {
+    pub token_type: TokenType,
+    /// What they say beside the claims of every token.
+    pub claims: FixedClaims,
+}
