@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
-# Everything of this folder, as README.md tells it.
+# Everything of this folder, as README.md tells it; what takes long to download and to build only with --all.
 #
-# usage: all.sh [PATH_OF_THE_BINARY]   (target/debug/dwar by default)
+# usage: all.sh [--all] [PATH_OF_THE_BINARY]   (target/debug/dwar by default)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-for script in pages issuer hooks proxies algorithms offline; do
+scripts=(pages issuer hooks proxies algorithms offline)
+if [ "${1:-}" = --all ]; then
+    scripts+=(servers)
+    shift
+fi
+for script in "${scripts[@]}"; do
     printf '\n-- %s\n' "$script"
     "$here/$script.sh" "$@"
 done

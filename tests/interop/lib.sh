@@ -29,14 +29,16 @@ install_libraries() {
     command -v node >/dev/null && command -v npm >/dev/null || apt_install nodejs npm
     command -v jq >/dev/null || apt_install jq
     mkdir -p "$tools"
-    [ -x "$tools/venv/bin/flask" ] || {
+    [ -x "$tools/venv/bin/django-admin" ] || {
         python3 -m venv "$tools/venv" &&
             "$tools/venv/bin/pip" install --quiet --disable-pip-version-check \
-                'pyjwt[crypto]==2.*' 'standardwebhooks==1.*' 'flask==3.*'
+                'pyjwt[crypto]==2.*' 'standardwebhooks==1.*' 'flask==3.*' 'authlib==1.*' 'django==5.*' \
+                'djangorestframework==3.*' 'djangorestframework-simplejwt==5.*'
     }
-    [ -d "$tools/node_modules/express" ] ||
+    [ -d "$tools/node_modules/hono" ] ||
         npm install --prefix "$tools" --silent --no-audit --no-fund --no-package-lock \
-            jose@6 oauth4webapi@3 standardwebhooks@1 @logto/connector-http-sms@0.2 express@5 1>&2
+            jose@6 oauth4webapi@3 standardwebhooks@1 @logto/connector-http-sms@0.2 express@5 hono@4 \
+            express-oauth2-jwt-bearer@1 1>&2
 }
 
 # build_go_oidc: discover.go.
@@ -127,8 +129,26 @@ check() {
     jose) node "$scratch/verify.mjs" "$@" ;;
     PyJWT) "$python" "$here/verify.py" "$@" ;;
     oauth4webapi) node "$scratch/discover.mjs" "$@" ;;
-    go-oidc) "$tools/go-oidc" "$@" ;;
+    Hono) node "$scratch/frameworks.mjs" hono "$@" ;;
+    "Hono, verification.typ") node "$scratch/frameworks.mjs" hono-typ "$@" ;;
+    express-oauth2-jwt-bearer) node "$scratch/frameworks.mjs" express "$@" ;;
+    "Django REST framework") "$python" "$here/frameworks.py" django "$@" ;;
+    Authlib) "$python" "$here/frameworks.py" authlib "$@" ;;
+    go-oidc) "$tools/go-oidc" discovery "$@" ;;
+    "go-oidc, NewVerifier") "$tools/go-oidc" keys "$@" ;;
+    *) ask_server "$token" ;;
     esac <<<"$token"
+}
+
+# ask_server TOKEN: has the server at the address $SHOP judge.
+ask_server() {
+    local status
+    status=$(curl -sS --max-time 20 -o "$scratch/shown" -w '%{http_code}' "$SHOP" -H "Authorization: Bearer $1") || return 1
+    case $status in
+    200) echo accepted ;;
+    401) echo refused && return 3 ;;
+    *) echo "$status $(head -c 300 "$scratch/shown")" && return 1 ;;
+    esac
 }
 
 # expect accepted|refused WHAT WITH TOKEN ARGUMENT...: sets $failed if the library says something else.

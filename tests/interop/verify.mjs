@@ -1,6 +1,7 @@
 // Checks an access token with jose against the published keys, as a customer's backend would.
 //
 // usage: node verify.mjs JWKS_URL ISSUER AUDIENCE ALG [ROLE] < token
+// environment (optional): TYP, the type that the token must be of; at+jwt by default.
 // Prints one line. Exit status: 0 accepted, 3 refused.
 import { readFileSync } from "node:fs";
 import { createRemoteJWKSet, errors, jwtVerify } from "jose";
@@ -13,7 +14,7 @@ try {
     algorithms: [algorithm],
     issuer,
     audience,
-    typ: "at+jwt",
+    typ: process.env.TYP ?? "at+jwt",
     requiredClaims: ["iss", "aud", "sub", "sid", "jti", "iat", "exp", "client_id", "mode"],
   });
   if (role && payload.role !== role) throw new errors.JWTInvalid("another role");
