@@ -9,7 +9,7 @@
 #   test-clients.sh [--mutants] [--all] [BINARY]     the debug build of this checkout by default; --mutants wants each seeded
 #                                                    fault of each client to be found, which takes minutes; --all adds what
 #                                                    downloads much: the form in six frameworks, the examples in Kotlin
-#                                                    and for Spring
+#                                                    and for Spring, the client for TypeScript on Bun, Deno and Node 24
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib/apt.sh
@@ -53,6 +53,7 @@ of_typescript() {
     "$suite/first-login.sh" typescript
     on_postgres node tests/adapter.mjs
     [ -z "$mutants" ] || npm run --silent mutants
+    [ -z "$all" ] || on_other_runtimes
     for example in better-auth express nextjs; do
         cd "$suite/../examples/$example"
         # A copy of the client would stay as it was, since its version is the same.
@@ -65,6 +66,16 @@ of_typescript() {
     else
         leave_out "the Express example in Chromium"
     fi
+}
+
+# The suite on Bun, on Deno, and on a Node that asks the environment for proxies.
+on_other_runtimes() {
+    npm install --silent --no-audit --no-fund --no-package-lock --prefix "$scratch/runtimes" bun@1 deno@2 node@24
+    local bin=$scratch/runtimes/node_modules/.bin runtime
+    for runtime in bun "deno run --allow-all" node; do
+        # shellcheck disable=SC2086 # words of a command
+        node "$suite/run.mjs" "$bin"/$runtime tests/adapter.mjs
+    done
 }
 
 of_python() {

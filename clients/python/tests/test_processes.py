@@ -24,6 +24,7 @@ import httpx
 import pytest
 
 from dwar_client import AsyncDwar, AsyncSession, Dwar, DwarError, Session
+from dwar_client._waiting import ProcessLock
 from test_client import KEY, SECRET, TOKENS, URL, outcome
 
 HERE = Path(__file__).parent
@@ -150,6 +151,27 @@ def test_a_fork_waits_for_no_thread_that_it_left_behind() -> None:
     thread.start()
     assert loading.wait(5)
     assert in_child(session.access_token) == 0
+    go_on.set()
+    thread.join()
+
+
+@forks
+def test_a_lock_that_another_thread_holds_at_a_fork_is_free_in_the_child() -> None:
+    lock, held, go_on = ProcessLock(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            held.set()
+            go_on.wait()
+
+    def take() -> None:
+        with lock:
+            pass
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(5)
+    assert in_child(take) == 0
     go_on.set()
     thread.join()
 

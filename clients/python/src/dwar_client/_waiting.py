@@ -61,6 +61,19 @@ class Waiting(Protocol):
     def flight(self) -> Flight[Any]: ...
 
 
+class ProcessLock:
+    """One lock for each process: that of a parent may be held in a fork, by a thread that is not there."""
+
+    def __init__(self) -> None:
+        self._locks: dict[int, threading.Lock] = {}
+
+    def __enter__(self) -> None:
+        self._locks.setdefault(os.getpid(), threading.Lock()).acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._locks[os.getpid()].release()
+
+
 class Clients(Generic[Http]):
     """The HTTP client of each process and event loop: two processes that share a socket read each other's answers, and
     an event loop cannot use the sockets of another."""
@@ -70,7 +83,7 @@ class Clients(Generic[Http]):
         self._make: Callable[..., Http] = given if callable(given) else make
         self._options = _no_proxy if self._make is make else _nothing
         self._made: dict[tuple[int, asyncio.AbstractEventLoop | None], Http] = {}
-        self._locks: dict[int, threading.Lock] = {}
+        self._lock = ProcessLock()
         self._used_by = 0
 
     def get(self, url: str, loop: asyncio.AbstractEventLoop | None = None) -> Http:
@@ -82,7 +95,7 @@ class Clients(Generic[Http]):
             self._used_by = os.getpid()
             return self.given
         key = os.getpid(), loop
-        with self._locks.setdefault(os.getpid(), threading.Lock()):
+        with self._lock:
             if key not in self._made:
                 self._made = {other: http for other, http in self._made.items() if not _is_over(other)}
                 self._made[key] = self._make(**self._options(url))
@@ -90,7 +103,7 @@ class Clients(Generic[Http]):
 
     def take(self, loop: asyncio.AbstractEventLoop | None = None) -> Http | None:
         """What was made here, to be closed."""
-        with self._locks.setdefault(os.getpid(), threading.Lock()):
+        with self._lock:
             return self._made.pop((os.getpid(), loop), None)
 
 

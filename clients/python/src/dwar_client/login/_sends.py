@@ -3,11 +3,11 @@ from __future__ import annotations
 import ipaddress
 import math
 import re
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 
+from .._waiting import ProcessLock
 from ._http import Refusal
 
 _SECONDS = 600
@@ -24,7 +24,7 @@ class SendLimit:
             raise ValueError("sends_per_address must be 1 or more")
         self._most = most
         self._now = now
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
         self._sends: OrderedDict[bytes, list[float]] = OrderedDict()
 
     def take(self, network: bytes) -> float:
