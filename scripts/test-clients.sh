@@ -9,7 +9,8 @@
 #   test-clients.sh [--mutants] [--all] [BINARY]     the debug build of this checkout by default; --mutants wants each seeded
 #                                                    fault of each client to be found, which takes minutes; --all adds what
 #                                                    downloads much: the form in six frameworks, the examples in Kotlin
-#                                                    and for Spring, the client for TypeScript on Bun, Deno and Node 24
+#                                                    and for Spring, the client for TypeScript on Bun, Deno and Node 24,
+#                                                    in Nest and in Jest
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib/apt.sh
@@ -53,7 +54,7 @@ of_typescript() {
     "$suite/first-login.sh" typescript
     on_postgres node tests/adapter.mjs
     [ -z "$mutants" ] || npm run --silent mutants
-    [ -z "$all" ] || on_other_runtimes
+    [ -z "$all" ] || { on_other_runtimes; consumers/run.sh; }
     for example in better-auth express nextjs; do
         cd "$suite/../examples/$example"
         # A copy of the client would stay as it was, since its version is the same.
