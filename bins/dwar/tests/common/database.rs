@@ -129,6 +129,25 @@ impl Database {
         }
     }
 
+    /// Bytes of the one row that a query finds, from outside of the service.
+    pub async fn bytes(&self, sql: &str) -> Vec<u8> {
+        match self {
+            Self::Sqlite(folder) => {
+                let file = rusqlite::Connection::open(folder.path().join("dwar.db")).unwrap();
+                file.query_row(sql, [], |row| row.get(0)).unwrap()
+            }
+            Self::Postgres { .. } => {
+                let connected = tokio_postgres::connect(&self.url(), NoTls).await;
+                let (client, connection) = connected.unwrap();
+                let driving = tokio::spawn(connection);
+                let bytes = client.query_one(sql, &[]).await.unwrap().get(0);
+                driving.abort();
+                bytes
+            }
+            Self::None => Vec::new(),
+        }
+    }
+
     /// An id as SQL of this database says it.
     pub fn id(&self, id: &str) -> String {
         match self {
