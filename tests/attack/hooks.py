@@ -134,7 +134,7 @@ def real(operation, case):
     elif operation in ("validateSession", "logoutSession"):
         case.body = {"access_token": login()["access_token"]}
     elif operation == "forwardAuth":
-        case.headers = (case.headers or {}) | {"Authorization": "Bearer " + login()["access_token"]}
+        case.headers["Authorization"] = "Bearer " + login()["access_token"]
     elif operation == "introspectToken":
         case.body = {"token": login()["access_token"]}
     elif operation == "refreshSession":
