@@ -66,6 +66,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("GATEWAYS__GUPSHUP__TEMPLATE_ID", "template"),
     ("LIMITS__TEST__GENERAL_PER_MINUTE", "100000"),
     ("LIMITS__LIVE__GENERAL_PER_MINUTE", "100000"),
+    ("LIMITS__TEST__VALIDATE_PER_MINUTE", "100000"),
     ("LIMITS__TEST__SEND", "1000"),
     ("TOKENS__ISSUER", "https://otp.example.com"),
     ("TOKENS__PUBLISH_BEFORE_SECONDS", "7200"),
