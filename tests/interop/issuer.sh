@@ -8,8 +8,7 @@ set -euo pipefail
 . "$(dirname "$0")/tokens.sh"
 
 (build_go_oidc) || leave_out "the issuer of a project, since go-oidc could not be built"
-for verifier in jose oauth4webapi Hono "Hono, verification.typ" express-oauth2-jwt-bearer PyJWT \
-    "Django REST framework" Authlib go-oidc "go-oidc, NewVerifier"; do
+for verifier in "${LIBRARIES[@]}"; do
     for type in at+jwt JWT; do expect_type "$verifier" $type authenticated; done
 done
 exit "$failed"

@@ -28,6 +28,15 @@ done
 of_other=$(token_of "$other" live_key)
 of_plain=$(token_of "$plain" live_key)
 
+LIBRARIES=(
+    jose oauth4webapi Hono "Hono, verification.typ" express-oauth2-jwt-bearer PyJWT "Django REST framework" Authlib
+    go-oidc "go-oidc, NewVerifier"
+)
+SERVERS=("Spring Boot 3" "Spring Boot 4" Quarkus oauth2-proxy)
+rows=$(sed -n '/^| Verifier/,/^$/s/^| \[\([^]]*\)\].*/\1/p' "$here/../../docs/own-issuers.md" | sort)
+[ "$rows" = "$(printf '%s\n' "${LIBRARIES[@]}" "${SERVERS[@]}" | sort)" ] ||
+    fail "docs/own-issuers.md lists other verifiers than are run: $rows"
+
 # takes VERIFIER TYPE: whether the table says so.
 takes() {
     local row column=4
