@@ -8,12 +8,12 @@ cd "$1"
 shift
 applied=""
 output=$(mktemp)
-take_back() { [ -z "$applied" ] || patch --reverse --strip=1 --silent <"$applied"; applied=""; }
+take_back() { [ -z "$applied" ] || patch --reverse --strip=1 --silent --no-backup-if-mismatch <"$applied"; applied=""; }
 trap 'take_back; rm -f "$output"' EXIT
 
 survived=0
 for mutant in mutants/*.patch; do
-    patch --forward --strip=1 --silent <"$mutant"
+    patch --forward --strip=1 --silent --no-backup-if-mismatch <"$mutant"
     applied=$mutant
     if "$@" >"$output" 2>&1; then
         echo "SURVIVED  $(basename "$mutant" .patch)"

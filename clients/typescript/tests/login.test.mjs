@@ -50,6 +50,15 @@ test("sends are counted in any ten minutes", () => {
   assert.equal(limit.take("192.0.2.1"), 100);
 });
 
+test("a clock that is set back makes nobody wait for longer", (t) => {
+  let wall = 7_200_000;
+  t.mock.method(Date, "now", () => wall);
+  const limit = new AddressLimit(1);
+  limit.take("192.0.2.1");
+  wall = 0;
+  assert.equal(limit.take("192.0.2.1"), 600);
+});
+
 test("a send that is uncounted makes room for one", () => {
   const limit = new AddressLimit(5, () => 0);
   const uncount = Array.from({ length: 5 }, () => limit.take("192.0.2.1"))[0];
