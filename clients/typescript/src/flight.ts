@@ -17,10 +17,8 @@ export class Flight<Result extends object> {
 
   /** The outcome of the work that runs, or else of this. */
   async join(work: () => Promise<Result>): Promise<Result> {
-    for (;;) {
-      const outcome = await this.joinFor(this.#limitMs, work);
-      if (outcome) return outcome;
-    }
+    if (!this.isRunning) return this.#begin(work).outcome;
+    return (await this.joinFor(this.#limitMs, work)) ?? this.join(work);
   }
 
   /** The same, but nothing once the work has run for so long; it goes on. */
