@@ -78,8 +78,7 @@ at("what is typed into is of one height, and what is tapped is 44 pixels high", 
     const found = await page.evaluate((phone) => {
       const seen = (parts) => [...document.querySelectorAll(parts)].filter((it) => it.checkVisibility() && !it.matches(".skip, .hidden"));
       const height = (it) => Math.round(it.getBoundingClientRect().height);
-      // The login form is made for other pages, and has its own height there.
-      const fields = seen("main :is(select, input:not([type=checkbox], [type=hidden]))").filter((it) => it.id !== "own-key" && !it.closest("dwar-login"));
+      const fields = seen("main :is(select, input:not([type=checkbox], [type=hidden]))").filter((it) => it.id !== "own-key");
       const low = seen("a, button, select, summary, input:not([type=checkbox], [type=hidden])").filter((it) => height(it) < 43);
       return { heights: [...new Set(fields.map(height))], low: phone ? low.map((it) => it.outerHTML.slice(0, 90)) : [] };
     }, width < 640);

@@ -132,6 +132,20 @@ test("a send that fails resets what follows, and the phone says why nothing came
   assert.deepEqual(house.faults, []);
 });
 
+test("the login form is loaded when somebody comes to it, and sends a code", async () => {
+  const { page } = house;
+  await page.setViewportSize(DESKTOP);
+  await page.goto(`${project}/playground`);
+  await page.waitForSelector("#playground:not([hidden])");
+  await page.waitForTimeout(200);
+  assert.equal(await page.evaluate(() => customElements.get("dwar-login")), undefined);
+  await page.locator("#login-form").scrollIntoViewIfNeeded();
+  await page.fill("dwar-login input", "9876543210");
+  await page.press("dwar-login input", "Enter");
+  await page.waitForSelector("dwar-login [autocomplete=one-time-code]");
+  assert.deepEqual(house.faults, []);
+});
+
 test("without scripts the playground says so and shows no dead buttons", async () => {
   const context = await house.browser.newContext({ ...LOOK, javaScriptEnabled: false, storageState: await house.context.storageState() });
   const page = await context.newPage();

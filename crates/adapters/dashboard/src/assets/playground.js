@@ -388,3 +388,11 @@ setInterval(() => {
 }, 1000);
 startOver();
 root.hidden = false;
+
+// The login form is below all that: its module is loaded when somebody comes there.
+const loginForm = document.getElementById("login-form");
+new IntersectionObserver(([{ isIntersecting }], observer) => {
+  if (!isIntersecting) return;
+  observer.disconnect();
+  void import(loginForm.dataset.module);
+}).observe(loginForm);

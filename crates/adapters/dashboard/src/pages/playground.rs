@@ -58,8 +58,8 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
         (login_form(texts, &project))
         (story_of_number(&visit, &project))
     };
-    let scripts = [assets::PLAYGROUND.path(), assets::LOGIN_FORM.path()];
-    let frame = Frame::new(&visit, texts.title, texts.lead).of(&project).with(scripts);
+    let frame = Frame::new(&visit, texts.title, texts.lead).of(&project);
+    let frame = frame.with([assets::PLAYGROUND.path()]);
     let frame = frame.styled(assets::PLAYGROUND_CSS.path()).in_mode(KeyMode::Test, "overview");
     frame.in_language(visit.language).show(&content)
 }
@@ -239,10 +239,11 @@ fn phone(texts: &Playground, project: &Project) -> Markup {
     }
 }
 
-/// The login form for people, as a page of the project's own shows it.
+/// The login form for people, as a page of the project's own shows it. The script of the page loads
+/// its module when it comes into sight.
 fn login_form(texts: &Playground, project: &Project) -> Markup {
     html! {
-        section.card.stack #login-form {
+        section.card.stack #login-form data-module=(assets::LOGIN_FORM.path()) {
             h2 { (texts.form_title) }
             p.muted { (texts.form_lead) }
             dwar-login endpoint={ "/p/" (project.id) "/playground/login" } {}
