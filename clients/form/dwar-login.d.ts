@@ -36,9 +36,6 @@ declare global {
   interface GlobalEventHandlersEventMap {
     "dwar-login": DwarLoginEvent;
   }
-  interface DocumentEventMap {
-    "dwar-login": DwarLoginEvent;
-  }
   namespace JSX {
     interface IntrinsicElements {
       "dwar-login": DwarLoginAttributes;
