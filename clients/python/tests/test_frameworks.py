@@ -89,6 +89,8 @@ def me_in_a_thread(request: HttpRequest, claims: AccessClaims) -> HttpResponse:
 def broken(request: HttpRequest, kind: str) -> HttpResponse:
     """Renews as `authenticate` does, and then fails."""
     authenticate(LOGIN)(lambda *_: HttpResponse())(request)
+    if kind == "none":
+        return HttpResponse("a page")
     raise Http404 if kind == "404" else RuntimeError("a fault of the view")
 
 
@@ -203,7 +205,7 @@ def fastapi_after_renewal(path: str, *, middleware: bool) -> httpx.Response:
 @pytest.mark.parametrize("status", [401, 404, 500])
 def test_fastapi_carries_the_cookies_of_a_renewal_also_with_an_error(status: int) -> None:
     answer = fastapi_after_renewal(f"/{status}", middleware=True)
-    assert (answer.status_code, answer.headers["cache-control"]) == (status, "no-store")
+    assert (answer.status_code, answer.headers["cache-control"]) == (status, "private, no-store")
     access, refresh = answer.headers.get_list("set-cookie")
     assert access.startswith("__Host-dwar_access=a;") and refresh.startswith(f"{RENEWED};")
 
@@ -218,12 +220,30 @@ def test_fastapi_renews_nothing_without_the_middleware_and_says_that_it_may_help
 @pytest.mark.parametrize(("path", "status"), [("/me", 401), ("/broken/404", 404), ("/broken/500", 500)])
 def test_django_carries_the_cookies_of_a_renewal_also_with_an_error(path: str, status: int) -> None:
     answer = Client(raise_request_exception=False).get(path, headers=STALE)
-    assert (answer.status_code, answer["Cache-Control"]) == (status, "no-store")
+    assert (answer.status_code, answer["Cache-Control"]) == (status, "private, no-store")
     assert answer.cookies["__Host-dwar_refresh"].value == "after-r1"
     page = AsyncClient(raise_request_exception=False)
     page.cookies["__Host-dwar_refresh"] = "r1"
     later = asyncio.run(page.get(path))
     assert (later.status_code, later.cookies["__Host-dwar_refresh"].value) == (status, "after-r1")
+
+
+CACHE = "django.middleware.cache"
+
+
+@override_settings(
+    MIDDLEWARE=[
+        f"{CACHE}.UpdateCacheMiddleware",
+        "dwar_client.django.renew_sessions",
+        f"{CACHE}.FetchFromCacheMiddleware",
+    ]
+)
+def test_django_caches_no_cookies_of_a_renewal_for_others() -> None:
+    renewed = Client().get("/broken/none", headers=STALE)
+    assert renewed.cookies["__Host-dwar_refresh"].value == "after-r1"
+    assert "private" in renewed["Cache-Control"]  # What Django before 5.2 goes by.
+    answer = Client().get("/broken/none")
+    assert (answer.status_code, len(answer.cookies)) == (200, 0)
 
 
 def test_django_renews_nothing_without_the_middleware_and_says_that_it_may_help() -> None:

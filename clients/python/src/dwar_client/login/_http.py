@@ -54,7 +54,8 @@ class Refusal(Exception):
         return answer(self.status, self.body, *self.headers)
 
 
-NO_STORE = ("Cache-Control", "no-store")
+# The cache of Django before 5.2 goes by `private` alone, and would give the cookies to others.
+NO_STORE = ("Cache-Control", "private, no-store")
 
 
 def answer(status: int, body: Mapping[str, Any] | None, *headers: tuple[str, str]) -> LoginAnswer:
