@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
 from django.utils.decorators import sync_and_async_middleware
-from django.views.decorators.csrf import csrf_exempt
 
 from ._verifier import AccessClaims
 from .login import AsyncLogin, Login, LoginAnswer, LoginRequest
@@ -32,7 +31,8 @@ def login_urls(login: Login | AsyncLogin) -> list[URLPattern]:
     """
 
     view: Any = _async_view(login) if isinstance(login, AsyncLogin) else _view(login)
-    return [re_path(r"^(?P<step>.*)$", csrf_exempt(view))]
+    view.csrf_exempt = True  # The decorator takes asynchronous views from Django 5 on.
+    return [re_path(r"^(?P<step>.*)$", view)]
 
 
 def _view(login: Login) -> Callable[[HttpRequest, str], HttpResponse]:
