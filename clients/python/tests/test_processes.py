@@ -39,6 +39,11 @@ class Service:
         """What came by each connection."""
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+
 @contextmanager
 def service(delay: float = 0) -> Iterator[Service]:
     class Handler(BaseHTTPRequestHandler):
@@ -61,14 +66,15 @@ def service(delay: float = 0) -> Iterator[Service]:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
+    with Server(("127.0.0.1", 0), Handler) as server:
         found = Service(f"http://127.0.0.1:{server.server_port}")
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield found
-        server.shutdown()
-        thread.join()
+        try:
+            yield found
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 forks = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -230,6 +236,24 @@ def test_a_given_http_client_of_another_event_loop_is_an_error_of_the_network() 
 
 
 @pytest.mark.parametrize("kind", [Dwar, AsyncDwar])
+def test_connections_of_a_busy_backend_are_used_again(kind: Any) -> None:
+    async def ask(dwar: AsyncDwar) -> None:
+        for _ in range(5):
+            await asyncio.gather(*(dwar.identity("i1") for _ in range(50)))
+
+    def use(dwar: Any) -> Any:
+        if kind is AsyncDwar:
+            return ask(dwar)
+        with ThreadPoolExecutor(50) as pool:
+            for _ in range(5):
+                list(pool.map(dwar.identity, ["i1"] * 50))
+
+    with service(0.02) as found:
+        outcome(kind, found.url, use)
+        assert len(found.asked) <= 100
+
+
+@pytest.mark.parametrize("kind", [Dwar, AsyncDwar])
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_proxies_of_the_environment_get_no_loopback_traffic(
     kind: Any, scheme: str, monkeypatch: pytest.MonkeyPatch
@@ -273,6 +297,8 @@ def listening() -> Iterator[Listening]:
 
         thread = threading.Thread(target=accept)
         thread.start()
-        yield found
-        listener.shutdown(socket.SHUT_RDWR)
-        thread.join()
+        try:
+            yield found
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()

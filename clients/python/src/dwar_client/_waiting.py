@@ -81,7 +81,7 @@ class Clients(Generic[Http]):
     def __init__(self, given: Http | Callable[[], Http] | None, make: Callable[..., Http]) -> None:
         self.given: Http | None = None if callable(given) else given
         self._make: Callable[..., Http] = given if callable(given) else make
-        self._options = _no_proxy if self._make is make else _nothing
+        self._options = _options if self._make is make else _nothing
         self._made: dict[tuple[int, asyncio.AbstractEventLoop | None], Http] = {}
         self._lock = ProcessLock()
         self._used_by = 0
@@ -111,11 +111,13 @@ def _is_over(made: tuple[int, asyncio.AbstractEventLoop | None]) -> bool:
     return made[1] is not None and made[1].is_closed()
 
 
-def _no_proxy(url: str) -> dict[str, Any]:
-    """Proxies of the environment get no loopback traffic: plain http would show them the API key."""
+def _options(url: str) -> dict[str, Any]:
+    """Idle connections are kept as a busy backend uses them, for a shorter time than the service does. Proxies of the
+    environment get no loopback traffic: plain http would show them the API key."""
     host = httpx.URL(url).host
     pattern = f"all://[{host}]" if ":" in host else f"all://{host}"
-    return {"mounts": {pattern: None}} if LOOPBACK.fullmatch(host) else {}
+    limits = httpx.Limits(max_keepalive_connections=256, keepalive_expiry=20)
+    return {"limits": limits, "mounts": {pattern: None} if LOOPBACK.fullmatch(host) else {}}
 
 
 def _nothing(_: str) -> dict[str, Any]:
