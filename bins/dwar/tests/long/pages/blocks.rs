@@ -45,7 +45,7 @@ impl Block {
             "" if self.text.starts_with("$ ") => Kind::Transcript,
             "" | "json" if self.follows => Kind::Output,
             "json" | "toml" | "yaml" | "ini" | "promql" | "text" => Kind::Sample,
-            "rust" | "js" | "python" | "nginx" | "caddyfile" => Kind::Program,
+            "rust" | "js" | "python" | "nginx" | "caddyfile" | "jsonnet" => Kind::Program,
             other => panic!("{}: nobody knows what {other:?} is", self.place()),
         }
     }

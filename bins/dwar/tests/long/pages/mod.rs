@@ -19,7 +19,7 @@ const EXCUSED: usize = 12;
 const AT_ONCE: usize = 4;
 
 /// Where programs are, and what runs them.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("docs/adding-an-adapter.md", "rust"), // in this test: they stand in the code
     ("docs/embedding.md", "rust"),         // bins/dwar/tests/flows/docs/examples.rs
     ("docs/api.md", "js"),                 // tests/interop/pages.sh
@@ -28,6 +28,7 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("docs/events.md", "python"),
     ("docs/proxies.md", "nginx"), // tests/interop/proxies.sh
     ("docs/proxies.md", "caddyfile"),
+    ("docs/hooks.md", "jsonnet"), // tests/interop/kratos.sh
 ];
 
 #[test]
