@@ -13,7 +13,7 @@ from dwar_client.django import authenticate, login_urls
 from dwar_client.login import AsyncLogin
 
 env = os.environ
-settings.configure(ALLOWED_HOSTS=["127.0.0.1"], ROOT_URLCONF=__name__)
+settings.configure(ALLOWED_HOSTS=["127.0.0.1"], ROOT_URLCONF=__name__, MIDDLEWARE=["dwar_client.django.renew_sessions"])
 login = AsyncLogin(
     AsyncDwar(env["DWAR_URL"], env["DWAR_API_KEY"]),
     AsyncTokenVerifier(env["DWAR_URL"], env["DWAR_PROJECT_ID"], mode="test"),
@@ -27,7 +27,12 @@ async def me(request: HttpRequest, claims: AccessClaims) -> JsonResponse:
     return JsonResponse({"identity_id": claims["sub"]})
 
 
-urlpatterns = [path("login/", include(login_urls(login))), path("me", me)]
+@authenticate(login, renew=False)
+async def without_renewal(request: HttpRequest, claims: AccessClaims) -> JsonResponse:
+    return JsonResponse({"identity_id": claims["sub"]})
+
+
+urlpatterns = [path("login/", include(login_urls(login))), path("me", me), path("claims", without_renewal)]
 
 if __name__ == "__main__":
     uvicorn.run(get_asgi_application(), port=int(env["PORT"]), proxy_headers=False, log_level="warning", lifespan="off")
