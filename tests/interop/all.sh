@@ -6,7 +6,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 scripts=(pages issuer hooks proxies algorithms offline)
 if [ "${1:-}" = --all ]; then
-    scripts+=(servers kratos)
+    scripts+=(servers gateways kratos)
     shift
 fi
 for script in "${scripts[@]}"; do
