@@ -14,11 +14,13 @@ export function loopbackFetch(): typeof globalThis.fetch {
   return (url, init) => fetch(url, { ...init, dispatcher: direct } as RequestInit);
 }
 
-/** What is used here of `node:http` and `node:stream`. */
-interface Node {
-  Agent: new (options: object) => object;
-  request(url: unknown, options: object, answered: (response: Incoming) => void): Outgoing;
-  Readable: { toWeb(stream: Incoming): ReadableStream };
+/** What is used here of Node's modules. */
+interface NodeProcess {
+  getBuiltinModule(name: "node:http"): {
+    Agent: new (options: object) => object;
+    request(url: unknown, options: object, answered: (response: Incoming) => void): Outgoing;
+  };
+  getBuiltinModule(name: "node:stream"): { Readable: { toWeb(stream: Incoming): ReadableStream } };
 }
 interface Incoming {
   statusCode: number;
@@ -31,8 +33,10 @@ interface Outgoing {
 
 /** Deno has no option of `fetch` for it. An agent of `node:http` takes the place of the environment. */
 const fetchOfNode: typeof globalThis.fetch = async (url, init) => {
-  const { Agent, request } = (await import("node:http" as string)) as Node;
-  const { Readable } = (await import("node:stream" as string)) as Node;
+  // No import, since bundlers for other platforms would look for the modules.
+  const { process } = globalThis as unknown as { process: NodeProcess };
+  const { Agent, request } = process.getBuiltinModule("node:http");
+  const { Readable } = process.getBuiltinModule("node:stream");
   return new Promise((resolve, reject) => {
     const asked = request(url, { ...init, agent: new Agent({ proxyEnv: {} }) }, (response) => {
       const { statusCode: status, headers } = response;

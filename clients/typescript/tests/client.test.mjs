@@ -1,7 +1,7 @@
 // What is of this language alone; everything else is in the suite.
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { inspect } from "node:util";
 import { Dwar, Session, verifyEvent } from "../dist/index.js";
 import { VERSION } from "../dist/version.js";
@@ -90,4 +90,13 @@ test("the request id of an answer is neither printed nor copied", async () => {
   const identity = await new Dwar({ ...options, fetch }).identity("i1");
   assert.equal(identity.requestId, "r-1");
   assert.deepEqual(Object.keys(identity), ["id"]);
+});
+
+test("no module but that for tests imports one of Node, which bundlers for other platforms would miss", () => {
+  const dist = new URL("../dist/", import.meta.url);
+  const modules = readdirSync(dist, { recursive: true }).filter((name) => name.endsWith(".js"));
+  const importing = modules.filter((name) =>
+    /(from|import|require)[ (]*"node:/.test(readFileSync(new URL(name, dist), "utf8")),
+  );
+  assert.deepEqual(importing.sort(), ["cjs/testing.js", "testing.js"]);
 });
