@@ -28,9 +28,10 @@ use std::sync::Arc;
 /// # What is checked
 /// At most 4 KiB in three parts; the header exactly as this service writes it for a published key
 /// (so `alg` is that key's, `typ` is `at+jwt` or `JWT`, there is no `crit`); the signature; every claim
-/// present and of its type; `iss` equal, or for a live token that of its project, where alone `typ` may be
-/// `JWT`; `aud` equal to `client_id`; `iat` before `exp`; `exp` after `now`, `nbf`, if any, not after it, with no skew. `iat` may lie ahead of `now`, since two
-/// instances' clocks differ and `exp` bounds the harm.
+/// present and of its type; `iss` equal, or for a live token that of its project, and only there
+/// `typ: JWT`; `aud` equal to `client_id`; `iat` before `exp`; `exp` after `now`, `nbf`, if any, not
+/// after it, with no skew. `iat` may lie ahead of `now`, since two instances' clocks differ and `exp`
+/// bounds the harm.
 ///
 /// Cheap checks come first; the signature, about 60 µs of a processor, comes last.
 ///

@@ -92,8 +92,8 @@ pub trait TokenSigner: Send + Sync {
     /// Checks signature, algorithm, type, issuer and lifetime at `now`, with no skew. The issuer is ours, or
     /// for a live token that of its project, whose tokens may be of any [`TokenType`](dwar_kernel::TokenType).
     ///
-    /// Only a key of ours, for its own algorithm, counts (RFC 8725), and it signs nothing but access tokens. Revocation, project and mode
-    /// are the caller's to check.
+    /// Only a key of ours, for its own algorithm, counts (RFC 8725), and it signs nothing but access tokens.
+    /// Revocation, project and mode are the caller's to check.
     ///
     /// # Errors
     /// The outer error is a store out of reach, the inner one an invalid token.
