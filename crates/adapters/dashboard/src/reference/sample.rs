@@ -18,7 +18,8 @@ pub(super) fn call(operation: &Operation, key: Option<&str>) -> String {
     }
     if operation.takes_form {
         let needed = operation.body.iter().filter(|field| !field.optional);
-        let pair = |field: &Field| format!("-d {}={}", field.name, in_address(field));
+        let example = |field: &Field| field.example.as_ref().map(plain).unwrap_or_default();
+        let pair = |field: &Field| format!("-d '{}={}'", field.name, example(field));
         lines.extend(needed.map(pair));
     } else if has_body {
         let needed = operation.body.iter().filter(|field| !field.optional);

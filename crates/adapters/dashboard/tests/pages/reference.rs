@@ -146,6 +146,9 @@ async fn each_example_can_be_run_as_it_stands() {
         "curl -s \"$BASE/v1/sandbox/messages?phone=%2B919876543210\" \\\n  -H \"X-Api-Key",
         "curl -s -X DELETE $BASE/v1/identity/01a3185c-507b-7459-8475-1a0f4a2a0e58 \\\n  -H",
         "curl -s $BASE/.well-known/jwks.json",
+        "curl -s $BASE/v1/session/forward-auth \\\n  -H \"X-Api-Key: $KEY\" \\\n  \
+         -H \"Authorization: Bearer $ACCESS_TOKEN\"",
+        "curl -s $BASE/oauth2/introspect \\\n  -H \"X-Api-Key: $KEY\" \\\n  -d 'token=eyJ",
     ] {
         assert!(shown.contains(example), "{example} is not in {shown}");
     }
