@@ -495,6 +495,7 @@ macro_rules! fresh_store_contract_tests {
                 a_delivery_given_out_comes_again_after_the_lease
                 a_failed_delivery_is_due_again_at_the_exact_instant
                 a_delivery_ends_when_it_is_made_or_given_up
+                deliveries_end_together
                 claims_at_once_hand_each_delivery_to_one_caller
                 endpoints_come_and_go_while_things_happen
                 a_backlog_of_one_endpoint_holds_up_no_other

@@ -3,7 +3,7 @@
 use super::metrics::DatabaseFigures;
 use super::stores::Database;
 use dwar_activity::installation::HEARTBEAT;
-use dwar_app::{ApplyReceipts, Service, Sweep, Tally, TellEvents, keep_going};
+use dwar_app::{ApplyReceipts, Service, Sweep, Tally, TellEvents, call_endpoints, keep_going};
 use dwar_console::{ConsoleUpkeep, Heartbeat, ManageLedger};
 use dwar_http::LoopHealth;
 use dwar_kernel::{StoreError, with_causes};
@@ -68,10 +68,7 @@ const LOOPS: [(&str, Start); 14] = [
         let trouble = "unknown receipts could not be reviewed";
         every(APPLY, stopped, trouble, move || it.apply.review()).boxed()
     }),
-    ("tell_events", |it, stopped| {
-        keep_going(it.events.as_ref(), ticks(TELL, stopped), "events could not be delivered")
-            .boxed()
-    }),
+    ("tell_events", |it, stopped| call_endpoints(it.events.as_ref(), ticks(TELL, stopped)).boxed()),
     ("drop_untold", |it, stopped| {
         let trouble = "events without a receiver could not be deleted";
         every(TIDY, stopped, trouble, move || it.events.drop_untold()).boxed()

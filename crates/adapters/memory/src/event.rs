@@ -43,7 +43,9 @@ impl State {
     fn over(&mut self, call: EndpointCall) {
         self.log(&call);
         self.waiting.retain(|w| w.endpoint != call.endpoint || w.event.id() != call.event);
-        self.calls.push(call);
+        if self.calls.iter().all(|known| known.id != call.id) {
+            self.calls.push(call);
+        }
     }
 
     /// Keeps the event of a call.
@@ -158,10 +160,12 @@ impl EventStore for MemoryStore {
         Ok(claimed)
     }
 
-    async fn delivered(&self, call: EndpointCall) -> Result<(), StoreError> {
+    async fn delivered(&self, calls: Vec<EndpointCall>) -> Result<(), StoreError> {
         let state = &mut *self.step("EventStore::delivered").await?;
-        if state.endpoint(call.endpoint).map(Endpoint::after_success).is_some() {
-            state.over(call);
+        for call in calls {
+            if state.endpoint(call.endpoint).map(Endpoint::after_success).is_some() {
+                state.over(call);
+            }
         }
         Ok(())
     }

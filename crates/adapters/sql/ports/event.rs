@@ -9,6 +9,7 @@ use dwar_event::{Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret,
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, projects, webhook_calls, webhook_endpoints};
 use dwar_sql::{EndpointRow, Id, read_all, read_each, read_one};
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 #[async_trait]
@@ -130,21 +131,13 @@ impl EventStore for Store {
             .await
     }
 
-    async fn delivered(&self, call: EndpointCall) -> Result<(), StoreError> {
+    async fn delivered(&self, calls: Vec<EndpointCall>) -> Result<(), StoreError> {
         self.changing_no_look_up()
             .write("event.delivered", move |conn| {
-                // The one that answers, as nearly all do, is not written, only kept from going.
-                let sound = webhook_endpoints::table
-                    .find(Id::from(call.endpoint))
-                    .filter(webhook_endpoints::failures.eq(0))
-                    .select(webhook_endpoints::id);
-                let sound: Option<Id> = for_key_share!(sound).first(conn).optional()?;
-                if sound.is_none() {
-                    let Some(mut known) = lock(conn, call.endpoint)? else { return Ok(()) };
-                    known.after_success();
-                    save(conn, &known)?;
-                }
-                over(conn, &call)
+                let told = lock_told(conn, &calls)?;
+                let calls: Vec<&EndpointCall> =
+                    calls.iter().filter(|call| told.contains(&Id::from(call.endpoint))).collect();
+                over(conn, &calls)
             })
             .await
     }
@@ -163,7 +156,7 @@ impl EventStore for Store {
                     record(conn, told)?;
                 }
                 match call.again {
-                    None => over(conn, &call)?,
+                    None => over(conn, &[&call])?,
                     Some(_) => put_off(conn, &call)?,
                 }
                 Ok(told.map(|_| known))
@@ -177,7 +170,7 @@ impl EventStore for Store {
                 if lock(conn, call.endpoint)?.is_none() {
                     return Ok(());
                 }
-                over(conn, &call)
+                over(conn, &[&call])
             })
             .await
     }
@@ -185,6 +178,31 @@ impl EventStore for Store {
     async fn drop_untold(&self) -> Result<u64, StoreError> {
         self.drop_untold_events().await
     }
+}
+
+/// Keeps the endpoints of these calls from going, and counts the success of those that failed before; gives those
+/// that are there.
+fn lock_told(conn: &mut Conn, calls: &[EndpointCall]) -> Result<HashSet<Id>, Failure> {
+    let called: BTreeSet<EndpointId> = calls.iter().map(|call| call.endpoint).collect();
+    // Those that answer, as nearly all do, are not written, only kept from going.
+    let sound = webhook_endpoints::table
+        .filter(webhook_endpoints::id.eq_any(called.iter().copied().map(Id::from)))
+        .filter(webhook_endpoints::failures.eq(0))
+        .order(webhook_endpoints::id)
+        .select(webhook_endpoints::id);
+    let sound: Vec<Id> = for_key_share!(sound).load(conn)?;
+    let mut told: HashSet<Id> = sound.into_iter().collect();
+    for endpoint in called {
+        if told.contains(&Id::from(endpoint)) {
+            continue;
+        }
+        if let Some(mut known) = lock(conn, endpoint)? {
+            known.after_success();
+            save(conn, &known)?;
+            told.insert(endpoint.into());
+        }
+    }
+    Ok(told)
 }
 
 /// Applies a rule to an endpoint; false if the project has no such one.

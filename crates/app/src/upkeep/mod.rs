@@ -1,6 +1,7 @@
 //! Background work alongside requests: sweeps, receipts, events.
 
 mod apply_receipts;
+mod call_endpoints;
 mod crew;
 mod provider_watch;
 mod sweep;
@@ -8,6 +9,7 @@ mod tally;
 mod tell_events;
 
 pub use apply_receipts::ApplyReceipts;
+pub use call_endpoints::call_endpoints;
 pub use crew::{Chores, keep_going};
 pub use provider_watch::ProviderWatch;
 pub use sweep::{Retention, Sweep, Swept};

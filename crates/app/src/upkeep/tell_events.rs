@@ -1,5 +1,4 @@
-use crate::{Chores, Toolbox};
-use async_trait::async_trait;
+use crate::Toolbox;
 use dwar_event::{
     CALL_LEASE, CALLS_KEPT, CallLog, Dispatch, Endpoint, EndpointCall, Event, EventKind,
     EventStore, NotTaken, Room, SendFailure, Subject, SwitchOff, WebhookRequest, WebhookSecret,
@@ -12,13 +11,6 @@ use std::time::Duration;
 use tracing::field::Empty;
 use tracing::{Span, instrument};
 
-/// Calls under way at once, of this process.
-const TOTAL: u32 = 128;
-/// Of these, to endpoints whose last call failed.
-const FAILING: u32 = TOTAL / 2;
-/// Calls under way at once to one endpoint.
-const PER_ENDPOINT: u32 = 4;
-
 /// Tells endpoints what happened (Standard Webhooks), each at least once.
 pub struct TellEvents {
     pub tools: Toolbox,
@@ -30,6 +22,13 @@ pub struct TellEvents {
     pub switch_off: Option<SwitchOff>,
     /// Who asked this process to be left alone.
     pub resting: Resting,
+}
+
+/// A call that was made.
+pub(crate) struct Called {
+    pub(crate) call: EndpointCall,
+    /// Whether it switched its endpoint off. One that was accepted is not written yet.
+    pub(crate) written: Result<bool, StoreError>,
 }
 
 /// The endpoints that asked to be left alone (`Retry-After`), and until when.
@@ -47,7 +46,7 @@ impl Resting {
     }
 
     /// Those that are still to be left alone at `now`; the others are forgotten.
-    fn at(&self, now: Timestamp) -> HashSet<EndpointId> {
+    pub(crate) fn at(&self, now: Timestamp) -> HashSet<EndpointId> {
         let mut resting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // After a clock that jumped back nobody rests for longer than anybody may ask for.
         let longest = now + rest_of(Some(Duration::MAX));
@@ -56,12 +55,14 @@ impl Resting {
     }
 }
 
-#[async_trait]
-impl Chores for TellEvents {
-    type Chore = Dispatch;
+impl TellEvents {
+    /// Drops what endpoints that are switched off have not been told.
+    pub async fn drop_untold(&self) -> Result<u64, StoreError> {
+        self.events.drop_untold().await
+    }
 
-    async fn claim(&self, under_way: &[Arc<Dispatch>]) -> Result<Vec<Dispatch>, StoreError> {
-        let room = room_beside(under_way);
+    /// Deliveries that are due, leased: no more than there is room for, and none of those who asked to be left alone.
+    pub async fn claim(&self, room: Room) -> Result<Vec<Dispatch>, StoreError> {
         if room.total == 0 {
             return Ok(Vec::new());
         }
@@ -70,15 +71,15 @@ impl Chores for TellEvents {
         self.events.claim_due(now, CALL_LEASE, room).await
     }
 
-    async fn perform(&self, dispatch: &Dispatch) -> Result<(), StoreError> {
-        self.tell(dispatch).await.map(drop)
-    }
-}
-
-impl TellEvents {
-    /// Drops what endpoints that are switched off have not been told.
-    pub async fn drop_untold(&self) -> Result<u64, StoreError> {
-        self.events.drop_untold().await
+    /// Makes one call and puts it on record; gives it.
+    pub async fn tell(&self, dispatch: &Dispatch) -> Result<EndpointCall, StoreError> {
+        let Called { call, written } = self.call(dispatch).await;
+        if call.outcome.is_ok() {
+            self.delivered(vec![call.clone()]).await?;
+        }
+        written?;
+        self.trim([&call]).await?;
+        Ok(call)
     }
 
     #[instrument(
@@ -94,9 +95,9 @@ impl TellEvents {
             dwar.project = %dispatch.event.world.project,
         )
     )]
-    /// Makes one call and puts it on record; gives it. It is not part of the trace in which the event
+    /// Makes one call, and puts it on record if it was not accepted. It is not part of the trace in which the event
     /// happened.
-    pub async fn tell(&self, dispatch: &Dispatch) -> Result<EndpointCall, StoreError> {
+    pub(crate) async fn call(&self, dispatch: &Dispatch) -> Called {
         let Dispatch { endpoint, event, failures } = dispatch;
         let at = self.tools.now();
         let answer = match self.request(endpoint, event) {
@@ -122,33 +123,69 @@ impl TellEvents {
             again: next_try(event.kind, answer, number, ended),
         };
         self.tools.observer.told(call.outcome, call.took);
-        match call.outcome {
-            Ok(_) => self.events.delivered(call.clone()).await?,
-            Err(SendFailure::Unsigned) => self.events.give_up(call.clone()).await?,
-            Err(cause) => {
-                self.not_taken(call.clone(), cause).await?;
-                self.resting.note(call.endpoint, asked, ended);
-            }
-        }
-        if call.asks_for_a_trim() {
-            self.calls.trim_calls(call.endpoint, CALLS_KEPT).await?;
-        }
-        Ok(call)
+        let written = self.not_delivered(call.clone(), asked).await;
+        Called { call, written }
     }
 
-    async fn not_taken(&self, call: EndpointCall, cause: SendFailure) -> Result<(), StoreError> {
+    /// Puts calls on record that were accepted. If they cannot be written together, each is tried alone, so that one
+    /// that cannot be written has none of the others made again.
+    pub(crate) async fn delivered(&self, calls: Vec<EndpointCall>) -> Result<(), StoreError> {
+        match self.events.delivered(calls.clone()).await {
+            Err(error) if calls.len() > 1 && !error.is_transient() => {
+                let mut outcome = Ok(());
+                for call in calls {
+                    outcome = outcome.and(self.events.delivered(vec![call]).await);
+                }
+                outcome
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Puts a call on record if it was not accepted; `true` if its endpoint is now switched off.
+    async fn not_delivered(
+        &self,
+        call: EndpointCall,
+        asked: Option<Duration>,
+    ) -> Result<bool, StoreError> {
+        let Err(cause) = call.outcome else { return Ok(false) };
+        if cause == SendFailure::Unsigned {
+            self.events.give_up(call).await?;
+            return Ok(false);
+        }
+        let (endpoint, ended) = (call.endpoint, call.ended());
+        let off = self.not_taken(call, cause).await?;
+        self.resting.note(endpoint, asked, ended);
+        Ok(off)
+    }
+
+    /// Cuts the logs of the endpoints of those calls that ask for it.
+    pub(crate) async fn trim(
+        &self,
+        calls: impl IntoIterator<Item = &EndpointCall> + Send,
+    ) -> Result<(), StoreError> {
+        let asking = calls.into_iter().filter(|call| call.asks_for_a_trim());
+        let endpoints: HashSet<EndpointId> = asking.map(|call| call.endpoint).collect();
+        for endpoint in endpoints {
+            self.calls.trim_calls(endpoint, CALLS_KEPT).await?;
+        }
+        Ok(())
+    }
+
+    async fn not_taken(&self, call: EndpointCall, cause: SendFailure) -> Result<bool, StoreError> {
         let wait = call.again.map(|again| (again - call.ended()).num_seconds());
         tracing::warn!(endpoint = %call.endpoint, event = call.event, %cause,
             again_in_seconds = wait, "an endpoint did not accept an event");
         let Some(off) = self.events.failed(call, self.switch_off).await? else {
-            return Ok(());
+            return Ok(false);
         };
         let failures = off.failing.map(|failing| failing.failures);
         let why = if cause.is_gone() { "is gone (410)" } else { "kept failing" };
         tracing::error!(endpoint = %off.id, project = %off.project, failures,
             failing_since = off.failing.map(|failing| failing.since.to_rfc3339()),
             "an endpoint {why} and is switched off: see `dwar webhook enable`");
-        self.drop_untold().await.map(drop)
+        self.drop_untold().await?;
+        Ok(true)
     }
 
     fn request(&self, endpoint: &Endpoint, event: &Event) -> Result<WebhookRequest, StoreError> {
@@ -208,22 +245,4 @@ fn next_try(
         _ if kind == EventKind::WebhookTest => None,
         _ => wait_after(number, retry_after).map(|wait| ended + wait),
     }
-}
-
-/// What may be claimed besides the calls that are under way.
-fn room_beside(under_way: &[Arc<Dispatch>]) -> Room {
-    let mut busy: HashMap<EndpointId, u32> = HashMap::new();
-    let mut room = Room {
-        total: TOTAL,
-        failing: FAILING,
-        per_endpoint: PER_ENDPOINT,
-        per_failing: 1,
-        ..Room::default()
-    };
-    for dispatch in under_way {
-        *busy.entry(dispatch.endpoint.id).or_default() += 1;
-        room.total = room.total.saturating_sub(1);
-        room.failing = room.failing.saturating_sub(u32::from(dispatch.endpoint.failing.is_some()));
-    }
-    Room { busy, ..room }
 }

@@ -10,6 +10,7 @@
 mod admit_request;
 mod apply_receipts;
 mod authenticate;
+mod call_endpoints;
 mod common;
 mod crew;
 mod delete_identity;

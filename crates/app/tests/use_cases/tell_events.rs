@@ -1,14 +1,13 @@
 use crate::common::{World, down};
-use dwar_app::{Chores, Resting, TellEvents};
+use dwar_app::{Resting, TellEvents};
 use dwar_event::{
-    Dispatch, Endpoint, EndpointCall, Event, EventKind, EventPhone, Failing, MockCallLog,
-    MockEventStore, MockWebhookSender, NewSecret, NotTaken, Room, SendFailure, Subject, SwitchOff,
-    WebhookRequest, WebhookSecret,
+    CallPlaces, Dispatch, Endpoint, EndpointCall, Event, EventKind, EventPhone, Failing,
+    MockCallLog, MockEventStore, MockWebhookSender, NewSecret, NotTaken, Room, SendFailure,
+    Subject, SwitchOff, WebhookRequest, WebhookSecret,
 };
 use dwar_kernel::{KeyMode, Purpose, Sealed, StoreError, Timestamp, Vault};
 use dwar_testkit::{ClearVault, MS, START, SeededEntropy, seconds};
 use futures_util::future::join_all;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -41,7 +40,7 @@ fn dispatch(world: &World) -> Dispatch {
 
 /// The room of a process that has nothing under way.
 fn all() -> Room {
-    Room { total: 128, failing: 64, per_endpoint: 4, per_failing: 1, ..Room::default() }
+    CallPlaces::default().room(0, START)
 }
 
 const RULE: SwitchOff = SwitchOff { after: seconds(3_600), failures: 10 };
@@ -79,7 +78,8 @@ fn says(
 }
 
 fn delivers(events: &mut MockEventStore, dispatch: &Dispatch) {
-    let delivered = events.expect_delivered().withf(says(dispatch, Ok(204), None));
+    let said = says(dispatch, Ok(204), None);
+    let delivered = events.expect_delivered().withf(move |calls| calls.iter().all(&said));
     delivered.times(1).returning(|_| Ok(()));
 }
 
@@ -140,9 +140,9 @@ fn tell(world: &World, events: MockEventStore, sender: MockWebhookSender) -> Tel
 
 /// Claims what is due and tells all of it; gives how many were tried.
 async fn tell_due(tell: &TellEvents) -> Result<usize, StoreError> {
-    let due = tell.claim(&[]).await?;
-    let told = join_all(due.iter().map(|dispatch| tell.perform(dispatch))).await;
-    told.into_iter().collect::<Result<Vec<()>, StoreError>>().map(|told| told.len())
+    let due = tell.claim(all()).await?;
+    let told = join_all(due.iter().map(|dispatch| tell.tell(dispatch))).await;
+    told.into_iter().collect::<Result<Vec<_>, StoreError>>().map(|told| told.len())
 }
 
 /// Tells one dispatch, successfully; gives the request.
@@ -331,7 +331,7 @@ async fn a_store_failure_is_told_after_everybody_was_tried() {
     events
         .expect_delivered()
         .times(2)
-        .returning(move |call| if call.endpoint == first { Err(down()) } else { Ok(()) });
+        .returning(move |calls| if calls[0].endpoint == first { Err(down()) } else { Ok(()) });
     let (sender, posted) = sender(|_| Ok(204));
     assert!(tell_due(&tell(&world, events, sender)).await.is_err());
     assert_eq!(posted.lock().unwrap().len(), 2);
@@ -364,24 +364,6 @@ async fn an_endpoint_that_this_switches_off_is_rid_of_what_waits() {
 }
 
 #[tokio::test]
-async fn what_is_under_way_takes_its_place() {
-    let world = World::live();
-    let (sound, mut failing) = (dispatch(&world), dispatch(&world));
-    failing.endpoint.failing = Some(Failing { since: START, failures: 1 });
-    let busy = HashMap::from([(sound.endpoint.id, 2), (failing.endpoint.id, 1)]);
-    let wanted = Room { total: 125, failing: 63, busy, ..all() };
-    let mut events = MockEventStore::new();
-    let claim = events.expect_claim_due().withf(move |_, _, room| *room == wanted);
-    claim.times(1).returning(|_, _, _| Ok(Vec::new()));
-    let tell = tell(&world, events, MockWebhookSender::new());
-    let under_way = [sound.clone(), failing, sound].map(Arc::new);
-    assert_eq!(tell.claim(&under_way).await.unwrap(), []);
-    // With no place left the store is not even asked.
-    let full: Vec<_> = under_way.iter().cycle().take(128).cloned().collect();
-    assert_eq!(tell.claim(&full).await.unwrap(), []);
-}
-
-#[tokio::test]
 async fn a_test_is_called_once() {
     let world = World::live();
     let Dispatch { endpoint, event, .. } = dispatch(&world);
@@ -406,7 +388,7 @@ async fn the_log_of_an_endpoint_stays_near_its_bound() {
     let mut most = 0;
     for number in 0..1_700_u32 {
         clock.set(START + MS * number);
-        tell.perform(&told).await.unwrap();
+        tell.tell(&told).await.unwrap();
         let (project, id) = (told.endpoint.project, told.endpoint.id);
         if number % 50 == 0 {
             let calls = &parts.stores.calls;

@@ -5,6 +5,8 @@ mod call_log;
 mod endpoint;
 mod event_id;
 mod failure;
+mod limit;
+mod places;
 mod ports;
 mod retry;
 mod room;
@@ -15,6 +17,8 @@ pub use dwar_kernel::{Event, EventKind, EventPhone, NewSecret, Subject, WebhookS
 pub use endpoint::{Endpoint, Failing, SwitchOff};
 pub use event_id::{EventId, MalformedEventId};
 pub use failure::SendFailure;
+pub use limit::CallLimit;
+pub use places::CallPlaces;
 pub use ports::*;
 pub use retry::{rest_of, wait_after};
-pub use room::{Room, WaitingEndpoint};
+pub use room::{KnownEndpoint, Room, WaitingEndpoint};

@@ -63,8 +63,9 @@ pub trait EventStore: Send + Sync {
         room: Room,
     ) -> Result<Vec<Dispatch>, StoreError>;
 
-    /// The endpoint has been told, see [`Endpoint::after_success`]; the call is on record.
-    async fn delivered(&self, call: EndpointCall) -> Result<(), StoreError>;
+    /// The endpoints have been told, see [`Endpoint::after_success`]; the calls are on record, all or none, and once
+    /// however often this is said. Those to an endpoint that was removed are left out.
+    async fn delivered(&self, calls: Vec<EndpointCall>) -> Result<(), StoreError>;
 
     /// A call to the endpoint failed: it is counted by [`Endpoint::after_failure`]
     /// and put on record, and the delivery is due again at `call.again`, or never with `None`.

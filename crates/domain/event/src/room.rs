@@ -1,3 +1,4 @@
+use crate::CallLimit;
 use dwar_kernel::{EndpointId, Timestamp};
 use std::collections::{HashMap, HashSet};
 
@@ -12,13 +13,26 @@ pub struct Room {
     /// Of these, to endpoints whose last call failed: they hold a place for as long as a call may
     /// take, and all of them together must leave room for those that answer.
     pub failing: u32,
-    /// Deliveries that one endpoint may have under way at once.
+    /// Of these, for endpoints that have fewer than [`CallLimit::FIRST`] under way.
+    pub reserved: u32,
+    /// Deliveries that one endpoint that the caller knows nothing of may have under way at once.
     pub per_endpoint: u32,
     /// The same, for one whose last call failed.
     pub per_failing: u32,
     pub busy: HashMap<EndpointId, u32>,
+    /// What the caller has learned of those that it called.
+    pub known: HashMap<EndpointId, KnownEndpoint>,
     /// Those that asked to be left alone for now. One that has taken something since is not.
     pub resting: HashSet<EndpointId>,
+}
+
+/// What a caller has learned of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownEndpoint {
+    /// Deliveries that it may have under way at once.
+    pub places: u32,
+    /// Whether it accepts what it is told, and answers in time.
+    pub sound: bool,
 }
 
 /// An endpoint that something is due for.
@@ -40,31 +54,46 @@ impl Room {
     ///
     /// Every endpoint gets a first place before any gets a second. Those that answer come before
     /// those that fail; among equals the longest due comes first.
-    pub fn share(&self, mut waiting: Vec<WaitingEndpoint>) -> Vec<(EndpointId, u32)> {
-        waiting.sort_by_key(|waiting| (waiting.failing, waiting.due_at, waiting.endpoint));
-        let mut places = vec![0; waiting.len()];
+    pub fn share(&self, waiting: Vec<WaitingEndpoint>) -> Vec<(EndpointId, u32)> {
+        let mut shares: Vec<Share> = waiting.into_iter().map(|it| self.share_of(it)).collect();
+        shares.sort_by_key(|share| (share.failing, share.waiting.due_at, share.waiting.endpoint));
         let (mut total, mut failing) = (self.total, self.failing);
-        for place in 1..=self.per_endpoint.max(self.per_failing).min(self.total) {
-            for (waiting, given) in waiting.iter().zip(&mut places) {
-                let left = if waiting.failing { total.min(failing) } else { total };
-                if left > 0 && place <= self.places_of(waiting) {
-                    *given = place;
+        let most = shares.iter().map(|share| share.free).max().unwrap_or_default();
+        for place in 1..=most.min(self.total) {
+            for share in shares.iter_mut().filter(|share| place <= share.free) {
+                let left = if share.failing { total.min(failing) } else { total };
+                let kept = if share.busy + place <= CallLimit::FIRST { 0 } else { self.reserved };
+                if left > kept {
+                    share.given = place;
                     total -= 1;
-                    failing -= u32::from(waiting.failing);
+                    failing -= u32::from(share.failing);
                 }
             }
         }
-        let shares = waiting.iter().map(|waiting| waiting.endpoint).zip(places);
-        shares.filter(|(_, places)| *places > 0).collect()
+        let given = shares.into_iter().map(|share| (share.waiting.endpoint, share.given));
+        given.filter(|(_, given)| *given > 0).collect()
     }
 
-    fn places_of(&self, waiting: &WaitingEndpoint) -> u32 {
-        if waiting.failing && self.resting.contains(&waiting.endpoint) {
-            return 0;
-        }
-        let most = if waiting.failing { self.per_failing } else { self.per_endpoint };
-        most.saturating_sub(self.busy.get(&waiting.endpoint).copied().unwrap_or_default())
+    fn share_of(&self, waiting: WaitingEndpoint) -> Share {
+        let known = self.known.get(&waiting.endpoint);
+        let failing = waiting.failing || known.is_some_and(|known| !known.sound);
+        let usual = if waiting.failing { self.per_failing } else { self.per_endpoint };
+        let resting = waiting.failing && self.resting.contains(&waiting.endpoint);
+        let most = if resting { 0 } else { known.map_or(usual, |known| known.places) };
+        let busy = self.busy.get(&waiting.endpoint).copied().unwrap_or_default();
+        Share { waiting, failing, busy, free: most.saturating_sub(busy), given: 0 }
     }
+}
+
+/// What one endpoint gets of a claim.
+struct Share {
+    waiting: WaitingEndpoint,
+    failing: bool,
+    /// What it has under way.
+    busy: u32,
+    /// What it may have besides.
+    free: u32,
+    given: u32,
 }
 
 #[cfg(test)]
@@ -112,6 +141,30 @@ mod tests {
         let room = Room { resting, ..room(100) };
         let waiting = [waits(1, true), waits(2, false), waits(3, true)];
         assert_eq!(shares(&room, &waiting), [(endpoint(2), 4), (endpoint(3), 1)]);
+    }
+
+    #[test]
+    fn what_the_caller_has_learned_counts_for_more_than_the_usual() {
+        let known = |places, sound| KnownEndpoint { places, sound };
+        let known = HashMap::from([(endpoint(1), known(1, false)), (endpoint(2), known(9, true))]);
+        let room = Room { known, busy: HashMap::from([(endpoint(2), 2)]), ..room(100) };
+        let waiting = [waits(1, false), waits(2, false), waits(3, false)];
+        let given = [(2, 7), (3, 4), (1, 1)].map(|(number, n)| (endpoint(number), n));
+        assert_eq!(shares(&room, &waiting), given);
+        assert_eq!(shares(&Room { failing: 0, ..room }, &waiting), given[..2]);
+    }
+
+    #[test]
+    fn some_places_are_for_the_first_four_of_each() {
+        let known = HashMap::from([(endpoint(1), KnownEndpoint { places: 64, sound: true })]);
+        let room = Room { known, reserved: 10, ..room(30) };
+        let given = |numbers: &[u32]| -> Vec<u32> {
+            let waiting: Vec<_> = numbers.iter().map(|number| waits(*number, false)).collect();
+            shares(&room, &waiting).into_iter().map(|(_, given)| given).collect()
+        };
+        assert_eq!(given(&[1]), [20]);
+        assert_eq!(given(&[1, 2, 3]), [12, 4, 4]);
+        assert_eq!(given(&[1, 2, 3, 4, 5, 6, 7]), [4, 4, 4, 4, 4, 4, 4]);
     }
 
     #[test]

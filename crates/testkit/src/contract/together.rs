@@ -386,7 +386,7 @@ impl Stage {
             PortCall::ClaimEvents => {
                 events.claim_due(NOW, seconds(60), Room::of(50)).await.map(drop)
             }
-            PortCall::EventDelivered => events.delivered(make.call(endpoint, &event)).await,
+            PortCall::EventDelivered => events.delivered(vec![make.call(endpoint, &event)]).await,
             PortCall::EventFailed => {
                 let call = make.failed_call(endpoint, &event, Some(NOW + minutes(1)));
                 events.failed(call, None).await.map(drop)

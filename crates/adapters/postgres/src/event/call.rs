@@ -1,54 +1,71 @@
 use crate::PostgresStore;
 use crate::connection::error::Failure;
-use crate::connection::statement::Statement;
+use crate::connection::statement::each;
 use crate::connection::sweep::Turn;
 use crate::event::told::{drop_told, lock_events};
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text};
 use dwar_event::EndpointCall;
 use dwar_kernel::StoreError;
 use dwar_sql::schema::webhook_calls;
-use dwar_sql::{CallRow, Id};
+use dwar_sql::{At, CallRow, Id};
 
-/// A statement that puts a call on record and does something to the delivery it is about.
+/// A statement that puts calls on record and does something to the deliveries they are about.
 macro_rules! logging {
     ($change:literal) => {
         concat!(
-            ", changed AS (",
+            "WITH given AS ( \
+                 SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+                     AS g (id, endpoint_id, event_id, kind, number, called_at, \
+                           took_ms, outcome, status, again_at, failed) \
+             ), due AS ( \
+                 SELECT d.event_id, d.endpoint_id, g.again_at FROM event_deliveries d JOIN given g \
+                     ON g.event_id = d.event_id AND g.endpoint_id = d.endpoint_id \
+                 ORDER BY d.event_id, d.endpoint_id FOR UPDATE OF d \
+             ), changed AS (",
             $change,
-            " WHERE d.event_id = given.event_id AND d.endpoint_id = given.endpoint_id \
-             ), logged AS ( \
-                 INSERT INTO webhook_calls (id, endpoint_id, event_id, kind, number, called_at, \
-                                            took_ms, outcome, status, again_at, failed) \
-                 SELECT id, endpoint_id, event_id, kind, number, called_at, \
-                        took_ms, outcome, status, again_at, failed FROM given \
-                 ON CONFLICT DO NOTHING \
-             ) SELECT"
+            " WHERE d.event_id = due.event_id AND d.endpoint_id = due.endpoint_id \
+             ) INSERT INTO webhook_calls (id, endpoint_id, event_id, kind, number, called_at, \
+                                          took_ms, outcome, status, again_at, failed) \
+             SELECT * FROM given ON CONFLICT DO NOTHING"
         )
     };
 }
 
-const OVER: &str = logging!("DELETE FROM event_deliveries d USING given");
+const OVER: &str = logging!("DELETE FROM event_deliveries d USING due");
 const PUT_OFF: &str = logging!(
-    "UPDATE event_deliveries d SET failures = d.failures + 1, due_at = given.again_at FROM given"
+    "UPDATE event_deliveries d SET failures = d.failures + 1, due_at = due.again_at FROM due"
 );
 
-fn log(conn: &mut PgConnection, sql: &'static str, call: &EndpointCall) -> Result<(), Failure> {
-    given!(
-        Statement::new(sql), webhook_calls of CallRow::from(call),
-        id endpoint_id event_id kind number called_at took_ms outcome status again_at failed
-    )
-    .execute(conn)?;
+fn log(conn: &mut PgConnection, sql: &'static str, calls: &[&EndpointCall]) -> Result<(), Failure> {
+    let rows: Vec<CallRow> = calls.iter().map(|call| CallRow::from(*call)).collect();
+    diesel::sql_query(sql)
+        .bind::<Array<Id>, _>(each(&rows, |row| row.id))
+        .bind::<Array<Id>, _>(each(&rows, |row| row.endpoint_id))
+        .bind::<Array<Text>, _>(each(&rows, |row| &row.event_id))
+        .bind::<Array<Text>, _>(each(&rows, |row| &row.kind))
+        .bind::<Array<Integer>, _>(each(&rows, |row| row.number))
+        .bind::<Array<At>, _>(each(&rows, |row| row.called_at))
+        .bind::<Array<BigInt>, _>(each(&rows, |row| row.took_ms))
+        .bind::<Array<Text>, _>(each(&rows, |row| &row.outcome))
+        .bind::<Array<Nullable<Integer>>, _>(each(&rows, |row| row.status))
+        .bind::<Array<Nullable<At>>, _>(each(&rows, |row| row.again_at))
+        .bind::<Array<Bool>, _>(each(&rows, |row| row.failed))
+        .execute(conn)?;
     Ok(())
 }
 
-/// Puts the last call of a series on record; the caller holds its endpoint.
-pub(crate) fn over(conn: &mut PgConnection, call: &EndpointCall) -> Result<(), Failure> {
-    log(conn, OVER, call)
+/// Puts the last calls of their series on record; the caller holds their endpoints.
+pub(crate) fn over(conn: &mut PgConnection, calls: &[&EndpointCall]) -> Result<(), Failure> {
+    if calls.is_empty() {
+        return Ok(());
+    }
+    log(conn, OVER, calls)
 }
 
 /// Puts a call on record that there is another one after; the caller holds its endpoint.
 pub(crate) fn put_off(conn: &mut PgConnection, call: &EndpointCall) -> Result<(), Failure> {
-    log(conn, PUT_OFF, call)
+    log(conn, PUT_OFF, &[call])
 }
 
 impl PostgresStore {

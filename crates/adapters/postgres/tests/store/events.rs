@@ -182,7 +182,7 @@ async fn an_event_goes_when_all_are_told_at_the_same_moment() {
                             store.remove_endpoint(dispatch.event.world.project, endpoint).await;
                         assert!(removed.unwrap());
                     }
-                    _ => store.delivered(call).await.unwrap(),
+                    _ => store.delivered(vec![call]).await.unwrap(),
                 }
             }
         })
@@ -218,7 +218,7 @@ async fn an_event_goes_when_one_is_told_and_the_other_removed() {
             let call = scene.make.call(told.id, &event);
             async move {
                 match number {
-                    0 => store.delivered(call).await.unwrap(),
+                    0 => store.delivered(vec![call]).await.unwrap(),
                     _ => assert!(store.remove_endpoint(project, removed).await.unwrap()),
                 }
             }
@@ -371,7 +371,7 @@ async fn tell_some(
                 let call = make.failed_call(endpoint, &event, Some(START));
                 assert_eq!(store.failed(call, None).await?, None);
             }
-            _ => store.delivered(make.call(endpoint, &event)).await?,
+            _ => store.delivered(vec![make.call(endpoint, &event)]).await?,
         }
     }
     Ok(())

@@ -7,11 +7,17 @@ use dwar_kernel::StoreError;
 use dwar_sql::schema::{event_deliveries, webhook_calls};
 use dwar_sql::{At, CallRow, Id};
 
-/// Puts the last call of a series on record.
-pub(crate) fn over(connection: &mut SqliteConnection, call: &EndpointCall) -> Result<(), Failure> {
-    let delivery = event_deliveries::table.find((&call.event, Id::from(call.endpoint)));
-    diesel::delete(delivery).execute(connection)?;
-    log(connection, call)
+/// Puts the last calls of their series on record.
+pub(crate) fn over(
+    connection: &mut SqliteConnection,
+    calls: &[&EndpointCall],
+) -> Result<(), Failure> {
+    for call in calls {
+        let delivery = event_deliveries::table.find((&call.event, Id::from(call.endpoint)));
+        diesel::delete(delivery).execute(connection)?;
+        log(connection, call)?;
+    }
+    Ok(())
 }
 
 /// Puts a call on record that there is another one after.
@@ -19,7 +25,7 @@ pub(crate) fn put_off(
     connection: &mut SqliteConnection,
     call: &EndpointCall,
 ) -> Result<(), Failure> {
-    let Some(again) = call.again else { return over(connection, call) };
+    let Some(again) = call.again else { return over(connection, &[call]) };
     diesel::update(event_deliveries::table.find((&call.event, Id::from(call.endpoint))))
         .set((
             event_deliveries::failures.eq(event_deliveries::failures + 1),
@@ -30,7 +36,10 @@ pub(crate) fn put_off(
 }
 
 fn log(connection: &mut SqliteConnection, call: &EndpointCall) -> Result<(), Failure> {
-    diesel::insert_into(webhook_calls::table).values(CallRow::from(call)).execute(connection)?;
+    diesel::insert_into(webhook_calls::table)
+        .values(CallRow::from(call))
+        .on_conflict_do_nothing()
+        .execute(connection)?;
     Ok(())
 }
 

@@ -170,11 +170,11 @@ async fn an_event_goes_with_the_last_who_had_to_be_told() {
     let ids: Vec<String> = scene.due().await.iter().map(Event::id).collect();
     assert_eq!(ids.len(), 9);
     for event in &ids {
-        scene.store.delivered(scene.make.call(endpoints[0].id, event)).await.unwrap();
+        scene.store.delivered(vec![scene.make.call(endpoints[0].id, event)]).await.unwrap();
         scene.store.give_up(scene.make.call(endpoints[1].id, event)).await.unwrap();
     }
     assert_eq!((scene.count("events"), scene.count("event_deliveries")), (3, 3));
-    scene.store.delivered(scene.make.call(endpoints[2].id, &ids[0])).await.unwrap();
+    scene.store.delivered(vec![scene.make.call(endpoints[2].id, &ids[0])]).await.unwrap();
     assert_eq!((scene.count("events"), scene.count("event_deliveries")), (3, 2));
     // The calls keep what was told to everybody.
     assert_eq!(scene.store.sweep_calls(START + seconds(1)).await.unwrap(), 19);

@@ -76,7 +76,7 @@ pub async fn calls_come_back_newest_first_to_their_project(stores: &Stores) {
             ..scene.make.call(endpoint.id, &event)
         };
         match call.outcome {
-            Ok(_) => stores.events.delivered(call.clone()).await.unwrap(),
+            Ok(_) => stores.events.delivered(vec![call.clone()]).await.unwrap(),
             Err(SendFailure::Unsigned) => stores.events.give_up(call.clone()).await.unwrap(),
             Err(_) => assert_eq!(stores.events.failed(call.clone(), None).await.unwrap(), None),
         }

@@ -90,7 +90,7 @@ pub async fn a_removed_endpoint_is_told_nothing_more(stores: &Stores) {
     for id in event {
         let call = scene.make.failed_call(removed.id, &id, Some(START));
         assert_eq!(stores.events.failed(call, None).await.unwrap(), None);
-        stores.events.delivered(scene.make.call(removed.id, &id)).await.unwrap();
+        stores.events.delivered(vec![scene.make.call(removed.id, &id)]).await.unwrap();
     }
     let told = scene.told().await;
     assert_eq!(told.len(), 2);

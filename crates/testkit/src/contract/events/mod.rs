@@ -63,7 +63,7 @@ impl Scene {
 
     async fn delivers(&self, endpoint: &Endpoint, event: &str) {
         let call = self.make.call(endpoint.id, event);
-        self.stores.events.delivered(call).await.unwrap();
+        self.stores.events.delivered(vec![call]).await.unwrap();
     }
 
     /// Everything that waits to be told, by the time it happened, then by its id; told by this.

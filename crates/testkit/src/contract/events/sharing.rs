@@ -122,7 +122,7 @@ pub async fn shares_at_once_are_handed_to_one_caller_each(stores: &Stores) {
             claimed.iter().map(|it| (it.endpoint.id, it.event.id())).collect();
         assert_eq!((claimed.len(), distinct.len()), (40, 40));
         for (endpoint, event) in distinct {
-            stores.events.delivered(scene.make.call(endpoint, &event)).await.unwrap();
+            stores.events.delivered(vec![scene.make.call(endpoint, &event)]).await.unwrap();
         }
     }
 }

@@ -2,7 +2,7 @@ use super::LEASE;
 use crate::contract::ROUNDS;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
-use dwar_event::{Dispatch, Endpoint, Room};
+use dwar_event::{CallFilter, Dispatch, Endpoint, Room};
 use dwar_kernel::{EndpointId, Timestamp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -125,6 +125,43 @@ pub async fn a_delivery_ends_when_it_is_made_or_given_up(stores: &Stores) {
     assert_eq!(waiting(now + LEASE).await, wanted);
 }
 
+/// Fresh: many calls are put on record together, to several endpoints and of several projects; those to an endpoint
+/// that was removed are left out, the others are not.
+pub async fn deliveries_end_together(stores: &Stores) {
+    let (scene, other) = (Scene::open(stores).await, Scene::open(stores).await);
+    let (one, failing, removed) =
+        (scene.endpoint().await, scene.endpoint().await, scene.endpoint().await);
+    let third = other.endpoint().await;
+    let failed = scene.happens(START).await;
+    scene.fails(&failing, &failed, Some(START + LEASE * 9)).await;
+    let mut calls = Vec::new();
+    for age in 0..5_u32 {
+        let (event, others) = (scene.happens(START + MS * age).await, other.happens(START).await);
+        calls.extend([&one, &failing, &removed].map(|it| scene.make.call(it.id, &event)));
+        calls.push(scene.make.call(third.id, &others));
+    }
+    let now = START + seconds(1);
+    assert_eq!(scene.claims(now, 100).await.len(), 22);
+    assert!(stores.events.remove_endpoint(scene.project, removed.id).await.unwrap());
+    stores.events.delivered(Vec::new()).await.unwrap();
+    for _ in 0..2 {
+        stores.events.delivered(calls.clone()).await.unwrap();
+    }
+    let due: BTreeSet<_> = scene.claims(now + LEASE * 10, 100).await.iter().map(delivery).collect();
+    let wanted = [&one, &failing].map(|endpoint| (endpoint.id, failed.clone()));
+    assert_eq!(due, BTreeSet::from(wanted));
+    let known = stores.events.endpoints(scene.project).await.unwrap();
+    assert!(known.iter().all(|endpoint| endpoint.failing.is_none()), "{known:?}");
+    let logged = async |scene: &Scene, endpoint: &Endpoint| {
+        let calls = &scene.stores.calls;
+        calls.calls(scene.project, endpoint.id, CallFilter::default(), 99).await.unwrap().len()
+    };
+    assert_eq!(logged(&scene, &one).await, 5);
+    assert_eq!(logged(&scene, &failing).await, 6);
+    assert_eq!(logged(&scene, &removed).await, 0);
+    assert_eq!(logged(&other, &third).await, 5);
+}
+
 /// Fresh: of many callers at once each delivery goes to exactly one, and none is forgotten.
 pub async fn claims_at_once_hand_each_delivery_to_one_caller(stores: &Stores) {
     let scene = Scene::open(stores).await;
@@ -150,7 +187,7 @@ pub async fn claims_at_once_hand_each_delivery_to_one_caller(stores: &Stores) {
         race(claimed.len(), |number| {
             let (store, (endpoint, event)) = (Arc::clone(&stores.events), &claimed[number]);
             let call = scene.make.call(*endpoint, event);
-            async move { store.delivered(call).await.unwrap() }
+            async move { store.delivered(vec![call]).await.unwrap() }
         })
         .await;
     }

@@ -1,0 +1,220 @@
+use super::tell_events::Called;
+use crate::TellEvents;
+use dwar_event::{CallPlaces, Dispatch, EndpointCall, SendFailure};
+use dwar_kernel::{EndpointId, StoreError, Timestamp, with_causes};
+use futures_util::future::{BoxFuture, Either, FutureExt, pending, select};
+use futures_util::stream::{FuturesUnordered, Stream, StreamExt};
+use std::collections::{HashMap, VecDeque};
+use std::mem::take;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::time::Duration;
+
+/// How long a delivery that is claimed waits for a place; then it is left to its lease, so that what is called is
+/// about as it is on record.
+const WAITS: Duration = Duration::from_secs(5);
+
+/// Calls endpoints with what is due, as many at once as each takes ([`CallPlaces`]), until the ticks end and what is
+/// claimed is done.
+///
+/// Deliveries are claimed at each tick, and as soon as few of an endpoint wait. Calls that were accepted are written
+/// together, those that ended while the last ones were being written. A failure of the store is logged; what it
+/// leaves is due again when its lease is over.
+pub async fn call_endpoints(tell: &TellEvents, ticks: impl Stream<Item = ()> + Send) {
+    let mut ticks = pin!(ticks);
+    let mut calls = Calls::new(tell);
+    loop {
+        match select(ticks.next(), calls.running.next()).await {
+            Either::Left((Some(()), _)) => calls.claim_soon = true,
+            Either::Left((None, _)) => break,
+            Either::Right((Some(end), _)) => calls.ended(end),
+            Either::Right((None, _)) => {}
+        }
+        calls.claim();
+        calls.go_on();
+    }
+    while calls.jobs > 0 {
+        if let Some(end) = calls.running.next().await {
+            calls.ended(end);
+            calls.go_on();
+        }
+    }
+}
+
+/// Something that ended.
+enum End {
+    Claim(Result<Vec<Dispatch>, StoreError>),
+    Call(EndpointId, Timestamp, Option<Called>),
+    Write(Result<(), StoreError>),
+    Trim(Result<(), StoreError>),
+}
+
+/// A delivery that waits for a place.
+struct Waiting {
+    since: Timestamp,
+    dispatch: Dispatch,
+}
+
+struct Calls<'tell> {
+    tell: &'tell TellEvents,
+    places: CallPlaces,
+    waiting: HashMap<EndpointId, VecDeque<Waiting>>,
+    /// Calls that were accepted and are not on record yet.
+    accepted: Vec<EndpointCall>,
+    /// Those of them that are being written.
+    writing: u32,
+    claiming: bool,
+    claim_soon: bool,
+    running: FuturesUnordered<BoxFuture<'tell, End>>,
+    /// How many of `running` end.
+    jobs: u32,
+}
+
+impl<'tell> Calls<'tell> {
+    fn new(tell: &'tell TellEvents) -> Self {
+        let running = FuturesUnordered::new();
+        // Never empty, so that asking for the next end waits for one.
+        running.push(pending().boxed());
+        Self {
+            tell,
+            places: CallPlaces::default(),
+            waiting: HashMap::new(),
+            accepted: Vec::new(),
+            writing: 0,
+            claiming: false,
+            claim_soon: false,
+            running,
+            jobs: 0,
+        }
+    }
+
+    fn run(&mut self, job: BoxFuture<'tell, End>) {
+        self.jobs += 1;
+        self.running.push(job);
+    }
+
+    fn unwritten(&self) -> u32 {
+        self.writing + u32::try_from(self.accepted.len()).unwrap_or(u32::MAX)
+    }
+
+    fn claim(&mut self) {
+        if self.claiming || !take(&mut self.claim_soon) {
+            return;
+        }
+        self.claiming = true;
+        let (tell, now) = (self.tell, self.tell.tools.now());
+        let room = self.places.room(self.unwritten(), now);
+        self.run(async move { End::Claim(tell.claim(room).await) }.boxed());
+    }
+
+    /// Begins the calls that there are places for, and writes what was accepted.
+    fn go_on(&mut self) {
+        self.begin_calls();
+        if self.writing > 0 || self.accepted.is_empty() {
+            return;
+        }
+        let (tell, calls) = (self.tell, take(&mut self.accepted));
+        self.writing = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        self.trim(calls.clone());
+        self.run(async move { End::Write(tell.delivered(calls).await) }.boxed());
+    }
+
+    fn trim(&mut self, calls: Vec<EndpointCall>) {
+        if calls.iter().any(EndpointCall::asks_for_a_trim) {
+            let tell = self.tell;
+            self.run(async move { End::Trim(tell.trim(&calls).await) }.boxed());
+        }
+    }
+
+    fn begin_calls(&mut self) {
+        let now = self.tell.tools.now();
+        let resting = self.tell.resting.at(now);
+        let endpoints: Vec<EndpointId> = self.waiting.keys().copied().collect();
+        for endpoint in endpoints {
+            let Some(mut waiting) = self.waiting.remove(&endpoint) else { continue };
+            let late = |it: &Waiting| resting.contains(&endpoint) || now > it.since + WAITS;
+            while waiting.front().is_some_and(late) {
+                waiting.pop_front();
+                self.places.dropped(endpoint);
+            }
+            while !waiting.is_empty() && self.places.begin(endpoint, now) {
+                if let Some(Waiting { dispatch, .. }) = waiting.pop_front() {
+                    self.begin(dispatch, now);
+                }
+            }
+            if !waiting.is_empty() {
+                self.waiting.insert(endpoint, waiting);
+            }
+        }
+    }
+
+    fn begin(&mut self, dispatch: Dispatch, began: Timestamp) {
+        let (tell, endpoint) = (self.tell, dispatch.endpoint.id);
+        let call = async move {
+            // One that panics must not take the others with it, some in the middle of a call.
+            let called = AssertUnwindSafe(tell.call(&dispatch)).catch_unwind().await;
+            End::Call(endpoint, began, called.ok())
+        };
+        self.run(call.boxed());
+    }
+
+    fn ended(&mut self, end: End) {
+        self.jobs -= 1;
+        let outcome = match end {
+            End::Claim(claimed) => {
+                self.claiming = false;
+                claimed.map(|dispatches| self.claimed(dispatches))
+            }
+            End::Call(endpoint, began, called) => self.called(endpoint, began, called),
+            End::Write(written) => {
+                self.writing = 0;
+                written
+            }
+            End::Trim(trimmed) => trimmed,
+        };
+        if let Err(error) = outcome
+            // A store without room has logged that itself, once.
+            && !matches!(error, StoreError::NoRoom)
+        {
+            tracing::warn!(error = %with_causes(&error), "events could not be delivered");
+        }
+    }
+
+    fn claimed(&mut self, dispatches: Vec<Dispatch>) {
+        let since = self.tell.tools.now();
+        for dispatch in dispatches {
+            let endpoint = &dispatch.endpoint;
+            self.places.claimed(endpoint.id, endpoint.failing.is_some(), since);
+            let waiting = self.waiting.entry(endpoint.id).or_default();
+            waiting.push_back(Waiting { since, dispatch });
+        }
+    }
+
+    fn called(
+        &mut self,
+        endpoint: EndpointId,
+        began: Timestamp,
+        called: Option<Called>,
+    ) -> Result<(), StoreError> {
+        let Some(Called { call, written }) = called else {
+            self.places.ended(endpoint, began, None, Duration::ZERO);
+            tracing::error!("a task panicked and will be tried again when its lease ends");
+            return Ok(());
+        };
+        // Keys of ours that do not fit say nothing about the endpoint.
+        let accepted = (call.outcome != Err(SendFailure::Unsigned)).then_some(call.outcome.is_ok());
+        self.places.ended(endpoint, began, accepted, call.took);
+        self.claim_soon |= written.is_ok() && self.places.runs_low(endpoint);
+        if call.outcome.is_ok() {
+            self.accepted.push(call);
+        } else {
+            self.trim(vec![call]);
+        }
+        if written? {
+            for _ in self.waiting.remove(&endpoint).unwrap_or_default() {
+                self.places.dropped(endpoint);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+use crate::{CallLimit, KnownEndpoint, Room};
+use dwar_kernel::{EndpointId, Timestamp};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// The calls that one process makes: how many are under way to each endpoint, how many wait for a place, and what each
+/// endpoint takes.
+#[derive(Debug, Default)]
+pub struct CallPlaces {
+    endpoints: HashMap<EndpointId, Places>,
+    calling: u32,
+}
+
+#[derive(Debug)]
+struct Places {
+    limit: CallLimit,
+    /// Whether the last call failed.
+    failing: bool,
+    /// Deliveries that are claimed and not called yet.
+    waiting: u32,
+    /// When the calls that are under way began.
+    calling: Vec<Timestamp>,
+    last_call: Timestamp,
+}
+
+impl CallPlaces {
+    /// Calls under way at once.
+    pub const MOST: u32 = 512;
+    /// Of these, for endpoints that have fewer than [`CallLimit::FIRST`] under way, so that a few that take many at
+    /// once, and then stop answering, leave places for the others.
+    pub const RESERVED: u32 = Self::MOST / 4;
+    /// Deliveries that are claimed at once: those that are called, and as many that wait for a place.
+    pub const CLAIMED: u32 = 2 * Self::MOST;
+    /// Of these, for endpoints that fail or do not answer.
+    pub const FAILING: u32 = Self::MOST / 2;
+    /// How long what an endpoint takes is remembered after its last call.
+    const REMEMBERED: Duration = Duration::from_secs(600);
+
+    /// A delivery was claimed; it waits until [`CallPlaces::begin`] admits it.
+    pub fn claimed(&mut self, endpoint: EndpointId, failing: bool, now: Timestamp) {
+        self.endpoints.entry(endpoint).or_insert_with(|| Places::new(failing, now)).waiting += 1;
+    }
+
+    /// A delivery that waited is not called after all.
+    pub fn dropped(&mut self, endpoint: EndpointId) {
+        if let Some(places) = self.endpoints.get_mut(&endpoint) {
+            places.waiting = places.waiting.saturating_sub(1);
+        }
+    }
+
+    /// Begins a call of a delivery that waits, if there is a place for it.
+    pub fn begin(&mut self, endpoint: EndpointId, now: Timestamp) -> bool {
+        let Some(places) = self.endpoints.get_mut(&endpoint) else { return false };
+        places.notice_hanging(now);
+        let under_way = places.under_way();
+        let of_all =
+            if under_way < CallLimit::FIRST { Self::MOST } else { Self::MOST - Self::RESERVED };
+        let admitted =
+            places.waiting > 0 && under_way < places.limit.get() && self.calling < of_all;
+        if admitted {
+            places.waiting -= 1;
+            places.calling.push(now);
+            places.last_call = now;
+            self.calling += 1;
+        }
+        admitted
+    }
+
+    /// A call that began at `began` is over. `accepted` is `None` if it says nothing about the endpoint.
+    pub fn ended(
+        &mut self,
+        endpoint: EndpointId,
+        began: Timestamp,
+        accepted: Option<bool>,
+        took: Duration,
+    ) {
+        let Some(places) = self.endpoints.get_mut(&endpoint) else { return };
+        let Some(index) = places.calling.iter().position(|at| *at == began) else { return };
+        // With claims that come in batches, half of the limit is as much as is always under way.
+        let used = places.under_way() * 2 >= places.limit.get();
+        places.calling.swap_remove(index);
+        self.calling -= 1;
+        if let Some(accepted) = accepted {
+            places.limit = places.limit.after_call(accepted, took, used);
+            places.failing = !accepted;
+        }
+    }
+
+    /// Whether so few deliveries of an endpoint wait that more should be claimed.
+    pub fn runs_low(&self, endpoint: EndpointId) -> bool {
+        self.endpoints.get(&endpoint).is_none_or(|it| it.waiting * 2 <= it.limit.get())
+    }
+
+    /// What may be claimed besides, with `unwritten` calls whose outcome is not on record yet.
+    pub fn room(&mut self, unwritten: u32, now: Timestamp) -> Room {
+        self.endpoints.retain(|_, it| it.held() > 0 || now < it.last_call + Self::REMEMBERED);
+        let mut room = Room {
+            total: Self::CLAIMED.saturating_sub(unwritten),
+            failing: Self::FAILING,
+            reserved: Self::CLAIMED / 4,
+            per_endpoint: CallLimit::FIRST,
+            per_failing: 1,
+            ..Room::default()
+        };
+        for (&endpoint, places) in &mut self.endpoints {
+            places.notice_hanging(now);
+            let (held, sound) = (places.held(), places.is_sound());
+            room.total = room.total.saturating_sub(held);
+            room.failing = room.failing.saturating_sub(if sound { 0 } else { held });
+            room.busy.insert(endpoint, held);
+            let limit = places.limit.get();
+            let places = if sound { 2 * limit } else { limit };
+            room.known.insert(endpoint, KnownEndpoint { places, sound });
+        }
+        room
+    }
+}
+
+impl Places {
+    const fn new(failing: bool, now: Timestamp) -> Self {
+        let limit = CallLimit::new(failing);
+        Self { limit, failing, waiting: 0, calling: Vec::new(), last_call: now }
+    }
+
+    fn under_way(&self) -> u32 {
+        u32::try_from(self.calling.len()).unwrap_or(u32::MAX)
+    }
+
+    fn held(&self) -> u32 {
+        self.waiting + self.under_way()
+    }
+
+    /// Whether it accepts what it is told, and answers in time.
+    fn is_sound(&self) -> bool {
+        !self.failing && self.limit.get() > 1
+    }
+
+    fn notice_hanging(&mut self, now: Timestamp) {
+        if self.calling.iter().any(|began| now >= *began + CallLimit::HANGS) {
+            self.limit = CallLimit::HANGING;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "places_tests.rs"]
+mod tests;
