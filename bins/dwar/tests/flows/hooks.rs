@@ -1,5 +1,6 @@
 //! Other login systems, which have their codes delivered.
 
+mod courier;
 mod second_factor;
 mod seen;
 
