@@ -36,6 +36,8 @@ export class KeySet {
   #fetchedAt = -Infinity;
   #fetchAgainAt = 0;
   #unknownAgainAt = 0;
+  /** Why the last fetch failed, if it did. */
+  #failure: unknown;
 
   /** `limitMs` is the longest that a fetch takes. */
   constructor(fetch: () => Promise<PublicKeys>, limitMs: number, now: () => number) {
@@ -45,12 +47,17 @@ export class KeySet {
     this.#flight = new Flight(limitMs + 1000);
   }
 
-  /** Rejects only while there are no keys, or none that were fetched within the hour. */
+  /**
+   * Rejects while there are no keys, or none that were fetched within the hour, and for an unknown `kid` while the last
+   * fetch failed: the key may have been published since.
+   */
   async find(kid: string): Promise<VerifyingKey | undefined> {
     if (this.#areTooOld()) await this.#flight.join(this.#replace);
     else if (this.#clock.now() >= this.#fetchAgainAt) await this.#flight.joinFor(PATIENCE_MS, this.#replace);
     if (!this.#keys.has(kid)) await this.#askForUnknown();
-    return this.#keys.get(kid);
+    const key = this.#keys.get(kid);
+    if (!key && this.#failure) throw this.#failure;
+    return key;
   }
 
   /** Calls that come while the set is being fetched wait for it, since it may have the key. */
@@ -69,7 +76,9 @@ export class KeySet {
       this.#keys = await usable(await this.#fetch());
       this.#fetchedAt = this.#clock.now();
       this.#fetchAgainAt = this.#fetchedAt + CACHED_MS;
+      this.#failure = undefined;
     } catch (error) {
+      this.#failure = error;
       if (this.#areTooOld()) throw error;
       this.#fetchAgainAt = this.#clock.now() + ASKED_AGAIN_MS;
     }

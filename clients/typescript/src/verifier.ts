@@ -85,7 +85,7 @@ export class TokenVerifier {
 
   /**
    * The claims of a token that is valid now. Rejects with `INVALID_ACCESS_TOKEN` and no status for any other token, with
-   * `NETWORK_ERROR` or the service's refusal if there are no keys yet.
+   * `NETWORK_ERROR`, `UNKNOWN_ERROR` or the service's refusal if its key is not known and the key set could not be fetched.
    */
   async verify(token: string): Promise<AccessClaims> {
     if (typeof token !== "string" || token.length > 4096) throw invalid("not a JWT");
