@@ -1,23 +1,30 @@
+/** Clocks jitter and drift by less, in milliseconds. */
+const JUMP_MS = 1000;
+
 /**
  * Time that has passed, in milliseconds. A clock that is set back takes nothing away, and the time that a machine slept
  * counts, for which many monotonic clocks stand still.
  */
 export class ElapsedTime {
   readonly #wallNow: () => number;
-  #wall: number;
-  #monotonic = performance.now();
-  #elapsed = 0;
+  /** How far the clock is ahead of the monotonic one. */
+  #ahead: number;
+  /** What the monotonic clock has missed. */
+  #missed = 0;
 
   /** `wallNow` is in milliseconds since 1970. */
   constructor(wallNow: () => number) {
     this.#wallNow = wallNow;
-    this.#wall = wallNow();
+    this.#ahead = wallNow() - performance.now();
   }
 
   now(): number {
-    const [wall, monotonic] = [this.#wallNow(), performance.now()];
-    this.#elapsed += Math.max(wall - this.#wall, monotonic - this.#monotonic);
-    [this.#wall, this.#monotonic] = [wall, monotonic];
-    return this.#elapsed;
+    const monotonic = performance.now();
+    const jump = this.#wallNow() - monotonic - this.#ahead;
+    if (Math.abs(jump) >= JUMP_MS) {
+      this.#missed += Math.max(0, jump);
+      this.#ahead += jump;
+    }
+    return monotonic + this.#missed;
   }
 }
