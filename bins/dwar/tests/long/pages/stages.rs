@@ -117,7 +117,9 @@ pub fn stage(page: &str) -> Stage {
 fn going_live() -> Stage {
     Stage {
         settings: WHATSAPP,
+        // The issuer stays what the page says: production takes no http://.
         prologue: "toml 0 >dwar.toml
+            sed -i 's#^issuer = .*#issuer = \"https://otp.example.com\"#' dwar.toml
             export DWAR__GATEWAYS__PUBLIC_URL=$BASE DWAR__DATABASE__MIN_FREE_MB=0
             VERIFY_TOKEN=$DWAR__GATEWAYS__WHATSAPP_CLOUD__VERIFY_TOKEN
             make_project; start; stop; KEY=$LIVE_KEY; PHONE=9811223344",
