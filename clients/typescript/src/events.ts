@@ -57,11 +57,15 @@ async function matches(key: CryptoKey, signature: string, signed: Bytes): Promis
 
 function parse(id: string, body: Bytes): DwarEvent {
   try {
-    const { type, timestamp, data } = JSON.parse(new TextDecoder().decode(body));
-    return { id, type, timestamp, data: camelCased(data) } as DwarEvent;
+    const event: unknown = JSON.parse(new TextDecoder().decode(body));
+    if (typeof event === "object" && event !== null && !Array.isArray(event)) {
+      const { type, timestamp, data } = event as Record<string, unknown>;
+      return { id, type, timestamp, data: camelCased(data) } as DwarEvent;
+    }
   } catch {
-    throw unauthenticated("it is not JSON");
+    // Refused below, as any other value that is no object.
   }
+  throw unauthenticated("it is no JSON object");
 }
 
 function header({ headers }: SignedRequest, name: string): string {

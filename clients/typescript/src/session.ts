@@ -12,7 +12,10 @@ interface StoredTokens extends Tokens {
 }
 
 export interface SessionOptions {
-  /** Reads the token pair of this session from the store that your processes share. */
+  /**
+   * Reads the token pair of this session from the store that your processes share. Nothing, and what cannot be read as a pair,
+   * is `SESSION_EXPIRED`; its own rejection reaches the caller.
+   */
   load: () => Promise<string | null | undefined>;
   /** Replaces it there: JSON, the same for the clients of all languages. Seal it where others can read. */
   save: (pair: string) => Promise<unknown>;
@@ -116,11 +119,15 @@ export class Session {
 function pairOf(pair: string): StoredTokens {
   try {
     const tokens = camelCased(JSON.parse(pair)) as StoredTokens;
-    if (tokens.accessToken && tokens.refreshToken) return tokens;
+    if ([tokens.accessToken, tokens.refreshToken].every(isText) && typeof tokens.expiresAt === "number") return tokens;
   } catch {
     // Refused below, without what was stored.
   }
-  throw new TypeError("what load gave is no token pair");
+  throw new DwarError("SESSION_EXPIRED", "what is stored is no token pair");
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
 }
 
 /** The `Idempotency-Key` of a refresh, HMAC-SHA-256 in hexadecimal: clients in other languages make the same. */

@@ -94,11 +94,10 @@ export class Transport {
       });
       text = await read(response);
     } catch (error) {
-      throw new DwarError("NETWORK_ERROR", whyNot(late, signal), { cause: withoutQuery(error) });
+      throw new DwarError("NETWORK_ERROR", whyNot(late, signal), { cause: path.includes("?") && error !== signal?.reason ? withoutQuery(error) : error });
     }
     const answer = parse(text);
-    const found = camelCased(answer) as typeof answer;
-    if (response.status === 200 && found?.[answers]) return withRequestId(withoutSecrets(found), requestId(response));
+    if (response.status === 200 && answer?.[answers]) return withRequestId(withoutSecrets(answer), requestId(response));
     throw refusal(response, answer, text);
   }
 }
@@ -139,19 +138,28 @@ async function read({ body }: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** Bun and Deno name the address in their errors, and a phone number may stand in its query. */
-function withoutQuery(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const hidden = (text: unknown) => String(text).replace(/\?phone=[^\s)"']*/g, "");
-  const { name, message, stack, cause, code, path } = error as Error & { code?: unknown; path?: unknown };
-  if (!`${message}${stack}${path}`.includes("?phone=")) return error;
-  const copy = new Error(hidden(message), { cause: withoutQuery(cause) });
-  return Object.assign(copy, { name, stack: hidden(stack), code });
+/**
+ * An error of `fetch` whose address may have a phone number in its query. Errors name it in their message, and in fields of
+ * their own; what may have caused them does too.
+ */
+function withoutQuery(error: unknown, depth = 0): unknown {
+  const hidden = (text: unknown) => String(text).replace(/\??\bphone=[^\s)"']*/g, "");
+  if (typeof error === "string") return hidden(error);
+  if (!isError(error) || depth === 5) return undefined;
+  const { name, message, stack, code, cause, errors } = error;
+  const copy = new Error(hidden(message), { cause: withoutQuery(cause, depth + 1) });
+  const all = Array.isArray(errors) && { errors: errors.map((one) => withoutQuery(one, depth + 1)) };
+  return Object.assign(copy, { name, stack: hidden(stack), ...(code !== undefined && { code }), ...all });
+}
+
+/** Also of another realm, such as that of a test in Jest. */
+function isError(value: unknown): value is Error & { code?: unknown; errors?: unknown } {
+  return typeof value === "object" && value !== null && "message" in value;
 }
 
 function parse(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = camelCased(JSON.parse(text));
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
