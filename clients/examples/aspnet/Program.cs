@@ -190,7 +190,7 @@ string Cookie(HttpContext context, string name)
 
 string? Bearer(HttpContext context)
 {
-    var shown = Regex.Match(context.Request.Headers.Authorization.ToString(), "^Bearer +(.*)$", RegexOptions.IgnoreCase);
+    var shown = Regex.Match(context.Request.Headers.Authorization.ToString().Trim(), @"^Bearer(?:[ \t]+(.*))?$", RegexOptions.IgnoreCase);
     return shown.Success ? shown.Groups[1].Value : null;
 }
 

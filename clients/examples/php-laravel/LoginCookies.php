@@ -65,7 +65,8 @@ final class LoginCookies
 
     public function bearer(Request $request): ?string
     {
-        return preg_match('/^Bearer +(.*)$/i', $request->headers->get('Authorization', ''), $found) ? $found[1] : null;
+        $shown = trim($request->headers->get('Authorization', ''));
+        return preg_match('/^Bearer(?:[ \t]+(.*))?$/i', $shown, $found) ? $found[1] ?? '' : null;
     }
 
     /** @return Cookie[] */

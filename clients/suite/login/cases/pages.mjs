@@ -45,6 +45,24 @@ export default {
     assert.equal(await status(world.app().me({ Authorization: `bearer ${good}` })), 200);
   },
 
+  "a bearer token decides if it is empty or malformed, too": async (world) => {
+    const { browser } = await world.loggedIn();
+    const good = browser.cookies.get(ACCESS);
+    for (const shown of ["Bearer", "bearer", "Bearer ", `Bearer ${good} x`, `Bearer x ${good}`, `Bearer "${good}"`, "Bearer ,"]) {
+      assert.equal(await status(browser.me({ Authorization: shown })), 401, shown.replace(good, "TOKEN"));
+      const { headers } = await browser.claims({ Authorization: shown });
+      assert.doesNotMatch(headers["www-authenticate"] ?? "", /invalid_token/, shown.replace(good, "TOKEN"));
+    }
+    for (const shown of ["", "Bearerx", `Bearer:${good}`, "Basic Bearer x"])
+      assert.equal(await status(browser.me({ Authorization: shown })), 200, shown.replace(good, "TOKEN"));
+  },
+
+  "blanks around a bearer token do not count": async (world) => {
+    const { tokens } = await world.appLoggedIn();
+    for (const shown of [`Bearer  ${tokens.access_token}`, ` Bearer   ${tokens.access_token}  `, `bearer ${tokens.access_token}\t`])
+      assert.equal(await status(world.app().me({ Authorization: shown })), 200);
+  },
+
   "a link from another site arrives logged in": async (world) => {
     const { browser } = await world.loggedIn();
     assert.equal(await status(browser.me({ Origin: null, "Sec-Fetch-Site": "cross-site" })), 200);

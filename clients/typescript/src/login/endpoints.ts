@@ -201,8 +201,10 @@ function unknown(error: unknown): never {
   throw new DwarError("SERVICE_UNAVAILABLE", `it is unknown who asks: ${code}: ${message}`, details);
 }
 
+/** It is empty, and so nobody's, where the header has the scheme alone. */
 function bearerOf({ headers }: RequestHead): string | undefined {
-  return /^Bearer +(\S+)$/i.exec(headers.get("Authorization") ?? "")?.[1];
+  const [scheme = "", ...token] = (headers.get("Authorization") ?? "").trim().split(/[ \t]+/);
+  return scheme.toLowerCase() === "bearer" ? token.join(" ") : undefined;
 }
 
 /** A rejection with this code becomes nothing. */

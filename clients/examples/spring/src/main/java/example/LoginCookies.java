@@ -4,6 +4,7 @@ import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,7 +20,7 @@ final class LoginCookies {
     private static final String LOOPBACK = "(localhost|127(\\.\\d+){3}|\\[::1\\])(:\\d+)?";
     private static final Pattern ORIGIN = Pattern.compile("https://" + HOST + "|http://" + LOOPBACK);
     private static final Pattern OWN_MACHINE = Pattern.compile("([^:]*\\.)?localhost(:\\d+)?|" + LOOPBACK);
-    private static final Pattern BEARER = Pattern.compile("Bearer +(.*)", Pattern.CASE_INSENSITIVE);
+    private static final Pattern BEARER = Pattern.compile("bearer(?:[ \\t]+(.*))?", Pattern.CASE_INSENSITIVE);
 
     private final Set<String> origins;
 
@@ -74,8 +75,8 @@ final class LoginCookies {
 
     String bearer(HttpServletRequest request) {
         String shown = request.getHeader("Authorization");
-        Matcher bearer = BEARER.matcher(shown == null ? "" : shown);
-        return bearer.matches() ? bearer.group(1) : null;
+        Matcher bearer = BEARER.matcher(shown == null ? "" : shown.strip());
+        return bearer.matches() ? Objects.requireNonNullElse(bearer.group(1), "") : null;
     }
 
     static List<ResponseCookie> ofTokens(Map<String, Object> tokens) {
