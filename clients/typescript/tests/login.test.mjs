@@ -212,6 +212,17 @@ for (const { origin, is } of ORIGINS)
     else assert.throws(make, (error) => error instanceof TypeError && error.message.includes(`"${origin}" `) && error.message.includes(is));
   });
 
+test("a prefix is the same with slashes at its ends and without", async () => {
+  const status = async (prefix, path) => {
+    const request = new Request(`https://shop.example${path}`, sending());
+    return (await createLogin(options(undefined, { prefix })).handle(request)).status;
+  };
+  for (const prefix of ["/api/login", "/api/login/", "api/login", "//api/login//"])
+    assert.deepEqual([await status(prefix, "/api/login/send"), await status(prefix, "/login/send")], [200, 404], prefix);
+  for (const prefix of ["", "/"]) assert.equal(await status(prefix, "/send"), 200, `"${prefix}"`);
+  assert.equal(await status("/login", "/loginsend"), 404);
+});
+
 test("a login shows no secret", () => {
   const shown = inspect(createLogin(options()), { showHidden: true, depth: 9 });
   assert.doesNotMatch(shown, /svc_test_1|secret of this/);

@@ -5,7 +5,7 @@ import type { Body, RequestHead } from "./request.js";
 export type { Address, Admission, AnswerHeaders, Body, EndpointsOptions, RequestHead };
 
 export interface LoginOptions<Context> extends EndpointsOptions {
-  /** Where the endpoints are mounted; `/login` by default. */
+  /** The path where the endpoints are mounted, with a slash at its end or without; `/login` by default. */
   prefix?: string;
   /**
    * The IP address that asks, or nothing, since a `Request` has none. `context` is what `handle` got beside the request, such
@@ -34,12 +34,13 @@ export interface Login<Context = unknown> {
 export function createLogin<Context = unknown>(options: LoginOptions<Context>): Login<Context> {
   const { prefix = "/login", clientAddress, admit } = options;
   if (typeof clientAddress !== "function") throw new TypeError("clientAddress must be a function");
+  const mounted = `/${prefix}`.replace(/^\/+/, "/").replace(/\/+$/, "");
   const endpoints = new Endpoints(options);
   return {
     handle: (request, context) => {
       const { method, headers, body, url } = request;
       const { pathname } = new URL(url);
-      const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : "";
+      const path = pathname.startsWith(mounted) ? pathname.slice(mounted.length) : "";
       return endpoints.handle(
         { method, headers, body, path },
         {
