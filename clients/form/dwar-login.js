@@ -118,15 +118,23 @@ function adopt(root, host, inside) {
 }
 
 /**
+ * The value of a decimal digit of any script. Unicode has the ten of a script in a row, from zero on, and some rows one after
+ * the other.
+ * @param {string} digit
+ */
+function valueOf(digit) {
+  const code = digit.codePointAt(0) ?? 0;
+  let first = code;
+  while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--;
+  return String((code - first) % 10);
+}
+
+/**
  * ASCII digits for those of other scripts, one kind of space, dash and line end, and nothing that is invisible.
  * @param {string} text
  */
 const plain = (text) => text.replace(/\p{Cf}/gu, "").replace(/\r\n?/g, "\n").replace(/[^\S\n]/g, " ").replace(/[\p{Pd}\u2212]/gu, "-")
-  .replace(/\p{Nd}/gu, (digit) => {
-    // Zero is at ..0 in Arabic, Persian and full-width digits, and at ..6 in the scripts of India, U+0900 to U+0DFF.
-    const code = digit.charCodeAt(0);
-    return String((code & 15) - (code >= 0x900 && code < 0xe00 ? 6 : 0));
-  });
+  .replace(/\p{Nd}/gu, valueOf);
 
 /**
  * The ten digits of an Indian mobile number, with or without +91 or 0 before it and anything between; otherwise nothing.
@@ -137,30 +145,42 @@ function phoneIn(text) {
 }
 
 // The patterns are those of clients/examples/android/CodeInMessage.kt and ios/CodeInMessage.swift, character by character.
+const ALONE = /^[*_("'\[]*([0-9](?: ?[0-9]){5}|[0-9]{3} ?- ?[0-9]{3})[*_)"'\].,;!]*$/u;
 const LAST_LINE = /(?:^|\n)@([^ \n]+) #([0-9]+)(?: @[^ \n]+)?$/iu;
+// Names under which anybody can have a domain: no domain above that of the page.
+const SHARED = /^(?:[^.]+|(?:ac|co|com|edu|firm|gen|gov|ind|mil|net|nic|org|res)\.[a-z]{2})$/iu;
 const NUMBERS = new RegExp([
-  // Not a code: an address, a phone number, an amount, a postal code, the number of an order or of an account.
+  // Not a code: an address, a phone number, an amount, a postal code, a date, a time, the number of an order or of a card.
   String.raw`[a-z]+:\/\/[^ \n]+`,
   String.raw`[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}\/[^ \n]*`,
   String.raw`\+91[ -]?\(?[0-9](?:[ ()-]{0,2}[0-9]){9}(?![0-9])`,
   String.raw`\(?0[0-9]{2,4}\)?[ -]{1,2}[0-9]{6,8}(?![0-9])`,
   String.raw`18[06]0(?:[ -]{0,3}[0-9]){6,7}(?![0-9])`,
   String.raw`[6-9][0-9]{3} [0-9]{6}(?![0-9])`,
-  String.raw`(?:call|dial|helpline|toll[ -]?free|कॉल|हेल्पलाइन)(?: (?:us|at|on|to|is|no\.?|number|नंबर|करें))*[ :-]{1,3}[0-9]{6}(?![0-9])`,
+  String.raw`(?:call|dial|helpline|toll[ -]?free|(?:customer )?care|support|help ?desk|कॉल|हेल्पलाइन)(?: (?:us|at|on|to|is|no\.?|number|नंबर|करें))*[ :=*(-]{1,3}[0-9]{6}(?![0-9])`,
   String.raw`sms [\p{L}\p{M}]+ to [0-9]{6}(?![0-9])`,
-  String.raw`[0-9]{6} पर (?:कॉल|sms)`,
+  String.raw`[0-9]{6} पर (?:कॉल|sms|संपर्क|फ़ोन|फोन)`,
   String.raw`(?:₹|rs(?!\p{L})\.?|inr|रु(?![\p{L}\p{M}])\.?|रुपये)[ :]{0,2}[0-9]+(?:,[0-9]+)*(?:\.[0-9]{1,2}(?![0-9]))?`,
   String.raw`[0-9]+(?:,[0-9]+)*(?:\.[0-9]{1,2})? ?(?:\/-|(?:rs|inr|rupees?|रुपये|रुपए|रु)(?![\p{L}\p{M}]|\.? ?[0-9]))`,
-  String.raw`(?:pin ?-?code|postal code|zip(?: code)?|पिन ?-?कोड)[ :.-]{0,3}[0-9]{3} ?[0-9]{3}(?![0-9])`,
-  String.raw`(?:order|ord|ref|reference|txn|transaction|booking|ticket|invoice|complaint|account|a\/c|customer|policy|awb|pnr|ऑर्डर)(?: ?(?:id|no\.?|number|नंबर)| ?#)(?: is)?[ :.#-]{0,3}[0-9]{6}(?![0-9])`,
+  String.raw`(?:(?:pin|postal|zip)(?: ?-?code)?|[mt]pin|पिन(?: ?-?कोड)?)(?: (?:is|of|no\.?|number|नंबर))*[ :.=*(-]{0,3}[0-9]{3} ?[0-9]{3}(?![0-9])`,
+  String.raw`(?:amount|amt\.?|total|balance|bal\.?|limit|emi|fee|price|date|dated|dt\.?|dob|time|expiry|validity|राशि|कुल|दिनांक|तारीख|समय)(?: (?:at|on|to|is|was|of|due|paid|payable))*[ :=*(-]{1,3}[0-9]{6}(?![0-9])`,
+  String.raw`(?:on|at|by|to|for|till?|until|up ?to|before|after|since|expires|expired|valid|ending|ends|contact|ph\.?|tel\.?|card|pay|paid|due|worth|debited|credited|संपर्क|कार्ड)(?: (?:us|at|on|to|by|for|with|in|of|no\.?|number|नंबर|करें))*[ :=*(-]{1,3}[0-9]{6}(?![0-9])`,
+  String.raw`(?:id|no\.?|number|नंबर)[ #*(]{1,3}[0-9]{6}(?![0-9])`,
+  String.raw`[0-9]{6} ?(?:hrs?|hours?|ist|gmt|utc|[ap]\.?m\.?|बजे|तक|points?|units?|(?:(?:was|were|is|has been|have been|will be) )?(?:paid|debited|credited|received|refunded|deducted|charged|spent|transferred|withdrawn))(?![\p{L}\p{M}])`,
+  String.raw`[0-9]{6} is (?:your|the|our) (?:(?:order|ord|ref|reference|txn|transaction|booking|ticket|invoice|bill|statement|receipt|challan|loan|consumer|complaint|account|a\/c|customer|policy|awb|pnr|ऑर्डर|card|employee|user|client|member|membership|registration|application|folio|tracking|shipment|request|case) ?(?:id|no\.?|number)|(?:pin|postal|zip) ?-?code|(?:atm |card |upi |m)?pin|amount|balance|total)(?![\p{L}\p{M}]| (?:otp|code|verification))`,
+  String.raw`(?:order|ord|ref|reference|txn|transaction|booking|ticket|invoice|bill|statement|receipt|challan|loan|consumer|complaint|account|a\/c|customer|policy|awb|pnr|ऑर्डर|card|employee|user|client|member|membership|registration|application|folio|tracking|shipment|request|case)(?: ?(?:id|no\.?|number|नंबर)| ?#)(?: is)?[ :.#-]{0,3}[0-9]{6}(?![0-9])`,
   // Perhaps the number of an order: then there is no code.
-  String.raw`(?:order|ord|ref|reference|txn|transaction|booking|ticket|invoice|complaint|account|a\/c|customer|policy|awb|pnr|ऑर्डर)[ :.#-]{1,3}([0-9]{6})(?![0-9])`,
-  // A group that is said to be the code, before or after it; another group; a run.
+  String.raw`(?:order|ord|ref|reference|txn|transaction|booking|ticket|invoice|bill|statement|receipt|challan|loan|consumer|complaint|account|a\/c|customer|policy|awb|pnr|ऑर्डर)[ :.#-]{1,3}([0-9]{6})(?![0-9])`,
+  // Another kind of code; a warning, which does not say that there is one here.
+  String.raw`(?:promo|coupon|discount|offer|voucher|gift|referral|invite|error|status|area|std|country|branch|ifsc|hsn|qr|pin|postal|zip|पिन|कूपन|प्रोमो)[ -]?(?:codes?|कोड)(?![\p{L}\p{M}0-9_])(?:(?: is)?[ :=*(-]{1,3}[0-9]{6}(?![0-9]))?`,
+  String.raw`(?:never(?: ever)? (?:share|disclose|reveal|give|asks?)|(?:not|don['’]t|doesn['’]t|won['’]t) ask)(?:[ ,\/&]{1,3}(?:you|for|any|your|an?|or|and|otps?|[a-z]?pins?|cvv|passwords?|passcodes?|codes?))+(?![\p{L}\p{M}0-9_]|[ :-]{1,3}[0-9])`,
+  // A group that is said to be the code, before or after it; another group; a run; a word for a code.
   String.raw`(?:otp|code|कोड|ओटीपी)(?: is)?[ :-]{1,3}([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?![\p{L}\p{M}0-9_+\/@=]|[ .,:-][0-9])`,
   String.raw`([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?= is )`,
   String.raw`[0-9]{1,5}[ -][0-9]{3}[ -][0-9]{3}(?![0-9])`,
   String.raw`([0-9]{3}(?: ?- ?| {1,2})[0-9]{3})(?![\p{L}\p{M}0-9_+\/@=]|[ .,:-][0-9])`,
   String.raw`([0-9]{6})(?![\p{L}\p{M}0-9_+\/@=]|[.,:-][0-9])`,
+  String.raw`((?:otps?|o\.t\.p|codes?|passcodes?|passwords?|verification|verify|authentication|ओटीपी|कोड|पासकोड|पासवर्ड|सत्यापन|ওটিপি|কোড|ઓટીપી|કોડ|ਓਟੀਪੀ|ਕੋਡ|ஓடிபி|குறியீடு|ఓటీపీ|కోడ్|ಒಟಿಪಿ|ಕೋಡ್|ഒടിപി|കോഡ്|ଓଟିପି|କୋଡ୍|کوڈ)(?: (?:no\.?|number|नंबर))?)(?![\p{L}\p{M}0-9_])`,
   // Dates, times, versions; digits that belong to a word; whole words, so that none is looked into.
   String.raw`[0-9]+(?:[.,:\/-][0-9]+)+`,
   String.raw`(?:[+\/_]|\*\*)[0-9]+`,
@@ -168,27 +188,47 @@ const NUMBERS = new RegExp([
 ].join("|"), "giu");
 
 /**
+ * Whether the domain is this host, or below it.
+ * @param {string} host
+ * @param {string} domain
+ */
+const covers = (host, domain) => host === domain || (`.${domain}`.endsWith(`.${host}`) && !SHARED.test(host));
+
+/**
  * The code of six digits in what was pasted: the code alone, or a whole message. A last line `@domain #code` of this domain
- * or one above it decides. Otherwise it is the only run of six digits that is no date, time, phone number or amount; without
+ * or one above it decides; that of another has to agree with the rest. Otherwise the message has to say that it has a code,
+ * with a word such as OTP: then it is the only run of six digits that is no date, time, phone number, amount or PIN; without
  * any run, the only group of three and three. Otherwise nothing, since a wrong code costs one of five tries.
  * @param {string} text
  * @param {string} domain
  */
 function codeIn(text, domain = location.hostname) {
   const message = plain(text.slice(0, 2000)).trim();
-  if (/^[0-9](?: ?[0-9]){5}$/.test(message)) return message.replaceAll(" ", "");
-  const [, host = "", bound = ""] = LAST_LINE.exec(message) ?? [];
-  if (host && `.${domain}`.endsWith(`.${host.toLowerCase()}`)) return bound.length === 6 ? bound : undefined;
+  const alone = ALONE.exec(message)?.[1];
+  if (alone) return alone.replace(/[ -]/g, "");
+  const [line = "", host = "", bound = ""] = LAST_LINE.exec(message) ?? [];
+  if (host && covers(host.toLowerCase(), domain)) return bound.length === 6 ? bound : undefined;
+  const code = codeInText(message.slice(0, message.length - line.length));
+  return host && code !== bound ? undefined : code;
+}
+
+/**
+ * The code in a message, without its last line for browsers.
+ * @param {string} text of `plain`
+ */
+function codeInText(text) {
   /** @type {Set<string>[]} */
   const [runs, groups] = [new Set(), new Set()];
-  for (const [, id, said, saidFirst, group, run] of message.matchAll(NUMBERS)) {
+  let named = false;
+  for (const [, id, said, saidFirst, group, run, word] of text.matchAll(NUMBERS)) {
     if (id) return undefined;
+    if (said || word) named = true;
     const one = said ?? saidFirst ?? run;
     if (one) runs.add(one.replace(/[ -]/g, ""));
     if (group) groups.add(group.replace(/[ -]/g, ""));
   }
   const found = runs.size ? runs : groups;
-  return found.size === 1 ? [...found][0] : undefined;
+  return named && found.size === 1 ? [...found][0] : undefined;
 }
 
 /**

@@ -202,3 +202,33 @@ export async function until(check) {
     }
   }
 }
+
+/** The clipboard of a page that is not at home on this machine is out of reach. */
+const pasteEvent = (house, text) => field(house).evaluate((input, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text", text);
+  input.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}, text);
+
+/** Pastes each message of the table, and wants its code submitted, or nothing filled in. */
+export async function pasteAll(house, messages) {
+  house.backend.play({ verify: [refusal(400, "INVALID_OTP")] });
+  await open(house);
+  await sendCode(house);
+  const submitted = () => house.backend.bodies("verify").map(({ code }) => code);
+  for (const { text, code, read = code } of messages) {
+    const before = submitted().length;
+    await pasteEvent(house, text);
+    if (read === null) {
+      await settle(house);
+      assert.equal(submitted().length, before, text);
+      assert.equal(await alert(house).textContent(), "Enter all 6 digits of the OTP.", text);
+    } else {
+      await alert(house).getByText("not correct").waitFor();
+      await until(() => assert.deepEqual(submitted().slice(before), [read], text));
+    }
+    assert.equal(await field(house).inputValue(), "", text);
+    await field(house).fill("1");
+    await field(house).fill("");
+  }
+}

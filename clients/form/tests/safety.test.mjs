@@ -14,8 +14,8 @@ async function logIn() {
 const loggedIn = () => it.page.getByText("You are logged in.").waitFor();
 const home = () => it.page.url().startsWith(`${it.backend.origin}/?attributes=`);
 
-test("the module is under 11 KB, compressed by gzip", () => {
-  assert.ok(gzipSync(readFileSync(new URL("../dwar-login.js", import.meta.url))).length < 11 * 1024);
+test("the module is under 13 KB, compressed by gzip", () => {
+  assert.ok(gzipSync(readFileSync(new URL("../dwar-login.js", import.meta.url))).length < 13 * 1024);
 });
 
 test("a server that renders pages can import it", () => {

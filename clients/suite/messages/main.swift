@@ -6,7 +6,7 @@ let messages = table["messages"] as! [[String: Any]]
 var failed = 0
 for message in messages {
     let wanted = (message["read"] ?? message["code"]) as? String
-    let read = CodeInMessage.read(message["text"] as! String, domain: table["domain"] as? String)
+    let read = CodeInMessage.read(message["text"] as! String, domain: (message["domain"] ?? table["domain"]) as? String)
     if read == wanted { continue }
     failed += 1
     print("not ok  \(message["text"]!): \(read ?? "nothing"), not \(wanted ?? "nothing")")

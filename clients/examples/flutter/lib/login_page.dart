@@ -6,6 +6,15 @@ import 'package:flutter/services.dart';
 
 import 'login_api.dart';
 
+/// Takes up to six digits. A change that brings anything else, such as a whole message, leaves the field as it was: other
+/// digits of the message would be taken for its code.
+final _sixDigits = TextInputFormatter.withFunction((before, after) {
+  final text = after.text.trim();
+  if (!RegExp(r'^[0-9]{0,6}$').hasMatch(text)) return before;
+  if (text == after.text) return after;
+  return TextEditingValue(text: text, selection: TextSelection.collapsed(offset: text.length));
+});
+
 class LoginPage extends StatefulWidget {
   const LoginPage({super.key, required this.api, required this.onLogin});
 
@@ -91,7 +100,7 @@ class _LoginPageState extends State<LoginPage> {
                   autofocus: true,
                   keyboardType: TextInputType.number,
                   autofillHints: const [AutofillHints.oneTimeCode],
-                  inputFormatters: [FilteringTextInputFormatter.digitsOnly, LengthLimitingTextInputFormatter(6)],
+                  inputFormatters: [_sixDigits],
                   decoration: const InputDecoration(labelText: 'Code from WhatsApp or SMS'),
                 ),
               if (_error != null)
