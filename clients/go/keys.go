@@ -45,6 +45,8 @@ type keySet struct {
 	fetchAgainAt   time.Duration
 	unknownAgainAt time.Duration
 	fetching       *flight[struct{}]
+	// Why the last fetch failed; nil if it did not.
+	failure error
 }
 
 type verifyingKey struct {
@@ -52,8 +54,8 @@ type verifyingKey struct {
 	verifies  func(signature, data []byte) bool
 }
 
-// find fails only while there are no keys, or none that were fetched within the hour. Of an unknown kid the key has no
-// algorithm.
+// find fails while there are no keys, or none that were fetched within the hour. For a kid that is not among the keys it
+// fails if the last fetch did, since the key may be a new one; otherwise the key has no algorithm.
 func (s *keySet) find(ctx context.Context, kid string) (verifyingKey, error) {
 	if _, err := s.refreshIfTooOld(ctx).wait(ctx); err != nil {
 		return verifyingKey{}, err
@@ -66,7 +68,11 @@ func (s *keySet) find(ctx context.Context, kid string) (verifyingKey, error) {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.keys[kid], nil
+	key, known := s.keys[kid]
+	if !known && s.failure != nil {
+		return verifyingKey{}, s.failure
+	}
+	return key, nil
 }
 
 func (s *keySet) refreshIfTooOld(ctx context.Context) *flight[struct{}] {
@@ -94,7 +100,8 @@ func (s *keySet) refreshIfUnknown(ctx context.Context, kid string) *flight[struc
 	if _, known := s.keys[kid]; known {
 		return nil
 	}
-	if s.clock.now() < s.unknownAgainAt {
+	// A fetch that panicked is over and still here.
+	if s.clock.now() < s.unknownAgainAt && (s.fetching == nil || !s.fetching.isOver()) {
 		return s.fetching
 	}
 	s.unknownAgainAt = s.clock.now() + askedAgain
@@ -118,7 +125,7 @@ func (s *keySet) replace(ctx context.Context) (none struct{}, err error) {
 	keys, err := s.fetched(ctx)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.fetching = nil
+	s.fetching, s.failure = nil, err
 	if err == nil {
 		s.keys, s.fetchedAt = keys, s.clock.now()
 		s.fetchAgainAt = s.fetchedAt + cachedFor

@@ -125,7 +125,8 @@ func (v *Verifier) Format(state fmt.State, _ rune) {
 }
 
 // Verify gives the claims of a token that is valid now. It fails with ErrInvalidAccessToken and no status for any
-// other token, with ErrNetwork or the refusal of the service if there are no keys yet.
+// other token, with ErrNetwork or the refusal of the service if there are no keys yet, or if the kid of the token is
+// unknown and the last fetch of the keys failed.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Claims, error) {
 	parts := strings.Split(token, ".")
 	// Line breaks would be passed over as base64.
