@@ -201,6 +201,23 @@ type broken struct{ err error }
 func (b broken) Load(context.Context) ([]byte, error)   { return nil, b.err }
 func (b broken) Save(_ context.Context, _ []byte) error { return b.err }
 
+func TestAStoredSessionThatCannotBeReadIsExpired(t *testing.T) {
+	for _, stored := range []string{
+		"", "{}", "null", "[]", "{", `{"access_token":"at_1"}`, `{"access_token":"","refresh_token":""}`,
+		`{"access_token":"at_1","refresh_token":5}`, `{"access_token":"at_1","refresh_token":"rt","expires_at":"x"}`,
+	} {
+		service := answering(t, func(http.ResponseWriter, *http.Request) { t.Errorf("%q was refreshed", stored) })
+		store := &memory{pair: []byte(stored)}
+		session, err := NewSession(connected(t, service, nil), store, strings.Repeat("s", 32), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token, err := session.AccessToken(context.Background()); !errors.Is(err, ErrSessionExpired) || token != "" {
+			t.Errorf("%q: %q, %v", stored, token, err)
+		}
+	}
+}
+
 // base64 of this language passes over line breaks.
 func TestATokenWithALineBreakIsRefused(t *testing.T) {
 	verifier, err := NewVerifier("https://otp.example.com", "project-1", nil)

@@ -67,8 +67,8 @@ func serviceCode(code Code) Code {
 // Error is why a call failed; errors.As finds it. Only what a Store returns comes back as another error.
 //
 // Status is 0 if this package raised it: ErrInvalidPhone (the text cannot be a number; nothing was sent), ErrNetwork,
-// ErrArgument, ErrInvalidAccessToken of a Verifier, ErrSessionExpired of a Session whose store has no pair, and
-// ErrWebhookUnauthenticated of VerifyEvent.
+// ErrArgument, ErrInvalidAccessToken of a Verifier, ErrSessionExpired of a Session whose store has no pair that can be
+// read, and ErrWebhookUnauthenticated of VerifyEvent.
 type Error struct {
 	Code Code
 	// Message is a sentence for people.
