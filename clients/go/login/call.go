@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,7 +41,8 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (*call, error) {
 	if !ours {
 		return nil, foreign(r)
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
 		return nil, errUnsupportedMediaType
 	}
 	content, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -137,8 +137,13 @@ func (h *Handler) accessToken(r *http.Request) string {
 	return h.countingCookie(r, accessCookie)
 }
 
-func bearer(r *http.Request) (string, bool) {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+// bearer says also whether the scheme is Bearer, which counts without a token too (RFC 6750 section 2.1).
+func bearer(r *http.Request) (token string, is bool) {
+	authorization := strings.Trim(r.Header.Get("Authorization"), " \t")
+	scheme, token := authorization, ""
+	if end := strings.IndexAny(authorization, " \t"); end >= 0 {
+		scheme, token = authorization[:end], strings.Trim(authorization[end:], " \t")
+	}
 	return token, strings.EqualFold(scheme, "Bearer")
 }
 

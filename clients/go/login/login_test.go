@@ -89,6 +89,63 @@ func withCookies(r *http.Request, from *httptest.ResponseRecorder) {
 	}
 }
 
+func TestAnAuthorizationOfTheSchemeBearerDecides(t *testing.T) {
+	server := dwartest.Start(t)
+	h := handler(t, server.URL, server.APIKey, server.ProjectID, nil)
+	sent := play(h, ask("/send", fmt.Sprintf(`{"phone":%q}`, phone)))
+	verify := ask("/verify", fmt.Sprintf(`{"phone":%q,"code":%q}`, phone, server.LastCode(phone)))
+	withCookies(verify, sent)
+	verified := play(h, verify)
+	var token string
+	for _, cookie := range verified.Result().Cookies() {
+		if cookie.Name == "__Host-dwar_access" {
+			token = cookie.Value
+		}
+	}
+	for authorization, expected := range map[string]struct{ isSomebody, canRenew bool }{
+		"Basic dTpw":               {true, true},
+		"Bearers " + token:         {true, true},
+		"Bearer " + token:          {true, false},
+		"bearer   " + token:        {true, false},
+		" Bearer \t" + token + " ": {true, false},
+		"Bearer":                   {false, false},
+		"Bearer ":                  {false, false},
+		"Bearer a b":               {false, false},
+		"Bearer " + token + " b":   {false, false},
+		"Bearer \xff":              {false, false},
+	} {
+		page := httptest.NewRequest(http.MethodGet, "/me", nil)
+		withCookies(page, verified)
+		page.Header.Set("Authorization", authorization)
+		_, err := h.Authenticate(page)
+		if expected.isSomebody != (err == nil) || (err != nil && !errors.Is(err, dwar.ErrInvalidAccessToken)) {
+			t.Errorf("%q: %v", authorization, err)
+		}
+		if h.CanRenew(page) != expected.canRenew {
+			t.Errorf("%q can be renewed: %v", authorization, !expected.canRenew)
+		}
+	}
+}
+
+func TestTheMediaTypeIsReadWithoutItsParameters(t *testing.T) {
+	url, _ := fake(t, http.StatusOK, sentCode)
+	h := handler(t, url, "svc_test_1", "p", nil)
+	for kind, status := range map[string]int{
+		"application/json; charset":               http.StatusOK,
+		"application/json;":                       http.StatusOK,
+		"Application/JSON ; charset=a; charset=b": http.StatusOK,
+		"application/jsonp":                       http.StatusUnsupportedMediaType,
+		"text/plain; application/json":            http.StatusUnsupportedMediaType,
+		"":                                        http.StatusUnsupportedMediaType,
+	} {
+		r := ask("/send", `{"phone":"9876543210"}`)
+		r.Header.Set("Content-Type", kind)
+		if w := play(h, r); w.Code != status {
+			t.Errorf("%q: %d %s", kind, w.Code, w.Body)
+		}
+	}
+}
+
 // fake answers every send, and counts.
 func fake(t *testing.T, status int, answer string) (url string, asked *int) {
 	t.Helper()
@@ -260,6 +317,23 @@ func TestOriginsAreThoseThatBrowsersSend(t *testing.T) {
 		if !errors.Is(err, dwar.ErrArgument) || !strings.Contains(err.Error(), `"`+c.Origin+`" `) ||
 			!strings.Contains(err.Error(), c.Is) {
 			t.Errorf("%q is %s: %v", c.Origin, c.Is, err)
+		}
+	}
+}
+
+func TestAnOriginOutsideTheTableIsJudgedAsURLDoes(t *testing.T) {
+	client, _ := dwar.New("http://127.0.0.1:1", "svc_test_1", nil)
+	verifier, _ := dwar.NewVerifier("http://127.0.0.1:1", "p", nil)
+	for host, allowed := range map[string]bool{
+		"3cx": true, "server.2go": true, "163.com": true, "a.0xg": true, "_a.-b": true, "1.2.3.com": true,
+		"server.2": false, "1": false, "0x": false, "a.0x1f": false, "1.2.3.04": false, "a..b": false, "a.": false,
+		"xn--bcher-kva.example": true, "xn--fsq.xn--0zwm56d": true, "xn--ls8h.la": true, "xn--11b4c3d.com": true,
+		"xn--a.example": false, "xn--.example": false, "xn--0.com": false, "xn--a_b.com": false,
+		"xn--99999999.com": false,
+	} {
+		_, err := login.New(client, verifier, secret, []string{"https://" + host}, nil)
+		if allowed != (err == nil) {
+			t.Errorf("%s: %v", host, err)
 		}
 	}
 }

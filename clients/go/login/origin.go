@@ -3,6 +3,7 @@ package login
 import (
 	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,11 +11,12 @@ import (
 const port = `(?::([1-9][0-9]{0,4}))?$`
 
 var (
-	// Scheme, name, IPv6 address, IPv4 address, port.
-	originParts = regexp.MustCompile(
-		`^(https?)://(?:((?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*)|\[([0-9a-f:]+)\]|([0-9.]+))` + port)
-	loopback = regexp.MustCompile(`^(?:localhost|.+\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])` + port)
-	appParts = regexp.MustCompile(`^(capacitor|ionic):`)
+	// Scheme, name or IPv4 address, IPv6 address, port.
+	originParts = regexp.MustCompile(`^(https?)://(?:((?:[a-z0-9_-]+\.)*[a-z0-9_-]+)|\[([0-9a-f:]+)\])` + port)
+	// A host whose last label is one is an IPv4 address to browsers (the URL standard, «ends in a number checker»).
+	endsInNumber = regexp.MustCompile(`(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$`)
+	loopback     = regexp.MustCompile(`^(?:localhost|.+\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])` + port)
+	appParts     = regexp.MustCompile(`^(capacitor|ionic):`)
 )
 
 // isLoopback says whether browsers keep Secure cookies of this host over plain http; a port may follow it.
@@ -39,7 +41,7 @@ func originFault(origin string) string {
 		return "is an app, whose web view keeps no cookies of yours: let it call by native HTTP, such as CapacitorHttp"
 	}
 	parts := originParts.FindStringSubmatch(origin)
-	if parts == nil || !isOrdinaryPort(parts[1], parts[5]) || parts[2] == "" && !isAddress(parts[3]+parts[4]) {
+	if parts == nil || !isOrdinaryPort(parts[1], parts[4]) || !isHost(parts[2], parts[3]) {
 		return "is no origin as browsers send it, such as https://shop.example"
 	}
 	if parts[1] == "http" && !isLoopback(strings.TrimPrefix(origin, "http://")) {
@@ -51,6 +53,16 @@ func originFault(origin string) string {
 func isOrdinaryPort(scheme, port string) bool {
 	number, _ := strconv.Atoi(port)
 	return number < 65536 && (scheme != "http" || number != 80) && (scheme != "https" || number != 443)
+}
+
+func isHost(name, ipv6 string) bool {
+	if name == "" || endsInNumber.MatchString(name) {
+		return isAddress(name + ipv6)
+	}
+	return !slices.ContainsFunc(strings.Split(name, "."), func(label string) bool {
+		encoded, isEncoded := strings.CutPrefix(label, "xn--")
+		return isEncoded && !isPunycode(encoded)
+	})
 }
 
 // isAddress says whether an address is written as browsers write it.
