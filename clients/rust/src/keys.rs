@@ -53,6 +53,8 @@ struct Cache {
     fetch_again_at: Duration,
     unknown_again_at: Duration,
     fetching: Option<Flight<()>>,
+    /// Why the last fetch failed, if it did.
+    failure: Option<Error>,
 }
 
 impl KeySet {
@@ -64,11 +66,13 @@ impl KeySet {
             fetch_again_at: Duration::ZERO,
             unknown_again_at: Duration::ZERO,
             fetching: None,
+            failure: None,
         };
         Self { transport, cache: Mutex::new(cache) }
     }
 
-    /// Fails only while there are no keys, or none that were fetched within the hour.
+    /// Fails while there are no keys, or none that were fetched within the hour. For a kid that is not among the keys it
+    /// fails if the last fetch did, since the key may be a new one.
     pub async fn find(self: &Arc<Self>, kid: &str) -> Result<Option<Arc<VerifyingKey>>> {
         if let Some(fetching) = self.refresh_if_too_old() {
             fetching.wait().await?;
@@ -79,7 +83,11 @@ impl KeySet {
         if let Some(fetching) = self.refresh_if_unknown(kid) {
             fetching.wait().await?;
         }
-        Ok(self.cache().keys.get(kid).cloned())
+        let cache = self.cache();
+        match (cache.keys.get(kid), &cache.failure) {
+            (None, Some(failure)) => Err(failure.clone()),
+            (key, _) => Ok(key.cloned()),
+        }
     }
 
     fn refresh_if_too_old(self: &Arc<Self>) -> Option<Flight<()>> {
@@ -99,7 +107,9 @@ impl KeySet {
             return None;
         }
         let now = cache.clock.now();
-        if now < cache.unknown_again_at {
+        // A fetch that panicked, or whose runtime was shut down, is over and still here.
+        let is_lost = cache.fetching.as_ref().is_some_and(Flight::is_over);
+        if now < cache.unknown_again_at && !is_lost {
             return cache.fetching.clone();
         }
         cache.unknown_again_at = now + ASKED_AGAIN;
@@ -121,6 +131,7 @@ impl KeySet {
         let fetched = published.and_then(|published| all_usable(&published));
         let mut cache = self.cache();
         cache.fetching = None;
+        cache.failure = fetched.as_ref().err().cloned();
         let now = cache.clock.now();
         match fetched {
             Ok(keys) => {

@@ -174,7 +174,7 @@ impl Verifier {
     ///
     /// # Errors
     /// [`Code::InvalidAccessToken`] and no status for any other token; [`Code::NetworkError`] or the refusal of the
-    /// service if there are no keys yet.
+    /// service if there are no keys yet, or if the `kid` of the token is unknown and the last fetch of the keys failed.
     pub async fn verify(&self, token: &str) -> Result<Claims> {
         let parts = Parts::of(token).ok_or_else(|| invalid("not a JWT"))?;
         let algorithm = read::<Algorithm>(&parts.header, "alg")

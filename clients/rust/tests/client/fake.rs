@@ -9,7 +9,7 @@ use serde_json::Value;
 
 pub struct Fake {
     pub url: String,
-    answer: Arc<Mutex<Value>>,
+    answer: Arc<Mutex<(u16, Value)>>,
     asked: Arc<Mutex<Vec<Request>>>,
 }
 
@@ -25,23 +25,29 @@ impl Fake {
     pub fn answering(answer: &Value) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let answer = Arc::new(Mutex::new(answer.clone()));
+        let answer = Arc::new(Mutex::new((200, answer.clone())));
         let asked = Arc::new(Mutex::new(Vec::new()));
         let fake = Self { url, answer: Arc::clone(&answer), asked: Arc::clone(&asked) };
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
                 asked.lock().unwrap().push(read(&stream));
-                let answer = answer.lock().unwrap().to_string();
-                let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length:";
-                write!(stream, "{head} {}\r\n\r\n{answer}", answer.len()).unwrap();
+                let (status, answer) = answer.lock().unwrap().clone();
+                let answer = answer.to_string();
+                let head = format!("HTTP/1.1 {status} S\r\nconnection: close\r\ncontent-length:");
+                // A call that was given up reads nothing.
+                let _ = write!(stream, "{head} {}\r\n\r\n{answer}", answer.len());
             }
         });
         fake
     }
 
     pub fn answer(&self, answer: &Value) {
-        *self.answer.lock().unwrap() = answer.clone();
+        self.refuse(200, answer);
+    }
+
+    pub fn refuse(&self, status: u16, answer: &Value) {
+        *self.answer.lock().unwrap() = (status, answer.clone());
     }
 
     pub fn take_asked(&self) -> Vec<Request> {

@@ -3,6 +3,7 @@
 
 mod document;
 mod fake;
+mod keys;
 #[cfg(feature = "axum")]
 mod login;
 
