@@ -125,8 +125,11 @@ fn nobody(can_renew: bool) -> Response {
     (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, challenge)]).into_response()
 }
 
-/// RFC 6750 section 2.1.
+/// The token of the scheme Bearer (RFC 6750 section 2.1), which is empty if there is none that can be read.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    let authorization = headers.get(AUTHORIZATION)?.as_bytes().trim_ascii();
+    let end = authorization.iter().position(u8::is_ascii_whitespace);
+    let (scheme, token) = authorization.split_at(end.unwrap_or(authorization.len()));
+    let token = str::from_utf8(token.trim_ascii()).unwrap_or_default();
+    scheme.eq_ignore_ascii_case(b"bearer").then_some(token)
 }

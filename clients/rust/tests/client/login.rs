@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 use axum::body::{Body, to_bytes};
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{Request, StatusCode};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use dwar_client::login::{Login, Refusal};
 use dwar_client::{Client, Code, Verifier};
 use serde_json::{Value, json};
@@ -64,6 +64,31 @@ fn origins_are_those_that_browsers_send() {
                 assert!(says, "{origin} is {is}: {message}");
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn an_authorization_of_the_scheme_bearer_decides() {
+    let (access, refresh) = ("__Host-dwar_access=a.b.c", "__Host-dwar_refresh=svc_rt_1");
+    let login = login(&service());
+    for (authorization, decides) in [
+        (&b"Bearer"[..], true),
+        (b"Bearer ", true),
+        (b"bearer", true),
+        (b"Bearer a b", true),
+        (b" Bearer\ta ", true),
+        (b"Bearer \xff", true),
+        (b"Basic dTpw", false),
+        (b"Bearers a", false),
+        (b"", false),
+    ] {
+        let mut headers = HeaderMap::new();
+        headers.insert(COOKIE, format!("{access}; {refresh}").parse().unwrap());
+        headers.insert(AUTHORIZATION, HeaderValue::from_bytes(authorization).unwrap());
+        let shown = String::from_utf8_lossy(authorization);
+        assert_eq!(login.can_renew(&Method::GET, &headers), !decides, "{shown}");
+        let nobody = login.authenticate(&Method::GET, &headers).await.unwrap();
+        assert!(nobody.is_none(), "{shown}");
     }
 }
 
