@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::time::error::Elapsed;
 
 use crate::Secret;
 
@@ -75,7 +77,7 @@ impl fmt::Display for Code {
 ///
 /// There is no status if this crate raised it: [`Code::InvalidPhone`] (the text cannot be a number; nothing was sent),
 /// [`Code::NetworkError`], [`Code::Argument`], [`Code::StoreFailed`], [`Code::InvalidAccessToken`] of a
-/// [`Verifier`](crate::Verifier), [`Code::SessionExpired`] of a session whose store has no pair, and
+/// [`Verifier`](crate::Verifier), [`Code::SessionExpired`] of a session whose store has no pair that can be read, and
 /// [`Code::WebhookUnauthenticated`] of an event.
 #[derive(Clone)]
 pub struct Error(Arc<Reason>);
@@ -147,6 +149,11 @@ impl Error {
         Self::of(Code::NetworkError, "the request did not complete".into(), None, Some(cause))
     }
 
+    pub(crate) fn time_limit(cause: Elapsed) -> Self {
+        let message = "no answer within the time limit".into();
+        Self::of(Code::NetworkError, message, None, Some(Box::new(cause)))
+    }
+
     pub(crate) fn store(cause: BoxError) -> Self {
         Self::of(Code::StoreFailed, "the store of the session failed".into(), None, Some(cause))
     }
@@ -162,7 +169,8 @@ impl Error {
         #[derive(Deserialize)]
         struct Refused {
             code: Code,
-            error: String,
+            #[serde(default)]
+            error: Value,
         }
         let refused = serde_json::from_slice::<Refused>(body).ok().filter(|_| status >= 400);
         let raw = String::from_utf8_lossy(body).into_owned();
@@ -173,11 +181,13 @@ impl Error {
             remaining: whole_number(headers, "ratelimit-remaining"),
             raw: refused.is_none().then(|| raw.into()),
         };
-        let Refused { code, error } = refused.unwrap_or(Refused {
-            code: Code::UnknownError,
-            error: unknown_answer(status, headers),
-        });
-        Self::of(code, error, Some(answer), None)
+        let Some(Refused { code, error }) = refused else {
+            let message = unknown_answer(status, headers);
+            return Self::of(Code::UnknownError, message, Some(answer), None);
+        };
+        let message = error.as_str().filter(|message| !message.is_empty());
+        let message = message.unwrap_or("the service refused").to_owned();
+        Self::of(code, message, Some(answer), None)
     }
 
     fn of(code: Code, message: String, answer: Option<Answer>, source: Option<BoxError>) -> Self {

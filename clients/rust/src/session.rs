@@ -41,7 +41,8 @@ struct Shared<S> {
 
 /// The answer of the service and when the access token expires, in seconds since 1970 by the clock of the backend.
 /// Clients of other languages store the same.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Pair {
     access_token: String,
     refresh_token: String,
@@ -156,7 +157,9 @@ impl<S: Store> Shared<S> {
             stored.ok_or_else(|| Error::new(Code::SessionExpired, "no session is stored"))?;
         // The cause is left out: it may quote a token.
         serde_json::from_str(&stored)
-            .map_err(|_| Error::new(Code::StoreFailed, "what the store gave is no pair"))
+            .ok()
+            .filter(|pair: &Pair| !pair.access_token.is_empty() && !pair.refresh_token.is_empty())
+            .ok_or_else(|| Error::new(Code::SessionExpired, "the stored session cannot be read"))
     }
 
     async fn save(&self, tokens: &Tokens) -> Result<()> {

@@ -95,9 +95,7 @@ impl Transport {
     pub async fn send<A: Answer>(&self, operation: &Operation) -> Result<A> {
         timeout(self.timeout, self.send_until(operation, Instant::now() + self.timeout))
             .await
-            .unwrap_or_else(|_| {
-                Err(Error::new(Code::NetworkError, "no answer within the time limit"))
-            })
+            .unwrap_or_else(|elapsed| Err(Error::time_limit(elapsed)))
     }
 
     async fn send_until<A: Answer>(&self, operation: &Operation, end: Instant) -> Result<A> {

@@ -152,3 +152,68 @@ async fn a_builder_of_ones_own_makes_the_http_client_and_its_proxy_gets_no_loopb
     assert_eq!(verifier.verify(token).await.unwrap_err().code(), Code::UnknownError);
     assert!(fake.take_asked()[0].head.contains("x-own: 1"));
 }
+
+#[tokio::test]
+async fn a_stored_session_that_cannot_be_read_is_expired() {
+    let fake = Fake::answering(&tokens(2));
+    let client = Client::new(&fake.url, "svc_test_1").unwrap();
+    for stored in [
+        "",
+        "{}",
+        "null",
+        "[]",
+        "{",
+        r#"{"access_token":"at_1"}"#,
+        r#"{"access_token":"","refresh_token":""}"#,
+        r#"{"access_token":"at_1","refresh_token":5}"#,
+        r#"{"access_token":"at_1","refresh_token":"rt","expires_at":"x"}"#,
+    ] {
+        let pair = Arc::new(Mutex::new(Some(stored.into())));
+        let session = Session::new(&client, Memory { pair, ..Memory::default() }, SECRET).unwrap();
+        let error = session.access_token().await.unwrap_err();
+        assert_eq!(error.code(), Code::SessionExpired, "{stored}: {error}");
+    }
+    assert!(fake.take_asked().is_empty());
+}
+
+#[tokio::test]
+async fn a_stored_session_of_tokens_alone_is_refreshed() {
+    let fake = Fake::answering(&tokens(2));
+    let client = Client::new(&fake.url, "svc_test_1").unwrap();
+    let stored = r#"{"access_token":"at_1","refresh_token":"svc_rt_1"}"#;
+    let pair = Arc::new(Mutex::new(Some(stored.into())));
+    let session = Session::new(&client, Memory { pair, ..Memory::default() }, SECRET).unwrap();
+    assert_eq!(session.access_token().await.unwrap().reveal(), "at_2");
+}
+
+#[tokio::test]
+async fn a_time_limit_has_its_cause() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let client = Client::new(&url, "svc_test_1").unwrap();
+    let client = client.with_timeout(Duration::from_millis(100)).unwrap();
+    let error = client.identity("i1").await.unwrap_err();
+    assert_eq!(error.message(), "no answer within the time limit");
+    assert!(error.source().unwrap().is::<tokio::time::error::Elapsed>(), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_refusal_without_a_sentence_has_its_code() {
+    let fake = Fake::answering(&json!({}));
+    let client = Client::new(&fake.url, "svc_test_1").unwrap();
+    let (known, unknown) = ((Code::InvalidOtp, false), (Code::UnknownError, true));
+    for (status, body, expected) in [
+        (400, json!({ "code": "INVALID_OTP" }), known),
+        (400, json!({ "code": "INVALID_OTP", "error": "" }), known),
+        (400, json!({ "code": "INVALID_OTP", "error": null }), known),
+        (400, json!({ "code": "INVALID_OTP", "error": 5 }), known),
+        (400, json!({ "code": "OF_LATER" }), unknown),
+        (400, json!({ "error": "The code is incorrect." }), unknown),
+        (200, json!({ "code": "INVALID_OTP" }), unknown),
+    ] {
+        fake.refuse(status, &body);
+        let error = client.verify("9876543210", "123456", None).await.unwrap_err();
+        assert_eq!((error.code(), error.raw().is_some()), expected, "{body}: {error}");
+        assert!(!error.message().is_empty(), "{body}");
+    }
+}
