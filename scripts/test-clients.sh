@@ -139,6 +139,7 @@ of_form() {
 # Laravel as Debian has it, since Composer's own packages need a registry more. Its cache is the files of one machine.
 of_php() {
     [ -e /usr/share/php/Illuminate/autoload.php ] || { leave_out "the Laravel example; Laravel is wanted"; return; }
+    php clients/examples/php-laravel/addresses_test.php
     TMPDIR=$scratch node "$suite/login.mjs" php clients/examples/php-laravel/server.php
 }
 

@@ -167,14 +167,27 @@ final class LoginController
         return $answer;
     }
 
+    /** What shares its codes: an IPv4 address, also one that is written as IPv6, or the /64 of an IPv6 one. */
+    public static function network(?string $ip): ?string
+    {
+        if (filter_var($ip, FILTER_VALIDATE_IP) === false) {
+            return null;
+        }
+        $address = inet_pton($ip);
+        if (str_starts_with($address, "\0\0\0\0\0\0\0\0\0\0\xff\xff")) {
+            return bin2hex(substr($address, 12));
+        }
+        return bin2hex(substr($address, 0, 8));
+    }
+
     /** Counts a send from this address, an IPv6 one by its /64, and gives back what uncounts it. */
     private function counted(?string $ip): callable
     {
-        $address = $ip === null ? false : inet_pton($ip);
-        if ($address === false) {
+        $network = self::network($ip);
+        if ($network === null) {
             return static fn () => null;
         }
-        $key = 'dwar.sends.' . bin2hex(strlen($address) === 16 ? substr($address, 0, 8) : $address);
+        $key = "dwar.sends.$network";
         $mine = microtime(true);
         $change = static fn (callable $how) => Cache::lock("$key.lock", 10)->block(10, static function () use ($key, $how) {
             $recent = array_filter(Cache::get($key, []), static fn (float $at) => $at > microtime(true) - 600);
