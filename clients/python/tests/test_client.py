@@ -383,5 +383,37 @@ def test_with_asyncio_a_store_may_be_asynchronous_or_not() -> None:
     assert asyncio.run(play()) == "at_secret"
 
 
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {},
+        "",
+        [],
+        dict(TOKENS),
+        {**TOKENS, "expires_at": "2030-01-01"},
+        {**TOKENS, "expires_at": True},
+        {**TOKENS, "expires_at": 0, "refresh_token": ""},
+        {**TOKENS, "expires_at": 0, "refresh_token": None},
+        {**TOKENS, "expires_at": 1 << 40, "access_token": b"at_1"},
+    ],
+    ids=lambda stored: str(type(stored)),
+)
+def test_a_stored_session_that_cannot_be_read_is_over(stored: Any) -> None:
+    with answering(lambda request: pytest.fail("the service was asked")) as http_client:
+        session = Session(
+            Dwar(URL, KEY, http_client=http_client), load=lambda: stored, save=lambda _: None, secret=SECRET
+        )
+        for use in (session.access_token, lambda: session.call(str)):
+            with pytest.raises(DwarError, match="SESSION_EXPIRED: the stored session cannot be read") as caught:
+                use()
+            assert "secret" not in str(caught.value)
+
+
+def test_an_error_of_the_store_is_passed_on() -> None:
+    session = Session(Dwar(URL, KEY), load=lambda: json.loads(""), save=lambda _: None, secret=SECRET)
+    with pytest.raises(json.JSONDecodeError):
+        session.access_token()
+
+
 def test_the_version_is_that_of_the_package() -> None:
     assert dwar_client.__version__ == importlib.metadata.version("dwar-client")

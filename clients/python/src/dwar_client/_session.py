@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar, cast
 
 from ._client import AsyncDwar, Calls
@@ -94,6 +94,8 @@ class Renewal:
         tokens = await self._load()
         if tokens is None:
             raise DwarError("SESSION_EXPIRED", "no session is stored")
+        if not _is_stored(tokens):
+            raise DwarError("SESSION_EXPIRED", "the stored session cannot be read: store what `save` was given")
         return tokens
 
     async def _keep(self, tokens: Tokens) -> StoredTokens:
@@ -101,6 +103,18 @@ class Renewal:
         stored = cast(StoredTokens, Answer({**tokens, "expires_at": expires_at}))
         await self._save(stored)
         return stored
+
+
+def _is_stored(tokens: object) -> bool:
+    """Whether it has what a session needs. Any program may have written to the store."""
+    if not isinstance(tokens, Mapping):
+        return False
+    expires_at = tokens.get("expires_at")
+    return (
+        isinstance(expires_at, (int, float))
+        and not isinstance(expires_at, bool)
+        and all(isinstance(tokens.get(name), str) and tokens[name] for name in ("access_token", "refresh_token"))
+    )
 
 
 class AsyncSession(Renewal):
