@@ -2,18 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import httpx
 import pytest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.test import AsyncClient, Client, override_settings
 from django.urls import include, path
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from starlette.exceptions import HTTPException
 
-from dwar_client import AccessClaims, AsyncDwar, AsyncTokenVerifier, Dwar, TokenVerifier
+from dwar_client import AccessClaims, AsyncDwar, AsyncTokenVerifier, Dwar, DwarError, TokenVerifier
 from dwar_client.django import authenticate, login_urls
 from dwar_client.fastapi import LoginApp, RenewSessions
 from dwar_client.fastapi import authenticate as authenticated
@@ -25,7 +25,11 @@ ORIGIN = "https://shop.example"
 PHONE = {"phone": "9876543210"}
 TOKENS = {"access_token": "a", "identity_id": "i", "session_id": "s", "expires_in": 900, "refresh_expires_in": 9000}
 STALE = {"cookie": "__Host-dwar_refresh=r1"}
+JWT = "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImsxIn0.e30.AA"
 RENEWED = "__Host-dwar_refresh=after-r1"
+
+
+Service = Callable[[httpx.Request], httpx.Response]
 
 
 def service(request: httpx.Request) -> httpx.Response:
@@ -40,14 +44,14 @@ def service(request: httpx.Request) -> httpx.Response:
     return httpx.Response(200, json={"otp_id": "o1", "expires_in": 600})
 
 
-def blocking_login(**options: Any) -> Login:
+def blocking_login(service: Service = service, **options: Any) -> Login:
     http_client = httpx.Client(transport=httpx.MockTransport(service))
     dwar = Dwar(URL, "svc_test_1", http_client=http_client)
     verifier = TokenVerifier(URL, "p1", http_client=http_client)
     return Login(dwar, verifier, secret=SECRET, origins=[ORIGIN], **options)
 
 
-def asynchronous_login(**options: Any) -> AsyncLogin:
+def asynchronous_login(service: Service = service, **options: Any) -> AsyncLogin:
     def make() -> httpx.AsyncClient:
         return httpx.AsyncClient(transport=httpx.MockTransport(service))
 
@@ -94,7 +98,28 @@ def broken(request: HttpRequest, kind: str) -> HttpResponse:
     raise Http404 if kind == "404" else RuntimeError("a fault of the view")
 
 
+def faulty(request: httpx.Request) -> httpx.Response:
+    return httpx.Response(503, headers={"Retry-After": "77", "X-Request-Id": "r1"})
+
+
+TOLD: list[DwarError] = []
+UNKNOWN = blocking_login(faulty, on_error=TOLD.append)
+UNKNOWN_LATER = asynchronous_login(faulty, on_error=TOLD.append)
+
+
+@authenticate(UNKNOWN)
+def unknown(request: HttpRequest, claims: AccessClaims) -> HttpResponse:
+    raise AssertionError("nobody is logged in")
+
+
+@authenticate(UNKNOWN_LATER)
+async def unknown_later(request: HttpRequest, claims: AccessClaims) -> HttpResponse:
+    raise AssertionError("nobody is logged in")
+
+
 urlpatterns = [
+    path("unknown", unknown),
+    path("unknown_later", unknown_later),
     path("login/", include(login_urls(LOGIN))),
     path("later/", include(login_urls(LATER))),
     path("me", me),
@@ -172,6 +197,41 @@ def test_django_waits_for_an_asynchronous_admit() -> None:
     assert asyncio.run(answer({**PHONE, "captcha": "right"})).status_code == 200
     with pytest.raises(ValueError, match="Async"):
         blocking_login(admit=refuse)
+
+
+@override_settings(MIDDLEWARE=["dwar_client.django.renew_sessions"])
+@pytest.mark.parametrize("name", ["unknown", "unknown_later"])
+@pytest.mark.parametrize(("cookie", "value"), [("__Host-dwar_access", JWT), ("__Host-dwar_refresh", "r1")])
+def test_django_answers_503_where_it_is_unknown_who_asks(name: str, cookie: str, value: str) -> None:
+    page, later = Client(), AsyncClient()
+    page.cookies[cookie] = later.cookies[cookie] = value
+    for answer in (page.get(f"/{name}"), asyncio.run(later.get(f"/{name}"))):
+        assert (answer.status_code, answer["Retry-After"], answer["Cache-Control"]) == (503, "77", "private, no-store")
+        body = answer.json()
+        assert (body["code"], body["request_id"]) == ("LOGIN_UNAVAILABLE", "r1")
+        assert not answer.cookies
+        assert TOLD.pop().status == 503
+
+
+@pytest.mark.parametrize("cookie", [f"__Host-dwar_access={JWT}", STALE["cookie"]])
+def test_fastapi_answers_503_where_it_is_unknown_who_asks(cookie: str) -> None:
+    async def answer() -> httpx.Response:
+        app = FastAPI()
+        app.add_middleware(RenewSessions)
+
+        @app.get("/me")
+        async def me(claims: Annotated[AccessClaims, Depends(authenticated(UNKNOWN_LATER))]) -> None:
+            raise AssertionError("nobody is logged in")
+
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://testserver") as page:
+            return await page.get("/me", headers={"cookie": cookie})
+
+    found = asyncio.run(answer())
+    assert (found.status_code, found.headers["retry-after"]) == (503, "77")
+    assert found.headers["cache-control"] == "private, no-store"
+    assert found.json() == {"detail": "Login is not possible at the moment."}
+    assert "set-cookie" not in found.headers
+    assert TOLD.pop().status == 503
 
 
 def fastapi_after_renewal(path: str, *, middleware: bool) -> httpx.Response:

@@ -84,6 +84,14 @@ def test_a_fault_is_told_to_the_application_and_not_to_the_person() -> None:
     assert [error.code for error in errors] == ["INSUFFICIENT_BALANCE"]
 
 
+def test_an_answer_that_login_is_not_possible_names_the_request_of_the_service() -> None:
+    faulty = refused(402, "INSUFFICIENT_BALANCE", **{"X-Request-Id": "r1"})
+    answer = login(faulty).answer(request(phone="9876543210"))
+    assert json.loads(answer.body)["request_id"] == "r1"
+    without = login(httpx.ConnectError("no service")).answer(request(phone="9876543210"))
+    assert set(json.loads(without.body)) == {"error", "code"}
+
+
 @pytest.mark.parametrize(
     "service",
     [

@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
 from django.utils.decorators import sync_and_async_middleware
 
+from ._error import DwarError
 from ._verifier import AccessClaims
 from .login import AsyncLogin, Login, LoginAnswer, LoginRequest
 from .login._http import MAX_BODY, challenge
@@ -79,7 +80,9 @@ def authenticate(
     Callable[Concatenate[HttpRequest, Parameters], Answer],
 ]:
     """A decorator: the view, asynchronous or not, is called with the claims of who is logged in, after the request.
-    Nobody is 401. It renews a session only with the middleware `renew_sessions`."""
+    Nobody is 401. If the service does not answer, so that it is unknown who asks, that is 503.
+
+    It renews a session only with the middleware `renew_sessions`."""
 
     def asked_by(request: HttpRequest) -> tuple[LoginRequest, list[tuple[str, str]] | None]:
         return _login_request(request), request.META.get(_HEADERS) if renew else None
@@ -88,19 +91,28 @@ def authenticate(
         can_renew = not headers and login.can_renew(asked)
         return HttpResponse(status=401, headers={"WWW-Authenticate": challenge(can_renew)})
 
+    def unknown(error: DwarError) -> HttpResponse:
+        return _response(login.unavailable(error).answer())
+
     def decorate(
         view: Callable[Concatenate[HttpRequest, AccessClaims, Parameters], Answer],
     ) -> Callable[Concatenate[HttpRequest, Parameters], Answer]:
         @functools.wraps(view)
         def authenticated(request: HttpRequest, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Any:
             asked, headers = asked_by(request)
-            claims = claims_now(asked, headers)
+            try:
+                claims = claims_now(asked, headers)
+            except DwarError as error:
+                return unknown(error)
             return nobody(asked, headers) if claims is None else view(request, claims, *args, **kwargs)
 
         @functools.wraps(view)
         async def awaited(request: HttpRequest, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Any:
             asked, headers = asked_by(request)
-            claims = await claims_later(asked, headers)
+            try:
+                claims = await claims_later(asked, headers)
+            except DwarError as error:
+                return unknown(error)
             return nobody(asked, headers) if claims is None else await cast(Any, view(request, claims, *args, **kwargs))
 
         either = awaited if iscoroutinefunction(view) else authenticated

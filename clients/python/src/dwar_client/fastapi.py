@@ -10,9 +10,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ._error import DwarError
 from ._verifier import AccessClaims
 from .login import AsyncLogin, LoginRequest
-from .login._http import MAX_BODY, challenge
+from .login._http import MAX_BODY, NO_STORE, challenge
 
 _HEADERS = "dwar_client.headers"
 """In the scope: what the answer has to carry for a session that was renewed."""
@@ -70,12 +71,20 @@ class RenewSessions:
 
 def authenticate(login: AsyncLogin, *, renew: bool = True) -> Callable[[Request], Awaitable[AccessClaims]]:
     """A dependency, `Annotated[AccessClaims, Depends(authenticate(login))]`: the claims of who is logged in. Nobody is
-    401. It renews a session only with the middleware `RenewSessions`."""
+    401. If the service does not answer, so that it is unknown who asks, that is 503.
+
+    It renews a session only with the middleware `RenewSessions`."""
 
     async def authenticated(request: Request) -> AccessClaims:
         asked = _login_request(request)
         headers: list[tuple[str, str]] | None = request.scope.get(_HEADERS) if renew else None
-        claims = await login.authenticate(asked, headers)
+        try:
+            claims = await login.authenticate(asked, headers)
+        except DwarError as error:
+            refusal = login.unavailable(error)
+            raise HTTPException(
+                refusal.status, str(refusal.body["error"]), dict((NO_STORE, *refusal.headers))
+            ) from error
         if claims is None:
             can_renew = not headers and login.can_renew(asked)
             raise HTTPException(401, headers={"WWW-Authenticate": challenge(can_renew)})

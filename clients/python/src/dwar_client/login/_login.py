@@ -84,3 +84,7 @@ class Login(Blocking[Rules]):
     def can_renew(self, request: LoginRequest) -> bool:
         """Whether a renewal may help where `authenticate` without headers gave nothing."""
         return self._inner.can_renew(request)
+
+    def unavailable(self, error: DwarError) -> Refusal:
+        """503 `LOGIN_UNAVAILABLE`, for an error of `authenticate`. It is told to `on_error`."""
+        return self._inner.unavailable(error)

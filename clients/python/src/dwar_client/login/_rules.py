@@ -104,8 +104,8 @@ class Rules:
 
         The cookie does not count for another site's request that may change something. With a list of `headers`, a
         session whose access token has ended is renewed, and what the answer has to carry is appended to them; send it
-        also with an error. Raises `DwarError` if it is unknown who asks: the keys of the service cannot be fetched for
-        the first time, or it does not answer a renewal.
+        also with an error. Raises `DwarError` if it is unknown who asks: the key of the token cannot be fetched, or the
+        service does not answer a renewal. `unavailable` makes an answer of it.
         """
         bearer = _bearer(request)
         claims = await self._verified(self._counting(ACCESS, request) if bearer is None else bearer)
@@ -124,6 +124,13 @@ class Rules:
     def can_renew(self, request: LoginRequest) -> bool:
         """Whether a renewal may help where `authenticate` without headers gave nothing."""
         return _bearer(request) is None and self._counting(REFRESH, request) != ""
+
+    def unavailable(self, error: DwarError) -> Refusal:
+        """503 `LOGIN_UNAVAILABLE`, for an error of `authenticate`. It is told to `on_error`."""
+        if self._on_error:
+            self._on_error(error)
+        message = "Login is not possible at the moment."
+        return Refusal(503, "LOGIN_UNAVAILABLE", message, retry_after=error.retry_after, request_id=error.request_id)
 
     async def _verified(self, token: str) -> AccessClaims | None:
         try:
@@ -223,10 +230,7 @@ class Rules:
     def _refusal(self, error: DwarError) -> Refusal:
         status = _MENDABLE.get(error.code)
         if status is None:
-            if self._on_error:
-                self._on_error(error)
-            message = "Login is not possible at the moment."
-            return Refusal(503, "LOGIN_UNAVAILABLE", message, retry_after=error.retry_after)
+            return self.unavailable(error)
         message = error.message
         if error.code == "INVALID_PHONE":  # The client may have refused it, in words for developers.
             message = "The phone number is not a valid Indian mobile number."
