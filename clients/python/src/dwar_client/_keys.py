@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+import copy
 import math
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -55,22 +55,24 @@ class KeySet:
         self._fetched_at = -math.inf
         self._fetch_again_at = 0.0
         self._unknown_again_at = 0.0
-        self._fetch_began: float | None = None
+        self._failure: DwarError | None = None
+        """Why the last fetch had no answer."""
 
     async def find(self, kid: str) -> VerifyingKey | None:
-        """Raises only while there are no keys, or none that were fetched within the hour."""
+        """Raises while there are no keys, or none that were fetched within the hour, and for an unknown `kid` while it
+        cannot be told whether there is such a key."""
         if self._are_too_old():
             await self._flight.join(self._replace_stale)
         elif self._are_stale():
-            await self._flight.join_for(self._patience(), self._replace_stale)
+            await self._flight.join_for(_PATIENCE_SECONDS, self._replace_stale)
         if kid not in self._keys:
             # Calls that come while the set is being fetched wait for it, since it may have the key.
             await self._flight.join(self._ask_for_unknown)
-        return self._keys.get(kid)
-
-    def _patience(self) -> float:
-        began = self._fetch_began
-        return _PATIENCE_SECONDS if began is None else max(0.0, began + _PATIENCE_SECONDS - time.monotonic())
+        key, failure = self._keys.get(kid), self._failure
+        if key is None and failure is not None:
+            # Each caller gets an error of its own, as that of another would keep its frames.
+            raise copy.copy(failure) from failure.__cause__
+        return key
 
     def _are_too_old(self) -> bool:
         return self._now() - self._fetched_at >= _TOO_OLD_SECONDS
@@ -84,21 +86,24 @@ class KeySet:
 
     async def _ask_for_unknown(self) -> None:
         if self._now() >= self._unknown_again_at:
-            self._unknown_again_at = self._now() + _ASKED_AGAIN_SECONDS
             await self._replace()
+            # Only now: a fetch that was interrupted asked for nothing.
+            self._unknown_again_at = self._now() + _ASKED_AGAIN_SECONDS
 
     async def _replace(self) -> None:
-        self._fetch_began = time.monotonic()
+        published: object = None
         try:
-            self._keys = _usable((await self._fetch())["keys"])
+            published = (await self._fetch())["keys"]
+            self._keys = _usable(published)
             self._fetched_at = self._now()
             self._fetch_again_at = self._fetched_at + _CACHED_SECONDS
-        except DwarError:
+            self._failure = None
+        except DwarError as error:
+            # A set without a key is an answer, too: it does not have the key that is asked for.
+            self._failure = error if published is None else None
             if self._are_too_old():
                 raise
             self._fetch_again_at = self._now() + _ASKED_AGAIN_SECONDS
-        finally:
-            self._fetch_began = None
 
 
 def _usable(published: object) -> dict[str, VerifyingKey]:

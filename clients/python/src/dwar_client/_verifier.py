@@ -68,7 +68,7 @@ class Verification:
         """The claims of a token that is valid now.
 
         Raises `INVALID_ACCESS_TOKEN` without a status for any other token, and `NETWORK_ERROR` or the service's refusal
-        if there are no keys yet.
+        if its key is not there and could not be fetched.
         """
         if len(token) > 4096 or not re.fullmatch(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+){2}", token):
             _refuse("not a JWT")

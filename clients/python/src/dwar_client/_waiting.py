@@ -48,7 +48,7 @@ class Flight(Protocol[Result]):
     async def join(self, action: Action[Result]) -> Result: ...
 
     async def join_for(self, seconds: float, action: Action[Result]) -> None:
-        """The same, but ends without an outcome after so many seconds; the action goes on."""
+        """The same, but ends without an outcome so many seconds after the action began; the action goes on."""
 
 
 class Waiting(Protocol):
@@ -232,29 +232,36 @@ def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
     raise RuntimeError("a blocking call was suspended")
 
 
+def _left(began: float, seconds: float) -> float:
+    return max(0.0, began + seconds - time.monotonic())
+
+
 class _TaskFlight(Generic[Result]):
     """One for each event loop, since none can wait for a task of another."""
 
     def __init__(self) -> None:
-        self._tasks: dict[asyncio.AbstractEventLoop, asyncio.Task[Result]] = {}
+        self._tasks: dict[asyncio.AbstractEventLoop, tuple[asyncio.Task[Result], float]] = {}
+        """With the moment when each began."""
 
     async def join(self, action: Action[Result]) -> Result:
         # A caller that is cancelled does not cancel the action for the others.
-        return await asyncio.shield(self._running(action))
+        task, _ = self._running(action)
+        return await asyncio.shield(task)
 
     async def join_for(self, seconds: float, action: Action[Result]) -> None:
-        task = self._running(action)
-        await asyncio.wait({task}, timeout=seconds)
+        task, began = self._running(action)
+        await asyncio.wait({task}, timeout=_left(began, seconds))
         if task.done():
             task.result()
 
-    def _running(self, action: Action[Result]) -> asyncio.Task[Result]:
+    def _running(self, action: Action[Result]) -> tuple[asyncio.Task[Result], float]:
         loop = asyncio.get_running_loop()
-        task = self._tasks.get(loop)
-        if task is None:
-            task = self._tasks[loop] = loop.create_task(action())
+        running = self._tasks.get(loop)
+        if running is None:
+            task = loop.create_task(action())
+            running = self._tasks[loop] = task, time.monotonic()
             task.add_done_callback(self._land)
-        return task
+        return running
 
     def _land(self, task: asyncio.Task[Result]) -> None:
         self._tasks.pop(task.get_loop(), None)
@@ -268,12 +275,13 @@ class _ThreadFlight(Generic[Result]):
 
     def _begin(self) -> None:
         self._lock = threading.Lock()
-        self._running: concurrent.futures.Future[Result] | None = None
+        self._running: tuple[concurrent.futures.Future[Result], float] | None = None
+        """With the moment when it began."""
         self._process = os.getpid()
 
     async def join(self, action: Action[Result]) -> Result:
         while True:
-            running, is_mine = self._claim()
+            running, _, is_mine = self._claim()
             if is_mine:
                 return await self._complete(running, action)
             try:
@@ -282,7 +290,7 @@ class _ThreadFlight(Generic[Result]):
                 pass  # The thread that ran it was interrupted: one of those who wait takes over.
 
     async def join_for(self, seconds: float, action: Action[Result]) -> None:
-        running, is_mine = self._claim()
+        running, began, is_mine = self._claim()
         if is_mine:
             context = contextvars.copy_context()
 
@@ -292,17 +300,17 @@ class _ThreadFlight(Generic[Result]):
 
             threading.Thread(target=complete, name="dwar-client", daemon=True).start()
         with contextlib.suppress(concurrent.futures.TimeoutError, concurrent.futures.CancelledError):
-            running.result(seconds)
+            running.result(_left(began, seconds))
 
-    def _claim(self) -> tuple[concurrent.futures.Future[Result], bool]:
-        """What runs, or else what the caller has to complete."""
+    def _claim(self) -> tuple[concurrent.futures.Future[Result], float, bool]:
+        """What runs and since when, or else what the caller has to complete."""
         if self._process != os.getpid():
             self._begin()  # A fork leaves the threads behind, and with them what they have begun.
         with self._lock:
             if self._running is not None:
-                return self._running, False
-            self._running = concurrent.futures.Future()
-            return self._running, True
+                return *self._running, False
+            self._running = concurrent.futures.Future(), time.monotonic()
+            return *self._running, True
 
     async def _complete(self, mine: concurrent.futures.Future[Result], action: Action[Result]) -> Result:
         try:
