@@ -274,6 +274,100 @@ def test_proxies_of_the_environment_get_no_loopback_traffic(
         assert proxy.connections == 1
 
 
+@pytest.fixture
+def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listening]:
+    """The proxy of the environment."""
+    with listening() as found:
+        for name in ("http_proxy", "https_proxy", "all_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{found.port}")
+            monkeypatch.setenv(name.upper(), f"http://127.0.0.1:{found.port}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        yield found
+
+
+HTTP: dict[Any, Any] = {Dwar: httpx.Client, AsyncDwar: httpx.AsyncClient}
+both_styles = pytest.mark.parametrize("kind", [Dwar, AsyncDwar])
+
+
+def identity(dwar: Any) -> Any:
+    return dwar.identity("i1")
+
+
+@both_styles
+@pytest.mark.parametrize("is_made_here", [True, False])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_given_http_client_that_asks_the_environment_for_proxies_is_refused_on_loopback(
+    kind: Any, is_made_here: bool, scheme: str, proxy: Listening
+) -> None:
+    given = HTTP[kind](timeout=5) if is_made_here else lambda: HTTP[kind](timeout=5)
+    for host in ("127.0.0.1", "localhost", "[::1]"):
+        with pytest.raises(DwarError, match="trust_env=False") as caught:
+            outcome(kind, f"{scheme}://{host}:9", identity, http_client=given, timeout=2)
+        assert caught.value.code == "NETWORK_ERROR"
+    assert proxy.connections == 0
+
+
+@both_styles
+@pytest.mark.parametrize("options", [{"trust_env": False}, {"mounts": {"all://127.0.0.1": None}}], ids=str)
+def test_a_given_http_client_that_spares_loopback_is_used(kind: Any, options: Any, proxy: Listening) -> None:
+    with service() as found:
+        given = lambda: HTTP[kind](**options)  # noqa: E731
+        assert outcome(kind, found.url, identity, http_client=given)["id"] == "i1"
+    assert proxy.connections == 0
+
+
+@both_styles
+def test_a_given_http_client_that_no_proxy_keeps_from_loopback_is_used(
+    kind: Any, proxy: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with service() as found:
+        assert outcome(kind, found.url, identity, http_client=lambda: HTTP[kind]())["id"] == "i1"
+    assert proxy.connections == 0
+
+
+@both_styles
+def test_a_given_transport_is_no_proxy_of_the_environment(kind: Any, proxy: Listening) -> None:
+    mock = httpx.MockTransport(lambda _: httpx.Response(200, json={"id": "i1"}))
+    for options in ({"transport": mock}, {"mounts": {"http://": mock}}):
+        given = lambda options=options: HTTP[kind](**options)  # noqa: E731
+        assert outcome(kind, "http://127.0.0.1:9", identity, http_client=given)["id"] == "i1"
+
+
+@both_styles
+def test_a_proxy_of_ones_own_gets_loopback_traffic_where_the_environment_has_no_say(kind: Any) -> None:
+    with listening() as own:
+        given = lambda: HTTP[kind](proxy=f"http://127.0.0.1:{own.port}", trust_env=False)  # noqa: E731
+        with pytest.raises(DwarError):
+            outcome(kind, "http://127.0.0.1:9", lambda dwar: dwar.logout("at_1"), http_client=given, timeout=2)
+        assert own.connections == 1
+
+
+@both_styles
+@pytest.mark.parametrize("wrong", ["socks://127.0.0.1:1080", "socks5://127.0.0.1:1080", "http://127.0.0.1:port"])
+def test_proxies_that_httpx_does_not_take_do_no_harm_on_loopback_and_are_an_error_of_the_network_elsewhere(
+    kind: Any, wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, wrong)
+    with service() as found:
+        assert outcome(kind, found.url, identity)["id"] == "i1"
+    with pytest.raises(DwarError, match="proxies of the environment") as caught:
+        outcome(kind, URL, lambda dwar: dwar.logout("at_1"))
+    assert caught.value.code == "NETWORK_ERROR" and caught.value.__cause__ is not None
+
+
+@both_styles
+def test_certificates_of_the_environment_count_on_loopback_too(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/no/such/file.pem")
+    with pytest.raises(DwarError) as caught:
+        outcome(kind, "https://127.0.0.1:9", lambda dwar: dwar.logout("at_1"))
+    assert isinstance(caught.value.__cause__, FileNotFoundError)
+
+
 class Listening:
     def __init__(self, port: int) -> None:
         self.port = port

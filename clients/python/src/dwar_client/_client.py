@@ -163,7 +163,8 @@ class AsyncDwar(Calls, AsyncClosing):
         """`url` is the address of the service, such as `https://otp.example.com`; plain http only on loopback.
         `api_key` is `svc_live_…` or `svc_test_…`. `timeout` is the longest that one call may take in seconds,
         repetitions and waits included. `http_client` replaces the HTTP client, for a proxy or certificates of your own:
-        one, which then belongs to one process and event loop, or a function that makes one for each."""
+        one, which then belongs to one process and event loop, or a function that makes one for each. One that reaches
+        loopback by a proxy is refused, unless it has `trust_env=False`."""
         self._waiting = AsyncWaiting(http_client)
         super().__init__(self._waiting, url, api_key, timeout)
 

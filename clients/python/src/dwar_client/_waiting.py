@@ -81,7 +81,7 @@ class Clients(Generic[Http]):
     def __init__(self, given: Http | Callable[[], Http] | None, make: Callable[..., Http]) -> None:
         self.given: Http | None = None if callable(given) else given
         self._make: Callable[..., Http] = given if callable(given) else make
-        self._options = _options if self._make is make else _nothing
+        self._is_ours = self._make is make
         self._made: dict[tuple[int, asyncio.AbstractEventLoop | None], Http] = {}
         self._lock = ProcessLock()
         self._used_by = 0
@@ -93,13 +93,21 @@ class Clients(Generic[Http]):
                     "NETWORK_ERROR", "the http_client was used before a fork: give a function that makes one"
                 )
             self._used_by = os.getpid()
-            return self.given
+            return _without_environment_proxy(self.given, url)
         key = os.getpid(), loop
         with self._lock:
             if key not in self._made:
                 self._made = {other: http for other, http in self._made.items() if not _is_over(other)}
-                self._made[key] = self._make(**self._options(url))
+                self._made[key] = self._new(url)
             return self._made[key]
+
+    def _new(self, url: str) -> Http:
+        if not self._is_ours:
+            return _without_environment_proxy(self._make(), url)
+        try:
+            return self._make(**_options(url))
+        except (ValueError, ImportError, httpx.InvalidURL) as error:
+            raise DwarError("NETWORK_ERROR", "httpx does not take the proxies of the environment") from error
 
     def take(self, loop: asyncio.AbstractEventLoop | None = None) -> Http | None:
         """What was made here, to be closed."""
@@ -111,17 +119,32 @@ def _is_over(made: tuple[int, asyncio.AbstractEventLoop | None]) -> bool:
     return made[1] is not None and made[1].is_closed()
 
 
+def _is_loopback(url: str) -> bool:
+    return LOOPBACK.fullmatch(httpx.URL(url).host) is not None
+
+
 def _options(url: str) -> dict[str, Any]:
     """Idle connections are kept as a busy backend uses them, for a shorter time than the service does. Proxies of the
-    environment get no loopback traffic: plain http would show them the API key."""
-    host = httpx.URL(url).host
-    pattern = f"all://[{host}]" if ":" in host else f"all://{host}"
+    environment get no loopback traffic: plain http would show them the API key. Its certificates count there too."""
     limits = httpx.Limits(max_keepalive_connections=256, keepalive_expiry=20)
-    return {"limits": limits, "mounts": {pattern: None} if LOOPBACK.fullmatch(host) else {}}
+    if _is_loopback(url):
+        return {"limits": limits, "trust_env": False, "verify": httpx.create_ssl_context()}
+    return {"limits": limits}
 
 
-def _nothing(_: str) -> dict[str, Any]:
-    return {}
+def _without_environment_proxy(http: Http, url: str) -> Http:
+    """Refuses a client that asks the environment for proxies and reaches loopback by one of them.
+
+    httpx does not tell a proxy of the environment from one that its maker named, so both need `trust_env=False`. It has
+    no public name for the transport of an address.
+    """
+    if http.trust_env and _is_loopback(url):
+        transport = http._transport_for_url(httpx.URL(url))
+        if transport is not http._transport and isinstance(transport, (httpx.HTTPTransport, httpx.AsyncHTTPTransport)):
+            raise DwarError(
+                "NETWORK_ERROR", "the http_client would go to loopback by a proxy: make it with trust_env=False"
+            )
+    return http
 
 
 class Address(httpx.URL):
