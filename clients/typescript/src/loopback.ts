@@ -1,17 +1,20 @@
-// Bun, Deno and, with NODE_USE_ENV_PROXY, Node send every request of `fetch` to the proxies of the environment, those to
+// Bun, Deno and, with NODE_USE_ENV_PROXY or an agent of one's own, Node send every request of `fetch` to proxies, those to
 // loopback too: plain http would show them the API key.
 
 /** The `fetch` of this platform, without proxies. */
 export function loopbackFetch(): typeof globalThis.fetch {
   const { fetch } = globalThis;
   if ("Bun" in globalThis) return (url, init) => fetch(url, { ...init, proxy: false } as RequestInit);
-  if ("Deno" in globalThis) return fetchOfNode;
-  // Node keeps there the agent that asks the environment.
-  const dispatcher = (globalThis as Record<symbol, object | undefined>)[Symbol.for("undici.globalDispatcher.1")];
-  if (dispatcher?.constructor.name !== "EnvHttpProxyAgent") return fetch;
-  const Agent = dispatcher.constructor as new (options: object) => object;
-  const direct = new Agent({ noProxy: "*" });
-  return (url, init) => fetch(url, { ...init, dispatcher: direct } as RequestInit);
+  const direct = fetchOfNode();
+  if ("Deno" in globalThis) return direct;
+  return (url, init) => (mayUseProxy() ? direct : fetch)(url, init);
+}
+
+/** Whether `fetch` of Node goes by an agent that is not known to connect by itself. It may be another at each call. */
+function mayUseProxy(): boolean {
+  return ["undici.globalDispatcher.1", "undici.globalDispatcher.2"]
+    .map((name) => (globalThis as Record<symbol, object | undefined>)[Symbol.for(name)])
+    .some((agent) => agent !== undefined && !["Agent", "MockAgent"].includes(agent.constructor.name));
 }
 
 /** What is used here of Node's modules. */
@@ -25,24 +28,32 @@ interface NodeProcess {
 interface Incoming {
   statusCode: number;
   headers: Record<string, string>;
+  resume(): void;
 }
 interface Outgoing {
   on(event: "error", listener: (error: Error) => void): void;
   end(body: unknown): void;
 }
 
-/** Deno has no option of `fetch` for it. An agent of `node:http` takes the place of the environment. */
-const fetchOfNode: typeof globalThis.fetch = async (url, init) => {
-  // No import, since bundlers for other platforms would look for the modules.
-  const { process } = globalThis as unknown as { process: NodeProcess };
-  const { Agent, request } = process.getBuiltinModule("node:http");
-  const { Readable } = process.getBuiltinModule("node:stream");
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { ...init, agent: new Agent({ proxyEnv: {} }) }, (response) => {
-      const { statusCode: status, headers } = response;
-      resolve(new Response([204, 304].includes(status) ? null : Readable.toWeb(response), { status, headers }));
+/** `fetch` has no option for it everywhere. An agent of `node:http` takes the place of the environment. */
+function fetchOfNode(): typeof globalThis.fetch {
+  let agent: object | undefined;
+  return async (url, init) => {
+    // No import, since bundlers for other platforms would look for the modules.
+    const { process } = globalThis as unknown as { process: NodeProcess };
+    const { Agent, request } = process.getBuiltinModule("node:http");
+    const { Readable } = process.getBuiltinModule("node:stream");
+    // A connection that is idle for longer may be closed by the service just when it is used.
+    agent ??= new Agent({ keepAlive: true, timeout: 15_000, proxyEnv: {} });
+    return new Promise((resolve, reject) => {
+      const asked = request(url, { ...init, agent }, (response) => {
+        const { statusCode: status, headers } = response;
+        const isEmpty = [204, 304].includes(status);
+        if (isEmpty) response.resume();
+        resolve(new Response(isEmpty ? null : Readable.toWeb(response), { status, headers }));
+      });
+      asked.on("error", (error) => reject(init?.signal?.aborted ? init.signal.reason : error));
+      asked.end(init?.body ?? undefined);
     });
-    asked.on("error", reject);
-    asked.end(init?.body ?? undefined);
-  });
-};
+  };
+}
