@@ -31,7 +31,13 @@ DWAR_BIN=$(realpath "${1:-${CARGO_TARGET_DIR:-$PWD/target}/debug/dwar}")
 export DWAR_BIN
 suite=$PWD/clients/suite
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. scripts/lib/jobs.sh
+
+stop() {
+    end_jobs
+    rm -rf "$scratch"
+}
+trap stop EXIT
 
 leave_out() {
     echo "test-clients.sh: !!! LEFT OUT: $* !!!"
@@ -157,7 +163,20 @@ try() {
         command -v "$program" >/dev/null || { leave_out "the tests of clients/$part; $program is wanted"; return; }
     done
     printf '\n-- clients: %s\n' "$part"
-    ("of_$part")
+    "of_$part"
+}
+
+# lane 'PART PROGRAM...'...: one after the other, each also if one before it failed, and notes those that did.
+lane() {
+    local part
+    exec </dev/null
+    # In a condition the shell would not stop at the first command of a part that fails.
+    set +e
+    for part; do
+        # shellcheck disable=SC2086 # words of a command
+        (set -e; try $part)
+        [ $? = 0 ] || echo "clients: ${part%% *}" >>"$jobs_failed"
+    done
 }
 
 command -v npm >/dev/null || apt_install nodejs npm
@@ -172,24 +191,14 @@ node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)'
     leave_out "every client; node 20 is wanted"
     exit 0
 }
-node "$suite/packages.mjs"
+node "$suite/packages.mjs" || echo "packages.mjs" >>"$jobs_failed"
 # Two at a time, as most of what they do is wait. The form logs in to an example of the first.
-(
-    try typescript node npm
-    try form node npm "${CHROMIUM:-chromium}"
-) >"$scratch/pages.out" 2>&1 &
+lane "typescript node npm" "form node npm ${CHROMIUM:-chromium}" >"$scratch/pages.out" 2>&1 &
 pages=$!
-(
-    try python node python3
-    try go node go
-    try rust node cargo
-    try php node php
-    [ -z "$all" ] || try java node mvn
-) >"$scratch/backends.out" 2>&1 &
+lane "python node python3" "go node go" "rust node cargo" "php node php" ${all:+"java node mvn"} >"$scratch/backends.out" 2>&1 &
 backends=$!
-failed=0
-wait "$pages" || failed=1
+wait "$pages" || echo "clients: those of pages, which ended early" >>"$jobs_failed"
 cat "$scratch/pages.out"
-wait "$backends" || failed=1
+wait "$backends" || echo "clients: those of backends, which ended early" >>"$jobs_failed"
 cat "$scratch/backends.out"
-exit "$failed"
+wait_for_jobs
