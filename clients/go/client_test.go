@@ -204,7 +204,8 @@ func (b broken) Save(_ context.Context, _ []byte) error { return b.err }
 func TestAStoredSessionThatCannotBeReadIsExpired(t *testing.T) {
 	for _, stored := range []string{
 		"", "{}", "null", "[]", "{", `{"access_token":"at_1"}`, `{"access_token":"","refresh_token":""}`,
-		`{"access_token":"at_1","refresh_token":5}`, `{"access_token":"at_1","refresh_token":"rt","expires_at":"x"}`,
+		`{"access_token":"at_1","refresh_token":"rt"}`, `{"access_token":"at_1","refresh_token":5,"expires_at":1}`,
+		`{"access_token":"","refresh_token":"rt","expires_at":1}`, `{"access_token":"at_1","refresh_token":"rt","expires_at":"x"}`,
 	} {
 		service := answering(t, func(http.ResponseWriter, *http.Request) { t.Errorf("%q was refreshed", stored) })
 		store := &memory{pair: []byte(stored)}
@@ -255,7 +256,7 @@ func TestAStoreThatPanicsPanicsInTheCallAndEndsNeitherProgramNorSession(t *testi
 		service := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"access_token":"at_2","refresh_token":"svc_rt_2","expires_in":900}`)
 		})
-		store := &panicking{pair: []byte(`{"access_token":"at_1","refresh_token":"svc_rt_1"}`), fail: fail}
+		store := &panicking{pair: []byte(`{"access_token":"at_1","refresh_token":"svc_rt_1","expires_at":1}`), fail: fail}
 		session, err := NewSession(connected(t, service, nil), store, strings.Repeat("s", 32), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -172,7 +172,8 @@ func (s *Session) load(ctx context.Context) (storedPair, error) {
 		return pair, &Error{Code: ErrSessionExpired, Message: "no session is stored"}
 	}
 	// The cause is left out: it may quote a token.
-	if json.Unmarshal(stored, &pair) != nil || pair.AccessToken == "" || pair.RefreshToken == "" {
+	err = json.Unmarshal(stored, &pair)
+	if err != nil || pair.AccessToken == "" || pair.RefreshToken == "" || pair.ExpiresAt == 0 {
 		return storedPair{}, &Error{Code: ErrSessionExpired, Message: "the stored session cannot be read"}
 	}
 	return pair, nil

@@ -54,6 +54,12 @@ struct Pair {
     expires_at: i64,
 }
 
+impl Pair {
+    fn is_whole(&self) -> bool {
+        !self.access_token.is_empty() && !self.refresh_token.is_empty() && self.expires_at != 0
+    }
+}
+
 impl<S: Store> Session<S> {
     /// A session whose secret is one of your backend, 32 characters or more, the same in all its processes. It makes the
     /// `Idempotency-Key` of a refresh, so that processes that refresh at once get the same pair, and a thief of the
@@ -158,7 +164,7 @@ impl<S: Store> Shared<S> {
         // The cause is left out: it may quote a token.
         serde_json::from_str(&stored)
             .ok()
-            .filter(|pair: &Pair| !pair.access_token.is_empty() && !pair.refresh_token.is_empty())
+            .filter(Pair::is_whole)
             .ok_or_else(|| Error::new(Code::SessionExpired, "the stored session cannot be read"))
     }
 

@@ -165,7 +165,9 @@ async fn a_stored_session_that_cannot_be_read_is_expired() {
         "{",
         r#"{"access_token":"at_1"}"#,
         r#"{"access_token":"","refresh_token":""}"#,
-        r#"{"access_token":"at_1","refresh_token":5}"#,
+        r#"{"access_token":"at_1","refresh_token":"rt"}"#,
+        r#"{"access_token":"at_1","refresh_token":5,"expires_at":1}"#,
+        r#"{"access_token":"","refresh_token":"rt","expires_at":1}"#,
         r#"{"access_token":"at_1","refresh_token":"rt","expires_at":"x"}"#,
     ] {
         let pair = Arc::new(Mutex::new(Some(stored.into())));
@@ -177,10 +179,10 @@ async fn a_stored_session_that_cannot_be_read_is_expired() {
 }
 
 #[tokio::test]
-async fn a_stored_session_of_tokens_alone_is_refreshed() {
+async fn a_stored_session_of_what_is_needed_is_refreshed() {
     let fake = Fake::answering(&tokens(2));
     let client = Client::new(&fake.url, "svc_test_1").unwrap();
-    let stored = r#"{"access_token":"at_1","refresh_token":"svc_rt_1"}"#;
+    let stored = r#"{"access_token":"at_1","refresh_token":"svc_rt_1","expires_at":1}"#;
     let pair = Arc::new(Mutex::new(Some(stored.into())));
     let session = Session::new(&client, Memory { pair, ..Memory::default() }, SECRET).unwrap();
     assert_eq!(session.access_token().await.unwrap().reveal(), "at_2");
