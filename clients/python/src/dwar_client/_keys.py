@@ -56,7 +56,7 @@ class KeySet:
         self._fetch_again_at = 0.0
         self._unknown_again_at = 0.0
         self._failure: DwarError | None = None
-        """Why the last fetch had no answer."""
+        """Why the last fetch brought no keys."""
 
     async def find(self, kid: str) -> VerifyingKey | None:
         """Raises while there are no keys, or none that were fetched within the hour, and for an unknown `kid` while it
@@ -91,16 +91,13 @@ class KeySet:
             self._unknown_again_at = self._now() + _ASKED_AGAIN_SECONDS
 
     async def _replace(self) -> None:
-        published: object = None
         try:
-            published = (await self._fetch())["keys"]
-            self._keys = _usable(published)
+            self._keys = _usable((await self._fetch())["keys"])
             self._fetched_at = self._now()
             self._fetch_again_at = self._fetched_at + _CACHED_SECONDS
             self._failure = None
         except DwarError as error:
-            # A set without a key is an answer, too: it does not have the key that is asked for.
-            self._failure = error if published is None else None
+            self._failure = error
             if self._are_too_old():
                 raise
             self._fetch_again_at = self._now() + _ASKED_AGAIN_SECONDS
