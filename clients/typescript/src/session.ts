@@ -13,8 +13,8 @@ interface StoredTokens extends Tokens {
 
 export interface SessionOptions {
   /**
-   * Reads the token pair of this session from the store that your processes share. Nothing, and what cannot be read as a pair,
-   * is `SESSION_EXPIRED`; its own rejection reaches the caller.
+   * Reads the token pair of this session from the store that your processes share. Nothing, and what cannot be read as a
+   * pair, is `SESSION_EXPIRED`; its own rejection reaches the caller.
    */
   load: () => Promise<string | null | undefined>;
   /** Replaces it there: JSON, the same for the clients of all languages. Seal it where others can read. */

@@ -94,7 +94,8 @@ export class Transport {
       });
       text = await read(response);
     } catch (error) {
-      throw new DwarError("NETWORK_ERROR", whyNot(late, signal), { cause: path.includes("?") && error !== signal?.reason ? withoutQuery(error) : error });
+      const isToldWhole = !path.includes("?") || error === signal?.reason;
+      throw new DwarError("NETWORK_ERROR", whyNot(late, signal), { cause: isToldWhole ? error : withoutQuery(error) });
     }
     const answer = parse(text);
     if (response.status === 200 && answer?.[answers]) return withRequestId(withoutSecrets(answer), requestId(response));
