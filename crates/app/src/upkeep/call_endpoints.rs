@@ -128,11 +128,10 @@ impl<'tell> Calls<'tell> {
 
     fn begin_calls(&mut self) {
         let now = self.tell.tools.now();
-        let resting = self.tell.resting.at(now);
         let endpoints: Vec<EndpointId> = self.waiting.keys().copied().collect();
         for endpoint in endpoints {
             let Some(mut waiting) = self.waiting.remove(&endpoint) else { continue };
-            let late = |it: &Waiting| resting.contains(&endpoint) || now > it.since + WAITS;
+            let late = |it: &Waiting| now > it.since + WAITS;
             while waiting.front().is_some_and(late) {
                 waiting.pop_front();
                 self.places.dropped(endpoint);
@@ -205,12 +204,15 @@ impl<'tell> Calls<'tell> {
         let accepted = (call.outcome != Err(SendFailure::Unsigned)).then_some(call.outcome.is_ok());
         self.places.ended(endpoint, began, accepted, call.took);
         self.claim_soon |= written.is_ok() && self.places.runs_low(endpoint);
-        if call.outcome.is_ok() {
+        let (tell, was_accepted) = (self.tell, call.outcome.is_ok());
+        if was_accepted {
             self.accepted.push(call);
         } else {
             self.trim(vec![call]);
         }
-        if written? {
+        // What was claimed before it asked for a pause waits like the rest; what is claimed since may be called.
+        let resting = !was_accepted && tell.resting.at(tell.tools.now()).contains(&endpoint);
+        if written? || resting {
             for _ in self.waiting.remove(&endpoint).unwrap_or_default() {
                 self.places.dropped(endpoint);
             }
