@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 
 /// What is no use case: steps of several of them, and what runs for as long as the service does.
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 10] = [
     "create_project.rs: keep",
     "create_project.rs: keep_first",
     "deliver.rs: conclude",
@@ -13,6 +13,8 @@ const PARTS: [&str; 9] = [
     "receive_webhook.rs: receive",
     "signing_keys.rs: list",
     "signing_keys.rs: publish",
+    // It validates, which is one.
+    "validate_session.rs: introspect",
 ];
 
 #[test]
