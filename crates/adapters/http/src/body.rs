@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 /// Up to this size a body needs no room: as much as every client of the API may send.
-const SMALL: usize = 16 * 1_024;
+pub(crate) const SMALL: usize = 16 * 1_024;
 const WAIT_FOR_ROOM: Duration = Duration::from_millis(250);
 
 /// What the body of a call is allowed.

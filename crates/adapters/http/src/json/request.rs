@@ -108,7 +108,7 @@ pub(crate) struct AccessBody {
 #[derive(ToSchema)]
 pub(crate) struct IntrospectionForm {
     #[expect(dead_code, reason = "read by nothing but the document")]
-    #[schema(schema_with = schema::token, required = true)]
+    #[schema(schema_with = schema::introspected_token, required = true)]
     token: String,
 }
 

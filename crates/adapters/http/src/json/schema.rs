@@ -1,5 +1,6 @@
 //! What members of bodies have in common, for the document.
 
+use crate::body::SMALL;
 use dwar_otp::RelayLifetime;
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_otp::{AttemptStatus, Channel, DeliveryStatus, Reason};
@@ -111,8 +112,17 @@ pub(crate) fn reference() -> Object {
 }
 
 pub(crate) fn token() -> Object {
+    token_of(4_096)
+}
+
+/// As long as the body allows: a token that is too long to be one of Dwar's is not active, like every other text.
+pub(crate) fn introspected_token() -> Object {
+    token_of(SMALL - "token=".len())
+}
+
+fn token_of(longest: usize) -> Object {
     let example = [json!("eyJhbGciOiJFUzI1NiIs…")];
-    text().min_length(Some(1)).max_length(Some(4_096)).examples(example).build()
+    text().min_length(Some(1)).max_length(Some(longest)).examples(example).build()
 }
 
 pub(crate) fn any_text() -> Object {
