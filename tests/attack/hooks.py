@@ -221,6 +221,10 @@ def before_call(context, case, kwargs):
         real(id_of(case), case)
         if case.operation.path.startswith("/admin/"):
             case.path_parameters = entered(case.operation, case.path_parameters or {})
+    # Schemathesis fills in ids from earlier answers too.
+    parts = case.path_parameters or {}
+    if parts.get("project") == PROJECT:
+        case.path_parameters = parts | {"project": whose(id_of(case))}
 
 
 @schemathesis.hook
