@@ -112,25 +112,18 @@ impl Database {
 
     /// The number that a query gives, from outside of the service.
     pub async fn number(&self, sql: &str) -> i64 {
-        match self {
-            Self::Sqlite(folder) => {
-                let file = rusqlite::Connection::open(folder.path().join("dwar.db")).unwrap();
-                file.query_row(sql, [], |row| row.get(0)).unwrap()
-            }
-            Self::Postgres { .. } => {
-                let connected = tokio_postgres::connect(&self.url(), NoTls).await;
-                let (client, connection) = connected.unwrap();
-                let driving = tokio::spawn(connection);
-                let number = client.query_one(sql, &[]).await.unwrap().get(0);
-                driving.abort();
-                number
-            }
-            Self::None => 0,
-        }
+        self.value(sql).await
     }
 
     /// Bytes of the one row that a query finds, from outside of the service.
     pub async fn bytes(&self, sql: &str) -> Vec<u8> {
+        self.value(sql).await
+    }
+
+    async fn value<T>(&self, sql: &str) -> T
+    where
+        T: Default + rusqlite::types::FromSql + for<'row> tokio_postgres::types::FromSql<'row>,
+    {
         match self {
             Self::Sqlite(folder) => {
                 let file = rusqlite::Connection::open(folder.path().join("dwar.db")).unwrap();
@@ -140,11 +133,11 @@ impl Database {
                 let connected = tokio_postgres::connect(&self.url(), NoTls).await;
                 let (client, connection) = connected.unwrap();
                 let driving = tokio::spawn(connection);
-                let bytes = client.query_one(sql, &[]).await.unwrap().get(0);
+                let value = client.query_one(sql, &[]).await.unwrap().get(0);
                 driving.abort();
-                bytes
+                value
             }
-            Self::None => Vec::new(),
+            Self::None => T::default(),
         }
     }
 
