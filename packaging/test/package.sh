@@ -21,7 +21,7 @@ test_package() {
     make_root
     cp "$old" "$root/old.deb"
     cp "$new" "$root/new.deb"
-    in_root apt-get update -qq
+    again_until_done in_root apt-get update -qq
     from_package_to_code
     check_manual
 

@@ -7,6 +7,16 @@ in_turn() (
     "$@" 8<&-
 )
 
+# again_until_done COMMAND...: up to four times, within a minute: a mirror may be away for a moment.
+again_until_done() {
+    local pause
+    for pause in 5 15 40; do
+        ! "$@" || return 0
+        sleep "$pause"
+    done
+    "$@"
+}
+
 # apt_install PACKAGE...: as root on Debian or Ubuntu; elsewhere nothing.
 apt_install() {
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
@@ -17,8 +27,13 @@ apt_install() {
 install_now() {
     local DEBIAN_FRONTEND=noninteractive
     export DEBIAN_FRONTEND
-    { apt-get install -y -qq "$@" || { apt-get update -qq && apt-get install -y -qq "$@"; }; } \
-        >"$scratch/apt.log" 2>&1 || cat "$scratch/apt.log"
+    {
+        apt-get install -y -qq "$@" || again_until_done update_and_install "$@"
+    } >"$scratch/apt.log" 2>&1 || cat "$scratch/apt.log"
+}
+
+update_and_install() {
+    apt-get update -qq && apt-get install -y -qq "$@"
 }
 
 # apt_install_unstarted PACKAGE...: the same for packages that would start a server of their own.

@@ -42,19 +42,20 @@ build_pgbouncer() {
     echo "$(basename "$0"): building PgBouncer"
     local sources=$scratch/pgbouncer
     mkdir -p "$sources/lists/partial" "$sources/code" "$(dirname "$built_pgbouncer")"
+    chmod 755 "$sources"
     echo "deb-src [signed-by=$keys] $mirror trixie main" >"$sources/sources.list"
-    local apt=(apt-get -qq -o "Dir::Etc::sourcelist=$sources/sources.list" -o Dir::Etc::sourceparts=/dev/null
-        -o "Dir::State::lists=$sources/lists")
     apt_install gcc make pkg-config libevent-dev libssl-dev
-    (
-        cd "$sources"
-        chmod 755 .
-        "${apt[@]}" update
-        "${apt[@]}" source --download-only pgbouncer
-        tar xf pgbouncer_*.orig.tar.gz -C code --strip-components=1
-        cd code
-        ./configure --without-cares --without-pam --without-systemd
-        make pgbouncer
-    ) >"$scratch/pgbouncer.log" 2>&1 && cp "$sources/code/pgbouncer" "$built_pgbouncer" || tail -n 5 "$scratch/pgbouncer.log"
+    { again_until_done fetch_pgbouncer && make_pgbouncer; } >"$scratch/pgbouncer.log" 2>&1 || cat "$scratch/pgbouncer.log"
 }
 
+# By default an update that could not fetch a list is a warning of apt's, and the list is then missing.
+fetch_pgbouncer() {
+    local apt=(apt-get -qq -o "Dir::Etc::sourcelist=$sources/sources.list" -o Dir::Etc::sourceparts=/dev/null
+        -o "Dir::State::lists=$sources/lists" -o APT::Update::Error-Mode=any)
+    (cd "$sources" && "${apt[@]}" update && "${apt[@]}" source --download-only pgbouncer)
+}
+
+make_pgbouncer() (
+    cd "$sources" && tar xf pgbouncer_*.orig.tar.gz -C code --strip-components=1 && cd code &&
+        ./configure --without-cares --without-pam --without-systemd && make pgbouncer && cp pgbouncer "$built_pgbouncer"
+)
