@@ -14,7 +14,7 @@ from dwar_client.login import Login
 
 env = os.environ
 settings.configure(
-    ALLOWED_HOSTS=["127.0.0.1"], ROOT_URLCONF=__name__, MIDDLEWARE=["dwar_client.django.renew_sessions"]
+    ALLOWED_HOSTS=["127.0.0.1"], ROOT_URLCONF=__name__, MIDDLEWARE=["dwar_client.django.RenewSessions"]
 )
 login = Login(
     Dwar(env["DWAR_URL"], env["DWAR_API_KEY"]),

@@ -13,7 +13,7 @@ from dwar_client.django import authenticate, login_urls
 from dwar_client.login import AsyncLogin
 
 env = os.environ
-settings.configure(ALLOWED_HOSTS=["127.0.0.1"], ROOT_URLCONF=__name__, MIDDLEWARE=["dwar_client.django.renew_sessions"])
+settings.configure(ALLOWED_HOSTS=["127.0.0.1"], ROOT_URLCONF=__name__, MIDDLEWARE=["dwar_client.django.RenewSessions"])
 login = AsyncLogin(
     AsyncDwar(env["DWAR_URL"], env["DWAR_API_KEY"]),
     AsyncTokenVerifier(env["DWAR_URL"], env["DWAR_PROJECT_ID"], mode="test"),

@@ -165,13 +165,19 @@ def test_the_thread_of_a_late_call_ends_by_itself() -> None:
         assert not left_behind()
 
 
+@both_styles
+def test_an_http_client_is_given_as_a_function_that_makes_it(kind: Any) -> None:
+    with httpx.Client() as http_client, pytest.raises(ValueError, match="http_client must be a function"):
+        kind(URL, KEY, http_client=http_client)
+
+
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
 def test_a_time_limit_of_nothing_is_refused(timeout: float) -> None:
     with pytest.raises(ValueError, match="timeout"):
         Dwar(URL, KEY, timeout=timeout)
 
 
-def test_a_given_http_client_is_used_and_left_open_and_follows_no_redirect() -> None:
+def test_an_http_client_that_the_application_makes_is_used_and_closed_and_follows_no_redirect() -> None:
     seen = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -179,9 +185,9 @@ def test_a_given_http_client_is_used_and_left_open_and_follows_no_redirect() -> 
         return httpx.Response(307, headers={"Location": "/elsewhere"})
 
     with answering(answer) as http_client:
-        with Dwar(URL, KEY, http_client=http_client) as dwar, pytest.raises(DwarError) as raised:
+        with Dwar(URL, KEY, http_client=lambda **_: http_client) as dwar, pytest.raises(DwarError) as raised:
             dwar.identity("i1")
-        assert not http_client.is_closed
+        assert http_client.is_closed
     assert raised.value.status == 307
     assert seen == [("https://otp.example.com/v1/identity/i1", KEY)]
 
@@ -195,7 +201,7 @@ def test_an_id_stays_one_segment_of_the_path(id: str) -> None:
         return httpx.Response(200, json={"id": id})
 
     with answering(answer) as http_client:
-        Dwar(URL, KEY, http_client=http_client).identity(id)
+        Dwar(URL, KEY, http_client=lambda **_: http_client).identity(id)
     assert [path.count(b"/") for path in paths] == [3]
     assert b"?" not in paths[0] and not paths[0].endswith((b"/.", b"/.."))
 
@@ -207,7 +213,7 @@ def test_tokens_are_complete_as_json_though_they_are_not_printed() -> None:
         return httpx.Response(200, json=messages if request.method == "GET" else TOKENS)
 
     with answering(answer) as http_client:
-        dwar = Dwar(URL, KEY, http_client=http_client)
+        dwar = Dwar(URL, KEY, http_client=lambda **_: http_client)
         for found, whole in ((dwar.refresh("svc_rt_0"), TOKENS), (dwar.sandbox_messages("9876543210"), messages)):
             assert json.loads(json.dumps(found)) == whole
             printed = f"{found} {found!r} {pprint.pformat(found)}"
@@ -244,7 +250,7 @@ def test_what_is_nested_too_deeply_is_refused() -> None:
         verifier.verify(f"{header[:4000]}.e30.AA")
     with answering(lambda _: httpx.Response(200, text="[" * 100_000)) as http_client:
         with pytest.raises(DwarError, match="UNKNOWN_ERROR"):
-            Dwar(URL, KEY, http_client=http_client).logout("at_1")
+            Dwar(URL, KEY, http_client=lambda **_: http_client).logout("at_1")
 
 
 @pytest.mark.parametrize("header", [b'{"alg":[]}', b'{"alg":"ES256","typ":"at+jwt","kid":[]}', b'{"alg":NaN}'])
@@ -301,7 +307,7 @@ def test_a_call_that_is_cancelled_does_not_end_the_refresh_that_others_wait_for(
             stored = tokens
 
         async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as http_client:
-            dwar = AsyncDwar(URL, KEY, http_client=http_client)
+            dwar = AsyncDwar(URL, KEY, http_client=lambda **_: http_client)
             session = AsyncSession(dwar, load=load, save=save, secret=SECRET)
             await session.begin({**TOKENS, "expires_in": 0})
             first, second = (asyncio.ensure_future(session.access_token()) for _ in range(2))
@@ -336,7 +342,7 @@ def test_who_waits_for_a_thread_that_is_interrupted_takes_over() -> None:
             session.access_token()
 
     with answering(lambda _: httpx.Response(200, json={**TOKENS, "access_token": "at_2"})) as http_client:
-        session = Session(Dwar(URL, KEY, http_client=http_client), load=load, save=save, secret=SECRET)
+        session = Session(Dwar(URL, KEY, http_client=lambda **_: http_client), load=load, save=save, secret=SECRET)
         session.begin({**TOKENS, "expires_in": 0})
         first = threading.Thread(target=interrupted)
         first.start()
@@ -401,7 +407,7 @@ def test_with_asyncio_a_store_may_be_asynchronous_or_not() -> None:
 def test_a_stored_session_that_cannot_be_read_is_over(stored: Any) -> None:
     with answering(lambda request: pytest.fail("the service was asked")) as http_client:
         session = Session(
-            Dwar(URL, KEY, http_client=http_client), load=lambda: stored, save=lambda _: None, secret=SECRET
+            Dwar(URL, KEY, http_client=lambda **_: http_client), load=lambda: stored, save=lambda _: None, secret=SECRET
         )
         for use in (session.access_token, lambda: session.call(str)):
             with pytest.raises(DwarError, match="SESSION_EXPIRED: the stored session cannot be read") as caught:

@@ -46,13 +46,13 @@ def service(request: httpx.Request) -> httpx.Response:
 
 def blocking_login(service: Service = service, **options: Any) -> Login:
     http_client = httpx.Client(transport=httpx.MockTransport(service))
-    dwar = Dwar(URL, "svc_test_1", http_client=http_client)
-    verifier = TokenVerifier(URL, "p1", http_client=http_client)
+    dwar = Dwar(URL, "svc_test_1", http_client=lambda **_: http_client)
+    verifier = TokenVerifier(URL, "p1", http_client=lambda **_: http_client)
     return Login(dwar, verifier, secret=SECRET, origins=[ORIGIN], **options)
 
 
 def asynchronous_login(service: Service = service, **options: Any) -> AsyncLogin:
-    def make() -> httpx.AsyncClient:
+    def make(**_: Any) -> httpx.AsyncClient:
         return httpx.AsyncClient(transport=httpx.MockTransport(service))
 
     dwar = AsyncDwar(URL, "svc_test_1", http_client=make)
@@ -199,7 +199,7 @@ def test_django_waits_for_an_asynchronous_admit() -> None:
         blocking_login(admit=refuse)
 
 
-@override_settings(MIDDLEWARE=["dwar_client.django.renew_sessions"])
+@override_settings(MIDDLEWARE=["dwar_client.django.RenewSessions"])
 @pytest.mark.parametrize("name", ["unknown", "unknown_later"])
 @pytest.mark.parametrize(("cookie", "value"), [("__Host-dwar_access", JWT), ("__Host-dwar_refresh", "r1")])
 def test_django_answers_503_where_it_is_unknown_who_asks(name: str, cookie: str, value: str) -> None:
@@ -239,8 +239,8 @@ def fastapi_after_renewal(path: str, *, middleware: bool) -> httpx.Response:
 
     async def answer() -> httpx.Response:
         http_client = httpx.AsyncClient(transport=httpx.MockTransport(service))
-        dwar = AsyncDwar(URL, "svc_test_1", http_client=http_client)
-        verifier = AsyncTokenVerifier(URL, "p1", http_client=http_client)
+        dwar = AsyncDwar(URL, "svc_test_1", http_client=lambda **_: http_client)
+        verifier = AsyncTokenVerifier(URL, "p1", http_client=lambda **_: http_client)
         login = AsyncLogin(dwar, verifier, secret=SECRET, origins=[ORIGIN])
         app = FastAPI()
         if middleware:
@@ -276,7 +276,7 @@ def test_fastapi_renews_nothing_without_the_middleware_and_says_that_it_may_help
     assert "set-cookie" not in answer.headers
 
 
-@override_settings(MIDDLEWARE=["dwar_client.django.renew_sessions"])
+@override_settings(MIDDLEWARE=["dwar_client.django.RenewSessions"])
 @pytest.mark.parametrize(("path", "status"), [("/me", 401), ("/broken/404", 404), ("/broken/500", 500)])
 def test_django_carries_the_cookies_of_a_renewal_also_with_an_error(path: str, status: int) -> None:
     answer = Client(raise_request_exception=False).get(path, headers=STALE)
@@ -294,7 +294,7 @@ CACHE = "django.middleware.cache"
 @override_settings(
     MIDDLEWARE=[
         f"{CACHE}.UpdateCacheMiddleware",
-        "dwar_client.django.renew_sessions",
+        "dwar_client.django.RenewSessions",
         f"{CACHE}.FetchFromCacheMiddleware",
     ]
 )

@@ -73,7 +73,7 @@ class Service:
             raise self.keys
         return self.keys
 
-    def client(self) -> httpx.Client:
+    def client(self, **_: Any) -> httpx.Client:
         return httpx.Client(transport=httpx.MockTransport(self))
 
     def verifier(self) -> TokenVerifier:
@@ -155,7 +155,7 @@ def test_a_fetch_that_was_interrupted_is_no_answer() -> None:
         return service(request)
 
     verifier = AsyncTokenVerifier(
-        URL, "p1", http_client=lambda: httpx.AsyncClient(transport=httpx.MockTransport(answer))
+        URL, "p1", http_client=lambda **_: httpx.AsyncClient(transport=httpx.MockTransport(answer))
     )
     asyncio.run(verifier.verify(token("a")))
     service.keys, hangs = key_set("ab"), True
@@ -182,7 +182,7 @@ def test_a_slow_fetch_of_another_event_loop_takes_no_patience_away() -> None:
         await asyncio.to_thread(slow.wait, 10)
 
     verifier = AsyncTokenVerifier(
-        URL, "p1", http_client=lambda: httpx.AsyncClient(transport=httpx.MockTransport(answer)), now=service.now
+        URL, "p1", http_client=lambda **_: httpx.AsyncClient(transport=httpx.MockTransport(answer)), now=service.now
     )
     withdrawn = token("a")
     thread = threading.Thread(target=lambda: asyncio.run(busy()))
@@ -213,7 +213,7 @@ def test_a_fork_has_the_whole_patience_whatever_its_parent_has_begun() -> None:
         service.keys = key_set("b")
         assert refused(verifier.verify, withdrawn) == "INVALID_ACCESS_TOKEN"
 
-    def make() -> httpx.Client:
+    def make(**_: Any) -> httpx.Client:
         return httpx.Client(transport=httpx.MockTransport(answer))
 
     verifier = TokenVerifier(URL, "p1", http_client=make, now=service.now)

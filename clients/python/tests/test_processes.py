@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ import httpx
 import pytest
 
 from dwar_client import AsyncDwar, AsyncSession, Dwar, DwarError, Session
-from dwar_client._waiting import ProcessLock
+from dwar_client.login._sends import SendLimit
 from test_client import KEY, SECRET, TOKENS, URL, outcome
 
 HERE = Path(__file__).parent
@@ -124,19 +125,13 @@ async def pages(path: str, count: int) -> list[list[str]]:
 
 
 @forks
-def test_a_given_http_client_that_was_used_before_a_fork_is_refused_and_one_that_is_made_is_not() -> None:
-    def refused() -> None:
-        with pytest.raises(DwarError, match="fork"):
-            given.identity("child")
-
-    with service() as found, httpx.Client() as http_client:
-        given = Dwar(found.url, KEY, http_client=http_client)
-        made = Dwar(found.url, KEY, http_client=httpx.Client)
-        assert given.identity("parent")["id"] == made.identity("parent")["id"] == "parent"
-        assert in_child(refused) == 0
-        assert in_child(lambda: made.identity("child")) == 0
-        assert sorted(map(sorted, found.asked.values())) == [["child"], ["parent"], ["parent"]]
-        made.close()
+def test_a_fork_makes_an_http_client_of_its_own() -> None:
+    with service() as found:
+        dwar = Dwar(found.url, KEY, http_client=httpx.Client)
+        assert dwar.identity("parent")["id"] == "parent"
+        assert in_child(lambda: dwar.identity("child")) == 0
+        assert sorted(map(sorted, found.asked.values())) == [["child"], ["parent"]]
+        dwar.close()
 
 
 @forks
@@ -152,7 +147,9 @@ def test_a_fork_waits_for_no_thread_that_it_left_behind() -> None:
         return {**TOKENS, "expires_at": 0}
 
     http_client = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, json=TOKENS)))
-    session = Session(Dwar(URL, KEY, http_client=lambda: http_client), load=load, save=lambda _: None, secret=SECRET)
+    session = Session(
+        Dwar(URL, KEY, http_client=lambda **_: http_client), load=load, save=lambda _: None, secret=SECRET
+    )
     thread = threading.Thread(target=session.access_token)
     thread.start()
     assert loading.wait(5)
@@ -163,21 +160,17 @@ def test_a_fork_waits_for_no_thread_that_it_left_behind() -> None:
 
 @forks
 def test_a_lock_that_another_thread_holds_at_a_fork_is_free_in_the_child() -> None:
-    lock, held, go_on = ProcessLock(), threading.Event(), threading.Event()
+    sends, held, go_on = SendLimit(1), threading.Event(), threading.Event()
 
     def hold() -> None:
-        with lock:
+        with sends._lock():
             held.set()
             go_on.wait()
-
-    def take() -> None:
-        with lock:
-            pass
 
     thread = threading.Thread(target=hold)
     thread.start()
     assert held.wait(5)
-    assert in_child(take) == 0
+    assert in_child(lambda: sends.take(b"1")) == 0
     go_on.set()
     thread.join()
 
@@ -205,7 +198,7 @@ def test_event_loops_at_once_share_a_session() -> None:
         await asyncio.sleep(0.2)
         return httpx.Response(200, json={**TOKENS, "access_token": "at_2"})
 
-    def make() -> httpx.AsyncClient:
+    def make(**_: Any) -> httpx.AsyncClient:
         return httpx.AsyncClient(transport=httpx.MockTransport(answer))
 
     stored: Any = {**TOKENS, "expires_at": 0}
@@ -214,25 +207,6 @@ def test_event_loops_at_once_share_a_session() -> None:
     with ThreadPoolExecutor(2) as pool:
         tokens = list(pool.map(lambda _: asyncio.run(session.access_token()), range(2)))
     assert tokens == ["at_2", "at_2"]
-
-
-TWO_LOOPS = """
-import asyncio, sys, httpx
-from dwar_client import AsyncDwar, DwarError
-
-dwar = AsyncDwar(sys.argv[1], "svc_test_1", http_client=httpx.AsyncClient())
-asyncio.run(dwar.logout("at_1"))
-try:
-    asyncio.run(dwar.logout("at_1"))
-except DwarError as error:
-    print(error.code, type(error.__cause__).__name__)
-"""
-
-
-def test_a_given_http_client_of_another_event_loop_is_an_error_of_the_network() -> None:
-    with service() as found:
-        program = subprocess.run([sys.executable, "-c", TWO_LOOPS, found.url], capture_output=True, text=True)
-    assert program.stdout == "NETWORK_ERROR RuntimeError\n", program.stderr
 
 
 @pytest.mark.parametrize("kind", [Dwar, AsyncDwar])
@@ -295,52 +269,25 @@ def identity(dwar: Any) -> Any:
 
 
 @both_styles
-@pytest.mark.parametrize("is_made_here", [True, False])
-@pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_given_http_client_that_asks_the_environment_for_proxies_is_refused_on_loopback(
-    kind: Any, is_made_here: bool, scheme: str, proxy: Listening
+@pytest.mark.parametrize("options", [{"timeout": 5}, {"mounts": {"all://127.0.0.1": None}}], ids=str)
+def test_an_http_client_that_the_application_makes_spares_loopback_too(
+    kind: Any, options: Any, proxy: Listening
 ) -> None:
-    given = HTTP[kind](timeout=5) if is_made_here else lambda: HTTP[kind](timeout=5)
-    for host in ("127.0.0.1", "localhost", "[::1]"):
-        with pytest.raises(DwarError, match="trust_env=False") as caught:
-            outcome(kind, f"{scheme}://{host}:9", identity, http_client=given, timeout=2)
-        assert caught.value.code == "NETWORK_ERROR"
-    assert proxy.connections == 0
-
-
-@both_styles
-@pytest.mark.parametrize("options", [{"trust_env": False}, {"mounts": {"all://127.0.0.1": None}}], ids=str)
-def test_a_given_http_client_that_spares_loopback_is_used(kind: Any, options: Any, proxy: Listening) -> None:
     with service() as found:
-        given = lambda: HTTP[kind](**options)  # noqa: E731
-        assert outcome(kind, found.url, identity, http_client=given)["id"] == "i1"
-    assert proxy.connections == 0
+        assert outcome(kind, found.url, identity, http_client=partial(HTTP[kind], **options))["id"] == "i1"
+        assert proxy.connections == 0
+    with pytest.raises(DwarError):
+        made = partial(HTTP[kind], **options)
+        outcome(kind, URL, lambda dwar: dwar.logout("at_1"), http_client=made, timeout=2)
+    assert proxy.connections == 1
 
 
 @both_styles
-def test_a_given_http_client_that_no_proxy_keeps_from_loopback_is_used(
-    kind: Any, proxy: Listening, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with service() as found:
-        assert outcome(kind, found.url, identity, http_client=lambda: HTTP[kind]())["id"] == "i1"
-    assert proxy.connections == 0
-
-
-@both_styles
-def test_a_given_transport_is_no_proxy_of_the_environment(kind: Any, proxy: Listening) -> None:
-    mock = httpx.MockTransport(lambda _: httpx.Response(200, json={"id": "i1"}))
-    for options in ({"transport": mock}, {"mounts": {"http://": mock}}):
-        given = lambda options=options: HTTP[kind](**options)  # noqa: E731
-        assert outcome(kind, "http://127.0.0.1:9", identity, http_client=given)["id"] == "i1"
-
-
-@both_styles
-def test_a_proxy_of_ones_own_gets_loopback_traffic_where_the_environment_has_no_say(kind: Any) -> None:
+def test_a_proxy_that_the_application_names_gets_loopback_traffic(kind: Any) -> None:
     with listening() as own:
-        given = lambda: HTTP[kind](proxy=f"http://127.0.0.1:{own.port}", trust_env=False)  # noqa: E731
+        made = partial(HTTP[kind], proxy=f"http://127.0.0.1:{own.port}")
         with pytest.raises(DwarError):
-            outcome(kind, "http://127.0.0.1:9", lambda dwar: dwar.logout("at_1"), http_client=given, timeout=2)
+            outcome(kind, "http://127.0.0.1:9", lambda dwar: dwar.logout("at_1"), http_client=made, timeout=2)
         assert own.connections == 1
 
 

@@ -1,4 +1,3 @@
-import signal
 import subprocess
 import sys
 import time
@@ -71,7 +70,7 @@ def test_the_service_ends_with_a_run_that_is_told_to_end(pytester: pytest.Pytest
         url = next(line for line in tests.stdout if line.startswith("http")).strip()
         assert httpx.get(f"{url}/healthz").status_code == 200
         tests.terminate()
-        assert tests.wait(10) == -signal.SIGTERM
+        assert tests.wait(10) == pytest.ExitCode.INTERRUPTED
     until = time.monotonic() + 5
     with pytest.raises(httpx.ConnectError):
         while time.monotonic() < until:

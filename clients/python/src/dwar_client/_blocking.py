@@ -6,7 +6,6 @@ import functools
 import inspect
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from types import TracebackType
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
 from ._client import Calls
@@ -14,7 +13,7 @@ from ._keys import Algorithm
 from ._session import Renewal
 from ._types import StoredTokens
 from ._verifier import TokenType, Verification
-from ._waiting import BlockingHttp, BlockingWaiting, run
+from ._waiting import BlockingHttp, BlockingWaiting, either, run
 
 Inner = TypeVar("Inner")
 Parameters = ParamSpec("Parameters")
@@ -40,15 +39,13 @@ class Closing:
     _waiting: BlockingWaiting
 
     def close(self) -> None:
-        """Closes the connections, unless they are those of a given `http_client`."""
+        """Closes the connections of this process."""
         self._waiting.close()
 
     def __enter__(self: Self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -56,8 +53,8 @@ class Dwar(Blocking[Calls], Closing):
     """Calls a Dwar service. Every method raises `DwarError`; threads may share one object, and so may processes that
     are forked after it was made.
 
-    What may be repeated, and the parameters, are those of `AsyncDwar`; `http_client` is an `httpx.Client`, or a
-    function that makes one for each process.
+    What may be repeated, and the parameters, are those of `AsyncDwar`; `http_client` makes the `httpx.Client` of each
+    process.
     """
 
     def __init__(self, url: str, api_key: str, *, timeout: float = 30.0, http_client: BlockingHttp = None) -> None:
@@ -130,8 +127,4 @@ class TokenVerifier(Blocking[Verification], Closing):
 def awaitable(function: Callable[Parameters, Result]) -> Callable[Parameters, Awaitable[Result]]:
     if inspect.iscoroutinefunction(function):
         raise ValueError(f"{function.__name__} is asynchronous: use the class whose name begins with Async")
-
-    async def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        return function(*args, **kwargs)
-
-    return call
+    return either(function)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -135,15 +134,13 @@ class AsyncClosing:
     _waiting: AsyncWaiting
 
     async def aclose(self) -> None:
-        """Closes the connections of this event loop, unless they are those of a given `http_client`."""
+        """Closes the connections of this event loop."""
         await self._waiting.close()
 
     async def __aenter__(self: Self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
 
@@ -162,9 +159,9 @@ class AsyncDwar(Calls, AsyncClosing):
     def __init__(self, url: str, api_key: str, *, timeout: float = 30.0, http_client: AsyncHttp = None) -> None:
         """`url` is the address of the service, such as `https://otp.example.com`; plain http only on loopback.
         `api_key` is `svc_live_…` or `svc_test_…`. `timeout` is the longest that one call may take in seconds,
-        repetitions and waits included. `http_client` replaces the HTTP client, for a proxy or certificates of your own:
-        one, which then belongs to one process and event loop, or a function that makes one for each. One that reaches
-        loopback by a proxy is refused, unless it has `trust_env=False`."""
+        repetitions and waits included. `http_client` makes the `httpx.AsyncClient` of each process and event loop, for
+        a proxy or certificates of your own: `functools.partial(httpx.AsyncClient, verify=context)`. It gets
+        `trust_env`, which is false for a service on loopback."""
         self._waiting = AsyncWaiting(http_client)
         super().__init__(self._waiting, url, api_key, timeout)
 

@@ -14,7 +14,7 @@ from ._error import DwarError, ServiceCode
 from ._text import json_object
 from ._types import Answer
 from ._version import __version__
-from ._waiting import LOOPBACK, Request, Waiting
+from ._waiting import LOOPBACK, TIMEOUTS, Request, Waiting
 
 Answered = TypeVar("Answered")
 
@@ -74,7 +74,7 @@ class Transport:
     async def _send_once(self, request: Request, answers: str, deadline: float) -> Answer:
         try:
             response, body = await self._waiting.answer(request, max(0.0, deadline - time.monotonic()))
-        except TimeoutError as error:
+        except TIMEOUTS as error:
             raise DwarError("NETWORK_ERROR", "no answer within the time limit") from error
         except (httpx.HTTPError, OSError) as error:
             raise DwarError("NETWORK_ERROR", "the request did not complete") from error

@@ -10,10 +10,11 @@ from asgiref.sync import async_to_sync, iscoroutinefunction, sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
-from django.utils.decorators import sync_and_async_middleware
+from django.utils.deprecation import MiddlewareMixin
 
 from ._error import DwarError
 from ._verifier import AccessClaims
+from ._waiting import either, run
 from .login import AsyncLogin, Login, LoginAnswer, LoginRequest
 from .login._http import MAX_BODY, challenge
 
@@ -54,23 +55,15 @@ def _step(request: HttpRequest, step: str) -> LoginRequest:
     return _login_request(request, f"/{step}", request.read(MAX_BODY + 1))
 
 
-@sync_and_async_middleware
-def renew_sessions(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """A middleware, `"dwar_client.django.renew_sessions"` in `MIDDLEWARE`: `authenticate` renews a session whose access
+class RenewSessions(MiddlewareMixin):
+    """A middleware, `"dwar_client.django.RenewSessions"` in `MIDDLEWARE`: `authenticate` renews a session whose access
     token has ended, and the answer carries its cookies, also an error."""
-    if iscoroutinefunction(get_response):
 
-        async def answer_later(request: HttpRequest) -> HttpResponseBase:
-            headers = request.META[_HEADERS] = []
-            return _carry(await get_response(request), headers)
+    def process_request(self, request: HttpRequest) -> None:
+        request.META[_HEADERS] = []
 
-        return answer_later
-
-    def answer(request: HttpRequest) -> HttpResponseBase:
-        headers = request.META[_HEADERS] = []
-        return _carry(get_response(request), headers)
-
-    return answer
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        return _carry(response, request.META[_HEADERS])
 
 
 def authenticate(
@@ -82,47 +75,44 @@ def authenticate(
     """A decorator: the view, asynchronous or not, is called with the claims of who is logged in, after the request.
     Nobody is 401. If the service does not answer, so that it is unknown who asks, that is 503.
 
-    It renews a session only with the middleware `renew_sessions`."""
+    It renews a session only with the middleware `RenewSessions`."""
 
-    def asked_by(request: HttpRequest) -> tuple[LoginRequest, list[tuple[str, str]] | None]:
-        return _login_request(request), request.META.get(_HEADERS) if renew else None
-
-    def nobody(asked: LoginRequest, headers: list[tuple[str, str]] | None) -> HttpResponse:
-        can_renew = not headers and login.can_renew(asked)
-        return HttpResponse(status=401, headers={"WWW-Authenticate": challenge(can_renew)})
-
-    def unknown(error: DwarError) -> HttpResponse:
-        return _response(login.unavailable(error).answer())
+    async def asked_by(request: HttpRequest) -> AccessClaims | HttpResponse:
+        """Or what nobody is answered."""
+        asked = _login_request(request)
+        headers: list[tuple[str, str]] | None = request.META.get(_HEADERS) if renew else None
+        try:
+            claims = await either(login.authenticate)(asked, headers)
+        except DwarError as error:
+            return _response(login.unavailable(error).answer())
+        if claims is None:
+            can_renew = not headers and login.can_renew(asked)
+            return HttpResponse(status=401, headers={"WWW-Authenticate": challenge(can_renew)})
+        return claims
 
     def decorate(
         view: Callable[Concatenate[HttpRequest, AccessClaims, Parameters], Answer],
     ) -> Callable[Concatenate[HttpRequest, Parameters], Answer]:
         @functools.wraps(view)
         def authenticated(request: HttpRequest, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Any:
-            asked, headers = asked_by(request)
-            try:
-                claims = claims_now(asked, headers)
-            except DwarError as error:
-                return unknown(error)
-            return nobody(asked, headers) if claims is None else view(request, claims, *args, **kwargs)
+            found = now(request)
+            return found if isinstance(found, HttpResponse) else view(request, found, *args, **kwargs)
 
         @functools.wraps(view)
         async def awaited(request: HttpRequest, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Any:
-            asked, headers = asked_by(request)
-            try:
-                claims = await claims_later(asked, headers)
-            except DwarError as error:
-                return unknown(error)
-            return nobody(asked, headers) if claims is None else await cast(Any, view(request, claims, *args, **kwargs))
+            found = await later(request)
+            return found if isinstance(found, HttpResponse) else await cast(Any, view(request, found, *args, **kwargs))
 
-        either = awaited if iscoroutinefunction(view) else authenticated
-        return cast(Callable[Concatenate[HttpRequest, Parameters], Answer], either)
+        style = awaited if iscoroutinefunction(view) else authenticated
+        return cast(Callable[Concatenate[HttpRequest, Parameters], Answer], style)
 
+    now: Callable[[HttpRequest], AccessClaims | HttpResponse]
+    later: Callable[[HttpRequest], Awaitable[AccessClaims | HttpResponse]]
     if isinstance(login, AsyncLogin):
-        claims_now, claims_later = async_to_sync(login.authenticate), login.authenticate
+        now, later = async_to_sync(asked_by), asked_by
     else:
-        claims_now = login.authenticate
-        claims_later = sync_to_async(login.authenticate, thread_sensitive=False)
+        now = lambda request: run(asked_by(request))  # noqa: E731
+        later = sync_to_async(now, thread_sensitive=False)
     return decorate
 
 

@@ -8,10 +8,8 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,34 +57,16 @@ def dwar_server() -> Iterator[DwarServer]:
             process = subprocess.Popen(
                 [program, "serve"], cwd=folder, env=_settings(), stdout=output, stderr=subprocess.STDOUT
             )
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            # It would end Python without any clean-up, and leave the service there.
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            with _ended_by_a_signal(process):
-                url, project_id, test_key = _announced(process, log)
-                with Dwar(url, test_key) as dwar:
-                    yield DwarServer(url, project_id, test_key, dwar)
+            url, project_id, test_key = _announced(process, log)
+            with Dwar(url, test_key) as dwar:
+                yield DwarServer(url, project_id, test_key, dwar)
         finally:
             process.terminate()
             process.wait()
-
-
-@contextmanager
-def _ended_by_a_signal(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """SIGTERM ends Python without any clean-up, unless a handler is there."""
-    before = signal.getsignal(signal.SIGTERM)
-    if before is not signal.SIG_DFL or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(number: int, _: object) -> None:
-        process.terminate()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-    signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _settings() -> dict[str, str]:

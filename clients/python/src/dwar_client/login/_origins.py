@@ -2,17 +2,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import unicodedata
 from collections.abc import Collection
 
-import idna
-
-_PORT = r"(?::(?P<port>[1-9][0-9]{0,4}))?"
-_NUMBER = r"(?:[0-9]+|0x[0-9a-f]*)"
-"""A host whose last label is one is an IPv4 address or nothing."""
-_NAME = rf"(?:[a-z0-9_-]+\.)*(?!{_NUMBER}(?:[:]|\Z))[a-z0-9_-]+"
-_ORIGIN = re.compile(rf"(?P<scheme>https?)://(?:(?P<name>{_NAME})|\[(?P<ipv6>[0-9a-f:]+)\]|(?P<ipv4>[0-9.]+)){_PORT}")
-_LOOPBACK = re.compile(rf"(?:localhost|.+\.localhost|127(?:\.[0-9]{{1,3}}){{3}}|\[::1\]){_PORT}")
+_ORIGIN = re.compile(
+    r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:]+\]|(?:[a-z0-9_-]+\.)*[a-z0-9_-]+)(?::(?P<port>[1-9][0-9]{0,4}))?"
+)
+_ADDRESS = re.compile(r"\[.*|(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
+"""A name whose last label is a number is an IPv4 address or nothing."""
+_LOOPBACK = re.compile(r"(?:localhost|.+\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[1-9][0-9]{0,4})?")
 
 
 def is_loopback(host: str) -> bool:
@@ -35,45 +32,20 @@ def _fault(origin: str) -> str | None:
     if re.match("(capacitor|ionic):", origin):
         return "is an app, whose web view keeps no cookies of yours: let it call by native HTTP, such as CapacitorHttp"
     parts = _ORIGIN.fullmatch(origin)
-    if not parts or not _is_ordinary_port(parts) or not _is_host(parts):
+    if not parts or not _is_ordinary(parts["host"], parts["port"], "80" if parts["scheme"] == "http" else "443"):
         return "is no origin as browsers send it, such as https://shop.example"
-    if parts["scheme"] == "http" and not is_loopback(origin.removeprefix("http://")):
+    if parts["scheme"] == "http" and not is_loopback(parts["host"]):
         return "is plain http, of which browsers keep no login, but for loopback such as http://localhost:3000"
     return None
 
 
-def _is_ordinary_port(parts: re.Match[str]) -> bool:
-    port = parts["port"]
-    return port is None or (int(port) < 65536 and port != ("80" if parts["scheme"] == "http" else "443"))
-
-
-def _is_host(parts: re.Match[str]) -> bool:
-    if parts["name"]:
-        return all(_is_label(label) for label in parts["name"].split("."))
-    return _is_address(parts["ipv6"] or parts["ipv4"])
-
-
-def _is_label(label: str) -> bool:
-    """Whether browsers take it, by the validity criteria of UTS 46 section 4.1, which the URL standard asks for."""
-    if not label.startswith("xn--"):
-        return True
-    encoded = label.removeprefix("xn--")
-    try:
-        text = encoded.encode().decode("punycode")
-        return (
-            not text.isascii()
-            and text.encode("punycode").decode() == encoded
-            and idna.uts46_remap(text, std3_rules=False) == text
-            and not unicodedata.category(text[0]).startswith("M")
-            and all(idna.valid_contextj(text, at) for at, char in enumerate(text) if char in "\u200c\u200d")
-            and idna.check_bidi(text)
-        )
-    except (UnicodeError, ValueError):  # Those of idna are of the first kind.
+def _is_ordinary(host: str, port: str | None, omitted: str) -> bool:
+    """Whether browsers write it so."""
+    if port and (port == omitted or int(port) > 65535):
         return False
-
-
-def _is_address(text: str) -> bool:
-    """Whether it is written as browsers write it."""
+    if not _ADDRESS.fullmatch(host):
+        return True
+    text = host.strip("[]")
     try:
         return not text.startswith("::ffff:") and str(ipaddress.ip_address(text)) == text
     except ValueError:

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import os
 import re
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from .._waiting import ProcessLock
 from ._http import Refusal
 
 _SECONDS = 600
@@ -24,13 +25,17 @@ class SendLimit:
             raise ValueError("sends_per_address must be 1 or more")
         self._most = most
         self._now = now
-        self._lock = ProcessLock()
+        self._locks: dict[int, threading.Lock] = {}
         self._sends: OrderedDict[bytes, list[float]] = OrderedDict()
+
+    def _lock(self) -> threading.Lock:
+        """One for each process: that of a parent may be held in a fork, by a thread that is not there."""
+        return self._locks.setdefault(os.getpid(), threading.Lock())
 
     def take(self, network: bytes) -> float:
         """Counts a send, which can be given back. Raises `TOO_MANY_SENDS`."""
         now = self._now()
-        with self._lock:
+        with self._lock():
             sends = [moment for moment in self._sends.get(network, ()) if moment > now - _SECONDS]
             if len(sends) >= self._most:
                 raise Refusal(
@@ -46,7 +51,7 @@ class SendLimit:
         return now
 
     def give_back(self, network: bytes, taken: float) -> None:
-        with self._lock:
+        with self._lock():
             sends = self._sends.get(network, [])
             if taken in sends:
                 sends.remove(taken)
