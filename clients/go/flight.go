@@ -2,7 +2,6 @@ package dwar
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -16,10 +15,11 @@ type flight[Result any] struct {
 	panicked any
 }
 
+// errNotEnded stays the error where the work panics or ends its goroutine, as t.FailNow does.
+var errNotEnded = &Error{Code: ErrNetwork, Message: "the work that was waited for did not end"}
+
 func takeOff[Result any](ctx context.Context, work func(context.Context) (Result, error)) *flight[Result] {
-	// Stays the error where the work ends its goroutine, as t.FailNow does.
-	f := &flight[Result]{since: time.Now(), landed: make(chan struct{})}
-	f.err = errors.New("the work that was waited for did not end")
+	f := &flight[Result]{since: time.Now(), landed: make(chan struct{}), err: errNotEnded}
 	go func() {
 		defer close(f.landed)
 		defer func() { f.panicked = recover() }()
@@ -28,11 +28,23 @@ func takeOff[Result any](ctx context.Context, work func(context.Context) (Result
 	return f
 }
 
-// wait does nothing where there is no flight.
-func (f *flight[Result]) wait(ctx context.Context) (Result, error) {
-	var none Result
+// underway is nil once the work has ended, and where there is no flight.
+func (f *flight[Result]) underway() *flight[Result] {
 	if f == nil {
-		return none, nil
+		return nil
+	}
+	select {
+	case <-f.landed:
+		return nil
+	default:
+		return f
+	}
+}
+
+// wait does nothing where there is no flight, and ends without an error at giveUp.
+func (f *flight[Result]) wait(ctx context.Context, giveUp <-chan time.Time) (result Result, err error) {
+	if f == nil {
+		return result, nil
 	}
 	select {
 	case <-f.landed:
@@ -40,34 +52,9 @@ func (f *flight[Result]) wait(ctx context.Context) (Result, error) {
 			panic(f.panicked)
 		}
 		return f.result, f.err
+	case <-giveUp:
+		return result, nil
 	case <-ctx.Done():
-		return none, networkError(ctx, ctx.Err())
-	}
-}
-
-// waitFor is wait, but ends without an error once the work has run for so long.
-func (f *flight[Result]) waitFor(ctx context.Context, patience time.Duration) error {
-	if f == nil {
-		return nil
-	}
-	timer := time.NewTimer(patience - time.Since(f.since))
-	defer timer.Stop()
-	select {
-	case <-f.landed:
-		_, err := f.wait(ctx)
-		return err
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return networkError(ctx, ctx.Err())
-	}
-}
-
-func (f *flight[Result]) isOver() bool {
-	select {
-	case <-f.landed:
-		return true
-	default:
-		return false
+		return result, networkError(ctx, ctx.Err())
 	}
 }

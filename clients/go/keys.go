@@ -57,13 +57,11 @@ type verifyingKey struct {
 // find fails while there are no keys, or none that were fetched within the hour. For a kid that is not among the keys it
 // fails if the last fetch did, since the key may be a new one; otherwise the key has no algorithm.
 func (s *keySet) find(ctx context.Context, kid string) (verifyingKey, error) {
-	if _, err := s.refreshIfTooOld(ctx).wait(ctx); err != nil {
+	fetching, giveUp := s.refreshIfOld(ctx)
+	if _, err := fetching.wait(ctx, giveUp); err != nil {
 		return verifyingKey{}, err
 	}
-	if err := s.refreshIfStale(ctx).waitFor(ctx, patience); err != nil {
-		return verifyingKey{}, err
-	}
-	if _, err := s.refreshIfUnknown(ctx, kid).wait(ctx); err != nil {
+	if _, err := s.refreshIfUnknown(ctx, kid).wait(ctx, nil); err != nil {
 		return verifyingKey{}, err
 	}
 	s.mutex.Lock()
@@ -75,22 +73,18 @@ func (s *keySet) find(ctx context.Context, kid string) (verifyingKey, error) {
 	return key, nil
 }
 
-func (s *keySet) refreshIfTooOld(ctx context.Context) *flight[struct{}] {
+// refreshIfOld tells also when calls go on with the keys there are, unless these are too old.
+func (s *keySet) refreshIfOld(ctx context.Context) (fetching *flight[struct{}], giveUp <-chan time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if !s.areTooOld() {
-		return nil
+	switch {
+	case s.areTooOld():
+		return s.refresh(ctx), nil
+	case s.clock.now() < s.fetchAgainAt:
+		return nil, nil
 	}
-	return s.refresh(ctx)
-}
-
-func (s *keySet) refreshIfStale(ctx context.Context) *flight[struct{}] {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.clock.now() < s.fetchAgainAt {
-		return nil
-	}
-	return s.refresh(ctx)
+	fetching = s.refresh(ctx)
+	return fetching, time.After(patience - time.Since(fetching.since))
 }
 
 // refreshIfUnknown lets calls that come while the set is being fetched wait for it, since it may have the key.
@@ -100,9 +94,8 @@ func (s *keySet) refreshIfUnknown(ctx context.Context, kid string) *flight[struc
 	if _, known := s.keys[kid]; known {
 		return nil
 	}
-	// A fetch that panicked is over and still here.
-	if s.clock.now() < s.unknownAgainAt && (s.fetching == nil || !s.fetching.isOver()) {
-		return s.fetching
+	if s.clock.now() < s.unknownAgainAt {
+		return s.fetching.underway()
 	}
 	s.unknownAgainAt = s.clock.now() + askedAgain
 	return s.refresh(ctx)
@@ -115,7 +108,8 @@ func (s *keySet) areTooOld() bool {
 
 // refresh needs the mutex.
 func (s *keySet) refresh(ctx context.Context) *flight[struct{}] {
-	if s.fetching == nil || s.fetching.isOver() {
+	if s.fetching.underway() == nil {
+		s.failure = errNotEnded
 		s.fetching = takeOff(ctx, s.replace)
 	}
 	return s.fetching
@@ -125,7 +119,7 @@ func (s *keySet) replace(ctx context.Context) (none struct{}, err error) {
 	keys, err := s.fetched(ctx)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.fetching, s.failure = nil, err
+	s.failure = err
 	if err == nil {
 		s.keys, s.fetchedAt = keys, s.clock.now()
 		s.fetchAgainAt = s.fetchedAt + cachedFor

@@ -77,7 +77,7 @@ func TestAPanicOfTheFetchForAnUnknownKidIsThrownOnce(t *testing.T) {
 		t.Errorf("the panic did not reach the call: %v", panicked)
 	}
 	for range 2 {
-		if err, panicked := verify(); !errors.Is(err, ErrInvalidAccessToken) || panicked != nil {
+		if err, panicked := verify(); !errors.Is(err, ErrNetwork) || panicked != nil {
 			t.Errorf("after it: %v, %v", err, panicked)
 		}
 	}

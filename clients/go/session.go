@@ -126,21 +126,12 @@ func Call[Answer any](
 // renew gives the access token that replaces the stale one.
 func (s *Session) renew(ctx context.Context, stale string) (string, error) {
 	s.mutex.Lock()
-	if s.renewal == nil {
-		s.renewal = takeOff(ctx, func(ctx context.Context) (string, error) {
-			defer s.endRenewal()
-			return s.exchange(ctx, stale)
-		})
+	if s.renewal.underway() == nil {
+		s.renewal = takeOff(ctx, func(ctx context.Context) (string, error) { return s.exchange(ctx, stale) })
 	}
 	renewal := s.renewal
 	s.mutex.Unlock()
-	return renewal.wait(ctx)
-}
-
-func (s *Session) endRenewal() {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.renewal = nil
+	return renewal.wait(ctx, nil)
 }
 
 // exchange refreshes, unless another process was first and has stored another pair: a used refresh token that is

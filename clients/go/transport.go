@@ -81,12 +81,7 @@ func newTransport(address string, options Options, timeout time.Duration) (*tran
 // environment get no loopback traffic.
 func newHTTPTransport() *http.Transport {
 	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
-		TLSHandshakeTimeout: 10 * time.Second,
-		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: 256,
-		IdleConnTimeout:     20 * time.Second,
+		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 256, IdleConnTimeout: 20 * time.Second,
 	}
 }
 

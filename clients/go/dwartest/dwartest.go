@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -30,7 +31,14 @@ type Server struct {
 // Start starts the binary that DWAR_BIN names, or else the dwar of PATH, until the test ends.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	command := exec.Command(binary(t), "serve")
+	// A signal that ends this process skips t.Cleanup.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	command := exec.CommandContext(ctx, binary(t), "serve")
+	command.Cancel = func() error {
+		stop()
+		self, err := os.FindProcess(os.Getpid())
+		return errors.Join(err, command.Process.Kill(), self.Signal(syscall.SIGTERM))
+	}
 	// Neither a dwar.toml nor settings of the environment reach it.
 	command.Dir = t.TempDir()
 	command.Env = []string{
@@ -40,11 +48,10 @@ func Start(t testing.TB) *Server {
 	output, err := command.StdoutPipe()
 	check(t, err)
 	check(t, command.Start())
-	stayOn := endBySignal(command.Process)
 	t.Cleanup(func() {
-		stayOn()
 		_ = command.Process.Kill()
 		_ = command.Wait()
+		stop()
 	})
 	s := &Server{t: t}
 	for lines := bufio.NewScanner(output); s.APIKey == "" && lines.Scan(); {
@@ -53,25 +60,6 @@ func Start(t testing.TB) *Server {
 	s.Client, err = dwar.New(s.URL, s.APIKey, nil)
 	check(t, err)
 	return s
-}
-
-// endBySignal ends the process when a signal ends this one, which skips t.Cleanup. What it returns calls it off.
-func endBySignal(process *os.Process) func() {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		if told, open := <-signals; open {
-			_ = process.Kill()
-			signal.Stop(signals)
-			if self, err := os.FindProcess(os.Getpid()); err == nil {
-				_ = self.Signal(told)
-			}
-		}
-	}()
-	return func() {
-		signal.Stop(signals)
-		close(signals)
-	}
 }
 
 func binary(t testing.TB) string {

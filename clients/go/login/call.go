@@ -139,12 +139,11 @@ func (h *Handler) accessToken(r *http.Request) string {
 
 // bearer says also whether the scheme is Bearer, which counts without a token too (RFC 6750 section 2.1).
 func bearer(r *http.Request) (token string, is bool) {
-	authorization := strings.Trim(r.Header.Get("Authorization"), " \t")
-	scheme, token := authorization, ""
-	if end := strings.IndexAny(authorization, " \t"); end >= 0 {
-		scheme, token = authorization[:end], strings.Trim(authorization[end:], " \t")
+	words := strings.Fields(r.Header.Get("Authorization"))
+	if len(words) == 0 || !strings.EqualFold(words[0], "Bearer") {
+		return "", false
 	}
-	return token, strings.EqualFold(scheme, "Bearer")
+	return strings.Join(words[1:], " "), true
 }
 
 // countingCookie is empty for another site's request that may change something.

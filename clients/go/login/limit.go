@@ -2,6 +2,7 @@ package login
 
 import (
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -13,91 +14,57 @@ const (
 )
 
 // limit allows each address so many sends in any ten minutes, an IPv6 network of 64 bits counting as one address. It
-// remembers 100,000 addresses, and forgets the oldest sends beyond that.
+// remembers 100,000 addresses, and forgets beyond that the one that has sent nothing for longest.
 type limit struct {
 	most int
 	now  func() time.Time
 
 	mutex sync.Mutex
-	// By address, each at most as long as most.
 	sends map[netip.Addr][]time.Time
-	// The addresses of all sends, in their order.
-	order []netip.Addr
-	// Sends of which it is not known yet whether they count.
-	open map[netip.Addr]int
 }
 
 func newLimit(most int) *limit {
-	return &limit{most: most, now: time.Now, sends: map[netip.Addr][]time.Time{}, open: map[netip.Addr]int{}}
+	return &limit{most: most, now: time.Now, sends: map[netip.Addr][]time.Time{}}
 }
 
-// place is that of one send.
-type place struct {
-	limit   *limit
-	address netip.Addr
-	counts  bool
-}
-
-// take gives a place, or the refusal that says how long to wait for one.
-func (l *limit) take(address netip.Addr) (*place, error) {
+// take counts a send, or refuses it and says how long to wait. giveBack is for a send that was none.
+func (l *limit) take(address netip.Addr) (giveBack func(), err error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	address = network(address)
-	for len(l.order) > 0 && l.untilFree(l.order[0]) <= 0 {
-		l.forgetOldest()
+	address, now := network(address), l.now()
+	if len(l.sends) >= maxAddresses && l.sends[address] == nil {
+		l.forget(now)
 	}
-	sends := l.sends[address]
-	if len(sends)+l.open[address] >= l.most {
+	sends := slices.DeleteFunc(l.sends[address], func(at time.Time) bool { return now.Sub(at) >= window })
+	if len(sends) >= l.most {
 		refusal := *errTooManySends
-		refusal.RetryAfter = l.untilFree(address)
+		refusal.RetryAfter = sends[0].Add(window).Sub(now)
 		return nil, &refusal
 	}
-	l.open[address]++
-	return &place{limit: l, address: address}, nil
+	l.sends[address] = append(sends, now)
+	return func() { l.giveBack(address, now) }, nil
 }
 
-// untilFree is a second where every place is taken by a send that is still open.
-func (l *limit) untilFree(address netip.Addr) time.Duration {
-	sends := l.sends[address]
-	if len(sends) == 0 {
-		return time.Second
-	}
-	return sends[0].Add(window).Sub(l.now())
-}
-
-func (l *limit) forgetOldest() {
-	address := l.order[0]
-	l.order = l.order[1:]
-	if l.sends[address] = l.sends[address][1:]; len(l.sends[address]) == 0 {
-		delete(l.sends, address)
-	}
-}
-
-// count keeps the place taken for ten minutes.
-func (p *place) count() {
-	if p != nil {
-		p.counts = true
-	}
-}
-
-func (p *place) leave() {
-	if p == nil {
-		return
-	}
-	l := p.limit
+func (l *limit) giveBack(address netip.Addr, at time.Time) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if l.open[p.address]--; l.open[p.address] == 0 {
-		delete(l.open, p.address)
+	if index := slices.Index(l.sends[address], at); index >= 0 {
+		l.sends[address] = slices.Delete(l.sends[address], index, index+1)
 	}
-	if !p.counts {
-		return
+}
+
+func (l *limit) forget(now time.Time) {
+	oldest, oldestAt := netip.Addr{}, now
+	for address, sends := range l.sends {
+		if len(sends) == 0 || now.Sub(sends[len(sends)-1]) >= window {
+			delete(l.sends, address)
+		} else if last := sends[len(sends)-1]; !last.After(oldestAt) {
+			oldest, oldestAt = address, last
+		}
 	}
-	for len(l.sends) >= maxAddresses && l.sends[p.address] == nil {
-		l.forgetOldest()
+	if len(l.sends) >= maxAddresses {
+		delete(l.sends, oldest)
 	}
-	l.sends[p.address] = append(l.sends[p.address], l.now())
-	l.order = append(l.order, p.address)
 }
 
 func network(address netip.Addr) netip.Addr {

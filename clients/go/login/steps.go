@@ -8,30 +8,32 @@ import (
 )
 
 func (h *Handler) send(c *call) error {
-	place, err := h.place(c.r)
+	giveBack, err := h.count(c.r)
 	if err != nil {
 		return err
 	}
-	defer place.leave()
-	if h.options.Admit != nil {
-		if err = h.options.Admit(c.r); err != nil {
-			return err
-		}
-	}
-	sent, err := h.client.Send(c.context(), c.text("phone"), dwar.WithLastLine(h.options.LastLine))
+	sent, err := h.admitted(c)
 	if err != nil {
+		giveBack()
 		return err
 	}
-	place.count()
 	c.keep(otpCookie, sent.OTPID, sent.ExpiresIn)
 	writeJSON(c.w, http.StatusOK, map[string]any{"otp_id": sent.OTPID, "expires_in": sent.ExpiresIn})
 	return nil
 }
 
-// place is nil for a send that is not counted.
-func (h *Handler) place(r *http.Request) (*place, error) {
-	address := h.options.ClientAddress(r)
-	if address.IsValid() {
+func (h *Handler) admitted(c *call) (*dwar.SentCode, error) {
+	if h.options.Admit != nil {
+		if err := h.options.Admit(c.r); err != nil {
+			return nil, err
+		}
+	}
+	return h.client.Send(c.context(), c.text("phone"), dwar.WithLastLine(h.options.LastLine))
+}
+
+// count counts a send for the address that asks, if it is known.
+func (h *Handler) count(r *http.Request) (giveBack func(), err error) {
+	if address := h.options.ClientAddress(r); address.IsValid() {
 		return h.sends.take(address)
 	}
 	h.tellOfAddress.Do(func() {
@@ -39,7 +41,7 @@ func (h *Handler) place(r *http.Request) (*place, error) {
 			h.options.OnError(r, argumentError("ClientAddress gave no address, so sends are not counted by address"))
 		}
 	})
-	return nil, nil
+	return func() {}, nil
 }
 
 // verify always names the request of this browser or app, so that a code which a stranger asked for opens nothing here.
