@@ -37,7 +37,7 @@ export type ServiceCode = (typeof SERVICE_CODES)[number];
 export type ErrorCode = ServiceCode | "NETWORK_ERROR" | "UNKNOWN_ERROR" | "ARGUMENT";
 
 export interface ErrorDetails {
-  status?: number | undefined;
+  httpStatus?: number | undefined;
   requestId?: string | undefined;
   retryAfter?: number | undefined;
   remaining?: number | undefined;
@@ -50,7 +50,7 @@ const IS_DWAR_ERROR = Symbol.for("dwar-client.DwarError");
 /**
  * Why a call failed. Switch on `code`; `message` is a sentence for people.
  *
- * An error that the client raised itself has no `status`: `INVALID_PHONE` (the text cannot be a number; nothing was
+ * An error that the client raised itself has no `httpStatus`: `INVALID_PHONE` (the text cannot be a number; nothing was
  * sent), `NETWORK_ERROR` (no whole answer within the time limit), `INVALID_ACCESS_TOKEN` of a `TokenVerifier`,
  * `WEBHOOK_UNAUTHENTICATED` of `verifyEvent` and `ARGUMENT` of a login without addresses. `UNKNOWN_ERROR` has the status
  * of an answer that this version of the client does not understand. `cause` is the reason of a `NETWORK_ERROR`.
@@ -58,8 +58,8 @@ const IS_DWAR_ERROR = Symbol.for("dwar-client.DwarError");
 export class DwarError extends Error {
   override readonly name = "DwarError";
   readonly code: ErrorCode;
-  /** HTTP status of the answer. */
-  readonly status: number | undefined;
+  /** Status of the answer. By the name `status` Express would answer with it, as if it were that of the application. */
+  readonly httpStatus: number | undefined;
   /** Identifies the request in the service's log. */
   readonly requestId: string | undefined;
   /** Seconds to wait before the next try. */
@@ -81,7 +81,7 @@ export class DwarError extends Error {
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, "cause" in details ? { cause: details.cause } : {});
     this.code = code;
-    this.status = details.status;
+    this.httpStatus = details.httpStatus;
     this.requestId = details.requestId;
     this.retryAfter = details.retryAfter;
     this.remaining = details.remaining;

@@ -57,10 +57,10 @@ async function matches(key: CryptoKey, signature: string, signed: Bytes): Promis
 
 function parse(id: string, body: Bytes): DwarEvent {
   try {
-    const event: unknown = JSON.parse(new TextDecoder().decode(body));
+    const event: unknown = JSON.parse(new TextDecoder().decode(body), camelCased);
     if (typeof event === "object" && event !== null && !Array.isArray(event)) {
       const { type, timestamp, data } = event as Record<string, unknown>;
-      return { id, type, timestamp, data: camelCased(data) } as DwarEvent;
+      return { id, type, timestamp, data } as DwarEvent;
     }
   } catch {
     // Refused below, as any other value that is no object.

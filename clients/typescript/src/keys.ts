@@ -91,7 +91,7 @@ async function usable({ keys }: PublicKeys): Promise<Keys> {
   const published = Array.isArray(keys) ? keys.filter(isUsable) : [];
   const all = await Promise.all(published.map((key) => imported(key).catch(() => undefined)));
   const found = new Map(all.filter((key) => key !== undefined));
-  if (found.size === 0) throw new DwarError("UNKNOWN_ERROR", "the answer has no key that can be used", { status: 200 });
+  if (found.size === 0) throw new DwarError("UNKNOWN_ERROR", "the answer has no key that can be used", { httpStatus: 200 });
   return found;
 }
 

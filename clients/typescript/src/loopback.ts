@@ -1,3 +1,6 @@
+/// <reference types="node" />
+import type { Agent, RequestOptions } from "node:http";
+
 // Bun, Deno and, with NODE_USE_ENV_PROXY or an agent of one's own, Node send every request of `fetch` to proxies, those to
 // loopback too: plain http would show them the API key.
 
@@ -17,40 +20,22 @@ function mayUseProxy(): boolean {
     .some((agent) => agent !== undefined && !["Agent", "MockAgent"].includes(agent.constructor.name));
 }
 
-/** What is used here of Node's modules. */
-interface NodeProcess {
-  getBuiltinModule(name: "node:http"): {
-    Agent: new (options: object) => object;
-    request(url: unknown, options: object, answered: (response: Incoming) => void): Outgoing;
-  };
-  getBuiltinModule(name: "node:stream"): { Readable: { toWeb(stream: Incoming): ReadableStream } };
-}
-interface Incoming {
-  statusCode: number;
-  headers: Record<string, string>;
-  resume(): void;
-}
-interface Outgoing {
-  on(event: "error", listener: (error: Error) => void): void;
-  end(body: unknown): void;
-}
-
 /** `fetch` has no option for it everywhere. An agent of `node:http` takes the place of the environment. */
 function fetchOfNode(): typeof globalThis.fetch {
-  let agent: object | undefined;
+  let agent: Agent | undefined;
   return async (url, init) => {
     // No import, since bundlers for other platforms would look for the modules.
-    const { process } = globalThis as unknown as { process: NodeProcess };
-    const { Agent, request } = process.getBuiltinModule("node:http");
+    const http = process.getBuiltinModule(String(url).startsWith("https:") ? "node:https" : "node:http");
     const { Readable } = process.getBuiltinModule("node:stream");
     // A connection that is idle for longer may be closed by the service just when it is used.
-    agent ??= new Agent({ keepAlive: true, timeout: 15_000, proxyEnv: {} });
+    agent ??= new http.Agent({ keepAlive: true, timeout: 15_000, proxyEnv: {} });
     return new Promise((resolve, reject) => {
-      const asked = request(url, { ...init, agent }, (response) => {
+      const asked = http.request(String(url), { ...init, agent } as RequestOptions, (response) => {
         const { statusCode: status, headers } = response;
-        const isEmpty = [204, 304].includes(status);
+        const isEmpty = [204, 304].includes(status!);
         if (isEmpty) response.resume();
-        resolve(new Response(isEmpty ? null : Readable.toWeb(response), { status, headers }));
+        const body = isEmpty ? null : (Readable.toWeb(response) as ReadableStream);
+        resolve(new Response(body, { status: status!, headers: headers as Record<string, string> }));
       });
       asked.on("error", (error) => reject(init?.signal?.aborted ? init.signal.reason : error));
       asked.end(init?.body ?? undefined);

@@ -4,6 +4,7 @@ import { DwarError } from "./error.js";
 import { Flight } from "./flight.js";
 import { camelCased, snakeCased } from "./names.js";
 import { withoutSecrets } from "./secrecy.js";
+import { within, type CallOptions } from "./transport.js";
 import type { Tokens } from "./types.js";
 
 interface StoredTokens extends Tokens {
@@ -60,7 +61,11 @@ export class Session {
   }
 
   /** An access token that has not expired. */
-  async accessToken(): Promise<string> {
+  async accessToken(options: CallOptions = {}): Promise<string> {
+    return within(options, () => this.#accessToken());
+  }
+
+  async #accessToken(): Promise<string> {
     const tokens = await this.#stored();
     if (this.#seconds() < tokens.expiresAt - EARLY_SECONDS) return tokens.accessToken;
     return (await this.#renew(tokens.accessToken)).accessToken;
@@ -70,8 +75,12 @@ export class Session {
    * Calls with an access token, and once more with a fresh one if the first is refused:
    * `session.call((token) => dwar.validate(token))`.
    */
-  async call<Answer>(use: (accessToken: string) => Promise<Answer>): Promise<Answer> {
-    const token = await this.accessToken();
+  async call<Answer>(use: (accessToken: string) => Promise<Answer>, options: CallOptions = {}): Promise<Answer> {
+    return within(options, () => this.#call(use));
+  }
+
+  async #call<Answer>(use: (accessToken: string) => Promise<Answer>): Promise<Answer> {
+    const token = await this.#accessToken();
     try {
       return await use(token);
     } catch (error) {
@@ -107,7 +116,7 @@ export class Session {
 
   async #keep(tokens: Tokens): Promise<StoredTokens> {
     const stored = withoutSecrets({ ...tokens, expiresAt: this.#seconds() + tokens.expiresIn });
-    await this.#save(JSON.stringify(snakeCased(stored)));
+    await this.#save(JSON.stringify(stored, snakeCased));
     return stored;
   }
 
@@ -118,7 +127,7 @@ export class Session {
 
 function pairOf(pair: string): StoredTokens {
   try {
-    const tokens = camelCased(JSON.parse(pair)) as StoredTokens;
+    const tokens = JSON.parse(pair, camelCased) as StoredTokens;
     if ([tokens.accessToken, tokens.refreshToken].every(isText) && typeof tokens.expiresAt === "number") return tokens;
   } catch {
     // Refused below, without what was stored.

@@ -35,6 +35,7 @@ export interface Operation {
 const USER_AGENT = `dwar-client/${VERSION} (typescript)`;
 const MAX_ANSWER_BYTES = 1 << 20;
 const LOOPBACK = /^(localhost|127(\.[0-9]+){3}|\[::1\])$/;
+const MAX_TIMEOUT_MS = 600_000;
 const TRIES = 3;
 const FIRST_WAIT_MS = 250;
 const REPEATED_STATUSES = [409, 429, 500, 502, 503, 504];
@@ -60,42 +61,40 @@ export class Transport {
     this.#fetch = (...request) => used(...request);
   }
 
-  async send<Body>(operation: Operation, options: CallOptions = {}): Promise<Answer<Body>> {
-    const { signal, timeoutMs = this.#timeoutMs } = options;
-    const deadline = performance.now() + checked(timeoutMs);
+  async send<Body>(operation: Operation, { signal, timeoutMs = this.#timeoutMs }: CallOptions = {}): Promise<Answer<Body>> {
+    const over = overAfter(timeoutMs, signal);
+    const deadline = performance.now() + timeoutMs;
     for (let tries = 1; ; tries++) {
       try {
-        return (await this.#sendOnce(operation, deadline, signal)) as Answer<Body>;
+        return (await this.#sendOnce(operation, over, signal)) as Answer<Body>;
       } catch (error) {
         if (!(error instanceof DwarError) || tries === TRIES || !operation.repeatable || !mayPass(error)) throw error;
         const wait = error.retryAfter === undefined ? backoff(tries) : error.retryAfter * 1000;
-        if (performance.now() + wait >= deadline || signal?.aborted) throw error;
-        await sleep(wait, signal);
+        if (performance.now() + wait >= deadline || over.aborted) throw error;
+        await sleep(wait, over);
       }
     }
   }
 
-  async #sendOnce(operation: Operation, deadline: number, signal?: AbortSignal): Promise<unknown> {
+  async #sendOnce(operation: Operation, over: AbortSignal, given?: AbortSignal): Promise<unknown> {
     const { method, path, headers, body, answers } = operation;
     let response: Response;
     let text: string;
-    const late = AbortSignal.timeout(Math.max(0, Math.ceil(deadline - performance.now())));
     try {
-      signal?.throwIfAborted();
+      over.throwIfAborted();
       response = await this.#fetch(this.#url + path, {
         method,
         headers: { "User-Agent": USER_AGENT, ...headers, ...(body && { "Content-Type": "application/json" }) },
-        body: body ? JSON.stringify(snakeCased(body)) : null,
+        body: body ? JSON.stringify(body, snakeCased) : null,
         // A redirect would take the API key to another address.
         redirect: "manual",
-        signal: signal ? AbortSignal.any([late, signal]) : late,
+        signal: over,
         // Next.js may keep any answer, and would take a session for valid that has ended. Not every platform knows the option.
         ...(globalThis.Request && "cache" in Request.prototype && { cache: "no-store" }),
       });
       text = await read(response);
     } catch (error) {
-      const isToldWhole = !path.includes("?") || error === signal?.reason;
-      throw new DwarError("NETWORK_ERROR", whyNot(late, signal), { cause: isToldWhole ? error : withoutQuery(error) });
+      throw lost(over, given, path.includes("?") && error !== over.reason ? withoutAddress(error) : error);
     }
     const answer = parse(text);
     if (response.status === 200 && answer?.[answers]) return withRequestId(withoutSecrets(answer), requestId(response));
@@ -103,26 +102,36 @@ export class Transport {
   }
 }
 
+/** The outcome of work that others may wait for too, unless this caller gives it up. */
+export async function within<Result>({ signal, timeoutMs }: CallOptions, work: () => Promise<Result>): Promise<Result> {
+  if (!signal && timeoutMs === undefined) return work();
+  const over = overAfter(timeoutMs ?? MAX_TIMEOUT_MS, signal);
+  const end = () => lost(over, signal, over.reason);
+  if (over.aborted) throw end();
+  const ended = new Promise<never>((_, reject) => over.addEventListener("abort", () => reject(end())));
+  return Promise.race([work(), ended]);
+}
+
+function overAfter(timeoutMs: number, signal: AbortSignal | undefined): AbortSignal {
+  const late = AbortSignal.timeout(Math.ceil(checked(timeoutMs)));
+  return signal ? AbortSignal.any([late, signal]) : late;
+}
+
 function checked(timeoutMs: number): number {
-  if (!(timeoutMs > 0 && timeoutMs <= 600_000)) throw new TypeError("timeoutMs must lie between 1 and 600,000");
+  if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) throw new TypeError("timeoutMs must lie between 1 and 600,000");
   return timeoutMs;
 }
 
-function whyNot(late: AbortSignal, signal: AbortSignal | undefined): string {
-  if (signal?.aborted) return "the call was given up";
-  return late.aborted ? "no answer within the time limit" : "the request did not complete";
+function lost(over: AbortSignal, given: AbortSignal | undefined, cause: unknown): DwarError {
+  const late = over.aborted ? "no answer within the time limit" : "the request did not complete";
+  return new DwarError("NETWORK_ERROR", given?.aborted ? "the call was given up" : late, { cause });
 }
 
-/** Ends early when the signal says so. */
-async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Ends early when the call is over. */
+async function sleep(ms: number, over: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
-    const over = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", over);
-      resolve();
-    };
-    const timer = setTimeout(over, ms);
-    signal?.addEventListener("abort", over);
+    const timer = setTimeout(resolve, ms);
+    over.addEventListener("abort", () => (clearTimeout(timer), resolve()));
   });
 }
 
@@ -139,28 +148,16 @@ async function read({ body }: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/**
- * An error of `fetch` whose address may have a phone number in its query. Errors name it in their message, and in fields of
- * their own; what may have caused them does too.
- */
-function withoutQuery(error: unknown, depth = 0): unknown {
-  const hidden = (text: unknown) => String(text).replace(/\??\bphone=[^\s)"']*/g, "");
-  if (typeof error === "string") return hidden(error);
-  if (!isError(error) || depth === 5) return undefined;
-  const { name, message, stack, code, cause, errors } = error;
-  const copy = new Error(hidden(message), { cause: withoutQuery(cause, depth + 1) });
-  const all = Array.isArray(errors) && { errors: errors.map((one) => withoutQuery(one, depth + 1)) };
-  return Object.assign(copy, { name, stack: hidden(stack), ...(code !== undefined && { code }), ...all });
-}
-
-/** Also of another realm, such as that of a test in Jest. */
-function isError(value: unknown): value is Error & { code?: unknown; errors?: unknown } {
-  return typeof value === "object" && value !== null && "message" in value;
+/** What went wrong, apart from the address that errors of `fetch` name: a phone number may stand in its query. */
+function withoutAddress(error: unknown): Error {
+  const { name, cause } = Object(error) as Partial<Error>;
+  const { code = name } = Object(cause ?? error) as { code?: string };
+  return new Error(`the request failed: ${code}`);
 }
 
 function parse(text: string): Record<string, unknown> | undefined {
   try {
-    const value = camelCased(JSON.parse(text));
+    const value = JSON.parse(text, camelCased) as unknown;
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
@@ -169,7 +166,7 @@ function parse(text: string): Record<string, unknown> | undefined {
 
 function refusal(response: Response, answer: Record<string, unknown> | undefined, raw: string): DwarError {
   const details = {
-    status: response.status,
+    httpStatus: response.status,
     requestId: requestId(response),
     retryAfter: wholeNumber(response.headers.get("Retry-After")),
     remaining: wholeNumber(response.headers.get("RateLimit-Remaining")),
@@ -203,9 +200,9 @@ function wholeNumber(header: string | null): number | undefined {
   return header && /^[0-9]{1,9}$/.test(header) ? Number(header) : undefined;
 }
 
-function mayPass({ code, status }: DwarError): boolean {
-  if (status === undefined) return code === "NETWORK_ERROR";
-  return REPEATED_STATUSES.includes(status) && REPEATED_CODES.includes(code);
+function mayPass({ code, httpStatus }: DwarError): boolean {
+  if (httpStatus === undefined) return code === "NETWORK_ERROR";
+  return REPEATED_STATUSES.includes(httpStatus) && REPEATED_CODES.includes(code);
 }
 
 /** Doubles with each try; the random half keeps many clients from coming back together. */

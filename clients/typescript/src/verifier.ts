@@ -2,7 +2,7 @@ import { KEYS } from "./client.js";
 import { fromBase64Url, utf8, type Bytes } from "./encoding.js";
 import { DwarError } from "./error.js";
 import { KeySet, type Algorithm } from "./keys.js";
-import { Transport, type TransportOptions } from "./transport.js";
+import { Transport, within, type CallOptions, type TransportOptions } from "./transport.js";
 import type { PublicKeys } from "./types.js";
 
 /** The header `typ` of an access token. */
@@ -87,7 +87,11 @@ export class TokenVerifier {
    * The claims of a token that is valid now. Rejects with `INVALID_ACCESS_TOKEN` and no status for any other token, with
    * `NETWORK_ERROR`, `UNKNOWN_ERROR` or the service's refusal if its key is not known and the key set could not be fetched.
    */
-  async verify(token: string): Promise<AccessClaims> {
+  async verify(token: string, options: CallOptions = {}): Promise<AccessClaims> {
+    return within(options, () => this.#verified(token));
+  }
+
+  async #verified(token: string): Promise<AccessClaims> {
     if (typeof token !== "string" || token.length > 4096) throw invalid("not a JWT");
     const [header = "", payload = "", signature = "", ...rest] = token.split(".", 4);
     if (rest.length > 0) throw invalid("not a JWT");

@@ -62,6 +62,9 @@ const CALLS = {
   verifyEvent: (_, { secret, headers, body }) => verifyEvent({ headers, body }, { secret, now }),
 };
 
+/** By other names. */
+const copy = (value, revive, replace) => value && JSON.parse(JSON.stringify(value, replace), revive);
+
 async function outcome(action) {
   try {
     const result = await action();
@@ -74,7 +77,7 @@ async function outcome(action) {
 function described(error) {
   if (error instanceof TypeError) return { code: "ARGUMENT", message: error.message };
   if (!(error instanceof DwarError)) return { code: "UNEXPECTED", message: String(error) };
-  const { code, message, status, requestId, retryAfter, remaining, raw } = error;
+  const { code, message, httpStatus: status, requestId, retryAfter, remaining, raw } = error;
   const cause = error.cause && String(error.cause);
   return { code, message, status, request_id: requestId, retry_after: retryAfter, remaining, raw, cause };
 }
@@ -95,9 +98,9 @@ async function answer(message) {
     }
     case "call": {
       const object = objects[message.on];
-      const call = () => outcome(() => CALLS[message.call](object, camelCased(message.args)));
+      const call = () => outcome(() => CALLS[message.call](object, copy(message.args, camelCased)));
       const found = await Promise.all(Array.from({ length: message.at_once ?? 1 }, call));
-      const all = found.map(({ result, ...more }) => ({ result: snakeCased(result), ...more }));
+      const all = found.map(({ result, ...more }) => ({ result: copy(result, undefined, snakeCased), ...more }));
       const printed = all[0].printed + inspect(object, { showHidden: true });
       return message.at_once ? { all, printed } : { ...all[0], printed };
     }

@@ -1,7 +1,7 @@
 // Options of a single call, and what JavaScript lets through that TypeScript would not.
 import { after, test } from "node:test";
 import assert from "node:assert/strict";
-import { Dwar, DwarError, TokenVerifier } from "../dist/index.js";
+import { Dwar, DwarError, Session, TokenVerifier } from "../dist/index.js";
 
 const url = "https://otp.example.com";
 const apiKey = "svc_test_1";
@@ -49,6 +49,39 @@ test("a call may have a time limit of its own", async () => {
   await assert.rejects(dwar.validate("token", { timeoutMs: 30 }), { code: "NETWORK_ERROR", message: /time limit/ });
   await assert.rejects(dwar.validate("token", { timeoutMs: 0 }), TypeError);
   assert.equal(requests.length, 1);
+});
+
+test("a framework that answers with the status of an error takes none of the service for its own", async () => {
+  const fetch = async () => Response.json({ code: "INVALID_API_KEY" }, { status: 401 });
+  const error = await new Dwar({ url, apiKey, fetch }).validate("token").catch((error) => error);
+  assert.deepEqual([error.httpStatus, error.status, error.statusCode], [401, undefined, undefined]);
+});
+
+test("a verification and a session are given up as any call, and the work goes on for others", async () => {
+  const { requests, dwar } = hanging();
+  const { fetch } = { fetch: (_, init) => new Promise(() => requests.push(init)) };
+  const verifier = new TokenVerifier({ url, audience: "p", fetch });
+  const header = Buffer.from('{"alg":"ES256","typ":"at+jwt","kid":"k"}').toString("base64url");
+  const pair = JSON.stringify({ access_token: "a", refresh_token: "r", expires_at: 0 });
+  const secret = "the secret of this backend, 32 characters";
+  const session = new Session(dwar, { load: async () => pair, save: async () => {}, secret });
+  const uses = [
+    (options) => verifier.verify(`${header}.e30.x`, options),
+    (options) => session.accessToken(options),
+    (options) => session.call(() => assert.fail("there is no token"), options),
+  ];
+  for (const use of uses) {
+    await assert.rejects(use({ timeoutMs: 30 }), { code: "NETWORK_ERROR", message: /time limit/ });
+    await assert.rejects(use({ timeoutMs: 0 }), TypeError);
+    const abort = new AbortController();
+    const call = use({ signal: abort.signal });
+    const reason = new Error("the person has left");
+    abort.abort(reason);
+    await assert.rejects(call, givenUp(reason));
+    await assert.rejects(use({ signal: abort.signal }), givenUp(reason));
+  }
+  assert.equal(requests.length, 2, "the keys are fetched once, and the pair is refreshed once");
+  assert.equal(requests.some(({ signal }) => signal.aborted), false);
 });
 
 test("no platform may keep an answer", async () => {

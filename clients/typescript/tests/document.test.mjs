@@ -6,12 +6,14 @@ import { codes, events, samples } from "../../suite/document.mjs";
 import { camelCased } from "../dist/names.js";
 import { complaints } from "./compile.mjs";
 
+const renamed = (value) => JSON.parse(JSON.stringify(value), camelCased);
+
 test("the types are those of the document", () => {
   const known = Object.fromEntries(codes().map((code) => [code, true]));
   const program = [
     `import type * as dwar from "dwar-client";`,
     ...samples().map(
-      ({ schema, sample }, index) => `export const c${index}: dwar.${schema} = ${JSON.stringify(camelCased(sample))};`,
+      ({ schema, sample }, index) => `export const c${index}: dwar.${schema} = ${JSON.stringify(renamed(sample))};`,
     ),
     `export const codes: Record<dwar.ServiceCode, true> = ${JSON.stringify(known)};`,
   ];
@@ -23,7 +25,7 @@ test("the types of events are those of docs/events.md", () => {
   const program = [
     `import type { DwarEvent } from "dwar-client";`,
     ...events().map(({ type, data }, index) => {
-      const event = { id: "msg_1", type, timestamp: "2026-11-21T08:57:07.416Z", data: camelCased(data) };
+      const event = { id: "msg_1", type, timestamp: "2026-11-21T08:57:07.416Z", data: renamed(data) };
       return `export const e${index}: DwarEvent = ${JSON.stringify(event)};`;
     }),
     `export const types: Record<DwarEvent["type"], true> = ${JSON.stringify(known)};`,

@@ -189,12 +189,12 @@ test("where the answer cannot carry cookies nothing is renewed", async () => {
   assert.equal(await express.authenticate({ method: "GET", headers: { cookie } }, sentAlready), undefined);
 });
 
-test("a refusal of a renewal has no status that Express would answer with", async () => {
+test("a refusal of a renewal has a status that Express answers with", async () => {
   const answer = async () =>
     Response.json({ error: "…", code: "INVALID_API_KEY" }, { status: 401, headers: { "X-Request-Id": "r" } });
   const request = new Request("https://shop.example/me", { headers: { cookie: "__Host-dwar_refresh=r1" } });
   const error = await createLogin(options(answer)).authenticate(request, new Headers()).catch((error) => error);
-  assert.deepEqual([error.code, error.status, error.requestId], ["SERVICE_UNAVAILABLE", 503, "r"]);
+  assert.deepEqual([error.code, error.status, error.requestId], ["INVALID_API_KEY", 503, "r"]);
 });
 
 test("wrong settings are refused", () => {

@@ -55,6 +55,13 @@ for (const name of ["EnvHttpProxyAgent", "ProxyAgent", "a", "Dispatcher1Wrapper"
     assert.deepEqual(asked, []);
   });
 
+test("past a proxy https is spoken, too", { skip: !process.getBuiltinModule }, async () => {
+  globalThis[DISPATCHER] = proxies("EnvHttpProxyAgent", []);
+  const dwar = new Dwar({ url: url.replace("http:", "https:"), apiKey: "svc_test_1", timeoutMs: 100 });
+  // The service of this test speaks none.
+  await assert.rejects(dwar.identity("i1"), ({ cause }) => cause.code !== "ERR_INVALID_PROTOCOL");
+});
+
 test("past a proxy connections are kept, too", { skip: !process.getBuiltinModule }, async () => {
   globalThis[DISPATCHER] = proxies("EnvHttpProxyAgent", []);
   const dwar = new Dwar({ url, apiKey: "svc_test_1" });

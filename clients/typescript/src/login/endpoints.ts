@@ -164,7 +164,7 @@ export class Endpoints {
 
   async #verify({ body, credentials: { otpId }, tokensInBody }: Call): Promise<Response> {
     if (!otpId)
-      throw new DwarError("OTP_NOT_FOUND", "There is no active code for this phone number.", { status: 400 });
+      throw new DwarError("OTP_NOT_FOUND", "There is no active code for this phone number.", { httpStatus: 400 });
     const guess = { phone: text(body, "phone"), code: text(body, "code"), otpId };
     return loggedIn(await this.#options.dwar.verify(guess), tokensInBody, noCodeCookie());
   }
@@ -187,18 +187,15 @@ export class Endpoints {
 
   /** Two tabs that ask at once get the same pair, since their requests have the same key. */
   async #renewed(refreshToken: string): Promise<Tokens> {
-    if (!refreshToken) throw new DwarError("SESSION_EXPIRED", "There is no session.", { status: 401 });
+    if (!refreshToken) throw new DwarError("SESSION_EXPIRED", "There is no session.", { httpStatus: 401 });
     const idempotencyKey = await refreshKey(this.#options.secret, refreshToken);
     return this.#options.dwar.refresh(refreshToken, { idempotencyKey });
   }
 }
 
-/** Express and others answer with the status of an error, and a 401 of the service is nobody's logout. */
+/** It is unknown who asks: Express and others answer with the `status` of an error. */
 function unknown(error: unknown): never {
-  if (!(error instanceof DwarError)) throw error;
-  const { code, message, requestId, retryAfter } = error;
-  const details = { status: 503, requestId, retryAfter, cause: error };
-  throw new DwarError("SERVICE_UNAVAILABLE", `it is unknown who asks: ${code}: ${message}`, details);
+  throw error instanceof DwarError ? Object.assign(error, { status: 503 }) : error;
 }
 
 /** It is empty, and so nobody's, where the header has the scheme alone. */
@@ -234,5 +231,5 @@ function answer(
   for (const cookie of cookies) headers.append("Set-Cookie", cookie);
   if (!body) return new Response(null, { status, headers });
   headers.set("Content-Type", "application/json");
-  return new Response(JSON.stringify(snakeCased(body)), { status, headers });
+  return new Response(JSON.stringify(body, snakeCased), { status, headers });
 }

@@ -28,13 +28,13 @@ export class Refusal extends Error {
 }
 
 /** What the person is told of a failed call of the service. */
-export function refusalOf({ code, message, status, retryAfter, requestId }: DwarError): Refusal {
+export function refusalOf({ code, message, httpStatus, retryAfter, requestId }: DwarError): Refusal {
   const headers = retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) };
   if (!PASSED_ON.includes(code))
     return new Refusal(503, "LOGIN_UNAVAILABLE", "Login is not possible at the moment.", headers, requestId);
   // Without a status the client refused what cannot be a number, as the service does.
-  if (status === undefined) return new Refusal(422, code, "The phone number is not a valid Indian mobile number.");
-  return new Refusal(status, code, message, headers, requestId);
+  if (httpStatus === undefined) return new Refusal(422, code, "The phone number is not a valid Indian mobile number.");
+  return new Refusal(httpStatus, code, message, headers, requestId);
 }
 
 export const originRefused = () => new Refusal(403, "ORIGIN_REFUSED", "This page may not log in here.");
