@@ -40,6 +40,10 @@ compare:
 bench-scale *args:
     ./scripts/bench-scale.sh {{ args }}
 
+# everything at once, for so many minutes per case (docs/benchmarks.md)
+soak *args:
+    ./scripts/soak.sh {{ args }}
+
 # the libraries of others, with tokens, discovery, events and hooks of a running service
 interop:
     cargo build

@@ -9,17 +9,21 @@ const here = import.meta.dirname;
 /** Their indexes are made anew after the fill, which takes a fraction of keeping them. */
 const LARGE = "('otps', 'otp_attempts', 'ledger_entries', 'identities', 'sessions', 'audit_entries')";
 
+const DAYS = 24 * 3_600_000;
+
 /**
- * So many requests, and identities with a session each for so many people. `last` is SQL that is run
- * before the indexes are made anew.
+ * So many requests, and identities with a session each for so many people: the newest are `age` milliseconds old, the
+ * oldest `span` milliseconds older. `last` is SQL that is run before the indexes are made anew.
  */
-export async function fill(url, count, { people = Math.floor(count / 10), last = "" } = {}) {
-  if (url.startsWith("postgres")) await fillPostgres(url, { count, people, last });
-  else fillSqlite(url.replace("sqlite://", ""), { count, people, last });
+export async function fill(url, count, { people = Math.floor(count / 10), age = 60_000, span = 59 * DAYS, last = "" } = {}) {
+  const wanted = { count, people, age, span, last };
+  if (url.startsWith("postgres")) await fillPostgres(url, wanted);
+  else fillSqlite(url.replace("sqlite://", ""), wanted);
 }
 
-async function fillPostgres(url, { count, people, last }) {
-  const variables = ["ON_ERROR_STOP=1", `count=${count}`, `people=${people}`].flatMap((one) => ["-v", one]);
+async function fillPostgres(url, { last, ...given }) {
+  const values = Object.entries(given).map(([name, value]) => `${name}=${value}`);
+  const variables = ["ON_ERROR_STOP=1", ...values].flatMap((one) => ["-v", one]);
   const options = ["-q", "-A", "-t", ...variables, "-f", "-", url];
   const psql = (input) => execFileSync("psql", options, { input, encoding: "utf8" });
   const session = (input) => new Promise((done, failed) => {
@@ -51,7 +55,7 @@ const SHORT = {
   text: (id) => `lower(${[[1, 4], [5, 2], [7, 2], [9, 2], [11, 6]].map((at) => part(id, ...at)).join(" || '-' || ")})`,
 };
 
-function fillSqlite(path, { count, people, last }) {
+function fillSqlite(path, { last, ...given }) {
   const sqlite = (input, ...options) => execFileSync("sqlite3", ["-bail", ...options, path],
     { input, cwd: folder, encoding: "utf8", env: { ...process.env, SQLITE_TMPDIR: folder }, maxBuffer: 1e8 });
   const hex = (n) => n.toString(16).padStart(4, "0");
@@ -61,7 +65,7 @@ function fillSqlite(path, { count, people, last }) {
     WHERE tbl_name IN ${LARGE} AND type IN ('index', 'trigger') AND sql IS NOT NULL;`, "-json"));
   const script = readFileSync(join(here, "fill.sqlite.sql"), "utf8")
     .replace(/:(\w+)\(([^()]*)\)/g, (_, name, given) => SHORT[name](...given.split(", ")))
-    .replaceAll(":count", count).replaceAll(":people", people);
+    .replace(/:(count|people|age|span)\b/g, (_, name) => given[name]);
   sqlite([
     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1500000;",
     ...found.map(({ type, name }) => `DROP ${type} ${name};`),

@@ -1,4 +1,4 @@
--- :count requests of the last 59 days, and what comes with them; see measure.mjs, which drops the
+-- :count requests, the newest :age ms old and the oldest :span ms older, and what comes with them; see measure.mjs, which drops the
 -- indexes of the large tables before and makes them anew after. What follows the first line of
 -- dashes is written by a session of its own, as is what follows each other one; what stands before
 -- the first is for all of them.
@@ -30,19 +30,19 @@ CREATE TEMP VIEW named AS SELECT i, to_timestamp(ms / 1000.0) AS at, ms, phone_s
         i * 7 % 100 < 78 AS used, i % 5 > 0 AS app, 4000 + i * 31 % 50000 AS took,
         CASE WHEN i % 1000 = 5 THEN 'failed' WHEN i * 13 % 100 < 92 THEN 'delivered'
             ELSE 'sent' END AS status
-    FROM (SELECT i, now - 60000 - (:count - i) * 5097600000 / :count AS ms, one.*
+    FROM (SELECT i, now - :age - (:count - i) * :span / :count AS ms, one.*
         FROM generate_series(1, :count::bigint) i, one) made;
 
 -- Identities with a session each; the first has a thousand. Every other session has ended.
 CREATE TEMP VIEW people AS SELECT *, to_timestamp(ms / 1000.0) AS at,
         to_timestamp(begun / 1000.0) AS begun_at
     FROM (SELECT *, CASE WHEN width > 0 THEN low + i * width / :people ELSE ms END AS begun
-        FROM (SELECT i, now - 60000 - (:people - i) * 5097600000 / :people AS ms, one.*
+        FROM (SELECT i, now - :age - (:people - i) * :span / :people AS ms, one.*
             FROM generate_series(1, :people::bigint) i, one) made) placed;
 -- A tenth as many of what is rarer.
 CREATE TEMP VIEW tenth AS SELECT i, ms, to_timestamp(ms / 1000.0) AS at, project, popular,
         phone_sealed, now
-    FROM (SELECT i, now - 60000 - (:count / 10 - i) * 5097600000 / (:count / 10) AS ms, one.*
+    FROM (SELECT i, now - :age - (:count / 10 - i) * :span / (:count / 10) AS ms, one.*
         FROM generate_series(1, :count::bigint / 10) i, one) made;
 
 ----------------------------------------

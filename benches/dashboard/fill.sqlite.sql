@@ -1,4 +1,4 @@
--- :count requests of the last 59 days, and what comes with them; see measure.mjs, which drops the
+-- :count requests, the newest :age ms old and the oldest :span ms older, and what comes with them; see measure.mjs, which drops the
 -- indexes and triggers of the large tables before and makes them anew after. What begins with a
 -- colon is written out by fill.mjs.
 PRAGMA journal_mode = OFF;
@@ -17,7 +17,7 @@ CREATE TEMP TABLE one AS SELECT project_id AS project, phone_index, phone_sealed
     (SELECT max(1000, max(entries)) FROM wallets) AS entries FROM otps LIMIT 1;
 CREATE TEMP VIEW made AS
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count)
-    SELECT i, now - 60000 - (:count - i) * 5097600000 / :count AS at,
+    SELECT i, now - :age - (:count - i) * :span / :count AS at,
         CASE WHEN i % 50 = 49 THEN (SELECT id FROM others WHERE others.i = n.i / 50 % 200)
             ELSE project END AS project,
         CASE WHEN i % (:count / 1000) = 3 THEN 'test' ELSE 'live' END AS mode,
@@ -63,7 +63,7 @@ UPDATE wallets SET entries = (SELECT entries FROM one) + 3 * :count;
 CREATE TEMP VIEW people AS
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :people)
     SELECT i, project, phone_index, phone_sealed, now,
-        now - 60000 - (:people - i) * 5097600000 / :people AS at FROM n, one;
+        now - :age - (:people - i) * :span / :people AS at FROM n, one;
 CREATE TEMP TABLE around AS SELECT coalesce(min(created_at), 0) AS low,
     coalesce(max(created_at) - min(created_at), 0) AS width FROM sessions;
 INSERT INTO identities (id, project_id, mode, phone_index, phone_sealed, created_at, last_verified_at)
@@ -82,7 +82,7 @@ FROM (SELECT people.*, CASE WHEN width > 0 THEN low + i * width / :people ELSE a
 CREATE TEMP VIEW tenth AS
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count / 10)
     SELECT i, project, phone_index, phone_sealed, now,
-        now - 60000 - (:count / 10 - i) * 5097600000 / (:count / 10) AS at FROM n, one;
+        now - :age - (:count / 10 - i) * :span / (:count / 10) AS at FROM n, one;
 INSERT INTO audit_entries (id, happened_at, actor_kind, from_address, project_id, action, subject,
     facts_before, facts_after)
 SELECT :id(at, 8000, i), at, 'command_line',

@@ -1,10 +1,10 @@
 // Puts many requests on record around those of a few people, and half as many sessions:
-//   fill.mjs URL COUNT
-// Run by scripts/bench-scale.sh, by way of benches/src/scale.
+//   fill.mjs URL COUNT [AGE OF THE NEWEST, MS] [AGE OF THE OLDEST, MS]
+// Run by scripts/bench-scale.sh and scripts/soak.sh, by way of benches/src/scale/fill.rs.
 
 import { fill } from "../dashboard/fill.mjs";
 
-const [url, count] = process.argv.slice(2);
+const [url, count, newest, oldest] = process.argv.slice(2);
 
 /** Sessions of few in a row would lie together; in the order of their ids they lie as they come. */
 const SCATTER = {
@@ -24,4 +24,5 @@ const COUNTED = {
 
 const kind = url.startsWith("postgres") ? "postgres" : "sqlite";
 const last = SCATTER[kind] + COUNTED[kind];
-await fill(url, Number(count), { people: Math.floor(Number(count) / 2), last });
+const ages = newest ? { age: Number(newest), span: oldest - newest } : {};
+await fill(url, Number(count), { people: Math.floor(Number(count) / 2), last, ...ages });

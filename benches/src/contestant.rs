@@ -42,6 +42,8 @@ pub struct Contestant {
     pub folder: PathBuf,
     /// By which it differs from the others, over what they have in common.
     pub settings: Vec<(String, String)>,
+    /// Those of its first instance alone.
+    pub first_settings: Vec<(String, String)>,
     environment: Environment,
     /// One per instance.
     addresses: Vec<String>,
@@ -103,9 +105,18 @@ impl Contestant {
         let addresses = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
         let users = Arc::new(Users::new(Dialect::Peer, environment.provider.clone()));
         let environment = environment.clone();
-        let settings = Vec::new();
-        let mut made =
-            Self { kind, database, url, folder, settings, environment, addresses, users };
+        let (settings, first_settings) = (Vec::new(), Vec::new());
+        let mut made = Self {
+            kind,
+            database,
+            url,
+            folder,
+            settings,
+            first_settings,
+            environment,
+            addresses,
+            users,
+        };
         if let Kind::Dwar { .. } = &made.kind {
             let key = made.create_project()?;
             let key = format!("x-api-key: {key}\r\n");
@@ -135,7 +146,8 @@ impl Contestant {
     /// Runs a command of the service in its folder, and gives what it printed.
     pub fn run(&self, arguments: &[&str]) -> Outcome<String> {
         let Kind::Dwar { binary, .. } = &self.kind else { return Err("no such command".into()) };
-        let output = self.settle_in(Command::new(binary).args(arguments)).output()?;
+        let first = self.first_settings.iter().map(|(name, value)| (name, value));
+        let output = self.settle_in(Command::new(binary).args(arguments)).envs(first).output()?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
         }
@@ -150,10 +162,16 @@ impl Contestant {
             self.environment.provider.url()
         );
         std::fs::write(self.folder.join("bench.toml"), gateway)?;
-        let project = ["project", "create", "--name", "Bench", "--balance-rupees", "1000000"];
-        let made = self.run(&[&project[..], &["--json"]].concat())?;
-        let made: Value = serde_json::from_str(&made)?;
-        Ok(made["live_key"].as_str().ok_or("no live key")?.to_owned())
+        Ok(self.add_project("Bench")?.1)
+    }
+
+    /// Makes a project with money; gives its id and its live key.
+    pub fn add_project(&self, name: &str) -> Outcome<(String, String)> {
+        let project =
+            ["project", "create", "--name", name, "--balance-rupees", "1000000", "--json"];
+        let made: Value = serde_json::from_str(&self.run(&project)?)?;
+        let text = |field: &str| made[field].as_str().map(str::to_owned);
+        Ok((text("project_id").ok_or("no project")?, text("live_key").ok_or("no live key")?))
     }
 
     /// Gives a command this contestant's folder and settings, and nothing of our environment.
@@ -194,6 +212,9 @@ impl Contestant {
             let mut command = Command::new("taskset");
             let command = self.settle_in(command.args(["-c", &self.environment.cpu]));
             self.program(command, address, answers)?;
+            if number == 0 {
+                command.envs(self.first_settings.iter().map(|(name, value)| (name, value)));
+            }
             let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()?;
             running.instances.push(child);
             self.wait_for(address, number)?;
@@ -237,7 +258,8 @@ impl Contestant {
     }
 }
 
-fn free_port() -> Outcome<u16> {
+/// A port that nobody listens on.
+pub fn free_port() -> Outcome<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 

@@ -14,7 +14,17 @@ pub trait Client {
 
     /// Takes the answer to it.
     fn answered(&mut self, answer: &Message<'_>) -> Outcome<()>;
+
+    /// Until when there is nothing to ask; `None` asks at once.
+    fn idle_until(&self) -> Option<Instant> {
+        None
+    }
 }
+
+/// How long connections that have nothing to ask sleep at most.
+const NAP: Duration = Duration::from_millis(20);
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What one measurement came to.
 #[derive(Default)]
@@ -32,6 +42,8 @@ struct Connection<C> {
     written: usize,
     answer: Vec<u8>,
     asked: Instant,
+    /// Has nothing to ask yet.
+    idle: bool,
     over: bool,
 }
 
@@ -53,26 +65,42 @@ pub fn drive<C: Client>(
     for connection in &mut connections {
         connection.ask()?;
     }
-    let mut asking = connections.iter().filter(|connection| !connection.over).count();
-    while asking > 0 {
-        match poll.poll(&mut events, Some(Duration::from_secs(60))) {
+    let mut answered = begun;
+    while connections.iter().any(|connection| !connection.over) {
+        let idle = connections.iter().any(|connection| connection.idle && !connection.over);
+        match poll.poll(&mut events, Some(if idle { nap(&connections) } else { PATIENCE })) {
             // Whoever is stopped and goes on is told so here.
             Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
             polled => polled?,
         }
-        if events.is_empty() {
+        let late = begun.elapsed() >= time;
+        if !events.is_empty() || connections.iter().all(|one| one.idle || one.over) {
+            answered = Instant::now();
+        } else if answered.elapsed() >= PATIENCE {
             return Err("no answer for a minute".into());
         }
-        let late = begun.elapsed() >= time;
         for event in &events {
             let connection = connections.get_mut(event.token().0).ok_or("no such connection")?;
-            let before = connection.over;
             connection.go_on(&mut sample.micros, late)?;
-            asking -= usize::from(connection.over && !before);
+        }
+        // Beginning with another one each time, so that none is idle for so long that the service hangs up.
+        let count = connections.len();
+        for place in (0..count).map(|place| (place + sample.micros.len()) % count) {
+            let connection = &mut connections[place];
+            if connection.idle && !connection.over {
+                connection.wake(late)?;
+            }
         }
     }
     sample.took = begun.elapsed();
     Ok((sample, connections.into_iter().map(|connection| connection.client).collect()))
+}
+
+/// How long until somebody who is idle has something to ask.
+fn nap<C: Client>(connections: &[Connection<C>]) -> Duration {
+    let idle = connections.iter().filter(|connection| connection.idle && !connection.over);
+    let next = idle.filter_map(|connection| connection.client.idle_until()).min();
+    next.map_or(NAP, |next| next.saturating_duration_since(Instant::now()).min(NAP))
 }
 
 impl<C: Client> Connection<C> {
@@ -83,10 +111,24 @@ impl<C: Client> Connection<C> {
         let mut stream = TcpStream::from_std(stream);
         poll.registry().register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
         let (request, answer, asked) = (Vec::new(), Vec::new(), Instant::now());
-        Ok(Self { stream, client, request, written: 0, answer, asked, over: false })
+        let (idle, over) = (false, false);
+        Ok(Self { stream, client, request, written: 0, answer, asked, idle, over })
+    }
+
+    /// Asks if it is time to, or has nothing more to ask because it is late.
+    fn wake(&mut self, late: bool) -> Outcome<()> {
+        if late {
+            self.over = true;
+            return Ok(());
+        }
+        self.ask()
     }
 
     fn ask(&mut self) -> Outcome<()> {
+        self.idle = self.client.idle_until().is_some_and(|until| until > Instant::now());
+        if self.idle {
+            return Ok(());
+        }
         self.request.clear();
         self.written = 0;
         self.over = !self.client.ask(&mut self.request)?;
@@ -109,7 +151,7 @@ impl<C: Client> Connection<C> {
     fn go_on(&mut self, micros: &mut Vec<u32>, late: bool) -> Outcome<()> {
         self.write()?;
         let mut more = [0; 8_192];
-        while !self.over {
+        while !self.over && !self.idle {
             match self.stream.read(&mut more) {
                 Ok(0) => return Err("the service hung up".into()),
                 Ok(count) => self.answer.extend_from_slice(&more[..count]),

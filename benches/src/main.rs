@@ -7,6 +7,7 @@
 mod chart;
 mod clients;
 mod contestant;
+mod database;
 mod dialect;
 mod floor;
 mod http;
@@ -17,6 +18,7 @@ mod phase;
 mod provider;
 mod report;
 mod scale;
+mod soak;
 mod warm;
 
 use contestant::{Contestant, Database, Kind, Running, environment, postgres};
@@ -38,6 +40,8 @@ fn main() -> Outcome<()> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [_, "floor", address, answers] => floor::serve(address, answers),
         [_, "scale"] => scale::run(),
+        [_, "soak"] => soak::run(),
+        [_, "events"] => soak::events(),
         _ => compare(),
     }
 }

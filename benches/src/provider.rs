@@ -41,6 +41,16 @@ impl Provider {
         format!("http://127.0.0.1:{}/messages", self.port)
     }
 
+    /// Notes a code that another provider carried.
+    pub fn note(&self, phone: String, code: String) {
+        self.codes.lock().unwrap_or_else(PoisonError::into_inner).insert(phone, code);
+    }
+
+    /// Whether a code was sent to a phone.
+    pub fn has_code(&self, phone: &str) -> bool {
+        self.codes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(phone)
+    }
+
     /// Takes the code that was sent to a phone.
     pub fn code(&self, phone: &str) -> Outcome<String> {
         let code = self.codes.lock().unwrap_or_else(PoisonError::into_inner).remove(phone);

@@ -2,17 +2,22 @@
 
 use crate::Outcome;
 use crate::contestant::{Contestant, Database};
+use crate::database::{query, readable_id};
 use crate::outcome::needed;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-/// Puts so many requests on record, and half as many identities with a session each.
-pub fn fill(side: &Contestant, requests: u64) -> Outcome<()> {
+/// Puts so many requests on record, and half as many identities with a session each: of the last 59 days, or between
+/// two ages, the younger first.
+pub fn fill(side: &Contestant, requests: u64, ages: Option<(Duration, Duration)>) -> Outcome<()> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scale/fill.mjs");
+    let ages = ages.map(|(newest, oldest)| [newest, oldest].map(|age| age.as_millis().to_string()));
     let filled = Command::new("node")
         .args([script, &side.url, &requests.to_string()])
+        .args(ages.iter().flatten())
         .current_dir(&side.folder)
         .env("BENCH_FOLDER", &side.folder)
         .status()?;
@@ -107,36 +112,7 @@ pub fn project(side: &Contestant) -> Outcome<String> {
     Ok(query(side, &sql)?.trim().to_owned())
 }
 
-/// What selects an id as people read it.
-fn readable_id(side: &Contestant) -> &'static str {
-    match side.database {
-        Database::Postgres { .. } => "id",
-        _ => {
-            "lower(hex(substr(id, 1, 4)) || '-' || hex(substr(id, 5, 2)) || '-' || \
-             hex(substr(id, 7, 2)) || '-' || hex(substr(id, 9, 2)) || '-' || hex(substr(id, 11)))"
-        }
-    }
-}
-
 /// How many requests are on record.
 pub fn count(side: &Contestant) -> Outcome<u64> {
     Ok(query(side, "SELECT count(*) FROM otps")?.trim().parse()?)
-}
-
-fn query(side: &Contestant, sql: &str) -> Outcome<String> {
-    let mut command = match side.database {
-        Database::Postgres { .. } => Command::new("psql"),
-        _ => Command::new("sqlite3"),
-    };
-    match side.database {
-        Database::Postgres { .. } => command.args([&side.url, "-qAtc", sql]),
-        _ => {
-            command.args(["-cmd", ".timeout 60000", side.url.trim_start_matches("sqlite://"), sql])
-        }
-    };
-    let output = command.current_dir(&side.folder).output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
-    }
-    Ok(String::from_utf8(output.stdout)?)
 }

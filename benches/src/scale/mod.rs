@@ -6,7 +6,7 @@ mod asking;
 mod crowd;
 mod endpoint;
 mod extent;
-mod fill;
+pub mod fill;
 mod sweep;
 mod tables;
 mod times;
@@ -58,7 +58,7 @@ pub fn run() -> Outcome<()> {
         crowd.sign_up(&side.start(&Answers::new())?, PEOPLE)?;
         if is_large {
             eprintln!("filling {}", side.url);
-            fill::fill(&side, extent.requests)?;
+            fill::fill(&side, extent.requests, None)?;
             crowd.meet_many(&side, extent.samples * (extent.rounds + 1))?;
         }
         fill::settle(&side)?;

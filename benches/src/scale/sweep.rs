@@ -8,9 +8,10 @@ use super::times::Times;
 use crate::Outcome;
 use crate::contestant::{Contestant, Running};
 use crate::floor::Answers;
+use crate::outcome::now_millis;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// How long a round lasts in which nothing leaves.
 const CALM: Duration = Duration::from_secs(20);
@@ -57,7 +58,7 @@ pub fn measure(side: &mut Contestant, crowd: &Crowd, extent: &Extent) -> Outcome
         let before = fill::count(side)?;
         let hours = FILLED_HOURS - round * part;
         side.settings = settings(hours);
-        let edge = instant_before(hours)?;
+        let edge = now_millis()? - hours * 3_600_000;
         let running = side.start(&Answers::new())?;
         let begun = Instant::now();
         let mixed = mix(&running, crowd, || {
@@ -73,13 +74,6 @@ pub fn measure(side: &mut Contestant, crowd: &Crowd, extent: &Extent) -> Outcome
         leaving.gone += (before + sent).saturating_sub(fill::count(side)?);
     }
     Ok(leaving)
-}
-
-/// So many hours ago, in milliseconds since 1970.
-#[expect(clippy::disallowed_methods, reason = "looks from outside, where there is no Clock port")]
-fn instant_before(hours: u64) -> Outcome<u64> {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
-    Ok(u64::try_from((now - Duration::from_secs(hours * 3_600)).as_millis())?)
 }
 
 impl Mix {

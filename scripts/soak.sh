@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Puts everything at once on the service, for MINUTES per case: sends with signed receipts, half of them before the
+# provider's answer, fallbacks, verifies, refreshes, validates, events to three endpoints (quick, slow, dead), the
+# feed of events, figures, sweeps of rows a day old, and an open dashboard. Prints rates, times, what waits, processor
+# time and disk, and fails with the name of what grows, is too old at the end or was refused. docs/benchmarks.md says
+# how to read it.
+#
+#   scripts/soak.sh MINUTES    on SQLite, on PostgreSQL, and with three instances on PostgreSQL
+#   scripts/soak.sh --calls    calls to endpoints alone, on SQLite and PostgreSQL; takes two minutes
+#
+# Service, load and a PostgreSQL of its own with fsync on share all cores. Needs node, sqlite3, taskset and the
+# programs of PostgreSQL. By environment variables:
+#   COMPARE_DWAR   a binary to measure in place of a `dist` build of this checkout
+#   SOAK_LOAD      the generator of load, likewise
+#   SOAK_CASES     database:instances:logins a second ("sqlite:1:300 postgres:1:200 postgres:3:100")
+#   SOAK_FOLDER    where to put databases, if not in the folder for temporary files
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/lib/postgres.sh
+
+case ${1:-} in
+--calls) mode=events cases="sqlite:1:0 postgres:1:0" ;;
+"" | *[!0-9.]*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2 ;;
+*) mode=soak cases=${SOAK_CASES:-sqlite:1:300 postgres:1:200 postgres:3:100} SOAK_MINUTES=$1 ;;
+esac
+postgres=$(find_postgres)
+[ -n "$postgres" ] || { echo "soak.sh: PostgreSQL is not installed"; exit 1; }
+export PATH="$postgres:$PATH"
+
+if [ -z "${COMPARE_DWAR:-}" ]; then
+    cargo build --profile dist --locked -p dwar
+    COMPARE_DWAR=${CARGO_TARGET_DIR:-$PWD/target}/dist/dwar
+fi
+if [ -z "${SOAK_LOAD:-}" ]; then
+    cargo build --profile dist --locked -p dwar-benches
+    SOAK_LOAD=${CARGO_TARGET_DIR:-$PWD/target}/dist/compare
+fi
+# Services run in folders of their own.
+COMPARE_DWAR=$(realpath "$COMPARE_DWAR")
+
+scratch=""
+stop() {
+    [ -n "$scratch" ] || return 0
+    stop_postgres "$postgres" "$scratch/pg"
+    rm -rf "$scratch"
+    scratch=""
+}
+trap stop EXIT
+
+status=0
+export COMPARE_DWAR COMPARE_FOLDER COMPARE_POSTGRES COMPARE_POSTGRES_DATA SOAK_MINUTES
+export COMPARE_SERVER_CPU SOAK_KIND SOAK_INSTANCES SOAK_RATE
+COMPARE_SERVER_CPU=0-$(($(nproc) - 1))
+for case in $cases; do
+    IFS=: read -r SOAK_KIND SOAK_INSTANCES SOAK_RATE <<<"$case"
+    scratch=$(mktemp -d -p "${SOAK_FOLDER:-${TMPDIR:-/tmp}}")
+    chmod 755 "$scratch"
+    COMPARE_FOLDER=$scratch/services
+    mkdir "$COMPARE_FOLDER"
+    if [ "$SOAK_KIND" = postgres ]; then
+        port=$(free_port)
+        start_postgres "$postgres" "$scratch/pg" "$port" "-c max_connections=200"
+        COMPARE_POSTGRES_DATA=$scratch/pg/data
+        COMPARE_POSTGRES=postgres://dwar@127.0.0.1:$port/postgres
+    fi
+    "$SOAK_LOAD" "$mode" || status=1
+    stop
+done
+exit "$status"
