@@ -14,6 +14,8 @@
 #   SOAK_LOAD      the generator of load, likewise
 #   SOAK_CASES     database:instances:logins a second ("sqlite:1:300 postgres:1:200 postgres:3:100")
 #   SOAK_FOLDER    where to put databases, if not in the folder for temporary files
+#   SOAK_POSTGRES  settings of the server; with "-c shared_preload_libraries=pg_stat_statements" the statements are shown
+#                  that took most of its time
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib/postgres.sh
@@ -59,7 +61,7 @@ for case in $cases; do
     mkdir "$COMPARE_FOLDER"
     if [ "$SOAK_KIND" = postgres ]; then
         port=$(free_port)
-        start_postgres "$postgres" "$scratch/pg" "$port" "-c max_connections=200"
+        start_postgres "$postgres" "$scratch/pg" "$port" "-c max_connections=200 ${SOAK_POSTGRES:-}"
         COMPARE_POSTGRES_DATA=$scratch/pg/data
         COMPARE_POSTGRES=postgres://dwar@127.0.0.1:$port/postgres
     fi

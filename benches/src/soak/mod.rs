@@ -9,6 +9,7 @@ mod endpoint;
 mod people;
 mod queues;
 mod report;
+mod statements;
 mod watch;
 
 pub use calls::run as events;
@@ -113,10 +114,14 @@ impl Soak<'_> {
         let endpoints = self.endpoints()?;
         self.carrier.report_to(running.addresses());
         let disk = Disk::read(self.side)?;
+        let counted = statements::begin(self.side);
         let began = parts(&running)?;
         let mut report = Report::new(self.side.name(), self.load.rate, alone);
         self.everything(&running, dashboard, &endpoints, logins, &mut report)?;
         report.parts = Part::since(&began, &parts(&running)?, report.took);
+        if counted {
+            report.statements = statements::table(self.side)?;
+        }
         report.disk = disk.until(&Disk::read(self.side)?);
         report.endpoints = endpoints.map(|(name, endpoint, _)| (name, endpoint.called())).into();
         report.reported = self.carrier.reported();

@@ -91,6 +91,8 @@ pub struct Report {
     /// How many events were read from the feed, if there is one.
     pub pulled: Option<usize>,
     pub memory_mib: f64,
+    /// Of PostgreSQL, if it counts them.
+    pub statements: String,
 }
 
 impl Report {
@@ -111,6 +113,7 @@ impl Report {
             live: (0, 0),
             pulled: None,
             memory_mib: 0.0,
+            statements: String::new(),
         }
     }
 
@@ -144,6 +147,10 @@ impl Report {
         let mut text = format!("## {}, {rate} logins a second for {seconds} s\n\n", self.name);
         for part in [self.requests(), self.waiting(), self.costs(), self.tables()] {
             text.push_str(&part);
+            text.push('\n');
+        }
+        if !self.statements.is_empty() {
+            text.push_str(&self.statements);
             text.push('\n');
         }
         text

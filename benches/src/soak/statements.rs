@@ -1,0 +1,25 @@
+//! Which statements took PostgreSQL's time, if it counts them (pg_stat_statements).
+
+use crate::Outcome;
+use crate::contestant::{Contestant, Database};
+use crate::database::query;
+
+/// Whether this server counts statements; from here on from nought.
+pub fn begin(side: &Contestant) -> bool {
+    let is_postgres = matches!(side.database, Database::Postgres { .. });
+    let begun =
+        "CREATE EXTENSION IF NOT EXISTS pg_stat_statements; SELECT pg_stat_statements_reset()";
+    is_postgres && query(side, begun).is_ok()
+}
+
+/// The twenty that took most: milliseconds in all, calls, rows, and how it begins.
+pub fn table(side: &Contestant) -> Outcome<String> {
+    let sql = "SELECT round(total_exec_time + total_plan_time), calls, rows, \
+               translate(left(regexp_replace(query, '\\s+', ' ', 'g'), 150), '|', '/') \
+               FROM pg_stat_statements JOIN pg_database d ON d.oid = dbid \
+               WHERE datname = current_database() ORDER BY 1 DESC LIMIT 20";
+    let head = "| Statement, ms in all | calls | rows | |\n|---|---|---|---|\n";
+    let rows = query(side, sql)?;
+    let rows = rows.lines().map(|row| format!("| {} |\n", row.replace('|', " | ")));
+    Ok(head.to_owned() + &rows.collect::<String>())
+}
