@@ -32,6 +32,7 @@ const ENGLISH = {
   OTP_RATE_LIMITED: "Too many OTPs for this number. Try again in {wait}.",
   TOO_MANY_SENDS: "Too many OTPs were requested. Try again in {wait}.",
   LOGIN_UNAVAILABLE: "Login is not possible at the moment. Try again in {wait}.",
+  HTTPS_REQUIRED: "Open this page with https to log in.",
   NETWORK_ERROR: "There is no connection. Check your internet and try again.",
 };
 
@@ -58,6 +59,7 @@ const WORDS = {
     OTP_RATE_LIMITED: "इस नंबर के लिए बहुत बार OTP मँगाया गया है। कृपया {wait} बाद फिर कोशिश करें।",
     TOO_MANY_SENDS: "बहुत बार OTP मँगाया गया है। कृपया {wait} बाद फिर कोशिश करें।",
     LOGIN_UNAVAILABLE: "अभी लॉग इन नहीं हो पा रहा है। कृपया {wait} बाद फिर कोशिश करें।",
+    HTTPS_REQUIRED: "लॉग इन करने के लिए यह पेज https से खोलें।",
     NETWORK_ERROR: "इंटरनेट कनेक्शन नहीं है। कृपया कनेक्शन जाँचकर फिर कोशिश करें।",
   },
 };

@@ -13,6 +13,7 @@ const ENGLISH = {
     [refusal(429, "TOO_MANY_SENDS", 1), "Too many OTPs were requested. Try again in 1 second."],
     [refusal(503, "LOGIN_UNAVAILABLE", 20), "Login is not possible at the moment. Try again in 20 seconds."],
     [refusal(503, "LOGIN_UNAVAILABLE"), UNAVAILABLE],
+    [refusal(403, "HTTPS_REQUIRED"), "Open this page with https to log in."],
     [refusal(403, "CAPTCHA_REQUIRED", undefined, "Please solve the puzzle first."), "Please solve the puzzle first."],
     [{ status: 502, text: "<h1>Bad gateway</h1>" }, UNAVAILABLE],
     [{ text: "<h1>Not the backend</h1>" }, UNAVAILABLE],
@@ -36,6 +37,7 @@ const ENGLISH = {
 const HINDI = {
   send: [
     [refusal(429, "OTP_RATE_LIMITED", 600), "इस नंबर के लिए बहुत बार OTP मँगाया गया है। कृपया 10 मिनट बाद फिर कोशिश करें।"],
+    [refusal(403, "HTTPS_REQUIRED"), "लॉग इन करने के लिए यह पेज https से खोलें।"],
     [refusal(503, "LOGIN_UNAVAILABLE", 20), "अभी लॉग इन नहीं हो पा रहा है। कृपया 20 सेकंड बाद फिर कोशिश करें।"],
   ],
   verify: [[refusal(400, "INVALID_OTP"), "OTP सही नहीं है। कृपया जाँचकर दोबारा डालें।"]],

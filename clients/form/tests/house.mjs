@@ -95,9 +95,9 @@ async function answer(response, { status = 200, headers, body, text, held, cut }
  * elsewhere, and nothing has failed or offended the policy. A test that changes what stays with the page, such as its
  * clock, sets `house.spent`, and the next one gets another. With a `domain` the backend is at home there.
  */
-export function house({ domain } = {}) {
+export function house({ domain, args = [] } = {}) {
   const house = { backend: new Backend(), spent: true };
-  const args = domain ? [`--host-resolver-rules=MAP ${domain} 127.0.0.1`] : [];
+  if (domain) args.push(`--host-resolver-rules=MAP ${domain} 127.0.0.1`);
   before(async () => {
     await house.backend.start();
     if (domain) house.backend.origin = house.backend.origin.replace("127.0.0.1", domain);
