@@ -1,21 +1,17 @@
 use std::net::Ipv4Addr;
 
-use reqwest::Url;
-
 use crate::{Error, Result};
 
 /// Whether browsers keep `Secure` cookies of this host over plain http; a port may follow it.
 pub fn is_loopback(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if !port.ends_with(']') => name,
-        _ => host,
-    };
+    let (name, _) = split_port(host);
     matches!(name, "localhost" | "[::1]")
         || name.ends_with(".localhost")
-        || name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+        || name.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback())
 }
 
-/// Refuses what no browser sends as the origin of a page that can keep the cookies. `clients/login/README.md` has the rule.
+/// Refuses what is not written as browsers write the origin of a page that can keep the cookies.
+/// `clients/login/README.md` has the rule.
 pub fn check_origins(origins: &[String]) -> Result<()> {
     if origins.is_empty() {
         let message = "origins must be a list of at least one, such as https://shop.example";
@@ -33,26 +29,41 @@ fn fault(origin: &str) -> Option<&'static str> {
             "is an app, whose web view keeps no cookies of yours: let it call by native HTTP, such as CapacitorHttp",
         );
     }
-    let url = Url::parse(origin).ok();
-    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
-    let is_exact = |url: &Url| {
-        url.origin().ascii_serialization() == origin
-            && matches!(url.scheme(), "http" | "https")
-            && url.port() != Some(0)
+    let (scheme, authority) = origin.split_once("://").unwrap_or_default();
+    let (host, port) = split_port(authority);
+    let is_written_so = match scheme {
+        "https" => port != Some("443"),
+        "http" => port != Some("80"),
+        _ => false,
     };
-    if !url.as_ref().is_some_and(is_exact) || !is_plain(host) {
+    if !is_written_so || !is_host(host) || !port.is_none_or(is_port) {
         return Some("is no origin as browsers send it, such as https://shop.example");
     }
-    (origin.starts_with("http:") && !is_loopback(host)).then_some(
+    (scheme == "http" && !is_loopback(host)).then_some(
         "is plain http, of which browsers keep no login, but for loopback such as http://localhost:3000",
     )
 }
 
-/// [`Url`] takes also a wildcard, empty labels, and an IPv4 address within IPv6.
-fn is_plain(host: &str) -> bool {
-    let is_allowed =
-        |it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'[' | b':' | b']');
-    host.bytes().all(is_allowed)
-        && host.split('.').all(|label| !label.is_empty())
-        && !host.starts_with("[::ffff:")
+fn split_port(authority: &str) -> (&str, Option<&str>) {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (authority, None),
+    }
+}
+
+fn is_host(host: &str) -> bool {
+    match host.strip_prefix('[').and_then(|address| address.strip_suffix(']')) {
+        Some(address) => is_of(address, |it| matches!(it, b'0'..=b'9' | b'a'..=b'f' | b':')),
+        None => host
+            .split('.')
+            .all(|label| is_of(label, |it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))),
+    }
+}
+
+fn is_port(port: &str) -> bool {
+    !port.starts_with('0') && port.len() <= 5 && is_of(port, |it| it.is_ascii_digit())
+}
+
+fn is_of(text: &str, is_allowed: impl Fn(u8) -> bool) -> bool {
+    !text.is_empty() && text.bytes().all(is_allowed)
 }
