@@ -12,9 +12,20 @@ pub(crate) trait Answer: DeserializeOwned {
     fn set_request_id(&mut self, id: Option<String>);
 }
 
+/// Adds to each struct what every answer has.
 macro_rules! answers {
-    ($($kind:ty),*) => { $(
-        impl Answer for $kind {
+    ($($(#[$doc:meta])* pub struct $name:ident { $($fields:tt)* })*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[non_exhaustive]
+        pub struct $name {
+            $($fields)*
+            /// Identifies the request in the log of the service.
+            #[serde(skip)]
+            pub request_id: Option<String>,
+        }
+
+        impl Answer for $name {
             fn set_request_id(&mut self, id: Option<String>) {
                 self.request_id = id;
             }
@@ -22,12 +33,8 @@ macro_rules! answers {
     )* };
 }
 
-answers!(SentCode, CodeStatus, CheckedCode, Tokens, LiveSession, EndedSession);
-answers!(Identity, DeletedIdentity, SandboxMessages, PublicKeys);
-
+answers! {
 /// What became of a send or a relay.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
 pub struct SentCode {
     /// The send, for [`Client::verify`](crate::Client::verify) and [`Client::status`](crate::Client::status).
     pub otp_id: String,
@@ -39,14 +46,9 @@ pub struct SentCode {
     pub expires_at: DateTime<Utc>,
     /// The same, in seconds from now.
     pub expires_in: u64,
-    /// Identifies the request in the log of the service.
-    #[serde(skip)]
-    pub request_id: Option<String>,
 }
 
 /// What became of a send so far.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
 pub struct CodeStatus {
     /// The send.
     pub otp_id: String,
@@ -60,9 +62,92 @@ pub struct CodeStatus {
     pub expires_at: DateTime<Utc>,
     /// In order.
     pub attempts: Vec<DeliveryTry>,
-    /// Identifies the request in the log of the service.
-    #[serde(skip)]
-    pub request_id: Option<String>,
+}
+
+/// The code was right.
+pub struct CheckedCode {
+    /// Always true.
+    #[serde(deserialize_with = "only_true")]
+    pub verified: bool,
+}
+
+/// The pair of a session, and whose it is.
+pub struct Tokens {
+    /// For calls of the person: a JWT.
+    pub access_token: Secret,
+    /// For the next pair, once.
+    pub refresh_token: Secret,
+    /// `Bearer`.
+    pub token_type: String,
+    /// The lifetime of the access token in seconds.
+    pub expires_in: u64,
+    /// The lifetime of the refresh token in seconds.
+    pub refresh_expires_in: u64,
+    /// The same for every pair of this login.
+    pub session_id: String,
+    /// The person: the same for every login with this phone in this project and mode.
+    pub identity_id: String,
+}
+
+/// The session of an access token that is valid now.
+pub struct LiveSession {
+    /// Always true.
+    #[serde(deserialize_with = "only_true")]
+    pub valid: bool,
+    /// The same for every pair of this login.
+    pub session_id: String,
+    /// The person.
+    pub identity_id: String,
+    /// When the access token was issued.
+    pub issued_at: DateTime<Utc>,
+    /// When it expires.
+    pub expires_at: DateTime<Utc>,
+    /// The same, in seconds from now.
+    pub expires_in: u64,
+}
+
+/// The session is over.
+pub struct EndedSession {
+    /// Always true.
+    #[serde(deserialize_with = "only_true")]
+    pub revoked: bool,
+}
+
+/// A person, per project and mode.
+pub struct Identity {
+    /// The `identity_id` of a login.
+    pub id: String,
+    /// Begins with `+91`.
+    pub phone: String,
+    /// The first login.
+    pub created_at: DateTime<Utc>,
+    /// The last one.
+    pub last_verified_at: DateTime<Utc>,
+}
+
+/// The person was erased.
+pub struct DeletedIdentity {
+    /// Who it was.
+    pub id: String,
+    /// Always true.
+    #[serde(deserialize_with = "only_true")]
+    pub deleted: bool,
+    /// How many sessions were still active.
+    pub sessions_revoked: u64,
+}
+
+/// What the sandbox kept instead of sending it.
+pub struct SandboxMessages {
+    /// Newest first.
+    pub messages: Vec<SandboxText>,
+}
+
+/// The keys that access tokens are signed with.
+pub struct PublicKeys {
+    /// Entries that are no key are left out.
+    #[serde(deserialize_with = "readable")]
+    pub keys: Vec<PublicKey>,
+}
 }
 
 /// One attempt at delivering a code.
@@ -81,119 +166,6 @@ pub struct DeliveryTry {
     pub at: DateTime<Utc>,
 }
 
-/// The code was right.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
-pub struct CheckedCode {
-    /// Always true.
-    #[serde(deserialize_with = "only_true")]
-    pub verified: bool,
-    /// Identifies the request in the log of the service.
-    #[serde(skip)]
-    pub request_id: Option<String>,
-}
-
-/// The pair of a session, and whose it is.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
-pub struct Tokens {
-    /// For calls of the person: a JWT.
-    pub access_token: Secret,
-    /// For the next pair, once.
-    pub refresh_token: Secret,
-    /// `Bearer`.
-    pub token_type: String,
-    /// The lifetime of the access token in seconds.
-    pub expires_in: u64,
-    /// The lifetime of the refresh token in seconds.
-    pub refresh_expires_in: u64,
-    /// The same for every pair of this login.
-    pub session_id: String,
-    /// The person: the same for every login with this phone in this project and mode.
-    pub identity_id: String,
-    /// Identifies the request in the log of the service.
-    #[serde(skip)]
-    pub request_id: Option<String>,
-}
-
-/// The session of an access token that is valid now.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
-pub struct LiveSession {
-    /// Always true.
-    #[serde(deserialize_with = "only_true")]
-    pub valid: bool,
-    /// The same for every pair of this login.
-    pub session_id: String,
-    /// The person.
-    pub identity_id: String,
-    /// When the access token was issued.
-    pub issued_at: DateTime<Utc>,
-    /// When it expires.
-    pub expires_at: DateTime<Utc>,
-    /// The same, in seconds from now.
-    pub expires_in: u64,
-    /// Identifies the request in the log of the service.
-    #[serde(skip)]
-    pub request_id: Option<String>,
-}
-
-/// The session is over.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
-pub struct EndedSession {
-    /// Always true.
-    #[serde(deserialize_with = "only_true")]
-    pub revoked: bool,
-    /// Identifies the request in the log of the service.
-    #[serde(skip)]
-    pub request_id: Option<String>,
-}
-
-/// A person, per project and mode.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
-pub struct Identity {
-    /// The `identity_id` of a login.
-    pub id: String,
-    /// Begins with `+91`.
-    pub phone: String,
-    /// The first login.
-    pub created_at: DateTime<Utc>,
-    /// The last one.
-    pub last_verified_at: DateTime<Utc>,
-    /// Identifies the request in the log of the service.
-    #[serde(skip)]
-    pub request_id: Option<String>,
-}
-
-/// The person was erased.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
-pub struct DeletedIdentity {
-    /// Who it was.
-    pub id: String,
-    /// Always true.
-    #[serde(deserialize_with = "only_true")]
-    pub deleted: bool,
-    /// How many sessions were still active.
-    pub sessions_revoked: u64,
-    /// Identifies the request in the log of the service.
-    #[serde(skip)]
-    pub request_id: Option<String>,
-}
-
-/// What the sandbox kept instead of sending it.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
-pub struct SandboxMessages {
-    /// Newest first.
-    pub messages: Vec<SandboxText>,
-    /// Identifies the request in the log of the service.
-    #[serde(skip)]
-    pub request_id: Option<String>,
-}
-
 /// A message that the sandbox kept.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
@@ -210,18 +182,6 @@ pub struct SandboxText {
     pub code: Secret,
     /// When it would have been sent.
     pub at: DateTime<Utc>,
-}
-
-/// The keys that access tokens are signed with.
-#[derive(Clone, Debug, Deserialize)]
-#[non_exhaustive]
-pub struct PublicKeys {
-    /// Entries that are no key are left out.
-    #[serde(deserialize_with = "readable")]
-    pub keys: Vec<PublicKey>,
-    /// Identifies the request in the log of the service.
-    #[serde(skip)]
-    pub request_id: Option<String>,
 }
 
 /// A JSON Web Key (RFC 7517).

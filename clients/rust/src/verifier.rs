@@ -36,21 +36,6 @@ pub enum TokenType {
     Jwt,
 }
 
-impl TokenType {
-    /// Without regard to case, or to what may be left out (RFC 7515 section 4.1.9).
-    fn is(self, typ: &str) -> bool {
-        let name = match self {
-            Self::AccessToken => "at+jwt",
-            Self::Jwt => "JWT",
-        };
-        let subtype = match typ.split_once('/') {
-            Some((kind, subtype)) if kind.eq_ignore_ascii_case("application") => subtype,
-            _ => typ,
-        };
-        subtype.eq_ignore_ascii_case(name)
-    }
-}
-
 /// What an access token says (RFC 9068).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -120,7 +105,7 @@ impl Verifier {
     /// [`Code::Argument`] for none, or more than 10 minutes.
     pub fn with_timeout(self, timeout: Duration) -> Result<Self> {
         let transport = self.keys.transport.clone().with_timeout(timeout)?;
-        Ok(Self { keys: Arc::new(KeySet::new(transport, self.clock.clone())), ..self })
+        Ok(self.with_transport(transport))
     }
 
     /// Replaces the HTTP client, as [`Client::with_http`](crate::Client::with_http).
@@ -129,7 +114,7 @@ impl Verifier {
     /// [`Code::NetworkError`] if the builder refuses.
     pub fn with_http(self, builder: reqwest::ClientBuilder) -> Result<Self> {
         let transport = self.keys.transport.clone().with_http(builder)?;
-        Ok(Self { keys: Arc::new(KeySet::new(transport, self.clock.clone())), ..self })
+        Ok(self.with_transport(transport))
     }
 
     /// Replaces the issuer `dwar`: the setting `tokens.issuer` of the service.
@@ -165,9 +150,12 @@ impl Verifier {
 
     /// Replaces the clock of the system, for tests.
     pub fn with_clock(self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        let clock = Clock::new(now);
-        let keys = Arc::new(KeySet::new(self.keys.transport.clone(), clock.clone()));
-        Self { clock, keys, ..self }
+        let transport = self.keys.transport.clone();
+        Self { clock: Clock::new(now), ..self }.with_transport(transport)
+    }
+
+    fn with_transport(self, transport: Transport) -> Self {
+        Self { keys: Arc::new(KeySet::new(transport, self.clock.clone())), ..self }
     }
 
     /// The claims of a token that is valid now.
@@ -180,8 +168,10 @@ impl Verifier {
         let algorithm = read::<Algorithm>(&parts.header, "alg")
             .filter(|algorithm| self.algorithms.contains(algorithm))
             .ok_or_else(|| invalid("another algorithm"))?;
-        let typ = text(&parts.header, "typ").unwrap_or_default();
-        if parts.header.contains_key("crit") || !self.token_types.iter().any(|of| of.is(typ)) {
+        let typ = text(&parts.header, "typ").and_then(token_type);
+        if parts.header.contains_key("crit")
+            || !typ.is_some_and(|it| self.token_types.contains(&it))
+        {
             return Err(invalid("not an access token"));
         }
         let kid = text(&parts.header, "kid").ok_or_else(|| invalid("no such key"))?;
@@ -219,10 +209,10 @@ impl Verifier {
         if self.clock.now() - self.leeway >= claims.expires_at {
             return Err(invalid("expired"));
         }
-        if claims.issued_at > self.clock.now() + self.leeway {
+        let soon = self.clock.now() + self.leeway;
+        if claims.issued_at > soon {
             return Err(invalid("issued in the future"));
         }
-        let soon = self.clock.now() + self.leeway;
         if payload.contains_key("nbf") && seconds(payload, "nbf").is_none_or(|nbf| nbf > soon) {
             return Err(invalid("not valid yet"));
         }
@@ -276,6 +266,16 @@ fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
 fn seconds(object: &Map<String, Value>, name: &str) -> Option<DateTime<Utc>> {
     let millis = object.get(name)?.as_f64()? * 1000.0;
     DateTime::from_timestamp_millis(millis as i64)
+}
+
+/// Without regard to case, or to what may be left out (RFC 7515 section 4.1.9).
+fn token_type(typ: &str) -> Option<TokenType> {
+    let typ = typ.to_ascii_lowercase();
+    match typ.strip_prefix("application/").unwrap_or(&typ) {
+        "at+jwt" => Some(TokenType::AccessToken),
+        "jwt" => Some(TokenType::Jwt),
+        _ => None,
+    }
 }
 
 fn invalid(reason: &str) -> Error {

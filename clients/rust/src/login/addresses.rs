@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,21 +8,17 @@ use tokio::time::Instant;
 const WINDOW: Duration = Duration::from_secs(600);
 const ADDRESSES: usize = 100_000;
 
-/// Counts sends per IPv4 address or IPv6 /64 in any ten minutes, for at most 100,000 of them: the oldest sends are
-/// forgotten first.
+/// Counts sends per IPv4 address or IPv6 /64 in any ten minutes, for at most 100,000 of them: the one that has sent
+/// nothing for longest is forgotten first.
 pub struct AddressLimit {
     most: usize,
     sends: Mutex<Sends>,
 }
 
-#[derive(Default)]
-struct Sends {
-    by_network: HashMap<IpAddr, VecDeque<Instant>>,
-    in_order: VecDeque<Taken>,
-}
+type Sends = HashMap<IpAddr, Vec<Instant>>;
 
 /// One send.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct Taken {
     network: IpAddr,
     at: Instant,
@@ -37,28 +33,24 @@ impl AddressLimit {
     pub fn take(&self, address: IpAddr, now: Instant) -> Result<Taken, Duration> {
         let network = network(address);
         let sends = &mut *self.sends();
-        while sends.in_order.front().is_some_and(|first| first.at + WINDOW <= now) {
-            sends.forget_first();
+        if sends.len() >= ADDRESSES && !sends.contains_key(&network) {
+            forget(sends, now);
         }
-        let of_network = sends.by_network.entry(network).or_default();
+        let of_network = sends.entry(network).or_default();
+        of_network.retain(|at| *at + WINDOW > now);
         if of_network.len() >= self.most {
             return Err(of_network[0] + WINDOW - now);
         }
-        of_network.push_back(now);
-        let taken = Taken { network, at: now };
-        sends.in_order.push_back(taken);
-        while sends.by_network.len() > ADDRESSES {
-            sends.forget_first();
-        }
-        Ok(taken)
+        of_network.push(now);
+        Ok(Taken { network, at: now })
     }
 
     /// The send was none.
     pub fn give_back(&self, taken: Taken) {
-        let mut sends = self.sends();
-        if let Some(index) = sends.in_order.iter().rposition(|one| *one == taken) {
-            sends.in_order.remove(index);
-            sends.forget(taken);
+        if let Some(of_network) = self.sends().get_mut(&taken.network)
+            && let Some(index) = of_network.iter().position(|at| *at == taken.at)
+        {
+            of_network.remove(index);
         }
     }
 
@@ -67,21 +59,11 @@ impl AddressLimit {
     }
 }
 
-impl Sends {
-    fn forget_first(&mut self) {
-        if let Some(first) = self.in_order.pop_front() {
-            self.forget(first);
-        }
-    }
-
-    fn forget(&mut self, taken: Taken) {
-        let Some(of_network) = self.by_network.get_mut(&taken.network) else { return };
-        if let Some(index) = of_network.iter().position(|at| *at == taken.at) {
-            of_network.remove(index);
-        }
-        if of_network.is_empty() {
-            self.by_network.remove(&taken.network);
-        }
+fn forget(sends: &mut Sends, now: Instant) {
+    sends.retain(|_, all| all.last().is_some_and(|at| *at + WINDOW > now));
+    let oldest = sends.iter().min_by_key(|(_, all)| all.last()).map(|(network, _)| *network);
+    if let Some(oldest) = oldest.filter(|_| sends.len() >= ADDRESSES) {
+        sends.remove(&oldest);
     }
 }
 
@@ -129,7 +111,7 @@ mod tests {
             let taken = limit.take(address("192.0.2.1"), now).ok().unwrap();
             limit.give_back(taken);
         }
-        assert!(limit.sends().by_network.is_empty() && limit.sends().in_order.is_empty());
+        assert_eq!(room(&limit, "192.0.2.1", now), 5);
     }
 
     #[test]
@@ -145,14 +127,18 @@ mod tests {
 
     #[test]
     fn the_oldest_of_too_many_addresses_are_forgotten() {
-        let (limit, now) = (five(), Instant::now());
-        assert_eq!(room(&limit, "192.0.2.1", now), 5);
-        for number in 0..u32::try_from(ADDRESSES).unwrap() {
-            let from = IpAddr::from((0x0a00_0000 + number).to_be_bytes());
-            limit.take(from, now).ok().unwrap();
+        let (limit, start) = (five(), Instant::now());
+        let at = |number: u32| start + Duration::from_millis(number.into());
+        let from = |number: u32| IpAddr::from((0x0a00_0000 + number).to_be_bytes());
+        let last = u32::try_from(ADDRESSES).unwrap();
+        for number in 0..last {
+            limit.take(from(number), at(number)).ok().unwrap();
         }
-        assert_eq!(limit.sends().by_network.len(), ADDRESSES);
-        assert_eq!(room(&limit, "192.0.2.1", now), 5);
-        assert_eq!(room(&limit, "10.0.200.1", now), 4);
+        limit.take(from(0), at(last)).ok().unwrap();
+        limit.take(from(last), at(last)).ok().unwrap();
+        assert_eq!(limit.sends().len(), ADDRESSES);
+        assert!(limit.sends().contains_key(&from(0)) && !limit.sends().contains_key(&from(1)));
+        limit.take(from(last + 1), at(last) + WINDOW).ok().unwrap();
+        assert_eq!(limit.sends().len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use axum::extract::{FromRef, FromRequestParts, Request};
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, WWW_AUTHENTICATE};
@@ -13,18 +13,7 @@ use super::cookies::{ACCESS, REFRESH, SetCookie, cookie, no_token_cookies, token
 use crate::{Claims, Code, Result};
 
 /// The cookies that the answer to a request has to carry.
-#[derive(Clone, Default)]
-struct Renewed(Arc<Mutex<Vec<SetCookie>>>);
-
-impl Renewed {
-    fn set(&self, cookies: Vec<SetCookie>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = cookies;
-    }
-
-    fn take(&self) -> Vec<SetCookie> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
+type Renewed = Arc<OnceLock<Vec<SetCookie>>>;
 
 /// A layer, `.layer(axum::middleware::from_fn(renew_sessions))`: within it the extractor [`Claims`] renews a session whose
 /// access token has ended, and the answer carries its cookies, whatever its status.
@@ -32,7 +21,7 @@ pub async fn renew_sessions(mut request: Request, next: Next) -> Response {
     let renewed = Renewed::default();
     request.extensions_mut().insert(renewed.clone());
     let mut response = next.run(request).await;
-    for (name, cookie) in renewed.take() {
+    for (name, cookie) in renewed.get().into_iter().flatten() {
         let Ok(cookie) = HeaderValue::try_from(cookie) else { continue };
         response.headers_mut().append(name, cookie);
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -66,12 +55,12 @@ impl Login {
         let Some(token) = cookie(&parts.headers, REFRESH) else { return Ok(None) };
         let tokens = match self.renewed(token).await {
             Err(error) if error.code() == Code::SessionExpired => {
-                renewed.set(no_token_cookies());
+                renewed.get_or_init(no_token_cookies);
                 return Ok(None);
             }
             tokens => tokens?,
         };
-        renewed.set(token_cookies(&tokens));
+        renewed.get_or_init(|| token_cookies(&tokens));
         self.verified(tokens.access_token.reveal()).await
     }
 
