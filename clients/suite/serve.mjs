@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
@@ -14,6 +15,9 @@ const run = promisify(execFile);
 /** One for all services of a run, since on PostgreSQL they share a database. */
 const MASTER_KEY = randomBytes(32).toString("base64");
 
+/** Only a name here, since verifiers are told the address of the service. */
+const ISSUER = "http://127.0.0.1:8080";
+
 /** Settings beside those of every profile. */
 const PROFILES = {
   real: { LIMITS__TEST__GENERAL_PER_MINUTE: 100_000, LIMITS__TEST__VALIDATE_PER_MINUTE: 100_000 },
@@ -21,11 +25,14 @@ const PROFILES = {
   short: { SESSION__ACCESS_SECONDS: 2, SESSION__REFRESH_SECONDS: 4 },
   /** A limit of requests that a case reaches. */
   tight: { LIMITS__TEST__GENERAL_PER_MINUTE: 2 },
+  /** The live tokens of the project have an issuer of its own and the type JWT. */
+  issuer: { TOKENS__ISSUER: ISSUER, TOKENS__PUBLISH_BEFORE_SECONDS: 7200 },
 };
 
 /**
  * The running service and what cases call it by: `url`, `test_key`, `live_key`, `project_id`, `closed_key` of a project
- * without look-up, deletion and relay, and `webhook_secret` if events go to `eventsUrl`.
+ * without look-up, deletion and relay, and `webhook_secret` if events go to `eventsUrl`. Of the profile `issuer` also the
+ * project's `issuer`, and `live_token`, an access token of a login with the live key.
  */
 export async function serve(profile, eventsUrl) {
   const binary = process.env.DWAR_BIN;
@@ -50,14 +57,18 @@ export async function serve(profile, eventsUrl) {
   const project = await cli("project", "create", "--name", "Suite", "--balance-rupees", "100");
   await cli("project", "set", "--project", project.project_id, "--identity-lookup", "on", "--identity-delete", "on",
     "--relay-test", "on");
+  if (profile === "issuer")
+    await cli("project", "set", "--project", project.project_id, "--own-issuer", "on", "--token-type", "JWT");
   const closed = await cli("project", "create", "--name", "Closed");
   const add = ["webhook", "add", "--project", project.project_id, "--url", eventsUrl];
   const webhook = eventsUrl ? await cli(...add) : {};
-  const service = spawn(binary, ["serve"], { ...options, stdio: ["ignore", "ignore", "pipe"] });
+  const stdio = ["ignore", profile === "issuer" ? "pipe" : "ignore", "pipe"];
+  const service = spawn(binary, ["serve"], { ...options, stdio });
   // Also when the run ends by an error.
   const end = () => service.kill();
   process.once("exit", end);
-  const url = await address(service);
+  const url = await printed(service.stderr, /listening on (http:[^"]+)/);
+  const live = profile === "issuer" ? await liveLogin(service, url, project) : {};
   return {
     variables: {
       url,
@@ -66,6 +77,7 @@ export async function serve(profile, eventsUrl) {
       project_id: project.project_id,
       closed_key: closed.test_key,
       webhook_secret: webhook.secret,
+      ...live,
     },
     async stop() {
       process.off("exit", end);
@@ -76,17 +88,34 @@ export async function serve(profile, eventsUrl) {
   };
 }
 
-async function address(service) {
-  let log = "";
-  for await (const chunk of service.stderr.iterator({ destroyOnReturn: false })) {
-    log += chunk;
-    const found = /listening on (http:[^"]+)/.exec(log);
+/** Messages of live keys are on standard output, where no provider is set. */
+async function liveLogin(service, url, project) {
+  const headers = { "Content-Type": "application/json", "X-Api-Key": project.live_key };
+  const post = async (path, body) => {
+    const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+    return response.json();
+  };
+  while (!(await fetch(`${url}/readyz`)).ok) await sleep(20);
+  const phone = "9876543210";
+  await post("/v1/otp/send", { phone });
+  const code = await printed(service.stdout, /"text":"(\d{6})/);
+  const { access_token } = await post("/v1/otp/verify", { phone, code });
+  return { live_token: access_token, issuer: `${ISSUER}/p/${project.project_id}` };
+}
+
+/** The group of the pattern, once the stream has it. */
+async function printed(stream, pattern) {
+  let text = "";
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    text += chunk;
+    const found = pattern.exec(text);
     if (found) {
-      service.stderr.resume();
+      stream.resume();
       return found[1];
     }
   }
-  throw new Error(`the service did not start:\n${log}`);
+  throw new Error(`the service did not start:\n${text}`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
