@@ -124,10 +124,30 @@ of_go() {
 of_rust() {
     cargo clippy --locked -p dwar-client --all-targets --features axum -- -D warnings
     cargo test --locked -p dwar-client --features axum
+    # An application that chooses its TLS, and how much it gets by default.
+    cargo check --locked -p dwar-client --no-default-features
+    local crates
+    crates=$(cargo tree --locked -p dwar-client --edges normal --prefix none | sed 's/ (.*//' | sort -u | wc -l)
+    [ "$crates" -le 95 ] || { echo "dwar-client brings $crates crates by default; 95 are enough"; return 1; }
+    [ -z "$all" ] || with_rustls
     clients/rust/suite.sh
     "$suite/first-login.sh" rust
     on_postgres "${CARGO_TARGET_DIR:-$PWD/target}/debug/examples/adapter"
     [ -z "$mutants" ] || "$suite/mutants.sh" clients/rust ./suite.sh
+}
+
+# An application with rustls, as the README of the client has it.
+with_rustls() {
+    local client=$PWD/clients/rust target
+    target=$(realpath "${CARGO_TARGET_DIR:-target}")
+    cargo init --quiet --vcs none --name with-rustls "$scratch/with-rustls"
+    (
+        cd "$scratch/with-rustls"
+        cargo add --quiet --path "$client" --no-default-features
+        cargo add --quiet reqwest@0.13 --no-default-features --features rustls
+        cargo check --quiet --target-dir "$target"
+        cargo tree --edges normal --prefix none | grep -q '^rustls ' && ! cargo tree --edges normal | grep native-tls
+    )
 }
 
 of_form() {

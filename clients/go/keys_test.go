@@ -82,3 +82,24 @@ func TestAPanicOfTheFetchForAnUnknownKidIsThrownOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestTheContextEndsAVerificationThatWaitsForKeys(t *testing.T) {
+	given := &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	})}
+	verifier, err := NewVerifier("https://otp.example.com", "project-1", &VerifierOptions{Options: Options{HTTPClient: given}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err = verifier.Verify(ctx, tokenOfB)
+	if !errors.Is(err, ErrNetwork) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it fails with %v", err)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

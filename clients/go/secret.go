@@ -3,7 +3,6 @@ package dwar
 import (
 	"fmt"
 	"io"
-	"log/slog"
 )
 
 const hidden = "[secret]"
@@ -28,19 +27,10 @@ func (s Secret) Reveal() string {
 
 func (s Secret) String() string { return hidden }
 
-// GoString is what %#v prints.
-func (s Secret) GoString() string { return hidden }
-
 // Format hides the text from every verb.
 func (s Secret) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, hidden) }
 
-// LogValue hides the text from log/slog.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
-
-// MarshalJSON hides the text from encoding/json.
-func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + hidden + `"`), nil }
-
-// MarshalText hides the text from other encodings.
+// MarshalText hides the text from encoding/json, log/slog and other encodings.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 // UnmarshalText reads the text, as it is in answers of the service.

@@ -22,23 +22,14 @@ type VerifierOptions struct {
 	Mode string
 	// Algorithms is the setting tokens.algorithm of the service; ES256 alone by default.
 	Algorithms []Algorithm
-	// TokenTypes is the setting token_type of the project; TypeAccessToken alone by default.
-	TokenTypes []TokenType
+	// TokenTypes is the setting token_type of the project, at+jwt or JWT; at+jwt alone by default.
+	TokenTypes []string
 	// Leeway is how far the clocks of service and verifier may differ: 30 s by default, at most 5 minutes; NoLeeway
 	// for none.
 	Leeway time.Duration
 	// Now replaces time.Now.
 	Now func() time.Time
 }
-
-// TokenType is the header typ of an access token.
-type TokenType string
-
-// What the setting token_type of a project can be.
-const (
-	TypeAccessToken TokenType = "at+jwt"
-	TypeJWT         TokenType = "JWT"
-)
 
 // NoLeeway is a leeway of nothing.
 const NoLeeway time.Duration = -1
@@ -75,7 +66,7 @@ type Verifier struct {
 	issuer     string
 	mode       string
 	algorithms []Algorithm
-	tokenTypes []TokenType
+	tokenTypes []string
 	leeway     time.Duration
 	now        func() time.Time
 	keys       *keySet
@@ -109,7 +100,7 @@ func NewVerifier(address, audience string, options *VerifierOptions) (*Verifier,
 		v.algorithms = []Algorithm{ES256}
 	}
 	if v.tokenTypes == nil {
-		v.tokenTypes = []TokenType{TypeAccessToken}
+		v.tokenTypes = []string{"at+jwt"}
 	}
 	if v.now == nil {
 		v.now = time.Now
@@ -164,8 +155,8 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Claims, error) {
 
 // takesType does not mind case, nor what may be left out (RFC 7515 section 4.1.9).
 func (v *Verifier) takesType(typ string) bool {
-	return slices.ContainsFunc(v.tokenTypes, func(taken TokenType) bool {
-		return strings.EqualFold(typ, string(taken)) || strings.EqualFold(typ, "application/"+string(taken))
+	return slices.ContainsFunc(v.tokenTypes, func(taken string) bool {
+		return strings.EqualFold(typ, taken) || strings.EqualFold(typ, "application/"+taken)
 	})
 }
 

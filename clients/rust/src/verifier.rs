@@ -169,9 +169,8 @@ impl Verifier {
             .filter(|algorithm| self.algorithms.contains(algorithm))
             .ok_or_else(|| invalid("another algorithm"))?;
         let typ = text(&parts.header, "typ").and_then(token_type);
-        if parts.header.contains_key("crit")
-            || !typ.is_some_and(|it| self.token_types.contains(&it))
-        {
+        let typ = typ.filter(|typ| self.token_types.contains(typ));
+        if typ.is_none() || parts.header.contains_key("crit") {
             return Err(invalid("not an access token"));
         }
         let kid = text(&parts.header, "kid").ok_or_else(|| invalid("no such key"))?;

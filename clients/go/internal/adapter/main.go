@@ -35,7 +35,7 @@ type settings struct {
 	Issuer        string           `json:"issuer"`
 	Mode          string           `json:"mode"`
 	Algorithms    []dwar.Algorithm `json:"algorithms"`
-	TokenTypes    []dwar.TokenType `json:"token_types"`
+	TokenTypes    []string         `json:"token_types"`
 	LeewaySeconds *int64           `json:"leeway_seconds"`
 	Client        string           `json:"client"`
 	Secret        string           `json:"secret"`
