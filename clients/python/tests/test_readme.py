@@ -110,6 +110,6 @@ async def me(names: dict[str, Any], tokens: Tokens) -> list[int]:
     """What FastAPI answers who is logged in, and who is not."""
     bearer = {"Authorization": f"Bearer {tokens['access_token']}"}
     transport = httpx.ASGITransport(names["app"])
-    async with names["login"]._calls, names["login"]._verification:
+    async with names["login"]._calls, names["login"]._verifier:
         async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as page:
             return [(await page.get("/me", headers=headers)).status_code for headers in (bearer, None)]

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
 from ._client import Calls
 from ._keys import Algorithm
-from ._session import Renewal
+from ._session import AsyncSession
 from ._types import StoredTokens
 from ._verifier import TokenType, Verification
 from ._waiting import BlockingHttp, BlockingWaiting, either, run
@@ -76,7 +76,7 @@ class Dwar(Blocking[Calls], Closing):
     keys = blocking(Calls.keys)
 
 
-class Session(Blocking[Renewal]):
+class Session(Blocking[AsyncSession]):
     """The session of one person, as `AsyncSession`; threads may share one object."""
 
     def __init__(
@@ -88,10 +88,10 @@ class Session(Blocking[Renewal]):
         secret: str,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._inner = Renewal(dwar._inner, awaitable(load), awaitable(save), secret, now)
+        self._inner = AsyncSession(dwar._inner, load=awaitable(load), save=awaitable(save), secret=secret, now=now)
 
-    begin = blocking(Renewal.begin)
-    access_token = blocking(Renewal.access_token)
+    begin = blocking(AsyncSession.begin)
+    access_token = blocking(AsyncSession.access_token)
 
     def call(self, use: Callable[[str], Result]) -> Result:
         """Calls with an access token, and once more with a fresh one if the first is refused:

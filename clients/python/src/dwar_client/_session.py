@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar, cast
 
-from ._client import AsyncDwar, Calls
+from ._client import Calls
 from ._error import DwarError
 from ._types import Answer, StoredTokens, Tokens
 from ._waiting import Flight, either
@@ -30,23 +30,30 @@ class RefreshKey:
         return hmac.new(self._secret, refresh_token.encode(), hashlib.sha256).hexdigest()
 
 
-class Renewal:
-    """The tokens of one session, and when they are refreshed."""
+class AsyncSession:
+    """The session of one person. It refreshes an expired access token once however many calls wait, in other processes
+    too if they share store and secret. When the session is over, calls raise `SESSION_EXPIRED`: log in again.
+    """
 
     def __init__(
         self,
-        calls: Calls,
-        load: Callable[[], Awaitable[StoredTokens | None]],
-        save: Callable[[StoredTokens], Awaitable[object]],
+        dwar: Calls,
+        *,
+        load: Callable[[], StoredTokens | None | Awaitable[StoredTokens | None]],
+        save: Callable[[StoredTokens], object],
         secret: str,
-        now: Callable[[], float],
+        now: Callable[[], float] = time.time,
     ) -> None:
-        self._calls = calls
-        self._load = load
-        self._save = save
+        """`load` reads the pair of this session from the store that your processes share, `save` replaces it there;
+        both may be asynchronous. `secret` is one of your backend, 32 characters or more, the same in all its processes:
+        it makes the `Idempotency-Key` of a refresh, so that processes that refresh at once get the same pair, and a
+        thief of the refresh token does not. `now` is in seconds since 1970."""
+        self._calls = dwar
+        self._load = either(load)
+        self._save = either(save)
         self._key = RefreshKey(secret)
         self._now = now
-        self._flight: Flight[StoredTokens] = calls._new_flight()
+        self._flight: Flight[StoredTokens] = dwar._new_flight()
 
     async def begin(self, tokens: Tokens) -> None:
         """Keeps the tokens of a login."""
@@ -115,24 +122,3 @@ def _is_stored(tokens: object) -> bool:
         and not isinstance(expires_at, bool)
         and all(isinstance(tokens.get(name), str) and tokens[name] for name in ("access_token", "refresh_token"))
     )
-
-
-class AsyncSession(Renewal):
-    """The session of one person. It refreshes an expired access token once however many calls wait, in other processes
-    too if they share store and secret. When the session is over, calls raise `SESSION_EXPIRED`: log in again.
-    """
-
-    def __init__(
-        self,
-        dwar: AsyncDwar,
-        *,
-        load: Callable[[], StoredTokens | None | Awaitable[StoredTokens | None]],
-        save: Callable[[StoredTokens], object],
-        secret: str,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        """`load` reads the pair of this session from the store that your processes share, `save` replaces it there;
-        both may be asynchronous. `secret` is one of your backend, 32 characters or more, the same in all its processes:
-        it makes the `Idempotency-Key` of a refresh, so that processes that refresh at once get the same pair, and a
-        thief of the refresh token does not. `now` is in seconds since 1970."""
-        super().__init__(dwar, either(load), either(save), secret, now)

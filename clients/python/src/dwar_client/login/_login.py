@@ -1,54 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from .._blocking import Blocking, Dwar, TokenVerifier, awaitable, blocking
-from .._client import AsyncDwar
 from .._error import DwarError
-from .._verifier import AsyncTokenVerifier
-from .._waiting import either
 from ._http import LoginRequest, Refusal
-from ._rules import Rules
+from ._rules import AsyncLogin
 
 
-class AsyncLogin(Rules):
-    """The endpoints of a backend that its login form and its app call: send, verify, refresh and log out.
-
-    `answer` and `authenticate` are what a framework needs: `dwar_client.fastapi` is the adapter for FastAPI and
-    Starlette. Keep one for the life of the process: it counts the sends per address.
-    """
-
-    def __init__(
-        self,
-        dwar: AsyncDwar,
-        verifier: AsyncTokenVerifier,
-        *,
-        secret: str,
-        origins: Collection[str],
-        client_address: Callable[[LoginRequest], str | None] | None = None,
-        sends_per_address: int = 30,
-        admit: Callable[[LoginRequest, Mapping[str, Any]], Refusal | None | Awaitable[Refusal | None]] | None = None,
-        last_line: str | None = None,
-        on_error: Callable[[DwarError], object] | None = None,
-    ) -> None:
-        """`secret` is one of your backend, 32 characters or more, the same in all its processes: two tabs that refresh
-        at once get the same pair. `origins` are exactly those of your own pages: `https://shop.example`, or
-        `http://localhost:3000` on your own machine.
-
-        `client_address` tells the IP address that asks, or nothing; that of the peer by default. Behind a proxy the
-        peer is the proxy, whose codes all people would share: take what your own proxy writes, the last entry of
-        `X-Forwarded-For`, never the first, which anybody can send. An address gets `sends_per_address` codes in ten
-        minutes; without an address nothing is counted, and `on_error` is told once.
-
-        `admit` is asked before a code is sent, with the request and its JSON body, and refuses by returning a
-        `Refusal`, such as one with 403 `CAPTCHA_REQUIRED`. Each send names `last_line`, if it is given. `on_error` gets
-        the error behind an answer 503 `LOGIN_UNAVAILABLE`."""
-        asked = either(admit) if admit else None
-        super().__init__(dwar, verifier, secret, origins, client_address, sends_per_address, asked, last_line, on_error)
-
-
-class Login(Blocking[Rules]):
+class Login(Blocking[AsyncLogin]):
     """The same as `AsyncLogin` without asyncio; threads may share one object. `dwar_client.django` is the adapter for
     Django."""
 
@@ -65,21 +26,20 @@ class Login(Blocking[Rules]):
         last_line: str | None = None,
         on_error: Callable[[DwarError], object] | None = None,
     ) -> None:
-        asked = awaitable(admit) if admit else None
-        self._inner = Rules(
+        self._inner = AsyncLogin(
             dwar._inner,
             verifier._inner,
-            secret,
-            origins,
-            client_address,
-            sends_per_address,
-            asked,
-            last_line,
-            on_error,
+            secret=secret,
+            origins=origins,
+            client_address=client_address,
+            sends_per_address=sends_per_address,
+            admit=awaitable(admit) if admit else None,
+            last_line=last_line,
+            on_error=on_error,
         )
 
-    answer = blocking(Rules.answer)
-    authenticate = blocking(Rules.authenticate)
+    answer = blocking(AsyncLogin.answer)
+    authenticate = blocking(AsyncLogin.authenticate)
 
     def can_renew(self, request: LoginRequest) -> bool:
         """Whether a renewal may help where `authenticate` without headers gave nothing."""

@@ -10,6 +10,7 @@ from .._session import RefreshKey
 from .._text import json_object
 from .._types import SentCode, Tokens
 from .._verifier import AccessClaims, Verification
+from .._waiting import either
 from ._http import (
     ACCESS,
     MAX_BODY,
@@ -40,8 +41,6 @@ _MENDABLE = {
 _SESSION_OVER = ("INVALID_ACCESS_TOKEN", "SESSION_EXPIRED")
 _PAGE_HEADERS = {"origin", "sec-fetch-site"}
 
-Hook = Callable[[LoginRequest, Mapping[str, Any]], Awaitable[Refusal | None]]
-
 
 @dataclass(frozen=True, repr=False)
 class Asked:
@@ -60,28 +59,45 @@ class Asked:
         return self.body.get("tokens") == "body"
 
 
-class Rules:
-    """The login contract, clients/login/README.md."""
+class AsyncLogin:
+    """The endpoints of a backend that its login form and its app call: send, verify, refresh and log out.
+
+    `answer` and `authenticate` are what a framework needs: `dwar_client.fastapi` is the adapter for FastAPI and
+    Starlette. Keep one for the life of the process: it counts the sends per address.
+    """
 
     def __init__(
         self,
-        calls: Calls,
-        verification: Verification,
+        dwar: Calls,
+        verifier: Verification,
+        *,
         secret: str,
         origins: Collection[str],
-        client_address: Callable[[LoginRequest], str | None] | None,
-        sends_per_address: int,
-        admit: Hook | None,
-        last_line: str | None,
-        on_error: Callable[[DwarError], object] | None,
+        client_address: Callable[[LoginRequest], str | None] | None = None,
+        sends_per_address: int = 30,
+        admit: Callable[[LoginRequest, Mapping[str, Any]], Refusal | None | Awaitable[Refusal | None]] | None = None,
+        last_line: str | None = None,
+        on_error: Callable[[DwarError], object] | None = None,
     ) -> None:
+        """`secret` is one of your backend, 32 characters or more, the same in all its processes: two tabs that refresh
+        at once get the same pair. `origins` are exactly those of your own pages: `https://shop.example`, or
+        `http://localhost:3000` on your own machine.
+
+        `client_address` tells the IP address that asks, or nothing; that of the peer by default. Behind a proxy the
+        peer is the proxy, whose codes all people would share: take what your own proxy writes, the last entry of
+        `X-Forwarded-For`, never the first, which anybody can send. An address gets `sends_per_address` codes in ten
+        minutes; without an address nothing is counted, and `on_error` is told once.
+
+        `admit` is asked before a code is sent, with the request and its JSON body, and refuses by returning a
+        `Refusal`, such as one with 403 `CAPTCHA_REQUIRED`. Each send names `last_line`, if it is given. `on_error` gets
+        the error behind an answer 503 `LOGIN_UNAVAILABLE`."""
         refuse_wrong_origins(origins)
-        self._calls = calls
-        self._verification = verification
+        self._calls = dwar
+        self._verifier = verifier
         self._key = RefreshKey(secret)
         self._origins = frozenset(origins)
         self._client_address = client_address or (lambda request: request.address)
-        self._admit = admit
+        self._admit = either(admit) if admit else None
         self._last_line = last_line
         self._on_error = on_error
         self._sends = SendLimit(sends_per_address)
@@ -134,7 +150,7 @@ class Rules:
 
     async def _verified(self, token: str) -> AccessClaims | None:
         try:
-            return await self._verification.verify(token)
+            return await self._verifier.verify(token)
         except DwarError as error:
             if error.code != "INVALID_ACCESS_TOKEN":
                 raise
