@@ -1,4 +1,4 @@
-import { ElapsedTime } from "./clock.js";
+import { elapsedTime } from "./clock.js";
 import type { Bytes } from "./encoding.js";
 import { DwarError } from "./error.js";
 import { Flight } from "./flight.js";
@@ -30,7 +30,7 @@ type Keys = Map<string, VerifyingKey>;
 /** The published keys, fetched once however many callers wait. Keys that cannot be used are left out. */
 export class KeySet {
   readonly #fetch: () => Promise<PublicKeys>;
-  readonly #clock: ElapsedTime;
+  readonly #now: () => number;
   readonly #flight: Flight<Keys>;
   #keys: Keys = new Map();
   #fetchedAt = -Infinity;
@@ -42,7 +42,7 @@ export class KeySet {
   /** `limitMs` is the longest that a fetch takes. */
   constructor(fetch: () => Promise<PublicKeys>, limitMs: number, now: () => number) {
     this.#fetch = fetch;
-    this.#clock = new ElapsedTime(now);
+    this.#now = elapsedTime(now);
     // Later than the fetch gives up by itself.
     this.#flight = new Flight(limitMs + 1000);
   }
@@ -53,7 +53,7 @@ export class KeySet {
    */
   async find(kid: string): Promise<VerifyingKey | undefined> {
     if (this.#areTooOld()) await this.#flight.join(this.#replace);
-    else if (this.#clock.now() >= this.#fetchAgainAt) await this.#flight.joinFor(PATIENCE_MS, this.#replace);
+    else if (this.#now() >= this.#fetchAgainAt) await this.#flight.joinFor(PATIENCE_MS, this.#replace);
     if (!this.#keys.has(kid)) await this.#askForUnknown();
     const key = this.#keys.get(kid);
     if (!key && this.#failure) throw this.#failure;
@@ -62,25 +62,25 @@ export class KeySet {
 
   /** Calls that come while the set is being fetched wait for it, since it may have the key. */
   async #askForUnknown(): Promise<void> {
-    if (this.#clock.now() >= this.#unknownAgainAt) this.#unknownAgainAt = this.#clock.now() + ASKED_AGAIN_MS;
+    if (this.#now() >= this.#unknownAgainAt) this.#unknownAgainAt = this.#now() + ASKED_AGAIN_MS;
     else if (!this.#flight.isRunning) return;
     await this.#flight.join(this.#replace);
   }
 
   #areTooOld(): boolean {
-    return this.#clock.now() - this.#fetchedAt >= OLDEST_MS;
+    return this.#now() - this.#fetchedAt >= OLDEST_MS;
   }
 
   readonly #replace = async (): Promise<Keys> => {
     try {
       this.#keys = await usable(await this.#fetch());
-      this.#fetchedAt = this.#clock.now();
+      this.#fetchedAt = this.#now();
       this.#fetchAgainAt = this.#fetchedAt + CACHED_MS;
       this.#failure = undefined;
     } catch (error) {
       this.#failure = error;
       if (this.#areTooOld()) throw error;
-      this.#fetchAgainAt = this.#clock.now() + ASKED_AGAIN_MS;
+      this.#fetchAgainAt = this.#now() + ASKED_AGAIN_MS;
     }
     return this.#keys;
   };

@@ -1,19 +1,19 @@
 // How time is counted for the ages of keys.
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { ElapsedTime } from "../dist/clock.js";
+import { elapsedTime } from "../dist/clock.js";
 
 /** Clocks that the test moves; the wall clock has whole milliseconds, as `Date.now`. */
 function clocks(t) {
   const now = { monotonic: 5000, wall: 1_700_000_000_000 };
   t.mock.method(performance, "now", () => now.monotonic);
-  const elapsed = new ElapsedTime(() => Math.floor(now.wall));
-  const start = elapsed.now();
+  const elapsed = elapsedTime(() => Math.floor(now.wall));
+  const start = elapsed();
   const pass = (ms) => {
     now.monotonic += ms;
     now.wall += ms;
   };
-  return { now, pass, elapsed: () => elapsed.now() - start };
+  return { now, pass, elapsed: () => elapsed() - start };
 }
 
 test("however often it is asked, time does not run faster", (t) => {
