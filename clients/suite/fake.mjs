@@ -23,7 +23,7 @@ export class Fake {
 
   /** Answers per "METHOD /path", in order, each `times` times; the last one is repeated. */
   play(answers = {}) {
-    const inFull = (list) => list.flatMap(({ times = 1, ...answer }) => Array(times).fill(answer));
+    const inFull = (list) => list.flatMap(({ times, ...answer }) => Array(times ?? answer.together ?? 1).fill(answer));
     this.#answers = Object.fromEntries(Object.entries(answers).map(([is, list]) => [is, inFull(list)]));
     this.#requests = [];
   }
@@ -54,9 +54,19 @@ export class Fake {
     this.#requests.push({ is, at, path: request.url, headers: request.headers, body: body && JSON.parse(body) });
     const answers = this.#answers[is] ?? [{ error: "NOT_FOUND", status: 404 }];
     const answer = answers.length > 1 ? answers.shift() : answers[0];
+    if (answer.together) await come(answer);
     if (answer.delay_ms) await new Promise((resolve) => setTimeout(resolve, answer.delay_ms));
     write(response, answer);
   }
+}
+
+/** Until as many have come as the answer wants. */
+function come(answer) {
+  answer.waiting ??= [];
+  return new Promise((resolve) => {
+    answer.waiting.push(resolve);
+    if (answer.waiting.length === answer.together) answer.waiting.forEach((go) => go());
+  });
 }
 
 function write(response, answer) {
