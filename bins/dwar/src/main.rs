@@ -2,6 +2,7 @@
 
 mod bounds;
 mod cli;
+mod colours;
 mod config;
 mod counted;
 mod descriptors;

@@ -8,6 +8,7 @@ mod traces;
 
 pub use traces::headers as trace_headers;
 
+use crate::colours::Colours;
 use crate::config::{ConfigError, Log, LogFormat, Traces, invalid};
 use dwar_kernel::TRACE;
 use dwar_otlp::{TraceLayer, is_traced};
@@ -64,7 +65,7 @@ fn subscriber(
     let wanted = filter_fn(move |line| is_discreet(line) && (traced || !is_traced(line)));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines);
     Ok(if pretty {
-        let builder = builder.with_ansi(io::stderr().is_terminal());
+        let builder = builder.with_ansi(Colours::of(&io::stderr()).are_on());
         let builder = builder.map_event_format(|format| Pretty { format, traced });
         builder.finish().with(wanted).with(layer).into()
     } else {

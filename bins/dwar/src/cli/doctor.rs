@@ -1,6 +1,7 @@
 use super::answer::{Answer, lines};
 use super::doctor_online;
 use super::failure::Failure;
+use crate::colours::{Colour, Colours};
 use crate::config::{Config, ConfigError};
 use crate::wiring::checks::{
     Check, Effort, Finding, OBEY, Status, broken, database, failed, files, gateways, ok,
@@ -75,11 +76,20 @@ fn report(checks: &[Check]) -> Answer {
         json!({ "name": name, "status": status.as_str(), "detail": detail, "advice": advice })
     };
     let json: Vec<Value> = checks.iter().map(json_of).collect();
+    let colours = Colours::of(&std::io::stdout());
     let line = |(name, found): &Check| {
         let (Finding { status, advice, .. }, detail) = (found, whole(found));
-        let advice = advice.map_or_else(String::new, |advice| format!("\n{:12}→ {advice}", ""));
+        let advice = advice.map_or_else(String::new, |advice| {
+            format!("\n{:12}{}", "", colours.paint(Colour::Dim, &format!("→ {advice}")))
+        });
         let detail = detail.replace('\n', &format!("\n{:25}", ""));
-        format!("{:<9} {name:<14} {detail}{advice}", status.as_str())
+        let colour = match status {
+            Status::Ok => Colour::Green,
+            Status::Warning => Colour::Yellow,
+            Status::Failed => Colour::Red,
+        };
+        let mark = colours.paint(colour, &format!("{:<9}", status.as_str()));
+        format!("{mark} {name:<14} {detail}{advice}")
     };
     Answer::judged(&json!({ "ok": good, "checks": json }), lines(checks, line, ""), good)
 }

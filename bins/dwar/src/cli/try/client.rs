@@ -243,6 +243,13 @@ pub fn printable(text: &str) -> String {
     text.chars().map(plain).take(MOST).collect()
 }
 
+/// A foreign text of several lines, each as [`printable`], and not too much of it either.
+pub fn printable_lines(text: &str) -> String {
+    let start: String = text.chars().take(MOST).collect();
+    let lines: Vec<_> = start.lines().map(printable).collect();
+    lines.join("\n")
+}
+
 /// A word for a shell, which takes it as it is.
 fn quoted(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || ":/._-".contains(letter);

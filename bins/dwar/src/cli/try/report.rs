@@ -1,18 +1,18 @@
 //! How the steps are told: as they end for a person, as one object for a program.
 
 use super::client::Trouble;
+use crate::colours::{Colour, Colours};
 use dwar_gateways::BaseUrl;
 use serde_json::{Value, json};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::time::Duration;
 
 /// Where the name of a step begins; its call stands below that.
 const INDENT: usize = 8;
 /// The longest name of a step.
 const NAME: usize = 14;
-const GREEN: &str = "32";
-const RED: &str = "31";
-const DIM: &str = "2";
+/// Where the note of a step begins.
+const NOTE: usize = INDENT + NAME + 17;
 
 /// A step that ended.
 pub struct Step<'a> {
@@ -28,7 +28,7 @@ pub struct Step<'a> {
 /// The steps so far, told to standard output.
 pub struct Report {
     json: bool,
-    colours: bool,
+    colours: Colours,
     url: String,
     steps: Vec<Value>,
     took: Duration,
@@ -40,7 +40,7 @@ impl Report {
         if !json {
             writeln!(io::stdout(), "{told}\n")?;
         }
-        let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let colours = Colours::of(&io::stdout());
         let url = url.to_string();
         Ok(Self { json, colours, url, steps: Vec::new(), took: Duration::ZERO })
     }
@@ -53,15 +53,18 @@ impl Report {
             return Ok(());
         }
         let Step { name, status, took, curl, outcome } = step;
-        let (mark, colour) = if outcome.is_ok() { ("ok", GREEN) } else { ("failed", RED) };
-        let mark = self.painted(colour, &format!("{mark:<INDENT$}"));
+        let (mark, colour) =
+            if outcome.is_ok() { ("ok", Colour::Green) } else { ("failed", Colour::Red) };
+        let mark = self.colours.paint(colour, &format!("{mark:<INDENT$}"));
         let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
         let note = match outcome {
             Ok(note) => note,
             Err(trouble) => trouble.code.as_deref().unwrap_or_default(),
         };
+        // A message has several lines. They stand below each other, so that none looks like a step.
+        let note = note.replace('\n', &format!("\n{:NOTE$}", ""));
         let line = format!("{name:<NAME$}  {status:>3}  {:>8}  {note}", milliseconds(*took));
-        let curl = self.painted(DIM, curl);
+        let curl = self.colours.paint(Colour::Dim, curl);
         writeln!(io::stdout(), "{mark}{}\n{:INDENT$}{curl}", line.trim_end(), "")
     }
 
@@ -76,10 +79,6 @@ impl Report {
             writeln!(io::stdout(), "\nAll steps went well, in {took}.")?;
         }
         Ok(())
-    }
-
-    fn painted(&self, colour: &str, text: &str) -> String {
-        if self.colours { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }
 

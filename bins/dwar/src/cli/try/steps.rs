@@ -1,6 +1,6 @@
 //! The steps of a login, in their order.
 
-use super::client::{Answer, Call, Client, Field, PATIENCE, Trouble, printable};
+use super::client::{Answer, Call, Client, Field, PATIENCE, Trouble, printable, printable_lines};
 use super::report::{Report, Step};
 use crate::cli::failure::Failure;
 use dwar_kernel::Phone;
@@ -181,7 +181,7 @@ fn arrived(answer: &Answer, otp_id: &str) -> Result<Option<(Zeroizing<String>, S
     let found = messages.iter().find(|message| message["otp_id"] == otp_id);
     Ok(found.and_then(|message| {
         let code = Zeroizing::new(message["code"].as_str()?.to_owned());
-        Some((code, printable(message["text"].as_str()?)))
+        Some((code, printable_lines(message["text"].as_str()?)))
     }))
 }
 
