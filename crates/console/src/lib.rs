@@ -21,6 +21,7 @@ mod hooks;
 mod identities;
 mod inbox;
 mod ledger;
+mod named_project;
 pub mod operations;
 mod operators;
 mod parts;

@@ -1,3 +1,4 @@
+use crate::named_project::named;
 use crate::{AuditedChange, Control, ManageError};
 use dwar_app::{CreateProject, CreatedProject, SmsPreview, sms_preview};
 use dwar_kernel::{ApiKeyId, ProjectId, ProjectMode, StoreError, TRACE, Timestamp};
@@ -161,6 +162,17 @@ impl ManageProjects {
         let mut all = self.control.projects.list().await?;
         all.retain(|project| by.access.knows(project.id));
         Ok(all)
+    }
+
+    /// The project that a person means: by its id or at least four characters of its beginning, else by its
+    /// whole name.
+    ///
+    /// # Errors
+    /// [`ManageError::NoSuchProject`], or [`ManageError::Invalid`] that names the candidates if there are
+    /// several.
+    #[instrument(name = "projects.named", target = TRACE, level = "error", skip_all)]
+    pub async fn named(&self, by: &By, text: &str) -> Result<Project, ManageError> {
+        named(&self.list(by).await?, text).cloned()
     }
 
     /// Those of them that are in use and whose settings cannot work, each with the cause: a provider may

@@ -1,12 +1,13 @@
 use super::answer::{Answer, lines};
+use super::confirm::{Confirm, Person};
 use super::failure::Failure;
-use super::open::open;
+use super::open::{ProjectRef, open};
 use super::operator::role;
 use crate::config::Config;
 use clap::Subcommand;
 use dwar_admin::views::{MadeToken, Page, RevokedToken, Token, instant};
-use dwar_console::{ManageAdminTokens, NewAdminToken};
-use dwar_kernel::{AdminTokenId, ProjectId};
+use dwar_console::{ManageAdminTokens, Management, NewAdminToken};
+use dwar_kernel::AdminTokenId;
 use dwar_operator::{Access, AdminToken, By, Role};
 use std::time::Duration;
 
@@ -22,9 +23,10 @@ pub enum Command {
         /// Full access to everything
         #[arg(long, conflicts_with_all = ["project", "role"], required_unless_present = "project")]
         everything: bool,
-        /// A project it gives access to; repeat for several
-        #[arg(long, value_name = "ID", requires = "role")]
-        project: Vec<ProjectId>,
+        /// A project it gives access to: name, ID, or the first characters of the ID, at least 4; repeat for
+        /// several
+        #[arg(long, requires = "role")]
+        project: Vec<ProjectRef>,
         /// Its role there: owner, member, support or viewer
         #[arg(long, value_parser = role, requires = "project")]
         role: Option<Role>,
@@ -37,23 +39,33 @@ pub enum Command {
     },
     /// List every token
     List,
-    /// Revoke a token; it stops working immediately
-    Revoke {
+    /// Remove a token; it stops working immediately
+    #[command(alias = "revoke")]
+    Remove {
         /// ID of the token
         #[arg(long, value_name = "ID")]
         token: AdminTokenId,
+        #[command(flatten)]
+        confirm: Confirm,
     },
 }
 
-pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
+pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let core = open(config, matches!(command, Command::List)).await?;
-    let (tokens, by) = (core.management()?.tokens, By::command_line());
+    let Management { projects, tokens, .. } = core.management()?;
+    let by = By::command_line();
     match command {
         Command::Add { name, project, role, days, may_delegate, .. } => {
-            let access = role.map_or_else(Access::everything, |role| Access {
-                everything: false,
-                projects: project.into_iter().map(|project| (project, role)).collect(),
-            });
+            let access = match role {
+                None => Access::everything(),
+                Some(role) => {
+                    let mut access = Access::default();
+                    for named in &project {
+                        access.projects.insert(named.id(&projects).await?, role);
+                    }
+                    access
+                }
+            };
             let lifetime = Duration::from_secs(u64::from(days) * DAY);
             let new = NewAdminToken { name: &name, access, lifetime, may_delegate };
             let (token, secret) = tokens.make(&by, new).await?;
@@ -65,9 +77,16 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             Ok(Answer::of(&MadeToken::new(&by, &token, &secret), text))
         }
         Command::List => listed(&tokens, &by).await,
-        Command::Revoke { token } => {
+        Command::Remove { token, confirm } => {
+            if confirm.asks(person)
+                && let Some(found) = tokens.list(&by).await?.iter().find(|one| one.id == token)
+            {
+                let question =
+                    format!("Remove the token {}? It stops working immediately.", found.name);
+                confirm.ask(person, &question)?;
+            }
             tokens.revoke(&by, token).await?;
-            Ok(Answer::of(&RevokedToken::from(token), "Revoked.".to_owned()))
+            Ok(Answer::of(&RevokedToken::from(token), "Removed.".to_owned()))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Six hundred generated values through the text fields of every door, in this process.
 
+use super::confirm::Person;
 use super::{Args, Command, admin_token, operator, project, wallet, webhook};
 use crate::config::{self, Config};
 use crate::wiring::{Access, Application, Core, Listeners, prepare};
@@ -75,11 +76,11 @@ impl Cli for Settings {
         let command = Args::try_parse_from(arguments).ok()?.command?;
         let config = self.config();
         let answer = match command {
-            Command::Project(command) => project::run(config, command).await,
-            Command::Operator(command) => operator::run(config, command).await,
-            Command::AdminToken(command) => admin_token::run(config, command).await,
+            Command::Project(command) => project::run(config, command, Person::Absent).await,
+            Command::Operator(command) => operator::run(config, command, Person::Absent).await,
+            Command::AdminToken(command) => admin_token::run(config, command, Person::Absent).await,
             Command::Wallet(command) => wallet::run(config, command).await,
-            Command::Webhook(command) => webhook::run(config, command).await,
+            Command::Webhook(command) => webhook::run(config, command, Person::Absent).await,
             _ => panic!("a command without a text"),
         };
         answer.ok().map(super::Answer::told)

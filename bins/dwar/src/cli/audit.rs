@@ -1,8 +1,9 @@
 use super::failure::Failure;
-use super::open::open;
+use super::open::{ProjectRef, open};
 use crate::config::Config;
 use dwar_admin::views::{AuditLine, instant};
-use dwar_kernel::{ProjectId, Timestamp, read_instant};
+use dwar_console::Management;
+use dwar_kernel::{Timestamp, read_instant};
 use dwar_operator::{Action, ActorFilter, AuditEntry, AuditFilter, By};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -12,9 +13,9 @@ const PAGE: u32 = 500;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only entries about this project
-    #[arg(long, value_name = "ID")]
-    project: Option<ProjectId>,
+    /// Only entries about this project: its name, its ID, or the first characters of its ID, at least 4
+    #[arg(long)]
+    project: Option<ProjectRef>,
     /// Only what this operator or token (an id), or `command_line`, did
     #[arg(long, value_name = "WHO")]
     actor: Option<ActorFilter>,
@@ -31,8 +32,12 @@ pub struct Args {
 
 /// Prints the log, newest first, one entry a line; with `--json` each is a JSON object.
 pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Failure> {
-    let audit = open(config, true).await?.management()?.audit_log;
+    let Management { projects, audit_log: audit, .. } = open(config, true).await?.management()?;
     let Args { project, actor, action, since, until } = asked;
+    let project = match project {
+        Some(named) => Some(named.id(&projects).await?),
+        None => None,
+    };
     let filter = AuditFilter { project, actor, action, since, until };
     let (by, mut after) = (By::command_line(), None);
     let mut out = io::BufWriter::new(io::stdout().lock());

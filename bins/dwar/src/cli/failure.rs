@@ -18,7 +18,7 @@ pub enum Failure {
     #[error("{}", sentence_of(.0))]
     NotDone(ManageError),
     #[error("there is no project {0}; see `dwar project list`")]
-    NoSuchProject(ProjectId),
+    NoSuchProject(String),
     #[error("configuration: {0}")]
     Config(#[from] ConfigError),
     #[error(transparent)]
@@ -91,7 +91,7 @@ impl Failure {
 /// What a command about a project says if there is no such project.
 pub fn of(project: ProjectId) -> impl Fn(ManageError) -> Failure {
     move |cause| match cause {
-        ManageError::NoSuchProject => Failure::NoSuchProject(project),
+        ManageError::NoSuchProject => Failure::NoSuchProject(project.to_string()),
         cause => cause.into(),
     }
 }

@@ -1,10 +1,11 @@
 use super::answer::{Answer, lines, old_secret_until, shown_once};
+use super::confirm::{Confirm, Person};
 use super::failure::{Failure, of};
 use super::open::{OneProject, open};
 use crate::config::Config;
 use clap::{Args, Subcommand};
 use dwar_admin::views::{HookSecret, HookView, Page, RemovedHook};
-use dwar_console::{ChangedLifetimes, NewHook};
+use dwar_console::{ChangedLifetimes, Management, NewHook};
 use dwar_kernel::{HookId, KeyMode};
 use dwar_operator::By;
 use dwar_project::{Hook as Kept, HookKind};
@@ -40,7 +41,21 @@ pub enum Command {
     /// Rotate the secret of a hook; the old one is accepted too for a day
     RotateSecret(OneHook),
     /// Remove a hook; calls to it are refused from now on
-    Remove(OneHook),
+    Remove {
+        #[command(flatten)]
+        it: OneHook,
+        #[command(flatten)]
+        confirm: Confirm,
+    },
+}
+
+impl Command {
+    const fn of(&self) -> &OneProject {
+        match self {
+            Self::Add { of, .. } | Self::List(of) => of,
+            Self::Set { it, .. } | Self::RotateSecret(it) | Self::Remove { it, .. } => &it.of,
+        }
+    }
 }
 
 #[derive(Args)]
@@ -63,14 +78,15 @@ pub struct Lifetimes {
     mfa_expires_in: Option<u64>,
 }
 
-pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
+pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let reads = matches!(command, Command::List(_));
     let core = open(config, reads).await?;
-    let (hooks, by) = (core.management()?.hooks, By::command_line());
+    let Management { projects, hooks, .. } = core.management()?;
+    let (by, project) = (By::command_line(), command.of().id(&projects).await?);
     let (now, public_url) = (core.parts.tools.now(), core.public_url());
     let view = HookView { now, public_url: public_url.as_deref() };
     match command {
-        Command::Add { of: OneProject { project }, kind, mode, expires_in, mfa_expires_in } => {
+        Command::Add { kind, mode, expires_in, mfa_expires_in, .. } => {
             let new = NewHook { kind, mode, expires_in, mfa_expires_in };
             let added = hooks.add(&by, project, new).await;
             let (hook, secret) = added.map_err(of(project))?;
@@ -78,23 +94,33 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let text = format!("{}\n{shown}", line(&hook, view));
             Ok(Answer::of(&view.added(&hook, &secret), text))
         }
-        Command::List(OneProject { project }) => {
+        Command::List(_) => {
             let listed = hooks.list(&by, project).await.map_err(of(project))?;
             let text = lines(&listed, |hook| line(hook, view), "No hooks yet.");
             Ok(Answer::of(&Page::whole(listed.iter().map(|hook| view.of(hook))), text))
         }
-        Command::Set { it: OneHook { of: OneProject { project }, hook }, lifetimes } => {
+        Command::Set { it: OneHook { hook, .. }, lifetimes } => {
             let Lifetimes { expires_in, mfa_expires_in } = lifetimes;
             let changed = ChangedLifetimes { expires_in, mfa_expires_in };
             let changed = hooks.change(&by, project, hook, changed).await.map_err(of(project))?;
             Ok(Answer::of(&view.of(&changed), line(&changed, view)))
         }
-        Command::RotateSecret(OneHook { of: OneProject { project }, hook }) => {
+        Command::RotateSecret(OneHook { hook, .. }) => {
             let rotated = hooks.rotate_secret(&by, project, hook).await;
             let (hook, secret) = rotated.map_err(of(project))?;
             Ok(Answer::of(&HookSecret::new(&hook, &secret), shown_once(&hook.kind.shown(&secret))))
         }
-        Command::Remove(OneHook { of: OneProject { project }, hook }) => {
+        Command::Remove { it: OneHook { hook, .. }, confirm } => {
+            if confirm.asks(person) {
+                let listed = hooks.list(&by, project).await.map_err(of(project))?;
+                if let Some(Kept { kind, world, .. }) = listed.iter().find(|one| one.id == hook) {
+                    let mode = world.mode;
+                    let question = format!(
+                        "Remove the {kind} hook ({mode})? Calls to it are refused from now on."
+                    );
+                    confirm.ask(person, &question)?;
+                }
+            }
             hooks.remove(&by, project, hook).await.map_err(of(project))?;
             Ok(Answer::of(&RemovedHook::from(hook), "Removed.".to_owned()))
         }

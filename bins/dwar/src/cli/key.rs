@@ -1,4 +1,5 @@
 use super::answer::Answer;
+use super::confirm::{Confirm, Person};
 use super::failure::{Failure, of};
 use super::open::{OneProject, open};
 use crate::config::Config;
@@ -16,14 +17,25 @@ pub enum Command {
         /// Which key: live or test
         #[arg(long, value_name = "live|test")]
         mode: KeyMode,
+        #[command(flatten)]
+        confirm: Confirm,
     },
 }
 
-pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    let Command::Regenerate { of: OneProject { project }, mode } = command;
+pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
+    let Command::Regenerate { of: it, mode, confirm } = command;
     let projects = open(config, false).await?.management()?.projects;
+    let (by, project) = (By::command_line(), it.id(&projects).await?);
+    if confirm.asks(person) {
+        let found = projects.show(&by, project).await.map_err(of(project))?;
+        let question = format!(
+            "Replace the {mode} key of {} ({project})? The old one stops working immediately.",
+            found.name
+        );
+        confirm.ask(person, &question)?;
+    }
     let world = project.in_mode(mode);
-    let key = projects.regenerate_key(&By::command_line(), world, None).await;
+    let key = projects.regenerate_key(&by, world, None).await;
     let key = key.map_err(of(project))?;
     let text = format!(
         "New {mode} key  {}\n\nCopy it now. You will not see it again. The old key no longer works.",

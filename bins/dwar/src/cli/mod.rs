@@ -6,6 +6,7 @@ mod alike_tests;
 mod answer;
 mod audit;
 mod backup;
+mod confirm;
 mod doctor;
 mod doctor_online;
 mod failure;
@@ -33,6 +34,7 @@ use crate::wiring::{Access, Core, Location};
 use crate::{hardening, telemetry};
 use answer::Answer;
 use clap::{Parser, Subcommand};
+use confirm::Person;
 use failure::Failure;
 use open::runtime;
 use serde_json::json;
@@ -85,10 +87,10 @@ enum Command {
     /// Manage the addresses at which other login systems have their codes delivered
     #[command(subcommand)]
     Hook(hook::Command),
-    /// Invite, list, reset and remove operators
+    /// Add, list, reset and remove operators
     #[command(subcommand)]
     Operator(operator::Command),
-    /// Create, list and revoke tokens of the admin API
+    /// Add, list and remove tokens of the admin API
     #[command(subcommand)]
     AdminToken(admin_token::Command),
     /// Print the audit log
@@ -145,6 +147,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         ))
     })?;
     let command = args.command.unwrap_or(Command::Serve);
+    let person = Person::of(args.json);
     let loaded = match command {
         Command::Try(_) => r#try::config(),
         _ => config::load(args.config.as_deref(), args.env_file.as_deref(), std::env::vars_os()),
@@ -176,17 +179,19 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
     match command {
         Command::Serve => serve::run(config, telemetry.lost.clone()),
         Command::Migrate => answer(args.json, migrate(config)),
-        Command::Project(command) => answer(args.json, project::run(config, command)),
-        Command::Key(command) => answer(args.json, key::run(config, command)),
+        Command::Project(command) => answer(args.json, project::run(config, command, person)),
+        Command::Key(command) => answer(args.json, key::run(config, command, person)),
         Command::Wallet(command) => answer(args.json, wallet::run(config, command)),
         Command::SigningKey(command) => answer(args.json, signing_key::run(config, command)),
-        Command::Webhook(command) => answer(args.json, webhook::run(config, command)),
-        Command::Hook(command) => answer(args.json, hook::run(config, command)),
-        Command::Operator(command) => answer(args.json, operator::run(config, command)),
-        Command::AdminToken(command) => answer(args.json, admin_token::run(config, command)),
+        Command::Webhook(command) => answer(args.json, webhook::run(config, command, person)),
+        Command::Hook(command) => answer(args.json, hook::run(config, command, person)),
+        Command::Operator(command) => answer(args.json, operator::run(config, command, person)),
+        Command::AdminToken(command) => {
+            answer(args.json, admin_token::run(config, command, person))
+        }
         Command::Audit(asked) => runtime()?.block_on(audit::run(config, asked, args.json)),
         Command::Backup(asked) => backup::run(&config, &asked)?.print(args.json),
-        Command::Restore(asked) => answer(args.json, restore::run(config, asked)),
+        Command::Restore(asked) => answer(args.json, restore::run(config, asked, person)),
         Command::Doctor(asked) => answer(args.json, doctor::run(config, asked)),
         Command::Health => answer(args.json, health::run(config)),
         Command::Try(asked) => r#try::run(config, asked, args.json, telemetry.lost.clone()),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// What is nothing that an answer shows, or is shown in another unit.
-const OTHERWISE: [(&str, &str); 13] = [
+const OTHERWISE: [(&str, &str); 14] = [
     ("balance-rupees", "shown in paise"),
     ("low-balance-rupees", "shown in paise"),
     ("rupees", "shown in paise"),
@@ -19,6 +19,7 @@ const OTHERWISE: [(&str, &str); 13] = [
     ("keep-sessions", "how a backup is restored"),
     ("online", "what the doctor does"),
     ("live", "what is tried"),
+    ("yes", "whether it is asked"),
     ("env-file", "what is configured"),
 ];
 

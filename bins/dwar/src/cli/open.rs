@@ -2,13 +2,61 @@ use super::failure::Failure;
 use crate::config::Config;
 use crate::counted::counted;
 use crate::wiring::{Access, Core};
+use dwar_console::{ManageError, ManageProjects};
 use dwar_kernel::ProjectId;
+use dwar_operator::By;
+use std::str::FromStr;
 
 #[derive(clap::Args)]
 pub struct OneProject {
-    /// ID of the project
-    #[arg(long, value_name = "ID")]
-    pub project: ProjectId,
+    /// Name or ID of the project, or the first characters of its ID, at least 4
+    #[arg(long)]
+    project: ProjectRef,
+}
+
+impl OneProject {
+    /// The project's id.
+    ///
+    /// # Errors
+    /// There is no such project, or there are several.
+    pub async fn id(&self, projects: &ManageProjects) -> Result<ProjectId, Failure> {
+        self.project.id(projects).await
+    }
+}
+
+/// How a person names a project.
+#[derive(Clone)]
+pub enum ProjectRef {
+    /// A whole id, which is never looked up.
+    Id(ProjectId),
+    Text(String),
+}
+
+impl FromStr for ProjectRef {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match (text.parse(), text.trim()) {
+            (Ok(id), _) => Ok(Self::Id(id)),
+            // A variable of a shell that was never set.
+            (Err(_), "") => Err("a name or an id"),
+            (Err(_), text) => Ok(Self::Text(text.to_owned())),
+        }
+    }
+}
+
+impl ProjectRef {
+    /// As [`OneProject::id`].
+    pub async fn id(&self, projects: &ManageProjects) -> Result<ProjectId, Failure> {
+        match self {
+            Self::Id(id) => Ok(*id),
+            Self::Text(text) => match projects.named(&By::command_line(), text).await {
+                Ok(found) => Ok(found.id),
+                Err(ManageError::NoSuchProject) => Err(Failure::NoSuchProject(text.clone())),
+                Err(refused) => Err(refused.into()),
+            },
+        }
+    }
 }
 
 /// Opens the store and brings it up to date; not for a command that is

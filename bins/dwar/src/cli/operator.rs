@@ -1,78 +1,107 @@
 use super::answer::{Answer, lines};
+use super::confirm::{Confirm, Person};
 use super::failure::Failure;
-use super::open::open;
+use super::open::{ProjectRef, open};
 use crate::config::{Config, RunMode};
 use clap::Subcommand;
 use dwar_admin::views::{self, InvitedOperator, Page, RemovedOperator, instant};
-use dwar_console::{Invited, ManageOperators};
-use dwar_kernel::ProjectId;
+use dwar_console::{Invited, ManageOperators, Management};
 use dwar_operator::{Access, By, Operator, Role};
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Invite an operator: print a link to choose a password, which works once, for three days
-    Invite {
+    /// Add an operator: print a link to choose a password, which works once, for three days
+    #[command(alias = "invite")]
+    Add {
         /// The name they sign in with
         #[arg(long)]
         name: String,
         /// Owner of the installation, with full access
         #[arg(long, conflicts_with_all = ["project", "role"], required_unless_present = "project")]
         owner: bool,
-        /// The project they get access to
-        #[arg(long, value_name = "ID", requires = "role")]
-        project: Option<ProjectId>,
+        /// The project they get access to: its name, its ID, or the first characters of its ID, at least 4
+        #[arg(long, requires = "role")]
+        project: Option<ProjectRef>,
         /// Their role there: owner, member, support or viewer
         #[arg(long, value_parser = role, requires = "project")]
         role: Option<Role>,
     },
-    /// Print another link for somebody who was invited and has not signed in yet; the one before
-    /// stops working
-    Renew {
-        /// Their name
-        name: String,
-    },
+    /// Print another link for somebody who was added and has not signed in yet; the one before stops
+    /// working
+    Renew(OneOperator),
     /// List every operator
     List,
     /// Remove an operator's password, second factor, passkeys, sessions and lock, and print a new
     /// link
     Reset {
-        /// Their name
-        name: String,
+        #[command(flatten)]
+        it: OneOperator,
+        #[command(flatten)]
+        confirm: Confirm,
     },
     /// Remove an operator and end their sessions
     Remove {
-        /// Their name
-        name: String,
+        #[command(flatten)]
+        it: OneOperator,
+        #[command(flatten)]
+        confirm: Confirm,
     },
 }
 
-pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
+#[derive(clap::Args)]
+pub struct OneOperator {
+    /// The name they sign in with
+    #[arg(long, required_unless_present = "bare_name", conflicts_with = "bare_name")]
+    name: Option<String>,
+    /// The same without the flag, as earlier versions took it
+    #[arg(value_name = "NAME", hide = true)]
+    bare_name: Option<String>,
+}
+
+impl OneOperator {
+    async fn find(&self, operators: &ManageOperators) -> Result<Operator, Failure> {
+        // One of them is there: clap sees to it.
+        let name = self.name.as_ref().or(self.bare_name.as_ref());
+        Ok(operators.named(name.map_or("", String::as_str)).await?)
+    }
+}
+
+pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let is_quiet = matches!(command, Command::List | Command::Remove { .. });
     // Before anything is changed: whoever gets no link must not lose a password for it.
     let base = if is_quiet { String::new() } else { dashboard(&config)? };
     let core = open(config, matches!(command, Command::List)).await?;
-    let (operators, by) = (core.management()?.operators, By::command_line());
+    let Management { projects, operators, .. } = core.management()?;
+    let by = By::command_line();
     match command {
-        Command::Invite { name, project, role, .. } => {
-            let access = project
-                .zip(role)
-                .map_or_else(Access::everything, |(project, role)| Access::one(project, role));
+        Command::Add { name, project, role, .. } => {
+            let access = match project.zip(role) {
+                Some((named, role)) => Access::one(named.id(&projects).await?, role),
+                None => Access::everything(),
+            };
             let invited = operators.invite(&by, &name, access).await;
             Ok(welcome(&invited?, &base))
         }
-        Command::Renew { name } => {
-            let operator = operators.named(&name).await?;
+        Command::Renew(it) => {
+            let operator = it.find(&operators).await?;
             let invited = operators.renew_invitation(&by, operator.id).await;
             Ok(welcome(&invited?, &base))
         }
         Command::List => listed(&operators, &by).await,
-        Command::Reset { name } => {
-            let operator = operators.named(&name).await?;
+        Command::Reset { it, confirm } => {
+            let operator = it.find(&operators).await?;
+            let question = format!(
+                "Reset {}? Password, second factor, passkeys and sessions are removed.",
+                operator.name
+            );
+            confirm.ask(person, &question)?;
             let invited = operators.reset(&by, operator.id).await;
             Ok(welcome(&invited?, &base))
         }
-        Command::Remove { name } => {
-            let operator = operators.named(&name).await?;
+        Command::Remove { it, confirm } => {
+            let operator = it.find(&operators).await?;
+            let question = format!("Remove {} and end their sessions?", operator.name);
+            confirm.ask(person, &question)?;
             operators.remove(&by, operator.id).await?;
             let text = format!("Removed {} and ended all their sessions.", operator.name);
             Ok(Answer::of(&RemovedOperator::from(operator.id), text))
@@ -108,7 +137,7 @@ fn welcome(invited: &Invited, base: &str) -> Answer {
 async fn listed(operators: &ManageOperators, by: &By) -> Result<Answer, Failure> {
     let listed = operators.list(by).await?;
     let view = Page::whole(listed.iter().map(|one| views::Operator::seen_by(by, one)));
-    let none = "No operators yet. Invite one with `dwar operator invite --name NAME --owner`.";
+    let none = "No operators yet. Add one with `dwar operator add --name NAME --owner`.";
     Ok(Answer::of(&view, lines(&listed, line, none)))
 }
 

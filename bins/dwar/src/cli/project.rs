@@ -1,4 +1,5 @@
 use super::answer::{Answer, lines};
+use super::confirm::{Confirm, Person};
 use super::failure::{Failure, of};
 use super::open::{OneProject, open};
 use super::project_settings::{Settings, told};
@@ -17,6 +18,7 @@ use serde::Serialize;
 #[derive(Subcommand)]
 pub enum Command {
     /// Create a project and print its two API keys, once
+    #[command(alias = "add")]
     Create {
         /// Its name, which messages show too
         #[arg(long)]
@@ -37,7 +39,12 @@ pub enum Command {
         settings: Box<Settings>,
     },
     /// Archive a project: its API keys are refused immediately, and nothing is lost
-    Archive(OneProject),
+    Archive {
+        #[command(flatten)]
+        of: OneProject,
+        #[command(flatten)]
+        confirm: Confirm,
+    },
     /// Restore an archived project: its API keys are accepted again
     Restore(OneProject),
     /// Clear the failed attempts of a phone number (live key)
@@ -50,7 +57,7 @@ pub enum Command {
     },
 }
 
-pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
+pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let core = open(config, matches!(command, Command::List | Command::Show(_))).await?;
     let (manage, by) = (core.management()?, By::command_line());
     let projects = &manage.projects;
@@ -59,25 +66,37 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             Ok(created(&projects.create(&by, &name, balance_rupees).await?))
         }
         Command::List => Ok(listed(&projects.list(&by).await?)),
-        Command::Show(OneProject { project }) => {
+        Command::Show(it) => {
+            let project = it.id(projects).await?;
             let found = projects.show(&by, project).await.map_err(of(project))?;
             Ok(shown(&found, &projects.keys(&by, project).await?))
         }
-        Command::Set { of: OneProject { project }, settings } => {
+        Command::Set { of: it, settings } => {
+            let project = it.id(projects).await?;
             let changed = projects.change(&by, project, settings.0).await;
             let changed = changed.map_err(of(project))?;
             Ok(Answer::of(&ProjectSettings::from(&changed), text_of(&changed)))
         }
-        Command::Archive(OneProject { project }) => {
+        Command::Archive { of: it, confirm } => {
+            let project = it.id(projects).await?;
+            if confirm.asks(person) {
+                let found = projects.show(&by, project).await.map_err(of(project))?;
+                let question = format!(
+                    "Archive {} ({project})? Its API keys are refused immediately.",
+                    found.name
+                );
+                confirm.ask(person, &question)?;
+            }
             let archived = projects.archive(&by, project).await.map_err(of(project))?;
             Ok(Answer::of(&ProjectSettings::from(&archived), text_of(&archived)))
         }
-        Command::Restore(OneProject { project }) => {
+        Command::Restore(it) => {
+            let project = it.id(projects).await?;
             let restored = projects.restore(&by, project).await.map_err(of(project))?;
             Ok(Answer::of(&ProjectSettings::from(&restored), text_of(&restored)))
         }
-        Command::Unlock { of: OneProject { project }, phone } => {
-            unlocked(&manage.phones, project, &phone).await
+        Command::Unlock { of: it, phone } => {
+            unlocked(&manage.phones, it.id(projects).await?, &phone).await
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::answer::Answer;
 use super::backup::{ON_A_SERVER, about, make_sure_of_room, size_of};
+use super::confirm::{Confirm, Person};
 use super::failure::Failure;
 use super::open::open;
 use crate::config::Config;
@@ -34,12 +35,29 @@ pub struct Args {
     /// Keep the sessions of users; those that ended since the backup work again
     #[arg(long)]
     keep_sessions: bool,
+    #[command(flatten)]
+    confirm: Confirm,
 }
 
-pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
-    match asked.file {
-        Some(file) => from_file(config, &file, asked.keep_sessions).await,
-        None => in_place(config, asked.keep_sessions).await,
+pub async fn run(config: Config, asked: Args, person: Person) -> Result<Answer, Failure> {
+    let Args { file, keep_sessions: keep, ref confirm, .. } = asked;
+    let loss = match keep {
+        true => "Codes in force are withdrawn.",
+        false => "Codes in force are withdrawn, and every session ends.",
+    };
+    match file {
+        Some(file) => {
+            if let Location::Sqlite(database) = Location::of(&config.database)? {
+                let (file, database) = (file.display(), database.display());
+                let question = format!("Put {file} in the place of {database}? {loss}");
+                confirm.ask(person, &question)?;
+            }
+            from_file(config, &file, keep).await
+        }
+        None => {
+            confirm.ask(person, &format!("Settle the database as one from a backup? {loss}"))?;
+            in_place(config, keep).await
+        }
     }
 }
 

@@ -53,9 +53,15 @@ pub enum Command {
         #[arg(long)]
         reference: Reference,
     },
-    /// Recompute all wallets from their ledgers; fails if one does not match
+    /// Check the wallets of all projects and record nothing; fails if one does not match its ledger
+    ///
+    /// Recomputes every wallet from its ledger in one go and only reads, for a job that runs daily.
+    /// `dwar wallet prove` checks one project and records the result.
     Verify,
-    /// Run a ledger check of a project and record the result; fails if the ledger does not match
+    /// Check the wallet of one project and record the result; fails if it does not match its ledger
+    ///
+    /// Goes on from where the last successful check ended, in small steps that do not delay sends. The
+    /// wallet's page shows the result. `dwar wallet verify` checks all projects and records nothing.
     Prove {
         #[command(flatten)]
         of: OneProject,
@@ -78,21 +84,28 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         )));
     }
     let manage = core.management()?;
-    let wallets = &manage.wallets;
+    let (wallets, projects) = (&manage.wallets, &manage.projects);
     match command {
-        Credit { of, rupees, reference } => credited(wallets, of.project, rupees, reference).await,
-        Balance(OneProject { project }) => {
+        Credit { of: it, rupees, reference } => {
+            credited(wallets, it.id(projects).await?, rupees, reference).await
+        }
+        Balance(it) => {
+            let project = it.id(projects).await?;
             let balance =
                 wallets.balance(&By::command_line(), project).await.map_err(of(project))?;
             Ok(Answer::of(&Wallet::new(project, &balance), balance_text(balance)))
         }
-        Statement { of, limit } => statement(&manage.ledger, of.project, limit).await,
-        Refund { of, otp } => refunded(wallets, of.project, otp).await,
-        Adjust { of, rupees, reference } => adjusted(wallets, of.project, rupees, reference).await,
+        Statement { of: it, limit } => {
+            statement(&manage.ledger, it.id(projects).await?, limit).await
+        }
+        Refund { of: it, otp } => refunded(wallets, it.id(projects).await?, otp).await,
+        Adjust { of: it, rupees, reference } => {
+            adjusted(wallets, it.id(projects).await?, rupees, reference).await
+        }
         Verify => verified(wallets).await,
-        Prove { of: OneProject { project }, everything } => {
+        Prove { of: it, everything } => {
             let scope = if everything { Scope::Everything } else { Scope::Newer };
-            prove(&manage.ledger, project, scope).await
+            prove(&manage.ledger, it.id(projects).await?, scope).await
         }
     }
 }

@@ -1,4 +1,5 @@
 use super::answer::{Answer, lines, old_secret_until, shown_once};
+use super::confirm::{Confirm, Person};
 use super::failure::{Failure, of};
 use super::open::{OneProject, open};
 use crate::config::Config;
@@ -10,7 +11,7 @@ use dwar_admin::views::{
 };
 use dwar_console::{MOST_LISTED, Management};
 use dwar_event::{CallFilter, Endpoint, EndpointCall, EventId};
-use dwar_kernel::{EndpointId, ProjectId, Timestamp};
+use dwar_kernel::{EndpointId, Timestamp};
 use dwar_operator::By;
 
 #[derive(Subcommand)]
@@ -29,7 +30,12 @@ pub enum Command {
     /// List the endpoints of a project
     List(OneProject),
     /// Remove an endpoint; events still waiting for it are dropped
-    Remove(OneWebhook),
+    Remove {
+        #[command(flatten)]
+        it: OneWebhook,
+        #[command(flatten)]
+        confirm: Confirm,
+    },
     /// Enable an endpoint that was disabled because it kept failing or answered 410
     Enable(OneWebhook),
     /// Rotate the secret of an endpoint; the old one also signs for a day
@@ -67,25 +73,25 @@ pub struct OneWebhook {
 }
 
 impl Command {
-    const fn project(&self) -> ProjectId {
+    const fn of(&self) -> &OneProject {
         match self {
-            Self::Add { of, .. } | Self::List(of) => of.project,
-            Self::Remove(it)
+            Self::Add { of, .. } | Self::List(of) => of,
+            Self::Remove { it, .. }
             | Self::Enable(it)
             | Self::RotateSecret(it)
             | Self::Test(it)
             | Self::Log { it, .. }
-            | Self::Resend { it, .. } => it.of.project,
+            | Self::Resend { it, .. } => &it.of,
         }
     }
 }
 
-pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
+pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let reads = matches!(command, Command::List(_) | Command::Log { .. });
     let core = open(config, reads).await?;
-    let Management { endpoints, endpoint_log: log, .. } = core.management()?;
+    let Management { projects, endpoints, endpoint_log: log, .. } = core.management()?;
     let (by, now) = (By::command_line(), core.parts.tools.now());
-    let project = command.project();
+    let project = command.of().id(&projects).await?;
     let refused = of(project);
     match command {
         Command::Add { url, full_phone, .. } => {
@@ -100,7 +106,16 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
             let views = listed.iter().map(|endpoint| Webhook::new(endpoint, now));
             Ok(Answer::of(&Page::whole(views), text))
         }
-        Command::Remove(OneWebhook { webhook: endpoint, .. }) => {
+        Command::Remove { it: OneWebhook { webhook: endpoint, .. }, confirm } => {
+            if confirm.asks(person) {
+                let listed = endpoints.list(&by, project).await.map_err(&refused)?;
+                if let Some(Endpoint { url, .. }) = listed.iter().find(|one| one.id == endpoint) {
+                    let question = format!(
+                        "Remove the endpoint {url}? Events still waiting for it are dropped."
+                    );
+                    confirm.ask(person, &question)?;
+                }
+            }
             endpoints.remove(&by, project, endpoint).await.map_err(&refused)?;
             Ok(Answer::of(&RemovedWebhook::from(endpoint), "Removed.".to_owned()))
         }

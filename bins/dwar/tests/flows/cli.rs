@@ -1,6 +1,9 @@
 //! The command line, beside a running server and without one.
 
+mod asks;
 mod causes;
+mod terminal;
+mod words;
 
 use crate::common::{Database, Service, World, answer};
 use reqwest::Method;

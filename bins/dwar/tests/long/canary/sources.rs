@@ -11,7 +11,7 @@ const SHOWN_ONCE: [&str; 10] = [
     "webhook rotate-secret",
     "hook add",
     "hook rotate-secret",
-    "operator invite",
+    "operator add",
     "operator renew",
     "operator reset",
     "admin-token add",

@@ -74,7 +74,7 @@ pub fn stage(page: &str) -> Stage {
         "docs/operations/operators.md" => Stage {
             before: &[(
                 "dwar audit",
-                "dwar operator remove Meena; dwar project set --project $ID --sms-price-paise 25",
+                "dwar operator remove --name Meena; dwar project set --project $ID --sms-price-paise 25",
             )],
             ..plain
         },

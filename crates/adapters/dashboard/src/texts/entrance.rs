@@ -4,7 +4,7 @@ pub(crate) const GONE: &str =
     "This link has already been used or has expired. Create a new one on the server:";
 pub(crate) const INVITATION_GONE: &str =
     "This link has already been used or has expired. Ask whoever invited you for a new one.";
-pub(crate) const COMMAND: &str = "dwar operator invite --name you --owner";
+pub(crate) const COMMAND: &str = "dwar operator add --name you --owner";
 pub(crate) const NO_SCRIPT: &str =
     "This page needs JavaScript: the secret in the link stays in your browser until you continue.";
 pub(crate) const CONTINUE: &str = "Open playground";

@@ -48,7 +48,7 @@ pub fn invite() -> Row {
         cli: Door::Ways(vec![|it| {
             let name = it.pick(it.word.as_str(), "a/b", LONG);
             let options = [("name", name), ("project", it.project()), ("role", "viewer")];
-            cli("operator invite", &options)
+            cli("operator add", &options)
         }]),
         ..READ
     }
@@ -65,7 +65,7 @@ pub fn renew() -> Row {
         }]),
         pages: Door::Ways(vec![|it| form(format!("/team/{}/invitation", it.id()?), &[])]),
         cli: Door::Ways(vec![|it| {
-            cli(&format!("operator renew {}", it.of(it.subject.name.as_str(), "nobody")?), &[])
+            cli("operator renew", &[("name", it.of(it.subject.name.as_str(), "nobody")?)])
         }]),
     }
 }
@@ -97,7 +97,7 @@ pub fn reset() -> Row {
         api: Door::None("whoever could do this by a token could become anybody"),
         pages: Door::None("whoever could do this from a page could become anybody"),
         cli: Door::Ways(vec![|it| {
-            cli(&format!("operator reset {}", it.of(it.subject.name.as_str(), "nobody")?), &[])
+            cli("operator reset", &[("name", it.of(it.subject.name.as_str(), "nobody")?)])
         }]),
         ..READ
     }
@@ -116,7 +116,7 @@ pub fn remove() -> Row {
             form(format!("/team/{}/remove", it.id()?), &[("word", &it.subject.name)])
         }]),
         cli: Door::Ways(vec![|it| {
-            cli(&format!("operator remove {}", it.of(it.subject.name.as_str(), "nobody")?), &[])
+            cli("operator remove", &[("name", it.of(it.subject.name.as_str(), "nobody")?)])
         }]),
     }
 }
@@ -200,7 +200,7 @@ pub fn revoke_token() -> Row {
         }]),
         cli: Door::Ways(vec![|it| {
             it.anywhere()?;
-            cli("admin-token revoke", &[("token", it.id()?)])
+            cli("admin-token remove", &[("token", it.id()?)])
         }]),
         ..READ
     }
