@@ -40,6 +40,9 @@ rm -rf "$stage"
 mkdir -p "$stage/dist" "$output"
 strip --strip-all --remove-section=.comment -o "$stage/dist/dwar" "$binary"
 gzip -9n <packaging/deb/dwar.1 >"$stage/dist/dwar.1.gz"
+for shell in bash zsh fish; do
+    "$stage/dist/dwar" completion "$shell" >"$stage/dist/dwar.$shell"
+done
 ./scripts/third-party.py | gzip -9n >"$stage/dist/third-party.txt.gz"
 # Debian's own form; CHANGELOG.md says what changed.
 gzip -9n >"$stage/dist/changelog.gz" <<CHANGELOG

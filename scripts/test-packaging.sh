@@ -50,7 +50,7 @@ leave_out() {
     [ -z "${CI:-}" ] || exit 1
 }
 
-packages=(mmdebstrap lintian strace dpkg-dev binutils systemd buildah python3-venv ca-certificates curl)
+packages=(mmdebstrap lintian strace dpkg-dev binutils systemd buildah python3-venv ca-certificates curl zsh fish)
 apt_install "${packages[@]}"
 
 check_files

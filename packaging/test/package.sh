@@ -24,6 +24,7 @@ test_package() {
     again_until_done in_root apt-get update -qq
     from_package_to_code
     check_manual
+    check_completion
 
     life SQLite
     if [ -n "$postgres" ]; then
@@ -50,6 +51,29 @@ check_manual() {
         [ "$command" = help ] || sed 's/\\-/-/g' packaging/deb/dwar.1 | grep -qw -- "$command" ||
             fail "the manual page lacks $command"
     done
+}
+
+# Each shell reads its script where the package puts it, and offers commands.
+check_completion() {
+    local offered
+    offered=$(in_root bash -c '
+        . /usr/share/bash-completion/completions/dwar
+        COMP_WORDS=(dwar wal) COMP_CWORD=1
+        _dwar dwar wal dwar
+        echo "${COMPREPLY[*]}"')
+    [ "$offered" = wallet ] || fail "bash completes wal to $offered"
+    if ! command -v zsh fish >/dev/null; then
+        leave_out "completion in zsh and fish; both are wanted"
+        return
+    fi
+    # shellcheck disable=SC2016 # zsh expands it
+    offered=$(zsh -f -c 'fpath=("$1" $fpath); autoload -Uz compinit; compinit -D; echo "${_comps[dwar]}"' \
+        zsh "$root/usr/share/zsh/vendor-completions")
+    [ "$offered" = _dwar ] || fail "zsh does not find what completes dwar: $offered"
+    zsh -n "$root/usr/share/zsh/vendor-completions/_dwar" || fail "zsh cannot read its script"
+    offered=$(fish --no-config -c "source '$root/usr/share/fish/vendor_completions.d/dwar.fish'; complete -C 'dwar wal'" |
+        cut -f1)
+    [ "$offered" = wallet ] || fail "fish completes wal to $offered"
 }
 
 # managed: what systemd was told since the last time.

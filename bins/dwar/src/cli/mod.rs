@@ -6,6 +6,7 @@ mod alike_tests;
 mod answer;
 mod audit;
 mod backup;
+mod completion;
 mod confirm;
 mod doctor;
 mod doctor_online;
@@ -33,7 +34,7 @@ use crate::owner::become_owner_of_data;
 use crate::wiring::{Access, Core, Location};
 use crate::{hardening, telemetry};
 use answer::Answer;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use confirm::Person;
 use failure::Failure;
 use open::runtime;
@@ -116,6 +117,12 @@ enum Command {
     /// its own test key; with it, the API key is read from DWAR_KEY, since others on this machine
     /// can read arguments. No configuration is read. Exit status 0 means that every step went well.
     Try(r#try::Args),
+    /// Print the script that completes commands in a shell
+    ///
+    /// For the present user: `dwar completion bash >~/.local/share/bash-completion/completions/dwar`,
+    /// `dwar completion zsh >_dwar` in a folder of $fpath,
+    /// `dwar completion fish >~/.config/fish/completions/dwar.fish`. The Debian package has them.
+    Completion(completion::Args),
 }
 
 /// The exit status of a tool whose output nobody reads any more, as shells see it: 128 and SIGPIPE.
@@ -147,6 +154,9 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         ))
     })?;
     let command = args.command.unwrap_or(Command::Serve);
+    if let Command::Completion(asked) = &command {
+        return completion::run(asked, Args::command()).print(args.json);
+    }
     let person = Person::of(args.json);
     let loaded = match command {
         Command::Try(_) => r#try::config(),
@@ -194,6 +204,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Command::Restore(asked) => answer(args.json, restore::run(config, asked, person)),
         Command::Doctor(asked) => answer(args.json, doctor::run(config, asked)),
         Command::Health => answer(args.json, health::run(config)),
+        Command::Completion(asked) => completion::run(&asked, Args::command()).print(args.json),
         Command::Try(asked) => r#try::run(config, asked, args.json, telemetry.lost.clone()),
     }
 }

@@ -2,6 +2,7 @@
 
 mod asks;
 mod causes;
+mod shells;
 mod terminal;
 mod words;
 

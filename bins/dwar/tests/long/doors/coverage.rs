@@ -16,7 +16,8 @@ const PAGES: &str = "../../crates/adapters/dashboard/src/pages/mod.rs";
 const OWN: [&str; 8] =
     ["/sign-out", "/account", "/theme", "/language", "/mode", "/find", "/playground", "/reference"];
 /// Subcommands that run the program and manage nothing.
-const RUNNING: [&str; 7] = ["serve", "migrate", "backup", "restore", "doctor", "health", "try"];
+const RUNNING: [&str; 8] =
+    ["serve", "migrate", "backup", "restore", "doctor", "health", "try", "completion"];
 
 pub async fn every_way_in_has_a_row(stage: &Stage) {
     operations(stage).await;
