@@ -41,6 +41,6 @@ test("without the service Nest says 503, and no 401", async () => {
   const lost = await start("http://127.0.0.1:9", "svc_test_1", "p");
   const headers = { Authorization: `Bearer ${(await dwar.logIn(PHONE)).accessToken}` };
   const answer = await fetch(`${await lost.getUrl()}/me`, { headers });
-  expect([answer.status, await answer.json()]).toEqual([503, { code: "SERVICE_UNAVAILABLE" }]);
+  expect([answer.status, await answer.json()]).toEqual([503, { code: "NETWORK_ERROR" }]);
   await lost.close();
 }, 10_000);
