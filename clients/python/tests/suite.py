@@ -18,10 +18,10 @@ PLAYS: dict[str, tuple[str | Path, ...]] = {
 }
 
 
-def play(name: str) -> int:
-    program, *command = PLAYS[name]
-    return subprocess.run(["node", CLIENTS / "suite" / program, *command]).returncode
+def command(name: str) -> list[str | Path]:
+    program, *words = PLAYS[name]
+    return ["node", CLIENTS / "suite" / program, *words]
 
 
 if __name__ == "__main__":
-    sys.exit(any(play(name) for name in PLAYS))
+    sys.exit(any(subprocess.run(command(name)).returncode for name in PLAYS))
