@@ -1,3 +1,4 @@
+use crate::request_scan::{Found, PATIENCE, RequestScan, WINDOW};
 use crate::timeline::{OnRecord, Timeline};
 use crate::{AuditedChange, Control, ManageError, SearchPhones};
 use dwar_app::Limits;
@@ -31,8 +32,6 @@ pub struct Activity {
 
 /// Requests on one page.
 pub const PAGE: u32 = 50;
-/// The most requests that one page looks through for those that match a filter.
-pub const LOOKED_THROUGH: u32 = 500;
 /// Requests of one phone that its timeline shows.
 const OF_PHONE: u32 = 20;
 /// Counts of refused sends that are read, each of one minute.
@@ -75,6 +74,8 @@ pub struct RequestPage {
     pub newest: Option<OtpId>,
     /// How many were looked through for them.
     pub looked_through: u32,
+    /// When the oldest of these was made.
+    pub looked_back_to: Option<Timestamp>,
     /// Where to go on; `None` at the end of what is on record.
     pub next: Option<OtpId>,
 }
@@ -92,8 +93,15 @@ impl RequestFilter {
                 .is_none_or(|wanted| attempts.iter().any(|it| it.provider == *wanted))
     }
 
-    fn wants_all(&self) -> bool {
-        *self == Self::default()
+    /// Whether only the failed ones are wanted, which are read apart.
+    fn only_failed(&self) -> bool {
+        self.status == Some(DeliveryStatus::Failed)
+    }
+
+    /// Whether every request that is read is wanted, so that none is read for nothing.
+    fn wants_what_is_read(&self) -> bool {
+        let is_read = self.status.is_none() || self.only_failed();
+        is_read && self.channel.is_none() && self.provider.is_none()
     }
 }
 
@@ -116,10 +124,11 @@ impl Activity {
         by.may(Command::ListRequests, Some(project))
     }
 
-    /// The newest requests of a project, for watchers whom [`Activity::may_watch`] let through.
+    /// The newest requests of one mode, for watchers whom [`Activity::may_watch`] let through.
     #[instrument(name = "activity.newest", target = TRACE, level = "error", skip_all)]
-    pub async fn newest(&self, project: ProjectId) -> Result<Vec<RequestLine>, StoreError> {
-        Ok(self.page(project, &RequestFilter::default(), None).await?.lines)
+    pub async fn newest(&self, world: ProjectMode) -> Result<Vec<RequestLine>, StoreError> {
+        let filter = RequestFilter { mode: Some(world.mode), ..RequestFilter::default() };
+        Ok(self.page(world.project, &filter, None).await?.lines)
     }
 
     async fn page(
@@ -128,12 +137,18 @@ impl Activity {
         filter: &RequestFilter,
         before: Option<OtpId>,
     ) -> Result<RequestPage, StoreError> {
-        let most = if filter.wants_all() { PAGE } else { LOOKED_THROUGH };
-        let window = self.activity.newest(project, before, most).await?;
-        let newest = window.first().map(|newest| newest.id);
-        let (found, looked_through, next) = chosen(window, filter, most);
-        let lines = self.lines(project, found).await?;
-        Ok(RequestPage { lines, newest, looked_through, next })
+        let modes = filter.mode.map_or_else(|| KeyMode::ALL.to_vec(), |mode| vec![mode]);
+        let scan = RequestScan {
+            history: self.activity.as_ref(),
+            worlds: modes.into_iter().map(|mode| project.in_mode(mode)).collect(),
+            failed: filter.only_failed(),
+            window: if filter.wants_what_is_read() { PAGE } else { WINDOW },
+            patience: PATIENCE,
+        };
+        let found = scan.find(before, PAGE as usize, |otp| filter.wants(otp)).await?;
+        let Found { requests, newest, looked_through, looked_back_to, next } = found;
+        let lines = self.lines(project, requests).await?;
+        Ok(RequestPage { lines, newest, looked_through, looked_back_to, next })
     }
 
     async fn lines(
@@ -276,23 +291,4 @@ impl Activity {
         }
         self.charges.charges(project, live).await
     }
-}
-
-/// The requests that make a page out of a window of `most`, how many were looked through for it,
-/// and where the next page begins.
-fn chosen(window: Vec<Otp>, filter: &RequestFilter, most: u32) -> (Vec<Otp>, u32, Option<OtpId>) {
-    let is_full = window.len() >= most as usize;
-    let mut next = window.last().map(|last| last.id).filter(|_| is_full);
-    let (mut looked, mut found) = (0, Vec::new());
-    for otp in window {
-        if found.len() == PAGE as usize {
-            next = found.last().map(|last: &Otp| last.id);
-            break;
-        }
-        looked += 1;
-        if filter.wants(&otp) {
-            found.push(otp);
-        }
-    }
-    (found, looked, next)
 }

@@ -1,10 +1,10 @@
-use crate::activity::LOOKED_THROUGH;
+use crate::request_scan::{PATIENCE, RequestScan, WINDOW};
 use crate::{AuditedChange, Control, ManageError};
 use dwar_app::FoundIdentity;
 use dwar_identity::{Erased, Identity, IdentityStore};
-use dwar_kernel::{IdentityId, Phone, ProjectId, ProjectMode, SessionId, TRACE};
+use dwar_kernel::{IdentityId, Phone, ProjectId, ProjectMode, SessionId, TRACE, Timestamp};
 use dwar_operator::{Action, By, Command, Facts};
-use dwar_otp::{OtpHistory, OtpState};
+use dwar_otp::{Otp, OtpHistory, OtpState};
 use dwar_session::{IdentitySessions, Session, SessionCursor};
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -14,6 +14,15 @@ use tracing::instrument;
 /// Identities that a list of the latest shows.
 const LATEST: usize = 20;
 const NO_IDENTITY: ManageError = ManageError::NotFound("such identity");
+
+/// Who gave a right code lately.
+#[derive(Debug)]
+pub struct LatestIdentities {
+    /// Newest first.
+    pub identities: Vec<FoundIdentity>,
+    /// How far back their codes were looked for; `None` if all that are on record were looked through.
+    pub looked_back_to: Option<Timestamp>,
+}
 
 /// Shows identities and their sessions to those who run the service, erases and ends them, whatever the
 /// project allows its API keys.
@@ -54,28 +63,29 @@ impl ManageIdentities {
         Ok(FoundIdentity::open(vault, found.ok_or(NO_IDENTITY)?)?)
     }
 
-    /// Who gave a right code lately, newest first: the last 20 of them whose codes are among the newest
-    /// 500 requests of the project.
+    /// Who gave a right code lately, newest first: 20 of them at most, found by their codes within 200 ms.
     #[instrument(name = "identities.latest", target = TRACE, level = "error", skip_all)]
     pub async fn latest(
         &self,
         by: &By,
         world: ProjectMode,
-    ) -> Result<Vec<FoundIdentity>, ManageError> {
+    ) -> Result<LatestIdentities, ManageError> {
         self.control.project(by, Command::ShowIdentity, world.project).await?;
-        let newest = self.requests.newest(world.project, None, LOOKED_THROUGH).await?;
-        let verified =
-            newest.iter().filter(|it| it.world.mode == world.mode && it.state == OtpState::Used);
+        let history = self.requests.as_ref();
+        let (worlds, failed, window, patience) = (vec![world], false, WINDOW, PATIENCE);
+        let scan = RequestScan { history, worlds, failed, window, patience };
         let mut seen = HashSet::new();
-        let phones = verified.map(|it| it.phone).filter(|phone| seen.insert(*phone));
-        let mut latest = Vec::new();
-        for phone in phones.take(LATEST) {
-            if let Some(known) = self.identities.find_by_phone(world, phone).await? {
-                latest.push(FoundIdentity::open(self.control.tools.vault.as_ref(), known)?);
+        let is_wanted = |otp: &Otp| otp.state == OtpState::Used && seen.insert(otp.phone);
+        let found = scan.find(None, LATEST, is_wanted).await?;
+        let mut identities = Vec::new();
+        for verified in found.requests {
+            if let Some(known) = self.identities.find_by_phone(world, verified.phone).await? {
+                identities.push(FoundIdentity::open(self.control.tools.vault.as_ref(), known)?);
             }
         }
-        latest.sort_by_key(|it| Reverse(it.last_verified_at));
-        Ok(latest)
+        identities.sort_by_key(|it| Reverse(it.last_verified_at));
+        let looked_back_to = found.looked_back_to.filter(|_| found.next.is_some());
+        Ok(LatestIdentities { identities, looked_back_to })
     }
 
     /// The identity of a phone whose requests the caller was shown before, if it has one.

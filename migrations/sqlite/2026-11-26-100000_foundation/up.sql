@@ -161,8 +161,9 @@ CREATE TABLE otps (
 CREATE UNIQUE INDEX otps_in_force ON otps (project_id, mode, phone_index)
     WHERE state IN ('active', 'locked');
 CREATE INDEX otps_due ON otps (due_at) WHERE due_at IS NOT NULL;
--- Newest first, in a project and of a phone, without a sort of all there are.
-CREATE INDEX otps_by_project ON otps (project_id, id);
+-- Newest first, in one mode of a project, those that failed, and those of a phone, without a sort of all there are.
+CREATE INDEX otps_by_mode ON otps (project_id, mode, id);
+CREATE INDEX otps_failed ON otps (project_id, mode, id) WHERE status = 'failed';
 CREATE INDEX otps_by_phone ON otps (project_id, mode, phone_index, id);
 
 CREATE TABLE otp_attempts (

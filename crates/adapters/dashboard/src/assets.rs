@@ -18,6 +18,7 @@ pub(crate) const PLAYGROUND_CSS: Asset =
     Asset::css("playground.css", include_str!("assets/playground.css"));
 pub(crate) const REFERENCE_CSS: Asset =
     Asset::css("reference.css", include_str!("assets/reference.css"));
+pub(crate) const MANUAL_CSS: Asset = Asset::css("manual.css", include_str!("assets/manual.css"));
 /// The script of every page.
 pub(crate) const SCRIPT: Asset = Asset::script("dwar.js", include_str!("assets/dwar.js"));
 pub(crate) const PLAYGROUND: Asset =
@@ -26,8 +27,14 @@ pub(crate) const PLAYGROUND: Asset =
 pub(crate) const LOGIN_FORM: Asset =
     Asset::script("dwar-login.js", include_str!("../../../../clients/form/dwar-login.js"));
 /// The script of the live list.
-pub(crate) const ACTIVITY: Asset = Asset::script("activity.js", include_str!("assets/activity.js"));
-pub(crate) const INBOX: Asset = Asset::script("inbox.js", include_str!("assets/inbox.js"));
+pub(crate) const ACTIVITY: Asset = Asset::script(
+    "activity.js",
+    concat!(include_str!("assets/live.js"), include_str!("assets/activity.js")),
+);
+pub(crate) const INBOX: Asset = Asset::script(
+    "inbox.js",
+    concat!(include_str!("assets/live.js"), include_str!("assets/inbox.js")),
+);
 pub(crate) const PASSKEYS: Asset = Asset::script("passkeys.js", include_str!("assets/passkeys.js"));
 pub(crate) const ICON: Asset =
     Asset { name: "icon.svg", kind: "image/svg+xml", content: include_str!("assets/icon.svg") };
@@ -69,10 +76,11 @@ pub(crate) fn is_at(path: &str) -> bool {
 }
 
 pub(crate) fn routes(config: &mut ServiceConfig) {
-    const ALL: [&Asset; 10] = [
+    const ALL: [&Asset; 11] = [
         &CSS,
         &PLAYGROUND_CSS,
         &REFERENCE_CSS,
+        &MANUAL_CSS,
         &SCRIPT,
         &PLAYGROUND,
         &LOGIN_FORM,

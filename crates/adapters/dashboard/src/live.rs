@@ -1,21 +1,21 @@
 //! Requests and messages as they come, by server-sent events (HTML Standard, section 9.2). However many watch a
-//! project, the store is asked once a second.
+//! mode of a project, the store is asked once a second.
 
 use crate::refusal::Refusal;
 use actix_web::web::Bytes;
 use dwar_console::{Activity, Inbox, InboxLine, Management, RequestLine, SignIn};
-use dwar_kernel::{OperatorId, OtpId, ProjectId, ProjectMode, StoreError, with_causes};
+use dwar_kernel::{KeyMode, OperatorId, OtpId, ProjectId, ProjectMode, StoreError, with_causes};
 use dwar_operator::By;
 use futures_util::stream::{Stream, unfold};
 use maud::Markup;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, Interval, interval_at, sleep};
 
-/// How often the store is asked about a project that somebody watches.
+/// How often the store is asked about what somebody watches.
 const ASK: Duration = Duration::from_secs(1);
 /// How often a watcher's session and role are checked; each check is a heartbeat.
 const CHECK_EVERY: Duration = Duration::from_secs(5);
@@ -33,13 +33,13 @@ pub struct Live {
     streams: Arc<Streams>,
 }
 
-/// What can be watched: the newest lines of a list of a project.
+/// What can be watched: the newest lines of a list of one mode.
 trait Feed: Send + Sync + 'static {
     type Line: Clone + PartialEq + Send + Sync;
 
     fn lines(
         &self,
-        project: ProjectId,
+        world: ProjectMode,
     ) -> impl Future<Output = Result<Vec<Self::Line>, StoreError>> + Send;
 
     fn may_watch(&self, by: &By, project: ProjectId) -> bool;
@@ -48,8 +48,8 @@ trait Feed: Send + Sync + 'static {
 impl Feed for Activity {
     type Line = RequestLine;
 
-    async fn lines(&self, project: ProjectId) -> Result<Vec<RequestLine>, StoreError> {
-        self.newest(project).await
+    async fn lines(&self, world: ProjectMode) -> Result<Vec<RequestLine>, StoreError> {
+        self.newest(world).await
     }
 
     fn may_watch(&self, by: &By, project: ProjectId) -> bool {
@@ -60,8 +60,8 @@ impl Feed for Activity {
 impl Feed for Inbox {
     type Line = InboxLine;
 
-    async fn lines(&self, project: ProjectId) -> Result<Vec<InboxLine>, StoreError> {
-        self.newest(project).await
+    async fn lines(&self, world: ProjectMode) -> Result<Vec<InboxLine>, StoreError> {
+        self.newest(world.project).await
     }
 
     fn may_watch(&self, by: &By, project: ProjectId) -> bool {
@@ -72,7 +72,7 @@ impl Feed for Inbox {
 /// Whoever watches a list, and asks for it.
 struct Hub<F: Feed> {
     feed: F,
-    projects: Mutex<HashMap<ProjectId, watch::Sender<Shown<F::Line>>>>,
+    worlds: Mutex<HashMap<ProjectMode, watch::Sender<Shown<F::Line>>>>,
 }
 
 /// The streams that are open, whatever they show.
@@ -83,13 +83,14 @@ struct Streams {
     closed: watch::Sender<bool>,
 }
 
+/// What ends a stream, by its number; each operator's oldest stream is the first.
 #[derive(Default)]
 struct Open {
-    of_operator: HashMap<OperatorId, usize>,
-    in_all: usize,
+    of_operator: HashMap<OperatorId, VecDeque<(u64, oneshot::Sender<()>)>>,
+    begun: u64,
 }
 
-/// The newest lines of a project, newest first; nothing before they were asked for.
+/// The newest lines of one mode, newest first; nothing before they were asked for.
 type Shown<L> = Option<Arc<Vec<L>>>;
 
 /// How a request is shown.
@@ -105,11 +106,13 @@ struct Watcher<F: Feed, T> {
     hub: Arc<Hub<F>>,
     tell: T,
     permit: StreamPermit,
-    project: ProjectId,
+    world: ProjectMode,
     /// The session's token, which counts as long as it lets in.
     token: String,
     seen: watch::Receiver<Shown<F::Line>>,
     closed: watch::Receiver<bool>,
+    /// Told when a newer stream of this operator takes the place of this one.
+    replaced: oneshot::Receiver<()>,
     check: Interval,
     over: bool,
 }
@@ -135,15 +138,15 @@ impl Tell<InboxLine> for TellOfMessages {
 struct StreamPermit {
     streams: Arc<Streams>,
     operator: OperatorId,
+    number: u64,
 }
 
 impl Drop for StreamPermit {
     fn drop(&mut self) {
         let mut open = locked(&self.streams.open);
-        open.in_all = open.in_all.saturating_sub(1);
-        if let Some(count) = open.of_operator.get_mut(&self.operator) {
-            *count -= 1;
-            if *count == 0 {
+        if let Some(own) = open.of_operator.get_mut(&self.operator) {
+            own.retain(|(number, _)| *number != self.number);
+            if own.is_empty() {
                 open.of_operator.remove(&self.operator);
             }
         }
@@ -170,7 +173,7 @@ impl Live {
     /// `token` lasts and may see them. What is on the page already comes again where it changed.
     ///
     /// # Errors
-    /// [`Refusal::TooMany`] if there are as many streams as there may be.
+    /// [`Refusal::TooMany`] if there are as many streams of others as there may be.
     pub(crate) fn requests(
         &self,
         watcher: (OperatorId, String),
@@ -179,38 +182,39 @@ impl Live {
         row: Row,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
         let tell = TellRequests { row, world, told: HashMap::new(), newest: last };
-        self.watch(&self.requests, watcher, world.project, tell)
+        self.watch(&self.requests, watcher, world, tell)
     }
 
     /// An event whenever the messages of a project's test keys are others, and one at first, as long as the
     /// session of `token` lasts and may see them.
     ///
     /// # Errors
-    /// [`Refusal::TooMany`] if there are as many streams as there may be.
+    /// [`Refusal::TooMany`] if there are as many streams of others as there may be.
     pub(crate) fn messages(
         &self,
         watcher: (OperatorId, String),
         project: ProjectId,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
-        self.watch(&self.messages, watcher, project, TellOfMessages)
+        self.watch(&self.messages, watcher, project.in_mode(KeyMode::Test), TellOfMessages)
     }
 
     fn watch<F: Feed, T: Tell<F::Line>>(
         &self,
         hub: &Arc<Hub<F>>,
         (operator, token): (OperatorId, String),
-        project: ProjectId,
+        world: ProjectMode,
         tell: T,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<F, T>, Refusal> {
-        let permit = self.streams.permit(operator)?;
+        let (permit, replaced) = self.streams.permit(operator)?;
         let watcher = Watcher {
             hub: Arc::clone(hub),
             tell,
             permit,
-            project,
+            world,
             token,
-            seen: hub.project(project),
+            seen: hub.newest(world),
             closed: self.streams.closed.subscribe(),
+            replaced,
             check: interval_at(Instant::now() + CHECK_EVERY, CHECK_EVERY),
             over: false,
         };
@@ -226,42 +230,55 @@ fn locked<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Streams {
-    fn permit(self: &Arc<Self>, operator: OperatorId) -> Result<StreamPermit, Refusal> {
+    /// The permit, and what tells that it was given to a newer stream: of somebody who has all of theirs, the
+    /// oldest ends. It may be that of a page that was left, which is noticed only when something is sent to it.
+    fn permit(
+        self: &Arc<Self>,
+        operator: OperatorId,
+    ) -> Result<(StreamPermit, oneshot::Receiver<()>), Refusal> {
         let mut open = locked(&self.open);
-        let own = open.of_operator.get(&operator).copied().unwrap_or_default();
-        if own >= OF_OPERATOR || open.in_all >= IN_ALL {
+        let in_all: usize = open.of_operator.values().map(VecDeque::len).sum();
+        let number = open.begun;
+        let own = open.of_operator.entry(operator).or_default();
+        if own.len() >= OF_OPERATOR {
+            if let Some((_, oldest)) = own.pop_front() {
+                // Nobody hears it where the stream has just ended by itself.
+                let _ = oldest.send(());
+            }
+        } else if in_all >= IN_ALL {
             return Err(Refusal::TooMany);
         }
-        open.in_all += 1;
-        *open.of_operator.entry(operator).or_default() += 1;
-        Ok(StreamPermit { streams: Arc::clone(self), operator })
+        let (replace, replaced) = oneshot::channel();
+        own.push_back((number, replace));
+        open.begun += 1;
+        Ok((StreamPermit { streams: Arc::clone(self), operator, number }, replaced))
     }
 }
 
 impl<F: Feed> Hub<F> {
     fn new(feed: F) -> Self {
-        Self { feed, projects: Mutex::default() }
+        Self { feed, worlds: Mutex::default() }
     }
 
-    /// What is seen of a project; whoever comes first has somebody ask for it.
-    fn project(self: &Arc<Self>, project: ProjectId) -> watch::Receiver<Shown<F::Line>> {
-        let mut projects = locked(&self.projects);
-        if let Some(known) = projects.get(&project) {
+    /// What is seen of one mode; whoever comes first has somebody ask for it.
+    fn newest(self: &Arc<Self>, world: ProjectMode) -> watch::Receiver<Shown<F::Line>> {
+        let mut worlds = locked(&self.worlds);
+        if let Some(known) = worlds.get(&world) {
             let mut receiver = known.subscribe();
             // What came between the page and its stream was seen by the others alone.
             receiver.mark_changed();
             return receiver;
         }
         let (sender, receiver) = watch::channel(None);
-        projects.insert(project, sender.clone());
-        tokio::spawn(Arc::clone(self).ask(project, sender));
+        worlds.insert(world, sender.clone());
+        tokio::spawn(Arc::clone(self).ask(world, sender));
         receiver
     }
 
     /// Asks until nobody watches any more.
-    async fn ask(self: Arc<Self>, project: ProjectId, sender: watch::Sender<Shown<F::Line>>) {
+    async fn ask(self: Arc<Self>, world: ProjectMode, sender: watch::Sender<Shown<F::Line>>) {
         loop {
-            match self.feed.lines(project).await {
+            match self.feed.lines(world).await {
                 Ok(lines) => {
                     sender.send_if_modified(|seen| {
                         let is_new = seen.as_ref().is_none_or(|seen| **seen != lines);
@@ -276,9 +293,9 @@ impl<F: Feed> Hub<F> {
                 }
             }
             sleep(ASK).await;
-            let mut projects = locked(&self.projects);
+            let mut worlds = locked(&self.worlds);
             if sender.receiver_count() == 0 {
-                projects.remove(&project);
+                worlds.remove(&world);
                 return;
             }
         }
@@ -310,6 +327,10 @@ impl<F: Feed, T: Tell<F::Line>> Watcher<F, T> {
                     return Some("event: over\ndata: {}\n\n".to_owned());
                 }
                 _ = self.closed.changed() => return None,
+                _ = &mut self.replaced => {
+                    self.over = true;
+                    return Some("event: replaced\ndata: {}\n\n".to_owned());
+                }
             }
         }
     }
@@ -318,7 +339,7 @@ impl<F: Feed, T: Tell<F::Line>> Watcher<F, T> {
     async fn may_stay(&self) -> bool {
         let present = self.permit.streams.sign_in.present(&self.token).await;
         let Ok(Some(present)) = present else { return false };
-        self.hub.feed.may_watch(&By::operator(&present.operator, None), self.project)
+        self.hub.feed.may_watch(&By::operator(&present.operator, None), self.world.project)
     }
 }
 
@@ -335,9 +356,6 @@ impl Tell<RequestLine> for TellRequests {
                 continue;
             }
             self.newest = self.newest.max(Some(line.otp));
-            if line.mode != self.world.mode {
-                continue;
-            }
             text.push_str(&self.event(line));
         }
         self.told = lines.iter().map(|line| (line.otp, line.clone())).collect();

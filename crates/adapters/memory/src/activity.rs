@@ -1,7 +1,7 @@
 use crate::store::MemoryStore;
 use async_trait::async_trait;
 use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError, TallyId, Timestamp};
-use dwar_otp::{Otp, OtpHistory, RefusalStore, RefusedSends};
+use dwar_otp::{DeliveryStatus, Otp, OtpHistory, RefusalStore, RefusedSends};
 use std::cmp::Reverse;
 
 fn newest(mut otps: Vec<Otp>, limit: u32) -> Vec<Otp> {
@@ -14,12 +14,14 @@ fn newest(mut otps: Vec<Otp>, limit: u32) -> Vec<Otp> {
 impl OtpHistory for MemoryStore {
     async fn newest(
         &self,
-        project: ProjectId,
+        world: ProjectMode,
+        failed: bool,
         before: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
         let state = &*self.step("OtpHistory::newest").await?;
-        let own = state.otps.iter().filter(|otp| otp.world.project == project);
+        let own = state.otps.iter().filter(|otp| otp.world == world);
+        let own = own.filter(|otp| !failed || otp.delivery.status == DeliveryStatus::Failed);
         let older = own.filter(|otp| before.is_none_or(|before| otp.id < before));
         Ok(newest(older.cloned().collect(), limit))
     }

@@ -1,8 +1,10 @@
 //! Of what was sent and refused, what PostgreSQL is asked in words of its own.
 
 use crate::PostgresStore;
+use diesel::dsl::sql;
 use diesel::prelude::*;
-use dwar_kernel::{OtpId, ProjectId, StoreError, TallyId};
+use diesel::sql_types::Bool;
+use dwar_kernel::{OtpId, ProjectMode, StoreError, TallyId};
 use dwar_otp::RefusedSends;
 use dwar_sql::schema::otps;
 use dwar_sql::schema::refused_sends::{self, count};
@@ -17,24 +19,32 @@ diesel::define_sql_function! {
 /// Rows of one statement: beyond that it would have more parameters than the protocol allows.
 const ROWS: usize = 1_000;
 
-/// The newest requests of a project that are older than another one.
+/// The newest requests of one mode, or those that failed, that are older than another one.
 pub(crate) fn newest_rows(
     conn: &mut PgConnection,
-    project: ProjectId,
+    world: ProjectMode,
+    failed: bool,
     before: Option<OtpId>,
     limit: u32,
 ) -> QueryResult<Vec<OtpRow>> {
-    // As a range, and first in the order: else the planner may walk the primary key
-    // backwards, past all that other projects have sent since.
+    let mode = world.mode.as_str();
+    // The mode as a range, and first in the order: else the planner may walk the primary key backwards, past all
+    // that other projects have sent since. The project is no range, for then the walk would go on past all of
+    // the other mode.
     let mut wanted = otps::table
-        .filter(otps::project_id.ge(Id::from(project)))
-        .filter(otps::project_id.le(Id::from(project)))
-        .order((otps::project_id.desc(), otps::id.desc()))
+        .filter(otps::project_id.eq(Id::from(world.project)))
+        .filter(otps::mode.ge(mode))
+        .filter(otps::mode.le(mode))
+        .order((otps::mode.desc(), otps::id.desc()))
         .limit(limit.into())
         .select(OtpRow::as_select())
         .into_boxed();
     if let Some(before) = before {
         wanted = wanted.filter(otps::id.lt(Id::from(before)));
+    }
+    if failed {
+        // Written out: a partial index serves no plan that was made for any parameter.
+        wanted = wanted.filter(sql::<Bool>("status = 'failed'"));
     }
     wanted.load(conn)
 }

@@ -11,14 +11,15 @@ use dwar_sql::{At, AttemptRow, Id, OtpRow, RefusedRow, of_phone, with_attempts};
 impl OtpHistory for Store {
     async fn newest(
         &self,
-        project: ProjectId,
+        world: ProjectMode,
+        failed: bool,
         before: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError> {
-        self.of(project)
+        self.of(world.project)
             .scan("otp.newest", move |conn| {
                 snapshot(conn, |conn| {
-                    let rows = newest_rows(conn, project, before, limit)?;
+                    let rows = newest_rows(conn, world, failed, before, limit)?;
                     whole(conn, rows)
                 })
             })

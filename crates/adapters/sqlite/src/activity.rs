@@ -1,26 +1,33 @@
 //! Of what was sent and refused, what SQLite is asked in words of its own.
 
 use crate::connection::pool::SqliteStore;
+use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::Integer;
-use dwar_kernel::{OtpId, ProjectId, StoreError, TallyId};
+use diesel::sql_types::{Bool, Integer};
+use dwar_kernel::{OtpId, ProjectMode, StoreError, TallyId};
 use dwar_otp::RefusedSends;
 use dwar_sql::schema::{otps, refused_sends};
 use dwar_sql::{Id, OtpRow, RefusedRow, statement};
 
-/// The newest requests of a project that are older than another one.
+/// The newest requests of one mode, or those that failed, that are older than another one.
 pub(crate) fn newest_rows(
     connection: &mut SqliteConnection,
-    project: ProjectId,
+    world: ProjectMode,
+    failed: bool,
     before: Option<OtpId>,
     limit: u32,
 ) -> QueryResult<Vec<OtpRow>> {
     let mut wanted = otps::table
-        .filter(otps::project_id.eq(Id::from(project)))
+        .filter(otps::project_id.eq(Id::from(world.project)))
+        .filter(otps::mode.eq(world.mode.as_str()))
         .order(otps::id.desc())
         .limit(limit.into())
         .select(OtpRow::as_select())
         .into_boxed();
+    if failed {
+        // Written out: a partial index serves no query that gives its condition as a parameter.
+        wanted = wanted.filter(sql::<Bool>("status = 'failed'"));
+    }
     if let Some(before) = before {
         wanted = wanted.filter(otps::id.lt(Id::from(before)));
     }
@@ -38,7 +45,7 @@ impl SqliteStore {
         // Lost with the power, it is counted again as long as its minute goes on.
         self.write_ahead_of_disk("otp.count", move |connection| {
             for row in rows {
-                let count = diesel::dsl::sql::<Integer>("max(excluded.count, refused_sends.count)");
+                let count = sql::<Integer>("max(excluded.count, refused_sends.count)");
                 let insert = diesel::insert_into(refused_sends::table).values(row);
                 let key = "project_id, mode, phone_index, minute, reason, tally";
                 statement::upsert(insert, key, refused_sends::count.eq(count))

@@ -8,7 +8,7 @@ use crate::{Line, MS, START, Stores, minutes, race, seconds};
 use dwar_app::Limits;
 use dwar_kernel::{KeyMode, OtpId, Paise, ProjectId, TallyId, Timestamp};
 use dwar_login::NewSend;
-use dwar_otp::{Otp, Refusal, RefusedSends, Report};
+use dwar_otp::{DeliveryStatus, Otp, Refusal, RefusedSends, Report};
 use dwar_project::{KeyUse, Used};
 use dwar_wallet::{EntryKind, Reference, Settlement};
 use std::cmp::Reverse;
@@ -29,8 +29,8 @@ fn newest_first(mut otps: Vec<Otp>) -> Vec<Otp> {
     otps
 }
 
-/// Requests of both worlds come back whole and newest first, page after page, none twice and none
-/// of another project.
+/// Requests of one mode come back whole and newest first, page after page, none twice and none of the
+/// other mode or of another project; and so do those alone that failed.
 pub async fn requests_come_back_in_pages(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut issued = Vec::new();
@@ -38,21 +38,32 @@ pub async fn requests_come_back_in_pages(stores: &Stores) {
         let mode = if number % 3 == 0 { KeyMode::Test } else { KeyMode::Live };
         let line = scene.make.line(scene.project.in_mode(mode));
         let otp = scene.issue(scene.make.otp_with(&line, crate::CODE, START + MS * number)).await;
-        let failed = Report::Failed(dwar_otp::Reason::NotOnChannel);
-        issued.push(scene.reports(&otp, 0, failed, START + seconds(1)).await.unwrap().0);
+        let report = match number % 2 {
+            0 => Report::Failed(dwar_otp::Reason::Blocked),
+            _ => Report::Delivered,
+        };
+        issued.push(scene.reports(&otp, 0, report, START + seconds(1)).await.unwrap().0);
     }
     let other = scene.another().await;
     let foreign = scene.issued(&scene.make.line(other.in_mode(KeyMode::Live))).await;
-    let (mut pages, mut before) = (Vec::new(), None);
-    loop {
-        let page = stores.console.activity.newest(scene.project, before, 3).await.unwrap();
-        assert!(page.len() <= 3);
-        let Some(last) = page.last() else { break };
-        before = Some(last.id);
-        pages.extend(page);
+    for (mode, failed) in KeyMode::ALL.into_iter().flat_map(|mode| [(mode, false), (mode, true)]) {
+        let (mut pages, mut before) = (Vec::new(), None);
+        let world = scene.project.in_mode(mode);
+        loop {
+            let page = stores.console.activity.newest(world, failed, before, 2).await.unwrap();
+            assert!(page.len() <= 2);
+            let Some(last) = page.last() else { break };
+            before = Some(last.id);
+            pages.extend(page);
+        }
+        let has_failed = |otp: &&Otp| otp.delivery.status == DeliveryStatus::Failed;
+        let own = issued.iter().filter(|otp| otp.world == world);
+        let own: Vec<_> = own.filter(|otp| !failed || has_failed(otp)).cloned().collect();
+        assert!(!own.is_empty());
+        assert_eq!(pages, newest_first(own), "{mode:?} {failed}");
     }
-    assert_eq!(pages, newest_first(issued));
-    assert_eq!(stores.console.activity.newest(other, None, 9).await.unwrap(), [foreign]);
+    let world = other.in_mode(KeyMode::Live);
+    assert_eq!(stores.console.activity.newest(world, false, None, 9).await.unwrap(), [foreign]);
 }
 
 /// The newest requests of a phone come back, and none of it elsewhere.

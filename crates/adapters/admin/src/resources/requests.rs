@@ -56,12 +56,15 @@ fn channels() -> Object {
     one_of(Channel::ALL.map(Channel::as_str))
 }
 
-/// Part of what was asked for: at most 50, of at most 500 that were looked through.
+/// Part of what was asked for: at most 50, found within 200 milliseconds.
 #[derive(Serialize, ToSchema)]
 struct RequestPage {
     items: Vec<Request>,
     /// How many were looked through for these.
     looked_through: u32,
+    /// When the oldest of those that were looked through was made; null if there was none.
+    #[schema(format = "date-time")]
+    looked_back_to: Option<String>,
     /// For the query of the next request, also where nothing was found yet; null at the end.
     next_cursor: Option<String>,
 }
@@ -137,6 +140,7 @@ async fn list(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> Answere
     Ok(RequestPage {
         items: page.lines.into_iter().map(view).collect(),
         looked_through: page.looked_through,
+        looked_back_to: page.looked_back_to.map(instant),
         next_cursor: page.next.map(id),
     })
 }

@@ -33,29 +33,21 @@ const show = ({ id, html }) => {
   document.getElementById("nothing-yet")?.remove();
 };
 
-// An operator may have only so many streams, also just after pages were closed: later there is room.
-const LATER = 10_000;
-let events;
-function listen() {
-  events = new EventSource(list.dataset.live);
-  events.addEventListener("open", () => say(paused ? "paused" : "going"));
-  events.addEventListener("row", ({ data }) => {
+list.hidden = rows.children.length === 0;
+bar.hidden = false;
+let state = "going";
+const stands = (kind) => {
+  state = kind;
+  say(paused && kind === "going" ? "paused" : kind);
+};
+follow(list.dataset.live, stands, {
+  row: ({ data }) => {
     const row = JSON.parse(data);
     if (paused) waiting.set(row.id, row);
     else show(row);
-  });
-  events.addEventListener("gap", () => say("gap"));
-  events.addEventListener("over", () => { events.close(); say("offline"); });
-  events.addEventListener("error", () => {
-    if (events.readyState !== EventSource.CLOSED) return;
-    say("offline");
-    setTimeout(listen, LATER);
-  });
-}
-list.hidden = rows.children.length === 0;
-bar.hidden = false;
-listen();
-addEventListener("pagehide", () => events.close());
+  },
+  gap: () => say("gap"),
+});
 
 pause.addEventListener("click", () => {
   paused = !paused;
@@ -64,5 +56,5 @@ pause.addEventListener("click", () => {
     for (const row of waiting.values()) show(row);
     waiting.clear();
   }
-  if (events.readyState !== EventSource.CLOSED) say(paused ? "paused" : "going");
+  stands(state);
 });

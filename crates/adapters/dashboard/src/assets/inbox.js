@@ -36,7 +36,7 @@ async function refresh(isNews) {
   if (busy) { again = true; return; }
   busy = true;
   const body = new URLSearchParams(new FormData(form));
-  body.set("page", list.dataset.page);
+  body.set("page", list.dataset.number);
   try {
     const answer = await fetch(form.action, { method: "POST", body });
     if (!answer.ok || answer.redirected) throw new Error(answer.status);
@@ -49,31 +49,17 @@ async function refresh(isNews) {
 }
 
 wanted.addEventListener("input", () => {
-  list.dataset.page = 1;
+  list.dataset.number = 1;
   clearTimeout(typing);
   typing = setTimeout(refresh, 150);
 });
 form.addEventListener("submit", (event) => {
   if (event.submitter?.name === "page") return;
   event.preventDefault();
-  list.dataset.page = 1;
+  list.dataset.number = 1;
   clearTimeout(typing);
   refresh();
 });
 
-// An operator may have only so many streams, also just after pages were closed: later there is room.
-const LATER = 10_000;
-function listen() {
-  const events = new EventSource(list.dataset.live);
-  events.addEventListener("open", () => say("going"));
-  events.addEventListener("news", () => refresh(true));
-  events.addEventListener("over", () => { events.close(); say("over"); });
-  events.addEventListener("error", () => {
-    if (events.readyState !== EventSource.CLOSED) return;
-    say("offline");
-    setTimeout(listen, LATER);
-  });
-  addEventListener("pagehide", () => events.close(), { once: true });
-}
 bar.hidden = false;
-listen();
+follow(list.dataset.live, say, { news: () => refresh(true) });

@@ -5,7 +5,7 @@ use crate::assets;
 use crate::format::{grouped, moment, rupees};
 use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
-use crate::texts::activity as texts;
+use crate::texts::{activity as texts, nav};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
@@ -61,7 +61,7 @@ pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<FilterFor
             (search(&visit, &project, visit.mode, None))
             (refused_lately(&refused))
             (filters(&visit, &project, &filter))
-            (list(&visit, &project, &page, is_live))
+            (list(&visit, &project, &filter, &page, is_live))
             (further(&project, &filter, &page))
         }
     };
@@ -225,7 +225,13 @@ fn refused_lately(refused: &[RefusedSends]) -> Markup {
     }
 }
 
-fn list(visit: &Visit, project: &Project, page: &RequestPage, is_live: bool) -> Markup {
+fn list(
+    visit: &Visit,
+    project: &Project,
+    filter: &RequestFilter,
+    page: &RequestPage,
+    is_live: bool,
+) -> Markup {
     let newest = page.newest.map(|otp| otp.to_string()).unwrap_or_default();
     let address = format!("/p/{}/activity/live?mode={}&after={newest}", project.id, visit.mode);
     let playground = Command::Play;
@@ -237,7 +243,7 @@ fn list(visit: &Visit, project: &Project, page: &RequestPage, is_live: bool) -> 
                     @if visit.may(project, playground) {
                         a.button href={ "/p/" (project.id) "/playground" } { (texts::TO_PLAYGROUND) }
                     }
-                } @else if page.looked_through == 0 {
+                } @else if *filter == all_of(visit.mode) {
                     p { (texts::NOTHING_OLDER) }
                 } @else {
                     p { (texts::NONE_WANTED) }
@@ -246,7 +252,7 @@ fn list(visit: &Visit, project: &Project, page: &RequestPage, is_live: bool) -> 
         }
         section.live hidden[page.lines.is_empty()] #requests data-live=[is_live.then_some(&address)]
             data-paused=(texts::PAUSED) data-going=(texts::GOES_ON) data-offline=(texts::OFFLINE)
-            data-gap=(texts::GAP) {
+            data-gap=(texts::GAP) data-over=(nav::OVER) data-replaced=(nav::REPLACED) {
             div.live-bar #live-bar hidden {
                 span.live-dot aria-hidden="true" {}
                 span #live-status role="status" { (texts::GOES_ON) }
@@ -305,7 +311,11 @@ fn further(project: &Project, filter: &RequestFilter, page: &RequestPage) -> Mar
     html! {
         div.row.further {
             @if filtered {
-                p.muted { (texts::LOOKED) " " (grouped(page.looked_through.into())) " " (texts::REQUESTS) "." }
+                p.muted {
+                    (texts::LOOKED) " " (grouped(page.looked_through.into())) " " (texts::REQUESTS)
+                    @if let Some(at) = page.looked_back_to { ", " (texts::BACK_TO) " " (moment(at)) }
+                    "."
+                }
             }
             @if let Some(next) = page.next {
                 a.button href={ "/p/" (project.id) "/activity?" (query(filter, next)) } {

@@ -8,7 +8,7 @@ use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use dwar_app::FoundIdentity;
-use dwar_console::ManageError;
+use dwar_console::{LatestIdentities, ManageError};
 use dwar_kernel::{IdentityId, KeyMode, Phone};
 use dwar_operator::Command;
 use dwar_project::Project;
@@ -23,9 +23,9 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     page(&visit, &project, visit.mode, StatusCode::OK, &list(&project, visit.mode, &latest))
 }
 
-fn list(project: &Project, mode: KeyMode, latest: &[FoundIdentity]) -> Markup {
+fn list(project: &Project, mode: KeyMode, latest: &LatestIdentities) -> Markup {
     let rows = html! {
-        @for it in latest {
+        @for it in &latest.identities {
             tr {
                 td.masked data-label=(texts::NUMBER) {
                     a href=(address(project, mode, it.id)) { (it.phone) }
@@ -38,11 +38,13 @@ fn list(project: &Project, mode: KeyMode, latest: &[FoundIdentity]) -> Markup {
     };
     let heads = [texts::NUMBER, texts::LAST, texts::FIRST, texts::ID];
     html! {
-        @if latest.is_empty() { section.empty { p { (texts::NONE_YET) } } }
+        @if latest.identities.is_empty() {
+            section.empty { p { (texts::NONE_YET) @if let Some(at) = latest.looked_back_to { " " (texts::LOOKED_BACK_TO) " " (moment(at)) "." } } }
+        }
         @else {
             section.card {
                 h2 { (texts::LATEST) }
-                p.muted { (texts::LATEST_LEAD) }
+                p.muted { (texts::LATEST_LEAD) @if let Some(at) = latest.looked_back_to { " " (texts::LOOKED_BACK_TO) " " (moment(at)) "." } }
                 (table(texts::LATEST, Some("cards"), &heads, &rows))
             }
         }

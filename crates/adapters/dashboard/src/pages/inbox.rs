@@ -2,7 +2,7 @@ use crate::answer::{self, Page};
 use crate::assets;
 use crate::format::moment;
 use crate::layout::{Frame, csrf};
-use crate::texts::inbox as texts;
+use crate::texts::{inbox as texts, nav};
 use crate::visit::{Posted, Visit};
 use actix_web::web::{Path, Query};
 use dwar_console::{InboxLine, InboxPage, explain};
@@ -83,9 +83,9 @@ fn search_form(visit: &Visit, project: &Project, wanted: &str) -> Markup {
 fn messages(project: &Project, found: &InboxPage, wanted: &str, number: u32) -> Markup {
     let is_empty = found.lines.is_empty();
     html! {
-        section #messages data-live={ "/p/" (project.id) "/inbox/live" } data-page=(number)
+        section #messages data-live={ "/p/" (project.id) "/inbox/live" } data-number=(number)
             data-going=(texts::GOES_ON) data-offline=(texts::OFFLINE)
-            data-over=(texts::OVER) {
+            data-over=(nav::OVER) data-replaced=(nav::REPLACED) {
             div.live-bar #live-bar hidden {
                 span.live-dot aria-hidden="true" {}
                 span #live-status role="status" { (texts::GOES_ON) }
@@ -109,7 +109,7 @@ fn messages(project: &Project, found: &InboxPage, wanted: &str, number: u32) -> 
                     tbody #rows { @for line in &found.lines { (row(project.id, line)) } }
                 }
             }
-            (further(found, number))
+            (further(project, found, wanted, number))
         }
     }
 }
@@ -137,10 +137,14 @@ fn row(project: ProjectId, line: &InboxLine) -> Markup {
     }
 }
 
-/// The neighbours of a page. They are asked for with what is searched for, hence by its form.
-fn further(found: &InboxPage, number: u32) -> Markup {
+/// The neighbours of a page. What is searched for stands in no address: with it they are asked for by its form.
+fn further(project: &Project, found: &InboxPage, wanted: &str, number: u32) -> Markup {
     let button = |page: u32, label: &str| {
-        html! { button.plain form="search" name="page" value=(page) { (label) } }
+        html! {
+            @if wanted.trim().is_empty() {
+                a.button href={ "/p/" (project.id) "/inbox?page=" (page) } { (label) }
+            } @else { button.plain form="search" name="page" value=(page) { (label) } }
+        }
     };
     html! {
         nav.row.further #further aria-label=(texts::PAGES) hidden[number == 1 && !found.has_older] {

@@ -33,6 +33,7 @@ pub(crate) const OLDER: &str = "Older requests";
 pub(crate) const GO_ON: &str = "Search further back";
 pub(crate) const LOOKED: &str = "Searched";
 pub(crate) const REQUESTS: &str = "requests";
+pub(crate) const BACK_TO: &str = "back to";
 pub(crate) const TO_PLAYGROUND: &str = "Open playground";
 pub(crate) const NOTHING_OLDER: &str = "No older requests.";
 pub(crate) const NONE_WANTED: &str = "No requests match these filters.";
@@ -40,7 +41,7 @@ pub(crate) const REFUSED_LATELY: &str = "Refused in the last hour";
 pub(crate) const PAUSE: &str = "Pause";
 pub(crate) const GOES_ON: &str = "Live updates";
 pub(crate) const PAUSED: &str = "Paused";
-pub(crate) const OFFLINE: &str = "Disconnected. Reload the page to see new requests.";
+pub(crate) const OFFLINE: &str = "Disconnected. Trying again in a moment.";
 pub(crate) const GAP: &str = "Some requests are not shown. Reload the page to see them all.";
 pub(crate) const FREE: &str = "Free";
 

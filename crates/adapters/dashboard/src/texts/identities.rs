@@ -5,8 +5,8 @@ pub(crate) const PHONE: &str = "Phone number or identity ID";
 pub(crate) const LOOK_UP: &str = "Look up";
 pub(crate) const START: &str = "Shows whether the number has logged in. Your search is not stored.";
 pub(crate) const LATEST: &str = "Verified recently";
-pub(crate) const LATEST_LEAD: &str =
-    "Among the newest 500 requests. Select one to see its sessions.";
+pub(crate) const LATEST_LEAD: &str = "The last 20 at most. Select one to see its sessions.";
+pub(crate) const LOOKED_BACK_TO: &str = "Searched the codes of the time since";
 pub(crate) const NONE_YET: &str =
     "Nobody has verified a code recently. Identities appear here after their first login.";
 pub(crate) const NOBODY: &str =

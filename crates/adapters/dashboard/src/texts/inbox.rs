@@ -19,4 +19,3 @@ pub(crate) const OLDER: &str = "Older messages";
 pub(crate) const PAGES: &str = "More messages";
 pub(crate) const GOES_ON: &str = "Live updates";
 pub(crate) const OFFLINE: &str = "Disconnected. Trying again in a moment.";
-pub(crate) const OVER: &str = "Disconnected. Reload the page to see new messages.";

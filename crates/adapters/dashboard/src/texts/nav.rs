@@ -21,6 +21,7 @@ pub(crate) const AUDIT_ALL: &str = "Full audit log";
 pub(crate) const TOKENS: &str = "Admin tokens";
 pub(crate) const OPERATIONS: &str = "Operations";
 pub(crate) const REFERENCE: &str = "API reference";
+pub(crate) const HELP: &str = "Help";
 pub(crate) const TEAM: &str = "Team";
 pub(crate) const ACCOUNT: &str = "Your account";
 pub(crate) const PROJECTS: &str = "Projects";
@@ -31,6 +32,9 @@ pub(crate) const THEME_LIGHT: &str = "Light";
 pub(crate) const THEME_DARK: &str = "Dark";
 pub(crate) const MODE: &str = "Mode";
 pub(crate) const TEST_MODE: &str = "Test mode";
+pub(crate) const OVER: &str = "Disconnected. Reload the page to go on.";
+pub(crate) const REPLACED: &str =
+    "Stopped: too many pages with live updates are open. Select this one to go on.";
 
 pub(crate) const fn mode(mode: KeyMode) -> &'static str {
     match mode {

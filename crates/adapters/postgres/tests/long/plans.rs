@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use dwar_activity::{FiguresStore, Window};
 use dwar_kernel::{GuessPolicy, KeyMode, OtpId, ProjectId};
-use dwar_otp::{OtpStore, Report, Reported};
+use dwar_otp::{OtpHistory, OtpStore, Report, Reported};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
 use dwar_testkit::{CODE, Fixtures, START, WRONG_CODE, minutes};
@@ -103,6 +103,62 @@ async fn a_sweep_reads_little_more_than_what_it_drops() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     };
     assert!(read < 5_000, "{read} rows were read");
+}
+
+#[derive(QueryableByName)]
+struct Walked {
+    #[diesel(sql_type = BigInt)]
+    scans: i64,
+    #[diesel(sql_type = BigInt)]
+    blocks: i64,
+}
+
+/// Else the list of a mode that is seldom used would walk past all codes of the other mode, or of other projects.
+#[tokio::test]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_list_of_one_mode_reads_little_more_than_it_shows() {
+    let database = Database::create();
+    let (store, make) = (database.store().await, Fixtures::random());
+    let mut conn = database.connection();
+    let projects = [project(&store, &make).await.id, project(&store, &make).await.id];
+    let [own, other] = projects;
+    let add = |project: ProjectId, mode: &str, from: u32, to: u32| {
+        format!(
+            "INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, state, \
+             wrong, max_wrong, status, created_at, expires_at, version) \
+             SELECT ('01a20545-78be-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, '{project}', '{mode}', \
+             int4send(n), '', 1, '', 'used', 0, 5, 'sent', now(), now(), gen_random_uuid() \
+             FROM generate_series({from}, {to}) n;"
+        )
+    };
+    let codes =
+        [add(own, "test", 1, 9), add(own, "live", 10, 20_000), add(other, "test", 20_001, 40_000)];
+    conn.batch_execute(&(codes.concat() + "ANALYZE otps; SELECT pg_stat_force_next_flush()"))
+        .unwrap();
+    let mut walked = || -> Walked {
+        let query = "SELECT coalesce(sum(idx_scan), 0)::bigint AS scans, \
+                     coalesce(sum(idx_blks_hit + idx_blks_read), 0)::bigint AS blocks \
+                     FROM pg_stat_user_indexes JOIN pg_statio_user_indexes USING (indexrelid) \
+                     WHERE pg_stat_user_indexes.schemaname = current_schema \
+                     AND pg_stat_user_indexes.relname = 'otps'";
+        diesel::sql_query(query).get_result(&mut conn).unwrap()
+    };
+    let before = walked();
+    let world = own.in_mode(KeyMode::Test);
+    assert_eq!(store.newest(world, false, None, 50).await.unwrap().len(), 9);
+    assert!(store.newest(world, true, None, 50).await.unwrap().is_empty());
+    // A connection tells the server's statistics what it did when it ends, and else after ten idle seconds.
+    drop(store);
+    let until = Instant::now() + Duration::from_secs(60);
+    let blocks = loop {
+        let after = walked();
+        if after.scans >= before.scans + 2 {
+            break after.blocks - before.blocks;
+        }
+        assert!(Instant::now() < until, "nothing was told");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    assert!(blocks < 40, "{blocks} blocks were read");
 }
 
 const COUNTED: GuessPolicy = GuessPolicy { period: Duration::from_secs(3_600), ..GuessPolicy::OFF };

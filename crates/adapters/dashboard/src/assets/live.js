@@ -1,0 +1,29 @@
+// Follows a list that goes on by itself: `say` is told how it stands, `heard` what to do at each event.
+// An operator may have only so many streams, and the newest ones stay: a page whose stream was taken goes on
+// once somebody comes back to it.
+
+const LATER = 10_000;
+
+function follow(address, say, heard) {
+  let events, waiting = 0;
+  const end = (kind) => { events.close(); say(kind); };
+  const listen = () => {
+    clearTimeout(waiting);
+    events = new EventSource(address);
+    events.addEventListener("open", () => say("going"));
+    for (const [name, hear] of Object.entries(heard)) events.addEventListener(name, hear);
+    events.addEventListener("over", () => end("over"));
+    events.addEventListener("replaced", () => {
+      end("replaced");
+      addEventListener("focus", listen, { once: true });
+    });
+    events.addEventListener("error", () => {
+      if (events.readyState !== EventSource.CLOSED) return;
+      say("offline");
+      waiting = setTimeout(listen, LATER);
+    });
+  };
+  addEventListener("pagehide", () => { clearTimeout(waiting); events.close(); });
+  addEventListener("pageshow", ({ persisted }) => { if (persisted) listen(); });
+  listen();
+}

@@ -1,0 +1,160 @@
+use dwar_kernel::{OtpId, ProjectMode, StoreError, Timestamp};
+use dwar_otp::{Otp, OtpHistory};
+use std::cmp::Reverse;
+use std::time::{Duration, Instant};
+
+/// Requests that are read at once where not all of them are wanted.
+pub(crate) const WINDOW: u32 = 500;
+/// How long one page looks for what it shows. A look that has begun is finished.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Looks through requests, newest first, for those that no index tells apart.
+pub(crate) struct RequestScan<'a> {
+    pub(crate) history: &'a dyn OtpHistory,
+    /// The modes of one project.
+    pub(crate) worlds: Vec<ProjectMode>,
+    /// Reads only those whose delivery failed.
+    pub(crate) failed: bool,
+    /// How many are read at once.
+    pub(crate) window: u32,
+    /// How long it looks, by the steady clock: what people wait for is no business of the wall clock.
+    pub(crate) patience: Duration,
+}
+
+/// What was found, and how far the scan has come.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Newest first.
+    pub(crate) requests: Vec<Otp>,
+    /// The newest request that was looked at.
+    pub(crate) newest: Option<OtpId>,
+    pub(crate) looked_through: u32,
+    /// When the oldest request that was looked at was made.
+    pub(crate) looked_back_to: Option<Timestamp>,
+    /// Where to go on; `None` at the end of what is on record.
+    pub(crate) next: Option<OtpId>,
+}
+
+impl RequestScan<'_> {
+    /// The newest `most` requests older than `before` that are wanted, or as many as were found in time.
+    pub(crate) async fn find(
+        &self,
+        before: Option<OtpId>,
+        most: usize,
+        mut wants: impl FnMut(&Otp) -> bool + Send,
+    ) -> Result<Found, StoreError> {
+        let began = Instant::now();
+        let mut found = Found { next: before, ..Found::default() };
+        loop {
+            let window = self.read(found.next).await?;
+            let is_last = window.len() < self.window as usize;
+            found.newest = found.newest.or_else(|| window.first().map(|newest| newest.id));
+            for otp in window {
+                if found.requests.len() == most {
+                    return Ok(found);
+                }
+                found.looked_through += 1;
+                found.looked_back_to = Some(otp.created_at);
+                found.next = Some(otp.id);
+                if wants(&otp) {
+                    found.requests.push(otp);
+                }
+            }
+            if is_last {
+                return Ok(Found { next: None, ..found });
+            }
+            if found.requests.len() == most || began.elapsed() >= self.patience {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// The newest requests of all the modes together.
+    async fn read(&self, before: Option<OtpId>) -> Result<Vec<Otp>, StoreError> {
+        let mut all = Vec::new();
+        for world in &self.worlds {
+            all.extend(self.history.newest(*world, self.failed, before, self.window).await?);
+        }
+        all.sort_by_key(|otp| Reverse(otp.id));
+        all.truncate(self.window as usize);
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dwar_kernel::{KeyMode, ProjectId};
+    use dwar_otp::MockOtpHistory;
+    use dwar_testkit::{CODE, Fixtures, START, seconds};
+
+    /// So many requests of one mode, one a second, the newest first.
+    fn requests(make: &Fixtures, world: ProjectMode, count: u64) -> Vec<Otp> {
+        let line = make.line(world);
+        let at = |number| START + seconds(number);
+        let otp = |number| {
+            let id = OtpId::new(at(number), &make.entropy);
+            Otp { id, ..make.otp_with(&line, CODE, at(number)) }
+        };
+        (0..count).rev().map(otp).collect()
+    }
+
+    fn history(requests: Vec<Otp>) -> MockOtpHistory {
+        let mut history = MockOtpHistory::new();
+        history.expect_newest().returning(move |world, _, before, limit| {
+            let own = requests.iter().filter(|otp| otp.world == world);
+            let older = own.filter(|otp| before.is_none_or(|before| otp.id < before));
+            Ok(older.take(limit as usize).cloned().collect())
+        });
+        history
+    }
+
+    fn scan<'a>(history: &'a MockOtpHistory, project: ProjectId, patience: u64) -> RequestScan<'a> {
+        RequestScan {
+            history,
+            worlds: KeyMode::ALL.map(|mode| project.in_mode(mode)).to_vec(),
+            failed: false,
+            window: 10,
+            patience: Duration::from_secs(patience),
+        }
+    }
+
+    #[tokio::test]
+    async fn it_goes_on_until_all_is_found_or_its_time_is_over() {
+        let make = Fixtures::seeded(3);
+        let project = make.project().id;
+        let all = requests(&make, project.in_mode(KeyMode::Live), 25);
+        let history = history(all.clone());
+        let oldest = all[24].id;
+        let found =
+            scan(&history, project, 60).find(None, 5, |otp| otp.id == oldest).await.unwrap();
+        assert_eq!((found.requests.len(), found.looked_through, found.next), (1, 25, None));
+        assert_eq!((found.newest, found.looked_back_to), (Some(all[0].id), Some(START)));
+        let found = scan(&history, project, 0).find(None, 5, |otp| otp.id == oldest).await.unwrap();
+        assert_eq!((found.requests.len(), found.looked_through), (0, 10), "one look, and no more");
+        assert_eq!((found.next, found.looked_back_to), (Some(all[9].id), Some(all[9].created_at)));
+        let found = scan(&history, project, 0).find(found.next, 3, |_| true).await.unwrap();
+        assert_eq!(found.requests, all[10..13]);
+        assert_eq!((found.looked_through, found.next), (3, Some(all[12].id)));
+    }
+
+    #[tokio::test]
+    async fn both_modes_come_in_one_order_and_none_is_left_out() {
+        let make = Fixtures::seeded(4);
+        let project = make.project().id;
+        let of = |mode, count| requests(&make, project.in_mode(mode), count);
+        let mut all = [of(KeyMode::Live, 3), of(KeyMode::Test, 40)].concat();
+        all.sort_by_key(|otp| Reverse(otp.id));
+        let history = history(all.clone());
+        let (mut seen, mut before) = (Vec::new(), None);
+        loop {
+            let found = scan(&history, project, 0).find(before, 50, |_| true).await.unwrap();
+            seen.extend(found.requests);
+            before = found.next;
+            if before.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, all);
+    }
+}
