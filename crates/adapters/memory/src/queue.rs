@@ -21,15 +21,16 @@ impl QueueStore for MemoryStore {
             ..Queues::default()
         };
         let mut waits: BTreeMap<(ProjectId, EndpointId), Vec<Timestamp>> = BTreeMap::new();
-        for waiting in state.waiting.iter().filter(|waiting| due(&waiting.due_at)) {
+        for waiting in &state.waiting {
             let of = (waiting.event.world.project, waiting.endpoint);
             waits.entry(of).or_default().push(waiting.due_at);
         }
-        let longest = waits.into_iter().map(|((project, _), since)| (project, backlog(since)));
-        let mut longest: Vec<_> = longest.collect();
-        longest.sort_by_key(|(_, waiting)| waiting.oldest);
-        for (project, waiting) in longest.into_iter().take(endpoints as usize) {
-            queues.add_events(project, waiting);
+        let mut longest: Vec<_> =
+            waits.into_iter().map(|((project, _), all)| (project, all)).collect();
+        longest.sort_by_key(|(_, all)| all.iter().min().copied());
+        for (project, all) in longest.into_iter().take(endpoints as usize) {
+            let (now_due, later): (Vec<_>, Vec<_>) = all.into_iter().partition(due);
+            queues.add_events(project, backlog(now_due), backlog(later));
         }
         Ok(queues)
     }

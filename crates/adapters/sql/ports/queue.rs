@@ -12,7 +12,7 @@ const LONGEST: &str = "SELECT id, project_id FROM ( \
      SELECT e.id, e.project_id, \
             (SELECT min(d.due_at) FROM event_deliveries d WHERE d.endpoint_id = e.id) AS due_at \
      FROM webhook_endpoints e \
- ) waiting WHERE due_at <= $1 ORDER BY due_at LIMIT $2";
+ ) waiting WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1";
 
 /// As many rows as are counted, and one to tell that there are more.
 const READ: i64 = COUNTED as i64 + 1;
@@ -51,19 +51,20 @@ impl QueueStore for Store {
                 ..Queues::default()
             };
             let longest: Vec<WaitsRow> = diesel::sql_query(LONGEST)
-                .bind::<At, _>(now)
                 .bind::<Integer, _>(i32::try_from(endpoints).unwrap_or(i32::MAX))
                 .load(conn)?;
             for waits in longest {
-                let due = event_deliveries::table
-                    .filter(event_deliveries::endpoint_id.eq(waits.id))
-                    .filter(event_deliveries::due_at.le(now))
-                    .order(event_deliveries::due_at)
-                    .select(event_deliveries::due_at.nullable())
-                    .limit(READ)
-                    .load(conn)?;
+                let waiting = || {
+                    event_deliveries::table
+                        .filter(event_deliveries::endpoint_id.eq(waits.id))
+                        .order(event_deliveries::due_at)
+                        .select(event_deliveries::due_at.nullable())
+                        .limit(READ)
+                };
+                let due = waiting().filter(event_deliveries::due_at.le(now)).load(conn)?;
+                let later = waiting().filter(event_deliveries::due_at.gt(now)).load(conn)?;
                 if let Some(project) = legible!(waits.project()) {
-                    queues.add_events(project, backlog(due));
+                    queues.add_events(project, backlog(due), backlog(later));
                 }
             }
             Ok(queues)

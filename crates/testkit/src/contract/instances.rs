@@ -85,7 +85,15 @@ pub async fn queues_tell_what_waits(stores: &Stores) {
     let one = Backlog { count: 1, oldest: Some(START + MS * 7) };
     let found = queues(later).await.events;
     assert_eq!(found, [(scene.project, two), (other.project, one)].into());
-    assert_eq!(queues(START).await.events, [].into());
+    // What is tried again later waits too, also where nothing is due.
+    let early = queues(START).await;
+    assert_eq!(early.events, [].into());
+    assert_eq!(early.retries, [(scene.project, two), (other.project, one)].into());
+    let between = queues(START + MS).await;
+    let [due, retried] =
+        [START + MS, START + MS * 2].map(|at| Backlog { count: 1, oldest: Some(at) });
+    assert_eq!(between.events, [(scene.project, due)].into());
+    assert_eq!(between.retries, [(scene.project, retried), (other.project, one)].into());
     let longest = stores.console.queues.queues(later, 1).await.unwrap().events;
     assert_eq!(longest, [(scene.project, two)].into());
 

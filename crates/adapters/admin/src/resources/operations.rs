@@ -2,9 +2,10 @@ use crate::endpoint::{AdminRequest, Answered, Operation, get};
 use crate::views::{id, instant};
 use dwar_activity::installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_console::operations::{Check, Health, Loop, Process, Provider, Snapshot};
-use dwar_kernel::Timestamp;
+use dwar_kernel::{ProjectId, Timestamp};
 use dwar_operator::Command;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 pub(crate) fn operations() -> Vec<Operation> {
@@ -75,6 +76,8 @@ struct QueuesBody {
     open_holds: BacklogBody,
     /// Events that are due, by project, of the webhooks that have waited longest.
     events: Vec<WaitingEvents>,
+    /// Events whose next attempt comes later; `oldest` is the instant of the first of these attempts.
+    event_retries: Vec<WaitingEvents>,
 }
 
 /// What waits in one queue.
@@ -186,17 +189,17 @@ fn instance(one: Instance, now: Timestamp) -> InstanceBody {
 }
 
 fn waiting(queues: Queues) -> QueuesBody {
-    let events = queues.events.into_iter();
+    let by_project = |waiting: BTreeMap<ProjectId, Backlog>| {
+        let body =
+            |(project, waits)| WaitingEvents { project_id: id(project), waiting: backlog(waits) };
+        waiting.into_iter().map(body).collect()
+    };
     QueuesBody {
         overdue_sends: backlog(queues.overdue_sends),
         receipts: backlog(queues.receipts),
         open_holds: backlog(queues.open_holds),
-        events: events
-            .map(|(project, waits)| WaitingEvents {
-                project_id: id(project),
-                waiting: backlog(waits),
-            })
-            .collect(),
+        events: by_project(queues.events),
+        event_retries: by_project(queues.retries),
     }
 }
 

@@ -1,9 +1,9 @@
-use super::parts::table;
+use super::parts::{linked, table};
 use crate::answer::Page;
 use crate::format::{capital, clock, grouped, sentence, time};
 use crate::layout::Frame;
 use crate::navigation::project_link;
-use crate::texts::operations as texts;
+use crate::texts::{common, operations as texts};
 use crate::visit::Visit;
 use dwar_activity::installation::{Backlog, COUNTED, Instance, Queues};
 use dwar_console::operations::{Check, Health, Loop, Process, Provider};
@@ -61,8 +61,8 @@ fn one(check: &Check) -> Markup {
             span.pill.(class) { span aria-hidden="true" { (sign) " " } (word) }
             div {
                 strong { (capital(check.name)) }
-                @for line in check.detail.lines() { p.wrap-anywhere { (capital(line)) } }
-                @if let Some(advice) = check.advice { p.advice { "→ " (sentence(advice)) } }
+                @for line in check.detail.lines() { p.wrap-anywhere { (linked(&capital(line))) } }
+                @if let Some(advice) = check.advice { p.advice { "→ " (linked(&sentence(advice))) } }
             }
         }
     }
@@ -128,9 +128,18 @@ fn queues(queues: Option<&Queues>, name: impl Fn(dwar_kernel::ProjectId) -> Mark
                 (row(html! { (texts::OVERDUE) }, &queues.overdue_sends))
                 (row(html! { (texts::RECEIPTS) }, &queues.receipts))
                 (row(html! { (texts::HOLDS) }, &queues.open_holds))
-                @if events.is_empty() { (row(html! { (texts::NO_EVENTS) }, &Backlog::default())) }
+                @if events.is_empty() && queues.retries.is_empty() { (row(html! { (texts::NO_EVENTS) }, &Backlog::default())) }
                 @for (project, waits) in &events {
                     (row(html! { (texts::EVENTS) " " (name(**project)) }, waits))
+                }
+                @for (project, waits) in &queues.retries {
+                    tr {
+                        td.outcome { (texts::RETRIES) " " (name(*project)) }
+                        td data-label=(texts::QUEUE_HEADS[1]) { (counted(waits.count)) }
+                        td data-label=(texts::QUEUE_HEADS[2]) {
+                            @if let Some(at) = waits.oldest { (texts::NEXT_ATTEMPT) " " (time(at)) }
+                        }
+                    }
                 }
             };
             table(texts::QUEUES, Some("cards"), &texts::QUEUE_HEADS, &rows)
@@ -165,7 +174,7 @@ fn providers(providers: &[Provider]) -> Markup {
         }
     };
     let content = html! {
-        @if providers.is_empty() { p.muted { (texts::NO_PROVIDERS) } }
+        @if providers.is_empty() { p.muted { (linked(common::NO_PROVIDERS)) } }
         @else { (table(texts::PROVIDERS, Some("cards"), &texts::PROVIDER_HEADS, &rows)) }
     };
     section(texts::PROVIDERS, &content)

@@ -4,6 +4,7 @@ use crate::form::{Form, described_by, notes};
 use crate::format::sentence;
 use crate::icons::icon;
 use crate::layout::csrf;
+use crate::manual;
 use crate::texts::{account, common as texts};
 use crate::visit::Visit;
 use dwar_console::explain::Tone;
@@ -13,6 +14,20 @@ use maud::{Markup, html};
 pub(crate) fn notice(kind: &str, text: &str) -> Markup {
     let role = if kind == "bad" { "alert" } else { "status" };
     html! { p.notice.(kind) role=(role) { (sentence(text)) } }
+}
+
+/// A sentence in which pages of the manual, written as files (`docs/providers.md`), are links to them.
+pub(crate) fn linked(text: &str) -> Markup {
+    let piece = |word: &str| {
+        let file = word.trim_matches(|it: char| "(),.;:".contains(it) || it.is_whitespace());
+        match manual::address(file).and_then(|address| Some((address, word.split_once(file)?))) {
+            Some((address, (before, after))) => {
+                html! { (before) a href=(address) { (file) } (after) }
+            }
+            None => html! { (word) },
+        }
+    };
+    html! { @for word in text.split_inclusive(char::is_whitespace) { (piece(word)) } }
 }
 
 /// A form that destroys something: closed until it is opened, and a word to type.

@@ -1,3 +1,5 @@
+pub(crate) const NO_PROVIDERS: &str =
+    "No provider is configured, so live keys cannot send messages. See docs/providers.md.";
 pub(crate) const TYPE: &str = "Type";
 pub(crate) const TO_CONFIRM: &str = "to confirm";
 pub(crate) const NO_MATCH: &str = "This does not match.";

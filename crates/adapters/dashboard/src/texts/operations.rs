@@ -23,6 +23,8 @@ pub(crate) const OVERDUE: &str = "Overdue sends";
 pub(crate) const HOLDS: &str = "Open holds";
 pub(crate) const EVENTS: &str = "Events:";
 pub(crate) const NO_EVENTS: &str = "Events";
+pub(crate) const RETRIES: &str = "Failed events to try again:";
+pub(crate) const NEXT_ATTEMPT: &str = "next attempt";
 pub(crate) const LOOPS: &str = "Background jobs of this process";
 pub(crate) const RUNNING: &str = "Running";
 pub(crate) const ALL_RUNNING: &str = "running";
@@ -31,8 +33,6 @@ pub(crate) const RESTARTS: &str = "restarts";
 pub(crate) const PROVIDERS: &str = "Providers, as seen by this process";
 pub(crate) const PROVIDER_HEADS: [&str; 5] =
     ["Provider", "Status", "Failed recent calls", "Default for", "Projects"];
-pub(crate) const NO_PROVIDERS: &str =
-    "No providers configured, so live keys cannot send messages. See docs/providers.md.";
 pub(crate) const CALLED: &str = "In use";
 pub(crate) const LEFT_ALONE: &str = "Paused for";
 pub(crate) const NO_CALLS: &str = "No calls yet";

@@ -38,13 +38,20 @@ pub struct Queues {
     pub open_holds: Backlog,
     /// Events that are due, by project, of the endpoints that have waited longest.
     pub events: BTreeMap<ProjectId, Backlog>,
+    /// Events whose next attempt comes later, of these and of other endpoints; `oldest` is the instant of the
+    /// first of these attempts.
+    pub retries: BTreeMap<ProjectId, Backlog>,
 }
 
 impl Queues {
-    /// Adds what waits for one endpoint of a project.
-    pub fn add_events(&mut self, project: ProjectId, waiting: Backlog) {
-        let known = self.events.entry(project).or_default();
-        *known = known.and(waiting);
+    /// Adds what waits for one endpoint of a project: what is due, and what is tried again later.
+    pub fn add_events(&mut self, project: ProjectId, due: Backlog, later: Backlog) {
+        for (all, waiting) in [(&mut self.events, due), (&mut self.retries, later)] {
+            if waiting.count > 0 {
+                let known = all.entry(project).or_default();
+                *known = known.and(waiting);
+            }
+        }
     }
 }
 

@@ -1,0 +1,18 @@
+//! The project whose pages were open last, kept by the browser: pages of the installation lead back to it.
+
+use crate::cookies::choice;
+use actix_web::HttpRequest;
+use actix_web::cookie::Cookie;
+use dwar_kernel::ProjectId;
+
+const COOKIE: &str = "dwar_project";
+
+/// Which one it was, whatever became of it.
+pub(crate) fn of(request: &HttpRequest) -> Option<ProjectId> {
+    request.cookie(COOKIE)?.value().parse().ok()
+}
+
+/// Lets the browser keep it.
+pub(crate) fn cookie(project: ProjectId, tls: bool) -> Cookie<'static> {
+    choice(COOKIE, &project.to_string(), tls)
+}
