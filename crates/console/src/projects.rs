@@ -155,6 +155,19 @@ impl ManageProjects {
         Ok((project, preview.map_err(|cause| ManageError::invalid("sms_text", cause))?))
     }
 
+    /// Why a project cannot have a value that it does not have yet, before anybody asks for it; nothing if it can.
+    pub fn obstacle(
+        &self,
+        project: &Project,
+        setting: Setting,
+        value: SettingValue,
+    ) -> Option<String> {
+        let mut change = ProjectChange::default();
+        change.set(setting, value);
+        let refused = project.clone().changed(change, &self.rules).err()?;
+        (refused.field == setting.as_str()).then_some(refused.reason)
+    }
+
     /// The projects that the caller may know of, oldest first.
     #[instrument(name = "projects.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By) -> Result<Vec<Project>, ManageError> {

@@ -1,7 +1,10 @@
 use actix_web::HttpRequest;
 use actix_web::http::{Method, header};
+use dwar_kernel::ProjectId;
 
 const LONGEST: usize = 1_024;
+/// What was done just now: said once, and part of no address to come back to.
+const DONE: &str = "done=";
 
 /// Tells which patterns of addresses are pages, which a GET shows to whoever is signed in.
 pub(crate) struct PagePatterns(pub(crate) fn(&str) -> bool);
@@ -11,6 +14,18 @@ pub(crate) struct PagePatterns(pub(crate) fn(&str) -> bool);
 pub(crate) fn is_local(text: &str) -> bool {
     let local = text.starts_with('/') && !text.starts_with("//") && text.len() <= LONGEST;
     local && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+}
+
+/// An address without some fields of its query.
+fn without(address: &str, fields: &[&str]) -> String {
+    let (address, fragment) = address.split_at(address.find('#').unwrap_or(address.len()));
+    let Some((path, query)) = address.split_once('?') else {
+        return format!("{address}{fragment}");
+    };
+    let is_left_out = |pair: &&str| fields.iter().any(|name| pair.starts_with(name));
+    let rest: Vec<&str> = query.split('&').filter(|pair| !is_left_out(pair)).collect();
+    let query = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
+    format!("{path}{query}{fragment}")
 }
 
 /// The address of one of our pages with its query, to come back to.
@@ -29,7 +44,7 @@ impl PageAddress {
         let path = text.split(['?', '#']).next()?;
         let pattern = request.resource_map().match_pattern(path)?;
         let PagePatterns(is_page) = request.app_data()?;
-        is_page(&pattern).then(|| Self(text.to_owned()))
+        is_page(&pattern).then(|| Self(without(text, &[DONE])))
     }
 
     /// The page that is asked for, or that sent its form.
@@ -42,20 +57,27 @@ impl PageAddress {
         Self::read(request, &rest[rest.find('/')?..])
     }
 
-    /// The page by which a form is answered, where that is no redirect: the one at its own address, or the
-    /// one that sent it.
+    /// The address that the page goes by which answers this request, where it has another one. For a form that
+    /// is answered without a redirect it is the page at its own address, or the one that sent it; a page that
+    /// says what was done goes by its own address without that word.
     pub(crate) fn answered(request: &HttpRequest) -> Option<Self> {
-        let own = || Self::read(request, request.uri().path_and_query()?.as_str());
-        let posted = request.method() == Method::POST;
-        posted.then(|| own().or_else(|| Self::of(request))).flatten()
+        let asked = request.uri().path_and_query()?.as_str();
+        let own = Self::read(request, asked);
+        if request.method() == Method::POST {
+            return own.or_else(|| Self::of(request));
+        }
+        own.filter(|own| own.0 != asked)
     }
 
     /// The same page for the other mode: without what its query says of this one.
     pub(crate) fn for_any_mode(&self) -> String {
-        let Some((path, query)) = self.0.split_once('?') else { return self.0.clone() };
-        let of_mode = |pair: &&str| ["mode=", "before="].iter().any(|name| pair.starts_with(name));
-        let rest: Vec<&str> = query.split('&').filter(|pair| !of_mode(pair)).collect();
-        if rest.is_empty() { path.to_owned() } else { format!("{path}?{}", rest.join("&")) }
+        without(&self.0, &["mode=", "before="])
+    }
+
+    /// The project that it is about, if it is about one.
+    pub(crate) fn project(&self) -> Option<Result<ProjectId, ()>> {
+        let id = self.0.strip_prefix("/p/")?.split(['/', '?', '#']).next()?;
+        Some(id.parse().map_err(drop))
     }
 
     /// Where one signs in to come back here.

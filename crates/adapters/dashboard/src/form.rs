@@ -43,6 +43,11 @@ impl<'a> Refused<'a> {
         Self { id, ..self }
     }
 
+    /// What was typed, if this was the form.
+    pub(crate) fn typed_in(&self, form: &str) -> Option<&'a Typed> {
+        (self.form == form).then_some(self.typed)
+    }
+
     /// What stands above the page: that nothing was saved, and a link to the field.
     pub(crate) fn summary(&self) -> Markup {
         html! {

@@ -5,6 +5,8 @@ use crate::format::time;
 use crate::icons::{icon, mark};
 use crate::language::Language;
 use crate::navigation::{installation_entries, list, project_entries};
+use crate::recent;
+use crate::refusal::Refusal;
 use crate::texts::{find, nav, refusals, settings_project as texts};
 use crate::theme::Theme;
 use crate::visit::Visit;
@@ -76,8 +78,9 @@ impl<'a> Frame<'a> {
         let page = html! {
             a.skip href="#content" { (nav::SKIP) }
             (self.side())
-            main #content tabindex="-1" data-page=[self.visit.answers.as_ref().map(|it| PageAddress::or_home(Some(it)))] {
+            main #content tabindex="-1" data-address=[self.visit.answers.as_ref().map(|it| PageAddress::or_home(Some(it)))] {
                 header.head {
+                    @if let Some(project) = self.project { p.of-project { (project.name) } }
                     h1 { (self.title) }
                     @if self.is_testing() { " " span.pill.warn { (nav::TEST_MODE) } }
                     p.lead { (self.lead) }
@@ -99,12 +102,24 @@ impl<'a> Frame<'a> {
         };
         let kind = if self.is_testing() { "framed testing" } else { "framed" };
         let kind = (self.visit.theme, self.language, kind);
-        Ok(html_answer(status, document(&title, kind, &extra, &page)))
+        let mut answer = html_answer(status, document(&title, kind, &extra, &page));
+        let own = self.project.map(|project| project.id);
+        if let Some(project) = own.filter(|_| own != self.visit.recent.0) {
+            let cookie = recent::cookie(project, self.visit.console.names.tls);
+            answer.add_cookie(&cookie).map_err(|_| Refusal::Failed)?;
+        }
+        Ok(answer)
+    }
+
+    /// The project that the navigation is about: that of the page, or the one that was open last.
+    fn around(&self) -> Option<&Project> {
+        self.project.or(self.visit.recent.1.as_ref())
     }
 
     /// The navigation, in English on a page in another language.
     fn side(&self) -> Markup {
-        let Self { visit, project, language, .. } = *self;
+        let Self { visit, language, .. } = *self;
+        let project = self.around();
         let inside = project.map(|project| project_entries(visit, project)).unwrap_or_default();
         let outside = installation_entries(visit);
         let name = visit.present.operator.name.as_str();
@@ -112,7 +127,7 @@ impl<'a> Frame<'a> {
             header.side lang=[(language != Language::English).then_some("en")] {
                 div.side-top {
                     a.brand href="/" { (mark()) span { "Dwar" } }
-                    @if project.is_some() { (self.mode_switch()) }
+                    @if self.project.is_some() { (self.mode_switch()) }
                     a.find href=(self.find()) data-palette {
                         (icon("find")) span.find-label { (find::TITLE) } kbd { (find::KEYS) }
                     }
@@ -153,7 +168,7 @@ impl<'a> Frame<'a> {
     }
 
     fn find(&self) -> String {
-        self.project.map_or_else(|| "/find".to_owned(), |it| format!("/find?project={}", it.id))
+        self.around().map_or_else(|| "/find".to_owned(), |it| format!("/find?project={}", it.id))
     }
 
     /// The same as the page that the link leads to, without leaving this one.
@@ -163,7 +178,7 @@ impl<'a> Frame<'a> {
                 lang=[(self.language != Language::English).then_some("en")] {
                 form method="post" action="/find" role="search" {
                     (csrf(self.visit))
-                    @if let Some(project) = self.project { input type="hidden" name="project" value=(project.id); }
+                    @if let Some(project) = self.around() { input type="hidden" name="project" value=(project.id); }
                     input type="hidden" name="mode" value=(self.mode);
                     input name="q" type="search" aria-label=(find::WHAT) placeholder=(find::WHAT)
                         autocomplete="off" spellcheck="false";

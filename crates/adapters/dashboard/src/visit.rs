@@ -4,6 +4,7 @@ use crate::cookies::SESSION;
 use crate::form::Typed;
 use crate::language::Language;
 use crate::mode;
+use crate::recent;
 use crate::refusal::Refusal;
 use crate::theme::Theme;
 use actix_web::dev::Payload;
@@ -11,7 +12,7 @@ use actix_web::http::header::HeaderMap;
 use actix_web::web::{Bytes, Data, Query};
 use actix_web::{FromRequest, HttpRequest};
 use dwar_console::Present;
-use dwar_kernel::{KeyMode, Timestamp};
+use dwar_kernel::{KeyMode, ProjectId, Timestamp};
 use dwar_operator::{By, Command, SessionToken};
 use dwar_project::Project;
 use dwar_wire::client_address;
@@ -41,6 +42,9 @@ pub(crate) struct Visit {
     pub(crate) page: Option<PageAddress>,
     /// Where the page is that this request is answered with, if it sends a form.
     pub(crate) answers: Option<PageAddress>,
+    /// The project whose pages were open last, and that project where this page is about none and the operator
+    /// may still see it.
+    pub(crate) recent: (Option<ProjectId>, Option<Project>),
     token: SessionToken,
 }
 
@@ -107,6 +111,13 @@ impl FromRequest for Visit {
             let (theme, path) = (Theme::of(&request), request.path().to_owned());
             let (language, mode) = (Language::of(&request), mode::of(&request));
             let (typed, answers) = (Typed::default(), PageAddress::answered(&request));
+            let recent = recent::of(&request);
+            let beside = match recent.filter(|_| !path.starts_with("/p/")) {
+                Some(id) => {
+                    console.manage.control.project(&by, Command::ListRequests, id).await.ok()
+                }
+                None => None,
+            };
             Ok(Self {
                 console,
                 present,
@@ -118,6 +129,7 @@ impl FromRequest for Visit {
                 path,
                 page,
                 answers,
+                recent: (recent, beside),
                 typed,
                 token,
             })

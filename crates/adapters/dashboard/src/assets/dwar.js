@@ -8,10 +8,10 @@ for (const form of document.querySelectorAll("form[data-secret]")) {
   if (form.id === "start" && secret) form.requestSubmit();
 }
 
-// A form that was answered without a redirect: the answer goes by the address of its page, so that to reload it,
-// or to come back to it, sends nothing again.
-const answered = document.querySelector("[data-page]");
-if (answered) history.replaceState(null, "", answered.dataset.page);
+// A page that says what was just done, or answers a form without a redirect: it goes by its own address, so that
+// to reload it, or to come back to it, neither says so nor sends anything again.
+const answered = document.querySelector("[data-address]");
+if (answered) history.replaceState(null, "", answered.dataset.address + location.hash);
 
 // Copy buttons: what to copy stands in the element that data-copy names.
 for (const button of document.querySelectorAll("button[data-copy]")) {

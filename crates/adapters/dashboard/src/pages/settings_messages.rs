@@ -50,13 +50,16 @@ async fn render_preview(
     })
 }
 
-/// The texts, with a preview of those on record.
+/// The texts, with a preview of those on record or typed.
 pub(crate) async fn card(
     visit: &Visit,
     project: &Project,
     refused: Option<&Refused<'_>>,
 ) -> Result<Markup, Refusal> {
-    let preview = render_preview(visit, project.id, ProjectChange::default()).await?;
+    // Of a form that was refused, what was typed: beside an invalid text its message would look like the default.
+    let typed = refused.and_then(|it| it.typed_in(MESSAGES.name));
+    let change = typed.and_then(|typed| MESSAGES.change(typed).ok()).unwrap_or_default();
+    let preview = render_preview(visit, project.id, change).await?;
     let language = project.messages.language.as_deref();
     let default = SmsText::default_template(language.unwrap_or("en"));
     let languages = languages(visit, language.unwrap_or_default());

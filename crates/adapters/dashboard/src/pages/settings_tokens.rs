@@ -3,15 +3,21 @@ use crate::form::Refused;
 use crate::texts::settings_tokens as texts;
 use crate::visit::Visit;
 use dwar_kernel::TokenType;
-use dwar_project::{Project, Setting};
+use dwar_project::{Project, Setting, SettingValue};
 use maud::{Markup, html};
 
 /// Whether its tokens name an issuer of their own, and what they say.
 pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
     let types = TokenType::ALL.map(|it| (it.to_string(), it.to_string()));
+    // Said before somebody asks for it, and not only after.
+    let own = SettingValue::Switch(true);
+    let obstacle = visit.console.manage.projects.obstacle(project, Setting::OwnIssuer, own);
     TOKENS.card(visit, project, refused, |form| {
         html! {
             @if let Some(reason) = form.error("own_issuer") { p.error role="alert" { (reason) } }
+            @else if let Some(reason) = obstacle {
+                p.notice.warn { (texts::NO_OWN_ISSUER) " " (reason) ". " (texts::ASK) }
+            }
             div.checks { (switch(form, project, Setting::OwnIssuer)) }
             (field(project, Setting::TokenClaims, "role=authenticated", |it| form.text(it)))
             @if let Err(cause) = project.token_profile.claims.check() {

@@ -15,8 +15,8 @@ use crate::visit::{NoFields, Open, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Data, Query};
-use dwar_console::{Credentials, SignInError, SignedIn, TypedCode};
-use dwar_operator::{EndSessions, PendingSignIn};
+use dwar_console::{Credentials, ManageError, SignInError, SignedIn, TypedCode};
+use dwar_operator::{By, Command, EndSessions, PendingSignIn};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -47,8 +47,8 @@ pub(crate) async fn show(
     query: Query<NextQuery>,
 ) -> Page {
     let door = Door::new(&request, &console, &query.next);
-    if visit.is_ok() {
-        return Ok(go(PageAddress::or_home(door.next.as_ref())));
+    if let Ok(visit) = visit {
+        return Ok(go(door.way_in(&visit.by).await));
     }
     door.shown(StatusCode::OK, &door.password_form("", None))
 }
@@ -75,7 +75,7 @@ pub(crate) async fn let_in(
         Err(SignInError::CodeNeeded(pending)) => door.ask_code(&pending),
         answer => {
             let form = |sentence: &str| door.password_form(&name, Some(sentence));
-            door.answer(answer, door.texts.wrong, form)
+            door.answer(answer, door.texts.wrong, form).await
         }
     }
 }
@@ -114,13 +114,14 @@ pub(crate) async fn enter_code(
     let typed = TypedCode { pending: &pending, code: &code, browser: browser.as_deref() };
     let answer = console.admin.sign_in.enter_code(typed, console.client(&request)).await;
     let over = matches!(answer, Ok(_) | Err(SignInError::TooLate));
-    let mut page = door.answer(answer, door.texts.wrong_code, |sentence: &str| {
+    let page = door.answer(answer, door.texts.wrong_code, |sentence: &str| {
         if over {
             html! { (notice("bad", sentence)) (door.password_form("", None)) }
         } else {
             door.code_form(Some(sentence))
         }
-    })?;
+    });
+    let mut page = page.await?;
     if over {
         page.add_cookie(&PENDING.forget(tls)).map_err(|_| Refusal::Failed)?;
     }
@@ -136,14 +137,33 @@ impl<'a> Door<'a> {
     }
 
     /// Lets in who came by a passkey, or says why not.
-    pub(crate) fn by_passkey(&self, answer: Result<SignedIn, SignInError>) -> Page {
+    pub(crate) async fn by_passkey(&self, answer: Result<SignedIn, SignInError>) -> Page {
         self.answer(answer, self.texts.passkey_wrong, |sentence: &str| {
             html! { (notice("bad", sentence)) (self.password_form("", None)) }
         })
+        .await
+    }
+
+    /// Where somebody goes on: the page that was asked for, or the first one where that is about a project that
+    /// they cannot know of, or that is gone.
+    async fn way_in(&self, by: &By) -> &str {
+        let home = PageAddress::or_home(None);
+        let page = PageAddress::or_home(self.next.as_ref());
+        match self.next.as_ref().and_then(PageAddress::project) {
+            None => page,
+            Some(Err(())) => home,
+            Some(Ok(project)) => {
+                let control = &self.console.manage.control;
+                match control.project(by, Command::ShowProject, project).await {
+                    Err(ManageError::NoSuchProject) => home,
+                    _ => page,
+                }
+            }
+        }
     }
 
     /// Lets in, or shows the form again with a sentence; `wrong` is for what does not fit.
-    fn answer(
+    async fn answer(
         &self,
         answer: Result<SignedIn, SignInError>,
         wrong: &str,
@@ -151,7 +171,10 @@ impl<'a> Door<'a> {
     ) -> Page {
         let refused = |status, sentence: &str| self.shown(status, &form(sentence));
         match answer {
-            Ok(it) => welcome(self.console, &it, PageAddress::or_home(self.next.as_ref())),
+            Ok(it) => {
+                let by = By::operator(&it.operator, None);
+                welcome(self.console, &it, self.way_in(&by).await)
+            }
             Err(SignInError::Wrong) => refused(StatusCode::FORBIDDEN, wrong),
             Err(SignInError::TooLate) => refused(StatusCode::FORBIDDEN, self.texts.too_late),
             Err(SignInError::Locked { until }) => {
@@ -179,7 +202,7 @@ impl<'a> Door<'a> {
         let back = PageAddress::with_next(path, self.next.as_ref());
         let posted = self.request.method() == Method::POST;
         let content = html! {
-            div.stack data-page=[posted.then_some(&back)] { (form) }
+            div.stack data-address=[posted.then_some(&back)] { (form) }
             (language_switch(self.language, &back))
         };
         let look = (Theme::of(self.request), self.language);

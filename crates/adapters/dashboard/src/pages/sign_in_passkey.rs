@@ -53,5 +53,5 @@ pub(crate) async fn let_in(
     let answer = PasskeyAnswer { credential, signed };
     let client = console.client(&request);
     let signed_in = console.passkeys.sign_in(asked(site, challenge), answer, client).await;
-    Door::new(&request, &console, &form.next).by_passkey(signed_in)
+    Door::new(&request, &console, &form.next).by_passkey(signed_in).await
 }

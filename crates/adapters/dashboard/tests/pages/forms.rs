@@ -1,6 +1,6 @@
 //! A form that is refused comes back as it was typed; an address of a form leads back to its page.
 
-use crate::support::{House, PASSWORD};
+use crate::support::{House, ORIGIN, PASSWORD};
 use dwar_operator::Role;
 
 fn holds(page: &str, parts: &[&str]) {
@@ -39,6 +39,46 @@ async fn a_refused_setting_comes_back_as_typed_with_its_field_marked() {
     assert_eq!(refused.body.matches("aria-invalid").count(), 1);
     let page = member.get(&house.page("settings")).await.body;
     assert!(!page.contains("Chai") && !page.contains("1107"), "nothing was saved");
+}
+
+#[actix_web::test]
+async fn what_was_done_is_said_once() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let plain = house.page("settings");
+    let own = format!(r#"data-address="{plain}""#);
+    let saved = owner.get(&format!("{plain}?done=saved")).await.body;
+    holds(&saved, &["Saved.", &own]);
+    assert!(!owner.get(&plain).await.body.contains("data-address"));
+    // The page that was refused came from one that said so.
+    let csrf = owner.csrf().await;
+    let prices = [("whatsapp_price", ""), ("sms_price", "x"), ("low_balance", ""), ("csrf", &csrf)];
+    let form = owner.form(&house.page("settings/money"), &prices);
+    let sent = form.insert_header(("Referer", format!("{ORIGIN}{plain}?done=saved")));
+    let refused = house.send(sent).await;
+    assert_eq!(refused.status, 422);
+    holds(&refused.body, &[&own]);
+    assert!(!refused.body.contains("?done="), "{}", refused.body);
+}
+
+#[actix_web::test]
+async fn a_refused_text_is_previewed_as_it_was_typed() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let form = [
+        ("brand", "Chai"),
+        ("language", "en"),
+        ("sms_text", "No place for it"),
+        ("sms_template_id", ""),
+        ("webotp_domain", ""),
+        ("app_hash", ""),
+        ("last_lines", ""),
+    ];
+    let refused = owner.post(&house.page("settings/messages"), &form).await;
+    assert_eq!(refused.status, 422);
+    let preview = refused.body.split(r#"id="preview""#).nth(1).unwrap();
+    let preview = preview.split("</form>").next().unwrap();
+    assert!(!preview.contains("bubble") && preview.contains("notice bad"), "{preview}");
 }
 
 #[actix_web::test]

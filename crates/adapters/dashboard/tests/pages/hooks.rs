@@ -106,7 +106,12 @@ async fn claims_are_kept_and_an_issuer_is_refused_where_nobody_could_find_it() {
     let refused = member.post(&path, &[("token_claims", "role=service_role")]).await;
     assert_eq!(refused.status, 422);
     assert!(refused.body.contains(r#"id="token_claims-error""#), "{}", refused.body);
-    // Its issuer is no address.
+    // Its issuer is no address, which is said before anybody asks for one.
+    let page = member.get(&house.page("settings")).await.body;
+    assert!(
+        page.contains("cannot give projects an issuer of their own yet: tokens.issuer"),
+        "{page}"
+    );
     let refused = member.post(&path, &[("own_issuer", "on"), ("token_claims", "")]).await;
     assert_eq!(refused.status, 422);
     assert!(refused.body.contains("tokens.issuer"), "{}", refused.body);

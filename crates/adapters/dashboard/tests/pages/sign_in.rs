@@ -3,7 +3,7 @@
 use crate::support::{Browser, House, ORIGIN, PASSWORD, Reply};
 use actix_web::cookie::Cookie;
 use actix_web::http::Method;
-use dwar_operator::{Access, By, PendingSignIn, TotpSecret};
+use dwar_operator::{Access, By, PendingSignIn, Role, TotpSecret};
 use dwar_testkit::seconds;
 
 fn encoded(text: &str) -> String {
@@ -93,13 +93,28 @@ async fn nobody_is_led_anywhere_but_to_a_page() {
 }
 
 #[actix_web::test]
+async fn a_page_of_a_project_that_is_not_theirs_or_gone_leads_home() {
+    let house = House::new().await;
+    house.joined("asha", Access::one(house.project, Role::Viewer)).await;
+    let gone = "/p/00000000-0000-7000-8000-00000000dead/overview".to_owned();
+    let other = format!("/p/{}/overview?mode=test", house.other);
+    for next in [gone, other, "/p/none/overview".to_owned()] {
+        let signed_in = sign_in(&house, &next).await;
+        assert_eq!((signed_in.status, signed_in.header("location")), (303, "/"), "{next}");
+        let wanted = format!("/sign-in?next={}", encoded(&next));
+        let here = Browser::with_token(&house, signed_in.token()).get(&wanted).await;
+        assert_eq!((here.status, here.header("location")), (303, "/"), "{next}");
+    }
+}
+
+#[actix_web::test]
 async fn a_form_of_a_session_that_is_over_changes_nothing_and_offers_to_sign_in() {
     let house = House::new().await;
     let page = house.page("settings?done=saved");
     let form = house.stranger().form(&house.page("settings/money"), &[("csrf", "0")]);
     let stale = house.send(form.insert_header(("Referer", format!("{ORIGIN}{page}")))).await;
     assert_eq!(stale.status, 403);
-    let link = format!(r#"href="/sign-in?next={}""#, encoded(&page));
+    let link = format!(r#"href="/sign-in?next={}""#, encoded(&house.page("settings")));
     assert!(stale.body.contains(&link), "{}", stale.body);
     let form = house.stranger().form(&house.page("settings/money"), &[]);
     let stale = house.send(form.insert_header(("Referer", "https://evil.example/x"))).await;
