@@ -98,6 +98,12 @@ impl FirstSteps {
         Ok(counts)
     }
 
+    /// Whether any provider is configured that sends messages, so that there is one to choose.
+    pub fn can_send(&self) -> bool {
+        let all = Channel::ALL.into_iter().flat_map(|channel| self.providers.names(channel));
+        all.into_iter().any(|name| name != CONSOLE)
+    }
+
     fn sends(&self, project: &Project) -> bool {
         let routing = &project.routing;
         let routes = [(Channel::Whatsapp, &routing.whatsapp), (Channel::Sms, &routing.sms)];

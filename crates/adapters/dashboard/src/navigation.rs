@@ -66,6 +66,7 @@ pub(crate) fn installation_entries(visit: &Visit) -> Vec<Entry> {
         ("/audit", nav::AUDIT_ALL, "log", may(Command::ListAudit)),
         ("/tokens", nav::TOKENS, "key", may(Command::ListTokens)),
         ("/reference", nav::REFERENCE, "book", true),
+        ("/help", nav::HELP, "help", true),
     ];
     let seen = pages.into_iter().filter(|page| page.3);
     seen.map(|(href, label, icon, _)| Entry { href: href.to_owned(), label, icon }).collect()

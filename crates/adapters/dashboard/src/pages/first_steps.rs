@@ -1,12 +1,17 @@
 //! What to do first, on the overview of a new project.
 
 use crate::icons::icon;
+use crate::manual;
 use crate::texts::first_steps as texts;
 use crate::visit::Visit;
 use dwar_console::FirstStep;
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
+
+/// How providers are configured, and how to send a live code by the command line.
+const PROVIDERS: &str = "docs/providers.md";
+const LIVE_CODE: &str = "docs/operations/smoke-test.md";
 
 /// Each step with what it takes and where it is done, ticked by what happened.
 pub(super) fn card(visit: &Visit, project: &Project, steps: &[(FirstStep, bool)]) -> Markup {
@@ -43,8 +48,13 @@ fn place(visit: &Visit, project: &Project, step: FirstStep) -> Option<String> {
     let (command, page) = match step {
         FirstStep::TestCode => (Command::Play, "playground"),
         FirstStep::Key => (Command::ListKeys, "keys"),
+        // Where none is configured there is none to choose yet.
+        FirstStep::Provider if !visit.console.manage.first_steps.can_send() => {
+            return manual::address(PROVIDERS);
+        }
         FirstStep::Provider => (Command::ChangeProject, "settings#routing"),
-        FirstStep::LiveCode => (Command::ListRequests, "activity?mode=live"),
+        // No page has the live key, so the manual says how to send one.
+        FirstStep::LiveCode => return manual::address(LIVE_CODE),
         FirstStep::Endpoint => (Command::AddWebhook, "settings#webhooks"),
     };
     visit.may(project, command).then(|| format!("/p/{}/{page}", project.id))

@@ -9,6 +9,7 @@ mod audit_names;
 mod entrance;
 mod find;
 mod first_steps;
+mod help;
 mod home;
 mod identities;
 mod identity_sessions;
@@ -94,6 +95,8 @@ pages! { pages_of_installation, OF_INSTALLATION:
     "/projects" => home::projects,
     "/playground" => home::playground,
     "/reference" => reference::show,
+    "/help" => help::show,
+    "/help/{page:.+}" => help::show,
     "/find" => find::show,
     "/account" => account::show,
     "/team" => team::show,

@@ -1,8 +1,9 @@
+use super::parts::linked;
 use super::settings_form::{ROUTING, field};
 use super::settings_values::{NONE, name_of, place_of};
 use crate::form::{Field, Form, Refused};
 use crate::format::span;
-use crate::texts::settings as texts;
+use crate::texts::{common, settings as texts};
 use crate::visit::Visit;
 use dwar_otp::Channel;
 use dwar_project::{Project, Setting};
@@ -17,6 +18,7 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
     ];
     ROUTING.card(visit, project, refused, |form| {
         html! {
+            @if !visit.console.manage.first_steps.can_send() { p.notice.warn { (linked(common::NO_PROVIDERS)) } }
             div.columns {
                 @for (channel, setting, own) in channels {
                     (places(form, (channel, setting), own.as_deref(), visit))

@@ -19,11 +19,12 @@ pub(crate) const fn step(step: FirstStep) -> (&'static str, &'static str) {
         ),
         FirstStep::Provider => (
             "Connect a provider",
-            "Add WhatsApp or SMS credentials to the configuration of the service, and choose it in the settings.",
+            "Add WhatsApp or SMS credentials to the configuration of the service. Then choose it in the settings.",
         ),
-        FirstStep::LiveCode => {
-            ("Deliver a live code", "Send one to your own phone with the live key.")
-        }
+        FirstStep::LiveCode => (
+            "Deliver a live code",
+            "Send one to your own phone: dwar try --live, with the live key.",
+        ),
         FirstStep::Endpoint => (
             "Add an event endpoint",
             "Your server learns of deliveries, verifications and ended sessions.",

@@ -8,6 +8,7 @@ pub(crate) mod common;
 pub(crate) mod entrance;
 pub(crate) mod find;
 pub(crate) mod first_steps;
+pub(crate) mod help;
 pub(crate) mod identities;
 pub(crate) mod identity_sessions;
 pub(crate) mod inbox;
