@@ -39,7 +39,7 @@ type keySet struct {
 	fetch func(context.Context) (*PublicKeys, error)
 
 	mutex          sync.Mutex
-	clock          *elapsedTime
+	elapsed        func() time.Duration
 	keys           map[string]verifyingKey
 	fetchedAt      time.Duration
 	fetchAgainAt   time.Duration
@@ -80,7 +80,7 @@ func (s *keySet) refreshIfOld(ctx context.Context) (fetching *flight[struct{}], 
 	switch {
 	case s.areTooOld():
 		return s.refresh(ctx), nil
-	case s.clock.now() < s.fetchAgainAt:
+	case s.elapsed() < s.fetchAgainAt:
 		return nil, nil
 	}
 	fetching = s.refresh(ctx)
@@ -94,16 +94,16 @@ func (s *keySet) refreshIfUnknown(ctx context.Context, kid string) *flight[struc
 	if _, known := s.keys[kid]; known {
 		return nil
 	}
-	if s.clock.now() < s.unknownAgainAt {
+	if s.elapsed() < s.unknownAgainAt {
 		return s.fetching.underway()
 	}
-	s.unknownAgainAt = s.clock.now() + askedAgain
+	s.unknownAgainAt = s.elapsed() + askedAgain
 	return s.refresh(ctx)
 }
 
 // areTooOld needs the mutex.
 func (s *keySet) areTooOld() bool {
-	return s.keys == nil || s.clock.now()-s.fetchedAt >= tooOld
+	return s.keys == nil || s.elapsed()-s.fetchedAt >= tooOld
 }
 
 // refresh needs the mutex.
@@ -121,14 +121,14 @@ func (s *keySet) replace(ctx context.Context) (none struct{}, err error) {
 	defer s.mutex.Unlock()
 	s.failure = err
 	if err == nil {
-		s.keys, s.fetchedAt = keys, s.clock.now()
+		s.keys, s.fetchedAt = keys, s.elapsed()
 		s.fetchAgainAt = s.fetchedAt + cachedFor
 		return none, nil
 	}
 	if s.areTooOld() {
 		return none, err
 	}
-	s.fetchAgainAt = s.clock.now() + askedAgain
+	s.fetchAgainAt = s.elapsed() + askedAgain
 	return none, nil
 }
 

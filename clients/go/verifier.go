@@ -106,7 +106,7 @@ func NewVerifier(address, audience string, options *VerifierOptions) (*Verifier,
 		v.now = time.Now
 	}
 	fetch := func(ctx context.Context) (*PublicKeys, error) { return publicKeys(ctx, transport) }
-	v.keys = &keySet{fetch: fetch, clock: newElapsedTime(v.now)}
+	v.keys = &keySet{fetch: fetch, elapsed: elapsedTime(v.now)}
 	return v, nil
 }
 
