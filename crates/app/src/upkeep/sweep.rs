@@ -8,8 +8,9 @@ use dwar_otp::{
 use dwar_ratelimit::RequestLimiter;
 use dwar_session::SessionStore;
 use dwar_wallet::OpenHold;
-use futures_util::future::join_all;
+use futures_util::stream::{StreamExt, iter};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tracing::instrument;
 
@@ -74,15 +75,30 @@ impl Sweep {
     /// Several instances share the work: each request goes to one of them. Gives their number.
     pub async fn follow_up(&self) -> Result<u64, StoreError> {
         let Deliver { tools, otps, routes, .. } = self.deliver.as_ref();
-        let due = otps.claim_due(tools.now(), routes.live.lease, BATCH).await?;
         let mut done = 0;
-        for some in due.chunks(AT_ONCE) {
-            let followed = join_all(some.iter().map(|otp| self.follow_up_one(otp))).await;
-            for (otp, followed) in some.iter().zip(followed) {
-                done += u64::from(go_on(followed, "an overdue send", otp.id)?.is_some());
+        loop {
+            let due = otps.claim_due(tools.now(), routes.live.lease, BATCH).await?;
+            done += self.follow_up_all(&due).await?;
+            // A provider whose receipts stop leaves as many as there are sends, more than a batch a second.
+            if due.len() < BATCH as usize {
+                return Ok(done);
             }
         }
-        Ok(done)
+    }
+
+    /// Follows them up side by side; once the store is out of reach none is begun, and those that were may end.
+    async fn follow_up_all(&self, due: &[Otp]) -> Result<u64, StoreError> {
+        let out_of_reach = &AtomicBool::new(false);
+        let begin = async |otp: &Otp| {
+            if out_of_reach.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let followed = go_on(self.follow_up_one(otp).await, "an overdue send", otp.id);
+            out_of_reach.fetch_or(followed.is_err(), Ordering::Relaxed);
+            followed
+        };
+        let ends: Vec<_> = iter(due).map(begin).buffer_unordered(AT_ONCE).collect().await;
+        ends.into_iter().try_fold(0, |done, end| Ok(done + u64::from(end?.is_some())))
     }
 
     /// Settles holds whose send no process handles any more; gives their number.
