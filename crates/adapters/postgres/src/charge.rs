@@ -1,10 +1,17 @@
 use crate::PostgresStore;
 use async_trait::async_trait;
 use diesel::prelude::*;
+use diesel::sql_types::{Array, Text};
 use dwar_kernel::{OtpId, ProjectId, StoreError};
-use dwar_sql::schema::ledger_entries;
-use dwar_sql::{EntryRow, Id, read_all};
+use dwar_sql::{EntryRow, Id, all};
 use dwar_wallet::{ChargeStore, EntryKind, LedgerEntry};
+
+/// Entries of a project by kind and reference. Each is looked up alone, by all of its unique key: for lists the planner
+/// reads all of the project's ledger where its statistics are older than the project's growth.
+const CHARGES: &str = "SELECT e.* FROM unnest($2) AS k (kind) CROSS JOIN unnest($3) AS r (reference) \
+     CROSS JOIN LATERAL ( \
+         SELECT * FROM ledger_entries l \
+         WHERE l.project_id = $1 AND l.kind = k.kind AND l.reference = r.reference LIMIT 1) e";
 
 #[async_trait]
 impl ChargeStore for PostgresStore {
@@ -16,12 +23,12 @@ impl ChargeStore for PostgresStore {
         self.of(project)
             .read("wallet.charges", move |conn| {
                 let kinds = [EntryKind::Capture, EntryKind::Refund].map(EntryKind::as_str);
-                let sends = sends.iter().map(OtpId::to_string);
-                let query = ledger_entries::table
-                    .filter(ledger_entries::project_id.eq(Id::from(project)))
-                    .filter(ledger_entries::kind.eq_any(kinds))
-                    .filter(ledger_entries::reference.eq_any(sends));
-                Ok(read_all!(EntryRow of query, conn))
+                let rows: Vec<EntryRow> = diesel::sql_query(CHARGES)
+                    .bind::<Id, _>(Id::from(project))
+                    .bind::<Array<Text>, _>(kinds.as_slice())
+                    .bind::<Array<Text>, _>(sends.iter().map(OtpId::to_string).collect::<Vec<_>>())
+                    .load(conn)?;
+                Ok(all(rows)?)
             })
             .await
     }

@@ -19,7 +19,7 @@ pub struct WalletRow {
 }
 
 /// An entry of the ledger.
-#[derive(Queryable, Selectable, Insertable)]
+#[derive(Queryable, QueryableByName, Selectable, Insertable)]
 #[diesel(table_name = ledger_entries, treat_none_as_default_value = false)]
 pub struct EntryRow {
     pub id: Id,

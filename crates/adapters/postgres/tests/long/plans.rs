@@ -10,7 +10,7 @@ use dwar_otp::{OtpHistory, OtpStore, Report, Reported};
 use dwar_postgres::{PostgresStore, Settings};
 use dwar_project::ProjectStore;
 use dwar_testkit::{CODE, Fixtures, START, WRONG_CODE, minutes};
-use dwar_wallet::{Paise, WalletStore};
+use dwar_wallet::{ChargeStore, Paise, WalletStore};
 use std::time::{Duration, Instant};
 
 const SENT: &str = dwar_sql::sent_requests!("$1", "$2", "$3", "ledger_entries e", "o.id::text");
@@ -58,6 +58,51 @@ async fn figures_find_what_a_request_cost_by_the_whole_key() {
         let found_by = how_costs_are_found(&mut conn);
         assert!(found_by.contains("kind") && found_by.contains("reference"), "{found_by}");
     }
+}
+
+/// Else a list of requests would cost a look at every entry of a project that has grown since the server last looked.
+#[tokio::test]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn charges_are_found_by_the_whole_key_though_statistics_are_old() {
+    const LISTED: i64 = 50;
+    let (database, make) = (Database::create(), Fixtures::random());
+    let store = database.store().await;
+    let (grown, other) = (project(&store, &make).await.id, project(&store, &make).await.id);
+    let mut conn = database.connection();
+    let reference = |n: &str| format!("'01a20545-78be-76a8-82b4-' || lpad({n}::text, 12, '0')");
+    let mut enter = |project: ProjectId, from: u32, to: u32| {
+        let reference = reference("n");
+        conn.batch_execute(&format!(
+            "INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, \
+             held_after, reference, made_at) SELECT gen_random_uuid(), '{project}', n, 'capture', -1, 0, 0, 0, \
+             {reference}, now() FROM generate_series({from}, {to}) n; \
+             ALTER TABLE ledger_entries SET (autovacuum_enabled = off)"
+        ))
+        .unwrap();
+    };
+    enter(other, 1, 20_000);
+    enter(grown, 1, 100);
+    database.connection().batch_execute("ANALYZE ledger_entries").unwrap();
+    enter(grown, 101, 20_000);
+    let mut read = || {
+        let query = "SELECT 0::bigint AS changed, idx_tup_fetch + seq_tup_read AS read \
+                     FROM pg_stat_user_tables \
+                     WHERE schemaname = current_schema AND relname = 'ledger_entries'";
+        diesel::sql_query(query).get_result::<Read>(&mut conn).unwrap().read
+    };
+    let before = read();
+    let listed = (10_001..=10_000 + LISTED).map(|n| format!("01a20545-78be-76a8-82b4-{n:012}"));
+    let listed: Vec<OtpId> = listed.map(|id| id.parse().unwrap()).collect();
+    assert_eq!(store.charges(grown, listed.clone()).await.unwrap().len(), listed.len());
+    // A connection tells the server's statistics what it did when it ends, and else after ten idle seconds.
+    drop(store);
+    let until = Instant::now() + Duration::from_secs(60);
+    while read() < before + LISTED {
+        assert!(Instant::now() < until, "nothing was told");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let found = read() - before;
+    assert!(found < 10 * LISTED, "{found} entries were read");
 }
 
 #[derive(QueryableByName)]
