@@ -39,6 +39,9 @@ pub trait Observer: Send + Sync {
 
     /// An endpoint was told of an event.
     fn told(&self, _: Result<u16, SendFailure>, _took: Duration) {}
+
+    /// So many calls to endpoints are in progress now, and so many deliveries are claimed and wait for a place.
+    fn calling(&self, _in_progress: u32, _waiting: u32) {}
 }
 
 /// For whoever counts nothing.

@@ -9,6 +9,7 @@ use dwar_kernel::{Channel, KeyMode};
 use dwar_otp::{DeliveryAttempt, Report};
 use dwar_ratelimit::RequestScope;
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 const SCOPES: [&str; 4] = ["send", "verify", "validate", "general"];
@@ -36,6 +37,8 @@ pub struct Counts {
     limited: Table<2>,
     events: Table<1>,
     event_calls: TimeTable<0>,
+    /// Calls in progress, and deliveries that wait for a place.
+    calling: [AtomicU32; 2],
 }
 
 impl Counts {
@@ -51,6 +54,7 @@ impl Counts {
             ]),
             events: Table::new([("outcome", words(told))]),
             event_calls: TimeTable::new(CALLS, []),
+            calling: Default::default(),
         }
     }
 
@@ -62,7 +66,12 @@ impl Counts {
         page.counters("dwar_limiter_requests", help, self.limited.series())?;
         page.counters("dwar_event_calls", "Calls to endpoints of events.", self.events.series())?;
         let help = "Time that calls to endpoints took.";
-        page.histograms("dwar_event_call_duration_seconds", help, self.event_calls.series())
+        page.histograms("dwar_event_call_duration_seconds", help, self.event_calls.series())?;
+        let [in_progress, waiting] = self.calling.each_ref().map(|it| it.load(Ordering::Relaxed));
+        let help = "Calls to endpoints in progress.";
+        page.gauges("dwar_event_calls_in_progress", help, [([], in_progress)])?;
+        let help = "Deliveries that this process has claimed and not begun.";
+        page.gauges("dwar_event_deliveries_waiting", help, [([], waiting)])
     }
 }
 
@@ -123,5 +132,11 @@ impl Observer for Counts {
     fn told(&self, outcome: Result<u16, SendFailure>, took: Duration) {
         self.events.count([outcome.err().map_or(DELIVERED, |failure| failure.word().0)]);
         self.event_calls.observe([], took);
+    }
+
+    fn calling(&self, in_progress: u32, waiting: u32) {
+        let [in_progress_now, waiting_now] = &self.calling;
+        in_progress_now.store(in_progress, Ordering::Relaxed);
+        waiting_now.store(waiting, Ordering::Relaxed);
     }
 }

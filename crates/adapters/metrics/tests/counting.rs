@@ -44,6 +44,7 @@ fn count(counts: &dyn Observer, attempts: &[DeliveryAttempt]) {
     counts.guessed(KeyMode::Live, GuessEnd::Accepted, Some(second));
     counts.reported("msg91", ReceiptEnd::Delivered);
     counts.told(Err(SendFailure::TimedOut), second);
+    counts.calling(3, 5);
     for attempt in attempts {
         counts.attempted(attempt, &Report::Failed(Reason::Timeout));
         counts.attempted(attempt, &Report::Accepted { provider_ref: None, awaits_receipt: true });

@@ -110,6 +110,8 @@ impl<'tell> Calls<'tell> {
     /// Begins the calls that there are places for, and writes what was accepted.
     fn go_on(&mut self) {
         self.begin_calls();
+        let (in_progress, waiting) = self.places.held();
+        self.tell.tools.observer.calling(in_progress, waiting);
         if self.writing > 0 || self.accepted.is_empty() {
             return;
         }

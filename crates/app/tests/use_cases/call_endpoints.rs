@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use dwar_app::{Stores, TellEvents, call_endpoints};
+use dwar_app::{Observer, Stores, TellEvents, call_endpoints};
 use dwar_event::{
     CallFilter, Endpoint, Event, EventKind, EventStore, NotTaken, SendFailure, Subject,
     WebhookRequest, WebhookSecret, WebhookSender,
@@ -180,6 +180,39 @@ async fn one_that_does_not_answer_gets_one_call_and_holds_up_nobody() {
     permits.add_permits(1_000);
     settle().await;
     assert_eq!(house.receivers.told(&hangs).len(), 300);
+    drop(tick);
+    running.await.unwrap();
+}
+
+/// Notes how many calls are in progress, and how many deliveries wait.
+#[derive(Default)]
+struct Noted(Mutex<Vec<(u32, u32)>>);
+
+impl Observer for Noted {
+    fn calling(&self, in_progress: u32, waiting: u32) {
+        self.0.lock().unwrap().push((in_progress, waiting));
+    }
+}
+
+#[tokio::test]
+async fn an_observer_is_told_how_many_calls_are_in_progress() {
+    let mut house = House::new();
+    let noted = Arc::<Noted>::default();
+    Arc::get_mut(&mut house.tell).unwrap().tools.observer = Arc::<Noted>::clone(&noted);
+    let endpoint = house.endpoint(60).await;
+    let permits = house.receivers.hold(&endpoint);
+    let (tick, running) = house.start();
+    let last = || *noted.0.lock().unwrap().last().unwrap();
+    settle().await;
+    assert_eq!(last(), (4, 0));
+    permits.add_permits(4);
+    settle().await;
+    let (in_progress, waiting) = last();
+    assert_eq!(in_progress as usize, house.receivers.under_way(&endpoint));
+    assert!(in_progress > 4 && waiting > 0, "{in_progress}, {waiting}");
+    permits.add_permits(60);
+    settle().await;
+    assert_eq!(last(), (0, 0));
     drop(tick);
     running.await.unwrap();
 }

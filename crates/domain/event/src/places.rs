@@ -86,6 +86,11 @@ impl CallPlaces {
         }
     }
 
+    /// Calls in progress, and deliveries that wait for a place.
+    pub fn held(&self) -> (u32, u32) {
+        (self.calling, self.endpoints.values().map(|it| it.waiting).sum())
+    }
+
     /// Whether so few deliveries of an endpoint wait that more should be claimed.
     pub fn runs_low(&self, endpoint: EndpointId) -> bool {
         self.endpoints.get(&endpoint).is_none_or(|it| it.waiting * 2 <= it.limit.get())
