@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -41,9 +41,8 @@ pub struct Carrier {
 struct State {
     /// Where codes are noted that reached their phone.
     provider: Provider,
-    /// Where reports go, in turn; nothing is refused or reported while there is none.
+    /// Where reports go, in turn.
     addresses: Mutex<Vec<String>>,
-    reports: AtomicBool,
     messages: AtomicU64,
     reported: AtomicU64,
     refused: AtomicU64,
@@ -51,7 +50,7 @@ struct State {
 }
 
 impl Carrier {
-    /// Listens on a free port, and reports nothing until it is told where.
+    /// Listens on a free port; it has to be told where to report before it gets a message.
     pub fn start(provider: &Provider) -> Outcome<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let port = listener.local_addr()?.port();
@@ -59,8 +58,8 @@ impl Carrier {
         let (addresses, due) = (Mutex::default(), Arc::new(Mutex::new(due)));
         let zero = AtomicU64::default;
         let (messages, reported, refused) = (zero(), zero(), zero());
-        let (provider, reports) = (provider.clone(), AtomicBool::default());
-        let state = State { provider, addresses, reports, messages, reported, refused, later };
+        let provider = provider.clone();
+        let state = State { provider, addresses, messages, reported, refused, later };
         let carrier = Self { port, state: Arc::new(state) };
         for _ in 0..REPORTERS {
             let (state, due) = (Arc::clone(&carrier.state), Arc::clone(&due));
@@ -90,10 +89,9 @@ impl Carrier {
         settings
     }
 
-    /// Refuses and reports from now on, to these.
+    /// Reports to these from now on.
     pub fn report_to(&self, addresses: &[String]) {
         *self.state.addresses.lock().unwrap_or_else(PoisonError::into_inner) = addresses.to_vec();
-        self.state.reports.store(true, Ordering::Relaxed);
     }
 
     /// How many reports were taken, and how many were not.
@@ -113,24 +111,23 @@ fn serve(mut stream: TcpStream, state: &State) -> Outcome<()> {
         Ok((text("/to").to_owned(), code.to_owned()))
     })? {
         let number: u64 = phone.get(5..).unwrap_or_default().parse()?;
-        let reports = state.reports.load(Ordering::Relaxed);
         let fate = number % FALLS_BACK;
-        if reports && fate == 0 {
+        if fate == 0 {
             let body = json!({ "error": { "code": UNDELIVERABLE } }).to_string();
             answer(&mut stream, "400 Bad Request", &body)?;
             continue;
         }
         let id = format!("wamid.{}", state.messages.fetch_add(1, Ordering::Relaxed));
-        let arrives = !reports || fate != 1;
+        let arrives = fate != 1;
         if arrives {
             state.provider.note(phone, code);
         }
         let early = number.is_multiple_of(2);
-        if reports && early {
+        if early {
             reporter.report(state, &id, arrives);
         }
         answer(&mut stream, "200 OK", &json!({ "messages": [{ "id": id }] }).to_string())?;
-        if reports && !early {
+        if !early {
             state.later.send(Due(Instant::now() + LATER, id, arrives))?;
         }
     }

@@ -98,6 +98,8 @@ pub fn run() -> Outcome<()> {
 
 impl Soak<'_> {
     fn measure(&self, dashboard: &str) -> Outcome<Report> {
+        // Logins alone go by a provider that does not report.
+        self.use_whatsapp("none")?;
         let logins = {
             let running = self.side.start(&FloorAnswers::new())?;
             self.log_in(&running, WARM_UP.min(self.load.time / 2), false, 0, &Arc::default())?.1
@@ -112,6 +114,7 @@ impl Soak<'_> {
         let (alone, logins) =
             self.log_in(&running, ALONE.min(self.load.time / 2), false, logins, &Arc::default())?;
         let endpoints = self.endpoints()?;
+        self.use_whatsapp("default")?;
         self.carrier.report_to(running.addresses());
         let disk = Disk::read(self.side)?;
         let counted = statements::begin(self.side);
@@ -127,6 +130,14 @@ impl Soak<'_> {
         report.reported = self.carrier.reported();
         report.memory_mib = running.meter().resident_mib()?;
         Ok(report)
+    }
+
+    fn use_whatsapp(&self, providers: &str) -> Outcome<()> {
+        for (project, _) in &self.projects {
+            let set = ["project", "set", "--project", project, "--whatsapp-providers", providers];
+            self.side.run(&set)?;
+        }
+        Ok(())
     }
 
     /// Each with the name of its queue and its id: one that is quick for the first project, one that is slow and one
