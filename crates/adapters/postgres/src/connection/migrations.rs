@@ -1,6 +1,6 @@
 use crate::PostgresStore;
-use crate::connection::error::{Failure, unreachable};
-use crate::connection::link::speak_english;
+use crate::connection::engine::{connect, probe};
+use crate::connection::error::Failure;
 use crate::ports::key_checks;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
@@ -40,8 +40,9 @@ impl PostgresStore {
     /// Any number of instances may do so at once: one migrates, the others wait for it.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if there is no connection, [`StoreError::Foreign`] if the database
-    /// has other migrations than this version's or belongs to other keys, else [`StoreError::Failed`].
+    /// [`StoreError::Unavailable`] if there is no connection, [`StoreError::Foreign`] if the server is not
+    /// PostgreSQL or the database has other migrations than this version's or belongs to other keys, else
+    /// [`StoreError::Failed`].
     pub async fn migrate_for(&self, holder: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
         self.apart(move |url| migrate(url, Some(holder.as_ref()))).await
     }
@@ -62,7 +63,7 @@ impl PostgresStore {
         self.apart(look_for_keys).await
     }
 
-    async fn apart<T, W>(&self, work: W) -> Result<T, StoreError>
+    pub(crate) async fn apart<T, W>(&self, work: W) -> Result<T, StoreError>
     where
         T: Send + 'static,
         W: FnOnce(&str) -> Result<T, StoreError> + Send + 'static,
@@ -84,6 +85,7 @@ fn migrate(url: &str, holder: Option<&dyn KeyHolder>) -> Result<Vec<String>, Sto
         None => NewKeys::default(),
     };
     if !pending.is_empty() {
+        probe(&mut conn, url)?;
         // Makes diesel's own table, if there is none yet.
         conn.applied_migrations().map_err(StoreError::Failed)?;
         conn.run_migrations(&pending).map_err(StoreError::Failed)?;
@@ -133,11 +135,7 @@ fn lacking(conn: &mut PgConnection) -> Result<Vec<Box<dyn Migration<Pg>>>, Store
 /// The lock is the session's, since a migration may opt out of transactions. No time-outs: a
 /// migration takes as long as it takes, and whoever comes second waits for it.
 fn alone(url: &str) -> Result<PgConnection, StoreError> {
-    let mut conn = PgConnection::establish(url).map_err(|cause| {
-        tracing::warn!(%cause, "no connection to PostgreSQL");
-        unreachable("PostgreSQL cannot be reached", cause)
-    })?;
-    speak_english(&mut conn);
+    let mut conn = connect(url)?;
     conn.batch_execute("SET statement_timeout = 0; SET lock_timeout = 0")
         .and_then(|()| {
             diesel::sql_query("SELECT pg_advisory_lock($1)")

@@ -6,6 +6,7 @@ pub(crate) mod statement;
 pub(crate) mod answers;
 pub(crate) mod cautions;
 pub(crate) mod doors;
+pub(crate) mod engine;
 pub(crate) mod error;
 pub(crate) mod link;
 pub(crate) mod lock;

@@ -10,6 +10,7 @@ mod cautions;
 mod contract;
 mod door;
 mod durable;
+mod engine;
 mod events;
 mod ledger;
 mod locking;

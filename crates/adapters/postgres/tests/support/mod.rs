@@ -42,6 +42,11 @@ impl Database {
         Self { server, schema }
     }
 
+    /// The name of the schema.
+    pub fn schema(&self) -> &str {
+        &self.schema
+    }
+
     /// Settings that lead to the schema; every connection carries its name as `application_name`.
     pub fn settings(&self) -> Settings {
         let mark = if self.server.contains('?') { '&' } else { '?' };
