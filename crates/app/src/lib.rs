@@ -4,6 +4,7 @@
 //! per thing a caller can ask. Refusals are the variants of its error.
 
 mod calls;
+mod clock_watch;
 mod limits;
 mod observer;
 mod parts;
@@ -15,6 +16,7 @@ mod toolbox;
 mod upkeep;
 
 pub use calls::*;
+pub use clock_watch::{ClockWatch, Moment};
 pub use limits::{Limits, ModeLimits};
 pub use observer::{Answered, GuessEnd, Observer, ReceiptEnd, SendEnd, SendKind};
 pub use parts::{Outside, Parts, Service, UseCases};

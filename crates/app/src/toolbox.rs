@@ -1,4 +1,4 @@
-use crate::Observer;
+use crate::{ClockWatch, Observer};
 use dwar_kernel::{Clock, Entropy, Timestamp, Vault};
 use std::sync::Arc;
 
@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub struct Toolbox {
     /// The only source of the time.
     pub clock: Arc<dyn Clock>,
+    /// Whether that time can be relied on.
+    pub watch: Arc<ClockWatch>,
     /// The only source of unguessable bytes.
     pub entropy: Arc<dyn Entropy>,
     pub vault: Arc<dyn Vault>,

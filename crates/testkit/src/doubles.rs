@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use dwar_kernel::{
-    Clock, Digest, Entropy, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault,
+    Clock, Digest, Entropy, Purpose, Sealed, SteadyClock, StoreError, Timestamp, Unsealable, Vault,
 };
 use dwar_operator::{Hashing, Origin, Password, PasswordHash, PasswordHasher};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -32,6 +32,13 @@ impl FixedClock {
 impl Clock for FixedClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_timestamp_millis(self.0.load(Ordering::SeqCst)).expect("a valid instant")
+    }
+}
+
+/// One of these beside another is a steady clock that a test does not set.
+impl SteadyClock for FixedClock {
+    fn elapsed(&self) -> Duration {
+        Duration::from_millis(self.0.load(Ordering::SeqCst).try_into().unwrap_or_default())
     }
 }
 

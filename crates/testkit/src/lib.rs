@@ -27,7 +27,7 @@ pub use fixtures::{
     CODE, Fixtures, Line, MS, PRICES, START, WRONG_CODE, any_project, minutes, phone, seconds,
 };
 pub use outside::{Carriers, PlainFormat, Post, Postbox, management, outside};
-pub use parts::{ListSigner, console, new_token, parts};
+pub use parts::{ListSigner, console, new_token, parts, watch};
 pub use pooler::Pooler;
 pub use port::reserved_port;
 pub use race::race;

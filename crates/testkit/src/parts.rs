@@ -1,6 +1,6 @@
 use crate::{ClearVault, FixedClock, SeededEntropy, Stores};
 use async_trait::async_trait;
-use dwar_app::{Parts, Policies, Toolbox};
+use dwar_app::{ClockWatch, Parts, Policies, Toolbox};
 use dwar_console::{ConsoleParts, NewAdminToken};
 use dwar_kernel::{Sealed, StoreError, Timestamp, TokenProfile};
 use dwar_operator::Access;
@@ -18,6 +18,7 @@ pub fn parts(stores: dwar_app::Stores, clock: &Arc<FixedClock>) -> Parts {
     Parts {
         tools: Toolbox {
             clock: Arc::<FixedClock>::clone(clock),
+            watch: watch(clock),
             entropy: Arc::new(SeededEntropy::new(11)),
             vault: Arc::new(ClearVault),
             observer: Arc::new(()),
@@ -27,6 +28,11 @@ pub fn parts(stores: dwar_app::Stores, clock: &Arc<FixedClock>) -> Parts {
         codes: Arc::new(CodeKeys::new([7; 32], [])),
         policies: Policies::default(),
     }
+}
+
+/// Watches a clock that is the steady one as well: to set it is to let that time go by.
+pub fn watch(clock: &Arc<FixedClock>) -> Arc<ClockWatch> {
+    Arc::new(ClockWatch::new(Arc::<FixedClock>::clone(clock), Arc::<FixedClock>::clone(clock)))
 }
 
 /// The same for those who run a service.

@@ -65,6 +65,11 @@ pub async fn open(config: Config, read_only: bool) -> Result<Core, Failure> {
     let core = Core::open(config, if read_only { Access::Read } else { Access::Write }).await?;
     if !read_only {
         core.migrate().await?;
+        // What it writes bears a time that every instance goes by.
+        if core.compare_clocks().await? {
+            let trouble = core.parts.tools.watch.trouble().unwrap_or_default();
+            return Err(Failure::Refused(format!("{trouble}; set it right, then try again")));
+        }
         return Ok(core);
     }
     match core.database.pending_migrations().await?.len() {

@@ -83,7 +83,8 @@ impl Application {
         let (database, restarts) = (core.database.clone(), Arc::<Restarts>::default());
         let version = super::operations::version();
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let ready = Ready::new(Arc::clone(&prepared), restarts.clone(), database.clone());
+        let watch = core.parts.tools.watch.clone();
+        let ready = Ready::new(prepared.clone(), watch, restarts.clone(), database.clone());
         let ready = Arc::new(ready);
         let server = Server::new(api, core.config.http.clone(), service.use_cases.clone(), ready);
         let server = server.map_err(WiringError::System)?;
@@ -93,7 +94,8 @@ impl Application {
         let show = |begun: metrics::Begun| {
             let (database, figures) = (core.database.clone(), begun.figures.clone());
             let (carriers, restarts) = (carriers.clone(), restarts.clone());
-            let measured = Measured { database, figures, carriers, restarts, lost };
+            let watch = core.parts.tools.watch.clone();
+            let measured = Measured { database, figures, carriers, restarts, watch, lost };
             begun.show(&core, measured)
         };
         let metrics = metrics.map(show).transpose()?;
@@ -166,10 +168,15 @@ fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
 }
 
 /// Brings the database up to date, makes sure of signing keys and demo project, and warns of
-/// projects that cannot work with these settings, which does not keep others from working. A
-/// database that is out of reach is a transient error; see [`keep_preparing`].
+/// projects that cannot work with these settings, which does not keep others from working. Makes nothing that
+/// bears a time before the clock agrees with the database's. A database that is out of reach is a transient
+/// error; see [`keep_preparing`].
 pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
+    core.database.check_engine().await?;
     core.migrate().await?;
+    while core.compare_clocks().await? {
+        tokio::time::sleep(PREPARE_AGAIN).await;
+    }
     core.parts.signing_keys().ensure().await?;
     // Fails if the master key cannot open what is stored, before the first client finds out.
     core.parts.signer.public_keys(core.parts.tools.now()).await?;

@@ -28,6 +28,8 @@ const TALLY: Duration = Duration::from_secs(1);
 const TEND: Duration = Duration::from_secs(1);
 /// The second heartbeat comes this long after the first, the others after twice as long each time.
 const FIRST_BEAT: Duration = Duration::from_secs(1);
+/// How often the clock of this machine is looked at.
+const LOOK: Duration = Duration::from_secs(1);
 /// What only the database knows is this old in the metrics, plus the time it takes to read it.
 const READ: Duration = Duration::from_secs(15);
 const ROOM_CHECK_EVERY: Duration = Duration::from_secs(5);
@@ -270,13 +272,27 @@ fn ticks(period: Duration, stopped: Stopped) -> impl Stream<Item = ()> + Send {
 }
 
 /// A tick every [`HEARTBEAT`] until the service stops, and more often soon after the start: instances
-/// that start together then know of each other within a second.
-fn beats(stopped: Stopped) -> impl Stream<Item = ()> + Send {
-    unfold((Duration::ZERO, stopped), |(pause, mut stopped)| async move {
-        let next = (pause * 2).clamp(FIRST_BEAT, HEARTBEAT);
-        tokio::select! {
-            () = sleep(pause) => Some(((), (next, stopped))),
-            _ = stopped.changed() => None,
+/// that start together then know of each other within a second. `early` is asked every second and ends the pause.
+fn beats(
+    early: impl Fn() -> bool + Send + Sync,
+    stopped: Stopped,
+) -> impl Stream<Item = ()> + Send {
+    let early = Arc::new(early);
+    unfold((Duration::ZERO, stopped), move |(pause, mut stopped)| {
+        let early = Arc::clone(&early);
+        async move {
+            let next = (pause * 2).clamp(FIRST_BEAT, HEARTBEAT);
+            let came_early = async {
+                sleep(LOOK).await;
+                while !early() {
+                    sleep(LOOK).await;
+                }
+            };
+            tokio::select! {
+                () = sleep(pause) => Some(((), (next, stopped))),
+                () = came_early => Some(((), (next, stopped))),
+                _ = stopped.changed() => None,
+            }
         }
     })
 }
@@ -284,7 +300,7 @@ fn beats(stopped: Stopped) -> impl Stream<Item = ()> + Send {
 /// Keeps this instance on record until the service stops, and then takes it off. A stop lets a beat
 /// that is under way finish, so that it does not come after that.
 async fn be_on_record(heartbeat: &Heartbeat, stopped: Stopped) {
-    let beats = beats(stopped).for_each(|()| async {
+    let beats = beats(|| heartbeat.look_at_clock(), stopped).for_each(|()| async {
         match heartbeat.beat().await {
             Ok(()) | Err(StoreError::NoRoom) => {}
             Err(error) => tracing::warn!(error = %with_causes(&error), "this instance could not be registered"),

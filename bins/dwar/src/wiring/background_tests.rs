@@ -218,8 +218,16 @@ fn every_loop_is_put_to_the_test() {
 async fn an_instance_says_sooner_that_it_is_there_after_its_start() {
     let (_stop, stopped) = watch::channel(());
     let start = Instant::now();
-    let beats = beats(stopped).map(|()| start.elapsed().as_secs());
+    let beats = beats(|| false, stopped).map(|()| start.elapsed().as_secs());
     assert_eq!(beats.take(7).collect::<Vec<_>>().await, [0, 1, 3, 7, 15, 25, 35]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_was_set_is_compared_within_a_second() {
+    let ((_stop, stopped), start) = (watch::channel(()), Instant::now());
+    let at = |from, until| (from..until).contains(&start.elapsed().as_secs());
+    let beats = beats(|| at(18, 20), stopped).map(|()| start.elapsed().as_secs());
+    assert_eq!(beats.take(9).collect::<Vec<_>>().await, [0, 1, 3, 7, 15, 18, 19, 29, 39]);
 }
 
 #[tokio::test(start_paused = true)]

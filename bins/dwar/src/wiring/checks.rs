@@ -35,6 +35,8 @@ const FOUNDATION: &str =
 pub const OBEY: &str = "fix this, then run the check again";
 const SEE_LOGS: &str = "see the logs of the service and of the database";
 const RESTORE: &str = "stop the service, and put the last backup back: dwar restore FILE (docs/operations/backups.md)";
+const SET_CLOCK: &str = "keep the clocks of all machines right with NTP (chrony, systemd-timesyncd); see \
+                         docs/operations/instances.md";
 const SET_KEY: &str = "set secrets.master_key to the key this database was created with, or add it to \
                        secrets.older_master_keys";
 
@@ -71,6 +73,12 @@ pub async fn database(core: &Core, effort: Effort) -> Finding {
     if effort == Effort::Little {
         return ok("connected");
     }
+    if let Err(cause) = core.database.check_engine().await {
+        return broken(
+            &cause,
+            "let database.url lead to a PostgreSQL (docs/operations/postgresql.md)",
+        );
+    }
     match core.database.damage().await {
         Ok(None)
             if Location::of(&core.config.database).is_ok_and(|it| it != Location::Postgres) =>
@@ -102,6 +110,7 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
         ("migrations", migrations(&pending)),
         ("set-up", or(set_up(core).await, SEE_LOGS)),
         ("room", or(room(core).await, SEE_LOGS)),
+        ("clock", or(clock(core).await, SEE_LOGS)),
         ("master key", or(master_key(core).await, SET_KEY)),
         ("signing keys", or(signing_keys(core).await, SEE_LOGS)),
         ("events", or(events(core).await, SEE_LOGS)),
@@ -109,7 +118,7 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
         ("instances", or(instances(core).await, SEE_LOGS)),
     ];
     if effort == Effort::Everything {
-        checks.insert(5, ("ledger", or(ledger(core).await, SEE_LOGS)));
+        checks.insert(6, ("ledger", or(ledger(core).await, SEE_LOGS)));
         checks.push(("rows", or(rows(core).await, SEE_LOGS)));
         // Providers that cannot be built are reported as such.
         if let Ok(manage) = core.management() {
@@ -172,6 +181,20 @@ async fn room(core: &Core) -> Result<Finding, StoreError> {
     Ok(match core.database.room().await? {
         Some(free) => ok(format!("{} MiB free on the disk of the database", free / MIB)),
         None => ok("the database accepts writes"),
+    })
+}
+
+/// The clock of this machine; of the service that runs elsewhere `/readyz` tells.
+async fn clock(core: &Core) -> Result<Finding, StoreError> {
+    let too_far = core.compare_clocks().await?;
+    let watch = &core.parts.tools.watch;
+    Ok(match (watch.trouble(), too_far) {
+        (Some(trouble), true) => {
+            failed(format!("{trouble}; from 30 s on no request is served here"), SET_CLOCK)
+        }
+        (Some(trouble), false) => warning(trouble, SET_CLOCK),
+        (None, _) if watch.ahead_ms().is_some() => ok("agrees with the clock of the database"),
+        (None, _) => ok("the database goes by the clock of this machine"),
     })
 }
 
@@ -277,7 +300,7 @@ async fn receipts(core: &Core) -> Result<Finding, StoreError> {
 async fn instances(core: &Core) -> Result<Finding, StoreError> {
     /// How many are named.
     const NAMED: u32 = 20;
-    let now = core.parts.tools.now();
+    let now = core.parts.tools.watch.shared_now();
     let mut alive = core.console.instances.instances(NAMED).await?;
     alive.retain(|instance| instance.is_alive(now));
     let versions: BTreeSet<_> = alive.iter().map(|one| one.version.as_str()).collect();

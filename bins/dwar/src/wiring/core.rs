@@ -7,14 +7,14 @@ use crate::bounds;
 use crate::config::{Config, RunMode, invalid};
 use crate::modes;
 use dwar_activity::installation::KnownKeys;
-use dwar_app::{Parts, Toolbox};
+use dwar_app::{ClockWatch, Parts, Toolbox};
 use dwar_console::{ConsoleParts, ConsoleStores, Management, ManagementOutside};
 use dwar_event::WebhookSender;
 use dwar_josekit::JosekitSigner;
 use dwar_kernel::StoreError;
 use dwar_ratelimit::QuotaLeases;
 use dwar_sqlite::beside;
-use dwar_system::{SystemClock, SystemEntropy};
+use dwar_system::{SystemClock, SystemEntropy, SystemSteadyClock};
 use dwar_webhooks::HttpWebhookSender;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,8 +57,10 @@ impl Core {
         let vault = keys.vault.clone();
         let issuer = config.tokens.issuer.clone();
         let signer = JosekitSigner::new(stores.signing_keys.clone(), vault.clone(), issuer);
+        let clock = Arc::new(SystemClock);
+        let watch = Arc::new(ClockWatch::new(clock.clone(), Arc::new(SystemSteadyClock)));
         let parts = Parts {
-            tools: Toolbox { clock: Arc::new(SystemClock), entropy, vault, observer: Arc::new(()) },
+            tools: Toolbox { clock, watch, entropy, vault, observer: Arc::new(()) },
             stores,
             signer: Arc::new(signer),
             codes: keys.codes.clone(),
@@ -82,6 +84,17 @@ impl Core {
         let found = self.database.look_for_keys().await?;
         self.keys.judge(&found)?;
         Ok(found.known)
+    }
+
+    /// Compares the clock of this machine with that of the database, where that has one of its own; `true` if they
+    /// are too far apart.
+    pub async fn compare_clocks(&self) -> Result<bool, StoreError> {
+        let watch = &self.parts.tools.watch;
+        let asked = watch.moment();
+        if let Some(shown) = self.database.clock().await? {
+            watch.compare(asked, shown);
+        }
+        Ok(watch.is_too_far_off())
     }
 
     /// What the use cases of those who run the service are built from.

@@ -3,6 +3,7 @@
 use super::background::{Prepared, Restarts};
 use super::stores::Database;
 use async_trait::async_trait;
+use dwar_app::ClockWatch;
 use dwar_http::{LoopHealth, Readiness};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,9 +13,10 @@ use tokio::time::Instant;
 /// For how long a proof counts, from its begin.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Ready means: prepared, and a write to the database works.
+/// Ready means: prepared, the clock is not too far off, and a write to the database works.
 pub struct Ready {
     prepared: Prepared,
+    watch: Arc<ClockWatch>,
     restarts: Arc<Restarts>,
     writes: Proofs,
 }
@@ -22,11 +24,12 @@ pub struct Ready {
 impl Ready {
     pub const fn new(
         prepared: Prepared,
+        watch: Arc<ClockWatch>,
         restarts: Arc<Restarts>,
         database: Arc<dyn Database>,
     ) -> Self {
         let writes = Proofs { database, latest: Mutex::new(None) };
-        Self { prepared, restarts, writes }
+        Self { prepared, watch, restarts, writes }
     }
 }
 
@@ -34,6 +37,14 @@ impl Ready {
 impl Readiness for Ready {
     fn prepared(&self) -> bool {
         self.prepared.initialized()
+    }
+
+    fn hindrance(&self) -> Option<String> {
+        self.watch.is_too_far_off().then(|| self.clock()).flatten()
+    }
+
+    fn clock(&self) -> Option<String> {
+        self.watch.trouble()
     }
 
     async fn ready(&self) -> bool {

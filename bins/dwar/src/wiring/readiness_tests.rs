@@ -1,6 +1,7 @@
 use super::*;
 use dwar_activity::installation::{Found, KeyHolder};
 use dwar_kernel::StoreError;
+use dwar_testkit::{FixedClock, START, watch};
 use dwar_turns::Load;
 use futures_util::future::join_all;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -71,7 +72,8 @@ impl Counted {
 fn ready() -> (Ready, Arc<Counted>) {
     let (prepared, database) = (Prepared::default(), Arc::new(Counted::default()));
     prepared.set(()).unwrap();
-    (Ready::new(prepared, Arc::default(), database.clone()), database)
+    let watch = watch(&Arc::new(FixedClock::at(START)));
+    (Ready::new(prepared, watch, Arc::default(), database.clone()), database)
 }
 
 #[tokio::test(start_paused = true)]

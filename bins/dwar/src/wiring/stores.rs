@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use dwar_activity::installation::{Found, KeyHolder};
 use dwar_app::Stores;
 use dwar_console::ConsoleStores;
-use dwar_kernel::StoreError;
+use dwar_kernel::{StoreError, Timestamp};
 use dwar_memory::MemoryStore;
 use dwar_postgres::PostgresStore;
 use dwar_ratelimit::QuotaLeases;
@@ -40,6 +40,14 @@ pub trait Database: Send + Sync {
     async fn tables(&self) -> Result<Vec<String>, StoreError>;
     /// Tells whether it answers.
     async fn ping(&self) -> Result<(), StoreError>;
+    /// What its own clock shows; `None` if it goes by the clock of this machine.
+    async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
+    }
+    /// Refuses a server that is none that the service can rely on.
+    async fn check_engine(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
     /// Tells what of its set-up the service cannot rely on, each in words.
     async fn cautions(&self) -> Result<Vec<String>, StoreError>;
     /// Says why rows cannot be read, for each of those that lists leave out.
@@ -57,7 +65,7 @@ pub trait Database: Send + Sync {
 }
 
 macro_rules! is_database {
-    ($store:ty $(, $own:ident)*) => {
+    ($store:ty $(, $own:ident -> $told:ty: $call:expr)*) => {
         #[async_trait]
         impl Database for $store {
             async fn migrate(&self, keys: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
@@ -104,8 +112,8 @@ macro_rules! is_database {
                 <$store>::load(self)
             }
 
-            $(async fn $own(&self) -> Result<Option<String>, StoreError> {
-                <$store>::$own(self).await
+            $(async fn $own(&self) -> Result<$told, StoreError> {
+                $call(self).await
             })*
         }
 
@@ -118,8 +126,16 @@ macro_rules! is_database {
     };
 }
 
-is_database!(SqliteStore, damage);
-is_database!(PostgresStore);
+is_database!(SqliteStore, damage -> Option<String>: SqliteStore::damage);
+is_database!(
+    PostgresStore,
+    clock -> Option<Timestamp>: server_clock,
+    check_engine -> (): PostgresStore::check_engine
+);
+
+async fn server_clock(store: &PostgresStore) -> Result<Option<Timestamp>, StoreError> {
+    store.clock().await.map(Some)
+}
 
 /// Always up to date, in reach, and this process's alone, so that no other key can meet it.
 #[async_trait]

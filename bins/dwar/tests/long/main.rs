@@ -9,6 +9,7 @@ mod common;
 mod agreement;
 mod alone;
 mod canary;
+mod clocks;
 mod crash;
 mod doors;
 mod failover;

@@ -16,6 +16,17 @@ pub trait Readiness: Send + Sync {
         true
     }
 
+    /// What keeps requests from being served for now although the stores are prepared, in a sentence for those who run
+    /// the service.
+    fn hindrance(&self) -> Option<String> {
+        None
+    }
+
+    /// What those who run the service should know of its clock, in a sentence; requests are served all the same.
+    fn clock(&self) -> Option<String> {
+        None
+    }
+
     /// Whether every store answers right now.
     async fn ready(&self) -> bool;
 

@@ -71,9 +71,9 @@ impl ApiCall {
     ///
     /// # Errors
     /// [`ErrorCode::ServiceUnavailable`] before that: there may be no table yet, and no key to sign
-    /// with.
+    /// with. Also while something hinders: by a wrong clock, what is over would be valid.
     pub(crate) fn use_cases(&self) -> Result<&UseCases, ApiError> {
-        if self.api.ready.prepared() {
+        if self.api.ready.prepared() && self.api.ready.hindrance().is_none() {
             Ok(&self.api.use_cases)
         } else {
             Err(ErrorCode::ServiceUnavailable.into())

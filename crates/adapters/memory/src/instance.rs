@@ -6,12 +6,16 @@ use std::cmp::Reverse;
 
 #[async_trait]
 impl InstanceStore for MemoryStore {
-    async fn beat(&self, instance: Instance, forget: Timestamp) -> Result<(), StoreError> {
+    async fn beat(
+        &self,
+        instance: Instance,
+        forget: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
         let state = &mut *self.step("InstanceStore::beat").await?;
         state.instances.retain(|known| known.id != instance.id);
         state.instances.push(instance);
         state.instances.retain(|known| known.seen_at >= forget);
-        Ok(())
+        Ok(None)
     }
 
     async fn leave(&self, instance: InstanceId) -> Result<(), StoreError> {

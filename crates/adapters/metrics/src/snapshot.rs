@@ -20,6 +20,7 @@ pub struct Snapshot {
     /// Providers, and whether no call is made to them for now.
     pub breakers: Vec<(String, bool)>,
     pub loops: Vec<Loop>,
+    pub clock: Clock,
     /// Lines of the log that nobody read in time.
     pub lost_lines: u64,
 }
@@ -30,6 +31,15 @@ pub struct Loop {
     pub name: &'static str,
     pub restarts: u64,
     pub running: bool,
+}
+
+/// The wall clock of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clock {
+    /// By how many seconds it is ahead of the database's, negative if it is behind; 0 if the database goes by it.
+    pub ahead: f64,
+    /// What it was set forward by and sweeps leave out.
+    pub sweeps_behind: Duration,
 }
 
 /// A queue in front of a store.
@@ -95,6 +105,12 @@ impl Snapshot {
         )?;
         let running = loops().map(|(name, it)| (name, u64::from(it.running)));
         page.gauges("dwar_loop_running", "Whether background work goes on.", running)?;
+        let ahead = [([], self.clock.ahead)];
+        let help = "How far the clock is ahead of the database's; negative if it is behind.";
+        page.gauges("dwar_clock_offset_seconds", help, ahead)?;
+        let behind = [([], self.clock.sweeps_behind.as_secs_f64())];
+        let help = "By how much the clock was set forward; sweeps leave that time out.";
+        page.gauges("dwar_clock_set_forward_seconds", help, behind)?;
         let help = "Lines of the log that nobody read in time.";
         page.counters("dwar_log_lines_lost", help, [([], self.lost_lines)])
     }

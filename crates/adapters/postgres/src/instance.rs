@@ -1,5 +1,7 @@
 use crate::PostgresStore;
+use crate::connection::clock::server_clock;
 use async_trait::async_trait;
+use diesel::dsl::count_star;
 use diesel::prelude::*;
 use dwar_activity::installation::{Instance, InstanceStore};
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
@@ -9,10 +11,14 @@ use std::sync::atomic::Ordering;
 
 #[async_trait]
 impl InstanceStore for PostgresStore {
-    async fn beat(&self, instance: Instance, forget: Timestamp) -> Result<(), StoreError> {
+    async fn beat(
+        &self,
+        instance: Instance,
+        forget: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
         let alive_since = At::from(Instance::alive_since(instance.seen_at));
         let row = InstanceRow::from(instance);
-        let alive = self
+        let (alive, shown) = self
             .write_one("installation.beat", move |conn| {
                 diesel::insert_into(instances::table)
                     .values(row.clone())
@@ -23,11 +29,11 @@ impl InstanceStore for PostgresStore {
                 diesel::delete(instances::table.filter(instances::seen_at.lt(At::from(forget))))
                     .execute(conn)?;
                 let alive = instances::table.filter(instances::seen_at.ge(alive_since));
-                Ok(alive.count().get_result::<i64>(conn)?)
+                Ok(alive.select((count_star(), server_clock())).get_result::<(i64, _)>(conn)?)
             })
             .await?;
         self.shared.instances.store(u32::try_from(alive).unwrap_or(u32::MAX), Ordering::Relaxed);
-        Ok(())
+        Ok(Some(shown))
     }
 
     async fn leave(&self, instance: InstanceId) -> Result<(), StoreError> {

@@ -9,7 +9,11 @@ use dwar_sql::{At, Id, InstanceRow, read_each};
 
 #[async_trait]
 impl InstanceStore for SqliteStore {
-    async fn beat(&self, instance: Instance, forget: Timestamp) -> Result<(), StoreError> {
+    async fn beat(
+        &self,
+        instance: Instance,
+        forget: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
         let row = InstanceRow::from(instance);
         self.write_that("installation.beat", Changes::NoLookUp, move |connection| {
             diesel::insert_into(instances::table)
@@ -20,7 +24,7 @@ impl InstanceStore for SqliteStore {
                 .execute(connection)?;
             diesel::delete(instances::table.filter(instances::seen_at.lt(At::from(forget))))
                 .execute(connection)?;
-            Ok(())
+            Ok(None)
         })
         .await
     }

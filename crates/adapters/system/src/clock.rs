@@ -1,5 +1,7 @@
 use chrono::{SubsecRound, Utc};
-use dwar_kernel::{Clock, Timestamp};
+use dwar_kernel::{Clock, SteadyClock, Timestamp};
+use rustix::time::{ClockId, clock_gettime};
+use std::time::Duration;
 
 /// The system's wall clock, truncated to whole milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,10 +14,35 @@ impl Clock for SystemClock {
     }
 }
 
+/// The time since the machine was started, suspension included (`CLOCK_BOOTTIME`, clock_gettime(2)). Other systems
+/// than Linux have `CLOCK_MONOTONIC`, some of which do not count suspension.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemSteadyClock;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const STEADY: ClockId = ClockId::Boottime;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const STEADY: ClockId = ClockId::Monotonic;
+
+impl SteadyClock for SystemSteadyClock {
+    fn elapsed(&self) -> Duration {
+        Duration::try_from(clock_gettime(STEADY)).unwrap_or_default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, UNIX_EPOCH};
+    use std::time::UNIX_EPOCH;
+
+    #[test]
+    fn the_steady_clock_goes_on_as_fast_as_others() {
+        let (before, began) = (SystemSteadyClock.elapsed(), std::time::Instant::now());
+        assert!(before > Duration::ZERO);
+        std::thread::sleep(Duration::from_millis(20));
+        let (went, at_most) = (SystemSteadyClock.elapsed() - before, began.elapsed());
+        assert!(went >= Duration::from_millis(20) && went <= at_most * 2, "{went:?} {at_most:?}");
+    }
 
     #[test]
     fn tells_the_system_time_in_whole_milliseconds() {

@@ -1,4 +1,4 @@
-//! What every use case needs: the real clock, the system's entropy, the vault, and the hasher
+//! What every use case needs: the real clocks, the system's entropy, the vault, and the hasher
 //! of passwords.
 //!
 //! No other crate may ask for the time or for random bytes; `clippy.toml` enforces it.
@@ -9,7 +9,7 @@ mod hasher;
 mod master_key;
 mod vault;
 
-pub use clock::SystemClock;
+pub use clock::{SystemClock, SystemSteadyClock};
 pub use entropy::SystemEntropy;
 pub use hasher::Argon2Hasher;
 pub use master_key::{InvalidMasterKey, MasterKey};

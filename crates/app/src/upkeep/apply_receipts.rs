@@ -29,6 +29,9 @@ impl Chores for ApplyReceipts {
     type Chore = KeptReceipt;
 
     async fn claim(&self, under_way: &[Arc<KeptReceipt>]) -> Result<Vec<KeptReceipt>, StoreError> {
+        if self.deliver.tools.watch.is_too_far_off() {
+            return Ok(Vec::new());
+        }
         let calling = under_way.iter().filter(|kept| kept.may_call_on()).count();
         let left = |places: u32, taken: usize| {
             places.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX))
@@ -61,9 +64,14 @@ impl Chores for ApplyReceipts {
 }
 
 impl ApplyReceipts {
-    /// Reviews receipts whose message was not on record when they came, and bounds their number.
+    /// Reviews receipts whose message was not on record when they came, and bounds their number; not while the clock
+    /// is too far off.
     pub async fn review(&self) -> Result<Reviewed, StoreError> {
-        let reviewed = self.receipts.review(self.deliver.tools.now(), MAX_UNKNOWN).await?;
+        let tools = &self.deliver.tools;
+        if tools.watch.is_too_far_off() {
+            return Ok(Reviewed::default());
+        }
+        let reviewed = self.receipts.review(tools.now(), MAX_UNKNOWN).await?;
         if reviewed.crowded_out > 0 {
             tracing::warn!(
                 dropped = reviewed.crowded_out,

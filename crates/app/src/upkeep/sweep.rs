@@ -20,7 +20,8 @@ const BATCH: u32 = 100;
 const AT_ONCE: usize = 16;
 
 /// Finishes what a crash or a silent provider left open, and drops what has expired: overdue sends,
-/// stale holds, old rows.
+/// stale holds, old rows. Does nothing while the clock is too far off, and drops nothing for time that did not go by
+/// ([`crate::ClockWatch`]).
 pub struct Sweep {
     /// Follows routes and settles money; its ports are swept, too.
     pub deliver: Arc<Deliver>,
@@ -77,6 +78,9 @@ impl Sweep {
         let Deliver { tools, otps, routes, .. } = self.deliver.as_ref();
         let mut done = 0;
         loop {
+            if tools.watch.is_too_far_off() {
+                return Ok(done);
+            }
             let due = otps.claim_due(tools.now(), routes.live.lease, BATCH).await?;
             done += self.follow_up_all(&due).await?;
             // A provider whose receipts stop leaves as many as there are sends, more than a batch a second.
@@ -103,7 +107,11 @@ impl Sweep {
 
     /// Settles holds whose send no process handles any more; gives their number.
     pub async fn settle_stale_holds(&self) -> Result<u64, StoreError> {
-        let before = self.deliver.tools.now() - self.retention.holds;
+        let tools = &self.deliver.tools;
+        if tools.watch.is_too_far_off() {
+            return Ok(0);
+        }
+        let before = tools.now() - self.retention.holds;
         let mut settled = 0;
         for hold in self.deliver.wallets.stale_holds(before, BATCH).await? {
             let ended = self.settle(&hold).await;
@@ -115,7 +123,10 @@ impl Sweep {
     /// Drops what is no longer needed.
     pub async fn tidy(&self) -> Result<Swept, StoreError> {
         let Deliver { tools, otps, sends, .. } = self.deliver.as_ref();
-        let now = tools.now();
+        if tools.watch.is_too_far_off() {
+            return Ok(Swept::default());
+        }
+        let now = tools.watch.for_sweeps();
         let keep = &self.retention;
         self.requests.sweep(now).await?;
         Ok(Swept {

@@ -1,5 +1,5 @@
 use crate::common::{FREE, World, accepted, broken, charged, down};
-use dwar_app::{Retention, Sweep, Swept};
+use dwar_app::{ClockWatch, Retention, Sweep, Swept};
 use dwar_event::MockCallLog;
 use dwar_kernel::KeyMode;
 use dwar_otp::idempotency::MockIdempotencyStore;
@@ -8,7 +8,7 @@ use dwar_otp::{
     Reason, RefusedSends, Report, TestQuota,
 };
 use dwar_ratelimit::MockRequestLimiter;
-use dwar_testkit::{Fixtures, START, minutes, seconds};
+use dwar_testkit::{FixedClock, Fixtures, START, minutes, seconds};
 use dwar_wallet::{OpenHold, Paise, Settlement};
 use mockall::predicate::eq;
 use std::mem::take;
@@ -267,9 +267,33 @@ async fn the_hold_of_a_project_that_is_gone_is_left_alone() {
     assert_eq!(settle(&mut world).await, 0);
 }
 
+/// No store is asked for anything.
+#[tokio::test]
+async fn while_the_clock_is_too_far_off_nothing_is_swept_or_followed_up() {
+    for ahead in [seconds(30), minutes(40 * 24 * 60)] {
+        let mut world = World::live();
+        world.watch.compare(world.watch.moment(), START - ahead);
+        let sweep = sweep(&mut world);
+        assert_eq!(sweep.tidy().await.unwrap(), Swept::default());
+        assert_eq!(sweep.follow_up().await.unwrap(), 0);
+        assert_eq!(sweep.settle_stale_holds().await.unwrap(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_was_set_forward_sweeps_nothing_for_it() {
+    let mut world = World::live();
+    world.watch = Arc::new(ClockWatch::new(world.clock.clone(), Arc::new(FixedClock::at(START))));
+    world.clock.advance(minutes(40 * 24 * 60));
+    tidies_as_of_start(world).await;
+}
+
 #[tokio::test]
 async fn tidying_drops_what_was_kept_for_as_long_as_it_should() {
-    let mut world = World::live();
+    tidies_as_of_start(World::live()).await;
+}
+
+async fn tidies_as_of_start(mut world: World) {
     let cuts = (eq(START - KEEP.requests), eq(START - KEEP.guesses));
     world.otps.expect_sweep().with(cuts.0, cuts.1).times(1).returning(|_, _| Ok(1));
     let sessions = world.sessions.expect_sweep().with(eq(START - KEEP.sessions));

@@ -31,9 +31,10 @@ impl Heartbeat {
         Self { tools, instances, id, started_at, about }
     }
 
-    /// This process is alive; those that were silent for a day are forgotten.
+    /// This process is alive; those that were silent for a day are forgotten. Compares the clocks.
     pub async fn beat(&self) -> Result<(), StoreError> {
-        let (now, about) = (self.tools.now(), self.about.clone());
+        let watch = &self.tools.watch;
+        let (now, about) = (watch.shared_now(), self.about.clone());
         let instance = Instance {
             id: self.id,
             started_at: self.started_at,
@@ -44,7 +45,16 @@ impl Heartbeat {
             api: about.api,
             dashboard: about.dashboard,
         };
-        self.instances.beat(instance, now - FORGOTTEN).await
+        let asked = watch.moment();
+        if let Some(shown) = self.instances.beat(instance, now - FORGOTTEN).await? {
+            watch.compare(asked, shown);
+        }
+        Ok(())
+    }
+
+    /// Looks at the clock of this machine; `true` if it was set, so that a beat should compare it again.
+    pub fn look_at_clock(&self) -> bool {
+        self.tools.watch.look()
     }
 
     /// This process stops.

@@ -24,8 +24,11 @@ pub struct KeepFigures {
 
 impl KeepFigures {
     /// Counts what is due: the newest minutes first, then what is to be settled, oldest first. Only
-    /// one of several instances works; the others give `false`.
+    /// one of several instances works; the others give `false`, and so does one whose clock is too far off.
     pub async fn run(&self) -> Result<bool, StoreError> {
+        if self.tools.watch.is_too_far_off() {
+            return Ok(false);
+        }
         let now = self.tools.now();
         let Some(progress) = self.store.lead(self.keeper, now, LEASE).await? else {
             return Ok(false);
@@ -38,7 +41,8 @@ impl KeepFigures {
         if !self.store.refreshed(self.keeper, now).await? {
             return Ok(false);
         }
-        let until = Grain::Minute.begin(now - SETTLED_AFTER);
+        // What is settled is never counted again, so not by a clock that was set forward.
+        let until = Grain::Minute.begin(self.tools.watch.for_sweeps() - SETTLED_AFTER);
         let from = match progress.settled {
             Some(settled) => settled,
             None => {
@@ -118,7 +122,7 @@ impl KeepFigures {
 
     /// Minutes stay as long as their hour is not complete.
     async fn sweep(&self, settled: Timestamp) -> Result<(), StoreError> {
-        let now = self.tools.now();
+        let now = self.tools.watch.for_sweeps();
         let minutes = (now - KEEP_MINUTES).min(Grain::Hour.begin(settled));
         let gone = self.store.sweep(minutes, now - KEEP_HOURS).await?;
         tracing::debug!(gone, "old figures dropped");

@@ -27,9 +27,12 @@ pub struct ConsoleSwept {
 }
 
 impl ConsoleSweep {
-    /// Drops what is no longer needed.
+    /// Drops what is no longer needed: nothing while the clock is too far off, nor for time that did not go by.
     pub async fn tidy(&self) -> Result<ConsoleSwept, StoreError> {
-        let now = self.tools.now();
+        if self.tools.watch.is_too_far_off() {
+            return Ok(ConsoleSwept::default());
+        }
+        let now = self.tools.watch.for_sweeps();
         Ok(ConsoleSwept {
             operators: self.operators.sweep(now).await?,
             admin_tokens: self.admin_tokens.sweep(now - self.kept).await?,

@@ -1,9 +1,25 @@
 use crate::common::World;
 use dwar_console::{ConsoleSweep, ConsoleSwept};
 use dwar_operator::{MockAdminTokenStore, MockAuditStore, MockOperatorStore, MockSearchStore};
-use dwar_testkit::{START, minutes};
+use dwar_testkit::{START, minutes, seconds};
 use mockall::predicate::eq;
 use std::sync::Arc;
+
+#[tokio::test]
+async fn while_the_clock_is_too_far_off_nothing_goes() {
+    let world = World::live();
+    let tools = world.tools();
+    tools.watch.compare(tools.watch.moment(), START + seconds(30));
+    let sweep = ConsoleSweep {
+        tools,
+        operators: Arc::new(MockOperatorStore::new()),
+        admin_tokens: Arc::new(MockAdminTokenStore::new()),
+        audit: Arc::new(MockAuditStore::new()),
+        searches: Arc::new(MockSearchStore::new()),
+        kept: minutes(9),
+    };
+    assert_eq!(sweep.tidy().await.unwrap(), ConsoleSwept::default());
+}
 
 #[tokio::test]
 async fn what_is_over_goes_when_it_was_kept_long_enough() {

@@ -154,7 +154,8 @@ pub fn fresh(last: Option<Timestamp>, now: Timestamp) -> Vec<Window> {
     let minute = Grain::Minute.length();
     // The clock of the process that records a request may be ahead of ours.
     let newest = Window { from: present - minute * 2, until: present + minute * 2 };
-    let since = last.map_or(oldest, |last| Grain::Minute.begin(last));
+    // So may the one of whoever counted last.
+    let since = last.map_or(oldest, |last| Grain::Minute.begin(last.min(now)));
     let mut windows: Vec<Window> = Vec::new();
     let recounts =
         RECOUNTS.iter().rev().map(|age| Window { from: since - *age, until: present - *age });

@@ -12,9 +12,11 @@ pub struct Tenure {
 }
 
 impl Tenure {
-    /// Lets `keeper` lead until `lease` has passed, unless another one does.
+    /// Lets `keeper` lead until `lease` has passed, unless another one does. Nobody leads for longer than two leases from
+    /// now on: whoever wrote that had a clock that was far ahead.
     pub fn lead(&mut self, keeper: KeeperId, now: Timestamp, lease: Duration) -> Option<Progress> {
-        if self.led.is_some_and(|(leader, until)| leader != keeper && now < until) {
+        let leads = |until: Timestamp| now < until && until <= now + lease * 2;
+        if self.led.is_some_and(|(leader, until)| leader != keeper && leads(until)) {
             return None;
         }
         self.led = Some((keeper, now + lease));
@@ -48,5 +50,32 @@ impl Tenure {
     /// A keeper that lost the lease finds another one here; until another takes it, it still leads.
     fn is_led_by(&self, keeper: KeeperId) -> bool {
         self.led.is_some_and(|(leader, _)| leader == keeper)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEASE: Duration = Duration::from_secs(60);
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn nobody_leads_for_as_long_as_a_clock_was_ahead() {
+        let now = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
+        let keeper = |it: &str| it.parse::<KeeperId>().unwrap();
+        let gone = keeper("00000000-0000-7000-8000-000000000001");
+        let next = keeper("00000000-0000-7000-8000-000000000002");
+        for (until, leads) in [
+            (now, true),
+            (now + MS, false),
+            (now + LEASE, false),
+            (now + LEASE * 2, false),
+            (now + LEASE * 2 + MS, true),
+            (now + LEASE * 60 * 24 * 40, true),
+        ] {
+            let mut tenure = Tenure { led: Some((gone, until)), ..Tenure::default() };
+            assert_eq!(tenure.lead(next, now, LEASE).is_some(), leads, "{until}");
+        }
     }
 }

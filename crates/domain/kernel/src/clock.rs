@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 /// An instant in UTC, whole milliseconds.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;
 
@@ -13,6 +15,13 @@ pub fn read_instant(text: &str) -> Option<Timestamp> {
 pub trait Clock: Send + Sync {
     /// The present instant, truncated to whole milliseconds (so every store keeps it exactly).
     fn now(&self) -> Timestamp;
+}
+
+/// Tells how much time goes by, whatever the time of day is set to.
+pub trait SteadyClock: Send + Sync {
+    /// The time since a fixed instant in the past, the time for which the machine was suspended included. Never runs
+    /// backwards.
+    fn elapsed(&self) -> Duration;
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::contract::count;
 use crate::scene::Scene;
 use crate::{
     CODE, ClearVault, FixedClock, Line, MS, PRICES, START, SeededEntropy, Stores, minutes, race,
-    seconds,
+    seconds, watch,
 };
 use dwar_activity::{
     Chunk, Counts, Figure, Gathering, Grain, Overview, Period, Progress, Route, Sent, Span, Window,
@@ -35,6 +35,7 @@ impl Desk {
         let clock = Arc::new(FixedClock::at(now));
         let tools = Toolbox {
             clock: clock.clone(),
+            watch: watch(&clock),
             entropy: Arc::new(SeededEntropy::new(7)),
             vault: Arc::new(ClearVault),
             observer: Arc::new(()),

@@ -5,8 +5,9 @@ use super::super::gateways::Carriers;
 use super::super::stores::Database;
 use super::DatabaseFigures;
 use crate::telemetry::LostLines;
+use dwar_app::ClockWatch;
 use dwar_http::LoopHealth;
-use dwar_metrics::{Histogram, Loop, Pool, Queue, Readings, Snapshot};
+use dwar_metrics::{Clock, Histogram, Loop, Pool, Queue, Readings, Snapshot};
 use dwar_turns::{PoolLoad, QueueLoad, Times};
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ pub struct Measured {
     pub figures: Arc<DatabaseFigures>,
     pub carriers: Arc<Carriers>,
     pub restarts: Arc<Restarts>,
+    pub watch: Arc<ClockWatch>,
     pub lost: LostLines,
 }
 
@@ -31,6 +33,10 @@ impl Readings for Measured {
             database: self.figures.shown(),
             breakers: open.collect(),
             loops: self.restarts.all().into_iter().map(state).collect(),
+            clock: Clock {
+                ahead: self.watch.ahead_ms().unwrap_or_default() as f64 / 1_000.0,
+                sweeps_behind: self.watch.sweeps_behind(),
+            },
             lost_lines: self.lost.dropped_lines() as u64,
         }
     }

@@ -143,7 +143,7 @@ struct ProcessBody {
 async fn show(call: AdminRequest) -> Answered<Operations> {
     let Snapshot { checks, instances, queues, loops, providers, process } =
         call.api.operations.snapshot().await;
-    let now = call.api.tools.now();
+    let now = call.api.tools.watch.shared_now();
     let worst = checks.iter().map(|check| check.health).max().unwrap_or(Health::Good);
     let seen = |all: Vec<Instance>| all.into_iter().map(|one| instance(one, now)).collect();
     Ok(Operations {

@@ -1,5 +1,6 @@
 use crate::ErrorCode;
 use crate::call::{Answer, ApiCall, ok};
+use crate::error::ApiError;
 use crate::json::response::{Alive, Ready};
 use crate::operation::get;
 use dwar_wire::openapi::Operation;
@@ -14,7 +15,10 @@ pub(crate) fn operations() -> Vec<Operation> {
             .response::<Alive>("It lives."),
         get("/readyz", "getReadiness", ready)
             .summary("Check that requests can be answered")
-            .description("Proves that a write works, at most once a second for all who ask.")
+            .description(
+                "Proves that a write works, at most once a second for all who ask. Not while the clock differs from the \
+                 database's by 30 seconds or more; the sentence says so.",
+            )
             .response::<Ready<'_>>("They can.")
             .refuses([ErrorCode::ServiceUnavailable]),
     ]
@@ -28,12 +32,18 @@ pub(crate) async fn alive(_: ApiCall) -> Answer {
     ok(Alive { status: "ok" })
 }
 
-/// `GET /readyz`: a write works and the process has not been asked to stop. Loops that had to
-/// be started again are named, but do not make it less ready: requests are still answered.
+/// `GET /readyz`: a write works, the clock is not too far off, and the process has not been asked to stop. Loops that
+/// had to be started again and a clock that differs a little are named, but do not make it less ready: requests are
+/// still answered.
 pub(crate) async fn ready(call: ApiCall) -> Answer {
-    let stores = timeout(PATIENCE, call.api.ready.ready());
+    let ready = &call.api.ready;
+    if let Some(hindrance) = ready.hindrance() {
+        return Err(ApiError::from(ErrorCode::ServiceUnavailable).saying(&hindrance));
+    }
+    let stores = timeout(PATIENCE, ready.ready());
     if call.api.stopping_since().is_none() && stores.await.unwrap_or(false) {
-        ok(Ready { status: "ready", loops: &call.api.ready.restarted() })
+        let (loops, clock) = (ready.restarted(), ready.clock());
+        ok(Ready { status: "ready", loops: &loops, clock: clock.as_deref() })
     } else {
         Err(ErrorCode::ServiceUnavailable.into())
     }

@@ -362,4 +362,13 @@ pub(crate) struct Ready<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<LoopHealth>, required = false, max_items = 32)]
     pub(crate) loops: &'a [LoopHealth],
+    /// What is wrong with the clock of this machine; absent if nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(
+        required = false,
+        nullable = false,
+        max_length = 200,
+        example = "the clock of this machine is 3 s ahead of the database's"
+    )]
+    pub(crate) clock: Option<&'a str>,
 }

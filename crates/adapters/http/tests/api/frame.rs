@@ -138,6 +138,44 @@ async fn readiness_names_loops_that_had_to_be_started_again() {
     assert_eq!(app.get("/healthz").await.body, r#"{"status":"ok"}"#);
 }
 
+/// Whoever runs the service is told why; clients are not.
+#[actix_web::test]
+async fn a_clock_that_is_too_far_off_has_nothing_served() {
+    const TOLD: &str = "the clock of this machine is 40 s ahead of the database's";
+    struct Ahead(bool);
+    #[async_trait::async_trait]
+    impl Readiness for Ahead {
+        async fn ready(&self) -> bool {
+            true
+        }
+
+        fn hindrance(&self) -> Option<String> {
+            self.0.then(|| TOLD.to_owned())
+        }
+
+        fn clock(&self) -> Option<String> {
+            Some(TOLD.to_owned())
+        }
+    }
+    let app = TestApp::with(|ports| ports.ready = Arc::new(Ahead(true)));
+    let body = |said: &str| {
+        format!(r#"{{"error":"{said}","code":"SERVICE_UNAVAILABLE","request_id":"request-1"}}"#)
+    };
+    let ready = app.get("/readyz").await;
+    assert_eq!((ready.status, ready.body), (503, body(TOLD)));
+    let refused = app.post("/v1/session/validate", r#"{"access_token":"a.b.c"}"#).await;
+    let plain = body("The service is temporarily unavailable.");
+    assert_eq!((refused.status, refused.body), (503, plain));
+    assert_eq!(app.get("/healthz").await.status, 200);
+
+    let app = TestApp::with(|ports| ports.ready = Arc::new(Ahead(false)));
+    let ready = app.get("/readyz").await;
+    assert_eq!(
+        (ready.status, ready.body),
+        (200, format!(r#"{{"status":"ready","clock":"{TOLD}"}}"#))
+    );
+}
+
 #[actix_web::test]
 async fn health_and_readiness() {
     let ready = Arc::new(crate::ports::Ready(true.into()));

@@ -5,6 +5,7 @@
 pub(crate) mod statement;
 pub(crate) mod answers;
 pub(crate) mod cautions;
+pub(crate) mod clock;
 pub(crate) mod doors;
 pub(crate) mod engine;
 pub(crate) mod error;

@@ -1,5 +1,5 @@
 use super::End;
-use dwar_app::{Limits, Policies, SessionPolicy, Tally, Tokens, Toolbox};
+use dwar_app::{ClockWatch, Limits, Policies, SessionPolicy, Tally, Tokens, Toolbox};
 use dwar_kernel::{KeyMode, PriceList, StoreError, TokenProfile};
 use dwar_login::MockLoginStore;
 use dwar_memory::MemoryStore;
@@ -8,7 +8,7 @@ use dwar_otp::{Message, MockGateway, MockOtpStore, Otp};
 use dwar_project::{Caller, MockProjectStore};
 use dwar_ratelimit::MockSendLimiter;
 use dwar_session::{AccessToken, Claims, MockSessionStore, MockTokenSigner, Session, Sought};
-use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy};
+use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy, watch};
 use dwar_wallet::{MockWalletStore, Paise};
 use std::collections::HashMap;
 use std::mem::take;
@@ -23,6 +23,7 @@ pub fn limits() -> Limits {
 pub struct World {
     pub make: Fixtures,
     pub clock: Arc<FixedClock>,
+    pub watch: Arc<ClockWatch>,
     entropy: Arc<SeededEntropy>,
     pub caller: Caller,
     /// The phone that calls are about.
@@ -62,8 +63,10 @@ impl World {
         let make = Fixtures::seeded(1);
         let project = make.project().into_project();
         let line = make.line(project.id.in_mode(mode));
+        let clock = Arc::new(FixedClock::at(START));
         Self {
-            clock: Arc::new(FixedClock::at(START)),
+            watch: watch(&clock),
+            clock,
             entropy: Arc::new(SeededEntropy::new(2)),
             caller: Caller { project, mode, key: make.id() },
             line,
@@ -92,6 +95,7 @@ impl World {
     pub fn tools(&self) -> Toolbox {
         Toolbox {
             clock: Arc::clone(&self.clock) as _,
+            watch: Arc::clone(&self.watch),
             entropy: Arc::clone(&self.entropy) as _,
             vault: Arc::new(ClearVault),
             observer: Arc::new(()),

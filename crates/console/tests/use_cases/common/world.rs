@@ -6,7 +6,7 @@ use dwar_operator::By;
 use dwar_otp::MockOtpStore;
 use dwar_project::{MockProjectStore, Project};
 use dwar_session::MockTokenSigner;
-use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy};
+use dwar_testkit::{ClearVault, FixedClock, Fixtures, Line, START, SeededEntropy, watch};
 use dwar_wallet::MockWalletStore;
 use std::mem::take;
 use std::sync::Arc;
@@ -49,6 +49,7 @@ impl World {
     pub fn tools(&self) -> Toolbox {
         Toolbox {
             clock: Arc::clone(&self.clock) as _,
+            watch: watch(&self.clock),
             entropy: Arc::new(SeededEntropy::new(2)),
             vault: Arc::new(ClearVault),
             observer: Arc::new(()),

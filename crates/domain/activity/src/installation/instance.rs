@@ -14,6 +14,7 @@ pub const FORGOTTEN: Duration = Duration::from_secs(24 * 3_600);
 pub struct Instance {
     pub id: InstanceId,
     pub started_at: Timestamp,
+    /// By the clock that all instances share.
     pub seen_at: Timestamp,
     pub version: String,
     pub host: String,
@@ -39,8 +40,13 @@ impl Instance {
 #[async_trait]
 pub trait InstanceStore: Send + Sync {
     /// Records an instance, replacing what it reported before; forgets those not seen since
-    /// `forget`.
-    async fn beat(&self, instance: Instance, forget: Timestamp) -> Result<(), StoreError>;
+    /// `forget`. Gives what the store's own clock shows at an instant of this step; `None` if it has none but this
+    /// machine's.
+    async fn beat(
+        &self,
+        instance: Instance,
+        forget: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError>;
 
     /// Takes an instance that stops off the record; a second call changes nothing.
     async fn leave(&self, instance: InstanceId) -> Result<(), StoreError>;

@@ -1,0 +1,21 @@
+use crate::PostgresStore;
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
+use diesel::prelude::*;
+use diesel::sql_types::Timestamptz;
+use dwar_kernel::{StoreError, Timestamp};
+
+/// What the server's clock shows when it comes to this, and not when the transaction began.
+pub(crate) fn server_clock() -> SqlLiteral<Timestamptz> {
+    sql("clock_timestamp()")
+}
+
+impl PostgresStore {
+    /// What the server's clock shows.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if the database does not answer.
+    pub async fn clock(&self) -> Result<Timestamp, StoreError> {
+        self.read("clock.clock", |conn| Ok(diesel::select(server_clock()).get_result(conn)?)).await
+    }
+}
