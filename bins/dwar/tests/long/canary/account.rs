@@ -17,7 +17,8 @@ pub async fn walk(house: &House) {
     house.secrets().add("a password", NEW_PASSWORD);
     house.secrets().add("a password that is wrong", WRONG_PASSWORD);
     let person = Person::join(house.service(), &["--name", NAME, "--owner"]).await;
-    for page in ["/", "/account", "/playground", "/find", "/reference", "/sign-in", "/team"] {
+    let open = ["/reference", "/help", "/help/runbooks", "/sign-in"];
+    for page in ["/", "/account", "/playground", "/find", "/team"].into_iter().chain(open) {
         person.get(page).await;
     }
     change_password(&person).await;

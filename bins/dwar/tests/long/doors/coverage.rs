@@ -13,8 +13,17 @@ use std::path::Path;
 /// Where the addresses of the pages stand.
 const PAGES: &str = "../../crates/adapters/dashboard/src/pages/mod.rs";
 /// What lets people in, what is about their own account, and what finds the way to other pages.
-const OWN: [&str; 8] =
-    ["/sign-out", "/account", "/theme", "/language", "/mode", "/find", "/playground", "/reference"];
+const OWN: [&str; 9] = [
+    "/sign-out",
+    "/account",
+    "/theme",
+    "/language",
+    "/mode",
+    "/find",
+    "/playground",
+    "/reference",
+    "/help",
+];
 /// Subcommands that run the program and manage nothing.
 const RUNNING: [&str; 8] =
     ["serve", "migrate", "backup", "restore", "doctor", "health", "try", "completion"];
