@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const OPENS: Duration = Duration::from_secs(5);
 /// How often the feed is read.
 const READS: Duration = Duration::from_millis(500);
-/// Who is invited.
+/// Of the operator.
 const PASSWORD: &str = "correct horse battery staple";
 
 /// A browser that is signed in.
@@ -25,10 +25,10 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Invites somebody, who accepts.
+    /// Adds an operator, who accepts.
     pub fn sign_in(side: &Contestant, address: &str, project: &str) -> Outcome<Self> {
-        let invite = ["operator", "invite", "--owner", "--name", "soak", "--json"];
-        let made: Value = serde_json::from_str(&side.run(&invite)?)?;
+        let add = ["operator", "add", "--owner", "--name", "soak", "--json"];
+        let made: Value = serde_json::from_str(&side.run(&add)?)?;
         let link = made["link"].as_str().ok_or("no link")?;
         let (_, secret) = link.split_once('#').ok_or("no secret in the link")?;
         let word = PASSWORD.replace(' ', "+");

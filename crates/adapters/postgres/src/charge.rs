@@ -6,8 +6,8 @@ use dwar_kernel::{OtpId, ProjectId, StoreError};
 use dwar_sql::{EntryRow, Id, all};
 use dwar_wallet::{ChargeStore, EntryKind, LedgerEntry};
 
-/// Entries of a project by kind and reference. Each is looked up alone, by all of its unique key: for lists the planner
-/// reads all of the project's ledger where its statistics are older than the project's growth.
+/// Entries of a project by kind and reference. Each is looked up alone, by all of its unique key: for lists the planner,
+/// which does not know the project, takes it for an average one, and reads all of a large one's ledger.
 const CHARGES: &str = "SELECT e.* FROM unnest($2) AS k (kind) CROSS JOIN unnest($3) AS r (reference) \
      CROSS JOIN LATERAL ( \
          SELECT * FROM ledger_entries l \
