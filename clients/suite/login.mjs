@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Plays the cases of the login contract against a backend that COMMAND starts:
 //   node login.mjs [--forwarded] [--only TEXT] COMMAND [WORD…]
-// Prints a line for each case and exits with 1 if one failed. The service is DWAR_BIN. clients/login/README.md says what
-// the backend has to be.
+// Prints a line for each case and exits with 1 if one failed, at once with DWAR_SUITE_STOP set. The service is DWAR_BIN.
+// clients/login/README.md says what the backend has to be.
 import { randomBytes, randomInt } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -146,7 +146,11 @@ async function main(words) {
       DWAR_SECRET: SECRET,
     });
     const world = new World(service.variables, gateway, backend, values.forwarded);
-    for (const one of chosen) passed += await play(one, world);
+    for (const one of chosen) {
+      const is = await play(one, world);
+      passed += is;
+      if (!is && process.env.DWAR_SUITE_STOP) break;
+    }
   } finally {
     await backend.stop();
     gateway.stop();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Applies each mutant of a client (FOLDER/mutants/*.patch, relative to FOLDER), wants the command to fail, and takes the
-# mutant back. Prints how many cases failed, and the first.
+# mutant back. Prints the first case that failed, at which the suite ends.
 #
 # usage: mutants.sh FOLDER COMMAND [WORD…]   (run in FOLDER)
 set -euo pipefail
@@ -8,6 +8,7 @@ cd "$1"
 shift
 applied=""
 output=$(mktemp)
+export DWAR_SUITE_STOP=1
 take_back() { [ -z "$applied" ] || patch --reverse --strip=1 --silent --no-backup-if-mismatch <"$applied"; applied=""; }
 trap 'take_back; rm -f "$output"' EXIT
 
@@ -24,7 +25,7 @@ for mutant in mutants/*.patch; do
         survived=1
     else
         first=$(grep -m 1 '^not ok' "$output" | sed 's/^not ok *//')
-        echo "caught    $(basename "$mutant" .patch): $(grep -c '^not ok' "$output"), such as «$first»"
+        echo "caught    $(basename "$mutant" .patch): «$first»"
     fi
     take_back
 done

@@ -2,6 +2,7 @@
 // Runs every case against the client that COMMAND puts to work:
 //   node run.mjs [--real] [--only TEXT] COMMAND [WORD…]
 // Prints a line for each case and exits with 1 if one failed. The real service is DWAR_BIN; --real plays its cases alone.
+// With DWAR_SUITE_STOP set it ends at the first that fails.
 import { readFileSync, readdirSync } from "node:fs";
 import { Adapter, AdapterEnded } from "./adapter.mjs";
 import { Case } from "./case.mjs";
@@ -65,7 +66,7 @@ async function main(words) {
       const outcome = await play(one, phone, services, adapters, fake, proxy);
       count[outcome.word]++;
       console.log(`${outcome.word.padEnd(7)} ${one.name}${outcome.reason ? `\n        ${outcome.reason}` : ""}`);
-      if (outcome.final) break;
+      if (outcome.final || (outcome.reason && process.env.DWAR_SUITE_STOP)) break;
     }
   } finally {
     for (const adapter of adapters) adapter.stop();
