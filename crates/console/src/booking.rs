@@ -1,6 +1,6 @@
-use crate::wallets::{INSUFFICIENT, NOTHING_CAPTURED, TOO_MUCH, above_zero};
+use crate::wallets::{INSUFFICIENT, MONTH_CLOSED, NOTHING_CAPTURED, TOO_MUCH, above_zero};
 use crate::{ManageError, ManageWallets};
-use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, TRACE};
+use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, TRACE, Timestamp};
 use dwar_operator::{By, Command};
 use dwar_wallet::{
     Adjusted, Adjustment, Amount, Balance, Correction, Credit, Credited, EntryKind, LedgerEntry,
@@ -102,10 +102,12 @@ impl ManageWallets {
                 let of = |kind| entries.iter().find(move |entry| entry.kind == kind);
                 let refunded = of(EntryKind::Refund).is_some();
                 let refund = wallet.refund(of(EntryKind::Capture), refunded, id, now);
-                match refund.map_err(StoreError::from)?.outcome {
+                let outcome = refund.map_err(StoreError::from)?.outcome;
+                match outcome.or_closed(*send, self.closed_until(project).await?) {
                     Refunded::Refunded(amount) => Some(amount),
                     Refunded::Already => None,
                     Refunded::NothingCaptured => return Err(NOTHING_CAPTURED),
+                    Refunded::Closed => return Err(MONTH_CLOSED),
                     Refunded::TooMuch => return Err(TOO_MUCH),
                 }
             }
@@ -121,6 +123,15 @@ impl ManageWallets {
             }
         };
         Ok(amount.map(|amount| Preview { amount, before, after: wallet.balance }))
+    }
+
+    /// The end of the newest month of the ledger that was closed.
+    async fn closed_until(&self, project: ProjectId) -> Result<Option<Timestamp>, StoreError> {
+        let closed =
+            StatementFilter { kind: Some(EntryKind::Closed), ..StatementFilter::default() };
+        let newest = self.ledger.lines(project, closed, None, 1).await?;
+        let closing = newest.first().and_then(|line| line.closing);
+        Ok(closing.map(|closing| closing.month.until()))
     }
 
     async fn is_booked(

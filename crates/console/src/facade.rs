@@ -1,5 +1,5 @@
 use crate::{
-    Activity, AuditLog, Control, EndpointLog, Find, FirstSteps, Inbox, ManageAccount,
+    Activity, AuditLog, CloseMonths, Control, EndpointLog, Find, FirstSteps, Inbox, ManageAccount,
     ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
     ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, ReadFigures, SignIn,
     UnlockPhone,
@@ -15,6 +15,7 @@ pub struct Management {
     pub projects: ManageProjects,
     pub wallets: ManageWallets,
     pub ledger: ManageLedger,
+    pub months: CloseMonths,
     pub endpoints: ManageEndpoints,
     /// What endpoints were told, and telling it again.
     pub endpoint_log: EndpointLog,

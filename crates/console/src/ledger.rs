@@ -130,13 +130,19 @@ impl ManageLedger {
             Scope::Everything => None,
             Scope::Newer => self.ledger.last_sound_proof(project).await?,
         };
-        let mut sum = proved.map(|proof| proof.sum).unwrap_or_default();
-        let snapshot = self.ledger.snapshot(project).await?;
+        let mut snapshot = self.ledger.snapshot(project).await?;
+        let fitting = proved.map(|proof| proof.sum).filter(|sum| sum.closed == snapshot.closed);
+        let mut sum = fitting.unwrap_or_default();
         let mut reached = sum.position;
         while reached < snapshot.position {
             let through = reached.saturating_add(BATCH).min(snapshot.position);
             let next: LedgerSum = self.ledger.sum(project, reached, through).await?;
             (sum, reached) = (sum.and(next), through);
+            if next.closed != snapshot.closed {
+                // Entries were closed meanwhile, which moves what they come to: it begins anew.
+                snapshot = self.ledger.snapshot(project).await?;
+                (sum, reached) = (LedgerSum::default(), 0);
+            }
             let now = self.control.tools.now();
             if now >= seen_at + ProofRun::LEASE / 4 {
                 if !self.ledger.continue_proof(project, since, now).await? {

@@ -1,8 +1,8 @@
 use crate::project_rules::OwnIssuers;
 use crate::{
-    About, Activity, Administration, Audit, AuditLog, ConsoleStores, ConsoleSweep, ConsoleUpkeep,
-    Control, EndpointLog, Find, FirstSteps, Heartbeat, Inbox, KeepFigures, ManageAccount,
-    ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
+    About, Activity, Administration, Audit, AuditLog, CloseMonths, ConsoleStores, ConsoleSweep,
+    ConsoleUpkeep, Control, EndpointLog, Find, FirstSteps, Heartbeat, Inbox, KeepFigures,
+    ManageAccount, ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
     ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, Management,
     ManagementOutside, Passkeys, ReadFigures, SearchPhones, SettleRestored, SignIn, UnlockPhone,
     project_rules,
@@ -44,6 +44,12 @@ impl ConsoleParts {
                 control: control(),
                 create: login.create_project(),
                 rules: project_rules(providers.clone(), OwnIssuers::of(&policies)),
+            },
+            months: CloseMonths {
+                control: control(),
+                closings: stores.closings,
+                wallets: kept.wallets.clone(),
+                requests_kept: policies.keep_records,
             },
             wallets: ManageWallets {
                 control: control(),

@@ -51,7 +51,7 @@ const HEAD: &str = "position,entry_id,at,kind,reference,amount_paise,held_paise,
 
 /// One line (RFC 4180).
 fn csv_line(line: &StatementLine) -> String {
-    let StatementLine { position, entry } = line;
+    let StatementLine { position, entry, .. } = line;
     let LedgerEntry { id, kind, amount, held, after, reference, relayed, at } = entry;
     let at = at.format("%Y-%m-%dT%H:%M:%S%.3fZ");
     let text = format!("{position},{id},{at},{},{}", kind.as_str(), cell(reference.as_str()));

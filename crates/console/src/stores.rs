@@ -3,7 +3,7 @@ use dwar_activity::installation::{InstanceStore, QueueStore};
 use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, PasskeyStore, SearchStore};
 use dwar_otp::OtpHistory;
 use dwar_session::IdentitySessions;
-use dwar_wallet::{ChargeStore, LedgerStore};
+use dwar_wallet::{ChargeStore, ClosingStore, LedgerStore};
 use std::sync::Arc;
 
 /// The ports that a database implements for those who run a service, besides those of logins.
@@ -11,6 +11,7 @@ use std::sync::Arc;
 pub struct ConsoleStores {
     pub identity_sessions: Arc<dyn IdentitySessions>,
     pub ledger: Arc<dyn LedgerStore>,
+    pub closings: Arc<dyn ClosingStore>,
     /// Those who run the service, what lets them in, and their failures to sign in.
     pub operators: Arc<dyn OperatorStore>,
     pub passkeys: Arc<dyn PasskeyStore>,
@@ -32,6 +33,7 @@ impl<S> From<&Arc<S>> for ConsoleStores
 where
     S: IdentitySessions
         + LedgerStore
+        + ClosingStore
         + OperatorStore
         + PasskeyStore
         + AdminTokenStore
@@ -48,6 +50,7 @@ where
         Self {
             identity_sessions: Arc::<S>::clone(store),
             ledger: Arc::<S>::clone(store),
+            closings: Arc::<S>::clone(store),
             operators: Arc::<S>::clone(store),
             passkeys: Arc::<S>::clone(store),
             admin_tokens: Arc::<S>::clone(store),

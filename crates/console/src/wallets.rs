@@ -21,6 +21,9 @@ pub(super) const INSUFFICIENT: ManageError =
     ManageError::Conflict("The available balance does not cover this.");
 pub(super) const NOTHING_CAPTURED: ManageError =
     ManageError::Conflict("Nothing was charged for this send.");
+pub(super) const MONTH_CLOSED: ManageError = ManageError::Conflict(
+    "The month of this send is closed. Look for it in the export of that month, and correct the balance.",
+);
 pub(super) const TOO_MUCH: ManageError =
     ManageError::Conflict("The balance cannot exceed a thousand crore rupees.");
 
@@ -75,6 +78,7 @@ impl ManageWallets {
             Refunded::Refunded(amount) => Ok(Some(amount)),
             Refunded::Already => Ok(None),
             Refunded::NothingCaptured => Err(NOTHING_CAPTURED),
+            Refunded::Closed => Err(MONTH_CLOSED),
             Refunded::TooMuch => Err(TOO_MUCH),
         }
     }

@@ -324,6 +324,15 @@ macro_rules! shared_store_contract_tests {
                 a_run_that_was_replaced_changes_nothing
                 the_newest_proofs_stay_and_the_last_sound_one
             }
+            closing {
+                a_closed_month_leaves_one_entry_with_its_sum
+                months_are_closed_one_after_another
+                a_month_is_closed_once
+                references_outlive_their_month
+                what_can_be_closed_is_found
+                closings_stay_inside_their_project
+                sums_say_what_was_closed
+            }
             identity_sessions {
                 sessions_are_newest_first_in_pages
                 sessions_end_one_by_one
@@ -454,6 +463,9 @@ macro_rules! fresh_store_contract_tests {
                 an_audit_finds_every_wallet_in_order
                 an_audit_finds_corrections_in_order
                 an_audit_sees_movements_whole
+            }
+            closing {
+                a_ledger_adds_up_while_months_are_closed
             }
             receipts {
                 receipts_come_back_as_they_were_kept

@@ -13,7 +13,7 @@ impl ChargeStore for MemoryStore {
         let state = &*self.step("ChargeStore::charges").await?;
         let sends: Vec<Reference> = sends.into_iter().map(Reference::from).collect();
         let own = state.ledger.iter().filter(|(owner, _)| *owner == project);
-        let charges = own.map(|(_, entry)| entry).filter(|entry| {
+        let charges = own.map(|(_, line)| &line.entry).filter(|entry| {
             matches!(entry.kind, EntryKind::Capture | EntryKind::Refund)
                 && sends.contains(&entry.reference)
         });

@@ -146,10 +146,10 @@ impl State {
     /// What was charged for a request, less what was given back.
     fn spent(&self, otp: &Otp) -> Paise {
         let reference = Reference::from(otp.id);
-        let moved = self.ledger.iter().filter(|(project, entry)| {
-            let is_about = *project == otp.world.project && entry.reference == reference;
-            is_about && matches!(entry.kind, EntryKind::Capture | EntryKind::Refund)
+        let moved = self.ledger.iter().filter(|(project, line)| {
+            let is_about = *project == otp.world.project && line.entry.reference == reference;
+            is_about && matches!(line.entry.kind, EntryKind::Capture | EntryKind::Refund)
         });
-        Paise(-moved.map(|(_, entry)| entry.amount.0).sum::<i64>())
+        Paise(-moved.map(|(_, line)| line.entry.amount.0).sum::<i64>())
     }
 }

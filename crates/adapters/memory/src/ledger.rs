@@ -7,12 +7,18 @@ use dwar_wallet::{
 };
 
 impl State {
-    /// The lines of a project, oldest first.
-    fn lines(&self, project: ProjectId) -> impl Iterator<Item = StatementLine> {
-        let own = self.ledger.iter().filter(move |(owner, _)| *owner == project);
-        (1..)
-            .zip(own)
-            .map(|(position, (_, entry))| StatementLine { position, entry: entry.clone() })
+    /// The lines of a project, those of closed months among them.
+    pub(crate) fn lines(&self, project: ProjectId) -> Vec<StatementLine> {
+        let own = self.ledger.iter().filter(|(owner, _)| *owner == project);
+        let closed = self.closings.iter().filter(|closing| closing.project == project);
+        let booked = own.map(|(_, line)| line.clone());
+        booked.chain(closed.filter_map(StatementLine::of_closing)).collect()
+    }
+
+    /// How many entries of a project were closed.
+    fn closed(&self, project: ProjectId) -> u64 {
+        let closings = self.closings.iter().filter(|closing| closing.project == project);
+        closings.map(|closing| closing.closed.entries).sum()
     }
 
     fn newest_proof(
@@ -37,6 +43,7 @@ impl LedgerStore for MemoryStore {
         let state = &*self.step("LedgerStore::lines").await?;
         let wanted = state
             .lines(project)
+            .into_iter()
             .filter(|line| filter.wants(&line.entry))
             .filter(|line| after.is_none_or(|cursor| line.follows(cursor)));
         Ok(StatementFilter::merge(wanted.collect(), limit))
@@ -44,13 +51,10 @@ impl LedgerStore for MemoryStore {
 
     async fn snapshot(&self, project: ProjectId) -> Result<WalletSnapshot, StoreError> {
         let state = &*self.step("LedgerStore::snapshot").await?;
-        let last = state.lines(project).last();
+        let (balance, position) = state.wallets.get(&project).copied().unwrap_or_default();
         let open = state.holds.iter().filter(|hold| hold.project == project);
-        Ok(WalletSnapshot {
-            position: last.as_ref().map_or(0, |line| line.position),
-            balance: last.map(|line| line.entry.after).unwrap_or_default(),
-            open: Paise(open.map(|hold| hold.amount.0).sum()),
-        })
+        let open = Paise(open.map(|hold| hold.amount.0).sum());
+        Ok(WalletSnapshot { position, balance, open, closed: state.closed(project) })
     }
 
     async fn sum(
@@ -60,11 +64,13 @@ impl LedgerStore for MemoryStore {
         through: u64,
     ) -> Result<LedgerSum, StoreError> {
         let state = &*self.step("LedgerStore::sum").await?;
-        let wanted = state.lines(project).filter(|line| after < line.position);
-        let wanted = wanted.filter(|line| line.position <= through);
-        Ok(wanted.fold(LedgerSum::default(), |sum, StatementLine { position, entry }| {
+        let nothing = LedgerSum { closed: state.closed(project), ..LedgerSum::default() };
+        let lines = state.lines(project).into_iter();
+        let wanted = lines.filter(|line| after < line.position && line.position <= through);
+        Ok(wanted.fold(nothing, |sum, StatementLine { position, entry, closing }| {
             let sums = Balance { balance: entry.amount, held: entry.held };
-            sum.and(LedgerSum { entries: 1, position, sums })
+            let entries = closing.map_or(1, |closing| closing.closed.entries);
+            sum.and(LedgerSum { entries, position, sums, closed: 0 })
         }))
     }
 

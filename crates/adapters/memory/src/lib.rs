@@ -5,6 +5,7 @@ mod admin_token;
 mod audit;
 mod call;
 mod charge;
+mod closing;
 mod event;
 #[cfg(feature = "faults")]
 mod faults;

@@ -15,7 +15,7 @@ use dwar_otp::{GuessBudget, KeptReceipt, Otp, RefusedSends};
 use dwar_project::{Hook, KeyRecord, Project};
 use dwar_ratelimit::{SendKey, SendSlot};
 use dwar_session::{Session, SigningKey};
-use dwar_wallet::{LedgerEntry, LedgerProof, OpenHold, ProofRun};
+use dwar_wallet::{Balance, Closing, LedgerProof, OpenHold, ProofRun, StatementLine};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -29,7 +29,10 @@ pub(crate) struct State {
     pub identities: Vec<(BlindIndex, Identity)>,
     pub sessions: Vec<Session>,
     pub signing_keys: Vec<SigningKey>,
-    pub ledger: Vec<(ProjectId, LedgerEntry)>,
+    /// The wallets, each with the position of its newest entry.
+    pub wallets: BTreeMap<ProjectId, (Balance, u64)>,
+    pub ledger: Vec<(ProjectId, StatementLine)>,
+    pub closings: Vec<Closing>,
     pub holds: Vec<OpenHold>,
     pub proofs: Vec<LedgerProof>,
     pub proof_runs: HashMap<ProjectId, ProofRun>,

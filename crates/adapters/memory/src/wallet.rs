@@ -3,18 +3,14 @@ use async_trait::async_trait;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
 use dwar_wallet::{
     Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, HoldOutcome, Impossible,
-    LedgerEntry, Movement, OpenHold, Paise, Reference, Refunded, Settlement, Wallet, WalletStore,
+    LedgerEntry, Movement, OpenHold, Paise, Reference, Refunded, Settlement, StatementLine, Wallet,
+    WalletStore,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 impl State {
-    /// The entries of a project, oldest first.
-    fn entries(&self, project: ProjectId) -> impl DoubleEndedIterator<Item = &LedgerEntry> {
-        self.ledger.iter().filter(move |(owner, _)| *owner == project).map(|(_, entry)| entry)
-    }
-
     fn balance(&self, project: ProjectId) -> Balance {
-        self.entries(project).next_back().map(|entry| entry.after).unwrap_or_default()
+        self.wallets.get(&project).map(|(balance, _)| *balance).unwrap_or_default()
     }
 
     /// The entry of this kind and reference.
@@ -24,7 +20,9 @@ impl State {
         kind: EntryKind,
         reference: &Reference,
     ) -> Option<&LedgerEntry> {
-        self.entries(project).find(|entry| entry.kind == kind && entry.reference == *reference)
+        let own = self.ledger.iter().filter(|(owner, _)| *owner == project);
+        own.map(|(_, line)| &line.entry)
+            .find(|entry| entry.kind == kind && entry.reference == *reference)
     }
 
     /// Applies a rule to a project's wallet and writes down what came of it.
@@ -36,7 +34,12 @@ impl State {
         let low_balance = self.project(project).and_then(|(found, _)| found.low_balance);
         let mut wallet = Wallet { project, balance: self.balance(project), low_balance };
         let moved = rule(&mut wallet)?;
-        self.ledger.extend(moved.entries.into_iter().map(|entry| (project, entry)));
+        for entry in moved.entries {
+            let (balance, position) = self.wallets.entry(project).or_default();
+            (*balance, *position) = (entry.after, *position + 1);
+            let line = StatementLine { position: *position, entry, closing: None };
+            self.ledger.push((project, line));
+        }
         self.record(moved.event);
         Ok(moved.outcome)
     }
@@ -105,7 +108,9 @@ impl WalletStore for MemoryStore {
     ) -> Result<Refunded, StoreError> {
         let state = &mut *self.step("WalletStore::refund").await?;
         let (capture, refunded) = state.captured(project, send);
-        state.apply(project, |wallet| wallet.refund(capture.as_ref(), refunded, entry, now))
+        let closed_until = state.closed_until(project);
+        let rule = |wallet: &mut Wallet| wallet.refund(capture.as_ref(), refunded, entry, now);
+        Ok(state.apply(project, rule)?.or_closed(send, closed_until))
     }
 
     async fn adjust(
@@ -146,15 +151,14 @@ impl WalletStore for MemoryStore {
 
     async fn audit(&self) -> Result<Audit, StoreError> {
         let state = &*self.step("WalletStore::audit").await?;
-        let projects: BTreeSet<_> = state.ledger.iter().map(|(owner, _)| *owner).collect();
-        Ok(projects.into_iter().fold(Audit::default(), |audit, project| {
-            let entries = Balance {
-                balance: Paise(state.entries(project).map(|entry| entry.amount.0).sum()),
-                held: Paise(state.entries(project).map(|entry| entry.held.0).sum()),
+        Ok(state.wallets.iter().fold(Audit::default(), |audit, (project, (stored, _))| {
+            let told = |of: fn(&LedgerEntry) -> Paise| {
+                Paise(state.lines(*project).iter().map(|line| of(&line.entry).0).sum())
             };
-            let open = state.holds.iter().filter(|hold| hold.project == project);
+            let entries = Balance { balance: told(|it| it.amount), held: told(|it| it.held) };
+            let open = state.holds.iter().filter(|hold| hold.project == *project);
             let open = Paise(open.map(|hold| hold.amount.0).sum());
-            audit.and(state.balance(project), entries, open)
+            audit.and(*stored, entries, open)
         }))
     }
 }

@@ -12,6 +12,7 @@ mod dialect;
 mod activity;
 mod caller;
 mod charge;
+mod closing;
 mod event;
 mod figures_statements;
 mod idempotency;

@@ -3,14 +3,14 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
-use dwar_sql::schema::{ledger_proof_runs, ledger_proofs};
+use dwar_sql::schema::{ledger_closings, ledger_proof_runs, ledger_proofs};
 use dwar_sql::{
-    At, EntryRow, Id, ProofRow, ProofRunRow, SUM, SumRow, WALLET_SNAPSHOT, WalletSnapshotRow, all,
-    lines_of, read_one, stored_position,
+    At, ClosingRow, EntryRow, Id, ProofRow, ProofRunRow, SUM, SumRow, WALLET_SNAPSHOT,
+    WalletSnapshotRow, all, lines_of, read_all, read_one, stored_position,
 };
 use dwar_wallet::{
-    LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart, StatementCursor, StatementFilter,
-    StatementLine, WalletSnapshot,
+    Closing, EntryKind, LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart, StatementCursor,
+    StatementFilter, StatementLine, WalletSnapshot,
 };
 
 #[async_trait]
@@ -26,6 +26,10 @@ impl LedgerStore for Store {
             .scan("wallet.lines", move |conn| {
                 let mut found = Vec::new();
                 for kind in filter.kinds() {
+                    if *kind == EntryKind::Closed {
+                        found.extend(closed_months(conn, project, &filter, after)?);
+                        continue;
+                    }
                     let query = lines_of!(Backend, project, kind, &filter, after, limit);
                     let rows: Vec<EntryRow> = query.select(EntryRow::as_select()).load(conn)?;
                     found.extend(all::<_, StatementLine>(rows)?);
@@ -189,4 +193,18 @@ fn trim(conn: &mut Conn, project: Id) -> Result<(), Failure> {
     let kept = newest.into_iter().chain(sound);
     diesel::delete(own().filter(ledger_proofs::begun_at.ne_all(kept))).execute(conn)?;
     Ok(())
+}
+
+/// The closed months that the filter wants, one a month.
+fn closed_months(
+    conn: &mut Conn,
+    project: ProjectId,
+    filter: &StatementFilter,
+    after: Option<StatementCursor>,
+) -> Result<Vec<StatementLine>, Failure> {
+    let query = ledger_closings::table.filter(ledger_closings::project_id.eq(Id::from(project)));
+    let closings: Vec<Closing> = read_all!(ClosingRow of query, conn);
+    let lines = closings.iter().filter_map(StatementLine::of_closing);
+    let wanted = lines.filter(|line| filter.wants(&line.entry));
+    Ok(wanted.filter(|line| after.is_none_or(|cursor| line.follows(cursor))).collect())
 }

@@ -12,6 +12,7 @@ mod activity;
 mod admin_token;
 mod audit;
 mod call;
+mod closing;
 mod event;
 mod figures;
 mod hook;

@@ -1,11 +1,13 @@
 use crate::dialect::{Conn, Failure, Store};
 use crate::wallet::apply;
 use async_trait::async_trait;
+use diesel::dsl::max;
 use diesel::prelude::*;
 use dwar_kernel::{EntryId, OtpId, ProjectId, StoreError, Timestamp};
-use dwar_sql::schema::{ledger_entries, wallet_holds, wallets};
+use dwar_sql::schema::{ledger_closings, ledger_entries, wallet_holds, wallets};
 use dwar_sql::{
-    AUDIT, AuditRow, EntryRow, HoldRow, Id, WalletRow, balance, balances, read_each, read_one,
+    AUDIT, At, AuditRow, EntryRow, HoldRow, Id, Row, WalletRow, balance, balances, read_each,
+    read_one,
 };
 use dwar_wallet::{
     Adjusted, Adjustment, Audit, Balance, Credit, Credited, EntryKind, LedgerEntry, OpenHold,
@@ -140,10 +142,19 @@ pub(crate) fn refund(
     entry: EntryId,
     now: Timestamp,
 ) -> Result<Refunded, Failure> {
-    apply(conn, project, |conn, wallet| {
+    let refunded = apply(conn, project, |conn, wallet| {
         let (capture, refunded) = captured(conn, project, send)?;
         Ok(wallet.refund(capture.as_ref(), refunded, entry, now))
-    })
+    })?;
+    if refunded != Refunded::NothingCaptured {
+        return Ok(refunded);
+    }
+    let closed_until: Option<At> = ledger_closings::table
+        .filter(ledger_closings::project_id.eq(Id::from(project)))
+        .select(max(ledger_closings::until))
+        .get_result(conn)?;
+    let row = Row::new("ledger_closings", project);
+    Ok(refunded.or_closed(send, row.maybe_at("until", closed_until)?))
 }
 
 /// What a send was charged by, and whether that was given back.

@@ -8,6 +8,7 @@ mod activity;
 mod admin_token;
 mod audit;
 mod call;
+mod closing;
 mod convert;
 mod event;
 mod figures;
@@ -41,6 +42,7 @@ pub use activity::RefusedRow;
 pub use admin_token::AdminTokenRow;
 pub use audit::AuditEntryRow;
 pub use call::CallRow;
+pub use closing::{CLOSABLE, CLOSE, ClosableRow, ClosingRow, NEXT_TO_CLOSE, NextRow};
 pub use convert::{
     Row, SecretColumns, all, each, legible, maybe, sealed_bytes, stored_claims, stored_count,
     unavailable, unreachable,

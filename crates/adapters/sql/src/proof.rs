@@ -26,6 +26,7 @@ pub struct ProofRow {
     pub held: i64,
     pub open_holds: i64,
     pub sound: bool,
+    pub closed: i64,
 }
 
 /// A proof that is being made.
@@ -38,11 +39,23 @@ pub struct ProofRunRow {
     pub seen_at: At,
 }
 
+/// How many entries of a project were closed.
+macro_rules! closed {
+    () => {
+        "(SELECT CAST(coalesce(sum(c.entries), 0) AS bigint) FROM ledger_closings c \
+          WHERE c.project_id = $1) AS closed"
+    };
+}
+
 /// A wallet beside its open holds, of one instant: a [`WalletSnapshotRow`] of the project that is bound. Open
 /// holds are those of sends under way, too few for an index that every send would pay for.
-pub const WALLET_SNAPSHOT: &str = "SELECT w.entries, w.balance, w.held, \
+pub const WALLET_SNAPSHOT: &str = concat!(
+    "SELECT w.entries, w.balance, w.held, \
      (SELECT CAST(coalesce(sum(h.amount), 0) AS bigint) FROM wallet_holds h \
-      WHERE h.project_id = w.project_id) AS open FROM wallets w WHERE w.project_id = $1";
+      WHERE h.project_id = w.project_id) AS open, ",
+    closed!(),
+    " FROM wallets w WHERE w.project_id = $1"
+);
 
 /// A row of [`WALLET_SNAPSHOT`].
 #[derive(QueryableByName)]
@@ -55,14 +68,24 @@ pub struct WalletSnapshotRow {
     held: i64,
     #[diesel(sql_type = BigInt)]
     open: i64,
+    #[diesel(sql_type = BigInt)]
+    closed: i64,
 }
 
-/// What some entries come to: a [`SumRow`], of a project, beyond a position and through another.
-pub const SUM: &str = "SELECT count(*) AS entries, \
-     CAST(coalesce(max(position), 0) AS bigint) AS position, \
-     CAST(coalesce(sum(amount), 0) AS bigint) AS amount, \
-     CAST(coalesce(sum(held), 0) AS bigint) AS held \
-     FROM ledger_entries WHERE project_id = $1 AND position > $2 AND position <= $3";
+/// What some entries come to: a [`SumRow`], of a project, beyond a position and through another. A closed entry
+/// counts as those that it stands for.
+pub const SUM: &str = concat!(
+    "SELECT CAST(sum(t.entries) AS bigint) AS entries, \
+     CAST(coalesce(max(t.position), 0) AS bigint) AS position, \
+     CAST(coalesce(sum(t.amount), 0) AS bigint) AS amount, \
+     CAST(coalesce(sum(t.held), 0) AS bigint) AS held, ",
+    closed!(),
+    " FROM (SELECT count(*) AS entries, max(position) AS position, sum(amount) AS amount, \
+            sum(held) AS held FROM ledger_entries \
+            WHERE project_id = $1 AND position > $2 AND position <= $3 \
+      UNION ALL SELECT entries, position, amount, held FROM ledger_closings \
+            WHERE project_id = $1 AND position > $2 AND position <= $3 AND entries > 0) t"
+);
 
 /// A row of [`SUM`].
 #[derive(QueryableByName)]
@@ -75,9 +98,12 @@ pub struct SumRow {
     amount: i64,
     #[diesel(sql_type = BigInt)]
     held: i64,
+    #[diesel(sql_type = BigInt)]
+    closed: i64,
 }
 
-fn count(number: i64) -> u64 {
+/// A count or a position as it is read.
+pub(crate) fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }
 
@@ -89,14 +115,16 @@ fn stored(number: u64) -> i64 {
 impl From<WalletSnapshotRow> for WalletSnapshot {
     fn from(row: WalletSnapshotRow) -> Self {
         let balance = balance(row.balance, row.held);
-        Self { position: count(row.entries), balance, open: Paise(row.open) }
+        let (position, closed) = (count(row.entries), count(row.closed));
+        Self { position, balance, open: Paise(row.open), closed }
     }
 }
 
 impl From<SumRow> for LedgerSum {
     fn from(row: SumRow) -> Self {
         let sums = balance(row.amount, row.held);
-        Self { entries: count(row.entries), position: count(row.position), sums }
+        let closed = count(row.closed);
+        Self { entries: count(row.entries), position: count(row.position), sums, closed }
     }
 }
 
@@ -119,6 +147,7 @@ impl From<LedgerProof> for ProofRow {
             held,
             open_holds: wallet.open.0,
             sound,
+            closed: stored(sum.closed),
         }
     }
 }
@@ -133,13 +162,19 @@ impl TryFrom<ProofRow> for LedgerProof {
             position: count(row.last_position),
             balance: balance(row.balance, row.held),
             open: Paise(row.open_holds),
+            closed: count(row.closed),
         };
         Ok(Self {
             project: read.id("project_id", row.project_id)?,
             since: read.at("begun_at", row.begun_at)?,
             at: read.at("ended_at", row.ended_at)?,
             by: row.made_by,
-            sum: LedgerSum { entries: count(row.entries), position: count(row.position), sums },
+            sum: LedgerSum {
+                entries: count(row.entries),
+                position: count(row.position),
+                sums,
+                closed: count(row.closed),
+            },
             wallet,
         })
     }
@@ -174,7 +209,7 @@ impl TryFrom<EntryRow> for StatementLine {
     type Error = StoreError;
 
     fn try_from(row: EntryRow) -> Result<Self, StoreError> {
-        Ok(Self { position: count(row.position), entry: row.try_into()? })
+        Ok(Self { position: count(row.position), entry: row.try_into()?, closing: None })
     }
 }
 

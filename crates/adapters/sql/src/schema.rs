@@ -188,6 +188,28 @@ diesel::table! {
 
 diesel::table! {
     use crate::types::*;
+    ledger_closings (project_id, month) {
+        id -> Id,
+        project_id -> Id,
+        month -> Text,
+        since -> At,
+        until -> At,
+        exported -> BigInt,
+        first_position -> BigInt,
+        last_position -> BigInt,
+        digest -> Binary,
+        entries -> BigInt,
+        position -> BigInt,
+        amount -> BigInt,
+        held -> BigInt,
+        balance_after -> BigInt,
+        held_after -> BigInt,
+        made_at -> At,
+    }
+}
+
+diesel::table! {
+    use crate::types::*;
     wallet_holds (send_id) {
         send_id -> Id,
         project_id -> Id,
@@ -469,6 +491,7 @@ diesel::table! {
         held -> BigInt,
         open_holds -> BigInt,
         sound -> Bool,
+        closed -> BigInt,
     }
 }
 

@@ -139,12 +139,15 @@ impl TryFrom<HoldRow> for OpenHold {
     }
 }
 
-/// Every wallet beside the sums of its entries and of its open holds: [`AuditRow`]s.
+/// Every wallet beside the sums of its entries, of its closed months and of its open holds: [`AuditRow`]s.
 pub const AUDIT: &str = "SELECT w.balance, w.held, \
-     CAST(coalesce(e.amount, 0) AS bigint) AS amount, CAST(coalesce(e.held, 0) AS bigint) AS entered, \
+     CAST(coalesce(e.amount, 0) + coalesce(c.amount, 0) AS bigint) AS amount, \
+     CAST(coalesce(e.held, 0) + coalesce(c.held, 0) AS bigint) AS entered, \
      CAST(coalesce(h.amount, 0) AS bigint) AS open FROM wallets w \
      LEFT JOIN (SELECT project_id, sum(amount) AS amount, sum(held) AS held \
                 FROM ledger_entries GROUP BY project_id) e ON e.project_id = w.project_id \
+     LEFT JOIN (SELECT project_id, sum(amount) AS amount, sum(held) AS held \
+                FROM ledger_closings GROUP BY project_id) c ON c.project_id = w.project_id \
      LEFT JOIN (SELECT project_id, sum(amount) AS amount \
                 FROM wallet_holds GROUP BY project_id) h ON h.project_id = w.project_id";
 

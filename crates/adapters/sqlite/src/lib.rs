@@ -5,6 +5,7 @@
 mod activity;
 mod charge;
 mod claim;
+mod closing;
 mod connection;
 mod copies;
 #[macro_use]

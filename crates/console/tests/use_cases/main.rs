@@ -8,6 +8,7 @@
 mod activity;
 mod audit;
 mod booking;
+mod close_months;
 mod common;
 mod inbox;
 mod manage_endpoints;

@@ -79,7 +79,12 @@ fn counting(
         balance: Paise(i64::try_from(entries).unwrap()),
         held: Paise::ZERO,
     };
-    let wallet = WalletSnapshot { position: entries, balance: balance(entries), open: Paise::ZERO };
+    let wallet = WalletSnapshot {
+        position: entries,
+        balance: balance(entries),
+        open: Paise::ZERO,
+        closed: 0,
+    };
     store.expect_snapshot().returning(move |_| Ok(wallet));
     store.expect_last_sound_proof().returning(move |_| Ok(proved.clone()));
     let (noted, clock) = (Arc::clone(&asked), Arc::clone(clock));
@@ -87,7 +92,7 @@ fn counting(
         noted.lock().unwrap().push((after, through));
         clock.advance(ProofRun::LEASE / 8);
         let entries = through - after;
-        Ok(LedgerSum { entries, position: through, sums: balance(entries) })
+        Ok(LedgerSum { entries, position: through, sums: balance(entries), closed: 0 })
     });
     (store, asked)
 }
@@ -121,8 +126,8 @@ async fn only_what_came_after_the_last_sound_proof_is_added_up_unless_all_is_ask
             since: START,
             at: START,
             by: "Asha".to_owned(),
-            sum: LedgerSum { entries: 5_000, position: 5_000, sums: balance },
-            wallet: WalletSnapshot { position: 5_000, balance, open: Paise::ZERO },
+            sum: LedgerSum { entries: 5_000, position: 5_000, sums: balance, closed: 0 },
+            wallet: WalletSnapshot { position: 5_000, balance, open: Paise::ZERO, closed: 0 },
         };
         let run = ProofRun::begin(proved.project, "Asha".to_owned(), START);
         let (mut store, asked) = counting(5_100, Some(proved), &office.clock);

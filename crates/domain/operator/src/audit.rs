@@ -20,6 +20,8 @@ words! {
         WalletAdjusted = "wallet.adjusted",
         /// A proof of a ledger was asked for.
         LedgerProved = "ledger.proved",
+        /// A month of a ledger was exported and closed.
+        LedgerClosed = "ledger.closed",
         EndpointAdded = "endpoint.added",
         EndpointRemoved = "endpoint.removed",
         /// An address for events was switched on again.

@@ -101,6 +101,8 @@ commands! {
     DownloadStatement = "download_statement", see(Area::Money), makes Nothing;
     ShowWalletProof = "show_wallet_proof", see(Area::Money), makes Nothing;
     BeginWalletProof = "begin_wallet_proof", change(Area::Money), makes Nothing;
+    /// Exports months of ledgers to a folder of the machine, and takes them out of the database.
+    CloseMonths = "close_months", Need::Machine, makes Nothing;
     ListWebhooks = "list_webhooks", see(Area::Settings), makes Nothing;
     AddWebhook = "add_webhook", change(Area::Keys), makes Webhook;
     RotateWebhookSecret = "rotate_webhook_secret", change(Area::Keys), makes Webhook;

@@ -13,6 +13,8 @@ words! {
         Refund = "refund",
         /// A correction by the operator, up or down.
         Adjustment = "adjustment",
+        /// The holds, captures and releases of a closed month.
+        Closed = "closed",
     }
 }
 
@@ -30,7 +32,8 @@ impl Balance {
     }
 }
 
-/// One movement; entries are only ever added.
+/// One movement; entries are only ever added, and leave only when their month is closed
+/// ([`Closing`](crate::Closing)).
 ///
 /// The sum of all `amount`s of a project is its balance, the sum of all `held` its open holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +45,7 @@ pub struct LedgerEntry {
     pub held: Paise,
     /// The wallet right after it.
     pub after: Balance,
-    /// What it is for: the OTP request's id, or the reference given with a credit.
+    /// What it is for: the OTP request's id, the reference given with a credit, or the month that was closed.
     pub reference: Reference,
     /// Whether that request delivers a code of somebody else; without a request, `false`.
     pub relayed: bool,
@@ -136,6 +139,8 @@ pub enum Refunded {
     Already,
     /// Nothing was captured for this send; nothing changed.
     NothingCaptured,
+    /// Nothing is on record of this send, and its month is closed; nothing changed.
+    Closed,
     /// The balance would be more than [`Amount::MOST`]; nothing changed.
     TooMuch,
 }

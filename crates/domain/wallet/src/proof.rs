@@ -10,6 +10,9 @@ pub struct LedgerSum {
     pub position: u64,
     /// The sums of what they add to the balance and to the held part.
     pub sums: Balance,
+    /// How many entries of the whole ledger were closed by then. Sums of parts fit together, and a proof continues
+    /// another, only where it is the same: closing moves what entries come to from one position to another.
+    pub closed: u64,
 }
 
 /// A wallet as it is stored, and its open holds, all at one instant.
@@ -19,6 +22,8 @@ pub struct WalletSnapshot {
     pub position: u64,
     pub balance: Balance,
     pub open: Paise,
+    /// How many entries were closed by then.
+    pub closed: u64,
 }
 
 /// What a proof of one project's ledger found. It stays on record.
@@ -65,6 +70,7 @@ impl LedgerSum {
                 balance: add(self.sums.balance, next.sums.balance),
                 held: add(self.sums.held, next.sums.held),
             },
+            closed: self.closed.max(next.closed),
         }
     }
 }
@@ -117,8 +123,8 @@ mod tests {
             since: Timestamp::UNIX_EPOCH,
             at: Timestamp::UNIX_EPOCH,
             by: "Asha".to_owned(),
-            sum: LedgerSum { entries: 3, position: 3, sums: balance },
-            wallet: WalletSnapshot { position: 3, balance, open: Paise(30) },
+            sum: LedgerSum { entries: 3, position: 3, sums: balance, closed: 0 },
+            wallet: WalletSnapshot { position: 3, balance, open: Paise(30), closed: 0 },
         }
     }
 

@@ -1,4 +1,4 @@
-use crate::{EntryKind, LedgerEntry, Reference};
+use crate::{Closed, Closing, EntryKind, LedgerEntry, Reference};
 use dwar_kernel::Timestamp;
 
 /// An entry, and its place in its project's ledger, counted from 1.
@@ -7,6 +7,8 @@ pub struct StatementLine {
     /// Its place in the ledger, counted from 1.
     pub position: u64,
     pub entry: LedgerEntry,
+    /// What an entry of a closed month stands for.
+    pub closing: Option<Closing>,
 }
 
 /// Which entries of a project are wanted.
@@ -34,6 +36,22 @@ pub struct StatementCursor {
 }
 
 impl StatementLine {
+    /// A closed month as a statement shows it; none while it stands for nothing.
+    pub fn of_closing(closing: &Closing) -> Option<Self> {
+        let Closed { entries, position, sums, after, at } = closing.closed;
+        let entry = LedgerEntry {
+            id: closing.id,
+            kind: EntryKind::Closed,
+            amount: sums.balance,
+            held: sums.held,
+            after,
+            reference: Reference::stored(closing.month.to_string()),
+            relayed: false,
+            at,
+        };
+        (entries > 0).then_some(Self { position, entry, closing: Some(*closing) })
+    }
+
     /// Where a page that ends with this line ends.
     pub const fn cursor(&self) -> StatementCursor {
         StatementCursor { at: self.entry.at, position: self.position }

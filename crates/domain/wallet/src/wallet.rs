@@ -116,13 +116,14 @@ impl Wallet {
         entry: EntryId,
         at: Timestamp,
     ) -> Result<Movement<Refunded>, Impossible> {
+        // First: a refund outlives the capture, which leaves with its month.
+        if refunded {
+            return Ok(Movement::nothing(Refunded::Already));
+        }
         let Some(LedgerEntry { amount, reference, relayed, .. }) = capture else {
             return Ok(Movement::nothing(Refunded::NothingCaptured));
         };
         let captured = Paise(-amount.0);
-        if refunded {
-            return Ok(Movement::nothing(Refunded::Already));
-        }
         if !self.has_room_for(captured) {
             return Ok(Movement::nothing(Refunded::TooMuch));
         }

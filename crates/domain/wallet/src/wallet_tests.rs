@@ -123,6 +123,7 @@ fn a_refund_gives_back_what_was_captured_once() {
     let capture = captured(30);
     let mut refund = |capture, refunded| wallet.refund(capture, refunded, entry(1), at()).unwrap();
     assert_eq!(refund(None, false), Movement::nothing(Refunded::NothingCaptured));
+    assert_eq!(refund(None, true), Movement::nothing(Refunded::Already));
     assert_eq!(refund(Some(&capture), true), Movement::nothing(Refunded::Already));
     let refunded = refund(Some(&capture), false);
     assert_eq!(refunded.outcome, Refunded::Refunded(Paise(30)));

@@ -57,9 +57,9 @@ impl Scene {
     async fn end_run(&self, run: &ProofRun, sound: bool) -> (LedgerProof, bool) {
         let ProofRun { project, since, by, .. } = run.clone();
         let balance = Balance { balance: Paise(70), held: Paise(30) };
-        let sum = LedgerSum { entries: 3, position: 3, sums: balance };
+        let sum = LedgerSum { entries: 3, position: 3, sums: balance, closed: 0 };
         let open = Paise(if sound { 30 } else { 29 });
-        let wallet = WalletSnapshot { position: 3, balance, open };
+        let wallet = WalletSnapshot { position: 3, balance, open, closed: 0 };
         let proof = LedgerProof { project, since, at: since + seconds(1), by, sum, wallet };
         assert_eq!(proof.is_sound(), sound);
         let ended = self.stores.console.ledger.end_proof(proof.clone()).await.unwrap();
@@ -147,11 +147,11 @@ pub async fn sums_and_stand_are_what_was_booked(stores: &Stores) {
     scene.held(7).await;
     let wallet = stores.console.ledger.snapshot(scene.project).await.unwrap();
     let balance = Balance { balance: Paise(510 - 75), held: Paise(7) };
-    assert_eq!(wallet, WalletSnapshot { position: 21, balance, open: Paise(7) });
+    assert_eq!(wallet, WalletSnapshot { position: 21, balance, open: Paise(7), closed: 0 });
     let sum = async |after, through| {
         stores.console.ledger.sum(scene.project, after, through).await.unwrap()
     };
-    let whole = LedgerSum { entries: 21, position: 21, sums: balance };
+    let whole = LedgerSum { entries: 21, position: 21, sums: balance, closed: 0 };
     assert_eq!(sum(0, 21).await, whole);
     for middle in 0..=21 {
         assert_eq!(sum(0, middle).await.and(sum(middle, 21).await), whole, "{middle}");

@@ -9,6 +9,7 @@ pub mod activity;
 pub mod admin_token;
 pub mod archive;
 pub mod audit;
+pub mod closing;
 mod draw;
 pub mod events;
 pub mod figures;

@@ -1,3 +1,4 @@
+use super::closing::ClosedEntries;
 use super::page::Page;
 use super::text::{id, instant};
 use dwar_console::Proven;
@@ -12,7 +13,7 @@ pub struct WalletEntry {
     position: u64,
     #[schema(format = "uuid")]
     entry_id: String,
-    /// `credit`, `hold`, `capture`, `release`, `refund` or `adjustment`.
+    /// `credit`, `hold`, `capture`, `release`, `refund`, `adjustment` or `closed`.
     kind: String,
     /// What it adds to the balance.
     amount_paise: i64,
@@ -25,6 +26,9 @@ pub struct WalletEntry {
     relayed: bool,
     #[schema(format = "date-time")]
     at: String,
+    /// Of a `closed` entry: what it stands for. Its reference is the month.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    closed: Option<ClosedEntries>,
 }
 
 /// What is known of a ledger's proofs.
@@ -85,7 +89,7 @@ impl WalletEntry {
 }
 
 impl From<&StatementLine> for WalletEntry {
-    fn from(StatementLine { position, entry }: &StatementLine) -> Self {
+    fn from(StatementLine { position, entry, closing }: &StatementLine) -> Self {
         Self {
             position: *position,
             entry_id: id(entry.id),
@@ -97,6 +101,7 @@ impl From<&StatementLine> for WalletEntry {
             reference: id(&entry.reference),
             relayed: entry.relayed,
             at: instant(entry.at),
+            closed: closing.as_ref().map(Into::into),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How each thing is shown, in the admin API and by `--json` on the command line alike.
 
 mod audit;
+mod closing;
 mod hook;
 mod key;
 mod ledger;
@@ -16,6 +17,7 @@ mod webhook;
 mod webhook_call;
 
 pub use audit::AuditLine;
+pub use closing::{ClosedEntries, ClosedMonth, MonthToClose};
 pub use hook::{AddedHook, Hook, HookSecret, HookView, RemovedHook};
 pub use key::{Key, NewKey};
 pub use ledger::{BegunProof, LedgerProof, LedgerProofs, RunningProof, WalletEntry};

@@ -165,7 +165,7 @@ fn table(visit: &Visit, project: &Project, lines: &[StatementLine]) -> Markup {
                     th.amount scope="col" { (words::AFTER) }
                 } }
                 tbody {
-                    @for StatementLine { entry, .. } in lines {
+                    @for StatementLine { entry, closing, .. } in lines {
                         tr {
                             td data-label=(words::WHEN) { (time(entry.at)) }
                             td.outcome { (words::kind(entry.kind)) }
@@ -174,6 +174,9 @@ fn table(visit: &Visit, project: &Project, lines: &[StatementLine]) -> Markup {
                                     a href={ "/p/" (project.id) "/activity/" (entry.reference) } { (entry.reference) }
                                 } @else { (entry.reference) }
                                 @if entry.relayed { " " span.muted { (words::RELAY) } }
+                                @if let Some(closing) = closing {
+                                    " " span.muted { (texts::stands_for(closing.closed.entries)) }
+                                }
                             }
                             td.amount.beside data-label=(words::CHANGE) { (movement(entry.amount)) }
                             td.amount.named data-label=(words::ON_HOLD) { (movement(entry.held)) }
@@ -190,7 +193,7 @@ fn table(visit: &Visit, project: &Project, lines: &[StatementLine]) -> Markup {
 const fn is_of_a_send(kind: EntryKind) -> bool {
     match kind {
         EntryKind::Hold | EntryKind::Capture | EntryKind::Release | EntryKind::Refund => true,
-        EntryKind::Credit | EntryKind::Adjustment => false,
+        EntryKind::Credit | EntryKind::Adjustment | EntryKind::Closed => false,
     }
 }
 

@@ -46,6 +46,7 @@ pub(crate) const fn did(action: Action) -> &'static str {
         Action::WalletRefunded => "Refunded a charge",
         Action::WalletAdjusted => "Corrected the balance",
         Action::LedgerProved => "Ran the ledger check",
+        Action::LedgerClosed => "Closed a month of the ledger",
         Action::HookAdded => "Added a hook",
         Action::HookChanged => "Changed a hook",
         Action::HookRemoved => "Removed a hook",

@@ -32,6 +32,7 @@ pub(crate) const fn kind(kind: EntryKind) -> &'static str {
         EntryKind::Release => "Release",
         EntryKind::Refund => "Refund",
         EntryKind::Adjustment => "Adjustment",
+        EntryKind::Closed => "Closed month",
     }
 }
 pub(crate) const NOT_OF_TESTS: &str =

@@ -11,3 +11,11 @@ pub(crate) const DAYS: &str =
 pub(crate) const NOTHING: &str = "No entries match these filters.";
 pub(crate) const OLDER: &str = "Older";
 pub(crate) const DOWNLOAD: &str = "Download CSV";
+
+/// What a closed month stands for.
+pub(crate) fn stands_for(entries: u64) -> String {
+    match entries {
+        1 => "(1 entry, exported)".to_owned(),
+        _ => format!("({entries} entries, exported)"),
+    }
+}

@@ -8,7 +8,9 @@ use dwar_kernel::KeyMode;
 use dwar_login::{Cost, LoginStore, NewSend, Prepared, SendReport};
 use dwar_otp::{Reason, Report, Reported, Route};
 use dwar_testkit::{Fixtures, START, ledger_of, race};
-use dwar_wallet::{Balance, EntryKind, Paise, Settlement, WalletStore};
+use dwar_wallet::{
+    Balance, Closing, ClosingStore, EntryKind, FileDigest, Month, Paise, Settlement, WalletStore,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
@@ -31,6 +33,51 @@ async fn entries_cannot_be_changed_or_deleted() {
     }
     assert_eq!(ledger_of(&store, id).await, before);
     assert_eq!(before.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn entries_leave_only_into_the_closing_of_their_month() {
+    let database = Database::create();
+    let store = database.store().await;
+    let make = Fixtures::random();
+    let id = project(&store, &make).await.id;
+    store.credit(id, make.credit(Paise(500)), START).await.unwrap();
+    for _ in 0..2 {
+        assert!(
+            make.hold(&store, make.otp(&make.line(id.in_mode(KeyMode::Live))), Paise(40)).await
+        );
+    }
+    let month = Month::of(START).unwrap();
+    let exported = store.closable(id, month).await.unwrap().unwrap();
+    let closing = Closing::begin(make.id(), (id, month), exported, FileDigest([7; 32]));
+    assert!(store.begin_closing(closing).await.unwrap());
+    let before = ledger_of(&store, id).await;
+    let (entries, closings) =
+        ("ledger entries are only ever added", "a closed month is never changed");
+    let mut conn = database.connection();
+    for (forbidden, told) in [
+        ("UPDATE ledger_entries SET amount = 1", entries),
+        ("DELETE FROM ledger_entries", entries),
+        ("DELETE FROM ledger_entries WHERE kind = 'credit'", entries),
+        ("TRUNCATE ledger_entries", entries),
+        ("UPDATE ledger_closings SET entries = entries + 1", closings),
+        ("UPDATE ledger_closings SET digest = digest", closings),
+        ("DELETE FROM ledger_closings", closings),
+        ("TRUNCATE ledger_closings", closings),
+    ] {
+        let refused = conn.batch_execute(forbidden).unwrap_err();
+        assert_eq!(refused.to_string(), told, "{forbidden}");
+    }
+    assert_eq!(store.closings(id).await.unwrap(), [closing]);
+    assert_eq!(ledger_of(&store, id).await, before);
+
+    // What the step does by itself is allowed to everybody, and loses nothing.
+    conn.batch_execute("DELETE FROM ledger_entries WHERE position = 2").unwrap();
+    assert_eq!(store.audit().await.unwrap().difference, Paise(0));
+    let closed = store.close(id, month).await.unwrap().unwrap();
+    assert_eq!((closed.closed.entries, closed.closed.sums.held), (2, Paise(80)));
+    assert_eq!(store.audit().await.unwrap().difference, Paise(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,8 +15,13 @@ use dwar_project::{ProjectChange, ProjectStore};
 use dwar_session::SessionStore;
 use dwar_sqlite::{Settings, SqliteStore, Synchronous};
 use dwar_testkit::{CODE, Fixtures, Line, START, any_project, ledger_of, seconds};
-use dwar_wallet::{Adjusted, Adjustment, Credited, Paise, WalletStore};
+use dwar_wallet::{
+    Adjusted, Adjustment, Closing, ClosingStore, Credited, FileDigest, Month, Paise, WalletStore,
+};
 use tempfile::TempDir;
+
+const ENTRIES: &str = "ledger entries are only ever added";
+const CLOSINGS: &str = "a closed month is never changed";
 
 struct Scene {
     store: SqliteStore,
@@ -142,10 +147,51 @@ async fn ledger_entries_can_be_neither_changed_nor_deleted() {
         "DELETE FROM ledger_entries WHERE kind = 'credit'",
     ] {
         let refused = scene.tables.batch_execute(forbidden).unwrap_err();
-        assert_eq!(refused.to_string(), "ledger entries are only ever added", "{forbidden}");
+        assert_eq!(refused.to_string(), ENTRIES, "{forbidden}");
     }
     assert_eq!(before.len(), 2);
     assert_eq!(ledger_of(&scene.store, scene.project).await, before);
+}
+
+#[tokio::test]
+async fn entries_leave_only_into_the_closing_of_their_month() {
+    let mut scene = Scene::open().await;
+    scene.credit(1_000).await;
+    for _ in 0..2 {
+        let otp = scene.make.otp(&scene.make.line(scene.project.in_mode(KeyMode::Live)));
+        assert!(scene.make.hold(&scene.store, otp, Paise(40)).await);
+    }
+    let month = Month::of(START).unwrap();
+    let exported = scene.store.closable(scene.project, month).await.unwrap().unwrap();
+    let of = (scene.project, month);
+    let closing = Closing::begin(scene.make.id(), of, exported, FileDigest([7; 32]));
+    assert!(scene.store.begin_closing(closing).await.unwrap());
+    let before = ledger_of(&scene.store, scene.project).await;
+    for (forbidden, told) in [
+        ("UPDATE ledger_entries SET amount = 1", ENTRIES),
+        ("DELETE FROM ledger_entries", ENTRIES),
+        ("DELETE FROM ledger_entries WHERE kind = 'credit'", ENTRIES),
+        ("UPDATE ledger_closings SET entries = entries + 1", CLOSINGS),
+        ("UPDATE ledger_closings SET entries = entries + 1, position = position + 1", CLOSINGS),
+        ("UPDATE ledger_closings SET digest = x'00'", CLOSINGS),
+        ("DELETE FROM ledger_closings", CLOSINGS),
+    ] {
+        let refused = scene.tables.batch_execute(forbidden).unwrap_err();
+        assert_eq!(refused.to_string(), told, "{forbidden}");
+    }
+    let again = "REPLACE INTO ledger_closings SELECT * FROM ledger_closings";
+    scene.tables.batch_execute(again).unwrap();
+    assert_eq!(scene.store.closings(scene.project).await.unwrap(), [closing]);
+    assert_eq!(ledger_of(&scene.store, scene.project).await, before);
+
+    // What the step does by itself is allowed to everybody, and loses nothing.
+    scene.tables.batch_execute("DELETE FROM ledger_entries WHERE position = 2").unwrap();
+    assert_eq!(scene.store.audit().await.unwrap().difference, Paise::ZERO);
+    let closed = scene.store.close(scene.project, month).await.unwrap().unwrap();
+    assert_eq!((closed.closed.entries, closed.closed.sums.held), (2, Paise(80)));
+    assert_eq!(scene.store.audit().await.unwrap().difference, Paise::ZERO);
+    let late = scene.tables.batch_execute("UPDATE ledger_closings SET amount = 1").unwrap_err();
+    assert_eq!(late.to_string(), CLOSINGS);
 }
 
 #[tokio::test]

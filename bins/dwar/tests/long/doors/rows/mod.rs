@@ -108,6 +108,7 @@ pub fn row(command: Command) -> Row {
         Command::DownloadStatement => wallet::statement(),
         Command::ShowWalletProof => wallet::proof(),
         Command::BeginWalletProof => wallet::prove(),
+        Command::CloseMonths => wallet::close(),
         Command::ListWebhooks => webhooks::list(),
         Command::AddWebhook => webhooks::add(),
         Command::RotateWebhookSecret => webhooks::rotate(),

@@ -155,3 +155,17 @@ pub fn prove() -> Row {
         ..READ
     }
 }
+
+pub fn close() -> Row {
+    const FILES: &str = "it writes files to a folder of the machine";
+    Row {
+        wrong: INVALID,
+        api: Door::None(FILES),
+        pages: Door::None(FILES),
+        cli: Door::Ways(vec![|it| {
+            let before = it.of("2020-01", "2020-13")?;
+            cli("wallet close", &[("project", it.project()), ("before", before)])
+        }]),
+        ..READ
+    }
+}
