@@ -79,7 +79,7 @@ impl Cli for Settings {
             Command::Project(command) => project::run(config, command, Person::Absent).await,
             Command::Operator(command) => operator::run(config, command, Person::Absent).await,
             Command::AdminToken(command) => admin_token::run(config, command, Person::Absent).await,
-            Command::Wallet(command) => wallet::run(config, command).await,
+            Command::Wallet(command) => wallet::run(config, command, Person::Absent).await,
             Command::Webhook(command) => webhook::run(config, command, Person::Absent).await,
             _ => panic!("a command without a text"),
         };

@@ -14,6 +14,7 @@ mod failure;
 mod health;
 mod hook;
 mod key;
+mod ledger_export;
 #[cfg(test)]
 mod names_tests;
 mod open;
@@ -26,6 +27,7 @@ mod signals;
 mod signing_key;
 mod r#try;
 mod wallet;
+mod wallet_close;
 mod wallet_proof;
 mod webhook;
 
@@ -191,7 +193,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Command::Migrate => answer(args.json, migrate(config)),
         Command::Project(command) => answer(args.json, project::run(config, command, person)),
         Command::Key(command) => answer(args.json, key::run(config, command, person)),
-        Command::Wallet(command) => answer(args.json, wallet::run(config, command)),
+        Command::Wallet(command) => answer(args.json, wallet::run(config, command, person)),
         Command::SigningKey(command) => answer(args.json, signing_key::run(config, command)),
         Command::Webhook(command) => answer(args.json, webhook::run(config, command, person)),
         Command::Hook(command) => answer(args.json, hook::run(config, command, person)),

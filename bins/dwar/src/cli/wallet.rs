@@ -1,6 +1,8 @@
 use super::answer::{Answer, lines};
+use super::confirm::Person;
 use super::failure::{Failure, of};
 use super::open::{OneProject, open};
+use super::wallet_close;
 use super::wallet_proof::prove;
 use crate::config::Config;
 use crate::counted::counted;
@@ -53,6 +55,11 @@ pub enum Command {
         #[arg(long)]
         reference: Reference,
     },
+    /// Export the entries of sends of months that are over to files, and take them out of the database
+    ///
+    /// Holds, captures and releases of a month leave; one entry with their sum takes their place. Credits,
+    /// refunds and corrections stay. The service may run; a run that was cut off goes on with the next.
+    Close(wallet_close::Args),
     /// Check the wallets of all projects and record nothing; fails if one does not match its ledger
     ///
     /// Recomputes every wallet from its ledger in one go and only reads, for a job that runs daily.
@@ -71,8 +78,8 @@ pub enum Command {
     },
 }
 
-pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
-    use Command::{Adjust, Balance, Credit, Prove, Refund, Statement, Verify};
+pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
+    use Command::{Adjust, Balance, Close, Credit, Prove, Refund, Statement, Verify};
     let read_only = matches!(command, Balance(_) | Statement { .. } | Verify);
     let core = open(config, read_only).await?;
     if matches!(command, Verify)
@@ -102,6 +109,7 @@ pub async fn run(config: Config, command: Command) -> Result<Answer, Failure> {
         Adjust { of: it, rupees, reference } => {
             adjusted(wallets, it.id(projects).await?, rupees, reference).await
         }
+        Close(asked) => wallet_close::close(&manage, asked, person).await,
         Verify => verified(wallets).await,
         Prove { of: it, everything } => {
             let scope = if everything { Scope::Everything } else { Scope::Newer };

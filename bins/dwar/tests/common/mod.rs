@@ -9,6 +9,7 @@ mod disk;
 mod documents;
 mod ear;
 mod endpoint;
+pub mod old_sends;
 mod servers;
 mod staff;
 mod tap;

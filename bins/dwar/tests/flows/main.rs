@@ -11,6 +11,7 @@ mod backups;
 mod ceilings;
 mod cli;
 mod client_address;
+mod closing;
 mod dashboard;
 mod delivery;
 mod docs;

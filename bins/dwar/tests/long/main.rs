@@ -10,6 +10,7 @@ mod agreement;
 mod alone;
 mod canary;
 mod clocks;
+mod closing;
 mod crash;
 mod doors;
 mod failover;

@@ -1,0 +1,45 @@
+//! Sends of long ago, as their ledger has them.
+
+use super::{Database, Project, World};
+
+/// Charged sends of one project.
+#[derive(Clone, Copy)]
+pub struct OldSends<'name> {
+    /// What their references begin with.
+    pub name: &'name str,
+    pub sends: u32,
+    /// When the first was booked, in milliseconds since 1970; and how much later each next one.
+    pub since: i64,
+    pub apart: i64,
+}
+
+impl World {
+    /// Books sends with a hold of 25, a capture of 20 and a release of 5 paise each, from outside of the service.
+    pub async fn book_old_sends(&self, project: &Project, old: OldSends<'_>) {
+        let OldSends { name, sends, since, apart } = old;
+        let (id, at) = match self.database {
+            Database::Postgres { .. } => (
+                "gen_random_uuid()",
+                format!("to_timestamp(({since} + i * {apart}::bigint) / 1000.0)"),
+            ),
+            _ => ("randomblob(16)", format!("{since} + i * {apart}")),
+        };
+        let project = self.database.id(&project.id);
+        let booked = format!(
+            "WITH RECURSIVE numbers (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM numbers WHERE i < {sends} - 1), \
+             moves (j, kind, amount, held, left_held) AS (VALUES (1, 'hold', 0, 25, 25), \
+                 (2, 'capture', -20, -20, 5), (3, 'release', 0, -5, 0)) \
+             INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, held_after, \
+                 reference, made_at, relayed) \
+             SELECT {id}, w.project_id, w.entries + 3 * i + j, kind, amount, m.held, \
+                 w.balance - 20 * i - CASE j WHEN 1 THEN 0 ELSE 20 END, left_held, '{name}-' || i, {at}, false \
+             FROM wallets w, numbers, moves m WHERE w.project_id = {project}"
+        );
+        self.database.run(&booked).await;
+        let moved = format!(
+            "UPDATE wallets SET entries = entries + 3 * {sends}, balance = balance - 20 * {sends} \
+             WHERE project_id = {project}"
+        );
+        self.database.run(&moved).await;
+    }
+}

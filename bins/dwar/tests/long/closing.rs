@@ -1,0 +1,94 @@
+//! A closing of months that is killed again and again beside logins: the balance is never off, and in the end
+//! everything is as if it had not been killed.
+
+use crate::common::old_sends::OldSends;
+use crate::common::{Database, Service, World};
+use serde_json::Value;
+use std::fs;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+on_both_databases! {
+    a_killed_closing_goes_on;
+}
+
+const KILLS: u32 = 20;
+const SENDS: u32 = 20_000;
+/// The first millisecond of October 2020 in India.
+const OCTOBER: i64 = 1_601_490_600_000;
+
+/// Logs people in until it is told to stop, and gives how many.
+async fn log_in_until(service: Arc<Service>, key: String, stop: Arc<AtomicBool>) -> u32 {
+    let mut logins = 0;
+    while !stop.load(Ordering::Relaxed) {
+        service.log_in(&key, &service.world.phone()).await;
+        logins += 1;
+    }
+    logins
+}
+
+fn close(world: &World, folder: &str) -> Child {
+    let mut command = world.command(&["wallet", "close", "--before", "2020-12", "--to", folder]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+async fn a_killed_closing_goes_on(database: Database) {
+    let world = World::new(database);
+    let project = world.project("100000");
+    for (name, since) in [("october", OCTOBER), ("november", OCTOBER + 31 * 86_400_000)] {
+        let apart = 1_000;
+        world.book_old_sends(&project, OldSends { name, sends: SENDS, since, apart }).await;
+    }
+    let rows = "SELECT count(*) FROM ledger_entries WHERE reference LIKE '%er-%'";
+    let all = world.database.number(rows).await;
+    let folder = world.database.folder().join("exports");
+    fs::create_dir(&folder).unwrap();
+    let folder = folder.to_str().unwrap().to_owned();
+    let service = Arc::new(Service::start_in(world));
+    let before = service.world.balance(&project)["balance_paise"].as_i64().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let logins =
+        tokio::spawn(log_in_until(Arc::clone(&service), project.live.clone(), Arc::clone(&stop)));
+
+    let cut_off = AtomicU32::new(0);
+    for kill in 0..KILLS {
+        let mut child = close(&service.world, &folder);
+        tokio::time::sleep(Duration::from_millis(60 + 45 * u64::from(kill))).await;
+        if child.try_wait().unwrap().is_none() {
+            cut_off.fetch_add(1, Ordering::Relaxed);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        service.world.audit();
+        let proof = service.world.cli(&["wallet", "prove", "--project", &project.id]);
+        assert_eq!(proof["sound"], true, "{proof}");
+    }
+    let left = service.world.database.number(rows).await;
+    assert!(cut_off.into_inner() > KILLS / 2 && left < all, "{left} of {all} are left");
+    let status = close(&service.world, &folder).wait().unwrap();
+    assert!(status.success());
+    stop.store(true, Ordering::Relaxed);
+    let logins = logins.await.unwrap();
+    assert!(logins > 0);
+
+    assert_eq!(service.world.database.number(rows).await, 0);
+    service.world.audit();
+    let after = service.world.balance(&project)["balance_paise"].as_i64().unwrap();
+    assert_eq!(after, before - 20 * i64::from(logins));
+    let statement = ["wallet", "statement", "--project", &project.id, "--limit", "100000"];
+    let statement = service.world.cli(&statement);
+    let entries = statement["items"].as_array().unwrap();
+    let closed: Vec<&Value> = entries.iter().filter(|it| it["kind"] == "closed").collect();
+    assert_eq!(closed.len(), 2);
+    for entry in closed {
+        assert_eq!(entry["amount_paise"], -20 * i64::from(SENDS));
+        assert_eq!(entry["closed"]["entries"], 3 * SENDS);
+        let month = entry["reference"].as_str().unwrap();
+        let file = fs::read_to_string(format!("{folder}/ledger-{}-{month}.jsonl", project.id));
+        assert_eq!(file.unwrap().lines().count(), 3 * SENDS as usize + 2);
+    }
+    let drafts = fs::read_dir(&folder).unwrap();
+    assert_eq!(drafts.count(), 2, "nothing half written is left");
+}
