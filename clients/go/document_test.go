@@ -100,7 +100,8 @@ func TestOperationsAreThoseOfTheDocument(t *testing.T) {
 			if !strings.HasPrefix(path, "/v1/") && operation.OperationID != "getPublicKeys" {
 				continue
 			}
-			if slices.Contains(operation.Tags, "Proxies") { // What proxies ask is no business of a client.
+			// What proxies ask is no business of a client, and a job that reads events needs a loop around one GET.
+			if slices.Contains(operation.Tags, "Proxies") || slices.Contains(operation.Tags, "Events") {
 				continue
 			}
 			seen = append(seen, operation.OperationID)

@@ -29,12 +29,15 @@ function sampleOf(schema) {
   return { string: "text", integer: schema.minimum ?? 1, boolean: true }[type];
 }
 
-/** Those under /v1/, but not what proxies ask: that is no business of a client. */
+/**
+ * Those under /v1/, but not what proxies ask, which is no business of a client, nor the events, which a job reads with a
+ * loop around one GET.
+ */
 export function operations() {
   return Object.entries(DOCUMENT.paths)
     .filter(([path]) => path.startsWith("/v1/"))
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })))
-    .filter(({ operation }) => !operation.tags.includes("Proxies"));
+    .filter(({ operation }) => !operation.tags.some((tag) => ["Proxies", "Events"].includes(tag)));
 }
 
 /** Every code of a refusal. */

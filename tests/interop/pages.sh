@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the programs of docs/api.md and docs/events.md as they stand there, in JavaScript and Python: they have to take the
-# tokens and events of a running service, and to refuse what is not quite one.
+# Runs the programs of docs/api.md, docs/events.md and docs/reading-events.md as they stand there, in JavaScript and Python:
+# they have to take the tokens and events of a running service, and to refuse what is not quite one.
 #
 # usage: pages.sh [PATH_OF_THE_BINARY]   (target/debug/dwar by default)
 set -euo pipefail
@@ -72,4 +72,23 @@ PORT=$(free_port)
 receives javascript node receiver.mjs
 PORT=$(free_port)
 receives python "$python" receiver.py
-echo "pages.sh: the programs of docs/api.md and docs/events.md do what they should, in JavaScript and Python"
+
+# The job that loads a warehouse has what happened before it, and after it was killed, each event once.
+"$binary" project set --project "$DWAR_PROJECT_ID" --events-feed on
+block reading-events python >load.py
+DWAR_KEY=$(jq -r .test_key <<<"$project")
+export DWAR_KEY DWAR_URL
+loaded() { "$python" -c 'import sqlite3; print(*sqlite3.connect("warehouse.db").execute("SELECT count(*) FROM events").fetchone())'; }
+for wanted in 2 4; do
+    login "$DWAR_KEY" "987654321$wanted" >/dev/null
+    "$python" load.py 2>load.log &
+    job=$!
+    for _ in $(seq 100); do
+        [ "$(loaded 2>/dev/null || true)" != "$wanted" ] || break
+        sleep 0.1
+    done
+    kill -9 "$job"
+    wait "$job" 2>/dev/null || true
+    [ "$(loaded)" = "$wanted" ] || fail "the warehouse has $(loaded) events, not $wanted: $(cat load.log)"
+done
+echo "pages.sh: the programs of docs/api.md, docs/events.md and docs/reading-events.md do what they should, in JavaScript and Python"

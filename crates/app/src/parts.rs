@@ -1,6 +1,6 @@
 use crate::{
     AdmitRequest, ApplyReceipts, Authenticate, CreateProject, DeleteIdentity, Deliver,
-    FindIdentity, HookFormats, Idempotency, Logout, OtpStatus, Policies, ProjectIssuer,
+    FindIdentity, HookFormats, Idempotency, ListEvents, Logout, OtpStatus, Policies, ProjectIssuer,
     ProviderWatch, PublicKeys, ReceiveHook, ReceiveWebhook, RefreshSession, RelayOtp, Resting,
     Routes, SandboxMessages, SendOtp, SigningKeys, Stores, Sweep, Tally, TellEvents, Tokens,
     Toolbox, ValidateSession, VerifyOtp,
@@ -72,6 +72,8 @@ pub struct UseCases {
     pub find_identity: Arc<FindIdentity>,
     /// `DELETE /v1/identity/{id}`.
     pub delete_identity: Arc<DeleteIdentity>,
+    /// `GET /v1/events`.
+    pub list_events: Arc<ListEvents>,
     /// `GET /p/{project}/.well-known/…`.
     pub project_issuer: Arc<ProjectIssuer>,
     /// `GET /.well-known/jwks.json`.
@@ -129,7 +131,13 @@ impl Parts {
         let (refusals, key_uses) = (stores.refusals.clone(), stores.key_uses);
         let tally = Arc::new(Tally::new(tools.clone(), refusals, key_uses));
         Service {
-            use_cases: self.use_cases(&deliver, &tally, requests.clone(), (sources, hook_formats)),
+            use_cases: self.use_cases(
+                &deliver,
+                &tally,
+                requests.clone(),
+                (sources, hook_formats),
+                sender.clone(),
+            ),
             apply_receipts: Arc::new(ApplyReceipts {
                 receipts: stores.receipts,
                 deliver: deliver.clone(),
@@ -143,6 +151,7 @@ impl Parts {
                 idempotency: stores.idempotency,
                 test_quota: stores.test_quota,
                 calls: stores.calls,
+                feed: stores.feed,
                 refusals: stores.refusals,
                 retention: policies.retention(),
             }),
@@ -156,6 +165,7 @@ impl Parts {
         tally: &Arc<Tally>,
         limiter: Arc<dyn RequestLimiter>,
         (sources, formats): (HashMap<String, Arc<dyn ReceiptSource>>, HookFormats),
+        sender: Arc<dyn WebhookSender>,
     ) -> UseCases {
         let Self { tools, stores, signer, codes, policies } = self;
         let (tools, limits) = (|| tools.clone(), policies.limits);
@@ -195,6 +205,7 @@ impl Parts {
             logout: Arc::new(Logout { tools: tools(), signer: signer(), sessions: sessions() }),
             find_identity: Arc::new(FindIdentity { tools: tools(), identities: identities() }),
             delete_identity: Arc::new(DeleteIdentity { tools: tools(), identities: identities() }),
+            list_events: Arc::new(ListEvents { tools: tools(), feed: stores.feed.clone(), sender }),
             project_issuer: Arc::new(ProjectIssuer {
                 projects: projects(),
                 keys: public_keys.clone(),

@@ -1,4 +1,5 @@
 use crate::{Limits, Retention, SessionPolicy, SigningKeyPolicy};
+use dwar_event::FeedBound;
 use dwar_kernel::PriceList;
 use dwar_otp::TestQuota;
 use dwar_otp::idempotency::Lifetimes;
@@ -13,6 +14,8 @@ const MARGIN: Duration = Duration::from_secs(2);
 /// How long events can be sent again, by somebody who was away for some days. Their phone numbers are kept, sealed,
 /// as long.
 const CALLS: Duration = Duration::from_secs(7 * 24 * 3_600);
+/// How long a consumer of the feed may be away without missing an event.
+const FEED: Duration = CALLS;
 
 /// Every number and choice that the use cases go by. Those of `default` are what docs/contract.md says, and where it
 /// says nothing what the service has if nobody configures it.
@@ -38,6 +41,8 @@ pub struct Policies {
     pub keep_audit: Duration,
     /// How many records of each kind the test keys of a project may leave behind; `None` bounds nothing.
     pub test_records: Option<u32>,
+    /// How many events the feed of a project keeps, in each mode; of test keys no more than `test_records`.
+    pub feed_events: u32,
 }
 
 impl Default for Policies {
@@ -57,6 +62,7 @@ impl Default for Policies {
             keep_records: DAY,
             keep_audit: 365 * DAY,
             test_records: Some(50_000),
+            feed_events: 1_000_000,
         }
     }
 }
@@ -98,6 +104,11 @@ impl Policies {
             sends: windows.into_iter().max().unwrap_or_default(),
             idempotency: first_answers.keep,
             calls: CALLS,
+            feed: FEED,
+            feed_bound: FeedBound {
+                live: self.feed_events,
+                test: self.feed_events.min(self.test_records.unwrap_or(u32::MAX)),
+            },
             holds: way.saturating_mul(2).saturating_add(self.grace()),
             tests: self.test_records.map(|kept| TestQuota { kept, in_use }),
         }

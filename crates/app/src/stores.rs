@@ -1,4 +1,4 @@
-use dwar_event::{CallLog, EventStore};
+use dwar_event::{CallLog, EventFeed, EventStore};
 use dwar_identity::IdentityStore;
 use dwar_login::LoginStore;
 use dwar_otp::idempotency::IdempotencyStore;
@@ -32,6 +32,8 @@ pub struct Stores {
     pub receipts: Arc<dyn ReceiptStore>,
     pub events: Arc<dyn EventStore>,
     pub calls: Arc<dyn CallLog>,
+    /// The events that projects read themselves.
+    pub feed: Arc<dyn EventFeed>,
     pub refusals: Arc<dyn RefusalStore>,
     pub key_uses: Arc<dyn KeyUseStore>,
 }
@@ -54,6 +56,7 @@ where
         + ReceiptStore
         + EventStore
         + CallLog
+        + EventFeed
         + RefusalStore
         + KeyUseStore
         + 'static,
@@ -75,6 +78,7 @@ where
             receipts: Arc::<S>::clone(store),
             events: Arc::<S>::clone(store),
             calls: Arc::<S>::clone(store),
+            feed: Arc::<S>::clone(store),
             refusals: Arc::<S>::clone(store),
             key_uses: Arc::<S>::clone(store),
         }

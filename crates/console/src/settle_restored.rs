@@ -1,6 +1,7 @@
 use crate::ConsoleStores;
 use crate::{Audit, AuditedChange};
 use dwar_app::Stores;
+use dwar_event::FeedLife;
 use dwar_kernel::{AttemptId, EntryId, PriceList, StoreError, TRACE, Timestamp};
 use dwar_login::SendReport;
 use dwar_operator::{Action, AuditFilter, By, Facts, Totp};
@@ -48,6 +49,8 @@ impl SettleRestored {
         let facts = Facts::new().flag("sessions_kept", keep_sessions);
         let change = AuditedChange::new(Action::DatabaseRestored, "database").after(facts);
         self.audit.record(by, change).await?;
+        // Events from after the backup were read by consumers whose cursors are good no more.
+        self.login.feed.begin_life(FeedLife::name(self.audit.tools.entropy.as_ref())).await?;
         let codes = self.login.otps.withdraw_all(now).await?;
         let sends = self.end_sends(now).await?;
         stores.operators.outdate(Totp::latest_step(now)).await?;

@@ -98,6 +98,13 @@ macro_rules! shared_store_contract_tests {
                 a_change_is_judged_as_it_is_kept
                 the_list_is_oldest_first
             }
+            feed {
+                a_feed_has_what_happens_while_it_is_on
+                every_change_comes_into_the_feed
+                a_feed_is_read_in_order_and_inside_its_world
+                consumers_beside_writers_get_each_event_once
+                an_erasure_takes_the_phone_from_the_feed
+            }
             archive {
                 no_key_of_an_archived_project_is_known
                 the_first_archival_counts
@@ -528,6 +535,13 @@ macro_rules! fresh_store_contract_tests {
                 wishes_at_once_are_queued_once
                 an_event_is_addressed_to_one_endpoint_once
                 an_erasure_takes_the_phone_from_what_was_told
+            }
+            feed {
+                the_oldest_leave_a_feed
+                a_feed_and_endpoints_do_not_take_events_from_each_other
+                trims_at_once_keep_the_bound
+                the_quota_of_test_keys_leaves_feeds_alone
+                a_new_life_ends_every_cursor
             }
             instances {
                 instances_are_what_they_said_last

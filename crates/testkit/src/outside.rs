@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use dwar_app::{Outside, Policies, Routes};
 use dwar_console::{ConsoleParts, Management, ManagementOutside};
 use dwar_event::{Event, NotTaken, SendFailure, WebhookRequest, WebhookSecret, WebhookSender};
-use dwar_kernel::Timestamp;
+use dwar_kernel::{ProjectMode, Timestamp};
 use dwar_otp::{
     Channel, Code, Gateway, HookFault, HookFormat, HookMessage, HookRefusal, Message, Outcome,
     Providers, Route, WebhookCall, WebhookHead,
@@ -137,7 +137,7 @@ impl HookFormat for PlainFormat {
     }
 }
 
-/// Posts to nobody and keeps what it was given; an event's body is its id.
+/// Posts to nobody and keeps what it was given; an event's body says what happened, and where, but not to what.
 #[derive(Debug, Default)]
 pub struct Post(Mutex<Vec<Vec<u8>>>);
 
@@ -151,7 +151,10 @@ impl Post {
 #[async_trait]
 impl WebhookSender for Post {
     fn body(&self, event: &Event, _: Option<String>) -> Vec<u8> {
-        event.id().into_bytes()
+        let (kind, at, ProjectMode { project, mode }) = (event.kind, event.at, event.world);
+        let at = at.to_rfc3339();
+        let data = format!(r#"{{"project_id":"{project}","mode":"{mode}"}}"#);
+        format!(r#"{{"type":"{kind}","timestamp":"{at}","data":{data}}}"#).into_bytes()
     }
 
     fn sign(&self, _: &WebhookSecret, id: &str, _: i64, _: &[u8]) -> String {

@@ -40,7 +40,10 @@ CREATE TABLE projects (
     token_claims       text,
     token_type         text NOT NULL DEFAULT 'at+jwt' CHECK (token_type IN ('at+jwt', 'JWT')),
     -- domains and app hashes that a send may name for the last line of its SMS, separated by commas
-    sms_last_lines     text
+    sms_last_lines     text,
+    -- whether its events are kept to be read (`GET /v1/events`), and how often that was switched on
+    events_feed        boolean NOT NULL DEFAULT false,
+    events_feed_run    integer NOT NULL DEFAULT 0
 );
 
 CREATE TABLE api_keys (
@@ -571,7 +574,7 @@ CREATE INDEX webhook_endpoints_by_project ON webhook_endpoints (project_id);
 CREATE INDEX webhook_endpoints_disabled ON webhook_endpoints (disabled_at)
     WHERE disabled_at IS NOT NULL;
 
--- What happened, until every endpoint has been told or given up on.
+-- What happened, until every endpoint has been told or given up on, and while it is in the feed of its project.
 CREATE TABLE events (
     id           text PRIMARY KEY,
     project_id   uuid NOT NULL REFERENCES projects (id),
@@ -591,8 +594,15 @@ CREATE TABLE events (
     threshold    bigint,
     happened_at  timestamptz NOT NULL,
     -- of a provider: its name
-    provider     text
+    provider     text,
+    -- whether `GET /v1/events` gives it
+    in_feed      boolean NOT NULL DEFAULT false,
+    -- its place in the feed. Numbers are not given in the order of commits; transactions that are older than
+    -- every one that is open are over, so none of theirs comes after it was looked for.
+    number       bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    transaction  xid8 NOT NULL DEFAULT pg_current_xact_id()
 );
+CREATE INDEX events_in_feed ON events (project_id, mode, transaction, number) WHERE in_feed;
 CREATE INDEX events_by_phone ON events (project_id, mode, phone_index) WHERE phone_index IS NOT NULL;
 
 CREATE TABLE event_deliveries (
@@ -626,8 +636,8 @@ CREATE INDEX webhook_calls_failed ON webhook_calls (endpoint_id, id) WHERE faile
 CREATE INDEX webhook_calls_by_event ON webhook_calls (event_id, endpoint_id, called_at);
 CREATE INDEX webhook_calls_by_age ON webhook_calls (called_at);
 
--- Puts an event on record for every endpoint of its project that is switched on, if there is one; false if
--- nothing was written. In a function, so that the statement of a send or a guess does not carry the
+-- Puts an event on record for every endpoint of its project that is switched on, and for its feed; false if nothing
+-- was written. In a function, so that the statement of a send or a guess does not carry the
 -- plan of all this along where nobody is to be told.
 --
 -- An endpoint that is being removed is waited for and then not there. Its key is shared, so neither a
@@ -639,18 +649,21 @@ CREATE FUNCTION record_event(
     paise bigint DEFAULT NULL, below bigint DEFAULT NULL, reporter text DEFAULT NULL
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-    hearing uuid[] := ARRAY(
+    hearing uuid[];
+    feeds boolean;
+BEGIN
+    SELECT ARRAY(
         SELECT e.id FROM webhook_endpoints e
         WHERE e.project_id = project AND e.disabled_at IS NULL FOR KEY SHARE
-    );
-BEGIN
-    IF cardinality(hearing) = 0 THEN
+    ), EXISTS (SELECT FROM projects p WHERE p.id = project AND p.events_feed)
+    INTO hearing, feeds;
+    IF cardinality(hearing) = 0 AND NOT feeds THEN
         RETURN false;
     END IF;
     INSERT INTO events (id, project_id, mode, kind, happened_at, subject_id, related_id, channel,
-        phone_index, phone_sealed, amount, threshold, provider)
+        phone_index, phone_sealed, amount, threshold, provider, in_feed)
     VALUES (event, project, world, happening, moment, subject, related, via,
-        phone, sealed, paise, below, reporter)
+        phone, sealed, paise, below, reporter, feeds)
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
         RETURN false;
@@ -658,6 +671,44 @@ BEGIN
     INSERT INTO event_deliveries (event_id, endpoint_id, failures, due_at)
     SELECT event, heard, 0, moment FROM unnest(hearing) AS heard;
     RETURN true;
+END
+$$;
+
+-- The feed of a world, as of the last sweep: how many events it holds up to one of them, and the last one that left it.
+CREATE TABLE event_feeds (
+    project_id          uuid NOT NULL REFERENCES projects (id),
+    mode                text NOT NULL CHECK (mode IN ('live', 'test')),
+    kept                bigint NOT NULL,
+    counted_transaction bigint NOT NULL,
+    counted_number      bigint NOT NULL,
+    dropped_transaction bigint NOT NULL,
+    dropped_number      bigint NOT NULL,
+    PRIMARY KEY (project_id, mode)
+);
+
+-- The name of this life of the database, another one after each restore. Cursors of the feed hold it.
+CREATE TABLE feed_life (
+    name text NOT NULL
+);
+INSERT INTO feed_life (name) VALUES (replace(gen_random_uuid()::text, '-', ''));
+
+-- What else tells lives apart: the server, its timeline, which a failover ends and may lose commits with, and the
+-- database. Where a hosted server does not say one of the first two, the rest has to do.
+CREATE FUNCTION feed_place() RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    place text := (SELECT oid::text FROM pg_database WHERE datname = current_database());
+BEGIN
+    BEGIN
+        place := place || '/' || (SELECT system_identifier FROM pg_control_system());
+    EXCEPTION WHEN insufficient_privilege OR undefined_function OR feature_not_supported THEN
+        NULL;
+    END;
+    BEGIN
+        place := place || '/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8);
+    EXCEPTION WHEN insufficient_privilege OR undefined_function OR feature_not_supported THEN
+        NULL;
+    END;
+    RETURN place;
 END
 $$;
 
@@ -669,7 +720,7 @@ CREATE INDEX send_slots_of_tests ON send_slots (project_id, taken_at, send_id) W
 CREATE INDEX sessions_of_tests ON sessions (project_id, created_at, id) WHERE mode = 'test';
 CREATE INDEX identities_of_tests ON identities (project_id, last_verified_at, id)
     WHERE mode = 'test';
-CREATE INDEX events_of_tests ON events (project_id, happened_at, id) WHERE mode = 'test';
+CREATE INDEX events_of_tests ON events (project_id, happened_at, id) WHERE mode = 'test' AND NOT in_feed;
 CREATE INDEX guess_budgets_of_tests ON guess_budgets (project_id) WHERE mode = 'test';
 
 -- Figures

@@ -39,7 +39,10 @@ CREATE TABLE projects (
     token_claims       text,
     token_type         text NOT NULL DEFAULT 'at+jwt' CHECK (token_type IN ('at+jwt', 'JWT')),
     -- domains and app hashes that a send may name for the last line of its SMS, separated by commas
-    sms_last_lines     text
+    sms_last_lines     text,
+    -- whether its events are kept to be read (`GET /v1/events`), and how often that was switched on
+    events_feed        boolean NOT NULL DEFAULT false,
+    events_feed_run    integer NOT NULL DEFAULT 0
 );
 
 CREATE TABLE api_keys (
@@ -372,9 +375,11 @@ CREATE INDEX webhook_endpoints_by_project ON webhook_endpoints (project_id);
 CREATE INDEX webhook_endpoints_disabled ON webhook_endpoints (disabled_at)
     WHERE disabled_at IS NOT NULL;
 
--- What happened, until every endpoint has been told or given up on.
+-- What happened, until every endpoint has been told or given up on, and while it is in the feed of its project. No
+-- number is given twice, also after the newest rows are gone: cursors of the feed hold numbers.
 CREATE TABLE events (
-    id           text PRIMARY KEY,
+    number       integer PRIMARY KEY AUTOINCREMENT,
+    id           text NOT NULL UNIQUE,
     project_id   blob NOT NULL REFERENCES projects (id),
     mode         text NOT NULL CHECK (mode IN ('live', 'test')),
     kind         text NOT NULL,
@@ -392,8 +397,11 @@ CREATE TABLE events (
     threshold    bigint,
     happened_at  bigint NOT NULL,
     -- of a provider: its name
-    provider     text
+    provider     text,
+    -- whether `GET /v1/events` gives it
+    in_feed      boolean NOT NULL DEFAULT false
 );
+CREATE INDEX events_in_feed ON events (project_id, mode, number) WHERE in_feed;
 CREATE INDEX events_by_phone ON events (project_id, mode, phone_index) WHERE phone_index IS NOT NULL;
 
 CREATE TABLE event_deliveries (
@@ -427,6 +435,25 @@ CREATE INDEX webhook_calls_failed ON webhook_calls (endpoint_id, id) WHERE faile
 CREATE INDEX webhook_calls_by_event ON webhook_calls (event_id, endpoint_id, called_at);
 CREATE INDEX webhook_calls_by_age ON webhook_calls (called_at);
 
+-- The feed of a world, as of the last sweep: how many events it holds up to one of them, and the last one that left it.
+CREATE TABLE event_feeds (
+    project_id          blob NOT NULL REFERENCES projects (id),
+    mode                text NOT NULL CHECK (mode IN ('live', 'test')),
+    kept                bigint NOT NULL,
+    -- one writes at a time here, so that transactions need no numbers, and these stay 0
+    counted_transaction bigint NOT NULL,
+    counted_number      bigint NOT NULL,
+    dropped_transaction bigint NOT NULL,
+    dropped_number      bigint NOT NULL,
+    PRIMARY KEY (project_id, mode)
+) WITHOUT ROWID;
+
+-- The name of this life of the database, another one after each restore. Cursors of the feed hold it.
+CREATE TABLE feed_life (
+    name text NOT NULL
+);
+INSERT INTO feed_life (name) VALUES (lower(hex(randomblob(16))));
+
 -- What test keys leave. Their quota finds a project's oldest records by these; live rows are not in them.
 CREATE INDEX otps_of_tests ON otps (project_id, expires_at) WHERE mode = 'test';
 CREATE INDEX idempotency_records_of_tests ON idempotency_records (project_id, began_at)
@@ -434,7 +461,7 @@ CREATE INDEX idempotency_records_of_tests ON idempotency_records (project_id, be
 CREATE INDEX send_slots_of_tests ON send_slots (project_id, taken_at) WHERE mode = 'test';
 CREATE INDEX sessions_of_tests ON sessions (project_id, created_at) WHERE mode = 'test';
 CREATE INDEX identities_of_tests ON identities (project_id, last_verified_at) WHERE mode = 'test';
-CREATE INDEX events_of_tests ON events (project_id, happened_at) WHERE mode = 'test';
+CREATE INDEX events_of_tests ON events (project_id, happened_at) WHERE mode = 'test' AND NOT in_feed;
 CREATE INDEX guess_budgets_of_tests ON guess_budgets (project_id) WHERE mode = 'test';
 
 -- Figures

@@ -51,6 +51,8 @@ rows! {
         "Allow POST /v1/otp/relay with the live key";
     RelayTest: "Relay, test key" or "", "relay-test" ON_OFF,
         "Allow POST /v1/otp/relay with the test key";
+    EventsFeed: "Feed of events" or "", "events-feed" ON_OFF,
+        "Keep events, and allow GET /v1/events";
     OwnIssuer: "Own issuer" or "", "own-issuer" ON_OFF,
         "Have live tokens name an issuer of the project's own, which other systems can verify by discovery";
     TokenClaims: "Token claims" or "none", "token-claims" "CLAIMS",

@@ -62,6 +62,7 @@ sections! {
     pub struct Retention {
         pub requests_hours: u64 = within(1..=720, "requests hold sealed phone numbers"),
         pub audit_days: u64 = within(30..=3_660, "the audit log says who changed what, and that is asked for late"),
+        pub feed_events: u64 = within(1..=1_000_000_000, "a consumer of the feed has to be able to catch up"),
         pub test_records: u64 = within(0..=10_000_000, "what test keys leave behind is of no further use"),
     }
 }

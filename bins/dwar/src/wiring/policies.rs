@@ -32,6 +32,7 @@ pub fn all(config: &Config) -> Result<Policies, ConfigError> {
         keep_records: hours(retention.requests_hours),
         keep_audit: hours(retention.audit_days.saturating_mul(24)),
         test_records: unless_zero(retention.test_records).map(count),
+        feed_events: count(retention.feed_events),
     })
 }
 

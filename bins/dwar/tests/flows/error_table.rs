@@ -160,6 +160,20 @@ async fn every_code_of_ours(database: Database) {
     answer(with_key("9876543210")).await.ok();
     answer(with_key("9876543211")).await.refused(422, "IDEMPOTENCY_KEY_REUSED");
 
+    service.get(live, "/v1/events?limit=0").await.refused(422, "INVALID_FIELD");
+    service.get(live, "/v1/events").await.refused(403, "EVENTS_FEED_DISABLED");
+    let feed = |on| ["project", "set", "--project", &project.id, "--events-feed", on];
+    service.world.cli(&feed("on"));
+    let page = service.get(live, "/v1/events").await.ok();
+    let again = format!("/v1/events?after={}", page["cursor"].as_str().unwrap());
+    service.world.cli(&feed("off"));
+    service.world.cli(&feed("on"));
+    service.get(live, &again).await.refused(410, "CURSOR_EXPIRED");
+    let page = service.get(live, "/v1/events").await.ok();
+    let again = format!("/v1/events?after={}", page["cursor"].as_str().unwrap());
+    service.world.database.run("UPDATE feed_life SET name = 'another'").await;
+    service.get(live, &again).await.refused(409, "CURSOR_INVALIDATED");
+
     let webhook = answer(service.request(Method::POST, "/webhooks/nobody")).await;
     webhook.refused(404, "NOT_FOUND");
     service.world.database.lose("guess_budgets").await;

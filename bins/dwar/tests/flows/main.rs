@@ -17,6 +17,7 @@ mod delivery;
 mod docs;
 mod error_table;
 mod events;
+mod events_feed;
 mod flow;
 mod hardening;
 mod hooks;

@@ -169,7 +169,7 @@ async fn what_only_the_database_knows_is_read_beside_the_requests(database: Data
     let service = Service::start_in(world(database));
     let read = |it: &Scraped| it.0.contains_key("dwar_signing_key_age_seconds");
     let scraped = Scraped::until(&service, read).await;
-    for backlog in ["receipts", "events", "overdue_sends", "open_holds"] {
+    for backlog in ["receipts", "events", "overdue_sends", "open_holds", "feed"] {
         assert_eq!(scraped.get(&format!(r#"dwar_backlog_items{{backlog="{backlog}"}}"#)), 0.0);
     }
     assert_eq!(scraped.get("dwar_database_has_room"), 1.0);

@@ -14,6 +14,7 @@ mod closing;
 mod crash;
 mod doors;
 mod failover;
+mod feed;
 mod listeners;
 mod pages;
 mod races;

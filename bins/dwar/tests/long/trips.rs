@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The endpoints, as the table's first column names them.
-const ENDPOINTS: [&str; 14] = [
+const ENDPOINTS: [&str; 15] = [
     "`POST /v1/otp/send`",
     "the same with an `Idempotency-Key`",
     "`GET /v1/otp/status/{otp_id}`",
@@ -26,6 +26,7 @@ const ENDPOINTS: [&str; 14] = [
     "`POST /v1/session/logout`",
     "`GET /v1/identity/{id}`",
     "`DELETE /v1/identity/{id}`",
+    "`GET /v1/events`",
 ];
 
 /// Statements are prepared and connections are opened in the first rounds, which do not count.
@@ -114,6 +115,8 @@ struct Journey {
     service: Service,
     vendor: Vendor,
     project: Project,
+    /// A project whose feed is on, which nobody else's is.
+    feeding: Project,
     meter: Meter,
     /// Per endpoint the figures of every round.
     figures: Vec<Vec<Vec<usize>>>,
@@ -128,7 +131,11 @@ impl Journey {
         let switches = ["--identity-lookup", "on", "--identity-delete", "on"];
         let set = ["project", "set", "--project", &project.id];
         service.world.cli(&[&set[..], &switches[..]].concat());
-        Self { service, vendor, project, meter, figures: vec![Vec::new(); ENDPOINTS.len()] }
+        let feeding = service.world.project("0");
+        let on = ["project", "set", "--project", &feeding.id, "--events-feed", "on"];
+        service.world.cli(&on);
+        let figures = vec![Vec::new(); ENDPOINTS.len()];
+        Self { service, vendor, project, feeding, meter, figures }
     }
 
     /// What each endpoint costs. The loops beside the requests run once in a while and can only
@@ -177,6 +184,8 @@ impl Journey {
         self.get(12, &identity).await;
         let request = self.service.request(reqwest::Method::DELETE, &identity);
         self.measured(13, request.header("X-Api-Key", &live)).await.ok();
+        let feed = self.service.request(reqwest::Method::GET, "/v1/events");
+        self.measured(14, feed.header("X-Api-Key", &self.feeding.test)).await.ok();
     }
 
     /// Asks about the token as proxies and frameworks do.

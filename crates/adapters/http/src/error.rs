@@ -3,9 +3,9 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use dwar_app::{
-    AuthenticateError, DeleteIdentityError, FindIdentityError, LogoutError, OtpStatusError,
-    ProjectIssuerError, ReceiveHookError, ReceiveWebhookError, RefreshSessionError, RelayOtpError,
-    SandboxMessagesError, SendOtpError, ValidateSessionError, VerifyOtpError,
+    AuthenticateError, DeleteIdentityError, FindIdentityError, ListEventsError, LogoutError,
+    OtpStatusError, ProjectIssuerError, ReceiveHookError, ReceiveWebhookError, RefreshSessionError,
+    RelayOtpError, SandboxMessagesError, SendOtpError, ValidateSessionError, VerifyOtpError,
 };
 use dwar_kernel::{StoreError, with_causes};
 use dwar_otp::{HookRefusal, InvalidRelayedCode};
@@ -68,6 +68,12 @@ dwar_wire::codes! {
             "A field has a value that it cannot have."
         RelayDisabled "RELAY_DISABLED" FORBIDDEN
             "Relaying codes is not enabled for this project and mode."
+        EventsFeedDisabled "EVENTS_FEED_DISABLED" FORBIDDEN
+            "The feed of events is not enabled for this project."
+        CursorInvalidated "CURSOR_INVALIDATED" CONFLICT
+            "The database was restored since this cursor was given; begin again without one."
+        CursorExpired "CURSOR_EXPIRED" GONE
+            "Events after this cursor are no longer kept; begin again without one."
         IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT
             "The first request with this Idempotency-Key is still running."
         IdempotencyKeyReused "IDEMPOTENCY_KEY_REUSED" UNPROCESSABLE_ENTITY
@@ -298,6 +304,18 @@ impl From<RelayOtpError> for ApiError {
             RelayOtpError::Disabled => ErrorCode::RelayDisabled.into(),
             RelayOtpError::FixedLifetime(_) => Self::field("expires_in", error),
             RelayOtpError::Send(error) => error.into(),
+        }
+    }
+}
+
+impl From<ListEventsError> for ApiError {
+    fn from(error: ListEventsError) -> Self {
+        match error {
+            ListEventsError::NotACursor => Self::field("after", error),
+            ListEventsError::Disabled => ErrorCode::EventsFeedDisabled.into(),
+            ListEventsError::Restored => ErrorCode::CursorInvalidated.into(),
+            ListEventsError::Expired => ErrorCode::CursorExpired.into(),
+            ListEventsError::Store(cause) => cause.into(),
         }
     }
 }

@@ -9,12 +9,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 impl State {
-    /// Puts events on record for every endpoint of their project; each once.
+    /// Puts events on record for every endpoint of their project and for its feed; each once.
     pub fn record(&mut self, events: impl IntoIterator<Item = Event>) {
         for event in events {
             if self.on_record(&event.id()).is_some() {
                 continue;
             }
+            self.feed(&event);
             let on = self.endpoints.iter().filter(|endpoint| endpoint.disabled_at.is_none());
             self.waiting.extend(on.filter(|on| on.project == event.world.project).map(|on| {
                 Waiting { endpoint: on.id, event: event.clone(), failures: 0, due_at: event.at }
@@ -25,7 +26,8 @@ impl State {
     /// Takes the phone of a line out of everything that is still to be told.
     pub fn forget_phone(&mut self, line: (ProjectMode, BlindIndex)) {
         let waiting = self.waiting.iter_mut().map(|waiting| &mut waiting.event);
-        for event in waiting.chain(self.told.values_mut()) {
+        let fed = self.fed.iter_mut().map(|fed| &mut fed.event);
+        for event in waiting.chain(self.told.values_mut()).chain(fed) {
             let world = event.world;
             if let Subject::Otp { phone, .. } = &mut event.subject {
                 phone.take_if(|phone| (world, phone.index) == line);
@@ -33,10 +35,11 @@ impl State {
         }
     }
 
-    /// An event that an endpoint waits for, or that has a call on record.
+    /// An event that an endpoint waits for, that has a call on record, or that is in a feed.
     pub fn on_record(&self, id: &str) -> Option<&Event> {
         let waiting = self.waiting.iter().map(|waiting| &waiting.event);
-        waiting.chain(self.told.values()).find(|event| event.id() == id)
+        let fed = self.fed.iter().map(|fed| &fed.event);
+        waiting.chain(self.told.values()).chain(fed).find(|event| event.id() == id)
     }
 
     /// The last call of a series: the endpoint is not told any more.

@@ -9,6 +9,7 @@ mod closing;
 mod event;
 #[cfg(feature = "faults")]
 mod faults;
+mod feed;
 mod figures;
 mod hook;
 mod idempotency;

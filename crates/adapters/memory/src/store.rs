@@ -43,6 +43,13 @@ pub(crate) struct State {
     pub waiting: Vec<Waiting>,
     pub calls: Vec<EndpointCall>,
     pub told: HashMap<String, Event>,
+    /// The feeds of all worlds, in order, and the number of the last event that came into one.
+    pub fed: Vec<Fed>,
+    pub last_fed: u64,
+    /// The last event that left the feed of a world.
+    pub dropped_fed: HashMap<ProjectMode, u64>,
+    /// The name of the life that cursors of feeds belong to.
+    pub life: String,
     pub operators: Vec<Operator>,
     pub links: Vec<Link>,
     pub operator_sessions: Vec<OperatorSession>,
@@ -67,6 +74,13 @@ pub struct Waiting {
     pub event: Event,
     pub failures: u32,
     pub due_at: Timestamp,
+}
+
+/// An event in the feed of its world.
+#[derive(Clone, Debug)]
+pub struct Fed {
+    pub number: u64,
+    pub event: Event,
 }
 
 /// A receipt on record.

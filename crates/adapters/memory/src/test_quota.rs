@@ -57,6 +57,7 @@ impl TestQuotaStore for MemoryStore {
         events.extend(state.told.values().cloned());
         events.sort_by_cached_key(Event::id);
         events.dedup_by_key(|event| event.id());
+        events.retain(|event| state.fed.iter().all(|fed| fed.event != *event));
         let events = drop_beyond(&mut events, kept, until(TestRecord::Event), |event| {
             (event.world, event.at)
         });

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
-use dwar_sql::{At, Id, kept_in};
+use dwar_sql::{At, Id, counted_as_test, kept_in};
 
 /// Where one kind of record is kept.
 #[derive(Clone, Copy)]
@@ -15,6 +15,8 @@ struct Kind {
     at: &'static str,
     key: &'static str,
     key_type: &'static str,
+    /// Which rows count.
+    counted: &'static str,
 }
 
 const fn kind(record: TestRecord) -> Kind {
@@ -25,7 +27,7 @@ const fn kind(record: TestRecord) -> Kind {
         TestRecord::Place => ("send_id", "uuid"),
         TestRecord::Event => ("id", "text"),
     };
-    Kind { table, at, key, key_type }
+    Kind { table, at, key, key_type, counted: counted_as_test(record) }
 }
 
 /// The newest record that is beyond the quota of its project.
@@ -42,11 +44,11 @@ struct Edge {
 impl Kind {
     /// Walks as many index entries of each project as the quota keeps.
     fn edges(self, conn: &mut PgConnection, kept: u32) -> QueryResult<Vec<Edge>> {
-        let Self { table, at, key, .. } = self;
+        let Self { table, at, key, counted, .. } = self;
         let query = format!(
             "SELECT projects.id AS project, edge.at, edge.key FROM projects CROSS JOIN LATERAL (\
                SELECT {at} AS at, {key}::text AS key FROM {table} \
-               WHERE project_id = projects.id AND mode = 'test' \
+               WHERE project_id = projects.id AND {counted} \
                ORDER BY {at} DESC, {table}.{key} DESC OFFSET $1 LIMIT 1) AS edge"
         );
         diesel::sql_query(query).bind::<BigInt, _>(i64::from(kept)).load(conn)
@@ -59,10 +61,10 @@ impl Kind {
         edge: &Edge,
         until: Option<Timestamp>,
     ) -> QueryResult<usize> {
-        let Self { table, at, key, key_type, .. } = self;
+        let Self { table, at, key, key_type, counted } = self;
         let query = format!(
             "DELETE FROM {table} WHERE ctid = ANY (ARRAY(\
-               SELECT ctid FROM {table} WHERE project_id = $1 AND mode = 'test' \
+               SELECT ctid FROM {table} WHERE project_id = $1 AND {counted} \
                AND ({at}, {key}) <= ($2, $3::{key_type}) \
                AND {at} <= coalesce($4, 'infinity') \
                ORDER BY {at}, {key} LIMIT {SWEEP_BATCH} FOR UPDATE SKIP LOCKED))"

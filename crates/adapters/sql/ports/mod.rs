@@ -14,6 +14,7 @@ mod audit;
 mod call;
 mod closing;
 mod event;
+pub(crate) mod feed;
 mod figures;
 mod hook;
 mod identity;

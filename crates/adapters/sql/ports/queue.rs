@@ -1,4 +1,5 @@
 use crate::dialect::Store;
+use crate::event::feed::held_back;
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
@@ -48,6 +49,7 @@ impl QueueStore for Store {
                 receipts: backlog(failed).and(backlog(others)),
                 overdue_sends: backlog(overdue),
                 open_holds: backlog(held),
+                feed: backlog(held_back(conn, READ)?),
                 ..Queues::default()
             };
             let longest: Vec<WaitsRow> = diesel::sql_query(LONGEST)

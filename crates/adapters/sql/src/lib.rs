@@ -11,6 +11,7 @@ mod call;
 mod closing;
 mod convert;
 mod event;
+mod feed;
 mod figures;
 mod hook;
 mod idempotency;
@@ -48,6 +49,7 @@ pub use convert::{
     unavailable, unreachable,
 };
 pub use event::{EndpointRow, EventRow, WaitingRow};
+pub use feed::{FeedRow, FeedStateRow, OldestRow, feed_slice, stored_place};
 pub use figures::{FigureRow, SentRow, TenureRow, requests};
 pub use hook::{ChangedHook, HookRow};
 pub use idempotency::{RecordRow, slot_key};
@@ -66,7 +68,7 @@ pub use project::{CallerRow, KeyRow, ProjectRow};
 pub use proof::{
     ProofRow, ProofRunRow, SUM, SumRow, WALLET_SNAPSHOT, WalletSnapshotRow, stored_position,
 };
-pub use quota::kept_in;
+pub use quota::{counted_as_test, kept_in};
 pub use receipt::{ReceiptRow, UnknownRow};
 pub use search::SearchRow;
 pub use session::{SessionRow, SoughtRow};

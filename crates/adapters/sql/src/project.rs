@@ -4,7 +4,9 @@ use crate::schema::{api_keys, projects};
 use crate::{At, Id, Row, stored_claims, stored_count};
 use diesel::prelude::*;
 use dwar_kernel::{Paise, ProjectId, StoreError};
-use dwar_project::{Caller, KeyRecord, Messages, Prices, Project, Relay, Routing, Used};
+use dwar_project::{
+    Caller, EventsFeed, KeyRecord, Messages, Prices, Project, Relay, Routing, Used,
+};
 
 /// A project; lists of providers are separated by commas.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
@@ -34,6 +36,8 @@ pub struct ProjectRow {
     pub token_claims: Option<String>,
     pub token_type: String,
     pub sms_last_lines: Option<String>,
+    pub events_feed: bool,
+    pub events_feed_run: i32,
 }
 
 /// A project, and the key by which it was found.
@@ -100,6 +104,8 @@ impl From<Project> for ProjectRow {
             relay_test: project.relay.test,
             own_issuer: project.own_issuer,
             sms_last_lines: Some(project.messages.last_lines).filter(|it| !it.is_empty()).map(join),
+            events_feed: project.events_feed.on,
+            events_feed_run: stored_count(project.events_feed.run),
             token_claims: stored_claims(&project.token_profile.claims),
             token_type: project.token_profile.token_type.as_str().to_owned(),
         }
@@ -117,6 +123,10 @@ impl TryFrom<ProjectRow> for Project {
             name: row.name,
             identity_lookup: row.identity_lookup,
             identity_delete: row.identity_delete,
+            events_feed: EventsFeed {
+                on: row.events_feed,
+                run: read.count("events_feed_run", row.events_feed_run)?,
+            },
             relay: Relay { live: row.relay_live, test: row.relay_test },
             own_issuer: row.own_issuer,
             token_profile: read.token_profile(row.token_claims.as_deref(), &row.token_type)?,

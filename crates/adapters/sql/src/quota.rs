@@ -14,3 +14,12 @@ pub const fn kept_in(record: TestRecord) -> (&'static str, &'static str) {
         TestRecord::Event => ("events", "happened_at"),
     }
 }
+
+/// Which rows of that table count, as the index has them: those of test keys, without what is bounded elsewhere.
+pub const fn counted_as_test(record: TestRecord) -> &'static str {
+    match record {
+        // A feed has a bound of its own, and says where it was cut.
+        TestRecord::Event => "mode = 'test' AND NOT in_feed",
+        _ => "mode = 'test'",
+    }
+}

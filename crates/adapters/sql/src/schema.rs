@@ -28,6 +28,8 @@ diesel::table! {
         token_claims -> Nullable<Text>,
         token_type -> Text,
         sms_last_lines -> Nullable<Text>,
+        events_feed -> Bool,
+        events_feed_run -> Integer,
     }
 }
 
@@ -293,6 +295,26 @@ diesel::table! {
         threshold -> Nullable<BigInt>,
         happened_at -> At,
         provider -> Nullable<Text>,
+        in_feed -> Bool,
+    }
+}
+
+diesel::table! {
+    use crate::types::*;
+    event_feeds (project_id, mode) {
+        project_id -> Id,
+        mode -> Text,
+        kept -> BigInt,
+        counted_transaction -> BigInt,
+        counted_number -> BigInt,
+        dropped_transaction -> BigInt,
+        dropped_number -> BigInt,
+    }
+}
+
+diesel::table! {
+    feed_life (name) {
+        name -> Text,
     }
 }
 

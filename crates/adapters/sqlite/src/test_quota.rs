@@ -4,15 +4,23 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Text};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
-use dwar_sql::{At, Id, kept_in};
+use dwar_sql::{At, Id, counted_as_test, kept_in};
 
 /// How many records one turn drops: some ten milliseconds of the writer's time in a file that is
 /// much larger than its cache.
 const BATCH: u16 = 50;
 
-/// A table and the column of its age, as [`kept_in`] tells them, and what tells records of one
-/// instant apart, by which each index ends: the primary key of a table without rowid.
-type Columns = (&'static str, &'static str, &'static str);
+/// Where one kind of record is kept.
+#[derive(Clone, Copy)]
+struct Kind {
+    table: &'static str,
+    /// Its age.
+    at: &'static str,
+    /// What tells records of one instant apart, by which each index ends: the primary key of a table without rowid.
+    key: &'static str,
+    /// Which rows count.
+    counted: &'static str,
+}
 
 /// The newest record that is beyond the quota of its project.
 #[derive(Clone, QueryableByName)]
@@ -26,26 +34,27 @@ struct Edge {
     row: String,
 }
 
-fn columns(record: TestRecord) -> Columns {
+fn kind(record: TestRecord) -> Kind {
     let (table, at) = kept_in(record);
-    match record {
-        TestRecord::Place => (table, at, "send_id"),
-        TestRecord::Identity => (table, at, "id"),
-        _ => (table, at, "rowid"),
-    }
+    let key = match record {
+        TestRecord::Place => "send_id",
+        TestRecord::Identity => "id",
+        _ => "rowid",
+    };
+    Kind { table, at, key, counted: counted_as_test(record) }
 }
 
 /// Walks as many index entries of a project as the quota keeps, and no rows.
 fn edges(
     connection: &mut SqliteConnection,
-    (table, at, key): Columns,
+    Kind { table, at, key, counted }: Kind,
     kept: u32,
 ) -> QueryResult<Vec<Edge>> {
     let query = format!(
         "SELECT edge.project, held.{at} AS at, quote(held.{key}) AS row \
          FROM (SELECT id AS project, \
                (SELECT {key} FROM {table} INDEXED BY {table}_of_tests \
-                WHERE project_id = projects.id AND mode = 'test' \
+                WHERE project_id = projects.id AND {counted} \
                 ORDER BY {at} DESC, {key} DESC LIMIT 1 OFFSET ?) AS row FROM projects) AS edge \
          JOIN {table} AS held ON held.{key} = edge.row"
     );
@@ -55,14 +64,14 @@ fn edges(
 /// Drops the oldest [`BATCH`] records up to the edge.
 fn drop_some(
     connection: &mut SqliteConnection,
-    (table, at, key): Columns,
+    Kind { table, at, key, counted }: Kind,
     Edge { project, at: edge, row }: &Edge,
     until: Timestamp,
 ) -> QueryResult<usize> {
     let query = format!(
         "DELETE FROM {table} WHERE {key} IN (\
            SELECT {key} FROM {table} INDEXED BY {table}_of_tests \
-           WHERE project_id = ? AND mode = 'test' AND ({at}, {key}) <= (?, {row}) AND {at} <= ? \
+           WHERE project_id = ? AND {counted} AND ({at}, {key}) <= (?, {row}) AND {at} <= ? \
            ORDER BY {at}, {key} LIMIT ?)"
     );
     diesel::sql_query(query)
@@ -78,13 +87,13 @@ impl TestQuotaStore for SqliteStore {
     async fn trim(&self, quota: TestQuota, now: Timestamp) -> Result<u64, StoreError> {
         let mut dropped = 0;
         for record in TestRecord::ALL {
-            let (columns, until) = (columns(record), quota.goes_until(record, now));
+            let (kind, until) = (kind(record), quota.goes_until(record, now));
             let until = until.unwrap_or(Timestamp::MAX_UTC);
             let edges = self
-                .scan("otp.trim", move |connection| Ok(edges(connection, columns, quota.kept)?))
+                .scan("otp.trim", move |connection| Ok(edges(connection, kind, quota.kept)?))
                 .await?;
             for edge in edges {
-                let some = move |connection: &mut _| drop_some(connection, columns, &edge, until);
+                let some = move |connection: &mut _| drop_some(connection, kind, &edge, until);
                 dropped += self.drain_by(BATCH, some).await?;
             }
         }

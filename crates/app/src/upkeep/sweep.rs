@@ -1,5 +1,5 @@
 use crate::Deliver;
-use dwar_event::CallLog;
+use dwar_event::{CallLog, EventFeed, FeedBound};
 use dwar_kernel::{KeyMode, OtpId, StoreError, TRACE_BEGINS, with_causes};
 use dwar_otp::idempotency::IdempotencyStore;
 use dwar_otp::{
@@ -32,6 +32,7 @@ pub struct Sweep {
     /// Drops what test keys leave beyond their quota.
     pub test_quota: Arc<dyn TestQuotaStore>,
     pub calls: Arc<dyn CallLog>,
+    pub feed: Arc<dyn EventFeed>,
     pub refusals: Arc<dyn RefusalStore>,
     pub retention: Retention,
 }
@@ -51,6 +52,10 @@ pub struct Retention {
     pub idempotency: Duration,
     /// Calls to endpoints, and what they were told.
     pub calls: Duration,
+    /// Events in the feed, from when they happened.
+    pub feed: Duration,
+    /// How many of them, whatever their age.
+    pub feed_bound: FeedBound,
     /// A hold open for longer than this is settled by what its request says.
     pub holds: Duration,
     /// What the test keys of a project may leave behind; `None` bounds nothing.
@@ -66,6 +71,8 @@ pub struct Swept {
     /// First answers.
     pub idempotency: u64,
     pub calls: u64,
+    /// Events that left their feed.
+    pub fed: u64,
     pub refusals: u64,
     pub tests: u64,
 }
@@ -135,6 +142,7 @@ impl Sweep {
             sends: sends.sweep(now - keep.sends).await?,
             idempotency: self.idempotency.sweep(now - keep.idempotency).await?,
             calls: self.calls.sweep_calls(now - keep.calls).await?,
+            fed: self.feed.trim_feeds(keep.feed_bound, now - keep.feed).await?,
             refusals: self.refusals.sweep(now - RefusedSends::KEPT).await?,
             tests: match keep.tests {
                 Some(quota) => self.test_quota.trim(quota, now).await?,

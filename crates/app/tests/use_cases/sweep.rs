@@ -1,6 +1,6 @@
 use crate::common::{FREE, World, accepted, broken, charged, down};
 use dwar_app::{ClockWatch, Retention, Sweep, Swept};
-use dwar_event::MockCallLog;
+use dwar_event::{FeedBound, MockCallLog, MockEventFeed};
 use dwar_kernel::KeyMode;
 use dwar_otp::idempotency::MockIdempotencyStore;
 use dwar_otp::{
@@ -21,6 +21,8 @@ const KEEP: Retention = Retention {
     sends: minutes(4),
     idempotency: minutes(5),
     calls: minutes(10),
+    feed: minutes(11),
+    feed_bound: FeedBound { live: 9, test: 8 },
     holds: minutes(6),
     tests: Some(TestQuota { kept: 7, in_use: minutes(8) }),
 };
@@ -33,6 +35,7 @@ fn sweep(world: &mut World) -> Sweep {
         idempotency: Arc::new(MockIdempotencyStore::new()),
         test_quota: Arc::new(MockTestQuotaStore::new()),
         calls: Arc::new(MockCallLog::new()),
+        feed: Arc::new(MockEventFeed::new()),
         refusals: Arc::new(MockRefusalStore::new()),
         retention: KEEP,
     }
@@ -309,11 +312,15 @@ async fn tidies_as_of_start(mut world: World) {
     tests.expect_trim().with(eq(quota), eq(START)).times(1).returning(|_, _| Ok(5));
     let mut calls = MockCallLog::new();
     calls.expect_sweep_calls().with(eq(START - KEEP.calls)).times(1).returning(|_| Ok(9));
+    let mut feed = MockEventFeed::new();
+    let trim = feed.expect_trim_feeds().with(eq(KEEP.feed_bound), eq(START - KEEP.feed));
+    trim.times(1).returning(|_, _| Ok(10));
     let mut refusals = MockRefusalStore::new();
     let minutes_over = refusals.expect_sweep().with(eq(START - RefusedSends::KEPT));
     minutes_over.times(1).returning(|_| Ok(9));
     let sweep = Sweep {
         calls: Arc::new(calls),
+        feed: Arc::new(feed),
         refusals: Arc::new(refusals),
         idempotency: Arc::new(idempotency),
         requests: Arc::new(requests),
@@ -327,6 +334,7 @@ async fn tidies_as_of_start(mut world: World) {
         idempotency: 4,
         tests: 5,
         calls: 9,
+        fed: 10,
         refusals: 9,
     };
     assert_eq!(sweep.tidy().await.unwrap(), swept);

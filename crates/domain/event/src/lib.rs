@@ -1,10 +1,13 @@
-//! What happened, told to the addresses that a project names (webhooks out).
+//! What happened, told to the addresses that a project names (webhooks out), or read by the project (the feed).
 
 mod call;
 mod call_log;
 mod endpoint;
 mod event_id;
 mod failure;
+mod feed;
+mod feed_cursor;
+mod feed_position;
 mod limit;
 mod places;
 mod ports;
@@ -17,6 +20,9 @@ pub use dwar_kernel::{Event, EventKind, EventPhone, NewSecret, Subject, WebhookS
 pub use endpoint::{Endpoint, Failing, SwitchOff};
 pub use event_id::{EventId, MalformedEventId};
 pub use failure::SendFailure;
+pub use feed::*;
+pub use feed_cursor::{FeedCursor, MalformedCursor};
+pub use feed_position::{FeedLife, FeedPosition};
 pub use limit::CallLimit;
 pub use places::CallPlaces;
 pub use ports::*;

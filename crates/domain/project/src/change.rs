@@ -57,7 +57,10 @@ impl Project {
         change: ProjectChange,
         rules: &ProjectRules,
     ) -> Result<Self, InvalidSetting> {
-        let changed = self.clone().with(change);
+        let mut changed = self.clone().with(change);
+        if changed.events_feed.on && !self.events_feed.on {
+            changed.events_feed.run = changed.events_feed.run.saturating_add(1);
+        }
         let faults = rules(&changed);
         let known = if faults.is_empty() { Vec::new() } else { rules(&self) };
         let agrees = |field| {

@@ -13,5 +13,7 @@ pub use change::{Changed, InvalidSetting, ProjectRules};
 pub use hook::{Hook, HookCaller, HookChange, HookKind, UnknownHookKind};
 pub use name::{InvalidProjectName, ProjectName};
 pub use ports::*;
-pub use project::{Caller, LastLine, Messages, NewProject, Prices, Project, Relay, Routing};
+pub use project::{
+    Caller, EventsFeed, LastLine, Messages, NewProject, Prices, Project, Relay, Routing,
+};
 pub use setting::{ProjectChange, Setting, SettingGroup, SettingValue};

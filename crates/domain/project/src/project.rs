@@ -15,6 +15,8 @@ pub struct Project {
     pub identity_delete: bool,
     /// In which modes `POST /v1/otp/relay` sends.
     pub relay: Relay,
+    /// Whether its events can be read (`GET /v1/events`).
+    pub events_feed: EventsFeed,
     /// Whether its live tokens name an issuer of its own, so that verifiers who look at nothing else take
     /// them for no other project's.
     pub own_issuer: bool,
@@ -67,6 +69,14 @@ impl Relay {
     }
 }
 
+/// Whether a project's events are kept for `GET /v1/events`; they are not to begin with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventsFeed {
+    pub on: bool,
+    /// How often it was switched on. What happened while it was off is missing, so no cursor leads across that.
+    pub run: u32,
+}
+
 /// Which providers carry a project's messages; `None` means as configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Routing {
@@ -113,6 +123,7 @@ impl NewProject {
             identity_lookup: false,
             identity_delete: false,
             relay: Relay::default(),
+            events_feed: EventsFeed::default(),
             own_issuer: false,
             token_profile: TokenProfile::default(),
             prices: Prices::default(),

@@ -177,6 +177,8 @@ settings! {
     RelayLive = "relay_live" of Work, relay_live: bool => relay.live;
     /// Whether it does with the test key.
     RelayTest = "relay_test" of Work, relay_test: bool => relay.test;
+    /// Whether `GET /v1/events` answers, and events are kept for it.
+    EventsFeed = "events_feed" of Work, events_feed: bool => events_feed.on;
     /// Whether its live tokens name an issuer of its own.
     OwnIssuer = "own_issuer" of Work, own_issuer: bool => own_issuer;
     /// What these say beside the claims of every token.

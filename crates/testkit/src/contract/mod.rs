@@ -12,6 +12,7 @@ pub mod audit;
 pub mod closing;
 mod draw;
 pub mod events;
+pub mod feed;
 pub mod figures;
 pub mod hooks;
 pub mod idempotency;

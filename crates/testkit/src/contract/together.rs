@@ -3,7 +3,7 @@
 
 use crate::scene::Scene;
 use crate::{CODE, Fixtures, Line, START, Stores, WRONG_CODE, any_project, minutes, race, seconds};
-use dwar_event::{Endpoint, Event, EventKind, NewSecret, Room, Subject, SwitchOff};
+use dwar_event::{Endpoint, Event, EventKind, FeedBound, NewSecret, Room, Subject, SwitchOff};
 use dwar_kernel::{EntryId, KeyMode, StoreError, Timestamp};
 use dwar_login::{Cost, NewSend, Prepared, Redemption};
 use dwar_otp::idempotency::{Lifetimes, Slot};
@@ -55,7 +55,7 @@ steps! {
     KeepReceipts, ClaimReceipts, DoneReceipt, ReviewReceipts,
     AddEndpoint, RemoveEndpoint, ReplaceSecret, EnableEndpoint,
     ClaimEvents, EventDelivered, EventFailed, GiveUpEvent, SwitchOffEndpoint, DropUntold,
-    Resend, AddressEvent, TrimCalls, SweepCalls,
+    Resend, AddressEvent, TrimCalls, SweepCalls, TrimFeeds,
     ChangeProject, ArchiveProject, ReplaceKey,
 }
 
@@ -116,6 +116,8 @@ impl Together {
     pub async fn open(stores: &Stores) -> Self {
         let scene = Arc::new(Scene::open(stores).await);
         stores.wallets.credit(scene.project, scene.make.credit(PLENTY), NOW).await.unwrap();
+        let feeding = ProjectChange { events_feed: Some(true), ..ProjectChange::default() };
+        stores.projects.change(scene.project, feeding, any_project()).await.unwrap();
         Self { scene }
     }
 
@@ -407,6 +409,10 @@ impl Stage {
             }
             PortCall::TrimCalls => stores.calls.trim_calls(endpoint, 0).await.map(drop),
             PortCall::SweepCalls => stores.calls.sweep_calls(NOW + seconds(1)).await.map(drop),
+            PortCall::TrimFeeds => {
+                let none = FeedBound { live: 0, test: 0 };
+                stores.feed.trim_feeds(none, NOW).await.map(drop)
+            }
             PortCall::DropUntold => events.drop_untold().await.map(drop),
             PortCall::ChangeProject => {
                 let change = ProjectChange {

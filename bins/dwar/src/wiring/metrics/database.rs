@@ -14,7 +14,7 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How many endpoints' events are counted, those that have waited longest.
 const ENDPOINTS: u32 = 20;
-const BACKLOGS: [&str; 4] = ["receipts", "events", "overdue_sends", "open_holds"];
+const BACKLOGS: [&str; 5] = ["receipts", "events", "overdue_sends", "open_holds", "feed"];
 
 /// Reads it now and then, so that whoever looks asks the database nothing.
 pub struct DatabaseFigures {
@@ -88,6 +88,7 @@ impl DatabaseFigures {
             events.fold(Backlog::default(), Backlog::and),
             known.queues.overdue_sends,
             known.queues.open_holds,
+            known.queues.feed,
         ];
         let backlogs = BACKLOGS.into_iter().zip(all).map(|(name, backlog)| {
             (name, backlog.count, backlog.oldest.map(since).unwrap_or_default())

@@ -19,13 +19,14 @@ const EXCUSED: usize = 12;
 const AT_ONCE: usize = 4;
 
 /// Where programs are, and what runs them.
-const PROGRAMS: [(&str, &str); 9] = [
+const PROGRAMS: [(&str, &str); 10] = [
     ("docs/adding-an-adapter.md", "rust"), // in this test: they stand in the code
     ("docs/embedding.md", "rust"),         // bins/dwar/tests/flows/docs/examples.rs
     ("docs/api.md", "js"),                 // tests/interop/pages.sh
     ("docs/api.md", "python"),
     ("docs/events.md", "js"),
     ("docs/events.md", "python"),
+    ("docs/reading-events.md", "python"),
     ("docs/proxies.md", "nginx"), // tests/interop/proxies.sh
     ("docs/proxies.md", "caddyfile"),
     ("docs/hooks.md", "jsonnet"), // tests/interop/kratos.sh

@@ -32,7 +32,7 @@ pub fn stage(page: &str) -> Stage {
         "docs/api.md" => Stage {
             prologue: "make_project; start
                 dwar project set --project $ID --identity-lookup on --identity-delete on \
-                    --relay-test on",
+                    --relay-test on --events-feed on",
             before: &[
                 ("otp/status/$OTP_ID", "send $KEY 9000000001 >$WORK/sent; remember $WORK/sent"),
                 ("otp/check", "send $KEY 9876543210 >$WORK/sent; remember $WORK/sent"),

@@ -74,6 +74,8 @@ struct QueuesBody {
     receipts: BacklogBody,
     /// Money set aside for sends.
     open_holds: BacklogBody,
+    /// Events that feeds hold back, because a transaction in the database server is open that began to write earlier.
+    feed: BacklogBody,
     /// Events that are due, by project, of the webhooks that have waited longest.
     events: Vec<WaitingEvents>,
     /// Events whose next attempt comes later; `oldest` is the instant of the first of these attempts.
@@ -198,6 +200,7 @@ fn waiting(queues: Queues) -> QueuesBody {
         overdue_sends: backlog(queues.overdue_sends),
         receipts: backlog(queues.receipts),
         open_holds: backlog(queues.open_holds),
+        feed: backlog(queues.feed),
         events: by_project(queues.events),
         event_retries: by_project(queues.retries),
     }

@@ -22,6 +22,7 @@ const fn about(setting: Setting) -> (&'static str, &'static str) {
         Setting::IdentityDelete => ("Whether `DELETE /v1/identity` deletes.", ""),
         Setting::RelayLive => ("Whether `POST /v1/otp/relay` sends with the live key.", ""),
         Setting::RelayTest => ("Whether it does with the test key.", ""),
+        Setting::EventsFeed => ("Whether events are kept and `GET /v1/events` answers.", ""),
         Setting::OwnIssuer => ("Whether live tokens name an issuer of the project's own.", ""),
         Setting::TokenType => {
             ("The `typ` of live tokens that name an issuer of the project's own.", "")

@@ -128,6 +128,7 @@ fn queues(queues: Option<&Queues>, name: impl Fn(dwar_kernel::ProjectId) -> Mark
                 (row(html! { (texts::OVERDUE) }, &queues.overdue_sends))
                 (row(html! { (texts::RECEIPTS) }, &queues.receipts))
                 (row(html! { (texts::HOLDS) }, &queues.open_holds))
+                (row(html! { (texts::FEED) }, &queues.feed))
                 @if events.is_empty() && queues.retries.is_empty() { (row(html! { (texts::NO_EVENTS) }, &Backlog::default())) }
                 @for (project, waits) in &events {
                     (row(html! { (texts::EVENTS) " " (name(**project)) }, waits))

@@ -1,5 +1,5 @@
 use super::reply::Reply;
-use super::settings_form::{FORMS, IDENTITIES, RELAY};
+use super::settings_form::{EVENTS_FEED, FORMS, IDENTITIES, RELAY};
 use super::settings_values::Mistyped;
 use super::{
     settings_hooks as hooks, settings_messages as messages, settings_money as money,
@@ -89,6 +89,7 @@ pub(crate) async fn page(
             (hooks::card(visit, project, &listed, refused))
             (money::card(visit, project, refused))
             (webhooks::card(visit, project, &endpoints, refused))
+            (EVENTS_FEED.switches(visit, project, refused))
             (own::archive_section(visit, project))
         }
     };
@@ -107,6 +108,7 @@ fn jump(project: &Project, visit: &Visit) -> Markup {
         ("hooks", texts_of_hooks::HOOKS.0),
         ("money", texts::MONEY.0),
         ("webhooks", texts::WEBHOOKS.0),
+        ("events_feed", texts::EVENTS_FEED.0),
     ];
     let archive =
         own::may_archive(visit, project).then_some(("archive", texts_of_project::TO_ARCHIVE));

@@ -40,13 +40,15 @@ pub(crate) const IDENTITIES: SettingsForm =
     form("identities", texts::IDENTITIES, &[Setting::IdentityLookup, Setting::IdentityDelete]);
 pub(crate) const RELAY: SettingsForm =
     form("relay", texts::RELAY, &[Setting::RelayLive, Setting::RelayTest]);
+pub(crate) const EVENTS_FEED: SettingsForm =
+    form("events_feed", texts::EVENTS_FEED, &[Setting::EventsFeed]);
 pub(crate) const TOKENS: SettingsForm =
     form("tokens", tokens::TOKENS, &[Setting::OwnIssuer, Setting::TokenClaims, Setting::TokenType]);
 pub(crate) const MONEY: SettingsForm =
     form("money", texts::MONEY, &[Setting::WhatsappPrice, Setting::SmsPrice, Setting::LowBalance]);
 
-pub(crate) const FORMS: [&SettingsForm; 7] =
-    [&NAME, &MESSAGES, &ROUTING, &IDENTITIES, &RELAY, &TOKENS, &MONEY];
+pub(crate) const FORMS: [&SettingsForm; 8] =
+    [&NAME, &MESSAGES, &ROUTING, &IDENTITIES, &RELAY, &EVENTS_FEED, &TOKENS, &MONEY];
 
 const fn form(name: &'static str, title: Words, settings: &'static [Setting]) -> SettingsForm {
     SettingsForm { name, title, settings }

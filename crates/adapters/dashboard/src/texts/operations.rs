@@ -21,6 +21,7 @@ pub(crate) const QUEUE_HEADS: [&str; 3] = ["Queue", "Waiting", "Oldest since"];
 pub(crate) const RECEIPTS: &str = "Delivery receipts";
 pub(crate) const OVERDUE: &str = "Overdue sends";
 pub(crate) const HOLDS: &str = "Open holds";
+pub(crate) const FEED: &str = "Events held back from feeds";
 pub(crate) const EVENTS: &str = "Events:";
 pub(crate) const NO_EVENTS: &str = "Events";
 pub(crate) const RETRIES: &str = "Failed events to try again:";

@@ -17,6 +17,10 @@ pub(crate) const fn words(setting: Setting) -> Words {
             ("Allow with the live key", "Each code costs what a login code costs.")
         }
         Setting::RelayTest => ("Allow with the test key", "The codes go to the sandbox."),
+        Setting::EventsFeed => (
+            "Keep events",
+            "For up to 7 days. Who switches this off and on again has to begin anew.",
+        ),
         Setting::OwnIssuer => (
             "An issuer of its own",
             "Live tokens name tokens.issuer and /p/ and the project as their issuer, and discovery is published there. Tokens of other projects and test tokens never do.",
@@ -104,6 +108,10 @@ pub(crate) const IDENTITIES: Words =
 pub(crate) const RELAY: Words = (
     "Relay",
     "Deliver codes that another system makes and checks, with POST /v1/otp/relay. Off by default.",
+);
+pub(crate) const EVENTS_FEED: Words = (
+    "Events to read",
+    "Systems that cannot receive webhooks read what happened with GET /v1/events. Off by default.",
 );
 pub(crate) const ROUTING: Words = (
     "Delivery",

@@ -1,5 +1,6 @@
 //! One function per route: parse, call, map.
 
+pub(crate) mod events;
 pub(crate) mod forward_auth;
 pub(crate) mod health;
 pub(crate) mod hooks;
@@ -23,6 +24,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         ("Proxies", vec![forward_auth::operation(), introspection::operation()]),
         ("Codes", otp::operations()),
         ("Identities", identity::operations()),
+        ("Events", events::operations()),
         ("Sandbox", sandbox::operations()),
         ("Public keys", jwks::operations()),
         ("Public keys", issuer::operations()),

@@ -1,5 +1,6 @@
 //! The bodies of requests and answers (docs/contract.md, Bodies).
 
+pub(crate) mod events;
 pub(crate) mod published;
 mod request;
 pub(crate) mod response;

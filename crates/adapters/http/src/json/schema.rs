@@ -1,13 +1,17 @@
 //! What members of bodies have in common, for the document.
 
 use crate::body::SMALL;
+use dwar_event::FeedLimit;
+use dwar_kernel::KeyMode;
 use dwar_otp::RelayLifetime;
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_otp::{AttemptStatus, Channel, DeliveryStatus, Reason};
 use dwar_wire::openapi::EXAMPLE_ID;
 pub(crate) use dwar_wire::openapi::given_phone;
 use serde_json::json;
-use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, SchemaType, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, ObjectBuilder, SchemaFormat, SchemaType, Type,
+};
 use utoipa::openapi::{KnownFormat, Object};
 
 fn text() -> ObjectBuilder {
@@ -123,6 +127,42 @@ pub(crate) fn introspected_token() -> Object {
 fn token_of(longest: usize) -> Object {
     let example = [json!("eyJhbGciOiJFUzI1NiIs…")];
     text().min_length(Some(1)).max_length(Some(longest)).examples(example).build()
+}
+
+pub(crate) fn cursor() -> Object {
+    text()
+        .pattern(Some("^[0-9A-Za-z_-]{50}$"))
+        .examples([json!("AWVjM2JhYjdkAAAAAQAAAAAAAAAAAAAAAAAAACrCjS0bqE6fIA")])
+        .build()
+}
+
+pub(crate) fn event_limit() -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(1))
+        .maximum(Some(FeedLimit::MOST))
+        .default(Some(json!(FeedLimit::default().get())))
+        .build()
+}
+
+/// What an event says depends on its type; a later version may add to it.
+pub(crate) fn event_data() -> Object {
+    let modes = word(&KeyMode::ALL.map(KeyMode::as_str));
+    ObjectBuilder::new()
+        .description(Some("Project, mode, and what the type names."))
+        .property("project_id", id())
+        .property("mode", modes)
+        .required("project_id")
+        .required("mode")
+        .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+        .examples([json!({
+            "project_id": EXAMPLE_ID,
+            "mode": "live",
+            "otp_id": EXAMPLE_ID,
+            "channel": "whatsapp",
+            "phone": "+9198••••3210",
+        })])
+        .build()
 }
 
 pub(crate) fn any_text() -> Object {

@@ -6,6 +6,7 @@ use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use actix_web::web::Data;
 use dwar_app::{Parts, Stores};
+use dwar_event::EventFeed;
 use dwar_http::{Api, Readiness, document};
 use dwar_kernel::{KeyMode, PriceList, ProjectId, StoreError};
 use dwar_memory::{Fault, MemoryRequestLimiter, MemoryStore};
@@ -50,6 +51,7 @@ impl Whole {
             identity_lookup: Some(allowed),
             identity_delete: Some(allowed),
             relay_live: Some(allowed),
+            events_feed: Some(allowed),
             own_issuer: Some(allowed),
             ..ProjectChange::default()
         };
@@ -67,6 +69,13 @@ impl Whole {
         let api = Api::new(&settings(), use_cases, ready, Handle::current());
         let app = TestApp::over(Data::new(api), live.expose(), test.expose());
         Self { app, project: project.id, store, postbox }
+    }
+
+    async fn feed_is_off_for_a_moment(&self) {
+        for on in [false, true] {
+            let change = ProjectChange { events_feed: Some(on), ..ProjectChange::default() };
+            self.store.change(self.project, change, any_project()).await.unwrap();
+        }
     }
 
     pub async fn send(&self) -> Reply {
@@ -140,6 +149,7 @@ fn call(operation: &str) -> (Method, String, Option<Value>) {
         "deleteIdentity" => (Method::DELETE, format!("/v1/identity/{NOWHERE}"), None),
         "findIdentity" => get("/v1/identity?phone=9876543210".to_owned()),
         "listSandboxMessages" => get("/v1/sandbox/messages?phone=9876543210".to_owned()),
+        "listEvents" => get("/v1/events?other=9876543210".to_owned()),
         "getPublicKeys" => get("/.well-known/jwks.json".to_owned()),
         "getOpenIdConfiguration" => get(format!("/p/{NOWHERE}/.well-known/openid-configuration")),
         "getIssuerMetadata" => get(format!("/p/{NOWHERE}/.well-known/oauth-authorization-server")),
@@ -244,6 +254,16 @@ async fn provoke_the_rule(operation: &str, code: &str) -> Reply {
             app.post(&path, "{}").await
         }
         "INVALID_OTP_CODE" => whole.judges(operation, "12").await,
+        "INVALID_FIELD" if method == Method::GET => app.send(get(format!("{path}&limit=0"))).await,
+        "CURSOR_INVALIDATED" | "CURSOR_EXPIRED" => {
+            let page: Value = app.send(get(path.clone())).await.json();
+            let cursor = page["cursor"].as_str().unwrap();
+            match code {
+                "CURSOR_INVALIDATED" => whole.store.begin_life("another".to_owned()).await.unwrap(),
+                _ => whole.feed_is_off_for_a_moment().await,
+            }
+            app.send(get(format!("{path}&after={cursor}"))).await
+        }
         "INVALID_FIELD" => {
             let asked = json!({ "phone": PHONE, "last_line": "other.example.com" });
             app.post(&path, &asked.to_string()).await
@@ -290,6 +310,7 @@ async fn provoke_the_rule(operation: &str, code: &str) -> Reply {
         | "IDENTITY_NOT_FOUND"
         | "IDENTITY_LOOKUP_DISABLED"
         | "IDENTITY_DELETE_DISABLED"
+        | "EVENTS_FEED_DISABLED"
         | "NOT_FOUND" => app.send(app.request(method.clone(), &path)).await,
         "INVALID_ACCESS_TOKEN" if method == Method::GET => {
             app.send(app.request(method.clone(), &path)).await
@@ -348,6 +369,8 @@ async fn every_operation_does_what_it_is_for() {
     assert_eq!(app.post("/v1/session/logout", &access).await.status, 200);
     assert_eq!(app.send(app.request(Method::DELETE, &identity)).await.status, 200);
     assert_eq!(app.get_in_test_mode("/v1/sandbox/messages?phone=9876543210").await.status, 200);
+    let page: Value = app.get("/v1/events?limit=2").await.json();
+    assert_eq!((page["events"].as_array().unwrap().len(), &page["has_more"]), (2, &json!(true)));
     let issuer = format!("/p/{}/.well-known", whole.project);
     for document in ["openid-configuration", "oauth-authorization-server"] {
         assert_eq!(app.get(&format!("{issuer}/{document}")).await.status, 200);

@@ -125,6 +125,11 @@ impl Reply {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
+    /// The body.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
     /// The stable code of a refusal, or nothing.
     pub fn code(&self) -> String {
         let body: serde_json::Value = serde_json::from_str(&self.body).unwrap_or_default();

@@ -2,7 +2,7 @@ use dwar_http::ErrorCode;
 
 /// Every row of docs/errors.md in its order, and the one of the webhooks, which are the providers'
 /// API and not the customers'.
-const ROWS: [(&str, u16); 31] = [
+const ROWS: [(&str, u16); 34] = [
     ("MISSING_API_KEY", 401),
     ("INVALID_API_KEY", 401),
     ("INVALID_PHONE", 422),
@@ -29,6 +29,9 @@ const ROWS: [(&str, u16); 31] = [
     ("IDENTITY_LOOKUP_DISABLED", 403),
     ("INVALID_FIELD", 422),
     ("RELAY_DISABLED", 403),
+    ("EVENTS_FEED_DISABLED", 403),
+    ("CURSOR_INVALIDATED", 409),
+    ("CURSOR_EXPIRED", 410),
     ("IDEMPOTENCY_CONFLICT", 409),
     ("IDEMPOTENCY_KEY_REUSED", 422),
     ("WEBHOOK_UNAUTHENTICATED", 401),

@@ -5,7 +5,9 @@
 
 pub(crate) mod call;
 pub(crate) mod claim;
+pub(crate) mod feed;
 pub(crate) mod record;
 pub(crate) mod told;
+mod trim;
 
 pub(crate) use record::{forget_phone, record};

@@ -3,11 +3,10 @@
 use crate::PostgresStore;
 use crate::connection::error::Failure;
 use crate::connection::sweep::{SWEEP_BATCH, Turn};
-use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_sql::Id;
-use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
+use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
 
 impl PostgresStore {
     /// Drops what endpoints that are switched off wait for.
@@ -45,14 +44,24 @@ fn drop_untold(conn: &mut PgConnection) -> Result<Turn, Failure> {
     Ok(Turn { taken: gone, gone })
 }
 
-/// Drops those of the events, locked by the caller, that nobody waits for and of which no call is
-/// on record.
+/// Those of the events that nobody waits for and of which no call is on record.
+macro_rules! untold {
+    ($events:expr) => {{
+        use diesel::dsl::{exists, not};
+        use dwar_sql::schema::{event_deliveries, events, webhook_calls};
+        let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
+        let called = webhook_calls::table.filter(webhook_calls::event_id.eq(events::id));
+        events::table
+            .filter(events::id.eq_any($events))
+            .filter(not(exists(waiting)))
+            .filter(not(exists(called)))
+    }};
+}
+pub(crate) use untold;
+
+/// Drops those of the events, locked by the caller, that nobody waits for, of which no call is on record, and that
+/// no feed gives.
 pub(crate) fn drop_told(conn: &mut PgConnection, candidates: &[String]) -> QueryResult<usize> {
-    let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
-    let called = webhook_calls::table.filter(webhook_calls::event_id.eq(events::id));
-    let told = events::table
-        .filter(events::id.eq_any(candidates))
-        .filter(not(exists(waiting)))
-        .filter(not(exists(called)));
+    let told = untold!(candidates).filter(diesel::dsl::not(events::in_feed));
     diesel::delete(told).execute(conn)
 }

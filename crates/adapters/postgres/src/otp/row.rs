@@ -91,7 +91,8 @@ macro_rules! told {
              WHERE ",
             $of,
             " AND c.event IS NOT NULL \
-             AND EXISTS (SELECT FROM webhook_endpoints e WHERE e.project_id = c.project_id))"
+             AND (EXISTS (SELECT FROM webhook_endpoints e WHERE e.project_id = c.project_id) \
+                 OR EXISTS (SELECT FROM projects p WHERE p.id = c.project_id AND p.events_feed)))"
         )
     };
 }

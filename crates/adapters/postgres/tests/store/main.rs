@@ -12,6 +12,7 @@ mod door;
 mod durable;
 mod engine;
 mod events;
+mod feed;
 mod ledger;
 mod locking;
 mod look_ups;

@@ -4,7 +4,7 @@ use crate::connection::error::Failure;
 use diesel::dsl::{Eq, Filter, IsNull};
 use diesel::prelude::*;
 use dwar_kernel::{Event, ProjectId, ProjectMode};
-use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
+use dwar_sql::schema::{event_deliveries, events, projects, webhook_endpoints};
 use dwar_sql::{At, EventRow, Id, of_phone};
 
 /// The endpoints that a project's events are told to.
@@ -14,22 +14,37 @@ pub(crate) fn listeners(project: ProjectId) -> Listeners {
         .filter(webhook_endpoints::disabled_at.is_null())
 }
 
+/// The project, if it has its feed switched on.
+pub(crate) fn feeding(project: ProjectId) -> Feeding {
+    projects::table.filter(projects::id.eq(Id::from(project))).filter(projects::events_feed)
+}
+
+type Feeding = Filter<Filter<projects::table, Eq<projects::id, Id>>, projects::events_feed>;
+
 type Listeners = Filter<
     Filter<webhook_endpoints::table, Eq<webhook_endpoints::project_id, Id>>,
     IsNull<webhook_endpoints::disabled_at>,
 >;
 
-/// Puts an event on record for every endpoint of its project, as part of the write that made it
-/// happen; without an endpoint it is one look-up by index, and a second time it changes nothing.
+/// Puts an event on record for every endpoint of its project and for its feed, as part of the write that made it
+/// happen; without either it is one look-up by index, and a second time it changes nothing.
 pub(crate) fn record(connection: &mut SqliteConnection, event: &Event) -> Result<(), Failure> {
-    let endpoints: Vec<Id> =
-        listeners(event.world.project).select(webhook_endpoints::id).load(connection)?;
-    if endpoints.is_empty() {
+    let heard = webhook_endpoints::project_id
+        .eq(projects::id)
+        .and(webhook_endpoints::disabled_at.is_null());
+    let found: Vec<(bool, Option<Id>)> = projects::table
+        .left_join(webhook_endpoints::table.on(heard))
+        .filter(projects::id.eq(Id::from(event.world.project)))
+        .select((projects::events_feed, webhook_endpoints::id.nullable()))
+        .load(connection)?;
+    let feeds = found.iter().any(|(feeds, _)| *feeds);
+    let endpoints: Vec<Id> = found.into_iter().filter_map(|(_, endpoint)| endpoint).collect();
+    if endpoints.is_empty() && !feeds {
         return Ok(());
     }
     let row = EventRow::from(event);
     let recorded = diesel::insert_into(events::table)
-        .values(&row)
+        .values((&row, events::in_feed.eq(feeds)))
         .on_conflict_do_nothing()
         .execute(connection)?;
     if recorded == 0 {

@@ -1,11 +1,10 @@
 //! How events leave that nobody waits for any more.
 
 use crate::connection::pool::{SWEEP, SqliteStore};
-use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_sql::Id;
-use dwar_sql::schema::{event_deliveries, events, webhook_calls, webhook_endpoints};
+use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
 
 impl SqliteStore {
     /// Drops what endpoints that are switched off wait for.
@@ -39,16 +38,28 @@ pub(crate) const fn lock_events(
     Ok(ids)
 }
 
-/// Drops those of the events that nobody waits for and of which no call is on record.
+/// The event, if nobody waits for it and no call of it is on record.
+macro_rules! untold {
+    ($event:expr) => {{
+        use diesel::dsl::{exists, not};
+        use dwar_sql::schema::{event_deliveries, events, webhook_calls};
+        let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
+        let called = webhook_calls::table.filter(webhook_calls::event_id.eq(events::id));
+        events::table
+            .filter(events::id.eq($event))
+            .filter(not(exists(waiting)))
+            .filter(not(exists(called)))
+    }};
+}
+pub(crate) use untold;
+
+/// Drops those of the events that nobody waits for, of which no call is on record, and that no feed gives.
 pub(crate) fn drop_told(
     connection: &mut SqliteConnection,
     candidates: &[String],
 ) -> QueryResult<()> {
     for event in candidates {
-        let waiting = event_deliveries::table.filter(event_deliveries::event_id.eq(events::id));
-        let called = webhook_calls::table.filter(webhook_calls::event_id.eq(events::id));
-        let told =
-            events::table.find(event).filter(not(exists(waiting))).filter(not(exists(called)));
+        let told = untold!(event).filter(diesel::dsl::not(events::in_feed));
         diesel::delete(told).execute(connection)?;
     }
     Ok(())

@@ -73,7 +73,7 @@ fn find(
             (
                 Option::<BudgetRow>::as_select(),
                 Option::<IdentityRow>::as_select(),
-                exists(event::listeners(world.project)),
+                exists(event::listeners(world.project)).or(exists(event::feeding(world.project))),
             ),
         ))
         .load::<(OtpRow, Option<AttemptRow>, (Option<BudgetRow>, Option<IdentityRow>, bool))>(

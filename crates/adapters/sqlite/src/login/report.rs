@@ -85,7 +85,7 @@ fn find(
             (
                 Option::<WalletRow>::as_select(),
                 projects::low_balance,
-                exists(event::listeners(project)),
+                exists(event::listeners(project)).or(projects::events_feed),
             ),
         ))
         .load::<(OtpRow, Option<AttemptRow>, (Option<WalletRow>, Option<i64>, bool))>(connection)?;

@@ -127,6 +127,22 @@ impl Operation {
         })])
     }
 
+    /// A parameter in `query` that may be left out.
+    pub fn optional_parameter(
+        self,
+        name: &str,
+        description: &str,
+        schema: utoipa::openapi::Object,
+    ) -> Self {
+        self.parameters([json!({
+            "name": name,
+            "in": "query",
+            "required": false,
+            "description": description,
+            "schema": schema,
+        })])
+    }
+
     /// Parameter objects, or references to them.
     pub fn parameters(mut self, all: impl IntoIterator<Item = Value>) -> Self {
         self.parameters.extend(all);

@@ -36,6 +36,9 @@ pub struct Queues {
     pub receipts: Backlog,
     pub overdue_sends: Backlog,
     pub open_holds: Backlog,
+    /// Events that feeds hold back, because a transaction is open that began to write before they were recorded; since
+    /// they happened.
+    pub feed: Backlog,
     /// Events that are due, by project, of the endpoints that have waited longest.
     pub events: BTreeMap<ProjectId, Backlog>,
     /// Events whose next attempt comes later, of these and of other endpoints; `oldest` is the instant of the

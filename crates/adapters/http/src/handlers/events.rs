@@ -1,0 +1,62 @@
+use crate::ErrorCode;
+use crate::call::{Answer, ApiCall, ok};
+use crate::error::ApiError;
+use crate::json::events::EventList;
+use crate::json::schema;
+use crate::operation::get;
+use dwar_app::EventsQuery;
+use dwar_event::FeedLimit;
+use dwar_wire::openapi::Operation;
+
+pub(crate) fn operations() -> Vec<Operation> {
+    vec![
+        get("/v1/events", "listEvents", list)
+            .summary("List events")
+            .description(
+                "The events of the project in the mode of the key, the oldest first, as endpoints get them, with \
+                 phones masked. Ask again with the cursor of each answer: no event is missed, and none comes twice. \
+                 Off until the project switches its feed on.",
+            )
+            .optional_parameter(
+                "after",
+                "The cursor of the answer before. Without one, the oldest event that is kept comes first.",
+                schema::cursor(),
+            )
+            .optional_parameter("limit", "How many events at most.", schema::event_limit())
+            .response::<EventList>("The events, and the cursor to ask with next.")
+            .refuses([
+                ErrorCode::InvalidField,
+                ErrorCode::EventsFeedDisabled,
+                ErrorCode::CursorInvalidated,
+                ErrorCode::CursorExpired,
+            ]),
+    ]
+}
+
+/// `GET /v1/events?after=…&limit=…`.
+pub(crate) async fn list(call: ApiCall) -> Answer {
+    let caller = call.general_caller().await?;
+    let query = call.events_query()?;
+    let page = call.use_cases()?.list_events.list(&caller, query).await?;
+    ok(EventList::try_from(page)?)
+}
+
+impl ApiCall {
+    /// Which events the query asks for; `INVALID_FIELD` names a parameter that is wrong or there twice. An empty
+    /// cursor is none, as in the first call of a script that keeps it in a file.
+    fn events_query(&self) -> Result<EventsQuery, ApiError> {
+        let pairs = self.query_pairs()?;
+        let one = |wanted: &'static str| {
+            let mut values =
+                pairs.iter().filter(|(name, _)| name == wanted).map(|(_, value)| value);
+            match (values.next(), values.next()) {
+                (_, Some(_)) => Err(ApiError::field(wanted, "given twice")),
+                (value, None) => Ok(value.cloned()),
+            }
+        };
+        let after = one("after")?.filter(|text| !text.is_empty());
+        let limit = one("limit")?.map(|text| text.parse::<FeedLimit>()).transpose();
+        let limit = limit.map_err(|rule| ApiError::field("limit", rule))?;
+        Ok(EventsQuery { after, limit: limit.unwrap_or_default() })
+    }
+}

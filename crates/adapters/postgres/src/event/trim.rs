@@ -1,0 +1,40 @@
+use crate::PostgresStore;
+use crate::connection::sweep::Turn;
+use crate::ports::feed::{Trimmed, trim_some};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use dwar_kernel::{ProjectMode, StoreError, Timestamp};
+use dwar_sql::Id;
+
+/// Rows of another server, which a dump brought along: this one has not come as far, and would hold them back for as
+/// long. They keep their order, by their numbers.
+const ADOPT: &str = "UPDATE events SET transaction = pg_current_xact_id() \
+    WHERE project_id = $1 AND mode = $2 AND in_feed \
+        AND transaction >= pg_snapshot_xmax(pg_current_snapshot())";
+
+/// What another server had counted of them.
+const FORGET: &str = "DELETE FROM event_feeds WHERE project_id = $1 AND mode = $2 \
+    AND greatest(counted_transaction, dropped_transaction) \
+        >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
+
+impl PostgresStore {
+    /// Takes from one feed what is to leave it, a batch in one transaction.
+    pub(crate) async fn trim_feed(
+        &self,
+        world: ProjectMode,
+        bound: u32,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        self.in_turns("feed.trim", move |conn| {
+            for sql in [FORGET, ADOPT] {
+                diesel::sql_query(sql)
+                    .bind::<Id, _>(Id::from(world.project))
+                    .bind::<Text, _>(world.mode.as_str())
+                    .execute(conn)?;
+            }
+            let Trimmed { taken, gone } = trim_some(conn, world, bound, before)?;
+            Ok(Turn { taken, gone })
+        })
+        .await
+    }
+}

@@ -1,0 +1,103 @@
+use crate::dialect::{Conn, Failure, SWEEP_BATCH, Store};
+use crate::event::feed::{drop_fed, newer, oldest, slice};
+use crate::event::told::lock_events;
+use async_trait::async_trait;
+use diesel::prelude::*;
+use dwar_event::{EventFeed, FeedBound, FeedLimit, FeedPosition, FeedSlice, leaving};
+use dwar_kernel::{KeyMode, ProjectId, ProjectMode, StoreError, Timestamp};
+use dwar_sql::schema::{event_feeds, events, feed_life, projects};
+use dwar_sql::{FeedStateRow, Id, OldestRow, Row};
+
+#[async_trait]
+impl EventFeed for Store {
+    async fn read_feed(
+        &self,
+        world: ProjectMode,
+        after: FeedPosition,
+        limit: FeedLimit,
+    ) -> Result<FeedSlice, StoreError> {
+        self.of(world.project).scan("feed.read", move |conn| slice(conn, world, after, limit)).await
+    }
+
+    async fn trim_feeds(&self, bound: FeedBound, before: Timestamp) -> Result<u64, StoreError> {
+        let owners = self.scan("feed.projects", |conn| {
+            let ever_on = projects::table.filter(projects::events_feed_run.gt(0));
+            Ok(ever_on.select(projects::id).load::<Id>(conn)?)
+        });
+        let mut gone = 0;
+        for owner in owners.await? {
+            let project: ProjectId = Row::new("projects", owner).id("id", owner)?;
+            for mode in KeyMode::ALL {
+                gone += self.trim_feed(project.in_mode(mode), bound.of(mode), before).await?;
+            }
+        }
+        Ok(gone)
+    }
+
+    async fn begin_life(&self, name: String) -> Result<(), StoreError> {
+        self.changing_no_look_up()
+            .write("feed.begin_life", move |conn| {
+                diesel::update(feed_life::table).set(feed_life::name.eq(&name)).execute(conn)?;
+                // No cursor is left for which it matters what has left, and the rest is counted anew.
+                diesel::delete(event_feeds::table).execute(conn)?;
+                Ok(())
+            })
+            .await
+    }
+}
+
+/// What one turn of a sweep of a feed did.
+pub(crate) struct Trimmed {
+    /// How many events it looked at; fewer than a batch are the last.
+    pub(crate) taken: usize,
+    /// How many of them left the feed.
+    pub(crate) gone: usize,
+}
+
+/// Counts some events that are new to the count, and takes some of the oldest that are counted out of the feed.
+pub(crate) fn trim_some(
+    conn: &mut Conn,
+    world: ProjectMode,
+    bound: u32,
+    before: Timestamp,
+) -> Result<Trimmed, Failure> {
+    let mut state = lock_state(conn, world)?;
+    let new = newer(conn, world, state.counted()?, SWEEP_BATCH)?;
+    if let Some(last) = new.last() {
+        state.count(new.len(), last.position()?);
+    }
+    let rows = oldest(conn, world, state.counted()?, SWEEP_BATCH)?;
+    let times: Vec<Timestamp> = rows.iter().map(OldestRow::happened_at).collect();
+    let kept = u64::try_from(state.kept).unwrap_or_default();
+    let gone = &rows[..leaving(kept, bound, &times, before)];
+    if let Some(last) = gone.last() {
+        state.drop_oldest(gone.len(), last.position()?);
+        leave(conn, gone.iter().map(|row| row.id.clone()).collect())?;
+    }
+    if !new.is_empty() || !gone.is_empty() {
+        let known = event_feeds::table.find((state.project_id, state.mode.clone()));
+        diesel::update(known).set(&state).execute(conn)?;
+    }
+    Ok(Trimmed { taken: new.len().max(gone.len()), gone: gone.len() })
+}
+
+/// What is known of the feed, locked against other sweeps.
+fn lock_state(conn: &mut Conn, world: ProjectMode) -> Result<FeedStateRow, Failure> {
+    let of = || event_feeds::table.find((Id::from(world.project), world.mode.as_str().to_owned()));
+    let known = for_update!(of().select(FeedStateRow::as_select()));
+    if let Some(known) = known.first(conn).optional()? {
+        return Ok(known);
+    }
+    let new = FeedStateRow::new(world);
+    diesel::insert_into(event_feeds::table).values(new).on_conflict_do_nothing().execute(conn)?;
+    Ok(for_update!(of().select(FeedStateRow::as_select())).first(conn)?)
+}
+
+/// Takes events out of the feed; those that nothing else keeps are dropped.
+fn leave(conn: &mut Conn, ids: Vec<String>) -> Result<(), Failure> {
+    let ids = lock_events(conn, ids)?;
+    drop_fed(conn, &ids)?;
+    let others = events::table.filter(events::id.eq_any(&ids));
+    diesel::update(others).set(events::in_feed.eq(false)).execute(conn)?;
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! The feed of events, and how much of it is kept.
+
+use crate::schema::event_feeds;
+use crate::{At, EventRow, Id, Row};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text};
+use dwar_event::{Event, FeedLife, FeedLimit, FeedPosition, FeedSlice};
+use dwar_kernel::{ProjectMode, StoreError, Timestamp};
+
+/// What is true of a feed, and one of its events, if one follows.
+#[derive(QueryableByName)]
+pub struct FeedRow {
+    #[diesel(sql_type = Text)]
+    life: String,
+    #[diesel(sql_type = BigInt)]
+    dropped_transaction: i64,
+    #[diesel(sql_type = BigInt)]
+    dropped_number: i64,
+    #[diesel(sql_type = BigInt)]
+    end_transaction: i64,
+    #[diesel(sql_type = BigInt)]
+    end_number: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    at_transaction: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    at_number: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    id: Option<String>,
+    #[diesel(sql_type = Nullable<Id>)]
+    project_id: Option<Id>,
+    #[diesel(sql_type = Nullable<Text>)]
+    mode: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    kind: Option<String>,
+    #[diesel(sql_type = Nullable<Id>)]
+    subject_id: Option<Id>,
+    #[diesel(sql_type = Nullable<Id>)]
+    related_id: Option<Id>,
+    #[diesel(sql_type = Nullable<Text>)]
+    channel: Option<String>,
+    #[diesel(sql_type = Nullable<diesel::sql_types::Binary>)]
+    phone_index: Option<Vec<u8>>,
+    #[diesel(sql_type = Nullable<diesel::sql_types::Binary>)]
+    phone_sealed: Option<Vec<u8>>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    amount: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    threshold: Option<i64>,
+    #[diesel(sql_type = Nullable<At>)]
+    happened_at: Option<At>,
+    #[diesel(sql_type = Nullable<Text>)]
+    provider: Option<String>,
+}
+
+impl FeedRow {
+    /// Where its event stands, if it has one.
+    fn position(&self) -> Result<Option<FeedPosition>, StoreError> {
+        let at = self.at_transaction.zip(self.at_number);
+        at.map(|(transaction, number)| position("events", transaction, number)).transpose()
+    }
+
+    /// Its event, if it has one.
+    fn event(self) -> Option<EventRow> {
+        Some(EventRow {
+            id: self.id?,
+            project_id: self.project_id?,
+            mode: self.mode?,
+            kind: self.kind?,
+            subject_id: self.subject_id?,
+            related_id: self.related_id,
+            channel: self.channel,
+            phone_index: self.phone_index,
+            phone_sealed: self.phone_sealed,
+            amount: self.amount,
+            threshold: self.threshold,
+            happened_at: self.happened_at?,
+            provider: self.provider,
+        })
+    }
+}
+
+/// The slice that these rows are, one more than `limit` of them if more follows. What `legible` does not give is left
+/// out.
+///
+/// # Errors
+/// [`StoreError::Inconsistent`] if there is no row, or it holds no position.
+pub fn feed_slice(
+    mut rows: Vec<FeedRow>,
+    limit: FeedLimit,
+    legible: impl Fn(EventRow) -> Option<Event>,
+) -> Result<FeedSlice, StoreError> {
+    let most = usize::try_from(limit.get()).unwrap_or(usize::MAX);
+    let has_more = rows.len() > most;
+    rows.truncate(most);
+    let lives = Row::new("feed_life", "");
+    let (first, last) = (lives.known("name", rows.first())?, lives.known("name", rows.last())?);
+    Ok(FeedSlice {
+        life: FeedLife::of(&first.life),
+        dropped: position("event_feeds", first.dropped_transaction, first.dropped_number)?,
+        end: position("event_feeds", first.end_transaction, first.end_number)?,
+        last: last.position()?,
+        has_more,
+        events: rows.into_iter().filter_map(FeedRow::event).filter_map(legible).collect(),
+    })
+}
+
+fn position(
+    table: &'static str,
+    transaction: i64,
+    number: i64,
+) -> Result<FeedPosition, StoreError> {
+    let read = Row::new(table, number);
+    let transaction = read.known("transaction", u64::try_from(transaction).ok())?;
+    Ok(FeedPosition { transaction, number: read.known("number", u64::try_from(number).ok())? })
+}
+
+/// A number of a position as a column holds it.
+pub fn stored_place(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// An event that may leave its feed.
+#[derive(QueryableByName)]
+pub struct OldestRow {
+    #[diesel(sql_type = BigInt)]
+    at_transaction: i64,
+    #[diesel(sql_type = BigInt)]
+    at_number: i64,
+    #[diesel(sql_type = Text)]
+    pub id: String,
+    #[diesel(sql_type = At)]
+    happened_at: At,
+}
+
+impl OldestRow {
+    /// When it happened; the beginning of time if that cannot be read, since nobody can be told of it.
+    pub fn happened_at(&self) -> Timestamp {
+        self.happened_at.0.unwrap_or(Timestamp::MIN_UTC)
+    }
+
+    /// Where it stands.
+    pub fn position(&self) -> Result<FeedPosition, StoreError> {
+        position("events", self.at_transaction, self.at_number)
+    }
+}
+
+/// A feed as of the last sweep.
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = event_feeds)]
+pub struct FeedStateRow {
+    pub project_id: Id,
+    pub mode: String,
+    pub kept: i64,
+    counted_transaction: i64,
+    counted_number: i64,
+    dropped_transaction: i64,
+    dropped_number: i64,
+}
+
+impl FeedStateRow {
+    /// Of a feed that no sweep has seen.
+    pub fn new(world: ProjectMode) -> Self {
+        Self {
+            project_id: world.project.into(),
+            mode: world.mode.as_str().to_owned(),
+            kept: 0,
+            counted_transaction: 0,
+            counted_number: 0,
+            dropped_transaction: 0,
+            dropped_number: 0,
+        }
+    }
+
+    /// The last event that is counted.
+    pub fn counted(&self) -> Result<FeedPosition, StoreError> {
+        position("event_feeds", self.counted_transaction, self.counted_number)
+    }
+
+    /// Counts events up to this one.
+    pub fn count(&mut self, events: usize, last: FeedPosition) {
+        self.kept = self.kept.saturating_add(i64::try_from(events).unwrap_or(i64::MAX));
+        self.counted_transaction = stored_place(last.transaction);
+        self.counted_number = stored_place(last.number);
+    }
+
+    /// Takes the oldest events out, up to this one.
+    pub fn drop_oldest(&mut self, events: usize, last: FeedPosition) {
+        self.kept = self.kept.saturating_sub(i64::try_from(events).unwrap_or(i64::MAX));
+        self.dropped_transaction = stored_place(last.transaction);
+        self.dropped_number = stored_place(last.number);
+    }
+}

@@ -1,0 +1,94 @@
+//! The feed: one writes at a time, so events are numbered in the order in which they can be read.
+
+use crate::connection::error::Failure;
+use crate::event::told::untold;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use dwar_event::{Event, FeedLimit, FeedPosition, FeedSlice};
+use dwar_kernel::ProjectMode;
+use dwar_sql::{At, FeedRow, Id, OldestRow, feed_slice, legible, stored_place};
+
+/// One statement, so that all of it is of one instant. The last number that was given is SQLite's own.
+const SLICE: &str = "SELECT l.name AS life, \
+         0 AS dropped_transaction, coalesce(f.dropped_number, 0) AS dropped_number, \
+         0 AS end_transaction, \
+         coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS end_number, \
+         0 AS at_transaction, e.number AS at_number, e.* \
+     FROM feed_life l \
+     LEFT JOIN event_feeds f ON f.project_id = ?1 AND f.mode = ?2 \
+     LEFT JOIN ( \
+         SELECT * FROM events WHERE project_id = ?1 AND mode = ?2 AND in_feed AND number > ?3 \
+         ORDER BY number LIMIT ?4 \
+     ) e ON true ORDER BY e.number";
+
+const OLDEST: &str = "SELECT 0 AS at_transaction, number AS at_number, id, happened_at FROM events \
+     WHERE project_id = ? AND mode = ? AND in_feed AND number > ? AND number <= ? \
+     ORDER BY number LIMIT ?";
+
+/// What follows a position in the feed of a world.
+pub(crate) fn slice(
+    connection: &mut SqliteConnection,
+    world: ProjectMode,
+    after: FeedPosition,
+    limit: FeedLimit,
+) -> Result<FeedSlice, Failure> {
+    let rows: Vec<FeedRow> = diesel::sql_query(SLICE)
+        .bind::<Id, _>(Id::from(world.project))
+        .bind::<Text, _>(world.mode.as_str())
+        .bind::<BigInt, _>(stored_place(after.number))
+        .bind::<BigInt, _>(i64::from(limit.get()) + 1)
+        .load(connection)?;
+    Ok(feed_slice(rows, limit, |row| legible!(Event::try_from(row)))?)
+}
+
+/// Events that came after this one, oldest first.
+pub(crate) fn newer(
+    connection: &mut SqliteConnection,
+    world: ProjectMode,
+    after: FeedPosition,
+    limit: i64,
+) -> QueryResult<Vec<OldestRow>> {
+    between(connection, world, (stored_place(after.number), i64::MAX), limit)
+}
+
+/// The oldest events up to this one.
+pub(crate) fn oldest(
+    connection: &mut SqliteConnection,
+    world: ProjectMode,
+    until: FeedPosition,
+    limit: i64,
+) -> QueryResult<Vec<OldestRow>> {
+    between(connection, world, (0, stored_place(until.number)), limit)
+}
+
+fn between(
+    connection: &mut SqliteConnection,
+    world: ProjectMode,
+    (after, until): (i64, i64),
+    limit: i64,
+) -> QueryResult<Vec<OldestRow>> {
+    diesel::sql_query(OLDEST)
+        .bind::<Id, _>(Id::from(world.project))
+        .bind::<Text, _>(world.mode.as_str())
+        .bind::<BigInt, _>(after)
+        .bind::<BigInt, _>(until)
+        .bind::<BigInt, _>(limit)
+        .load(connection)
+}
+
+/// Since when events are held back: none ever is.
+pub(crate) const fn held_back(
+    _connection: &mut SqliteConnection,
+    _limit: i64,
+) -> QueryResult<Vec<Option<At>>> {
+    Ok(Vec::new())
+}
+
+/// Drops those of the events that leave the feed and that nothing else keeps.
+pub(crate) fn drop_fed(connection: &mut SqliteConnection, ids: &[String]) -> QueryResult<usize> {
+    let mut gone = 0;
+    for event in ids {
+        gone += diesel::delete(untold!(event)).execute(connection)?;
+    }
+    Ok(gone)
+}

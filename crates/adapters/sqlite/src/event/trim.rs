@@ -1,0 +1,24 @@
+use crate::connection::pool::{SWEEP, SqliteStore};
+use crate::ports::feed::{Trimmed, trim_some};
+use dwar_kernel::{ProjectMode, StoreError, Timestamp};
+
+impl SqliteStore {
+    /// Takes from one feed what is to leave it, a batch in one step.
+    pub(crate) async fn trim_feed(
+        &self,
+        world: ProjectMode,
+        bound: u32,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let mut total = 0;
+        loop {
+            let trim = move |connection: &mut _| trim_some(connection, world, bound, before);
+            let Trimmed { taken, gone } =
+                self.changing_no_look_up().write("feed.trim", trim).await?;
+            total += gone as u64;
+            if taken < usize::from(SWEEP) {
+                return Ok(total);
+            }
+        }
+    }
+}

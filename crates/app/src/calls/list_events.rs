@@ -1,0 +1,102 @@
+use crate::Toolbox;
+use crate::refusals::refusals;
+use dwar_event::{
+    Event, EventFeed, FeedCursor, FeedLimit, FeedPage, FeedPosition, FeedRefusal, Subject,
+    WebhookSender,
+};
+use dwar_kernel::{TRACE, with_causes};
+use dwar_project::Caller;
+use std::sync::Arc;
+use tracing::instrument;
+
+/// Lists what happened in a project, in the order in which it can be told (`GET /v1/events`).
+pub struct ListEvents {
+    pub tools: Toolbox,
+    pub feed: Arc<dyn EventFeed>,
+    /// Words the bodies as endpoints get them.
+    pub sender: Arc<dyn WebhookSender>,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventsQuery {
+    /// The cursor of the page before; none begins with the oldest event that is kept.
+    pub after: Option<String>,
+    pub limit: FeedLimit,
+}
+
+/// A part of the events of a project and mode, the oldest first.
+#[derive(Debug, PartialEq, Eq)]
+pub struct EventPage {
+    pub events: Vec<ListedEvent>,
+    /// What to ask with next; the same as was given if there are no events.
+    pub cursor: String,
+    pub has_more: bool,
+}
+
+/// An event, with its phone number masked. No `Debug` of its body: who has it may not have the right to see it.
+#[derive(PartialEq, Eq, derive_more::Debug)]
+pub struct ListedEvent {
+    /// The `webhook-id` that endpoints get.
+    pub id: String,
+    /// JSON, as endpoints get it.
+    #[debug(skip)]
+    pub body: Vec<u8>,
+}
+
+refusals! {
+    /// Why there is no page.
+    ListEventsError {
+        NotACursor = "not a cursor of this project and mode",
+        Disabled = "the feed of events is not enabled",
+        Restored = "the cursor is of another life of the database",
+        Expired = "events after the cursor are no longer kept",
+    }
+}
+
+impl From<FeedRefusal> for ListEventsError {
+    fn from(refusal: FeedRefusal) -> Self {
+        match refusal {
+            FeedRefusal::Restored => Self::Restored,
+            FeedRefusal::Expired => Self::Expired,
+        }
+    }
+}
+
+impl ListEvents {
+    /// What follows the cursor.
+    #[instrument(name = "list_events", target = TRACE, level = "error", skip_all)]
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        query: EventsQuery,
+    ) -> Result<EventPage, ListEventsError> {
+        let (world, feed) = (caller.world(), caller.project.events_feed);
+        let after = query.after.map(|text| FeedCursor::read(&text, world)).transpose();
+        let after = after.map_err(|_| ListEventsError::NotACursor)?;
+        if !feed.on {
+            return Err(ListEventsError::Disabled);
+        }
+        let at = after.map_or(FeedPosition::default(), |cursor| cursor.at);
+        let slice = self.feed.read_feed(world, at, query.limit).await?;
+        let FeedPage { events, cursor, has_more } = slice.page(after, feed.run)?;
+        let events = events.iter().map(|event| self.listed(event)).collect();
+        Ok(EventPage { events, cursor: cursor.text(world), has_more })
+    }
+
+    fn listed(&self, event: &Event) -> ListedEvent {
+        ListedEvent { id: event.id(), body: self.sender.body(event, self.masked_phone(event)) }
+    }
+
+    /// The phone an event is about; none once it is erased. One that no key of this process opens is left out, so
+    /// that no single event keeps a consumer from all that follow.
+    fn masked_phone(&self, event: &Event) -> Option<String> {
+        let Subject::Otp { phone: Some(phone), .. } = &event.subject else { return None };
+        let opened = self.tools.vault.open_phone(event.world.project, &phone.sealed);
+        let opened = opened.inspect_err(|cause| {
+            tracing::error!(event = event.id(), error = %with_causes(cause),
+                "the phone number of an event cannot be opened");
+        });
+        opened.ok().map(|phone| phone.to_string())
+    }
+}
