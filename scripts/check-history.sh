@@ -12,7 +12,8 @@
 # the check has to fail on it with one of three seeds, by the check that the patch's first line names.
 # With --sqlite the command line changes keys and switches and tops up while the instance runs, and while it
 # is killed or stopped. What only several instances have in common is not seen then.
-# A mutant whose patch has the line «with: sqlite» gets that in any case.
+# A mutant whose patch has the line «with: sqlite» gets that in any case. One whose first line is «test: ARGUMENTS» is
+# not run: `cargo test ARGUMENTS` has to fail on it.
 # With --binary the service is not built. Except with --sqlite, PostgreSQL has to be installed; it is run in a
 # temporary folder.
 # docs/adr/0038 says why all this.
@@ -58,6 +59,20 @@ stop() {
     rm -rf "$scratch"
 }
 trap stop EXIT
+
+# tested ARGUMENTS NAME: the tests of the copy, on a server of their own; fails as they do.
+tested() {
+    local port status=0
+    port=$(free_port)
+    running=$scratch/$2-pg
+    start_postgres "$postgres" "$running" "$port" "-c max_connections=300 -c fsync=off"
+    # shellcheck disable=SC2086 # several arguments
+    DWAR_TEST_POSTGRES_URL=postgres://dwar@127.0.0.1:$port/postgres CARGO_TARGET_DIR=$built \
+        cargo test --locked --manifest-path "$copy/Cargo.toml" $1 -- --include-ignored || status=$?
+    stop_postgres "$postgres" "$running"
+    running=""
+    return "$status"
+}
 
 # check BINARY NAME [sqlite]: one run on a database of its own; fails as the checker does.
 check() {
@@ -108,6 +123,21 @@ for patch in "${patches[@]}"; do
     wanted=$(sed -n '1s/^check: //p' "$patch")
     own=$(sed -n 's/^with: //p' "$patch")
     git -C "$copy" apply "$patch" || { echo "check-history.sh: $name no longer applies"; exit 1; }
+    arguments=$(sed -n '1s/^test: //p' "$patch")
+    if [ -n "$arguments" ]; then
+        if tested "$arguments" "$name" >"$scratch/$name.out" 2>&1; then
+            echo "mutant $name: !!! NOT FOUND !!!"
+            failed=1
+        elif ! grep -q "^test result: FAILED" "$scratch/$name.out"; then
+            echo "mutant $name: its tests did not run"
+            tail -n 20 "$scratch/$name.out"
+            failed=1
+        else
+            echo "mutant $name: found: $(grep -c '^test .* FAILED$' "$scratch/$name.out") tests fail"
+        fi
+        git -C "$copy" checkout --quiet .
+        continue
+    fi
     CARGO_TARGET_DIR=$built cargo build --locked "${release[@]}" --manifest-path "$copy/Cargo.toml" -p dwar
     # What a seed draws may leave a mutant no occasion to show itself.
     status=0
