@@ -39,7 +39,7 @@ everywhere(() => house, "a project is made, renamed, archived and restored", asy
   const { at, keys } = await make(page, `Chai ${look}`);
   await sound(house, `${look} keys`);
   await page.goto(`${house.base}/projects`);
-  assert.equal(await page.locator(`a:has-text("Chai ${look}")`).count(), 1, "a second click makes no second one");
+  assert.equal(await page.locator(`main a:has-text("Chai ${look}")`).count(), 1, "a second click makes no second one");
   assert.equal((await send(keys.test)).status, 200);
 
   await page.goto(`${at}/settings`);

@@ -19,7 +19,7 @@ macro_rules! manual {
 /// The list of the pages.
 const CONTENTS: ManualPage = ("SUMMARY", include_str!("../../../../docs/SUMMARY.md"));
 /// All pages of the book but the records of decisions, which are for those who change the program.
-const PAGES: [ManualPage; 42] = manual![
+const PAGES: [ManualPage; 44] = manual![
     "README",
     "quick-start",
     "concepts",
@@ -34,6 +34,7 @@ const PAGES: [ManualPage; 42] = manual![
     "errors",
     "login-in-apps",
     "events",
+    "reading-events",
     "hooks",
     "own-issuers",
     "proxies",
@@ -45,6 +46,7 @@ const PAGES: [ManualPage; 42] = manual![
     "operations/postgresql",
     "operations/smoke-test",
     "operations/projects",
+    "operations/ledger",
     "operations/operators",
     "operations/keys",
     "operations/backups",

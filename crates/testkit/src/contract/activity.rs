@@ -37,12 +37,16 @@ pub async fn requests_come_back_in_pages(stores: &Stores) {
     for number in 0..7_u32 {
         let mode = if number % 3 == 0 { KeyMode::Test } else { KeyMode::Live };
         let line = scene.make.line(scene.project.in_mode(mode));
-        let otp = scene.issue(scene.make.otp_with(&line, crate::CODE, START + MS * number)).await;
-        let report = match number % 2 {
-            0 => Report::Failed(dwar_otp::Reason::Blocked),
-            _ => Report::Delivered,
-        };
-        issued.push(scene.reports(&otp, 0, report, START + seconds(1)).await.unwrap().0);
+        let otp = scene.make.otp_with(&line, crate::CODE, START + MS * number);
+        let mut otp = scene.issue(otp).await;
+        // Failed on one channel, a request goes on by the other.
+        let refused = || Report::Failed(dwar_otp::Reason::Blocked);
+        let reports =
+            if number % 2 == 0 { vec![refused(), refused()] } else { vec![Report::Delivered] };
+        for (attempt, report) in reports.into_iter().enumerate() {
+            otp = scene.reports(&otp, attempt, report, START + seconds(1)).await.unwrap().0;
+        }
+        issued.push(otp);
     }
     let other = scene.another().await;
     let foreign = scene.issued(&scene.make.line(other.in_mode(KeyMode::Live))).await;

@@ -126,9 +126,10 @@ impl House {
         let world = &self.service().world;
         for project in [&self.stage.ours, &self.carried, &self.echoed] {
             let of = ["--project", project.id.as_str()];
-            let lookup = ["--identity-lookup", "on", "--identity-delete", "on"];
+            let reading =
+                ["--identity-lookup", "on", "--identity-delete", "on", "--events-feed", "on"];
             let relay = ["--relay-live", "on", "--relay-test", "on", "--own-issuer", "on"];
-            world.cli(&[&["project", "set"][..], &of, &lookup, &relay].concat());
+            world.cli(&[&["project", "set"][..], &of, &reading, &relay].concat());
             for url in [&self.endpoint.url, &format!("{}/events", self.echo.url)] {
                 let add = ["webhook", "add", "--full-phone", "--url", url];
                 world.cli(&[&add[..], &of].concat());

@@ -81,6 +81,7 @@ impl<'a> Held<'a> {
             "/v1/otp/status",
             "/v1/identity",
             "/v1/sandbox/messages",
+            "/v1/events",
             "/v1/session/forward-auth",
             "/v1",
             "",

@@ -160,6 +160,8 @@ impl Caller<'_> {
         self.get(&identity).await.ok();
         self.get(&format!("/v1/identity?phone={phone}")).await.ok();
         self.get(&format!("/v1/identity?phone=%2B91{phone}")).await.ok();
+        self.get("/v1/events").await.ok();
+        self.get(&format!("/v1/events?after={phone}")).await.refused(422, "INVALID_FIELD");
         self.post("/v1/session/logout", access(&new)).await.ok();
         self.post("/v1/session/logout", access(&new)).await.refused(401, "INVALID_ACCESS_TOKEN");
         // Others stay, for those who manage the service.

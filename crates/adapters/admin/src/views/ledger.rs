@@ -27,7 +27,6 @@ pub struct WalletEntry {
     #[schema(format = "date-time")]
     at: String,
     /// Of a `closed` entry: what it stands for. Its reference is the month.
-    #[serde(skip_serializing_if = "Option::is_none")]
     closed: Option<ClosedEntries>,
 }
 

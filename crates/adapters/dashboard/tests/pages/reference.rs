@@ -166,7 +166,7 @@ async fn it_is_light_and_every_link_leads_somewhere() {
                 weight += browser.get(path).await.body.len();
             }
         }
-        assert!(page.len() < 105_000 && weight < 150_000, "{} of {weight} bytes", page.len());
+        assert!(page.len() < 110_000 && weight < 150_000, "{} of {weight} bytes", page.len());
         let ids = values(&page, "id");
         let anchors: BTreeSet<_> = ids.iter().copied().collect();
         assert_eq!(anchors.len(), ids.len(), "an anchor is there twice: {ids:?}");

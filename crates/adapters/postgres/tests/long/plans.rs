@@ -168,7 +168,7 @@ async fn a_list_of_one_mode_reads_little_more_than_it_shows() {
             "INSERT INTO otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, state, \
              wrong, max_wrong, status, created_at, expires_at, version) \
              SELECT ('01a20545-78be-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, '{project}', '{mode}', \
-             int4send(n), '', 1, '', 'used', 0, 5, 'sent', now(), now(), gen_random_uuid() \
+             sha256(int4send(n)), '', 1, sha256(int4send(n)), 'used', 0, 5, 'sent', now(), now(), gen_random_uuid() \
              FROM generate_series({from}, {to}) n;"
         )
     };
