@@ -42,6 +42,8 @@ build_pgbouncer() {
     echo "$(basename "$0"): building PgBouncer"
     local sources=$scratch/pgbouncer
     mkdir -p "$sources/lists/partial" "$sources/code" "$(dirname "$built_pgbouncer")"
+    # Apt checks signatures as a user of its own, which cannot write to /tmp on every machine.
+    mkdir -m 1777 "$sources/tmp"
     chmod 755 "$sources"
     echo "deb-src [signed-by=$keys] $mirror trixie main" >"$sources/sources.list"
     apt_install gcc make pkg-config libevent-dev libssl-dev
@@ -52,7 +54,7 @@ build_pgbouncer() {
 fetch_pgbouncer() {
     local apt=(apt-get -qq -o "Dir::Etc::sourcelist=$sources/sources.list" -o Dir::Etc::sourceparts=/dev/null
         -o "Dir::State::lists=$sources/lists" -o APT::Update::Error-Mode=any)
-    (cd "$sources" && "${apt[@]}" update && "${apt[@]}" source --download-only pgbouncer)
+    (cd "$sources" && export TMPDIR=$sources/tmp && "${apt[@]}" update && "${apt[@]}" source --download-only pgbouncer)
 }
 
 make_pgbouncer() (
