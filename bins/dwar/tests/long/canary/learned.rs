@@ -83,8 +83,9 @@ fn add_from(secrets: &mut Secrets, text: &str) {
     }
 }
 
-/// What a browser keeps, where this is the header that tells it to; not its colours.
+/// What a browser keeps, where this is the header that tells it to; not its colours, nor which project it showed.
 fn cookie(text: &str) -> Option<(&'static str, &str)> {
-    let value = text.strip_prefix("dwar_")?.split_once('=')?.1.split(';').next()?;
-    (value.len() >= SHORTEST).then_some(("a cookie", value))
+    let (name, rest) = text.strip_prefix("dwar_")?.split_once('=')?;
+    let value = rest.split(';').next()?;
+    (name != "project" && value.len() >= SHORTEST).then_some(("a cookie", value))
 }
