@@ -158,12 +158,16 @@ export async function stopClock(house) {
   await house.page.clock.install();
 }
 
-/** What the tab keeps of earlier pages. */
-const forget = ({ page }) => page.evaluate(() => location.protocol === "about:" || sessionStorage.clear());
+/** Clears what the tab keeps of earlier pages, on one without a form: an answer that comes now would be kept again. */
+async function forget({ page, backend }) {
+  if (page.url() === "about:blank") return;
+  await page.goto(`${backend.origin}/dwar-login.js`);
+  await page.evaluate(() => sessionStorage.clear());
+}
 
 /** A page in a tab that keeps nothing of earlier ones. */
 export async function open({ page, backend }, { attributes = "", lang = "en" } = {}) {
-  await forget({ page });
+  await forget({ page, backend });
   await page.goto(`${backend.origin}/?${new URLSearchParams({ attributes, lang })}`);
 }
 
