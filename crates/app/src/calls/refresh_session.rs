@@ -9,6 +9,7 @@ use dwar_session::{
     Session, SessionStore, Sought, Successor,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::tokens::seconds;
 use tracing::instrument;
@@ -132,15 +133,18 @@ impl RefreshSession {
             let mut lines = std::str::from_utf8(&plain).ok()?.lines();
             let access = AccessToken::new(lines.next()?);
             let refresh = RefreshToken::read(token_id.world, lines.next()?, vault)?;
-            let mut left = || {
+            // A request that began before the one that it repeats was answered is not told of more than a lifetime.
+            let mut left = |lifetime: Duration| {
                 let end = Timestamp::from_timestamp_millis(lines.next()?.parse().ok()?)?;
-                Some(seconds(end, now))
+                let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
+                Some(seconds(end, now).min(lifetime))
             };
+            let policy = &self.tokens.policy;
             Some(TokenPair {
                 access,
                 refresh,
-                expires_in: left()?,
-                refresh_expires_in: left()?,
+                expires_in: left(policy.access)?,
+                refresh_expires_in: left(policy.refresh)?,
                 session: token_id.session,
                 identity,
             })

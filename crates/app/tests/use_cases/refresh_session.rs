@@ -173,6 +173,22 @@ async fn a_replay_gives_the_same_pair_with_what_is_left_of_its_life() {
     assert_eq!((second.expires_in, second.refresh_expires_in), (860, 30 * 86_400 - 40));
 }
 
+/// Of two at once the older request may be answered from what the newer one was given.
+#[tokio::test]
+async fn a_replay_to_an_older_request_tells_no_more_than_a_lifetime() {
+    let (mut world, session, token) = logged_in();
+    world.clock.advance(seconds(40));
+    let asked = rotates(&mut world, Some(Rotation::Rotated));
+    refresh(&mut world, Some(&session), &token, Some("key-1")).await.unwrap();
+    let replay = asked.lock().unwrap().remove(0).1.replay.unwrap();
+
+    let (mut older, session, token) = logged_in();
+    older.signs();
+    rotates(&mut older, Some(Rotation::Replayed(replay.answer)));
+    let second = refresh(&mut older, Some(&session), &token, Some("key-1")).await.unwrap();
+    assert_eq!((second.expires_in, second.refresh_expires_in), (900, 30 * 86_400));
+}
+
 #[tokio::test]
 async fn an_answer_that_cannot_be_read_is_a_store_failure() {
     let unreadable = [
