@@ -10,6 +10,8 @@ pub struct CapturedLogs(Arc<Mutex<Vec<u8>>>);
 
 impl CapturedLogs {
     /// Captures everything of this thread, down to the finest level, until the guard is dropped.
+    ///
+    /// Without the time, whose microseconds have six digits like a code.
     pub fn start() -> (Self, DefaultGuard) {
         // With only one subscriber, `tracing` would cache what another thread logs first as
         // unwanted, for all threads and for good; so there are always two.
@@ -20,6 +22,7 @@ impl CapturedLogs {
         let subscriber = fmt()
             .with_max_level(tracing::Level::TRACE)
             .with_ansi(false)
+            .without_time()
             .with_writer(move || writer.clone())
             .finish();
         (logs, set_default(subscriber))
