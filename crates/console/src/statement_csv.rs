@@ -47,18 +47,19 @@ impl ManageLedger {
 
 /// The columns. They are documented, and programs read them by name: none changes its meaning.
 const HEAD: &str = "position,entry_id,at,kind,reference,amount_paise,held_paise,balance_after_paise,\
-     held_after_paise,amount_rupees,held_rupees,balance_after_rupees,held_after_rupees,relayed\r\n";
+     held_after_paise,amount_rupees,held_rupees,balance_after_rupees,held_after_rupees,relayed,closed\r\n";
 
 /// One line (RFC 4180).
 fn csv_line(line: &StatementLine) -> String {
-    let StatementLine { position, entry, .. } = line;
+    let StatementLine { position, entry, closing } = line;
     let LedgerEntry { id, kind, amount, held, after, reference, relayed, at } = entry;
     let at = at.format("%Y-%m-%dT%H:%M:%S%.3fZ");
     let text = format!("{position},{id},{at},{},{}", kind.as_str(), cell(reference.as_str()));
     let amounts = [*amount, *held, after.balance, after.held];
     let paise = amounts.map(|Paise(amount)| format!(",{amount}")).concat();
     let rupees = amounts.map(|amount| format!(",{}", decimal(amount))).concat();
-    format!("{text}{paise}{rupees},{relayed}\r\n")
+    let closed = closing.as_ref().map(|it| it.closed.entries.to_string()).unwrap_or_default();
+    format!("{text}{paise}{rupees},{relayed},{closed}\r\n")
 }
 
 /// Rupees with two digits, such as `-0.20`.

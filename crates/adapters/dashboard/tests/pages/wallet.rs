@@ -120,10 +120,10 @@ async fn the_statement_tells_relayed_codes_from_others() {
     let other = login.id.to_string();
     assert!(make.hold(logins, relay, Paise(40)).await);
     assert!(make.hold(logins, login, Paise(40)).await);
-    for (send, mark, cell) in [(relayed, ",true", true), (other, ",false", false)] {
+    for (send, mark, cell) in [(relayed, ",true,", true), (other, ",false,", false)] {
         let query = format!("reference={send}");
         let lines = csv(&viewer, &house, &query).await;
-        assert!(lines[0].ends_with(",relayed") && lines[1].ends_with(mark), "{lines:?}");
+        assert!(lines[0].ends_with(",relayed,closed") && lines[1].ends_with(mark), "{lines:?}");
         let page = viewer.get(&house.page(&format!("wallet?{query}"))).await;
         assert_eq!(page.body.contains(">(relay)<"), cell, "{send}");
     }
