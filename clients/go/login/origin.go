@@ -9,7 +9,7 @@ var (
 	// Scheme, host, port.
 	originParts = regexp.MustCompile(
 		`^(https?)://((?:[a-z0-9_-]+\.)*[a-z0-9_-]+|\[[0-9a-f:]+\])(?::([1-9][0-9]{0,4}))?$`)
-	loopback = regexp.MustCompile(`^(?:(?:.+\.)?localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]+)?$`)
+	loopback = regexp.MustCompile(`^(?:(?:.+\.)?localhost|127(?:\.(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])){3}|\[::1\])(?::[0-9]+)?$`)
 )
 
 // isLoopback says whether browsers keep Secure cookies of this host over plain http; a port may follow it.

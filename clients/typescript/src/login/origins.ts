@@ -1,6 +1,6 @@
 const ORIGIN =
   /^(?!https:.*:443$|http:.*:80$)(https?):\/\/((?:[a-z0-9_-]+\.)*[a-z0-9_-]+|\[[0-9a-f:]+])(?::[1-9][0-9]{0,4})?$/;
-const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.[0-9]{1,3}){3}|\[::1])(?::[0-9]+)?$/;
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}|\[::1])(?::[0-9]+)?$/;
 
 /** Whether browsers keep `Secure` cookies of this host over plain http; a port may follow it. */
 export function isLoopback(host: string): boolean {

@@ -6,7 +6,8 @@ from collections.abc import Collection
 _ORIGIN = re.compile(
     r"(?!https:.*:443\Z|http:.*:80\Z)(https?)://((?:[a-z0-9_-]+\.)*[a-z0-9_-]+|\[[0-9a-f:]+\])(?::[1-9][0-9]{0,4})?"
 )
-_LOOPBACK = re.compile(r"(?:(?:.+\.)?localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]+)?")
+_BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_LOOPBACK = re.compile(rf"(?:(?:.+\.)?localhost|127(?:\.{_BYTE}){{3}}|\[::1\])(?::[0-9]+)?")
 
 
 def is_loopback(host: str) -> bool:
