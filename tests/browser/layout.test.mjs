@@ -44,7 +44,12 @@ test("what was done is said once", async () => {
 
 test("a live list goes on however often its page is loaded, and an older one stops until one comes back", async () => {
   const { page, context } = house;
-  const going = (page) => page.waitForSelector('#live-bar[data-state="going"]', { timeout: 5_000 });
+  // The first that the list says of itself: one that is refused says so before it goes on.
+  const told = ["going", "offline", "over"].map((state) => `#live-bar[data-state="${state}"]`).join();
+  const going = async (page) => {
+    await page.waitForSelector(told);
+    assert.equal(await page.getAttribute("#live-bar", "data-state"), "going");
+  };
   await page.goto(`${project}/activity?mode=test`);
   for (let turn = 0; turn < 7; turn += 1) {
     await page.reload();

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use dwar_admin::AdminApi;
 use dwar_console::{ManageOperators, Management};
 use dwar_dashboard::{
-    ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Live, Names, NoAnswer, Reference,
+    ApiAnswer, ApiRequest, ApiRoutes, Console, Dashboard, Live, Manual, Names, NoAnswer, Reference,
 };
 use dwar_http::{InProcess, InProcessRequest, Listener, Server};
 use dwar_kernel::{ProjectId, StoreError};
@@ -84,6 +84,7 @@ pub fn build(
         manage: manage.clone(),
         api: Arc::new(OwnApi(server.in_process().map_err(WiringError::System)?)),
         reference: Reference::of(&dwar_http::document()),
+        manual: Manual::default(),
         api_url: base_of(&core.public_url().unwrap_or_default(), server.addresses()),
         base_url: base_url.clone(),
         prices: parts.policies.prices,

@@ -1,5 +1,6 @@
 use crate::api_routes::ApiRoutes;
 use crate::live::Live;
+use crate::manual::Manual;
 use crate::names::Names;
 use crate::reference::Reference;
 use actix_web::HttpRequest;
@@ -30,6 +31,7 @@ pub struct Console {
     pub operations: Arc<dyn Operations>,
     pub api: Arc<dyn ApiRoutes>,
     pub reference: Reference,
+    pub manual: Manual,
     /// Where clients reach the API, for the examples.
     pub api_url: String,
     /// Where browsers reach these pages, for links to be sent.

@@ -264,8 +264,7 @@ pub(crate) fn card(title: &str, look: (Theme, Language), content: &Markup) -> Ma
     document(&format!("{title} · Dwar"), kind, &extra, &body)
 }
 
-/// A page for everybody, as somebody sees it who is not signed in: no navigation and no script, and a link
-/// to sign in.
+/// A page for everybody, as somebody sees it who is not signed in: no navigation, and a link to sign in.
 pub(crate) fn open(
     (title, lead): (&str, &str),
     (theme, style): (Theme, &str),
@@ -283,7 +282,10 @@ pub(crate) fn open(
             (content)
         }
     };
-    let extra = html! { link rel="stylesheet" href=(style); };
+    let extra = html! {
+        script type="module" src=(assets::SCRIPT.path()) {}
+        link rel="stylesheet" href=(style);
+    };
     document(&format!("{title} · Dwar"), (theme, Language::English, "bare open"), &extra, &body)
 }
 

@@ -38,6 +38,7 @@ pub use api_routes::{ApiAnswer, ApiRequest, ApiRoutes, NoAnswer};
 pub use console::Console;
 pub use listener::{Dashboard, StopHandle, app, is_exposed};
 pub use live::Live;
+pub use manual::Manual;
 pub use names::Names;
 pub use reference::Reference;
 pub use settings::Settings;

@@ -2,7 +2,8 @@
 
 use maud::{Markup, PreEscaped};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html::push_html};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 /// Where its pages are.
 pub(crate) const HOME: &str = "/help";
@@ -72,14 +73,40 @@ pub(crate) struct ManualText {
     pub(crate) content: Markup,
 }
 
-/// The page of this name, such as `operations/keys`; with an empty one the list of all pages.
-pub(crate) fn page(name: &str) -> Option<ManualText> {
-    if name.is_empty() {
-        let entries = CONTENTS.1.lines().filter(|line| !line.contains("(adr/"));
-        return Some(draw(CONTENTS.0, &entries.collect::<Vec<_>>().join("\n")));
+/// The manual. A page is drawn when it is first asked for, and kept.
+pub struct Manual(BTreeMap<&'static str, OnceLock<ManualText>>);
+
+/// All pages, none of them drawn yet.
+impl Default for Manual {
+    fn default() -> Self {
+        let names = PAGES.iter().map(|(name, _)| *name).chain([""]);
+        Self(names.map(|name| (name, OnceLock::new())).collect())
     }
-    let (name, text) = PAGES.into_iter().find(|(its, _)| *its == name)?;
-    Some(draw(name, text))
+}
+
+impl Manual {
+    /// The page of this name, such as `operations/keys`; with an empty one the list of all pages.
+    pub(crate) fn page(&self, name: &str) -> Option<&ManualText> {
+        Some(self.0.get(name)?.get_or_init(|| match name {
+            "" => {
+                let entries = CONTENTS.1.lines().filter(|line| !line.contains("(adr/"));
+                draw(CONTENTS.0, &entries.collect::<Vec<_>>().join("\n"))
+            }
+            name => draw(name, text(name)),
+        }))
+    }
+}
+
+/// The table of events, out of the page about them.
+pub(crate) fn events() -> Markup {
+    let part = text("events").split("## What is told").nth(1).unwrap_or_default();
+    let table = part.split("\n```").next().unwrap_or_default();
+    // A link within that page is one to it from elsewhere.
+    draw("", &table.replace("](#", "](events.md#")).content
+}
+
+fn text(name: &str) -> &'static str {
+    PAGES.iter().find(|(its, _)| *its == name).map_or("", |(_, text)| text)
 }
 
 /// The address of what `docs/…` names, as in `docs/operations/keys.md#rotation`.
@@ -210,8 +237,9 @@ mod tests {
         let apart = |name: &&str| {
             name.starts_with("adr/") || ["architecture", "adding-an-adapter"].contains(name)
         };
+        let manual = Manual::default();
         for name in wanted.iter().filter(|name| !apart(name)) {
-            assert!(page(name).is_some(), "{name} is not in the list");
+            assert!(manual.page(name).is_some(), "{name} is not in the list");
         }
         let all = PAGES.map(|(name, text)| (name, draw(name, text).content.into_string()));
         for (name, shown) in &all {

@@ -13,10 +13,22 @@ for (const form of document.querySelectorAll("form[data-secret]")) {
 const answered = document.querySelector("[data-address]");
 if (answered) history.replaceState(null, "", answered.dataset.address + location.hash);
 
-// Copy buttons: what to copy stands in the element that data-copy names.
-for (const button of document.querySelectorAll("button[data-copy]")) {
+// Examples get a copy button each, where the part of the page that data-copies marks says how it is called.
+for (const pre of document.querySelectorAll("[data-copies] pre")) {
+  const { copies, done } = pre.closest("[data-copies]").dataset;
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "copy", textContent: copies });
+  button.dataset.done = done;
+  const box = document.createElement("div");
+  box.className = "copied";
+  pre.replaceWith(box);
+  box.append(pre, button);
+}
+
+// Copy buttons: what to copy stands beside, or in the element that data-copy names.
+for (const button of document.querySelectorAll("button[data-copy], .copied > button")) {
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    const source = document.getElementById(button.dataset.copy) ?? button.previousElementSibling;
+    await navigator.clipboard.writeText(source.textContent);
     button.classList.add("done");
     const label = button.textContent;
     button.textContent = button.dataset.done;

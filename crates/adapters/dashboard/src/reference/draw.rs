@@ -2,20 +2,27 @@ use super::model::{Answer, Api, Field, Operation};
 use super::sample;
 use super::schema::plain;
 use crate::format::capital;
-use crate::texts::reference as texts;
+use crate::manual;
+use crate::texts::{common, reference as texts};
 use maud::{Markup, html};
+use serde_json::Value;
+
+/// The call of each operation by the clients, by its id and the language.
+const CLIENTS: &str = include_str!("clients.json");
 
 /// The whole page below its title: the list of operations, and all of them.
 pub(super) fn draw(api: &Api) -> Markup {
+    let clients: Value = serde_json::from_str(CLIENTS).unwrap_or_default();
     html! {
-        div.reference {
+        div.reference data-copies=(common::COPY) data-done=(common::COPIED) {
             (index(api))
             div.operations {
                 (basics(api))
                 @for group in &api.groups {
                     h2 { (group.name) }
-                    @for operation in &group.operations { (section(api, operation)) }
+                    @for operation in &group.operations { (section(api, operation, &clients)) }
                 }
+                section #events.card { h2 { (texts::EVENTS) } (manual::events()) }
                 section #headers.card {
                     h2 { (texts::HEADERS_OF_ANSWERS) }
                     (fields(api, &api.headers))
@@ -28,7 +35,10 @@ pub(super) fn draw(api: &Api) -> Markup {
 fn index(api: &Api) -> Markup {
     html! {
         nav.index aria-label=(texts::OPERATIONS) {
-            ul { li { a href="#basics" { (texts::BASICS) } } }
+            ul {
+                li { a href="#basics" { (texts::BASICS) } }
+                li { a href="#errors" { (texts::COMMON_ERRORS) } }
+            }
             @for group in &api.groups {
                 p { (group.name) }
                 ul {
@@ -37,7 +47,10 @@ fn index(api: &Api) -> Markup {
                     }
                 }
             }
-            ul { li { a href="#headers" { (texts::HEADERS_OF_ANSWERS) } } }
+            ul {
+                li { a href="#events" { (texts::EVENTS) } }
+                li { a href="#headers" { (texts::HEADERS_OF_ANSWERS) } }
+            }
         }
     }
 }
@@ -56,12 +69,19 @@ fn basics(api: &Api) -> Markup {
                 @if !all.is_empty() { h3.minor { (title) } (fields(api, all)) }
             }
         }
+        section #errors.card {
+            h2 { (texts::COMMON_ERRORS) }
+            @for answer in &api.errors { (told(api, answer, None)) }
+        }
     }
 }
 
-fn section(api: &Api, it: &Operation) -> Markup {
-    let given = it.answers.iter().find_map(sample::answer);
-    let key = api.key.as_ref().map(|key| key.name.as_str());
+fn section(api: &Api, it: &Operation, clients: &Value) -> Markup {
+    let alike = |answer: &Answer| {
+        let first = api.first_with(&answer.fields).filter(|_| !answer.fields.is_empty());
+        first.filter(|first| first.id != it.id)
+    };
+    let given = it.answers.iter().filter(|answer| alike(answer).is_none()).find_map(sample::answer);
     html! {
         section.card id=(it.id) {
             h3 { a href={ "#" (it.id) } { (it.summary) } }
@@ -72,27 +92,41 @@ fn section(api: &Api, it: &Operation) -> Markup {
             p { (prose(api, &it.about)) }
             @if it.is_step() { p { a href="/playground" { (texts::TRY) } } }
             div.examples {
-                div { h4 { (texts::EXAMPLE_REQUEST) } pre { code { (sample::call(it, key)) } } }
+                div { h4 { (texts::EXAMPLE_REQUEST) } pre { code { (sample::call(it, api.key.as_ref())) } } }
                 @if let Some(given) = given {
                     div { h4 { (texts::EXAMPLE_ANSWER) } pre { code { (given) } } }
+                }
+            }
+            @if let Some(calls) = clients[&it.id].as_object() {
+                dl.clients {
+                    @for (language, call) in calls {
+                        dt { (language) } dd { code { (call.as_str().unwrap_or_default()) } }
+                    }
                 }
             }
             (titled(texts::PARAMETERS, api, &it.parameters))
             (titled(texts::BODY, api, &it.body))
             h4 { (texts::ANSWERS) }
             (names(texts::ALL_HAVE, &it.headers))
-            @for answer in &it.answers { (told(api, answer)) }
+            @for answer in &it.answers { (told(api, answer, alike(answer))) }
+            @if !it.common_errors.is_empty() {
+                p.of-headers { a href="#errors" { (texts::COMMON_ERRORS) } ": " (listed(&it.common_errors)) }
+            }
             (next(api, it))
         }
     }
 }
 
-/// Every answer with one status.
-fn told(api: &Api, answer: &Answer) -> Markup {
+/// Every answer with one status; its fields are told by the operation that has them first.
+fn told(api: &Api, answer: &Answer, alike: Option<&Operation>) -> Markup {
     let kind = if answer.codes.is_empty() { "good" } else { "bad" };
     html! {
         p.status-line { span.pill.(kind) { (answer.status) } " " (prose(api, &answer.about)) }
-        @if !answer.fields.is_empty() { (fields(api, &answer.fields)) }
+        @if let Some(first) = alike {
+            p { (texts::SAME_FIELDS) " " a href={ "#" (first.id) } { (first.summary) } }
+        } @else if !answer.fields.is_empty() {
+            (fields(api, &answer.fields))
+        }
         @if !answer.codes.is_empty() {
             dl.fields {
                 @for (code, said) in &answer.codes {

@@ -15,7 +15,7 @@ use serde_json::Value;
 /// The page about the API, drawn once. There is nothing of this installation in it.
 pub struct Reference {
     content: Markup,
-    anchors: Vec<(String, String, String)>,
+    api: Api,
 }
 
 impl Reference {
@@ -26,9 +26,7 @@ impl Reference {
             Value::Null
         });
         let api = read::read(&document);
-        let anchor = |it: &model::Operation| (it.method.clone(), it.path.clone(), it.id.clone());
-        let anchors = api.operations().map(anchor).collect();
-        Self { content: draw::draw(&api), anchors }
+        Self { content: draw::draw(&api), api }
     }
 
     /// What the page shows below its title.
@@ -38,9 +36,15 @@ impl Reference {
 
     /// Where the page tells of an operation.
     pub(crate) fn address(&self, method: &str, path: &str) -> Option<String> {
-        let mut anchors = self.anchors.iter();
-        let (.., id) = anchors.find(|(its, at, _)| its == method && at == path)?;
-        Some(format!("/reference#{id}"))
+        let mut all = self.api.operations();
+        let found = all.find(|it| it.method == method && it.path == path)?;
+        Some(format!("/reference#{}", found.id))
+    }
+
+    /// The call of an operation by curl, with the address and the key that stand in it.
+    pub(crate) fn curl(&self, id: &str, (base, key): (&str, &str)) -> Option<String> {
+        let curl = sample::call(self.api.operation(id)?, self.api.key.as_ref());
+        Some(curl.replace("$BASE", base).replace("$KEY", key))
     }
 }
 
@@ -51,5 +55,10 @@ impl Api {
 
     fn operation(&self, id: &str) -> Option<&model::Operation> {
         self.operations().find(|operation| operation.id == id)
+    }
+
+    /// The first operation that answers with these fields.
+    fn first_with(&self, fields: &[model::Field]) -> Option<&model::Operation> {
+        self.operations().find(|it| it.answers.iter().any(|answer| answer.fields == fields))
     }
 }

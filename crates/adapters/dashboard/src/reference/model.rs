@@ -9,6 +9,8 @@ pub(super) struct Api {
     /// The parameters that all operations have.
     pub(super) shared: Vec<Field>,
     pub(super) refusal: Vec<Field>,
+    /// Errors that many operations have, by status; those of an operation are without them.
+    pub(super) errors: Vec<Answer>,
     pub(super) headers: Vec<Field>,
     /// The names of those that every answer has.
     pub(super) everywhere: Vec<String>,
@@ -39,13 +41,17 @@ pub(super) struct Operation {
     pub(super) body: Vec<Field>,
     /// Whether the body is a form, and not JSON.
     pub(super) takes_form: bool,
+    /// By status, so that success comes first.
     pub(super) answers: Vec<Answer>,
+    /// The codes of its errors that many operations have.
+    pub(super) common_errors: Vec<String>,
     /// The names of headers that all of its answers have, without those that every answer has.
     pub(super) headers: Vec<String>,
     pub(super) next: Vec<Link>,
 }
 
 /// All answers with one status.
+#[derive(Clone)]
 pub(super) struct Answer {
     pub(super) status: String,
     pub(super) about: String,
@@ -64,7 +70,7 @@ pub(super) struct Link {
 }
 
 /// A parameter, a member of a body, a header.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(super) struct Field {
     pub(super) name: String,
     /// `path`, `query` or `header` of a parameter, or nothing.

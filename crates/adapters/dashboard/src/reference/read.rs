@@ -2,6 +2,7 @@ use super::model::{Answer, Api, Field, Group, Link, Operation};
 use super::schema::{Document, words};
 use crate::texts::playground::STEPS;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// In this order on the page.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -15,6 +16,7 @@ pub(super) fn read(document: &Value) -> Api {
     operations.sort_by_key(|operation| (operation.step(), !operation.needs_key));
     let shared = take_shared(&mut operations);
     let everywhere = take_headers(&mut operations);
+    let errors = take_errors(&mut operations);
     sort_links(&mut operations);
     let headers = document.at("/components/headers").as_object().into_iter().flatten();
     let about = text(document.at("/info"), "description");
@@ -23,6 +25,7 @@ pub(super) fn read(document: &Value) -> Api {
         key: document.key(),
         shared,
         refusal: document.members(document.at("/components/schemas/Refused")),
+        errors,
         headers: headers.map(|(name, header)| document.described(name, header)).collect(),
         everywhere,
         groups: grouped(operations),
@@ -42,7 +45,9 @@ impl<'a> Document<'a> {
     fn operation(self, path: &str, method: &str, said: &'a Value) -> Operation {
         let parameters = said["parameters"].as_array().into_iter().flatten();
         let answers = said["responses"].as_object().into_iter().flatten();
-        let answers = answers.map(|(status, said)| (status, self.resolve(said)));
+        let mut answers: Vec<_> =
+            answers.map(|(status, said)| (status, self.resolve(said))).collect();
+        answers.sort_unstable_by_key(|(status, _)| *status);
         let security = said.get("security").unwrap_or_else(|| self.at("/security"));
         let security = security.as_array().map_or(&[][..], Vec::as_slice);
         let content = &self.resolve(&said["requestBody"])["content"];
@@ -59,8 +64,9 @@ impl<'a> Document<'a> {
             parameters: parameters.map(|it| self.parameter(self.resolve(it))).collect(),
             body: self.members(&form.unwrap_or(&content[JSON])["schema"]),
             takes_form: form.is_some(),
-            next: answers.clone().flat_map(|(_, said)| links(said)).collect(),
-            answers: answers.map(|(status, said)| self.answer(status, said)).collect(),
+            next: answers.iter().flat_map(|(_, said)| links(said)).collect(),
+            answers: answers.iter().map(|(status, said)| self.answer(status, said)).collect(),
+            common_errors: Vec::new(),
             headers: Vec::new(),
         }
     }
@@ -177,6 +183,39 @@ fn take_headers(operations: &mut [Operation]) -> Vec<String> {
         operation.headers = own;
     }
     everywhere
+}
+
+/// Takes the errors away that more than a third of the operations have, and gives them by status.
+fn take_errors(operations: &mut [Operation]) -> Vec<Answer> {
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for answer in operations.iter().flat_map(|operation| &operation.answers) {
+        for (code, _) in &answer.codes {
+            *counts.entry((answer.status.clone(), code.clone())).or_default() += 1;
+        }
+    }
+    counts.retain(|_, count| *count * 3 > operations.len());
+    let mut common: BTreeMap<String, Answer> = BTreeMap::new();
+    for Operation { answers, common_errors, .. } in operations {
+        answers.retain_mut(|answer| {
+            let status = answer.status.clone();
+            let is_common = |code: &str| counts.contains_key(&(status.clone(), code.to_owned()));
+            let taken: Vec<_> = answer.codes.extract_if(.., |(code, _)| is_common(code)).collect();
+            if taken.is_empty() {
+                return true;
+            }
+            common_errors.extend(taken.iter().map(|(code, _)| code.clone()));
+            let fresh = || Answer { codes: Vec::new(), ..answer.clone() };
+            let known = common.entry(status.clone()).or_insert_with(fresh);
+            known.headers.retain(|name| answer.headers.contains(name));
+            for one in taken {
+                if !known.codes.contains(&one) {
+                    known.codes.push(one);
+                }
+            }
+            !answer.codes.is_empty()
+        });
+    }
+    common.into_values().collect()
 }
 
 /// The names of headers that each of the answers has.

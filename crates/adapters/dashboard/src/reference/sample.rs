@@ -5,13 +5,13 @@ use super::schema::plain;
 use serde_json::{Value, json};
 
 /// The call, with `$BASE` for the service and `$KEY` for the key, which goes into the header `key`.
-pub(super) fn call(operation: &Operation, key: Option<&str>) -> String {
+pub(super) fn call(operation: &Operation, key: Option<&Field>) -> String {
     let has_body = !operation.body.is_empty();
     let is_plain = operation.method == if has_body { "POST" } else { "GET" };
     let method = if is_plain { String::new() } else { format!("-X {} ", operation.method) };
     let mut lines = vec![format!("curl -s {method}{}", target(operation))];
     if let Some(key) = key.filter(|_| operation.needs_key) {
-        lines.push(format!("-H \"{key}: $KEY\""));
+        lines.push(format!("-H \"{}: $KEY\"", key.name));
     }
     if operation.needs_token {
         lines.push("-H \"Authorization: Bearer $ACCESS_TOKEN\"".to_owned());

@@ -1,6 +1,6 @@
 pub(crate) const TITLE: &str = "API reference";
 pub(crate) const LEAD: &str =
-    "All operations of the API, with an example, every field and every error code.";
+    "All operations of the API, with examples, every field, every error code and every event.";
 pub(crate) const OPERATIONS: &str = "Operations";
 pub(crate) const BASICS: &str = "Basics";
 pub(crate) const EXAMPLES: &str = "In the examples, `$BASE` is the address of the service and `$KEY` an API key. \
@@ -8,6 +8,9 @@ pub(crate) const EXAMPLES: &str = "In the examples, `$BASE` is the address of th
 pub(crate) const HEADERS_OF_REQUESTS: &str = "Headers of requests";
 pub(crate) const BODY_OF_REFUSALS: &str = "Body of errors";
 pub(crate) const HEADERS_OF_ANSWERS: &str = "Headers of responses";
+pub(crate) const COMMON_ERRORS: &str = "Common errors";
+pub(crate) const EVENTS: &str = "Types of events";
+pub(crate) const SAME_FIELDS: &str = "The same fields as in";
 pub(crate) const EXAMPLE_REQUEST: &str = "Example request";
 pub(crate) const EXAMPLE_ANSWER: &str = "Example response";
 pub(crate) const PARAMETERS: &str = "Parameters";

@@ -10,7 +10,8 @@ use async_trait::async_trait;
 use dwar_admin::{AdminApi, document};
 use dwar_console::{Administration, ConsoleStores, Management, SignedIn};
 use dwar_dashboard::{
-    ApiAnswer, ApiRequest, ApiRoutes, Console, Live, Names, NoAnswer, Reference, Settings, app,
+    ApiAnswer, ApiRequest, ApiRoutes, Console, Live, Manual, Names, NoAnswer, Reference, Settings,
+    app,
 };
 use dwar_kernel::{Clock, OtpId, PriceList, ProjectId, Timestamp};
 use dwar_memory::MemoryStore;
@@ -146,6 +147,7 @@ impl House {
             operations: Arc::new(Ailing),
             api: asked.clone(),
             reference: Reference::of(&api_document()),
+            manual: Manual::default(),
             api_url: "http://127.0.0.1:8080".to_owned(),
             base_url: ORIGIN.to_owned(),
             prices: PriceList { whatsapp: Paise(20), sms: Paise(25) },
