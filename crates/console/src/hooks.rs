@@ -83,7 +83,8 @@ impl ManageHooks {
         Ok(self.hooks.hooks(project).await?)
     }
 
-    /// Says anew how long the other system's codes work, from the very next call on.
+    /// Says anew how long the other system's codes work, from the very next call on. What it says already is
+    /// neither changed nor written down.
     ///
     /// # Errors
     /// [`ManageError::Invalid`] for what a lifetime cannot be, or for one of a second factor that the other system
@@ -96,15 +97,19 @@ impl ManageHooks {
         hook: HookId,
         changed: ChangedLifetimes,
     ) -> Result<Hook, ManageError> {
-        let mut found = self.found(by, Command::ChangeHook, project, hook).await?;
+        let present = self.found(by, Command::ChangeHook, project, hook).await?;
         let lifetime = changed.expires_in.map(|seconds| lifetime_of("expires_in", seconds));
         let lifetime = lifetime.transpose()?;
-        let mfa_lifetime = mfa_lifetime_of(found.kind, changed.mfa_expires_in)?;
+        let mfa_lifetime = mfa_lifetime_of(present.kind, changed.mfa_expires_in)?;
         let change = HookChange { lifetime, mfa_lifetime };
-        let before = changed_facts(&found, change);
+        let mut found = present.clone();
         change.apply(&mut found);
+        if found == present {
+            return Ok(present);
+        }
         let entry = AuditedChange::new(Action::HookChanged, hook).within(project);
-        let entry = entry.before(before).after(changed_facts(&found, change));
+        let entry =
+            entry.before(changed_facts(&present, change)).after(changed_facts(&found, change));
         self.control.record(by, entry).await?;
         let is_there = self.hooks.change_hook(project, hook, change).await?;
         if is_there { Ok(found) } else { Err(NO_HOOK) }

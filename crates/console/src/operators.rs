@@ -133,6 +133,9 @@ impl ManageOperators {
         access: Access,
     ) -> Result<(), ManageError> {
         let before = self.admit_access(by, operator, &access).await?;
+        if before.access == access {
+            return Ok(());
+        }
         let change = about(&before, Action::OperatorChanged)
             .before(Facts::new().word("access", &before.access))
             .after(Facts::new().word("access", &access));

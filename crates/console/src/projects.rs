@@ -84,7 +84,8 @@ impl ManageProjects {
         if replaced { Ok(key) } else { Err(ManageError::NoSuchProject) }
     }
 
-    /// Changes settings, from the very next request on, and gives the project after that.
+    /// Changes settings, from the very next request on, and gives the project after that. What it has already
+    /// is neither changed nor written down.
     ///
     /// # Errors
     /// [`ManageError::Invalid`] for a setting that the project cannot have.
@@ -98,6 +99,9 @@ impl ManageProjects {
         let before = self.admit_change(by, project, &change).await?;
         // Judged again under the lock; here so that an impossible change leaves no entry.
         let after = before.clone().changed(change.clone(), &self.rules)?;
+        if after == before {
+            return Ok(before);
+        }
         self.control.record(by, alteration(&before, &after, &change)).await?;
         let rules = self.rules.clone();
         match self.control.projects.change(project, change, rules).await? {

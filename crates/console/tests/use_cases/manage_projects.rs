@@ -230,6 +230,26 @@ async fn archiving_and_restoring_are_written_down_once_and_repeated_without_a_wo
     assert_eq!(actions, [Action::ProjectRestored, Action::ProjectArchived]);
 }
 
+/// The store is not asked, and nothing is written down: not even where the rest of a form comes along.
+#[tokio::test]
+async fn what_a_project_has_already_is_neither_changed_nor_written_down() {
+    let mut world = World::live();
+    let (id, project) = (world.line.world.project, world.project.clone());
+    let kept = project.clone();
+    world.projects.expect_find().returning(move |_| Ok(Some(kept.clone())));
+    let manage = manage(&mut world);
+    let same = ProjectChange {
+        identity_lookup: Some(project.identity_lookup),
+        brand: Some(project.messages.brand.clone()),
+        ..ProjectChange::default()
+    };
+    for change in [ProjectChange::default(), same] {
+        assert_eq!(manage.change(&BY, id, change).await.unwrap(), project);
+    }
+    let log = manage.control.audit.entries.page(AuditFilter::default(), None, 9).await.unwrap();
+    assert!(log.is_empty(), "{log:?}");
+}
+
 #[tokio::test]
 async fn money_and_settings_take_a_right_each() {
     let mut world = World::live();

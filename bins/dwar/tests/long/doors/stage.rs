@@ -45,6 +45,8 @@ pub enum About {
     LiveKey,
     /// A project with the installation's own prices.
     Prices,
+    /// A project whose settings are those of a new one.
+    Settings,
     /// A send that was charged.
     Charge,
     /// A send in test mode, to [`PHONE`].

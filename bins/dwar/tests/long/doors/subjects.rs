@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 impl About {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Nothing,
         Self::Archived,
         Self::InUse,
         Self::LiveKey,
         Self::Prices,
+        Self::Settings,
         Self::Charge,
         Self::Request,
         Self::Number,
@@ -48,6 +49,7 @@ impl Stage {
             About::InUse => self.set_archived(project, "restore").await,
             About::LiveKey => Subject { id: self.live_key().await, ..Subject::default() },
             About::Prices => self.prices(project).await,
+            About::Settings => self.settings(project).await,
             About::Charge => self.charge().await,
             About::Request => {
                 let sent = self.service.send(&self.ours.test, PHONE).await.ok();
@@ -89,6 +91,20 @@ impl Stage {
         let none: Value = own.map(|name| (name.to_owned(), Value::Null)).into_iter().collect();
         let path = format!("/projects/{project}/prices");
         self.owner.call(Method::PATCH, &path, &none).await.ok();
+        Subject::default()
+    }
+
+    async fn settings(&self, project: &str) -> Subject {
+        let settings = json!({
+            "brand": null,
+            "fallback_seconds": null,
+            "identity_lookup": false,
+            "relay_test": false,
+            "sms_providers": null,
+            "token_claims": {},
+            "token_type": "at+jwt",
+        });
+        self.owner.call(Method::PATCH, &format!("/projects/{project}"), &settings).await.ok();
         Subject::default()
     }
 

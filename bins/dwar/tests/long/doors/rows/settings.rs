@@ -1,5 +1,5 @@
 use super::{Door, Entry, INVALID, READ, Row};
-use crate::doors::asking::{Call, Given, api, cli, form};
+use crate::doors::asking::{Call, Case, Given, api, cli, form};
 use crate::doors::stage::About;
 use dwar_operator::Action;
 use reqwest::Method;
@@ -21,6 +21,7 @@ fn set(it: &Given<'_>, (name, value): (&str, &str)) -> Option<Call> {
 
 pub fn change() -> Row {
     Row {
+        about: About::Settings,
         entry: Entry::Always(Action::ProjectChanged),
         wrong: INVALID,
         api: Door::Ways(vec![
@@ -47,7 +48,8 @@ pub fn change() -> Row {
                 form(format!("/p/{}/settings/messages", it.project()), &fields)
             },
             |it| {
-                // Other forms have its name typed, so it stays.
+                // Other forms have its name typed, so it stays, and a name that stays is not written down.
+                matches!(it.case, Case::Wrong | Case::Beyond).then_some(())?;
                 let name = it.pick("Acme", "", LONG_NAME);
                 form(format!("/p/{}/settings/project", it.project()), &[("name", name)])
             },
@@ -83,7 +85,7 @@ pub fn change() -> Row {
                 form(format!("/p/{}/settings/tokens", it.project()), &[("token_claims", claims)])
             },
             |it| {
-                let token_type = it.pick("at+jwt", "jwt", "id+jwt");
+                let token_type = it.pick("JWT", "jwt", "id+jwt");
                 let fields = [("token_claims", ""), ("token_type", token_type)];
                 form(format!("/p/{}/settings/tokens", it.project()), &fields)
             },
