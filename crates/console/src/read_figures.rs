@@ -1,7 +1,8 @@
 use crate::{Control, ManageError};
-use dwar_activity::{FiguresStore, Overview, Period, Progress, SETTLED_AFTER, Span};
-use dwar_kernel::{ProjectMode, TRACE};
+use dwar_activity::{FiguresStore, Overview, Period, Progress, SETTLED_AFTER, Span, Traffic};
+use dwar_kernel::{KeyMode, ProjectId, ProjectMode, StoreError, TRACE};
 use dwar_operator::{By, Command};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
@@ -29,6 +30,21 @@ pub struct Figures {
 }
 
 impl ReadFigures {
+    /// What those of these projects sent with their live keys in the last 24 hours whose figures the caller may
+    /// see; of one that sent nothing, nothing.
+    #[instrument(name = "read_figures.traffic", target = TRACE, level = "error", skip_all)]
+    pub async fn traffic(
+        &self,
+        by: &By,
+        mut projects: Vec<ProjectId>,
+    ) -> Result<BTreeMap<ProjectId, Traffic>, StoreError> {
+        projects.retain(|project| by.may(Command::ShowFigures, Some(*project)));
+        let (period, now) = (Period::Day, self.control.tools.now());
+        let settled = self.store.progress().await?.settled.unwrap_or(now - SETTLED_AFTER);
+        let spans = period.spans(period.window(now), settled);
+        self.store.traffic(projects, KeyMode::Live, spans).await
+    }
+
     /// The period up to now and the one before it, from a bounded number of figures.
     #[instrument(name = "read_figures.overview", target = TRACE, level = "error", skip_all)]
     pub async fn overview(

@@ -1,11 +1,12 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_activity::{
-    Chunk, Counts, Figure, FiguresStore, Grain, Key, Progress, Sent, Span, Tried, Window,
+    Chunk, Counts, Figure, FiguresStore, Grain, Key, Progress, Sent, Span, Traffic, Tried, Window,
 };
-use dwar_kernel::{KeeperId, OtpId, Paise, ProjectMode, StoreError, Timestamp};
+use dwar_kernel::{KeeperId, KeyMode, OtpId, Paise, ProjectId, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{AttemptStatus, DeliveryStatus, Otp, OtpState};
 use dwar_wallet::{EntryKind, Reference};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 #[async_trait]
@@ -72,12 +73,27 @@ impl FiguresStore for MemoryStore {
         spans: Vec<Span>,
     ) -> Result<Vec<Figure>, StoreError> {
         let state = &*self.step("FiguresStore::figures").await?;
-        let wanted = |grain: Grain, began: Timestamp| {
-            spans.iter().any(|Span { grain: own, window }| {
-                grain == *own && window.from <= began && began < window.until
-            })
-        };
-        Ok(state.all(|grain, began, key| key.world == world && wanted(grain, began)))
+        Ok(state.all(|grain, began, key| key.world == world && are_in(&spans, grain, began)))
+    }
+
+    async fn traffic(
+        &self,
+        projects: Vec<ProjectId>,
+        mode: KeyMode,
+        spans: Vec<Span>,
+    ) -> Result<BTreeMap<ProjectId, Traffic>, StoreError> {
+        let state = &*self.step("FiguresStore::traffic").await?;
+        let mut sums: BTreeMap<ProjectId, Traffic> = BTreeMap::new();
+        let figures = state.all(|grain, began, key| {
+            let wanted = projects.contains(&key.world.project) && key.world.mode == mode;
+            wanted && are_in(&spans, grain, began)
+        });
+        for Figure { key, counts, .. } in figures {
+            let Counts { requests, relays, verified, .. } = counts;
+            let sum = sums.entry(key.world.project).or_default();
+            sum.add(&Traffic { requests, relays, verified });
+        }
+        Ok(sums)
     }
 
     async fn sweep(&self, minutes: Timestamp, hours: Timestamp) -> Result<u64, StoreError> {
@@ -89,6 +105,12 @@ impl FiguresStore for MemoryStore {
         });
         Ok((before - state.figures.len()) as u64)
     }
+}
+
+fn are_in(spans: &[Span], grain: Grain, began: Timestamp) -> bool {
+    spans.iter().any(|Span { grain: own, window }| {
+        grain == *own && window.from <= began && began < window.until
+    })
 }
 
 fn entry(figure: Figure) -> ((Grain, Timestamp, Key), Counts) {

@@ -1,14 +1,20 @@
 use crate::dialect::{Conn, Failure, SWEEP_BATCH, Store};
 use crate::figures_statements::{DROP, SENT, before_reading, save};
 use async_trait::async_trait;
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
-use dwar_activity::{Chunk, Figure, FiguresStore, Grain, Progress, Sent, Span, Tenure, Window};
-use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectMode, StoreError, Timestamp};
+use dwar_activity::{
+    Chunk, Figure, FiguresStore, Grain, Progress, Sent, Span, Tenure, Traffic, Window,
+};
+use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, ProjectMode, StoreError, Timestamp};
 use dwar_sql::schema::{figures, figures_tenure};
 use dwar_sql::{
-    At, FigureRow, Id, SentRow, TenureRow, legible, read_all, read_each, read_one, requests,
+    At, FigureRow, Id, SentRow, TenureRow, TrafficRow, legible, read_all, read_each, read_one,
+    requests,
 };
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// No step waits for the disk: what a power loss undoes is counted again.
@@ -116,6 +122,35 @@ impl FiguresStore for Store {
             .await
     }
 
+    async fn traffic(
+        &self,
+        projects: Vec<ProjectId>,
+        mode: KeyMode,
+        spans: Vec<Span>,
+    ) -> Result<BTreeMap<ProjectId, Traffic>, StoreError> {
+        self.scan("activity.traffic", move |conn| {
+            let ids: Vec<_> = projects.iter().copied().map(Id::from).collect();
+            let mut sums: BTreeMap<ProjectId, Traffic> = BTreeMap::new();
+            for Span { grain, window } in &spans {
+                let rows: Vec<TrafficRow> = figures::table
+                    .filter(figures::project_id.eq_any(&ids))
+                    .filter(figures::mode.eq(mode.as_str()))
+                    .filter(figures::grain.eq(grain.as_str()))
+                    .filter(figures::began_at.ge(At::from(window.from)))
+                    .filter(figures::began_at.lt(At::from(window.until)))
+                    .group_by(figures::project_id)
+                    .select((figures::project_id, sum("requests"), sum("relays"), sum("verified")))
+                    .load(conn)?;
+                for row in rows {
+                    let (project, traffic) = row.try_into()?;
+                    sums.entry(project).or_default().add(&traffic);
+                }
+            }
+            Ok(sums)
+        })
+        .await
+    }
+
     async fn sweep(&self, minutes: Timestamp, hours: Timestamp) -> Result<u64, StoreError> {
         let mut gone = 0;
         let grains = [(Grain::Minute, minutes), (Grain::Hour, hours), (Grain::Day, hours)];
@@ -131,6 +166,11 @@ impl FiguresStore for Store {
         }
         Ok(gone)
     }
+}
+
+/// The sum of a column, which PostgreSQL would make a decimal number.
+fn sum(column: &str) -> SqlLiteral<BigInt> {
+    sql(&format!("CAST(sum({column}) AS bigint)"))
 }
 
 /// Applies a rule to the one row of the tenure, under its lock, and keeps what it changed.

@@ -4,8 +4,8 @@ use crate::schema::{figures, figures_tenure};
 use crate::{At, Id, Row};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
-use dwar_activity::{Counts, Figure, Grain, Key, Progress, Sent, Tenure, Times, Tried};
-use dwar_kernel::{Channel, Paise, StoreError};
+use dwar_activity::{Counts, Figure, Grain, Key, Progress, Sent, Tenure, Times, Traffic, Tried};
+use dwar_kernel::{Channel, Paise, ProjectId, StoreError};
 use dwar_otp::{AttemptStatus, DeliveryStatus, OtpState};
 
 /// The requests between two ids in the order of their making, each once for every attempt.
@@ -80,6 +80,15 @@ pub struct FigureRow {
     pub times: Vec<u8>,
     pub relay_attempts: i64,
     pub relays: i64,
+}
+
+/// The sums of the figures of a project.
+#[derive(Queryable)]
+pub struct TrafficRow {
+    pub project_id: Id,
+    pub requests: i64,
+    pub relays: i64,
+    pub verified: i64,
 }
 
 /// Who keeps the figures; the one row.
@@ -176,6 +185,21 @@ impl TryFrom<FigureRow> for Figure {
                 times: read.known("times", Times::from_bytes(&row.times))?,
             },
         })
+    }
+}
+
+impl TryFrom<TrafficRow> for (ProjectId, Traffic) {
+    type Error = StoreError;
+
+    fn try_from(row: TrafficRow) -> Result<Self, StoreError> {
+        let read = Row::new("figures", row.project_id);
+        let count = |column, stored: i64| read.known(column, u64::try_from(stored).ok());
+        let traffic = Traffic {
+            requests: count("requests", row.requests)?,
+            relays: count("relays", row.relays)?,
+            verified: count("verified", row.verified)?,
+        };
+        Ok((read.id("project_id", row.project_id)?, traffic))
     }
 }
 

@@ -50,7 +50,7 @@ pub use convert::{
 };
 pub use event::{EndpointRow, EventRow, WaitingRow};
 pub use feed::{FeedRow, FeedStateRow, OldestRow, feed_slice, stored_place};
-pub use figures::{FigureRow, SentRow, TenureRow, requests};
+pub use figures::{FigureRow, SentRow, TenureRow, TrafficRow, requests};
 pub use hook::{ChangedHook, HookRow};
 pub use idempotency::{RecordRow, slot_key};
 pub use identity::IdentityRow;

@@ -76,6 +76,29 @@ impl Counts {
     }
 }
 
+/// What a project sends in all, over whichever channel and provider.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    pub requests: u64,
+    /// Of these, those to deliver a code that somebody else made.
+    pub relays: u64,
+    pub verified: u64,
+}
+
+impl Traffic {
+    /// Of the requests for login codes, those that were verified.
+    pub const fn conversion(&self) -> Share {
+        Share { part: self.verified, whole: self.requests.saturating_sub(self.relays) }
+    }
+
+    /// Adds all of the other.
+    pub const fn add(&mut self, other: &Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.relays = self.relays.saturating_add(other.relays);
+        self.verified = self.verified.saturating_add(other.verified);
+    }
+}
+
 /// Some of a number of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {

@@ -13,7 +13,7 @@ mod tenure;
 mod times;
 
 pub use calendar::{Grain, KEEP_HOURS, KEEP_MINUTES, Period, SETTLED_AFTER, Span, Window, fresh};
-pub use counts::{Counts, Share};
+pub use counts::{Counts, Share, Traffic};
 pub use gather::{Chunk, Figure, Gathering, Key, Sent, Tried};
 pub use overview::{Overview, Route, Trend};
 pub use ports::{FiguresStore, Progress};

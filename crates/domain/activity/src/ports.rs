@@ -1,6 +1,7 @@
-use crate::{Chunk, Figure, Sent, Span, Window};
+use crate::{Chunk, Figure, Sent, Span, Traffic, Window};
 use async_trait::async_trait;
-use dwar_kernel::{KeeperId, OtpId, ProjectMode, StoreError, Timestamp};
+use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, ProjectMode, StoreError, Timestamp};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How far the figures have come.
@@ -59,6 +60,14 @@ pub trait FiguresStore: Send + Sync {
         world: ProjectMode,
         spans: Vec<Span>,
     ) -> Result<Vec<Figure>, StoreError>;
+
+    /// The sums of the figures of each of these projects in one mode; of a project without figures nothing.
+    async fn traffic(
+        &self,
+        projects: Vec<ProjectId>,
+        mode: KeyMode,
+        spans: Vec<Span>,
+    ) -> Result<BTreeMap<ProjectId, Traffic>, StoreError>;
 
     /// Drops minutes that began before `minutes`, hours and days that began before `hours`; gives
     /// how many figures were dropped.

@@ -357,6 +357,13 @@ pub async fn a_gap_of_hours_is_caught_up_with(stores: &Stores) {
     assert_eq!(due().await.overview.total.requests, 60);
     assert_eq!(due().await.age, Some(Duration::ZERO));
     assert_eq!(desk.overview(live, Period::Month).await.total.requests, 60);
+    let other = Scene::open(stores).await;
+    let both = || vec![scene.project, other.project];
+    let traffic = desk.read.traffic(&BY, both()).await.unwrap();
+    let sums: Vec<_> = traffic.iter().map(|(project, sum)| (*project, sum.requests)).collect();
+    assert_eq!(sums, [(scene.project, 60)], "the other sent nothing");
+    let figures = &stores.console.figures;
+    assert_eq!(figures.traffic(both(), KeyMode::Test, Vec::new()).await.unwrap().len(), 0);
     assert_eq!(began(&all_of(&scene, Grain::Minute).await), sends);
     let sum =
         |figures: Vec<Figure>| figures.iter().map(|figure| figure.counts.requests).sum::<u64>();
