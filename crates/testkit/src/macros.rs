@@ -131,6 +131,7 @@ macro_rules! shared_store_contract_tests {
                 attempts_at_once_from_many_networks_are_admitted_up_to_the_pace
                 an_attempt_is_taken_back
                 a_success_forgets_what_it_was_counted_against
+                standings_are_told_and_forgotten
                 a_sign_in_needs_a_proof_that_holds
                 a_time_step_at_once_lets_in_once
                 a_sign_in_and_a_reset_at_once_leave_no_session

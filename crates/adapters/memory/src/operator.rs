@@ -191,6 +191,22 @@ impl OperatorStore for MemoryStore {
         Ok(let_in)
     }
 
+    async fn standings(&self, now: Timestamp) -> Result<Vec<(Count, Standing)>, StoreError> {
+        let state = &*self.step("OperatorStore::standings").await?;
+        let known = |id: &OperatorId| state.operators.iter().any(|known| known.id == *id);
+        let all = state.standings.iter().filter(|((operator, _), _)| known(operator));
+        let all = all
+            .map(|((operator, subject), standing)| (Count::stored(*operator, *subject), *standing));
+        let locked = |it: &Standing| it.locked_until.is_some_and(|until| now < until);
+        Ok(all.filter(|(count, standing)| count.is_of_name() || locked(standing)).collect())
+    }
+
+    async fn forget_standings(&self, operator: OperatorId) -> Result<bool, StoreError> {
+        let state = &mut *self.step("OperatorStore::forget_standings").await?;
+        let theirs = |(whose, _): &(OperatorId, Digest), _: &mut Standing| *whose == operator;
+        Ok(state.standings.extract_if(theirs).count() > 0)
+    }
+
     async fn session(
         &self,
         session: Digest,

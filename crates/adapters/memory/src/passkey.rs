@@ -39,6 +39,12 @@ impl PasskeyStore for MemoryStore {
         Ok(PasskeyAdded::Added)
     }
 
+    async fn all_passkeys(&self) -> Result<Vec<Passkey>, StoreError> {
+        let mut found = self.step("PasskeyStore::all_passkeys").await?.passkeys.clone();
+        found.sort_by_key(|known| (known.made_at, known.digest.0));
+        Ok(found)
+    }
+
     async fn passkeys(&self, operator: OperatorId) -> Result<Vec<Passkey>, StoreError> {
         let mut found = self.step("PasskeyStore::passkeys").await?.passkeys.clone();
         found.retain(|known| known.operator == operator);

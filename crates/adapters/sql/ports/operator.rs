@@ -211,6 +211,28 @@ impl OperatorStore for Store {
         .await
     }
 
+    async fn standings(&self, now: Timestamp) -> Result<Vec<(Count, Standing)>, StoreError> {
+        self.scan("operator.standings", move |conn| {
+            // The counts of unknown names have ids that are no operator's.
+            let theirs =
+                operator_standings::operator_id.eq_any(operators::table.select(operators::id));
+            let of_name = operator_standings::subject.eq(Count::NAME.0.as_slice());
+            let locked = operator_standings::locked_until.gt(At::from(now));
+            let query = operator_standings::table
+                .filter(theirs)
+                .filter(of_name.or(locked.assume_not_null()));
+            Ok(read_each!(StandingRow of query, conn))
+        })
+        .await
+    }
+
+    async fn forget_standings(&self, operator: OperatorId) -> Result<bool, StoreError> {
+        self.write("operator.forget_standings", move |conn| {
+            Ok(forget_standings(conn, operator)? > 0)
+        })
+        .await
+    }
+
     async fn session(
         &self,
         session: Digest,
@@ -376,10 +398,14 @@ fn begin_anew(conn: &mut Conn, operator: OperatorId) -> QueryResult<()> {
     let links = operator_links::table.filter(operator_links::operator_id.eq(Id::from(operator)));
     diesel::delete(links).execute(conn)?;
     end_sessions(conn, operator, EndSessions::All)?;
+    forget_standings(conn, operator).map(|_| ())
+}
+
+fn forget_standings(conn: &mut Conn, operator: OperatorId) -> QueryResult<usize> {
     // Locked in the order in which an attempt locks them.
     let standings =
         operator_standings::table.filter(operator_standings::operator_id.eq(Id::from(operator)));
     let locked = standings.select(operator_standings::subject).order(operator_standings::subject);
     for_update!(locked).load::<Vec<u8>>(conn)?;
-    diesel::delete(standings).execute(conn).map(|_| ())
+    diesel::delete(standings).execute(conn)
 }

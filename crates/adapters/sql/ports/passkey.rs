@@ -8,7 +8,7 @@ use dwar_operator::{
     PasskeyUsed,
 };
 use dwar_sql::schema::{operator_passkeys, operators, used_challenges};
-use dwar_sql::{At, Id, OperatorRow, PasskeyRow, read_all, read_one};
+use dwar_sql::{At, Id, OperatorRow, PasskeyRow, read_all, read_each, read_one};
 
 #[async_trait]
 impl PasskeyStore for Store {
@@ -40,6 +40,15 @@ impl PasskeyStore for Store {
                 .on_conflict_do_nothing()
                 .execute(conn)?;
             Ok(if added == 1 { PasskeyAdded::Added } else { PasskeyAdded::Known })
+        })
+        .await
+    }
+
+    async fn all_passkeys(&self) -> Result<Vec<Passkey>, StoreError> {
+        self.scan("operator.all_passkeys", move |conn| {
+            let query = operator_passkeys::table
+                .order((operator_passkeys::made_at, operator_passkeys::digest));
+            Ok(read_each!(PasskeyRow of query, conn))
         })
         .await
     }

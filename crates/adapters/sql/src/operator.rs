@@ -172,6 +172,17 @@ impl StandingRow {
     }
 }
 
+impl TryFrom<StandingRow> for (Count, Standing) {
+    type Error = StoreError;
+
+    fn try_from(row: StandingRow) -> Result<Self, StoreError> {
+        let read = Row::new("operator_standings", row.operator_id);
+        let operator = read.id("operator_id", row.operator_id)?;
+        let count = Count::stored(operator, read.digest("subject", row.subject.clone())?);
+        Ok((count, row.try_into()?))
+    }
+}
+
 impl TryFrom<StandingRow> for Standing {
     type Error = StoreError;
 

@@ -617,3 +617,4 @@ diesel::allow_tables_to_appear_in_same_query!(
 diesel::allow_tables_to_appear_in_same_query!(otps, sandbox_messages);
 diesel::allow_tables_to_appear_in_same_query!(operator_links, operator_sessions, operators);
 diesel::allow_tables_to_appear_in_same_query!(operator_passkeys, operators);
+diesel::allow_tables_to_appear_in_same_query!(operator_standings, operators);

@@ -132,6 +132,20 @@ impl Attempt {
 }
 
 impl Count {
+    /// The subject of the counts of names.
+    pub const NAME: Digest = NAME;
+
+    /// The count that a store keeps under these.
+    pub fn stored(operator: OperatorId, subject: Digest) -> Self {
+        let rule = if subject == NAME { Rule::Pace } else { Rule::Lock };
+        Self { operator, subject, rule }
+    }
+
+    /// Whether it is that of a name, whatever the network.
+    pub fn is_of_name(&self) -> bool {
+        self.subject == NAME
+    }
+
     /// The count once the attempt has succeeded: failures in a row are forgotten (`None`), and a
     /// pace gives back this attempt alone, so that its bound holds however often the owner signs in.
     pub fn after_success(self, mut standing: Standing) -> Option<Standing> {

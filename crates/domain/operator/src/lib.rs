@@ -10,6 +10,7 @@ mod client;
 mod command;
 mod facts;
 mod link;
+mod lockout;
 mod name;
 mod operator;
 mod passkey;
@@ -36,6 +37,7 @@ pub use client::{Client, Device, MalformedDevice};
 pub use command::{Command, Makes, Need, Verdict};
 pub use facts::{Facts, masked};
 pub use link::{Link, LinkKind};
+pub use lockout::Lockout;
 pub use name::{InvalidName, OperatorName};
 pub use operator::{Operator, OperatorChange, Proof, ProvenStep};
 pub use passkey::{

@@ -105,6 +105,9 @@ pub trait PasskeyStore: Send + Sync {
         challenge: Challenge,
     ) -> Result<PasskeyAdded, StoreError>;
 
+    /// Every passkey, oldest first, equals by digest.
+    async fn all_passkeys(&self) -> Result<Vec<Passkey>, StoreError>;
+
     /// The passkeys of an operator, oldest first, equals by digest.
     async fn passkeys(&self, operator: OperatorId) -> Result<Vec<Passkey>, StoreError>;
 

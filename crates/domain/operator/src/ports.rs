@@ -1,7 +1,7 @@
 use crate::{
-    AdminToken, Admission, Attempt, AuditCursor, AuditEntry, AuditFilter, Link, Operator,
+    AdminToken, Admission, Attempt, AuditCursor, AuditEntry, AuditFilter, Count, Link, Operator,
     OperatorChange, OperatorName, OperatorSession, Origin, Password, PasswordHash, PhoneSearch,
-    Proof, SearchAdmission,
+    Proof, SearchAdmission, Standing,
 };
 use async_trait::async_trait;
 use dwar_kernel::{AdminTokenId, Digest, OperatorId, StoreError, Timestamp};
@@ -94,6 +94,12 @@ pub trait OperatorStore: Send + Sync {
         session: OperatorSession,
         now: Timestamp,
     ) -> Result<bool, StoreError>;
+
+    /// The counts of operators on record that are locked at `now`, and those of their names, in any order.
+    async fn standings(&self, now: Timestamp) -> Result<Vec<(Count, Standing)>, StoreError>;
+
+    /// Forgets every count of an operator; `false` if there was none.
+    async fn forget_standings(&self, operator: OperatorId) -> Result<bool, StoreError>;
 
     /// A session and its operator; [`OperatorSession::is_alive`] says whether it is valid.
     ///

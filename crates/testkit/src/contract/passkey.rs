@@ -92,6 +92,9 @@ pub async fn passkeys_come_back_oldest_first(stores: &Stores) {
         let found = stores.console.passkeys.passkey(one.digest).await.unwrap();
         assert_eq!(found, Some((one.clone(), owner.clone())));
     }
+    let mut all = stores.console.passkeys.all_passkeys().await.unwrap();
+    all.retain(|passkey| passkey.operator == owner.id);
+    assert_eq!(all, [old.clone(), new.clone()]);
     assert_eq!(stores.console.passkeys.passkeys(owner.id).await.unwrap(), [old, new]);
     assert_eq!(stores.console.passkeys.passkeys(other.id).await.unwrap(), []);
     assert_eq!(stores.console.passkeys.passkey(make.digest()).await.unwrap(), None);

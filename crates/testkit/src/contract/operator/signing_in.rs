@@ -6,7 +6,9 @@ use super::{
     with_totp, within,
 };
 use crate::{ClearVault, Fixtures, MS, START, Stores, minutes, race, seconds};
-use dwar_operator::{Admission, Attempt, Link, LinkKind, Network, Operator, Proof, Standing};
+use dwar_operator::{
+    Admission, Attempt, Link, LinkKind, Lockout, Network, Operator, Proof, Standing,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -211,6 +213,44 @@ pub async fn a_success_forgets_what_it_was_counted_against(stores: &Stores) {
     }
     let slowed = admit(stores, &from(operator.id, 97), START).await;
     assert_eq!(slowed, Admission::Locked(START + seconds(36)));
+}
+
+/// What is locked of an operator and the count of their name are told, of nobody else, until they are forgotten.
+pub async fn standings_are_told_and_forgotten(stores: &Stores) {
+    let make = Fixtures::random();
+    let (asha, _) = invited(stores, &make, make.operator()).await;
+    let (ravi, _) = invited(stores, &make, make.operator()).await;
+    for operator in [asha.id, ravi.id] {
+        lock(stores, &every_attempt(operator)).await;
+    }
+    assert_eq!(admit(stores, &from(asha.id, 2), START).await, Admission::Admitted);
+    let nobody = make.operator().name;
+    let nobody = Attempt::of_nobody(nobody.as_str(), Network::of(None), &ClearVault);
+    lock(stores, &[nobody]).await;
+    let of = async |operator, now| {
+        let all = stores.console.operators.standings(now).await.unwrap();
+        assert!(
+            all.iter()
+                .all(|(count, _)| !count.operator.to_string().starts_with("00000000-0000-0000"))
+        );
+        let theirs: Vec<_> =
+            all.into_iter().filter(|(count, _)| count.operator == operator).collect();
+        let locked = Lockout::of(theirs.clone(), now).remove(&operator).unwrap_or_default();
+        (theirs.len(), locked.locked, locked.locked_until)
+    };
+    let end = START + seconds(30);
+    for operator in [asha.id, ravi.id] {
+        assert_eq!(of(operator, end - MS).await, (4, 3, Some(end)), "three locks, and the name");
+        assert_eq!(of(operator, end).await, (1, 0, None), "the name");
+    }
+    let forget = async || stores.console.operators.forget_standings(asha.id).await.unwrap();
+    assert!(forget().await);
+    assert!(!forget().await, "a second time");
+    assert_eq!(of(asha.id, START).await, (0, 0, None));
+    assert_eq!(of(ravi.id, START).await, (4, 3, Some(end)));
+    for attempt in every_attempt(asha.id) {
+        assert_eq!(admit(stores, &attempt, START).await, Admission::Admitted);
+    }
 }
 
 /// A proof that holds no more lets nobody in and changes nothing; one that does begins a session.
