@@ -132,7 +132,7 @@ test("a send that fails resets what follows, and the phone says why nothing came
   assert.deepEqual(house.faults, []);
 });
 
-test("the login form is loaded when somebody comes to it, and sends a code", async () => {
+test("the login form is loaded when somebody comes to it, and its code comes to the phone beside it", async () => {
   const { page } = house;
   await page.setViewportSize(DESKTOP);
   await page.goto(`${project}/playground`);
@@ -143,6 +143,18 @@ test("the login form is loaded when somebody comes to it, and sends a code", asy
   await page.fill("dwar-login input", "9876543210");
   await page.press("dwar-login input", "Enter");
   await page.waitForSelector("dwar-login [autocomplete=one-time-code]");
+  const fill = page.locator(".autofill:not([hidden])");
+  await fill.waitFor();
+  const code = (await fill.textContent()).match(/[0-9]{6}/)[0];
+  assert.equal(await page.locator(".phone").evaluate((phone) => phone.getBoundingClientRect().top < innerHeight), true);
+  await fill.click();
+  await page.waitForFunction((code) => {
+    const form = document.querySelector("dwar-login");
+    const field = form.shadowRoot.querySelector("[autocomplete=one-time-code]");
+    return field ? field.value === code : form.shadowRoot.textContent.includes("You are logged in");
+  }, code);
+  assert.equal(await page.inputValue("#code"), "", "the steps above have a code of their own");
+  await fits(page, "the form beside the phone");
   assert.deepEqual(house.faults, []);
 });
 
@@ -153,5 +165,16 @@ test("without scripts the playground says so and shows no dead buttons", async (
   assert.match(await page.innerText("main"), /needs JavaScript/);
   const dead = await page.locator("main button, main input").evaluateAll((all) => all.filter((it) => it.checkVisibility()).length);
   assert.equal(dead, 0);
+  await context.close();
+});
+
+test("an example of the reference is copied as it stands, by a stranger too", async () => {
+  const context = await house.browser.newContext({ ...LOOK, permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await context.newPage();
+  await page.goto(`${house.base}/reference#sendOtp`);
+  const example = page.locator("#sendOtp .copied").first();
+  await example.locator("button").click();
+  await example.locator("button >> text=Copied").waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await example.locator("pre").textContent());
   await context.close();
 });

@@ -76,7 +76,7 @@ pub const fn reason(reason: Reason) -> (&'static str, &'static str) {
             "Check the number. If it is right, ask the provider whether it is on a block list.",
         ),
         Reason::Blocked => (
-            "the user or their operator blocks such messages",
+            "the user or their mobile network blocks such messages",
             "Ask the user whether they blocked the sender or are on the do-not-disturb list.",
         ),
         Reason::TemplateRejected => (
@@ -85,7 +85,7 @@ pub const fn reason(reason: Reason) -> (&'static str, &'static str) {
         ),
         Reason::ProviderAuth => (
             "the provider rejected the credentials",
-            "This affects all users. Tell the operator of the service immediately: the provider's key is wrong or has expired.",
+            "This affects all users. Tell an owner of the installation immediately: the provider's key is wrong or has expired.",
         ),
         Reason::ProviderThrottled => (
             "the provider asked for fewer messages",
@@ -93,11 +93,11 @@ pub const fn reason(reason: Reason) -> (&'static str, &'static str) {
         ),
         Reason::ProviderRefused => (
             "the provider refused it for an unknown reason",
-            "Look up the message in the provider's console. If this happens to every code, tell the operator of the service.",
+            "Look up the message in the provider's console. If this happens to every code, tell an owner of the installation.",
         ),
         Reason::ProviderUnavailable => (
             "the provider could not be reached",
-            "Have the user request a new code. If it continues, tell the operator of the service.",
+            "Have the user request a new code. If it continues, tell an owner of the installation.",
         ),
         Reason::Timeout => (
             "the provider did not answer in time, so the message may or may not have been sent",
@@ -173,7 +173,7 @@ pub fn fact(fact: &Fact) -> Sentence {
     match fact {
         Fact::Asked => Sentence::new(Plain, "A code was requested."),
         Fact::NoProvider => Sentence::new(Bad, "No provider is configured to send it.")
-            .advise("This affects all users. Tell the operator of the service."),
+            .advise("This affects all users. Tell an owner of the installation."),
         Fact::Handed { channel: by, provider, after } => {
             let way = format!("{} via {provider}", channel(*by));
             match after {

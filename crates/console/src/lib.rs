@@ -62,7 +62,7 @@ pub use hooks::{ChangedLifetimes, ManageHooks, NewHook};
 pub use identities::{LatestIdentities, ManageIdentities};
 pub use inbox::{IN_INBOX, Inbox, InboxLine, InboxPage};
 pub use ledger::{ManageLedger, Proven};
-pub use operators::{Invited, ManageOperators};
+pub use operators::{Invited, ManageOperators, SignInState};
 pub use parts::ConsoleParts;
 pub use passkeys::{PasskeyAnswer, Passkeys};
 pub use project_rules::{project_rules, unknown_provider};

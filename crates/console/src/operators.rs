@@ -1,8 +1,8 @@
 use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{OperatorId, StoreError, TRACE, Timestamp};
 use dwar_operator::{
-    Access, Action, Area, By, Command, Facts, InvalidName, Link, LinkKind, LinkSecret, Operator,
-    OperatorChange, OperatorName, OperatorStore, Permission,
+    Access, Action, Area, By, Command, Facts, InvalidName, Link, LinkKind, LinkSecret, Lockout,
+    Operator, OperatorChange, OperatorName, OperatorStore, Passkey, PasskeyStore, Permission,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,6 +13,17 @@ use tracing::instrument;
 pub struct ManageOperators {
     pub(crate) control: Control,
     pub(crate) operators: Arc<dyn OperatorStore>,
+    pub(crate) passkeys: Arc<dyn PasskeyStore>,
+}
+
+/// How somebody gets in at present, besides with their password and second factor.
+#[derive(Clone, Debug, Default)]
+pub struct SignInState {
+    /// Until when a link works by which they choose a password, if they have none.
+    pub link_until: Option<Timestamp>,
+    /// Oldest first.
+    pub passkeys: Vec<Passkey>,
+    pub lockout: Lockout,
 }
 
 /// Somebody with a link that lets them in once; the only time its secret is in the clear.
@@ -86,19 +97,44 @@ impl ManageOperators {
         self.operators.find_by_name(named(name)?).await?.ok_or(NO_OPERATOR)
     }
 
-    /// Until when the links of these operators work, of those who were invited and have one.
-    #[instrument(name = "operators.invitations", target = TRACE, level = "error", skip_all)]
-    pub async fn invitations(
+    /// How each of these operators gets in at present.
+    #[instrument(name = "operators.sign_in_states", target = TRACE, level = "error", skip_all)]
+    pub async fn sign_in_states(
         &self,
         by: &By,
         operators: &[Operator],
-    ) -> Result<BTreeMap<OperatorId, Timestamp>, ManageError> {
+    ) -> Result<BTreeMap<OperatorId, SignInState>, ManageError> {
         self.control.admit(by, Command::ListOperators, None)?;
-        let invited =
-            |link: &Link| operators.iter().any(|one| one.id == link.operator && one.is_invited());
-        let (links, now) = (self.operators.links().await?, self.control.tools.now());
-        let open = links.into_iter().filter(|link| link.is_open(now) && invited(link));
-        Ok(open.map(|link| (link.operator, link.expires_at)).collect())
+        let now = self.control.tools.now();
+        let mut lockouts = Lockout::of(self.operators.standings(now).await?, now);
+        let state = |one: &Operator| {
+            let lockout = lockouts.remove(&one.id).unwrap_or_default();
+            (one.id, SignInState { lockout, ..SignInState::default() })
+        };
+        let mut states: BTreeMap<_, _> = operators.iter().map(state).collect();
+        for passkey in self.passkeys.all_passkeys().await? {
+            if let Some(state) = states.get_mut(&passkey.operator) {
+                state.passkeys.push(passkey);
+            }
+        }
+        for link in self.operators.links().await?.iter().filter(|link| link.is_open(now)) {
+            let without =
+                operators.iter().any(|one| one.id == link.operator && one.password.is_none());
+            if let Some(state) = states.get_mut(&link.operator).filter(|_| without) {
+                state.link_until = Some(link.expires_at);
+            }
+        }
+        Ok(states)
+    }
+
+    /// Forgets the failed sign-ins of an operator, so that nothing locks or slows them any more, and gives them.
+    #[instrument(name = "operators.unlock", target = TRACE, level = "error", skip_all)]
+    pub async fn unlock(&self, by: &By, operator: OperatorId) -> Result<Operator, ManageError> {
+        self.control.admit(by, Command::UnlockOperator, None)?;
+        let operator = self.find(by, operator).await?;
+        self.control.record(by, about(&operator, Action::OperatorUnlocked)).await?;
+        self.operators.forget_standings(operator.id).await?;
+        Ok(operator)
     }
 
     /// Makes another link for somebody who was invited and has not been in yet; the one before stops
@@ -124,7 +160,8 @@ impl ManageOperators {
         if renewed { Ok(Invited { operator, secret, expires_at }) } else { Err(HAS_BEEN_IN) }
     }
 
-    /// Changes what an operator may do, from their very next request on.
+    /// Changes what an operator may do, from their very next request on. What they may already is neither
+    /// changed nor written down.
     #[instrument(name = "operators.change_access", target = TRACE, level = "error", skip_all)]
     pub async fn change_access(
         &self,

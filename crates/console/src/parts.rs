@@ -94,7 +94,11 @@ impl ConsoleParts {
             },
             figures: ReadFigures { control: control(), store: stores.figures },
             signing_keys: self.manage_signing_keys(),
-            operators: ManageOperators { control: control(), operators: stores.operators },
+            operators: ManageOperators {
+                control: control(),
+                operators: stores.operators,
+                passkeys: stores.passkeys,
+            },
             tokens: ManageAdminTokens { control: control(), tokens: stores.admin_tokens },
             audit_log: AuditLog { control: control() },
             control: control(),

@@ -1,13 +1,14 @@
+use crate::explain::Tone;
 use crate::named_project::named;
 use crate::{AuditedChange, Control, ManageError};
 use dwar_app::{CreateProject, CreatedProject, SmsPreview, sms_preview};
-use dwar_kernel::{ApiKeyId, ProjectId, ProjectMode, StoreError, TRACE, Timestamp};
+use dwar_kernel::{ApiKeyId, Paise, ProjectId, ProjectMode, StoreError, TRACE, Timestamp};
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_project::{
     ApiKey, Changed, InvalidSetting, KeyRecord, Project, ProjectChange, ProjectName, ProjectRules,
     Setting, SettingValue,
 };
-use dwar_wallet::Amount;
+use dwar_wallet::{Amount, Balance};
 use tracing::instrument;
 
 /// Makes and changes projects and their keys.
@@ -203,6 +204,28 @@ impl ManageProjects {
             faults.into_iter().map(move |fault| (project.clone(), fault))
         });
         Ok(judged.collect())
+    }
+
+    /// What keeps a project that is in use from working, or soon will, as far as the caller may know of it.
+    pub fn concern(
+        &self,
+        by: &By,
+        project: &Project,
+        balance: Option<&Balance>,
+    ) -> Option<(Tone, &'static str)> {
+        let may = |command| by.may(command, Some(project.id));
+        if project.archived_at.is_some() {
+            return None;
+        }
+        if may(Command::ShowProject) && !(self.rules)(project).is_empty() {
+            return Some((Tone::Bad, "Settings cannot work"));
+        }
+        let available = balance.filter(|_| may(Command::ShowWallet))?.available();
+        if available <= Paise(0) {
+            return Some((Tone::Bad, "Wallet empty"));
+        }
+        let is_low = project.low_balance.is_some_and(|threshold| available < threshold);
+        is_low.then_some((Tone::Warn, "Low balance"))
     }
 
     /// One project.

@@ -5,8 +5,9 @@ use super::open::{ProjectRef, open};
 use crate::config::{Config, RunMode};
 use clap::Subcommand;
 use dwar_admin::views::{self, InvitedOperator, Page, RemovedOperator, instant};
-use dwar_console::{Invited, ManageOperators, Management};
-use dwar_operator::{Access, By, Operator, Role};
+use dwar_console::{Invited, ManageOperators, Management, SignInState};
+use dwar_kernel::Timestamp;
+use dwar_operator::{Access, By, Lockout, Operator, Role};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -39,6 +40,8 @@ pub enum Command {
         #[command(flatten)]
         confirm: Confirm,
     },
+    /// Unlock an operator who is locked out or slowed after failed sign-ins
+    Unlock(OneOperator),
     /// Remove an operator and end their sessions
     Remove {
         #[command(flatten)]
@@ -67,7 +70,7 @@ impl OneOperator {
 }
 
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
-    let is_quiet = matches!(command, Command::List | Command::Remove { .. });
+    let is_quiet = matches!(command, Command::List | Command::Unlock(_) | Command::Remove { .. });
     // Before anything is changed: whoever gets no link must not lose a password for it.
     let base = if is_quiet { String::new() } else { dashboard(&config)? };
     let core = open(config, matches!(command, Command::List)).await?;
@@ -97,6 +100,14 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
             confirm.ask(person, &question)?;
             let invited = operators.reset(&by, operator.id).await;
             Ok(welcome(&invited?, &base))
+        }
+        Command::Unlock(it) => {
+            let operator = it.find(&operators).await?;
+            let operator = operators.unlock(&by, operator.id).await?;
+            let view =
+                views::Operator::seen_by(&by, &operator, &state_of(&operators, &operator).await?);
+            let text = format!("Unlocked {}. They can try to sign in now.", operator.name);
+            Ok(Answer::of(&view, text))
         }
         Command::Remove { it, confirm } => {
             let operator = it.find(&operators).await?;
@@ -136,19 +147,42 @@ fn welcome(invited: &Invited, base: &str) -> Answer {
 
 async fn listed(operators: &ManageOperators, by: &By) -> Result<Answer, Failure> {
     let listed = operators.list(by).await?;
-    let view = Page::whole(listed.iter().map(|one| views::Operator::seen_by(by, one)));
+    let mut states = operators.sign_in_states(by, &listed).await?;
+    let with_state = |one: Operator| {
+        let state = states.remove(&one.id).unwrap_or_default();
+        (one, state)
+    };
+    let listed: Vec<_> = listed.into_iter().map(with_state).collect();
+    let view =
+        Page::whole(listed.iter().map(|(one, state)| views::Operator::seen_by(by, one, state)));
     let none = "No operators yet. Add one with `dwar operator add --name NAME --owner`.";
     Ok(Answer::of(&view, lines(&listed, line, none)))
 }
 
-fn line(operator: &Operator) -> String {
+async fn state_of(operators: &ManageOperators, one: &Operator) -> Result<SignInState, Failure> {
+    let states = operators.sign_in_states(&By::command_line(), std::slice::from_ref(one)).await?;
+    Ok(states.into_values().next().unwrap_or_default())
+}
+
+fn line((operator, state): &(Operator, SignInState)) -> String {
     let seen = match (operator.signed_in_at, &operator.password) {
         (Some(at), _) => format!("last signed in {}", instant(at)),
         (None, Some(_)) => "never signed in".to_owned(),
         (None, None) => "invited".to_owned(),
     };
     let second = if operator.totp.is_some() { ", two-factor" } else { "" };
-    format!("{:<24} {}  {seen}{second}", operator.name.as_str(), operator.access)
+    let passkeys = match state.passkeys.len() {
+        0 => String::new(),
+        1 => ", 1 passkey".to_owned(),
+        several => format!(", {several} passkeys"),
+    };
+    let Lockout { locked_until, slowed_until, .. } = state.lockout;
+    let until = |word: &str, at: Option<Timestamp>| {
+        at.map(|at| format!(", {word} until {}", instant(at))).unwrap_or_default()
+    };
+    let (locked, slowed) = (until("locked", locked_until), until("slowed", slowed_until));
+    let name = operator.name.as_str();
+    format!("{name:<24} {}  {seen}{second}{passkeys}{locked}{slowed}", operator.access)
 }
 
 pub fn role(text: &str) -> Result<Role, String> {

@@ -14,6 +14,20 @@ words! {
     }
 }
 
+/// The same in each language.
+#[derive(Clone, Copy)]
+pub(crate) struct Words(pub(crate) &'static str, pub(crate) &'static str);
+
+impl Words {
+    /// In this one.
+    pub(crate) const fn of(self, language: Language) -> &'static str {
+        match language {
+            Language::English => self.0,
+            Language::Hindi => self.1,
+        }
+    }
+}
+
 impl Language {
     /// What its speakers call it.
     pub(crate) const fn own_name(self) -> &'static str {

@@ -76,13 +76,13 @@ impl<'a> Frame<'a> {
     /// As [`Frame::show`], with this status.
     pub(crate) fn answer(&self, status: StatusCode, content: &Markup) -> Page {
         let page = html! {
-            a.skip href="#content" { (nav::SKIP) }
+            a.skip href="#content" { (nav::SKIP.of(self.language)) }
             (self.side())
             main #content tabindex="-1" data-address=[self.visit.answers.as_ref().map(|it| PageAddress::or_home(Some(it)))] {
                 header.head {
                     @if let Some(project) = self.project { p.of-project { (project.name) } }
                     h1 { (self.title) }
-                    @if self.is_testing() { " " span.pill.warn { (nav::TEST_MODE) } }
+                    @if self.is_testing() { " " span.pill.warn { (nav::TEST_MODE.of(self.language)) } }
                     p.lead { (self.lead) }
                 }
                 @if let Some(project) = self.project { (archived(self.visit, project, self.language)) }
@@ -116,7 +116,7 @@ impl<'a> Frame<'a> {
         self.project.or(self.visit.recent.1.as_ref())
     }
 
-    /// The navigation, in English on a page in another language.
+    /// The navigation.
     fn side(&self) -> Markup {
         let Self { visit, language, .. } = *self;
         let project = self.around();
@@ -124,38 +124,38 @@ impl<'a> Frame<'a> {
         let outside = installation_entries(visit);
         let name = visit.present.operator.name.as_str();
         html! {
-            header.side lang=[(language != Language::English).then_some("en")] {
+            header.side {
                 div.side-top {
                     a.brand href="/" { (mark()) span { "Dwar" } }
                     @if self.project.is_some() { (self.mode_switch()) }
                     a.find href=(self.find()) data-palette {
-                        (icon("find")) span.find-label { (find::TITLE) } kbd { (find::KEYS) }
+                        (icon("find")) span.find-label { (find::TITLE.of(language)) } kbd { (find::KEYS) }
                     }
                     // A check box opens the navigation on narrow screens, without a script.
-                    input #nav-open type="checkbox" aria-label=(nav::MENU);
+                    input #nav-open type="checkbox" aria-label=(nav::MENU.of(language));
                     label.menu-button for="nav-open" aria-hidden="true" { (icon("menu")) }
                 }
                 div.side-body {
                     @if let Some(project) = project {
-                        a.project-chip href="/projects" title=(nav::SWITCH) {
+                        a.project-chip href="/projects" title=(nav::SWITCH.of(language)) {
                             span.avatar aria-hidden="true" { (initial(&project.name)) }
                             span.project-name { (project.name) }
                             (icon("swap"))
                         }
-                        nav aria-label=(nav::OF_PROJECT) { (list(&visit.path, &inside)) }
+                        nav aria-label=(nav::OF_PROJECT.of(language)) { (list(&visit.path, language, &inside)) }
                     }
-                    nav.nav-outside aria-label=(nav::OF_INSTALLATION) { (list(&visit.path, &outside)) }
+                    nav.nav-outside aria-label=(nav::OF_INSTALLATION.of(language)) { (list(&visit.path, language, &outside)) }
                     div.side-foot {
                         div.switches {
-                            (theme_switch(visit))
-                            (language_switch(visit.language, PageAddress::or_home(visit.page.as_ref())))
+                            (theme_switch(visit, language))
+                            (language_switch((visit.language, language), PageAddress::or_home(visit.page.as_ref())))
                         }
                         div.who {
-                            a href="/account" title=(nav::ACCOUNT) {
+                            a href="/account" title=(nav::ACCOUNT.of(language)) {
                                 span.avatar.round aria-hidden="true" { (initial(name)) }
                                 span.project-name { (name) }
                             }
-                            (post_button(visit, "/sign-out", "quiet", nav::SIGN_OUT))
+                            (post_button(visit, "/sign-out", "quiet", nav::SIGN_OUT.of(language)))
                         }
                     }
                 }
@@ -174,16 +174,21 @@ impl<'a> Frame<'a> {
     /// The same as the page that the link leads to, without leaving this one.
     fn palette(&self) -> Markup {
         html! {
-            dialog #palette.found aria-label=(find::TITLE)
-                lang=[(self.language != Language::English).then_some("en")] {
+            dialog #palette.found aria-label=(find::TITLE.of(self.language)) data-recent=(find::RECENT) {
                 form method="post" action="/find" role="search" {
                     (csrf(self.visit))
                     @if let Some(project) = self.around() { input type="hidden" name="project" value=(project.id); }
                     input type="hidden" name="mode" value=(self.mode);
-                    input name="q" type="search" aria-label=(find::WHAT) placeholder=(find::WHAT)
-                        autocomplete="off" spellcheck="false";
+                    @let what = find::WHAT.of(self.language);
+                    input name="q" type="search" aria-label=(what) placeholder=(what) autocomplete="off"
+                        spellcheck="false";
                 }
-                div #palette-found aria-live="polite" {}
+                // What was found is in English.
+                div #palette-found aria-live="polite" lang=[(self.language != Language::English).then_some("en")] {}
+            }
+            dialog #shortcuts aria-label=(find::SHORTCUTS.of(self.language)) {
+                h2 { (find::SHORTCUTS.of(self.language)) }
+                (shortcuts(self.language))
             }
         }
     }
@@ -199,16 +204,23 @@ impl<'a> Frame<'a> {
                 (csrf(self.visit))
                 input type="hidden" name="back" value=(back);
                 fieldset {
-                    legend.hidden { (nav::MODE) }
+                    legend.hidden { (nav::MODE.of(self.language)) }
                     @for mode in [KeyMode::Live, KeyMode::Test] {
                         button name="mode" value=(mode)
                             aria-pressed=(if mode == self.mode { "true" } else { "false" }) {
-                            (nav::mode(mode))
+                            (nav::mode(mode).of(self.language))
                         }
                     }
                 }
             }
         }
+    }
+}
+
+/// The keys that do something on every page.
+pub(crate) fn shortcuts(language: Language) -> Markup {
+    html! {
+        dl.shortcuts { @for (keys, does) in find::ALL_SHORTCUTS { dt { kbd { (keys) } } dd { (does.of(language)) } } }
     }
 }
 
@@ -272,7 +284,7 @@ pub(crate) fn open(
     content: &Markup,
 ) -> Markup {
     let body = html! {
-        a.skip href="#content" { (nav::SKIP) }
+        a.skip href="#content" { (nav::SKIP.0) }
         header.top {
             a.brand href="/" { (mark()) span { "Dwar" } }
             a.button href=(sign_in) { (refusals::SIGN_IN.0) }
@@ -298,18 +310,18 @@ pub(crate) fn bare(title: &str, sentence: &str, (href, label): (&str, &str)) -> 
     card(title, (Theme::System, Language::English), &content)
 }
 
-fn theme_switch(visit: &Visit) -> Markup {
+fn theme_switch(visit: &Visit, language: Language) -> Markup {
     let labels = [nav::THEME_SYSTEM, nav::THEME_LIGHT, nav::THEME_DARK];
     html! {
         form.theme method="post" action="/theme" {
             (csrf(visit))
             input type="hidden" name="back" value=(PageAddress::or_home(visit.page.as_ref()));
             fieldset {
-                legend.hidden { (nav::THEME) }
+                legend.hidden { (nav::THEME.of(language)) }
                 @for (theme, label) in Theme::ALL.into_iter().zip(labels) {
-                    button name="theme" value=(theme.as_str()) title=(label)
+                    button name="theme" value=(theme.as_str()) title=(label.of(language))
                         aria-pressed=(if theme == visit.theme { "true" } else { "false" }) {
-                        (icon(theme.as_str())) span.hidden { (label) }
+                        (icon(theme.as_str())) span.hidden { (label.of(language)) }
                     }
                 }
             }
@@ -318,12 +330,12 @@ fn theme_switch(visit: &Visit) -> Markup {
 }
 
 /// Leads back to `back` in the language of the button. It works for strangers too.
-pub(crate) fn language_switch(chosen: Language, back: &str) -> Markup {
+pub(crate) fn language_switch((chosen, shown): (Language, Language), back: &str) -> Markup {
     html! {
         form.theme.language method="post" action="/language" {
             input type="hidden" name="back" value=(back);
             fieldset {
-                legend.hidden { (nav::LANGUAGE) }
+                legend.hidden { (nav::LANGUAGE.of(shown)) }
                 @for language in Language::ALL {
                     button name="language" value=(language.as_str()) lang=(language.as_str())
                         aria-pressed=(if language == chosen { "true" } else { "false" }) {

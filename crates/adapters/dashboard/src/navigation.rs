@@ -1,7 +1,8 @@
 //! Which pages there are for whoever looks, and how they are called.
 
 use crate::icons::icon;
-use crate::texts::nav;
+use crate::language::{Language, Words};
+use crate::texts::{find, nav};
 use crate::visit::Visit;
 use dwar_operator::Command;
 use dwar_project::Project;
@@ -10,7 +11,7 @@ use maud::{Markup, html};
 /// One entry of the navigation.
 pub(crate) struct Entry {
     href: String,
-    label: &'static str,
+    label: Words,
     icon: &'static str,
 }
 
@@ -43,7 +44,22 @@ pub(crate) fn page_links(visit: &Visit, project: Option<&Project>) -> Vec<(Strin
     let own = Entry { href: "/account".to_owned(), label: nav::ACCOUNT, icon: "person" };
     let inside = project.map(|project| project_entries(visit, project)).unwrap_or_default();
     let all = inside.into_iter().chain(installation_entries(visit)).chain([own]);
-    all.map(|entry| (entry.href, entry.label)).collect()
+    all.map(|entry| (entry.href, entry.label.0)).collect()
+}
+
+/// What this operator may do, and the parts of the settings that they may see: where, and how called.
+pub(crate) fn action_links(
+    visit: &Visit,
+    project: Option<&Project>,
+) -> Vec<(String, &'static str)> {
+    let anywhere = find::ACTIONS.iter();
+    let anywhere = anywhere.filter(|(command, ..)| visit.by.may(*command, None));
+    let inside = project.into_iter().flat_map(|project| {
+        let may = |command: &Command| visit.may(project, *command);
+        let own = find::ACTIONS_IN_PROJECT.iter().filter(move |(command, ..)| may(command));
+        own.map(move |(_, page, label)| (format!("/p/{}/{page}", project.id), *label))
+    });
+    inside.chain(anywhere.map(|(_, page, label)| ((*page).to_owned(), *label))).collect()
 }
 
 /// The name of a project, which leads to its first page where this operator may open one.
@@ -72,12 +88,12 @@ pub(crate) fn installation_entries(visit: &Visit) -> Vec<Entry> {
     seen.map(|(href, label, icon, _)| Entry { href: href.to_owned(), label, icon }).collect()
 }
 
-/// Links to them; the page that is open is marked.
-pub(crate) fn list(path: &str, entries: &[Entry]) -> Markup {
+/// Links to them in a language; the page that is open is marked.
+pub(crate) fn list(path: &str, language: Language, entries: &[Entry]) -> Markup {
     html! {
         ul {
             @for Entry { href, label, icon: name } in entries {
-                li { a href=(href) aria-current=[(path == href).then_some("page")] { (icon(name)) (label) } }
+                li { a href=(href) aria-current=[(path == href).then_some("page")] { (icon(name)) (label.of(language)) } }
             }
         }
     }

@@ -33,6 +33,6 @@ pub use method::{METHODS, known_method};
 pub use refused::Refused;
 pub use request_id::{REQUEST_ID, fresh_id, request_id};
 pub use serve::{AppService, Listener, Server, Serving, StopHandle, begun, serve};
-pub use streamed::{CutOff, csv_download, streamed};
+pub use streamed::{CutOff, csv_download, download, streamed};
 pub use throttle::Throttle;
 pub use trace::{RequestTrace, TraceEnd};

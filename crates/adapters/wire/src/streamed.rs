@@ -39,8 +39,17 @@ pub fn csv_download(
     name: &str,
     parts: impl Stream<Item = Result<String, StoreError>> + 'static,
 ) -> HttpResponse {
+    download(name, "text/csv; charset=utf-8", parts.map_ok(Bytes::from))
+}
+
+/// A file `name` of this media type that is read from a store as it is sent.
+pub fn download(
+    name: &str,
+    kind: &'static str,
+    parts: impl Stream<Item = Result<Bytes, StoreError>> + 'static,
+) -> HttpResponse {
     HttpResponse::Ok()
-        .content_type("text/csv; charset=utf-8")
+        .content_type(kind)
         .insert_header((header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")))
-        .streaming(Box::pin(streamed(parts.map_ok(Bytes::from))))
+        .streaming(Box::pin(streamed(parts)))
 }

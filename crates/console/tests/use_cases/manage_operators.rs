@@ -1,7 +1,9 @@
 use crate::common::{Office, PASSWORD};
 use dwar_console::{Invited, ManageError, NewAdminToken, SignInError};
 use dwar_memory::Fault;
-use dwar_operator::{Access, Action, AdminToken, AuditFilter, By, Client, Link, LinkKind, Role};
+use dwar_operator::{
+    Access, Action, AdminToken, AuditFilter, By, Client, Link, LinkKind, Lockout, Role,
+};
 use dwar_testkit::{MS, START, minutes, new_token, phone, seconds};
 use std::time::Duration;
 
@@ -289,7 +291,7 @@ async fn an_invitation_is_renewed_until_somebody_has_followed_it() {
     let id = first.operator.id;
     let ends = async || {
         let listed = operators.list(&by).await.unwrap();
-        operators.invitations(&by, &listed).await.unwrap().get(&id).copied()
+        operators.sign_in_states(&by, &listed).await.unwrap()[&id].link_until
     };
     assert_eq!(ends().await, Some(first.expires_at));
     office.clock.advance(DAY);
@@ -309,11 +311,56 @@ async fn an_invitation_is_renewed_until_somebody_has_followed_it() {
     let late = operators.renew_invitation(&by, id).await;
     assert!(matches!(late, Err(ManageError::Conflict(_))), "{late:?}");
     // Who was reset is let in by the command line alone.
-    operators.reset(&by, id).await.unwrap();
+    let reset = operators.reset(&by, id).await.unwrap();
     assert!(matches!(operators.renew_invitation(&by, id).await, Err(ManageError::Conflict(_))));
-    assert_eq!(ends().await, None);
+    assert_eq!(ends().await, Some(reset.expires_at));
     let renewed = office.actions().await.into_iter();
     assert_eq!(renewed.filter(|action| *action == Action::InvitationRenewed).count(), 2);
+}
+
+/// A lock and a slowed name are seen by the team, and forgotten by whoever may change the person.
+#[tokio::test]
+async fn somebody_who_is_locked_out_is_seen_and_unlocked() {
+    let office = Office::open();
+    let project = office.project().await;
+    office.join("Asha", Access::one(project, Role::Viewer)).await;
+    let owner = office.join("Ravi", Access::one(project, Role::Owner)).await.operator;
+    let viewer = office.join("Meena", Access::one(project, Role::Viewer)).await.operator;
+    let chief = office.join("Chief", Access::everything()).await.operator;
+    let (operators, by) = (&office.manage.operators, By::operator(&owner, None));
+    let lockout = async || {
+        let listed = operators.list(&by).await.unwrap();
+        let asha = listed.iter().find(|one| one.name.as_str() == "Asha").unwrap();
+        (asha.id, operators.sign_in_states(&by, &listed).await.unwrap()[&asha.id].lockout)
+    };
+    let (id, none) = lockout().await;
+    assert!(none.is_none());
+    for number in 1..=2 {
+        for _ in 0..5 {
+            assert!(office.sign_in_from(number, ("Asha", "wrong")).await.is_err());
+        }
+    }
+    let until = START + seconds(30);
+    let locked = Lockout { locked: 2, locked_until: Some(until), slowed_until: None };
+    assert_eq!(lockout().await.1, locked);
+    for number in 3..=92 {
+        assert!(office.sign_in_from(number, ("Asha", "wrong")).await.is_err());
+    }
+    let slowed = Lockout { slowed_until: Some(START + seconds(36)), ..locked };
+    assert_eq!(lockout().await.1, slowed);
+    let far = office.sign_in_from(200, ("Asha", PASSWORD)).await;
+    assert!(matches!(far, Err(SignInError::Locked { .. })));
+
+    let refused = operators.unlock(&By::operator(&viewer, None), id).await;
+    assert!(matches!(refused, Err(ManageError::Forbidden)));
+    assert!(matches!(operators.unlock(&by, chief.id).await, Err(ManageError::Forbidden)));
+    assert_eq!(operators.unlock(&by, id).await.unwrap().name.as_str(), "Asha");
+    assert!(lockout().await.1.is_none());
+    for number in [1, 200] {
+        office.sign_in_from(number, ("Asha", PASSWORD)).await.unwrap();
+    }
+    let unlocked = office.actions().await.into_iter();
+    assert_eq!(unlocked.filter(|action| *action == Action::OperatorUnlocked).count(), 1);
 }
 
 #[tokio::test]

@@ -55,6 +55,8 @@ words! {
         OperatorChanged = "operator.changed",
         /// What somebody signs in with was taken away, and a new link made.
         OperatorReset = "operator.reset",
+        /// The failed sign-ins of somebody were forgotten.
+        OperatorUnlocked = "operator.unlocked",
         OperatorRemoved = "operator.removed",
         OperatorJoined = "operator.joined",
         OperatorSignedIn = "operator.signed_in",

@@ -134,6 +134,8 @@ commands! {
     /// Takes away what somebody signs in with: anyone able to do this from a page could become
     /// anybody.
     ResetOperator = "reset_operator", Need::Machine, makes Operator;
+    /// Forgets the failed sign-ins of somebody who is locked out or slowed.
+    UnlockOperator = "unlock_operator", Need::Team, makes Nothing;
     RemoveOperator = "remove_operator", Need::Team, makes Operator;
     ListTokens = "list_tokens", Need::Installation, makes Nothing;
     MakeToken = "make_token", Need::Installation, makes Token;

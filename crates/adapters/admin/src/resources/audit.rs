@@ -3,17 +3,11 @@ use crate::endpoint::{
     instant_of, limit, one_of, place,
 };
 use crate::views::{AuditLine, Page};
-use actix_web::web::Bytes;
-use dwar_console::ManageError;
 use dwar_kernel::ProjectId;
-use dwar_operator::{Action, AuditCursor, AuditEntry, AuditFilter, Command, InvalidActor};
-use futures_util::stream::try_unfold;
+use dwar_operator::{Action, AuditCursor, AuditFilter, Command, InvalidActor};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa::openapi::Object;
-
-/// Lines of an export that are read at a time.
-const PAGE: u32 = 500;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
@@ -68,32 +62,11 @@ async fn page<S: Scope>(at: S, Query(query): Query<AuditQuery>) -> Answered<Page
     Ok(AuditLine::page(&entries, limit))
 }
 
-/// Where an export goes on.
-enum Rest {
-    Page(Vec<AuditEntry>),
-    After(AuditCursor),
-}
-
-/// The first page is read before anything is answered, so that a refusal does not become an export.
 async fn export<S: Scope>(at: S, Query(query): Query<AuditQuery>) -> Answered<Lines<AuditLine>> {
     // It has no limit; one that could not be is refused all the same.
     let (filter, after, _) = (query.filter(at.project())?, query.after()?, limit(query.limit)?);
-    let (api, by) = (at.call().api.clone(), at.call().by.clone());
-    let first = api.manage.audit_log.page(&by, filter, after, PAGE).await?;
-    let start = Some((api, by, Rest::Page(first)));
-    Ok(Lines::new(try_unfold(start, move |from| async move {
-        let Some((api, by, rest)) = from else { return Ok(None) };
-        let entries = match rest {
-            Rest::Page(first) => Ok(first),
-            Rest::After(last) => api.manage.audit_log.page(&by, filter, Some(last), PAGE).await,
-        };
-        let entries = entries.map_err(ManageError::into_store_error)?;
-        let last = entries.last().map(AuditEntry::cursor);
-        let more = last.filter(|_| entries.len() == PAGE as usize);
-        let lines: String = entries.iter().map(|entry| AuditLine::from(entry).to_line()).collect();
-        let next = more.map(|last| (api, by, Rest::After(last)));
-        Ok(Some((Bytes::from(lines), next)))
-    })))
+    let (log, by) = (at.call().api.manage.audit_log.clone(), at.call().by.clone());
+    Ok(Lines::new(AuditLine::export(log, by, filter, after).await?))
 }
 
 impl AuditQuery {

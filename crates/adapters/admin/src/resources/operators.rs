@@ -1,6 +1,6 @@
 use crate::endpoint::{
     AdminCode, AdminRequest, Answered, ApiRefusal, Json, Operation, Paging, Query, delete, get,
-    post_created, put,
+    post, post_created, put,
 };
 use crate::views::{self, InvitedOperator, Page, RemovedOperator};
 use dwar_kernel::{OperatorId, ProjectId};
@@ -22,6 +22,8 @@ pub(crate) fn operations() -> Vec<Operation> {
             .refuses([AdminCode::Conflict]),
         put("/operators/{operator}/access", Command::ChangeOperator, change)
             .summary("What somebody may do; applies immediately"),
+        post("/operators/{operator}/unlock", Command::UnlockOperator, unlock)
+            .summary("Forgets the failed sign-ins of somebody who is locked out or slowed"),
         delete("/operators/{operator}", Command::RemoveOperator, remove)
             .summary("Removes somebody, and ends their sessions"),
     ]
@@ -38,8 +40,14 @@ struct Invitation {
 }
 
 async fn list(call: AdminRequest, Query(paging): Query<Paging>) -> Answered<Page<views::Operator>> {
-    let operators = call.api.manage.operators.list(&call.by).await?;
-    Page::of(&operators, &paging, |one| one.id, |one| views::Operator::seen_by(&call.by, one))
+    let manage = &call.api.manage.operators;
+    let operators = manage.list(&call.by).await?;
+    let states = manage.sign_in_states(&call.by, &operators).await?;
+    let view = |one: &Operator| {
+        let state = states.get(&one.id).cloned().unwrap_or_default();
+        views::Operator::seen_by(&call.by, one, &state)
+    };
+    Page::of(&operators, &paging, |one| one.id, view)
 }
 
 async fn invite(call: AdminRequest, Json(body): Json<Invitation>) -> Answered<InvitedOperator> {
@@ -58,13 +66,28 @@ async fn change(call: AdminRequest, Json(body): Json<views::Access>) -> Answered
     let operator = find(&call).await?;
     let access = body.read()?;
     call.api.manage.operators.change_access(&call.by, operator.id, access.clone()).await?;
-    Ok(views::Operator::seen_by(&call.by, &Operator { access, ..operator }))
+    seen(&call, Operator { access, ..operator }).await
+}
+
+async fn unlock(call: AdminRequest) -> Answered<views::Operator> {
+    let operator = find(&call).await?;
+    let operator = call.api.manage.operators.unlock(&call.by, operator.id).await?;
+    seen(&call, operator).await
 }
 
 async fn remove(call: AdminRequest) -> Answered<RemovedOperator> {
     let operator = find(&call).await?;
     call.api.manage.operators.remove(&call.by, operator.id).await?;
     Ok(operator.id.into())
+}
+
+/// The operator, with how they get in now.
+async fn seen(call: &AdminRequest, operator: Operator) -> Answered<views::Operator> {
+    let operators = [operator];
+    let states = call.api.manage.operators.sign_in_states(&call.by, &operators).await?;
+    let [operator] = operators;
+    let state = states.into_values().next().unwrap_or_default();
+    Ok(views::Operator::seen_by(&call.by, &operator, &state))
 }
 
 /// The operator of the path; one whom the token may not see is not found.

@@ -1,9 +1,23 @@
 use super::page::Page;
 use super::text::{id, instant};
-use dwar_operator::AuditEntry;
+use actix_web::web::Bytes;
+use dwar_console::{AuditLog, ManageError};
+use dwar_kernel::StoreError;
+use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, By};
+use futures_util::Stream;
+use futures_util::stream::try_unfold;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
+
+/// Lines of an export that are read at a time.
+const AT_A_TIME: u32 = 500;
+
+/// Where an export goes on.
+enum Rest {
+    Page(Vec<AuditEntry>),
+    After(AuditCursor),
+}
 
 /// One change, written down before it was made.
 #[derive(Serialize, ToSchema)]
@@ -62,6 +76,33 @@ impl AuditLine {
     pub(crate) fn page(entries: &[AuditEntry], limit: u32) -> Page<Self> {
         let cursor = |entry: &AuditEntry| format!("{}_{}", instant(entry.at), entry.id);
         Page::cut(entries, limit, cursor, |entry| entry.into())
+    }
+
+    /// The log as a file, an object a line, of any length. Its first entries are read before this returns, so that
+    /// a refusal does not become a file.
+    ///
+    /// # Errors
+    /// As [`AuditLog::page`].
+    pub async fn export(
+        log: AuditLog,
+        by: By,
+        filter: AuditFilter,
+        after: Option<AuditCursor>,
+    ) -> Result<impl Stream<Item = Result<Bytes, StoreError>> + 'static, ManageError> {
+        let first = log.page(&by, filter, after, AT_A_TIME).await?;
+        Ok(try_unfold(Some((log, by, Rest::Page(first))), move |from| async move {
+            let Some((log, by, rest)) = from else { return Ok(None) };
+            let entries = match rest {
+                Rest::Page(first) => Ok(first),
+                Rest::After(last) => log.page(&by, filter, Some(last), AT_A_TIME).await,
+            };
+            let entries = entries.map_err(ManageError::into_store_error)?;
+            let last = entries.last().map(AuditEntry::cursor);
+            let more = last.filter(|_| entries.len() == AT_A_TIME as usize);
+            let lines: String = entries.iter().map(|entry| Self::from(entry).to_line()).collect();
+            let next = more.map(|last| (log, by, Rest::After(last)));
+            Ok(Some((Bytes::from(lines), next)))
+        }))
     }
 
     /// As a line of its own.

@@ -1,5 +1,5 @@
 use super::text::{id, instant};
-use dwar_console::Invited;
+use dwar_console::{Invited, SignInState};
 use dwar_kernel::OperatorId;
 use dwar_operator::By;
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,14 @@ pub struct Operator {
     password: bool,
     /// Whether they have a second factor.
     totp: bool,
+    /// How many they have.
+    passkeys: usize,
+    /// Until when the browser or network that was locked last is locked, after failed sign-ins from there.
+    #[schema(format = "date-time")]
+    locked_until: Option<String>,
+    /// Until when browsers wait that are new to them, after too many failed sign-ins with their name.
+    #[schema(format = "date-time")]
+    slowed_until: Option<String>,
     #[schema(format = "date-time")]
     created_at: String,
     #[schema(format = "date-time")]
@@ -84,13 +92,16 @@ impl Access {
 
 impl Operator {
     /// An operator, with as much of their access as the caller may know of.
-    pub fn seen_by(by: &By, operator: &dwar_operator::Operator) -> Self {
+    pub fn seen_by(by: &By, operator: &dwar_operator::Operator, state: &SignInState) -> Self {
         Self {
             operator_id: id(operator.id),
             name: id(&operator.name),
             access: Access::seen_by(by, &operator.access),
             password: operator.password.is_some(),
             totp: operator.totp.is_some(),
+            passkeys: state.passkeys.len(),
+            locked_until: state.lockout.locked_until.map(instant),
+            slowed_until: state.lockout.slowed_until.map(instant),
             created_at: instant(operator.created_at),
             signed_in_at: operator.signed_in_at.map(instant),
         }
@@ -101,7 +112,7 @@ impl InvitedOperator {
     /// An invitation, whose link leads to the dashboard at this address.
     pub fn new(by: &By, invited: &Invited, dashboard: &str) -> Self {
         Self {
-            operator: Operator::seen_by(by, &invited.operator),
+            operator: Operator::seen_by(by, &invited.operator, &SignInState::default()),
             // In the fragment: no browser sends it along, and no server logs it.
             link: format!("{dashboard}/invite#{}", invited.secret.expose()),
             expires_at: instant(invited.expires_at),

@@ -113,6 +113,27 @@ for (const box of document.querySelectorAll("[data-chart]")) {
   });
 }
 
+// The pages that were open last, of this browser and until somebody signs out: the search begins with them. A title
+// names no phone number.
+const RECENT = "dwar-recent";
+const recent = () => { try { return JSON.parse(localStorage.getItem(RECENT)) ?? []; } catch { return []; } };
+if (document.getElementById("palette")) {
+  const page = { href: location.pathname, label: document.title.replace(/ · Dwar$/, "") };
+  const others = recent().filter(({ href }) => href !== page.href);
+  localStorage.setItem(RECENT, JSON.stringify([page, ...others].slice(0, 6)));
+} else localStorage.removeItem(RECENT);
+
+// "?" lists the keys, unless somebody writes.
+const shortcuts = document.getElementById("shortcuts");
+addEventListener("keydown", (event) => {
+  const [target] = event.composedPath();
+  if (event.key !== "?" || !shortcuts || document.querySelector("dialog[open]")) return;
+  if (target.closest?.("input, textarea, select")) return;
+  event.preventDefault();
+  shortcuts.showModal();
+});
+shortcuts?.addEventListener("click", ({ target }) => { if (target === shortcuts) shortcuts.close(); });
+
 // The search that Ctrl-K opens, in place of its page. The server says what is found, and searches for a
 // number only when the form is sent.
 const palette = document.getElementById("palette");
@@ -120,6 +141,18 @@ if (palette) {
   const form = palette.querySelector("form"), field = form.elements.namedItem("q");
   const found = document.getElementById("palette-found");
   const links = () => [...found.querySelectorAll("a")];
+  const recentLinks = () => {
+    const list = document.createElement("ul");
+    for (const { href, label } of recent().filter((it) => it.href !== location.pathname)) {
+      const [row, link, kind] = ["li", "a", "small"].map((name) => document.createElement(name));
+      link.href = href;
+      kind.textContent = palette.dataset.recent;
+      link.append(`${label} `, kind);
+      row.append(link);
+      list.append(row);
+    }
+    return list.children.length ? [list] : [];
+  };
   let waiting = 0, asked = 0, known = null;
   const search = async () => {
     clearTimeout(waiting);
@@ -129,10 +162,12 @@ if (palette) {
     const list = answer.ok ? await answer.text() : "";
     if (turn !== asked) return;
     found.innerHTML = list;
+    if (!text) found.prepend(...recentLinks());
     known = text;
   };
   const open = () => {
     if (palette.open) return;
+    shortcuts.close();
     palette.showModal();
     field.select();
     search();

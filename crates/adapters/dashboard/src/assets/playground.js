@@ -186,7 +186,8 @@ function explainSilence(answer) {
   one(".chat-why", chat).textContent = fill(texts[`why_${why}`] ?? texts.why, { time, error: error ?? answer.status });
 }
 
-function bubble(message) {
+// `fills` is the field that the code is for.
+function bubble(message, fills) {
   const id = `${message.otp_id} ${message.channel} ${message.at}`;
   if (state.shown.has(id)) return;
   if (state.shown.size === 0) chat.append(node("span", texts.today, "chat-day"));
@@ -209,6 +210,7 @@ function bubble(message) {
   autofill.textContent = fill(texts.fill, { code: message.code });
   autofill.dataset.code = message.code;
   autofill.hidden = false;
+  state.fills = fills;
 }
 
 const colours = { delivered: "good", failed: "bad", sent: "", queued: "" };
@@ -222,12 +224,13 @@ function deliveryOf(status) {
 }
 
 // Looks into the inbox until the message has arrived, or for ten seconds.
-async function watch(otp, turn) {
+async function watch(otp, turn, number = phone.value, fills = () => code) {
   if (!otp) return;
   for (let attempt = 0; attempt < 8 && turn === state.send; attempt += 1) {
-    const inbox = await ask("GET", `/v1/sandbox/messages?phone=${encodeURIComponent(phone.value)}`);
+    const inbox = await ask("GET", `/v1/sandbox/messages?phone=${encodeURIComponent(number)}`);
     if (turn !== state.send) return;
-    (inbox.json?.messages ?? []).filter((message) => message.otp_id === otp).reverse().forEach(bubble);
+    (inbox.json?.messages ?? []).filter((message) => message.otp_id === otp).reverse()
+      .forEach((message) => bubble(message, fills));
     const status = await ask("GET", `/v1/otp/status/${otp}`);
     if (turn !== state.send || !status.json?.attempts) return;
     deliveryOf(status.json);
@@ -237,9 +240,12 @@ async function watch(otp, turn) {
 }
 
 autofill.addEventListener("click", () => {
-  code.value = autofill.dataset.code;
-  code.dispatchEvent(new Event("input", { bubbles: true }));
-  one('[data-step="verify"] .run').focus();
+  const field = state.fills();
+  if (!field) return;
+  field.value = autofill.dataset.code;
+  field.focus();
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  if (field === code) one('[data-step="verify"] .run').focus();
 });
 
 // ---- The access token ----
@@ -389,8 +395,20 @@ setInterval(() => {
 startOver();
 root.hidden = false;
 
-// The login form is below all that: its module is loaded when somebody comes there.
+// The login form is below all that: its module is loaded when somebody comes there. It asks by fetch, and what it
+// has sent is shown on the phone beside it.
 const loginForm = document.getElementById("login-form");
+const login = one("dwar-login");
+const plainFetch = globalThis.fetch;
+globalThis.fetch = async (address, init) => {
+  const answer = await plainFetch(address, init);
+  if (answer.ok && String(address).endsWith(`${login.getAttribute("endpoint")}/send`)) {
+    const [sent, { phone: number }] = [await answer.clone().json(), JSON.parse(init.body)];
+    const fills = () => login.shadowRoot?.querySelector('[autocomplete="one-time-code"]');
+    watch(sent.otp_id, state.send, number, fills).catch(() => {});
+  }
+  return answer;
+};
 new IntersectionObserver(([{ isIntersecting }], observer) => {
   if (!isIntersecting) return;
   observer.disconnect();

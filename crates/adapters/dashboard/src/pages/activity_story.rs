@@ -188,8 +188,12 @@ fn next(next: NextSend) -> Markup {
 }
 
 fn wrong_codes(guesses: &GuessBudget) -> Markup {
-    let in_period = guesses.period.map_or(0, |period| period.wrong);
-    html! { (guesses.wrong) " " (texts::IN_A_ROW) ", " (in_period.max(guesses.wrong)) " " (texts::IN_PERIOD) }
+    html! {
+        (guesses.wrong) " " (texts::IN_A_ROW)
+        @if let Some(period) = guesses.period {
+            ", " (period.wrong.max(guesses.wrong)) " " (texts::SINCE) " " (time(period.began_at))
+        }
+    }
 }
 
 fn lift(visit: &Visit, project: &Project, hidden: &[(&str, &str)]) -> Markup {

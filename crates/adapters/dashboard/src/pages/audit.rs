@@ -2,16 +2,19 @@ use super::audit_names::Names;
 use super::parts::table;
 use super::wallet_statement::instant;
 use crate::answer::Page;
-use crate::format::{plain_moment, rupees, time};
+use crate::format::{moment, plain_moment, rupees};
 use crate::layout::Frame;
 use crate::refusal::Refusal;
 use crate::texts::{audit as texts, common};
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};
+use actix_web::{HttpRequest, HttpResponse};
 use chrono::SecondsFormat;
+use dwar_admin::views::AuditLine;
 use dwar_kernel::{Paise, ProjectId, read_instant};
 use dwar_operator::{Action, Actor, ActorFilter, AuditCursor, AuditEntry, AuditFilter, Command};
 use dwar_project::Project;
+use dwar_wire::download;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
@@ -62,6 +65,12 @@ impl AuditQuery {
         self.filters().next().is_some()
     }
 
+    /// The address of the file of all that match.
+    fn export(&self, page: &str) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        format!("{page}/export?{}", query.extend_pairs(self.filters()).finish())
+    }
+
     /// The address of what follows an entry.
     fn older(&self, last: &AuditEntry) -> String {
         let mut query = form_urlencoded::Serializer::new("?".to_owned());
@@ -82,6 +91,25 @@ pub(crate) async fn of_project(visit: Visit, path: Path<String>, query: Query<Au
     page(&visit, Some(project), &query).await
 }
 
+/// `GET /audit/export` and `GET /p/{project}/audit/export`: all that match, as the admin API has them.
+pub(crate) async fn export(
+    visit: Visit,
+    request: HttpRequest,
+    query: Query<AuditQuery>,
+) -> Result<HttpResponse, Refusal> {
+    let manage = &visit.console.manage;
+    let project = match request.match_info().get("project") {
+        Some(id) => Some(visit.project(id, Command::ExportProjectAudit).await?.id),
+        None => {
+            manage.control.admit(&visit.by, Command::ExportAudit, None)?;
+            None
+        }
+    };
+    let (log, filter) = (manage.audit_log.clone(), query.filter(project)?);
+    let lines = AuditLine::export(log, visit.by.clone(), filter, None).await?;
+    Ok(download("audit.ndjson", "application/x-ndjson", lines))
+}
+
 async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> Page {
     let filter = query.filter(project.as_ref().map(|project| project.id))?;
     let log = &visit.console.manage.audit_log;
@@ -97,8 +125,9 @@ async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> Pa
         } @else {
             (table(texts::TITLE, Some("cards brief audit"), &texts::HEADS, &rows))
         }
-        @if let Some(last) = next {
-            p.more { a.button href=(query.older(last)) { (texts::OLDER) } }
+        p.more {
+            @if let Some(last) = next { a.button href=(query.older(last)) { (texts::OLDER) } " " }
+            a.button href=(query.export(&visit.path)) title=(texts::EXPORT_HINT) download { (texts::EXPORT) }
         }
     };
     let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(project.as_ref());
@@ -168,7 +197,7 @@ fn row(visit: &Visit, entry: &AuditEntry, names: &Names) -> Markup {
     let of_actor = format!("{}?actor={}", visit.path, ActorFilter::from(&entry.actor));
     html! {
         tr {
-            td data-label=(texts::HEADS[0]) { (time(entry.at)) }
+            td data-label=(texts::HEADS[0]) { (moment(entry.at)) }
             td data-label=(texts::HEADS[1]) {
                 a.plain-link href=(of_actor) { (entry.actor) }
                 @if let Some(from) = entry.from { br; small { (from) } }
@@ -180,29 +209,16 @@ fn row(visit: &Visit, entry: &AuditEntry, names: &Names) -> Markup {
     }
 }
 
-/// What it was beside what it is to be, a line per fact; one after the other where they have no fact in
-/// common.
+/// What it was beside what it is to be, a line per fact.
 fn change(entry: &AuditEntry, names: &Names) -> Markup {
     let (before, after) = (facts(entry.before.as_deref()), facts(entry.after.as_deref()));
     let value =
         |facts: &Facts, name| names.named(facts.get(name).map_or(texts::NOTHING, String::as_str));
     let label = |name: &str| texts::fact(name.trim_end_matches(PAISE));
-    if !before.keys().any(|name| after.contains_key(name)) {
-        let earlier = if after.is_empty() { "" } else { texts::EARLIER };
-        return html! {
-            table.facts-table {
-                tbody {
-                    @for name in before.keys() {
-                        tr { th scope="row" { (label(name)) (earlier) } td { (value(&before, name)) } }
-                    }
-                    @for name in after.keys() {
-                        tr { th scope="row" { (label(name)) } td { strong { (value(&after, name)) } } }
-                    }
-                }
-            }
-        };
-    }
     let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    if all.is_empty() {
+        return html! {};
+    }
     html! {
         table.facts-table {
             thead { tr { td {} @for head in texts::BEFORE_AND_AFTER { th scope="col" { (head) } } } }

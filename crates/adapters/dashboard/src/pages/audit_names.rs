@@ -2,18 +2,26 @@
 
 use crate::navigation::project_link;
 use crate::refusal::Refusal;
+use crate::texts::settings_hooks::system;
 use crate::visit::Visit;
 use dwar_operator::{Action, AuditEntry, Command};
 use dwar_project::Project;
 use maud::{Markup, html};
-use std::collections::BTreeSet;
 
-/// The projects, and the endpoints that entries are about, by their ids.
+/// The projects, and the endpoints and hooks that entries are about, by their ids.
 pub(super) struct Names {
     /// The id of the project whose page this is.
     here: Option<String>,
     projects: Vec<(String, String, Markup)>,
-    endpoints: Vec<(String, String)>,
+    things: Vec<Thing>,
+}
+
+/// Something of a project that is still there.
+struct Thing {
+    id: String,
+    name: String,
+    /// Its page, below that of the project.
+    page: Option<&'static str>,
 }
 
 impl Names {
@@ -24,30 +32,40 @@ impl Names {
         entries: &[AuditEntry],
     ) -> Result<Self, Refusal> {
         let known = visit.projects().await?;
-        let with_endpoints: BTreeSet<_> = entries
-            .iter()
-            .filter(|it| is_about_endpoint(it.action))
-            .filter_map(|it| it.project)
-            .collect();
-        let mut endpoints = Vec::new();
-        for one in known.iter().filter(|one| with_endpoints.contains(&one.id)) {
-            if visit.may(one, Command::ListWebhooks) {
-                let all = visit.console.manage.endpoints.list(&visit.by, one.id).await?;
-                endpoints.extend(all.into_iter().map(|it| (it.id.to_string(), it.url)));
+        let manage = &visit.console.manage;
+        let mut things = Vec::new();
+        for one in &known {
+            let about = |kind: fn(Action) -> bool| {
+                entries.iter().any(|it| it.project == Some(one.id) && kind(it.action))
+            };
+            if about(is_about_endpoint) && visit.may(one, Command::ListWebhooks) {
+                let all = manage.endpoints.list(&visit.by, one.id).await?.into_iter();
+                let page = Some("settings/webhooks");
+                things.extend(all.map(|it| Thing { id: it.id.to_string(), name: it.url, page }));
+            }
+            if about(is_about_hook) && visit.may(one, Command::ListHooks) {
+                let all = manage.hooks.list(&visit.by, one.id).await?.into_iter();
+                let name = |kind, mode| format!("{} ({mode})", system(kind));
+                things.extend(all.map(|it| {
+                    let name = name(it.kind, it.world.mode);
+                    Thing { id: it.id.to_string(), name, page: None }
+                }));
             }
         }
         let link = |one: &Project| project_link(visit, one);
         let projects =
             known.into_iter().map(|one| (one.id.to_string(), one.name.clone(), link(&one)));
         let projects = projects.collect();
-        Ok(Self { here: project.map(|one| one.id.to_string()), projects, endpoints })
+        Ok(Self { here: project.map(|one| one.id.to_string()), projects, things })
     }
 
-    /// The text with the names of projects in place of their ids; the title has the ids.
+    /// The text with names in place of ids; the title has the ids.
     pub(super) fn named(&self, text: &str) -> Markup {
+        let projects = self.projects.iter().map(|(id, name, _)| (id, name));
+        let all = projects.chain(self.things.iter().map(|it| (&it.id, &it.name)));
         // Most facts are shorter than an id.
-        let known = self.projects.iter().filter(|(id, ..)| id.len() <= text.len());
-        let named = known.fold(text.to_owned(), |text, (id, name, _)| text.replace(id, name));
+        let known = all.filter(|(id, _)| id.len() <= text.len());
+        let named = known.fold(text.to_owned(), |text, (id, name)| text.replace(id, name));
         let title = (named != text).then_some(text);
         html! { span title=[title] { (named) } }
     }
@@ -69,24 +87,32 @@ impl Names {
         let page = |page: &str, text: &str| {
             html! { a href={ "/p/" (project) "/" (page) "/" (subject) } title=(subject) { (text) } }
         };
-        if let Some((_, url)) = self.endpoints.iter().find(|(id, _)| id == subject) {
-            return page("settings/webhooks", url);
+        match self.things.iter().find(|it| it.id == *subject) {
+            Some(Thing { name, page: Some(its), .. }) => return page(its, name),
+            Some(Thing { name, .. }) => return html! { span title=(subject) { (name) } },
+            None => {}
         }
-        match entry.action {
-            Action::WalletRefunded => page("activity", subject),
+        // What is gone is known by what was written down of it.
+        let noted = ["host", "kind"].iter().find_map(|name| fact(entry, name));
+        match (entry.action, noted) {
+            (Action::WalletRefunded, _) => page("activity", subject),
+            (_, Some(name)) => html! { span title=(subject) { (name) } },
             _ => html! { (subject) },
         }
     }
 }
 
-const fn is_about_endpoint(action: Action) -> bool {
-    matches!(
-        action,
-        Action::EndpointAdded
-            | Action::EndpointRemoved
-            | Action::EndpointEnabled
-            | Action::EndpointSecretRotated
-            | Action::EndpointTested
-            | Action::EventResent
-    )
+/// What an entry says of this name.
+fn fact(entry: &AuditEntry, name: &str) -> Option<String> {
+    let facts = entry.before.as_deref().or(entry.after.as_deref())?;
+    let facts: serde_json::Value = serde_json::from_str(facts).ok()?;
+    facts[name].as_str().map(str::to_owned)
+}
+
+fn is_about_endpoint(action: Action) -> bool {
+    action.as_str().starts_with("endpoint.") || action == Action::EventResent
+}
+
+fn is_about_hook(action: Action) -> bool {
+    action.as_str().starts_with("hook.")
 }

@@ -2,8 +2,9 @@
 
 use super::activity::show_number;
 use crate::answer::{Page, html_answer};
-use crate::layout::{Frame, csrf};
-use crate::navigation::{first_page, page_links};
+use crate::language::Language;
+use crate::layout::{Frame, csrf, shortcuts};
+use crate::navigation::{action_links, first_page, page_links};
 use crate::texts::find as texts;
 use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
@@ -85,16 +86,17 @@ fn page(visit: &Visit, project: &Option<Project>, text: &str, finds: &Finds) -> 
                 input type="hidden" name="mode" value=(visit.mode);
                 div.row {
                     div.field {
-                        label for="q" { (texts::WHAT) }
+                        label for="q" { (texts::WHAT.0) }
                         input #q name="q" type="search" value=(text) autocomplete="off" autofocus;
                     }
-                    button.primary type="submit" { (texts::TITLE) }
+                    button.primary type="submit" { (texts::TITLE.0) }
                 }
             }
             section.card.found { (list(visit, project, text, finds)) }
+            section.card { h2 { (texts::SHORTCUTS.0) } (shortcuts(Language::English)) }
         }
     };
-    Frame::new(visit, texts::TITLE, texts::LEAD).of(project).show(&content)
+    Frame::new(visit, texts::TITLE.0, texts::LEAD).of(project).show(&content)
 }
 
 /// Pages, projects and what has this id, as links.
@@ -103,14 +105,18 @@ fn list(visit: &Visit, project: Option<&Project>, text: &str, finds: &Finds) -> 
         return html! { p.muted data-number { (texts::NUMBER) } };
     }
     let wanted = text.trim().to_lowercase();
-    let pages = page_links(visit, project).into_iter();
-    let pages: Vec<_> = pages.filter(|(_, label)| label.to_lowercase().contains(&wanted)).collect();
+    let fits = |(_, label): &(String, &str)| label.to_lowercase().contains(&wanted);
+    let pages: Vec<_> = page_links(visit, project).into_iter().filter(fits).collect();
+    let actions: Vec<_> = action_links(visit, project).into_iter().filter(fits).collect();
     let found: Vec<_> = finds.found.iter().filter_map(|found| link(visit, found)).collect();
     html! {
-        @if pages.is_empty() && found.is_empty() { p.muted { (texts::NOTHING) } }
+        @if pages.is_empty() && actions.is_empty() && found.is_empty() { p.muted { (texts::NOTHING) } }
         @else {
             ul {
                 @for (href, label) in &pages { li { a href=(href) { (label) } } }
+                @for (href, label) in &actions {
+                    li { a href=(href) { (label) " " small { (texts::ACTION) } } }
+                }
                 @for (href, label, kind) in &found {
                     li { a href=(href) { (label) " " small { (kind) } } }
                 }

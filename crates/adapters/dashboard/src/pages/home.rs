@@ -1,8 +1,9 @@
+use super::parts::pill;
 use crate::address::{PageAddress, is_local};
 use crate::answer::{Page, go, go_with};
 use crate::console::Console;
 use crate::form::{Field, Form, Refused};
-use crate::format::{rupees, time};
+use crate::format::{grouped, rupees, share, time};
 use crate::language::Language;
 use crate::layout::{Frame, csrf, initial};
 use crate::mode;
@@ -14,6 +15,7 @@ use crate::visit::{Open, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Query};
+use dwar_activity::Traffic;
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_operator::Command;
 use dwar_project::Project;
@@ -50,11 +52,15 @@ async fn inside(visit: &Visit, request: &HttpRequest, plays: bool) -> Page {
 
 /// So many projects are on one page.
 const SHOWN: usize = 60;
+/// More than these are easier found by name than by looking.
+const FEW: usize = 12;
+/// From so many characters on, an id is known by its beginning, as on the command line.
+const ID_FROM: usize = 4;
 
 /// Which projects are wanted.
 #[derive(Default, Deserialize)]
 pub(crate) struct HomeQuery {
-    /// What the name has in it, however it is written.
+    /// What the name has in it, however it is written, or how the id begins.
     #[serde(default)]
     name: String,
     after: Option<String>,
@@ -66,7 +72,9 @@ impl HomeQuery {
     /// Those of a page, and whether there are more.
     fn page(&self, mut projects: Vec<Project>) -> (Vec<Project>, bool) {
         let name = self.name.trim().to_lowercase();
-        projects.retain(|project| project.name.to_lowercase().contains(&name));
+        let is_id = |id: ProjectId| name.len() >= ID_FROM && id.to_string().starts_with(&name);
+        let is_wanted = |it: &Project| it.name.to_lowercase().contains(&name) || is_id(it.id);
+        projects.retain(is_wanted);
         let last = self.after.as_ref().and_then(|id| id.parse::<ProjectId>().ok());
         let is_last = |id| projects.iter().position(|it| it.id == id);
         let seen = last.and_then(is_last).map_or(0, |last| last + 1);
@@ -93,11 +101,13 @@ pub(crate) async fn page(
         visit.projects().await?.into_iter().partition(|project| project.archived_at.is_some());
     let counts = [in_use.len(), archived.len()];
     let all = if query.archived.is_some() { archived } else { in_use };
-    let many = all.len() > SHOWN;
+    let many = all.len() > FEW;
     let none_yet = counts == [0, 0];
     let (projects, more) = query.page(all);
-    let shown = projects.iter().map(|project| project.id).collect();
-    let balances = visit.console.manage.wallets.balances(&visit.by, shown).await?;
+    let shown: Vec<_> = projects.iter().map(|project| project.id).collect();
+    let manage = &visit.console.manage;
+    let balances = manage.wallets.balances(&visit.by, shown.clone()).await?;
+    let traffic = manage.figures.traffic(&visit.by, shown).await?;
     let content = html! {
         @if let Some(refused) = refused { (refused.summary()) }
         div.projects-head {
@@ -118,7 +128,9 @@ pub(crate) async fn page(
             section.empty { p { (if many { texts::NONE_SO_CALLED } else { texts::NONE_HERE }) } }
         }
         ul.tiles {
-            @for project in &projects { (tile(visit, project, balances.get(&project.id))) }
+            @for project in &projects {
+                (tile(visit, project, balances.get(&project.id), traffic.get(&project.id)))
+            }
         }
         @if let Some(last) = projects.last().filter(|_| more) {
             p.more { a.button href=(query.rest(last)) { (texts::MORE) } }
@@ -152,7 +164,12 @@ fn new_form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
     }
 }
 
-fn tile(visit: &Visit, project: &Project, balance: Option<&Balance>) -> Markup {
+fn tile(
+    visit: &Visit,
+    project: &Project,
+    balance: Option<&Balance>,
+    traffic: Option<&Traffic>,
+) -> Markup {
     let page = first_page(visit, project).unwrap_or_else(|| "/projects".to_owned());
     html! {
         li {
@@ -160,16 +177,32 @@ fn tile(visit: &Visit, project: &Project, balance: Option<&Balance>) -> Markup {
                 span.tile-name {
                     span.avatar aria-hidden="true" { (initial(&project.name)) }
                     strong { (project.name) }
+                    @if let Some(state) = visit.console.manage.projects.concern(&visit.by, project, balance) {
+                        (pill(state))
+                    }
                 }
                 @if let Some(balance) = balance {
                     span.figure { (rupees(balance.available())) " " small { (texts::AVAILABLE) } }
                 }
+                @if visit.may(project, Command::ShowFigures) { span { (sent(traffic)) } }
                 @match project.archived_at {
                     Some(at) => span.muted { (texts::ARCHIVED_AT) " " (time(at)) },
                     None => span.muted { (texts::MADE) " " (time(project.created_at)) },
                 }
             }
         }
+    }
+}
+
+/// What the live key sent in a day, and how much of it was verified.
+fn sent(traffic: Option<&Traffic>) -> Markup {
+    let Some(traffic) = traffic.filter(|it| it.requests > 0) else {
+        return html! { (texts::NO_TRAFFIC) };
+    };
+    let verified = traffic.conversion();
+    html! {
+        (grouped(traffic.requests)) " " (texts::SENDS)
+        @if verified.whole > 0 { ", " (share(verified)) " " (texts::VERIFIED) }
     }
 }
 

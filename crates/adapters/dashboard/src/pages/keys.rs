@@ -1,4 +1,4 @@
-use super::parts::{Danger, fresh_secret};
+use super::parts::{Danger, example, fresh_secret};
 use super::reply::Reply;
 use crate::answer::Page;
 use crate::format::time;
@@ -40,16 +40,25 @@ pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String
     let projects = &visit.console.manage.projects;
     let world = project.id.in_mode(mode);
     let reply = match projects.regenerate_key(&visit.by, world, Some(replaces)).await {
-        Ok(key) => Reply::done(fresh(&key)),
+        Ok(key) => Reply::done(fresh(&visit, &key)),
         Err(ManageError::Conflict(_)) => Reply::conflict(texts::REPLACED_BEFORE),
         Err(cause) => return Err(cause.into()),
     };
     page(&visit, &project, reply).await
 }
 
-fn fresh(key: &ApiKey) -> Markup {
+fn fresh(visit: &Visit, key: &ApiKey) -> Markup {
     let once = html! { p { (texts::FRESH_ONCE) } };
-    fresh_secret(texts::FRESH, &once, "fresh-key", key.expose())
+    html! {
+        (fresh_secret(texts::FRESH, &once, "fresh-key", key.expose()))
+        @if key.mode().is_test() { (call(visit, key.expose())) }
+    }
+}
+
+/// A request that sends a code with a key, or with the variable that holds it.
+pub(super) fn call(visit: &Visit, key: &str) -> Markup {
+    let curl = visit.console.reference.curl("sendOtp", (&visit.console.api_url, key));
+    html! { @if let Some(curl) = curl { p { (texts::TRY) } (example(&curl)) } }
 }
 
 async fn page(visit: &Visit, project: &Project, reply: Reply) -> Page {
@@ -93,6 +102,12 @@ fn card(visit: &Visit, project: &Project, key: &KeyRecord) -> Markup {
                         None => span.muted { (texts::NEVER_USED) },
                     }
                 }
+            }
+            @let variable = if live { "$DWAR_LIVE_KEY" } else { "$DWAR_TEST_KEY" };
+            details {
+                summary { (texts::CURL) }
+                p.muted { (texts::VARIABLE) " " code { (variable) } @if live { ". " (texts::CHARGED) } }
+                (call(visit, variable))
             }
             @if visit.may(project, Command::RegenerateKey) {
                 (danger.show(visit, &[("mode", key.mode.as_str()), ("key", &key.id.to_string())]))

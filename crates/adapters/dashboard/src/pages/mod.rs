@@ -140,6 +140,7 @@ fn forms_of_installation(config: &mut ServiceConfig) {
         .service(form("/theme", "/", home::theme))
         .service(form("/mode", "/", home::mode))
         .route("/find", post().to(find::search))
+        .route("/audit/export", get().to(audit::export))
         .service(form("/sign-out", "/", sign_in::sign_out))
         .service(form("/sign-out-everywhere", "/account", sign_in::sign_out_everywhere))
         .service(form("/account/password", "/account", account::password))
@@ -153,6 +154,7 @@ fn forms_of_installation(config: &mut ServiceConfig) {
         .route("/team", post().to(team::invite))
         .service(form("/team/{operator}/invitation", "/team", team::renew))
         .service(form("/team/{operator}/access", "/team", team::change))
+        .service(form("/team/{operator}/unlock", "/team", team::unlock))
         .service(form("/team/{operator}/remove", "/team", team::remove))
         .route("/tokens", post().to(tokens::make))
         .service(form("/tokens/{token}/revoke", "/tokens", tokens::revoke));
@@ -186,6 +188,7 @@ fn forms_of_project(config: &mut ServiceConfig) {
         .service(form("/wallet/adjustment", "/wallet", wallet::adjust))
         .service(form("/wallet/proof", "/wallet", wallet_proof::prove))
         .route("/wallet/statement.csv", get().to(wallet_statement::download))
+        .route("/audit/export", get().to(audit::export))
         .route("/identities", post().to(identities::look_up))
         .service(form("/identities/erase", "/identities", identities::erase))
         .route("/activity/live", get().to(activity::live))

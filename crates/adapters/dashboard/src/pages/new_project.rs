@@ -1,4 +1,5 @@
 use super::home::{self, HomeQuery};
+use super::keys::call;
 use super::parts::{notice, secret};
 use crate::answer::Page;
 use crate::form::Refused;
@@ -44,7 +45,6 @@ fn made(visit: &Visit, project: &Project, created: &CreatedProject) -> Markup {
         ("test-key", texts::TEST, &created.test_key),
         ("live-key", texts::LIVE, &created.live_key),
     ];
-    let send = format!("{}/v1/otp/send", visit.console.api_url);
     html! {
         div.stack {
             (notice("good", texts::ONCE))
@@ -59,7 +59,8 @@ fn made(visit: &Visit, project: &Project, created: &CreatedProject) -> Markup {
             }
             section.card.stack {
                 h2 { (texts::NEXT) }
-                p.muted { (texts::TRY) " " code { (send) } " " (texts::WITH_KEY) }
+                p.muted { (texts::TRY) }
+                (call(visit, created.test_key.expose()))
                 p {
                     a.button.primary href=(page("playground")) { (texts::TO_PLAYGROUND) }
                     a.button href=(page("overview")) { (texts::TO_OVERVIEW) }

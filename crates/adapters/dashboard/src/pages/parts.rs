@@ -94,6 +94,13 @@ pub(crate) fn secret(id: &str, text: &str) -> Markup {
     }
 }
 
+/// A command or a request to be copied; its button is made by the script of the page.
+pub(crate) fn example(text: &str) -> Markup {
+    html! {
+        div data-copies=(texts::COPY) data-done=(texts::COPIED) { pre tabindex="0" { code { (text) } } }
+    }
+}
+
 /// A word with its colour and its sign.
 pub(crate) fn pill((tone, words): (Tone, &str)) -> Markup {
     html! { span.pill.signed.(tone.as_str()) { (sign(tone)) (words) } }

@@ -79,19 +79,24 @@ pub(crate) async fn section(
     })
 }
 
+/// A passkey, by its name, and when it was added and last used.
+pub(super) fn told(passkey: &Passkey) -> Markup {
+    html! {
+        strong { (passkey.name) } " · " (texts::MADE) " " (time(passkey.made_at)) " · "
+        @match passkey.used_at {
+            Some(at) => { (texts::USED) " " (time(at)) }
+            None => (texts::NEVER_USED),
+        }
+    }
+}
+
 fn one(visit: &Visit, number: usize, passkey: &Passkey, refused: Option<&Refused<'_>>) -> Markup {
     let credential = text(&passkey.credential);
     let this = visit.typed.get("credential") == Some(&credential);
     let form = Form::new(NO_PASSKEY, refused.filter(|_| this), true);
     html! {
         details open[form.error("current").is_some()] {
-            summary {
-                strong { (passkey.name) } " · " (texts::MADE) " " (time(passkey.made_at)) " · "
-                @match passkey.used_at {
-                    Some(at) => { (texts::USED) " " (time(at)) }
-                    None => (texts::NEVER_USED),
-                }
-            }
+            summary { (told(passkey)) }
             form.stack method="post" action="/account/passkeys/remove" {
                 (csrf(visit))
                 input type="hidden" name="credential" value=(credential);

@@ -52,10 +52,10 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
                     }
                 }
                 (token(texts))
+                (login_form(texts, &project))
             }
             (phone(texts, &project))
         }
-        (login_form(texts, &project))
         (story_of_number(&visit, &project))
     };
     let frame = Frame::new(&visit, texts.title, texts.lead).of(&project);
@@ -247,10 +247,17 @@ fn login_form(texts: &Playground, project: &Project) -> Markup {
             h2 { (texts.form_title) }
             p.muted { (texts.form_lead) }
             dwar-login endpoint={ "/p/" (project.id) "/playground/login" } {}
-            p { a href={ "/p/" (project.id) "/inbox" } { (texts.inbox) } }
+            div data-copies=(texts.copy) data-done=(texts.copied) {
+                p { (texts.embed) }
+                pre tabindex="0" { code { (EMBED) } }
+            }
         }
     }
 }
+
+/// The form on a page of one's own.
+const EMBED: &str = "<script type=\"module\" src=\"/dwar-login.js\"></script>
+<dwar-login endpoint=\"/login\" next=\"/account\"></dwar-login>";
 
 /// What the form sends: the phone, and with the code in the second step.
 #[derive(Deserialize)]

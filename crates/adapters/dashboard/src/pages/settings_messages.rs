@@ -47,6 +47,7 @@ async fn render_preview(
             (segments) " · " (rupees(price)) " " (texts::PER_CODE)
             @if segments.parts > 1 { " · " strong { (texts::SEVERAL_PARTS) } }
         }
+        p.hint { (texts::ENCODINGS) }
     })
 }
 

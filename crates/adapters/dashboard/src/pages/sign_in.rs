@@ -203,7 +203,7 @@ impl<'a> Door<'a> {
         let posted = self.request.method() == Method::POST;
         let content = html! {
             div.stack data-address=[posted.then_some(&back)] { (form) }
-            (language_switch(self.language, &back))
+            (language_switch((self.language, self.language), &back))
         };
         let look = (Theme::of(self.request), self.language);
         Ok(html_answer(status, card(self.texts.title, look, &content)))

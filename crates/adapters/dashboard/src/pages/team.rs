@@ -1,8 +1,9 @@
-use super::parts::{Danger, fresh_secret};
+use super::parts::{Danger, example, fresh_secret};
+use super::passkeys::told;
 use super::reply::Reply;
 use crate::answer::{Page, go};
 use crate::form::{Field, Form, Refused};
-use crate::format::time;
+use crate::format::{moment, time};
 use crate::layout::{Frame, csrf, initial};
 use crate::navigation::project_link;
 use crate::refusal::Refusal;
@@ -11,9 +12,9 @@ use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
-use dwar_console::{Invited, ManageError};
-use dwar_kernel::{OperatorId, Timestamp};
-use dwar_operator::{Access, Command, Operator, Role};
+use dwar_console::{Invited, ManageError, SignInState};
+use dwar_kernel::OperatorId;
+use dwar_operator::{Access, Command, Lockout, Operator, Role};
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -67,6 +68,14 @@ pub(crate) async fn renew(posted: Posted<NoFields>, path: Path<String>) -> Page 
     let renewed = visit.console.manage.operators.renew_invitation(&visit.by, present.id).await;
     let reply = Reply::of(renewed.map(|invited| fresh(&visit, &invited)))?;
     page(&visit, reply, None, None).await
+}
+
+/// `POST /team/{operator}/unlock`: forgets the failed sign-ins of somebody.
+pub(crate) async fn unlock(posted: Posted<NoFields>, path: Path<String>) -> Page {
+    let visit = posted.visit;
+    let present = find(&visit, id_of(&path)?).await?;
+    visit.console.manage.operators.unlock(&visit.by, present.id).await?;
+    Ok(go("/team?done=unlocked"))
 }
 
 #[derive(Deserialize)]
@@ -181,13 +190,19 @@ async fn page(
     refused: Option<&Refused<'_>>,
 ) -> Page {
     let operators = visit.console.manage.operators.list(&visit.by).await?;
-    let until = visit.console.manage.operators.invitations(&visit.by, &operators).await?;
+    let states = visit.console.manage.operators.sign_in_states(&visit.by, &operators).await?;
     let mut projects = visit.projects().await?;
     projects.retain(|project| visit.by.access.grants(&Access::one(project.id, Role::Viewer)));
     let content = html! {
         div.stack {
             (reply.above)
-            ul.stack { @for operator in &operators { (member(visit, operator, until.get(&operator.id), &projects, changed)) } }
+            ul.stack {
+                @for operator in &operators {
+                    @if let Some(state) = states.get(&operator.id) {
+                        (member(visit, (operator, state), &projects, changed))
+                    }
+                }
+            }
             (invite_form(visit, &projects, refused))
         }
     };
@@ -203,8 +218,7 @@ fn fresh(visit: &Visit, invited: &Invited) -> Markup {
 
 fn member(
     visit: &Visit,
-    operator: &Operator,
-    until: Option<&Timestamp>,
+    (operator, state): (&Operator, &SignInState),
     projects: &[Project],
     changed: Option<OperatorId>,
 ) -> Markup {
@@ -220,9 +234,10 @@ fn member(
                 div {
                     div.member-name { strong title=(name) { (name) } @if myself { span.pill { (texts::YOU) } } }
                     p.muted {
-                        @match (operator.signed_in_at, until) {
-                            (Some(at), _) => { (texts::LAST_IN) " " (time(at)) }
-                            (None, Some(until)) => { (texts::LINK_UNTIL) " " (time(*until)) }
+                        @match (operator.signed_in_at, state.link_until) {
+                            (Some(_), Some(until)) => { (texts::RESET_UNTIL) " " (time(until)) }
+                            (Some(at), None) => { (texts::LAST_IN) " " (time(at)) }
+                            (None, Some(until)) => { (texts::LINK_UNTIL) " " (time(until)) }
                             (None, None) => { (texts::LINK_OVER) }
                         }
                     }
@@ -234,6 +249,7 @@ fn member(
                     }
                     @if operator.totp.is_some() { span.pill.good { (texts::TWO_FACTORS) } }
                     @else if operator.password.is_some() { span.pill.warn { (texts::ONE_FACTOR) } }
+                    @else if !operator.is_invited() { span.pill.warn { (texts::NO_PASSWORD) } }
                 }
                 @if mine && !myself {
                     @if !changing && !operator.access.everything {
@@ -244,23 +260,59 @@ fn member(
                     @else { (removal(visit, operator)) }
                 }
             }
+            (signing_in(visit, (operator, state), (mine, myself)))
             @if mine && !myself && changing { (access_forms(visit, operator, projects)) }
+        }
+    }
+}
+
+/// The passkeys of somebody, what keeps them out, and what can be done about it.
+fn signing_in(
+    visit: &Visit,
+    (operator, state): (&Operator, &SignInState),
+    (mine, myself): (bool, bool),
+) -> Markup {
+    let Lockout { locked, locked_until, slowed_until } = state.lockout;
+    html! {
+        @if !state.passkeys.is_empty() {
+            ul.muted.passkeys { @for passkey in &state.passkeys { li { (texts::PASSKEY) " " (told(passkey)) } } }
+        }
+        @if !state.lockout.is_none() {
+            div.notice.warn role="status" {
+                @if let Some(until) = locked_until {
+                    p { (texts::locked(locked)) " " (moment(until)) "." }
+                }
+                @if let Some(until) = slowed_until {
+                    p { (texts::SLOWED) " " (moment(until)) ". " (texts::SLOWED_NOT) }
+                }
+                @if mine { (button(visit, operator, ("unlock", "plain", texts::UNLOCK))) }
+            }
+        }
+        @if mine && !myself && !operator.is_invited() {
+            @let name = operator.name.as_str().replace('\'', r"'\''");
+            details {
+                summary { (texts::RESET) }
+                p.muted { (texts::RESET_HINT) }
+                (example(&format!("dwar operator reset --name '{name}'")))
+            }
         }
     }
 }
 
 /// What can be done about an invitation that nobody has followed.
 fn invitation(visit: &Visit, operator: &Operator) -> Markup {
-    let button = |path, class, label| {
-        html! {
-            form method="post" action={ "/team/" (operator.id) "/" (path) } {
-                (csrf(visit))
-                button class=(class) type="submit" aria-label={ (label) ": " (operator.name) } { (label) }
-            }
-        }
-    };
     html! {
-        (button("invitation", "plain", texts::NEW_LINK)) (button("remove", "danger", texts::REVOKE))
+        (button(visit, operator, ("invitation", "plain", texts::NEW_LINK)))
+        (button(visit, operator, ("remove", "danger", texts::REVOKE)))
+    }
+}
+
+fn button(visit: &Visit, operator: &Operator, (path, class, label): (&str, &str, &str)) -> Markup {
+    html! {
+        form method="post" action={ "/team/" (operator.id) "/" (path) } {
+            (csrf(visit))
+            button class=(class) type="submit" aria-label={ (label) ": " (operator.name) } { (label) }
+        }
     }
 }
 
@@ -347,7 +399,7 @@ fn invite_form(visit: &Visit, projects: &[Project], refused: Option<&Refused<'_>
         ..Field::TEXT
     };
     html! {
-        form.card method="post" action="/team" data-keep {
+        form.card #invite method="post" action="/team" data-keep {
             (csrf(visit))
             h2 { (texts::INVITE) }
             p.muted { (texts::INVITE_HINT) }

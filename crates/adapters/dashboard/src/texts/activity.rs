@@ -55,7 +55,7 @@ pub(crate) const UNMASK: &str = "Show number";
 pub(crate) const UNMASK_HINT: &str = "This is recorded in the audit log.";
 pub(crate) const WRONG_CODES: &str = "Failed attempts";
 pub(crate) const IN_A_ROW: &str = "in a row";
-pub(crate) const IN_PERIOD: &str = "in this period";
+pub(crate) const SINCE: &str = "since";
 pub(crate) const REFUSED: &str = "Refused";
 pub(crate) const AT: &str = "at";
 pub(crate) const BETWEEN: &str = "between";
@@ -101,7 +101,7 @@ pub(crate) const fn state(state: OtpState) -> (Tone, &'static str) {
         OtpState::Locked => (Tone::Bad, "Locked"),
         OtpState::Used => (Tone::Good, "Verified"),
         OtpState::Superseded => (Tone::Plain, "Replaced"),
-        OtpState::Void => (Tone::Plain, "Void"),
+        OtpState::Void => (Tone::Plain, "Withdrawn"),
         OtpState::Relayed => (Tone::Plain, "Relayed"),
     }
 }

@@ -15,8 +15,9 @@ pub(crate) const UNTIL: &str = "To (IST)";
 pub(crate) const APPLY: &str = "Apply";
 pub(crate) const CLEAR: &str = "Clear";
 pub(crate) const OLDER: &str = "Older";
-/// After the name of a fact that was so before.
-pub(crate) const EARLIER: &str = " before";
+pub(crate) const EXPORT: &str = "Export";
+pub(crate) const EXPORT_HINT: &str =
+    "All entries that match, as a file with a JSON object a line and times in UTC";
 pub(crate) const BEFORE_AND_AFTER: [&str; 2] = ["Before", "After"];
 pub(crate) const NOTHING: &str = "–";
 
@@ -64,11 +65,12 @@ pub(crate) const fn did(action: Action) -> &'static str {
         Action::PhoneSearched => "Searched for a phone number",
         Action::IdentityErased => "Erased an identity",
         Action::SessionsEnded => "Ended sessions of an identity",
-        Action::OperatorInvited => "Invited an operator",
+        Action::OperatorInvited => "Invited a person",
         Action::InvitationRenewed => "Renewed an invitation",
-        Action::OperatorChanged => "Changed an operator's access",
-        Action::OperatorReset => "Reset an operator's sign-in",
-        Action::OperatorRemoved => "Removed an operator",
+        Action::OperatorChanged => "Changed a person's access",
+        Action::OperatorReset => "Reset a person's sign-in",
+        Action::OperatorUnlocked => "Unlocked a person",
+        Action::OperatorRemoved => "Removed a person",
         Action::OperatorJoined => "Accepted the invitation",
         Action::OperatorSignedIn => "Signed in",
         Action::OperatorSignedOut => "Signed out",

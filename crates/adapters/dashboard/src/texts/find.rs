@@ -1,11 +1,49 @@
 //! The search for pages, projects, ids and numbers.
 
+use crate::language::Words;
 use dwar_kernel::KeyMode;
+use dwar_operator::Command;
 
-pub(crate) const TITLE: &str = "Search";
-pub(crate) const LEAD: &str = "Pages, projects, ids, or a whole phone number.";
-pub(crate) const WHAT: &str = "Page, project, ID or phone number";
+pub(crate) const TITLE: Words = Words("Search", "खोजें");
+pub(crate) const LEAD: &str = "Pages, actions, projects, ids, or a whole phone number.";
+pub(crate) const WHAT: Words =
+    Words("Page, action, project, ID or phone number", "पेज, काम, प्रोजेक्ट, ID या फ़ोन नंबर");
 pub(crate) const KEYS: &str = "Ctrl K";
+pub(crate) const RECENT: &str = "Recent";
+pub(crate) const ACTION: &str = "Action";
+pub(crate) const SHORTCUTS: Words = Words("Keyboard shortcuts", "कीबोर्ड शॉर्टकट");
+/// The keys that do something on every page, and what.
+pub(crate) const ALL_SHORTCUTS: [(&str, Words); 5] = [
+    ("Ctrl K, ⌘K", Words("Search", "खोजें")),
+    ("?", Words("Show this list", "यह सूची दिखाएँ")),
+    ("↑ ↓", Words("Move through what was found", "मिले परिणामों में चलें")),
+    ("← → Home End", Words("Read the bars of a chart", "चार्ट के बार पढ़ें")),
+    ("Esc", Words("Close", "बंद करें")),
+];
+
+/// What may be done in the installation, and where.
+pub(crate) const ACTIONS: [(Command, &str, &str); 4] = [
+    (Command::CreateProject, "/projects#name", "New project"),
+    (Command::InviteOperator, "/team#invite", "Invite a person"),
+    (Command::MakeToken, "/tokens", "Create an admin token"),
+    (Command::ShowOperations, "/operations", "Check what needs attention"),
+];
+/// The same in a project, below its address; and the parts of its settings.
+pub(crate) const ACTIONS_IN_PROJECT: [(Command, &str, &str); 13] = [
+    (Command::Play, "playground", "Send a test code"),
+    (Command::SearchRequests, "activity#phone", "Find out why a code did not arrive"),
+    (Command::RegenerateKey, "keys#regenerate-test-word", "Regenerate the test key"),
+    (Command::RegenerateKey, "keys#regenerate-live-word", "Regenerate the live key"),
+    (Command::CreditWallet, "wallet", "Add credit"),
+    (Command::ChangePrices, "settings", "Change prices"),
+    (Command::ShowProject, "settings#messages", "Settings: Messages"),
+    (Command::ShowProject, "settings#routing", "Settings: Delivery"),
+    (Command::ShowProject, "settings#tokens", "Settings: Tokens"),
+    (Command::ListWebhooks, "settings#webhooks", "Settings: Events"),
+    (Command::ListHooks, "settings#hooks", "Settings: Hooks"),
+    (Command::ShowProject, "settings#project", "Settings: Project"),
+    (Command::ArchiveProject, "settings#archive", "Archive the project"),
+];
 pub(crate) const NUMBER: &str = "Press Enter to see what happened to this number.";
 pub(crate) const NOTHING: &str =
     "Nothing found. An ID has to be whole; a phone number is searched for within a project.";

@@ -21,6 +21,10 @@ pub(crate) const TEST_STOPS: [&str; 2] = [
     "The current key stops working immediately. Tests and builds that use it fail until they have the new one.",
     "The old key cannot be restored.",
 ];
+pub(crate) const CURL: &str = "Try it with curl";
+pub(crate) const VARIABLE: &str = "Put the key into the variable";
+pub(crate) const CHARGED: &str = "Enter a number of your own: this sends a real message";
+pub(crate) const TRY: &str = "Send a code:";
 pub(crate) const FRESH: &str = "Your new key";
 pub(crate) const FRESH_ONCE: &str =
     "Copy it now. You will not see it again, and the old key no longer works.";

@@ -48,7 +48,7 @@ pub(crate) const SAME: &str = "No change";
 pub(crate) const NEW: &str = "None before";
 pub(crate) const MORE: &str = "more than before";
 pub(crate) const LESS: &str = "less than before";
-pub(crate) const POINTS: &str = "pp";
+pub(crate) const POINTS: &str = "percentage points";
 
 pub(crate) const fn period(period: Period) -> &'static str {
     match period {

@@ -27,6 +27,7 @@ pub(crate) struct Playground {
     pub(crate) answer: &'static str,
     pub(crate) not_yet: &'static str,
     pub(crate) copy: &'static str,
+    pub(crate) copied: &'static str,
     pub(crate) details: &'static str,
     pub(crate) story: &'static str,
     pub(crate) story_title: &'static str,
@@ -49,6 +50,7 @@ pub(crate) struct Playground {
     pub(crate) mode: &'static str,
     pub(crate) form_title: &'static str,
     pub(crate) form_lead: &'static str,
+    pub(crate) embed: &'static str,
     /// In the order of [`STEPS`].
     pub(crate) steps: [StepWords; 5],
     pub(crate) scenes: [&'static str; 6],
@@ -102,6 +104,7 @@ const ENGLISH: Playground = Playground {
     answer: "Response",
     not_yet: "No response yet. Run this step to see it here, with its headers.",
     copy: "Copy",
+    copied: "Copied",
     details: "Request and response",
     story: "Story",
     story_title: "What happened to this request",
@@ -122,7 +125,8 @@ const ENGLISH: Playground = Playground {
     claims: "Claims",
     mode: "Test mode",
     form_title: "The login form",
-    form_lead: "What your users see: <dwar-login>, a web component without dependencies (clients/form). Here it logs in to the sandbox; enter the code from the test messages.",
+    form_lead: "What your users see: <dwar-login>, a web component without dependencies (clients/form). Here it logs in to the sandbox, and its code comes to the phone beside it.",
+    embed: "On a page of your own, with the login contract of your backend at /login:",
     steps: [
         step(
             "Send a code",
@@ -171,7 +175,10 @@ const ENGLISH: Playground = Playground {
         ("fill", "Fill in {code}"),
         ("whatsapp", "WhatsApp"),
         ("sms", "Messages"),
-        ("webotp", "With the last line, browsers on {domain} offer to fill in the code (WebOTP)."),
+        (
+            "webotp",
+            "Browsers on {domain} read the line that begins with @ and offer to fill in the code (WebOTP).",
+        ),
         ("today", "Today"),
         ("attempt_queued", "Requested"),
         ("attempt_sent", "Sent"),
@@ -211,6 +218,7 @@ const HINDI: Playground = Playground {
     answer: "जवाब",
     not_yet: "अभी कोई जवाब नहीं है। जवाब और उसके हेडर देखने के लिए यह चरण चलाएँ।",
     copy: "कॉपी करें",
+    copied: "कॉपी हो गया",
     details: "अनुरोध और जवाब",
     story: "विवरण",
     story_title: "इस अनुरोध का क्या हुआ",
@@ -231,7 +239,8 @@ const HINDI: Playground = Playground {
     claims: "क्लेम",
     mode: "टेस्ट मोड",
     form_title: "लॉगिन फ़ॉर्म",
-    form_lead: "आपके उपयोगकर्ता यही देखते हैं: <dwar-login>, बिना किसी निर्भरता का वेब कंपोनेंट (clients/form)। यहाँ यह सैंडबॉक्स में लॉगिन करता है; टेस्ट संदेशों में आया कोड डालें।",
+    form_lead: "आपके उपयोगकर्ता यही देखते हैं: <dwar-login>, बिना किसी निर्भरता का वेब कंपोनेंट (clients/form)। यहाँ यह सैंडबॉक्स में लॉगिन करता है, और इसका कोड साथ वाले फ़ोन पर आता है।",
+    embed: "आपके अपने पेज पर, जब आपके बैकएंड का लॉगिन कॉन्ट्रैक्ट /login पर हो:",
     steps: [
         step(
             "कोड भेजें",
@@ -272,7 +281,7 @@ const HINDI: Playground = Playground {
         ("fill", "{code} भरें"),
         ("whatsapp", "WhatsApp"),
         ("sms", "संदेश"),
-        ("webotp", "आख़िरी पंक्ति के कारण {domain} पर ब्राउज़र कोड भरने का सुझाव देते हैं (WebOTP)।"),
+        ("webotp", "@ से शुरू होने वाली पंक्ति पढ़कर {domain} पर ब्राउज़र कोड भरने का सुझाव देते हैं (WebOTP)।"),
         ("today", "आज"),
         ("attempt_queued", "अनुरोध किया गया"),
         ("attempt_sent", "भेजा गया"),

@@ -5,9 +5,12 @@ pub(crate) const NO_ACCESS: &str =
     "You have no access to a project yet. Ask an owner of one to invite you.";
 pub(crate) const NONE_HERE: &str = "No projects here.";
 pub(crate) const NONE_SO_CALLED: &str = "No projects match this name.";
-pub(crate) const NAME: &str = "Name";
+pub(crate) const NAME: &str = "Name or ID";
 pub(crate) const FIND: &str = "Find";
 pub(crate) const MORE: &str = "More projects";
+pub(crate) const NO_TRAFFIC: &str = "No live sends in 24 hours";
+pub(crate) const SENDS: &str = "live sends in 24 hours";
+pub(crate) const VERIFIED: &str = "verified";
 pub(crate) const AVAILABLE: &str = "available";
 pub(crate) const MADE: &str = "Created";
 pub(crate) const WHICH: &str = "Which projects";

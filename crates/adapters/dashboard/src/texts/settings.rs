@@ -78,7 +78,7 @@ pub(crate) const DONE: &[(&str, &str)] = &[
 ];
 pub(crate) const MESSAGES: Words = (
     "Messages",
-    "What your users receive. The SMS text must match the template registered with your operator (DLT).",
+    "What your users receive. The SMS text must match the template registered with your telecom operator (DLT).",
 );
 pub(crate) const LANGUAGES: &[(&str, &str)] = &[
     ("en", "English"),
@@ -102,7 +102,9 @@ pub(crate) const PAUSED_FOR: &str = "paused for";
 pub(crate) const NOT_CONFIGURED: &str = "no longer configured";
 pub(crate) const PREVIEW: &str = "Preview";
 pub(crate) const PER_CODE: &str = "per code by SMS";
-pub(crate) const SEVERAL_PARTS: &str = "Operators charge for each part";
+/// What stands behind the two encodings that a count of parts names.
+pub(crate) const ENCODINGS: &str = "GSM-7 is the alphabet of SMS: 160 characters to a part, or 153 in each of several. A text with any other character, such as one of Hindi, is UCS-2: 70 to a part, or 67.";
+pub(crate) const SEVERAL_PARTS: &str = "Telecom operators charge for each part";
 pub(crate) const IDENTITIES: Words =
     ("Identities", "API calls to look up and delete identities. Both are off by default.");
 pub(crate) const RELAY: Words = (

@@ -4,6 +4,7 @@ pub(crate) const TITLE: &str = "Team";
 pub(crate) const LEAD: &str = "People with access to this installation, and their roles.";
 pub(crate) const DONE: &[(&str, &str)] = &[
     ("changed", "Role changed. Changes apply immediately."),
+    ("unlocked", "Unlocked. They can try to sign in now."),
     ("removed", "Removed and signed out everywhere."),
 ];
 pub(crate) const LINK_FOR: &str = "Invite link for";
@@ -13,6 +14,15 @@ pub(crate) const YOU: &str = "You";
 pub(crate) const LAST_IN: &str = "Last signed in";
 pub(crate) const LINK_UNTIL: &str = "Invited. The link works until";
 pub(crate) const LINK_OVER: &str = "Invited. The link has expired.";
+pub(crate) const RESET_UNTIL: &str = "Sign-in was reset. The link works until";
+pub(crate) const NO_PASSWORD: &str = "No password";
+pub(crate) const PASSKEY: &str = "Passkey";
+pub(crate) const SLOWED: &str =
+    "More than 100 sign-ins with this name failed. Browsers that are new to them wait until";
+pub(crate) const SLOWED_NOT: &str = "Known browsers and passkeys are let in.";
+pub(crate) const UNLOCK: &str = "Unlock";
+pub(crate) const RESET: &str = "Lost password or phone?";
+pub(crate) const RESET_HINT: &str = "On the server, this command takes away their password, second factor, passkeys and sessions, and prints a link for a new password. No page can do that, since whoever could would become anybody.";
 pub(crate) const NEW_LINK: &str = "New link";
 pub(crate) const REVOKE: &str = "Revoke";
 pub(crate) const OWNER_OF_ALL: &str = "Owner of the installation";
@@ -43,6 +53,16 @@ pub(crate) const WILL_BE_ABLE: &str = "will be able to";
 pub(crate) const EVERYTHING_EVERYWHERE: &str =
     "do everything in every project, and to invite and remove other owners of the installation";
 pub(crate) const WRONG_WORD: &str = "The name you typed does not match. Nothing was changed.";
+
+/// What stands before the end of so many locks.
+pub(crate) fn locked(places: u32) -> String {
+    let places = if places == 1 {
+        "1 browser or network".to_owned()
+    } else {
+        format!("{places} browsers or networks")
+    };
+    format!("Locked in {places} after failed sign-ins, until")
+}
 
 pub(crate) const fn role(role: Role) -> &'static str {
     match role {

@@ -73,7 +73,7 @@ async fn support_lands_on_activity_and_finds_out_why_without_seeing_a_number() {
         for words in [
             "the number has no account on WhatsApp",
             "Fell back to SMS via msg91",
-            "the user or their operator blocks such messages",
+            "the user or their mobile network blocks such messages",
             "Nothing was charged.",
             "2 sends were refused",
             "limit of 3 per 10 minutes",

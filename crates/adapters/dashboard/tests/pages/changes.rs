@@ -25,7 +25,24 @@ async fn a_regenerated_key_is_shown_once_and_the_old_one_is_over() {
     assert!(!house.opens(&house.live_key).await);
     assert_eq!(owner.post(&path, &form("Acme")).await.status, 409, "sent twice, replaced once");
     assert!(house.opens(fresh).await);
-    assert!(!owner.get(&house.page("keys")).await.body.contains(fresh));
+    let page = owner.get(&house.page("keys")).await.body;
+    assert!(!page.contains(fresh));
+    // A ready call for each, with the key in a variable; the fresh test key stands in its own.
+    for variable in ["$DWAR_LIVE_KEY", "$DWAR_TEST_KEY"] {
+        let call = format!(
+            "curl -s http://127.0.0.1:8080/v1/otp/send \\\n  -H &quot;X-Api-Key: {variable}&quot;"
+        );
+        assert!(page.contains(&call), "{call}: {page}");
+    }
+    assert!(!made.body.contains(&format!("X-Api-Key: {fresh}")), "it would send and be charged");
+    let before = house.keys().await[1].id.to_string();
+    let form = [("mode", "test"), ("key", before.as_str()), ("word", "Acme")];
+    let made = owner.post(&path, &form).await.body;
+    let fresh = shown(&made, "svc_test_");
+    assert!(
+        house.opens(fresh).await && made.contains(&format!("X-Api-Key: {fresh}&quot;")),
+        "{made}"
+    );
 }
 
 #[actix_web::test]

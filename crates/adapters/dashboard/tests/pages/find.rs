@@ -41,6 +41,22 @@ async fn pages_and_projects_are_found_by_name_and_things_by_id() {
         assert!(found.contains(&format!("href=\"{place}\"")), "{text}: {found}");
         assert_eq!(owner.get(&place).await.status, 200, "{place}");
     }
+    for (text, place) in [
+        ("regenerate the test", house.page("keys#regenerate-test-word")),
+        ("invite", "/team#invite".to_owned()),
+        ("NEW PROJECT", "/projects#name".to_owned()),
+        ("add credit", house.page("wallet")),
+    ] {
+        let found = list(&owner, &at, text).await;
+        assert_eq!(found.matches("<small>Action</small>").count(), 1, "{text}: {found}");
+        assert!(found.contains(&format!("href=\"{place}\"")), "{text}: {found}");
+    }
+    let all = list(&owner, &at, "").await;
+    let places = all.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    for (page, anchor) in places.filter_map(|place| place.split_once('#')) {
+        let shown = owner.get(page).await.body;
+        assert!(shown.contains(&format!("id=\"{anchor}\"")), "{page} has no {anchor}");
+    }
     assert!(list(&owner, &at, "<script>").await.contains("Nothing found"));
     // Without a script it is a page, and what is searched for is in no address.
     let page = owner.get(&format!("/find?project={at}")).await.body;
@@ -58,6 +74,9 @@ async fn nothing_is_found_that_the_reader_may_not_see() {
     let (at, other) = (house.project.to_string(), house.other.to_string());
     let everything = list(&support, &at, "").await;
     assert!(everything.contains(&house.page("activity")) && everything.contains("Acme"));
+    for hidden in ["Invite", "Regenerate", "Add credit", "Settings", "New project"] {
+        assert!(!everything.contains(hidden), "{hidden}: {everything}");
+    }
     for hidden in ["/wallet", "/keys", "/team\"", "/operations", "Other", other.as_str()] {
         assert!(!everything.contains(hidden), "{hidden}: {everything}");
     }

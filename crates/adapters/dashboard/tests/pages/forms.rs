@@ -1,7 +1,8 @@
 //! A form that is refused comes back as it was typed; an address of a form leads back to its page.
 
 use crate::support::{House, ORIGIN, PASSWORD};
-use dwar_operator::Role;
+use dwar_operator::{By, Role};
+use serde_json::{Value, json};
 
 fn holds(page: &str, parts: &[&str]) {
     for part in parts {
@@ -274,5 +275,53 @@ async fn the_audit_log_is_filtered_by_who_what_and_when() {
     assert_eq!(rows(shell), (false, true));
     for wrong in ["actor=asha", "action=nonsense", "from=yesterday"] {
         assert_eq!(owner.get(&of(wrong.to_owned())).await.status, 400, "{wrong}");
+        let export = format!("{page}/export?{wrong}");
+        assert_eq!(owner.get(&export).await.status, 400, "{wrong}");
     }
+    // The file has what the filters leave.
+    let shown = owner.get(&of("action=project.repriced".to_owned())).await.body;
+    let link = format!("href=\"{page}/export?action=project.repriced\"");
+    assert!(shown.contains(&link) && shown.contains(", 1:30:00 pm IST"), "{shown}");
+    for (path, lines) in
+        [(format!("{page}/export?action=project.repriced"), 1), ("/audit/export".to_owned(), 5)]
+    {
+        let file = owner.get(&path).await;
+        assert_eq!((file.status, file.header("content-type")), (200, "application/x-ndjson"));
+        assert!(file.header("content-disposition").starts_with("attachment"), "{path}");
+        let entries = file.body.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let actions: Vec<_> = entries.map(|entry| entry["action"].clone()).collect();
+        assert_eq!(
+            (actions.len(), &actions[0]),
+            (lines, &json!("project.repriced")),
+            "{actions:?}"
+        );
+    }
+    for role in [Role::Member, Role::Support, Role::Viewer] {
+        let browser = house.with_role(role).await;
+        for path in [format!("{page}/export"), "/audit/export".to_owned()] {
+            assert_eq!(browser.get(&path).await.status, 403, "{role:?} {path}");
+        }
+    }
+}
+
+/// Saving a form as it is alters nothing, and is no line of the log; what it is about goes by its name.
+#[actix_web::test]
+async fn the_audit_log_has_names_and_nothing_that_altered_nothing() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let hook = [("kind", "supabase"), ("mode", "live"), ("expires_in", "300")];
+    assert_eq!(owner.post(&house.page("settings/hooks"), &hook).await.status, 200);
+    let money = [("whatsapp_price", "0.30"), ("sms_price", ""), ("low_balance", "")];
+    for _ in 0..3 {
+        assert_eq!(owner.post(&house.page("settings/money"), &money).await.status, 303);
+    }
+    let log = owner.get("/audit").await.body;
+    assert_eq!(log.matches(">Changed the prices<").count(), 2, "in the filter, and once: {log}");
+    let hook = house.manage.hooks.list(&By::command_line(), house.project).await.unwrap().remove(0);
+    let named = |name: &str| format!("<span title=\"{}\">{name}</span>", hook.id);
+    assert!(log.contains(&named("Supabase, Send SMS (live)")), "{log}");
+    let path = house.page(&format!("settings/hooks/{}/remove", hook.id));
+    assert_eq!(owner.post(&path, &[("word", "remove")]).await.status, 303);
+    let log = owner.get("/audit").await.body;
+    assert!(log.contains(&named("supabase")), "what is gone: {log}");
 }

@@ -22,7 +22,20 @@ async fn the_playground_is_in_hindi_for_who_prefers_it_and_other_pages_in_englis
     let owner = house.owner().await;
     let page = shown(&owner, &house.page("playground"), None).await;
     assert!(page.contains(HINDI) && page.contains("<h1>प्लेग्राउंड</h1>"), "{page}");
-    assert!(page.contains("<header class=\"side\" lang=\"en\">"), "the navigation is in English");
+    let (side, _) = page.split_once("<main").unwrap();
+    for words in [
+        ">कुंजियाँ<",
+        ">सेटिंग्स<",
+        ">पूरा ऑडिट लॉग<",
+        ">साइन आउट करें<",
+        "aria-label=\"मेन्यू खोलें\"",
+        ">लाइव<",
+    ] {
+        assert!(side.contains(words), "{words}: {side}");
+    }
+    for words in ["Keys", "Settings", "Sign out", "Open navigation", "lang=\"en\">"] {
+        assert!(!side.replace(" lang=\"en\" aria-pressed", "").contains(words), "{words}: {side}");
+    }
     let page = shown(&owner, &house.page("keys"), None).await;
     assert!(page.contains(ENGLISH) && page.contains("<header class=\"side\">"), "{page}");
     for chosen in ["en", "xx"] {

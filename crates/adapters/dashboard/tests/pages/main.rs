@@ -25,6 +25,7 @@ mod roles;
 mod sessions;
 mod sign_in;
 mod support;
+mod team;
 mod tokens;
 mod wallet;
 mod webhooks;

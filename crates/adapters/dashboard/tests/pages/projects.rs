@@ -1,3 +1,4 @@
+use crate::overview::with_sends;
 use crate::support::House;
 use dwar_operator::{By, Role};
 use dwar_project::Project;
@@ -143,8 +144,43 @@ async fn many_projects_are_looked_for_by_name_and_leafed_through() {
     let all = owner.get("/projects?name=shop+%26").await.body;
     let rest = owner.get(&more(&all).unwrap()).await.body;
     assert_eq!(rest.matches("class=\"tile\"").count(), 10, "the name is kept");
+    let id = house.other.to_string();
+    for (part, tiles) in [(&id[..], 1), (&id[..3], 0)] {
+        let found = owner.get(&format!("/projects?name={part}")).await.body;
+        assert_eq!(found.matches("class=\"tile\"").count(), tiles, "{part}");
+    }
     let nobody = owner.get("/projects?name=%22%3E%3Cb%3E").await.body;
     assert!(nobody.contains("No projects match this name") && !nobody.contains("\"><b>"));
+}
+
+/// Each says what its live key sent, what is left, and what is wrong, to who may know.
+#[actix_web::test]
+async fn the_list_tells_traffic_balance_and_state_of_each() {
+    let house = with_sends().await;
+    let (owner, member) = (house.owner().await, house.with_role(Role::Member).await);
+    let tile = |page: &str, name: &str| {
+        let strong = format!("<strong>{name}</strong>");
+        let mut tiles = page.split("class=\"tile\"").skip(1);
+        tiles.find(|tile| tile.contains(&strong)).unwrap().to_owned()
+    };
+    let page = owner.get("/projects").await.body;
+    let (acme, other) = (tile(&page, "Acme"), tile(&page, "Other"));
+    assert!(acme.contains("₹1,23,456.50") && !acme.contains("class=\"pill"), "{acme}");
+    assert!(acme.contains("3 live sends in 24 hours, 1 of 3 verified"), "{acme}");
+    assert!(
+        other.contains("No live sends in 24 hours") && other.contains("Wallet empty"),
+        "{other}"
+    );
+    let low = [("whatsapp_price", ""), ("sms_price", ""), ("low_balance", "200000")];
+    assert_eq!(owner.post(&house.page("settings/money"), &low).await.status, 303);
+    assert!(tile(&owner.get("/projects").await.body, "Acme").contains("Low balance"));
+    let acme = tile(&member.get("/projects").await.body, "Acme");
+    assert!(
+        acme.contains("3 live sends") && !acme.contains('₹') && !acme.contains("Low"),
+        "{acme}"
+    );
+    let support = house.with_role(Role::Support).await.get("/projects").await.body;
+    assert!(!tile(&support, "Acme").contains("live sends"), "no figures for them");
 }
 
 /// Where a list goes on.

@@ -3,7 +3,6 @@ use crate::doors::asking::{cli, get, page, post};
 use dwar_operator::Action;
 use serde_json::Value;
 
-const AS_FILE: &str = "a file for programs; the page shows the same log";
 const AT_THE_MACHINE: &str = "keys are the business of whoever has the machine, or of a program";
 
 pub fn audit() -> Row {
@@ -32,7 +31,10 @@ pub fn export() -> Row {
             it.anywhere()?;
             get(it.of("/audit/export", "/audit/export?since=yesterday")?)
         }]),
-        pages: Door::None(AS_FILE),
+        pages: Door::Ways(vec![|it| {
+            it.anywhere()?;
+            page(it.of("/audit/export", "/audit/export?from=yesterday")?)
+        }]),
         cli: Door::Ways(vec![|it| {
             it.anywhere()?;
             cli("audit", &[("since", it.of("2026-01-01", "yesterday")?)])
@@ -53,7 +55,7 @@ pub fn project_audit() -> Row {
 pub fn project_export() -> Row {
     Row {
         api: Door::Ways(vec![|it| get(format!("/projects/{}/audit/export", it.any_project()?))]),
-        pages: Door::None(AS_FILE),
+        pages: Door::Ways(vec![|it| page(format!("/p/{}/audit/export", it.any_project()?))]),
         cli: Door::Ways(vec![|it| cli("audit", &[("project", it.any_project()?)])]),
         ..READ
     }

@@ -134,6 +134,7 @@ pub fn row(command: Command) -> Row {
         Command::RenewInvitation => people::renew(),
         Command::ChangeOperator => people::change(),
         Command::ResetOperator => people::reset(),
+        Command::UnlockOperator => people::unlock(),
         Command::RemoveOperator => people::remove(),
         Command::ListTokens => people::tokens(),
         Command::MakeToken => people::make_token(),

@@ -103,6 +103,20 @@ pub fn reset() -> Row {
     }
 }
 
+pub fn unlock() -> Row {
+    Row {
+        about: About::Operator,
+        entry: Entry::Always(Action::OperatorUnlocked),
+        wrong: UNKNOWN,
+        elsewhere: Elsewhere::UnlessTheirTeam(Verdict::NotFound),
+        api: Door::Ways(vec![|it| post(format!("/operators/{}/unlock", it.id()?), Value::Null)]),
+        pages: Door::Ways(vec![|it| form(format!("/team/{}/unlock", it.id()?), &[])]),
+        cli: Door::Ways(vec![|it| {
+            cli("operator unlock", &[("name", it.of(it.subject.name.as_str(), "nobody")?)])
+        }]),
+    }
+}
+
 pub fn remove() -> Row {
     Row {
         about: About::Operator,
