@@ -158,16 +158,16 @@ test("a regenerated key is shown once and kills the old one", async () => {
 test("money is paid in, found again, downloaded and proved", async () => {
   const { page } = house;
   await page.goto(`${project}/wallet`);
-  await page.click("summary:has-text('Add credit')");
+  await page.click("summary:has-text('Pay in')");
   await page.fill("#rupees", "12.50");
   await page.fill("#reference", "=1+1");
   await page.click(".booking[open] button.primary");
-  await page.click("button:has-text('Add ₹12.50')");
-  await page.waitForSelector("text=Credit added.");
+  await page.click("button:has-text('Pay in ₹12.50')");
+  await page.waitForSelector("text=Paid in.");
   await page.selectOption("#kind", "credit");
   await page.fill("#wanted-reference", "=1+1");
   await page.click("text=Apply");
-  assert.equal(await page.locator("tbody tr").count(), 1);
+  assert.equal(await page.locator(".statement tbody tr").count(), 1);
   const download = page.waitForEvent("download");
   await page.click("text=Download CSV");
   const lines = readFileSync(await (await download).path(), "utf8").trim().split("\r\n");

@@ -23,12 +23,12 @@ before(async () => {
   await page.click(".autofill");
   await step(page, "verify");
   await page.goto(`${project}/wallet`);
-  await page.click("summary:has-text('Add credit')");
+  await page.click("summary:has-text('Pay in')");
   await page.fill("#rupees", "100000");
   await page.fill("#reference", "Invoice of a lakh");
   await page.click(".booking[open] button.primary");
   await page.click("form.actions button.primary");
-  await page.waitForSelector("text=Credit added.");
+  await page.waitForSelector("text=Paid in.");
 });
 after(async () => {
   receiver.close();

@@ -82,7 +82,7 @@ everywhere(() => house, "money is moved by hand once it was looked at", async (p
   const balance = async () => (await page.textContent("dl.figures div:nth-child(2) dd")).trim();
   await page.goto(`${at}/wallet`);
   await sound(house, `${look} wallet`);
-  await page.click("summary:has-text('Add credit')");
+  await page.click("summary:has-text('Pay in')");
   await page.fill("#rupees", "ten");
   await page.fill("#reference", "INV-7");
   await page.click(".booking[open] button.primary");
@@ -91,16 +91,16 @@ everywhere(() => house, "money is moved by hand once it was looked at", async (p
   await sound(house, `${look} refused`);
   await page.fill("#rupees", "100");
   await page.click(".booking[open] button.primary");
-  await page.waitForSelector("text=Nothing is booked yet");
+  await page.waitForSelector("text=Nothing has moved yet");
   await sound(house, `${look} credit`);
   await page.click("text=Cancel");
   assert.equal(await balance(), "₹0.00");
-  await page.click("summary:has-text('Add credit')");
+  await page.click("summary:has-text('Pay in')");
   await page.fill("#rupees", "100");
   await page.fill("#reference", "INV-7");
   await page.press("#reference", "Enter");
-  await page.click("button:has-text('Add ₹100.00')");
-  await page.waitForSelector("text=Credit added.");
+  await page.click("button:has-text('Pay in ₹100.00')");
+  await page.waitForSelector("text=Paid in.");
   assert.equal(await balance(), "₹100.00");
 
   await page.click("summary:has-text('Correct the balance')");
@@ -109,17 +109,22 @@ everywhere(() => house, "money is moved by hand once it was looked at", async (p
   await sound(house, `${look} correct`);
   await page.click(".booking[open] button.primary");
   await sound(house, `${look} correction`);
-  await page.click("button:has-text('Book −₹2.50')");
+  await page.click("button:has-text('Correct by −₹2.50')");
   await page.waitForSelector("text=Balance corrected.");
   assert.equal(await balance(), "₹97.50");
 
   const sent = await send(keys.live);
   assert.equal(sent.status, 200, JSON.stringify(sent));
-  const captured = page.locator("td:has-text('Capture')");
+  const captured = page.locator("td:has-text('Charged')");
   for (const until = Date.now() + 60_000; await captured.count() === 0; await page.waitForTimeout(500)) {
     assert.ok(Date.now() < until, "the send was never charged");
     await page.goto(`${at}/wallet`);
   }
+  // Its steps are behind its one line.
+  await page.click(".steps summary");
+  assert.match(await page.textContent(".steps[open] ul"), /Reserved ₹.*Charged ₹/);
+  assert.equal(await page.locator(`.statement a[href$="${sent.otp_id}"]`).count(), 1);
+  await sound(house, `${look} unfolded`);
   await page.click("summary:has-text('Refund a charge')");
   await page.fill("#otp_id", sent.otp_id);
   await page.click(".booking[open] button.primary");

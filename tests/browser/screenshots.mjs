@@ -18,12 +18,12 @@ async function both(name) {
 /** What a project looks like after a little while. */
 async function livedIn(project) {
   await page.goto(`${project}/wallet`);
-  await page.click("summary:has-text('Add credit')");
+  await page.click("summary:has-text('Pay in')");
   await page.fill("#rupees", "125000");
   await page.fill("#reference", "Invoice 2026-11-17");
   await page.click(".booking[open] button.primary");
   await page.click("form.actions button.primary");
-  await page.waitForSelector("text=Credit added.");
+  await page.waitForSelector("text=Paid in.");
   for (const phone of ["9812345678", "9823456789"]) {
     await fetch(`${house.api}/v1/otp/send`, {
       method: "POST",

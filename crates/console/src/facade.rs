@@ -1,8 +1,8 @@
 use crate::{
     Activity, AuditLog, CloseMonths, Control, EndpointLog, Find, FirstSteps, Inbox, ManageAccount,
     ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
-    ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, ReadFigures, SignIn,
-    UnlockPhone,
+    ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, ReadFigures, ReadSpend,
+    SignIn, UnlockPhone,
 };
 use dwar_event::WebhookSender;
 use dwar_otp::Providers;
@@ -29,6 +29,8 @@ pub struct Management {
     pub inbox: Inbox,
     /// Counts by minute, hour and day.
     pub figures: ReadFigures,
+    /// What live sends cost, and how long a balance lasts.
+    pub spend: ReadSpend,
     pub find: Find,
     pub first_steps: FirstSteps,
     pub signing_keys: ManageSigningKeys,

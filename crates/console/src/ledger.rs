@@ -1,11 +1,12 @@
 use crate::{AuditedChange, BegunProofs, Control, ManageError, Scope};
-use dwar_kernel::{ProjectId, StoreError, TRACE, with_causes};
+use dwar_kernel::{OtpId, ProjectId, StoreError, TRACE, with_causes};
 use dwar_operator::{Action, By, Command};
 use dwar_wallet::{
-    LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart, StatementCursor, StatementFilter,
-    StatementLine,
+    ChargeStore, GroupedLine, LedgerProof, LedgerStore, LedgerSum, ProofRun, ProofStart,
+    StatementCursor, StatementFilter, StatementLine,
 };
 use futures_util::StreamExt;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tracing::instrument;
 
@@ -15,6 +16,11 @@ const BATCH: u64 = 10_000;
 /// How many proofs one process makes side by side.
 const AT_ONCE: usize = 4;
 
+/// How many entries a page of grouped lines reads at once, and how often at most: a burst of sends at one time has
+/// holds in a row that all stand behind the charges of later pages.
+const READ: u32 = 100;
+const READS: usize = 5;
+
 const TOO_MANY: ManageError =
     ManageError::Conflict("Too many ledger checks are waiting. Nothing was started.");
 
@@ -23,6 +29,7 @@ const TOO_MANY: ManageError =
 pub struct ManageLedger {
     pub control: Control,
     pub ledger: Arc<dyn LedgerStore>,
+    pub charges: Arc<dyn ChargeStore>,
     /// What [`ManageLedger::keep_proving`] has to make.
     pub begun: Arc<BegunProofs>,
 }
@@ -33,6 +40,14 @@ pub struct Proven {
     /// The newest that was finished, sound or not.
     pub last: Option<LedgerProof>,
     pub running: Option<ProofRun>,
+}
+
+/// Lines of a statement as people read it, and where the next page begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupedPage {
+    pub lines: Vec<GroupedLine>,
+    /// `None` after the last page.
+    pub next: Option<StatementCursor>,
 }
 
 impl ManageLedger {
@@ -48,6 +63,37 @@ impl ManageLedger {
     ) -> Result<Vec<StatementLine>, ManageError> {
         self.control.project(by, Command::ListWalletEntries, project).await?;
         Ok(self.ledger.lines(project, filter, after, limit).await?)
+    }
+
+    /// As [`ManageLedger::lines`], with one line for each send; without grouping where one kind is wanted.
+    #[instrument(name = "ledger.grouped_lines", target = TRACE, level = "error", skip_all)]
+    pub async fn grouped_lines(
+        &self,
+        by: &By,
+        project: ProjectId,
+        filter: StatementFilter,
+        mut after: Option<StatementCursor>,
+        limit: usize,
+    ) -> Result<GroupedPage, ManageError> {
+        let mut page = GroupedPage { lines: Vec::new(), next: None };
+        for _ in 0..READS {
+            let lines = self.lines(by, project, filter.clone(), after, READ).await?;
+            after =
+                lines.last().filter(|_| lines.len() == READ as usize).map(StatementLine::cursor);
+            let steps = match filter.kind {
+                None => self.charges.steps(project, sends_of(&lines)).await?,
+                Some(_) => Vec::new(),
+            };
+            page.lines.extend(GroupedLine::group(lines, steps));
+            if page.lines.len() > limit {
+                page.lines.truncate(limit);
+                after = page.lines.last().map(|last| last.line.cursor());
+            }
+            if after.is_none() || page.lines.len() >= limit {
+                break;
+            }
+        }
+        Ok(GroupedPage { next: after, ..page })
     }
 
     /// The last proof, and the one that is being made.
@@ -158,4 +204,12 @@ impl ManageLedger {
         }
         Ok(self.ledger.end_proof(proof.clone()).await?.then_some(proof))
     }
+}
+
+/// The sends that these entries follow, each once.
+fn sends_of(lines: &[StatementLine]) -> Vec<OtpId> {
+    let entries = lines.iter().map(|line| &line.entry);
+    let of_sends = entries.filter(|entry| entry.kind.follows_a_send());
+    let sends = of_sends.filter_map(|entry| entry.reference.as_str().parse().ok());
+    sends.collect::<BTreeSet<_>>().into_iter().collect()
 }

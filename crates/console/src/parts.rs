@@ -4,8 +4,8 @@ use crate::{
     ConsoleUpkeep, Control, EndpointLog, Find, FirstSteps, Heartbeat, Inbox, KeepFigures,
     ManageAccount, ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
     ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, Management,
-    ManagementOutside, Passkeys, ReadFigures, SearchPhones, SettleRestored, SignIn, UnlockPhone,
-    project_rules,
+    ManagementOutside, Passkeys, ReadFigures, ReadSpend, SearchPhones, SettleRestored, SignIn,
+    UnlockPhone, project_rules,
 };
 use dwar_app::Parts;
 use dwar_kernel::KeeperId;
@@ -56,7 +56,12 @@ impl ConsoleParts {
                 wallets: kept.wallets,
                 ledger: ledger.clone(),
             },
-            ledger: ManageLedger { control: control(), ledger, begun: Arc::default() },
+            ledger: ManageLedger {
+                control: control(),
+                ledger,
+                charges: stores.charges,
+                begun: Arc::default(),
+            },
             endpoints: ManageEndpoints {
                 control: control(),
                 events: kept.events.clone(),
@@ -90,7 +95,13 @@ impl ConsoleParts {
                 control: control(),
                 figures: stores.figures.clone(),
                 events: kept.events,
+                providers: providers.clone(),
+            },
+            spend: ReadSpend {
+                control: control(),
+                figures: stores.figures.clone(),
                 providers,
+                prices: policies.prices,
             },
             figures: ReadFigures { control: control(), store: stores.figures },
             signing_keys: self.manage_signing_keys(),

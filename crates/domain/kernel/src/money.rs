@@ -62,12 +62,20 @@ impl Amount {
         self.0
     }
 
-    /// Reads rupees such as `100`, `99.5` or `99.50`, without passing through a float.
+    /// Reads rupees such as `100`, `99.5` or `99.50`, also as they are shown (`₹1,23,456.50`), without passing
+    /// through a float.
     ///
     /// # Errors
-    /// [`InvalidAmount`] for a sign, an exponent, more than two decimals, or more than there may be.
+    /// [`InvalidAmount`] for a sign, an exponent, more than two decimals, commas elsewhere, or more than there may be.
     pub fn from_rupees(text: &str) -> Result<Self, InvalidAmount> {
-        let (rupees, decimals) = text.split_once('.').unwrap_or((text, "0"));
+        let text = text.strip_prefix('₹').unwrap_or(text);
+        let (shown, decimals) = text.split_once('.').unwrap_or((text, "0"));
+        let rupees = shown.replace(',', "");
+        // A comma may also be meant as a decimal point: only where Indians write it is it none.
+        if shown.contains(',') && rupees.parse().ok().map(grouped).as_deref() != Some(shown) {
+            return Err(InvalidAmount::Text);
+        }
+        let rupees = rupees.as_str();
         let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         if !digits(rupees) || !digits(decimals) || decimals.len() > 2 {
             return Err(InvalidAmount::Text);
@@ -138,7 +146,25 @@ mod tests {
         assert_eq!(paise("100"), Ok(10_000));
         assert_eq!(paise("0.1"), Ok(10));
         assert_eq!(paise("99.05"), Ok(9_905));
-        for text in ["", "-1", "1.", ".5", "1.234", "1e3", "1,000", "1\0"] {
+        for text in ["1,23,456.78", "₹1,23,456.78", "123456.78"] {
+            assert_eq!(paise(text), Ok(12_345_678), "{text}");
+        }
+        assert_eq!(paise("1,000"), Ok(100_000));
+        for text in [
+            "",
+            "-1",
+            "1.",
+            ".5",
+            "1.234",
+            "1e3",
+            "1,5",
+            "123,456",
+            "1,234,567",
+            ",1",
+            "1,",
+            "₹",
+            "1\0",
+        ] {
             assert_eq!(paise(text), Err(InvalidAmount::Text), "{text:?}");
         }
     }

@@ -18,6 +18,13 @@ words! {
     }
 }
 
+impl EntryKind {
+    /// Whether entries of this kind follow one send from its reservation to its end.
+    pub const fn follows_a_send(self) -> bool {
+        matches!(self, Self::Hold | Self::Capture | Self::Release)
+    }
+}
+
 /// A wallet at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
@@ -30,6 +37,34 @@ impl Balance {
     pub const fn available(self) -> Paise {
         Paise(self.balance.0 - self.held.0)
     }
+
+    /// How much of it there is, where a send sets `price` aside and `low` is the project's threshold.
+    pub fn level(self, price: Paise, low: Option<Paise>) -> BalanceLevel {
+        if self.available() < price {
+            BalanceLevel::Empty
+        } else if low.is_some_and(|low| self.balance < low) {
+            BalanceLevel::Low
+        } else {
+            BalanceLevel::Enough
+        }
+    }
+
+    /// Whole days until nothing is available, if `spent` in that many days is what comes; `None` if nothing was
+    /// spent.
+    pub fn days_left(self, spent: Paise, days: u32) -> Option<u64> {
+        let (spent, available) = (u64::try_from(spent.0).ok()?, self.available().0.max(0));
+        u64::try_from(available).ok()?.saturating_mul(days.into()).checked_div(spent)
+    }
+}
+
+/// How much of a balance there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BalanceLevel {
+    /// What is available does not cover one send.
+    Empty,
+    /// It is below the project's threshold.
+    Low,
+    Enough,
 }
 
 /// One movement; entries are only ever added, and leave only when their month is closed

@@ -83,4 +83,12 @@ pub trait ChargeStore: Send + Sync {
         project: ProjectId,
         sends: Vec<OtpId>,
     ) -> Result<Vec<LedgerEntry>, StoreError>;
+
+    /// The holds, captures and releases of these sends of a project, in any order. The cost MUST depend on the
+    /// number of sends alone.
+    async fn steps(
+        &self,
+        project: ProjectId,
+        sends: Vec<OtpId>,
+    ) -> Result<Vec<LedgerEntry>, StoreError>;
 }

@@ -1,5 +1,6 @@
 use crate::{Closed, Closing, EntryKind, LedgerEntry, Reference};
 use dwar_kernel::Timestamp;
+use std::collections::HashMap;
 
 /// An entry, and its place in its project's ledger, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,16 @@ pub struct StatementFilter {
     pub until: Option<Timestamp>,
     /// With this reference: the id of an OTP request, or what was given with a credit.
     pub reference: Option<Reference>,
+}
+
+/// What a statement for people shows on one line: all that one send moved until its end, or any other entry.
+///
+/// A send is shown by its charge; if it was not charged, by the end of its hold; until then by its hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupedLine {
+    pub line: StatementLine,
+    /// The hold, capture and release of the send, in this order, as far as they are on record.
+    pub steps: Vec<LedgerEntry>,
 }
 
 /// Where a page of a statement ended; the next begins after it.
@@ -63,6 +74,29 @@ impl StatementLine {
     }
 }
 
+impl GroupedLine {
+    /// The lines in their order without those that another one of their send stands for; `steps` are the entries of
+    /// these sends.
+    pub fn group(lines: Vec<StatementLine>, steps: Vec<LedgerEntry>) -> Vec<Self> {
+        let mut of_sends: HashMap<Reference, Vec<LedgerEntry>> = HashMap::new();
+        for entry in steps.into_iter().filter(|entry| entry.kind.follows_a_send()) {
+            of_sends.entry(entry.reference.clone()).or_default().push(entry);
+        }
+        let grouped = lines.into_iter().filter_map(|line| {
+            let of_send = of_sends.get(&line.entry.reference);
+            let Some(steps) = of_send.filter(|_| line.entry.kind.follows_a_send()) else {
+                return Some(Self { line, steps: Vec::new() });
+            };
+            let mut steps = steps.clone();
+            steps.sort_by_key(|entry| entry.kind);
+            let charge = steps.iter().find(|entry| entry.kind == EntryKind::Capture);
+            let shown = charge.or(steps.last())?;
+            (shown.id == line.entry.id).then_some(Self { line, steps })
+        });
+        grouped.collect()
+    }
+}
+
 impl StatementFilter {
     /// Whether the entry is wanted.
     pub fn wants(&self, entry: &LedgerEntry) -> bool {
@@ -82,5 +116,58 @@ impl StatementFilter {
         found.sort_by_key(|line| std::cmp::Reverse((line.entry.at, line.position)));
         found.truncate(limit as usize);
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Balance, Paise};
+
+    const ONE: &str = "00000000-0000-7000-8000-000000000001";
+    const TWO: &str = "00000000-0000-7000-8000-000000000002";
+
+    fn line(position: u64, kind: EntryKind, reference: &str) -> StatementLine {
+        let id = format!("00000000-0000-7000-8000-0000000001{position:02}").parse().unwrap();
+        let entry = LedgerEntry {
+            id,
+            kind,
+            amount: Paise::ZERO,
+            held: Paise::ZERO,
+            after: Balance::default(),
+            reference: reference.parse().unwrap(),
+            relayed: false,
+            at: Timestamp::from_timestamp(1_800_000_000, 0).unwrap(),
+        };
+        StatementLine { position, entry, closing: None }
+    }
+
+    /// The positions that are shown, each with the kinds that it stands for.
+    fn shown(lines: &[StatementLine], of_sends: &[StatementLine]) -> Vec<(u64, Vec<&'static str>)> {
+        let steps = of_sends.iter().map(|line| line.entry.clone()).collect();
+        let grouped = GroupedLine::group(lines.to_vec(), steps).into_iter();
+        let kinds = |it: &GroupedLine| it.steps.iter().map(|step| step.kind.as_str()).collect();
+        grouped.map(|it| (it.line.position, kinds(&it))).collect()
+    }
+
+    #[test]
+    fn a_send_has_one_line_wherever_a_page_begins() {
+        let lines = [
+            line(9, EntryKind::Refund, ONE),
+            line(8, EntryKind::Release, TWO),
+            line(7, EntryKind::Release, ONE),
+            line(6, EntryKind::Capture, ONE),
+            line(5, EntryKind::Hold, TWO),
+            line(4, EntryKind::Hold, ONE),
+            line(3, EntryKind::Credit, ONE),
+        ];
+        let charged = vec!["hold", "capture", "release"];
+        let not_charged = vec!["hold", "release"];
+        let wanted = [(9, vec![]), (8, not_charged), (6, charged.clone()), (3, vec![])];
+        assert_eq!(shown(&lines, &lines), wanted);
+        assert_eq!(shown(&lines[3..4], &lines), [(6, charged)]);
+        assert_eq!(shown(&lines[4..6], &lines), [], "their ends are on the page before");
+        assert_eq!(shown(&lines[4..5], &lines[4..5]), [(5, vec!["hold"])], "not over yet");
+        assert_eq!(shown(&lines[2..3], &[]), [(7, vec![])], "of one kind alone");
     }
 }

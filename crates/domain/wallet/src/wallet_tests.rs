@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Audit, Correction, InvalidAmount, InvalidCorrection};
+use crate::{Audit, BalanceLevel, Correction, InvalidAmount, InvalidCorrection};
 use proptest::prelude::*;
 
 const SEND: &str = "00000000-0000-7000-8000-000000000009";
@@ -289,4 +289,27 @@ fn an_audit_adds_up_every_distance() {
     let off = sound.and(balance(70, 20), balance(75, 18), Paise(21));
     assert_eq!(off, Audit { projects: 2, difference: Paise(5 + 2 + 1) });
     assert_eq!(off.and(balance(i64::MAX, 0), balance(-9, 0), Paise(0)).difference, Paise(i64::MAX));
+}
+
+#[test]
+fn a_balance_is_empty_below_the_price_and_low_below_the_threshold() {
+    let level = |owned, held, price, low: Option<i64>| {
+        balance(owned, held).level(Paise(price), low.map(Paise))
+    };
+    assert_eq!(level(100, 75, 25, None), BalanceLevel::Enough);
+    assert_eq!(level(100, 76, 25, None), BalanceLevel::Empty);
+    assert_eq!(level(100, 0, 25, Some(100)), BalanceLevel::Enough);
+    assert_eq!(level(99, 0, 25, Some(100)), BalanceLevel::Low);
+    assert_eq!(level(24, 0, 25, Some(100)), BalanceLevel::Empty);
+    assert_eq!(level(0, 0, 0, None), BalanceLevel::Enough, "sends cost nothing");
+}
+
+#[test]
+fn a_balance_lasts_as_long_as_its_pace_says() {
+    assert_eq!(balance(1_000, 300).days_left(Paise(700), 7), Some(7));
+    assert_eq!(balance(699, 0).days_left(Paise(700), 7), Some(6));
+    assert_eq!(balance(0, 0).days_left(Paise(1), 1), Some(0));
+    for spent in [0, -5] {
+        assert_eq!(balance(1_000, 0).days_left(Paise(spent), 7), None);
+    }
 }

@@ -240,8 +240,24 @@ pub async fn charges_are_those_of_the_sends(stores: &Stores) {
     let (capture, refund) = (EntryKind::Capture.as_str(), EntryKind::Refund.as_str());
     let told = [(first, capture, -20), (second.clone(), capture, -20), (second, refund, 20)];
     assert_eq!(facts, HashSet::from(told));
+    let steps = stores.console.charges.steps(project, wanted.clone()).await.unwrap();
+    let mut steps: Vec<_> = steps
+        .into_iter()
+        .map(|it| (it.reference.to_string(), it.kind.as_str(), it.amount.0, it.held.0))
+        .collect();
+    steps.sort_unstable();
+    let mut of_both: Vec<_> = [sends[0], sends[1]]
+        .into_iter()
+        .flat_map(|send| {
+            [("hold", 0, 30), ("capture", -20, -20), ("release", 0, -10)]
+                .map(|(kind, amount, held)| (send.to_string(), kind, amount, held))
+        })
+        .collect();
+    of_both.sort_unstable();
+    assert_eq!(steps, of_both);
     let other = scene.another().await;
-    assert_eq!(stores.console.charges.charges(other, wanted).await.unwrap(), []);
+    assert_eq!(stores.console.charges.charges(other, wanted.clone()).await.unwrap(), []);
+    assert_eq!(stores.console.charges.steps(other, wanted).await.unwrap(), []);
 }
 
 /// The log of a phone says of its next send what the next send is then told.

@@ -44,6 +44,7 @@ mod webhook;
 
 mod wallet_booking;
 mod wallet_proof;
+mod wallet_spend;
 mod wallet_statement;
 
 use self::settings_form::{FORMS, SettingsForm};

@@ -2,10 +2,9 @@ use super::parts::notice;
 use super::reply::Reply;
 use super::wallet_booking::{self, CONFIRMED, Kind, confirm, read};
 use super::wallet_statement::StatementQuery;
-use super::{wallet_proof, wallet_statement};
+use super::{wallet_proof, wallet_spend, wallet_statement};
 use crate::answer::{Page, go};
 use crate::form::Refused;
-use crate::format::rupees;
 use crate::layout::Frame;
 use crate::texts::wallet as texts;
 use crate::texts::wallet_booking as booking_texts;
@@ -101,23 +100,17 @@ async fn page(
     let balance = visit.console.manage.wallets.balance(&visit.by, project.id).await?;
     let statement = wallet_statement::section(visit, project, wanted).await?;
     let proof = wallet_proof::section(visit, project).await?;
-    let figures = [
-        (texts::AVAILABLE, balance.available()),
-        (texts::BALANCE, balance.balance),
-        (texts::HELD, balance.held),
-    ];
+    let spend = visit.console.manage.spend.of(&visit.by, project, balance).await?;
     let content = html! {
         div.stack {
             (reply.above)
             @if visit.mode.is_test() { (notice("", texts::NOT_OF_TESTS)) }
-            dl.figures {
-                @for (label, amount) in figures {
-                    div.card { dt { (label) } dd { (rupees(amount)) } }
-                }
-            }
+            (wallet_spend::level(project, &spend))
+            (wallet_spend::figures(balance, &spend))
             (wallet_booking::section(visit, project, refused))
-            (proof)
+            (wallet_spend::months(&spend))
             (statement)
+            (proof)
         }
     };
     Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(reply.status, &content)

@@ -1,20 +1,23 @@
-use crate::format::{rupees, signed_rupees, time};
+use crate::format::{clock, rupees, signed_rupees, time};
 use crate::refusal::Refusal;
 use crate::texts::{wallet as words, wallet_statement as texts};
 use crate::visit::Visit;
 use actix_web::HttpResponse;
 use actix_web::web::{Path, Query};
 use chrono::{Days, NaiveDate, SecondsFormat};
+use dwar_console::GroupedPage;
 use dwar_kernel::{Timestamp, read_instant};
 use dwar_operator::Command;
 use dwar_project::Project;
-use dwar_wallet::{EntryKind, Paise, StatementCursor, StatementFilter, StatementLine};
+use dwar_wallet::{
+    EntryKind, GroupedLine, LedgerEntry, Paise, StatementCursor, StatementFilter, StatementLine,
+};
 use dwar_wire::csv_download;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 /// Lines on one page.
-const LINES: u32 = 50;
+const LINES: usize = 50;
 
 /// Which lines are wanted, as the address says it. What is empty asks for nothing.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -93,21 +96,21 @@ pub(crate) async fn section(
 ) -> Result<Markup, Refusal> {
     let (filter, after) = (wanted.filter()?, wanted.after()?);
     let everything = filter == StatementFilter::default() && after.is_none();
-    let lines =
-        visit.console.manage.ledger.lines(&visit.by, project.id, filter, after, LINES).await?;
-    let more = lines.last().filter(|_| lines.len() == LINES as usize);
+    let ledger = &visit.console.manage.ledger;
+    let page = ledger.grouped_lines(&visit.by, project.id, filter, after, LINES).await?;
+    let GroupedPage { lines, next } = page;
     let query = wanted.query();
     Ok(html! {
         (filters(project, wanted))
         @if lines.is_empty() {
-            section.empty { p { @if everything { (words::EMPTY) } @else { (texts::NOTHING) } } }
+            section.empty { p { @if next.is_some() { (texts::FURTHER) } @else if everything { (words::EMPTY) } @else { (texts::NOTHING) } } }
         } @else {
             (table(visit, project, &lines))
         }
         p.more {
-            @if let Some(line) = more {
-                @let at = line.entry.at.to_rfc3339_opts(SecondsFormat::Millis, true);
-                a.button href={ "?" (query) @if !query.is_empty() { "&" } "at=" (at) "&position=" (line.position) } {
+            @if let Some(StatementCursor { at, position }) = next {
+                @let at = at.to_rfc3339_opts(SecondsFormat::Millis, true);
+                a.button href={ "?" (query) @if !query.is_empty() { "&" } "at=" (at) "&position=" (position) } {
                     (texts::OLDER)
                 }
             }
@@ -150,7 +153,7 @@ fn filters(project: &Project, wanted: &StatementQuery) -> Markup {
     }
 }
 
-fn table(visit: &Visit, project: &Project, lines: &[StatementLine]) -> Markup {
+fn table(visit: &Visit, project: &Project, lines: &[GroupedLine]) -> Markup {
     let leads = visit.may(project, Command::ShowRequest);
     html! {
         div.table tabindex="0" role="region" aria-label=(words::STATEMENT) {
@@ -161,14 +164,14 @@ fn table(visit: &Visit, project: &Project, lines: &[StatementLine]) -> Markup {
                     th scope="col" { (words::WHAT) }
                     th scope="col" { (words::FOR) }
                     th.amount scope="col" { (words::CHANGE) }
-                    th.amount scope="col" { (words::ON_HOLD) }
+                    th.amount scope="col" { (words::RESERVED) }
                     th.amount scope="col" { (words::AFTER) }
                 } }
                 tbody {
-                    @for StatementLine { entry, closing, .. } in lines {
+                    @for GroupedLine { line: StatementLine { entry, closing, .. }, steps } in lines {
                         tr {
                             td data-label=(words::WHEN) { (time(entry.at)) }
-                            td.outcome { (words::kind(entry.kind)) }
+                            td.outcome { (what(entry, steps)) }
                             td.wrap-anywhere data-label=(words::FOR) {
                                 @if leads && is_of_a_send(entry.kind) {
                                     a href={ "/p/" (project.id) "/activity/" (entry.reference) } { (entry.reference) }
@@ -179,13 +182,44 @@ fn table(visit: &Visit, project: &Project, lines: &[StatementLine]) -> Markup {
                                 }
                             }
                             td.amount.beside data-label=(words::CHANGE) { (movement(entry.amount)) }
-                            td.amount.named data-label=(words::ON_HOLD) { (movement(entry.held)) }
+                            td.amount.named data-label=(words::RESERVED) { (movement(reserved(entry, steps))) }
                             td.amount.named data-label=(words::AFTER) { (rupees(entry.after.balance)) }
                         }
                     }
                 }
             }
         }
+    }
+}
+
+/// What moved; of a code, its steps one by one behind it.
+fn what(entry: &LedgerEntry, steps: &[LedgerEntry]) -> Markup {
+    let name = match entry.kind {
+        EntryKind::Release if !steps.is_empty() => words::NOT_CHARGED,
+        kind => words::kind(kind),
+    };
+    html! {
+        @if steps.is_empty() { (name) } @else {
+            details.steps {
+                summary { (name) }
+                ul { @for step in steps {
+                    li { (words::kind(step.kind)) " " (rupees(size(step))) ", " (clock(step.at)) }
+                } }
+            }
+        }
+    }
+}
+
+/// What a step of a code moved, without its sign.
+const fn size(step: &LedgerEntry) -> Paise {
+    Paise(if step.held.0 < 0 { -step.held.0 } else { step.held.0 })
+}
+
+/// What a line leaves reserved: of a code all its steps together, which is nothing once it has ended.
+fn reserved(entry: &LedgerEntry, steps: &[LedgerEntry]) -> Paise {
+    match steps {
+        [] => entry.held,
+        steps => Paise(steps.iter().map(|step| step.held.0).sum()),
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) const fn did(action: Action) -> &'static str {
         Action::ProjectArchived => "Archived the project",
         Action::ProjectRestored => "Restored the project",
         Action::KeyRegenerated => "Replaced an API key",
-        Action::WalletCredited => "Added credit",
+        Action::WalletCredited => "Paid into the wallet",
         Action::WalletRefunded => "Refunded a charge",
         Action::WalletAdjusted => "Corrected the balance",
         Action::LedgerProved => "Ran the ledger check",

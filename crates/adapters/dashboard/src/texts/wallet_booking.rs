@@ -10,12 +10,12 @@ pub(crate) struct Words {
 }
 
 pub(crate) const CREDIT: Words = Words {
-    title: "Add credit",
+    title: "Pay in",
     about: "Each reference counts once. Using the same one again changes nothing.",
     fields: &[("Amount, ₹", "500.00"), ("Reference", "Invoice 2026-11-17")],
-    question: "Add credit?",
-    button: "Add",
-    amount: "Credit",
+    question: "Pay in?",
+    button: "Pay in",
+    amount: "Paid in",
 };
 pub(crate) const REFUND: Words = Words {
     title: "Refund a charge",
@@ -30,19 +30,19 @@ pub(crate) const ADJUSTMENT: Words = Words {
     about: "A minus takes money off, at most what is available. Each reason counts once.",
     fields: &[("Amount, ₹", "-2.50"), ("Reason", "Typo in invoice 7")],
     question: "Correct the balance?",
-    button: "Book",
+    button: "Correct by",
     amount: "Correction",
 };
 pub(crate) const PREVIEW: &str = "Preview";
-pub(crate) const NOTHING_YET: &str = "Check the preview. Nothing is booked yet.";
+pub(crate) const NOTHING_YET: &str = "Check the preview. Nothing has moved yet.";
 pub(crate) const BEFORE: &str = "Balance now";
 pub(crate) const AFTER: &str = "Balance after";
-pub(crate) const AVAILABLE_AFTER: &str = "Available after, less what is on hold";
+pub(crate) const AVAILABLE_AFTER: &str = "Available after, less what is reserved";
 pub(crate) const CANCEL: &str = "Cancel";
 pub(crate) const NO_AMOUNT: &str =
     "Enter an amount in rupees above zero, with at most two decimals, up to a thousand crore.";
-pub(crate) const NO_REFERENCE: &str = "Enter a reference, so that the same payment is not booked twice: 1 to 200 visible characters on one line.";
+pub(crate) const NO_REFERENCE: &str = "Enter a reference, so that the same payment does not count twice: 1 to 200 visible characters on one line.";
 pub(crate) const NO_ID: &str = "Enter the OTP ID of the send, as the statement shows it.";
 pub(crate) const NO_CORRECTION: &str =
     "Enter an amount in rupees other than zero, with at most two decimals, such as 10 or -2.50.";
-pub(crate) const NO_REASON: &str = "Enter a reason, so that the same correction is not booked twice: 1 to 200 visible characters on one line.";
+pub(crate) const NO_REASON: &str = "Enter a reason, so that the same correction does not count twice: 1 to 200 visible characters on one line.";

@@ -9,6 +9,7 @@ pub(crate) const SHOW: &str = "Apply";
 pub(crate) const DAYS: &str =
     "Dates are days in Indian time (IST, UTC+05:30). The last day is included.";
 pub(crate) const NOTHING: &str = "No entries match these filters.";
+pub(crate) const FURTHER: &str = "Nothing among these entries is over yet.";
 pub(crate) const OLDER: &str = "Older";
 pub(crate) const DOWNLOAD: &str = "Download CSV";
 

@@ -9,12 +9,12 @@ use dwar_wallet::{Paise, Settlement};
 const CONFIRMED: (&str, &str) = ("confirmed", "yes");
 
 impl House {
-    async fn balance(&self) -> i64 {
+    pub async fn balance(&self) -> i64 {
         self.parts.stores.wallets.balance(self.project).await.unwrap().balance.0
     }
 
     /// A send that was charged a quarter of a rupee.
-    async fn charged(&self) -> OtpId {
+    pub async fn charged(&self) -> OtpId {
         let (make, stores) = (Fixtures::random(), &self.parts.stores);
         let otp = make.otp(&make.line(self.project.in_mode(KeyMode::Live)));
         let (send, entries) = (otp.id, [make.id(), make.id()]);
@@ -63,7 +63,7 @@ async fn a_booking_is_previewed_then_confirmed_and_made_once() {
         let path = format!("{wallet}/{form}");
         let preview = owner.post(&path, &fields).await;
         assert_eq!(preview.status, 200, "{form}");
-        for part in [amount, after, "Nothing is booked yet", "name=\"confirmed\""] {
+        for part in [amount, after, "Nothing has moved yet", "name=\"confirmed\""] {
             assert!(preview.body.contains(part), "{form}, {part}: {}", preview.body);
         }
         assert!(!preview.body.contains("<7>"), "{form}");

@@ -130,6 +130,67 @@ async fn the_statement_tells_relayed_codes_from_others() {
 }
 
 #[actix_web::test]
+async fn a_code_has_one_line_behind_which_are_its_steps() {
+    let house = House::new().await;
+    let viewer = house.with_role(Role::Viewer).await;
+    let send = house.charged().await;
+    let (make, logins) = (Fixtures::random(), &*house.parts.stores.logins);
+    let open = make.otp(&make.line(house.project.in_mode(KeyMode::Live)));
+    let under_way = open.id;
+    assert!(make.hold(logins, open, Paise(40)).await);
+    let page = viewer.get(&house.page("wallet")).await.body;
+    for id in [send, under_way] {
+        assert_eq!(page.matches(&format!("activity/{id}\"")).count(), 1, "{id}");
+    }
+    for part in [
+        "<summary>Charged</summary>",
+        "<li>Reserved ₹0.40, ",
+        "<li>Charged ₹0.25, ",
+        "<li>Returned ₹0.15, ",
+        "<summary>Reserved</summary>",
+        "−₹0.25",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    for gone in ["Hold", "Capture", "Release", "Book"] {
+        assert!(!page.contains(gone), "{gone}: {page}");
+    }
+    // One kind alone is listed entry by entry, and a download has every entry.
+    let holds = viewer.get(&house.page("wallet?kind=hold")).await.body;
+    assert!(holds.contains(&send.to_string()) && !holds.contains("<summary>"), "{holds}");
+    assert_eq!(csv(&viewer, &house, &format!("reference={send}")).await.len(), 1 + 3);
+}
+
+#[actix_web::test]
+async fn the_wallet_says_when_it_is_low_or_empty_what_months_cost_and_how_long_it_lasts() {
+    let house = crate::overview::with_sends().await;
+    let owner = house.with_role(Role::Owner).await;
+    let page = async || owner.get(&house.page("wallet")).await.body;
+    let full = page().await;
+    for part in ["January 2027", "3 codes", "<dd>–</dd>", "nothing was charged"] {
+        assert!(full.contains(part), "{part}: {full}");
+    }
+    assert!(!full.contains("Empty:") && !full.contains("Low:"), "{full}");
+    let taken = house.balance().await - 30;
+    let take = async |form: &str, fields: &[(&str, &str)]| {
+        let fields = [fields, &[("confirmed", "yes")]].concat();
+        owner.post(&house.page(form), &fields).await.status
+    };
+    let low = [("whatsapp_price", ""), ("sms_price", ""), ("low_balance", "1,00,000")];
+    assert_eq!(owner.post(&house.page("settings/money"), &low).await.status, 303);
+    assert!(!page().await.contains("Low:"));
+    let amount = format!("-{}.{:02}", taken / 100, taken % 100);
+    let fields = [("correction", amount.as_str()), ("reason", "moved")];
+    assert_eq!(take("wallet/adjustment", &fields).await, 303);
+    assert!(
+        page().await.contains("Low: the balance is below the alert of this project, ₹1,00,000.00.")
+    );
+    let fields = [("correction", "-0.06"), ("reason", "moved too")];
+    assert_eq!(take("wallet/adjustment", &fields).await, 303);
+    assert!(page().await.contains("Empty: live codes are refused"));
+}
+
+#[actix_web::test]
 async fn money_is_shown_to_nobody_else() {
     let house = House::new().await;
     let download = house.page("wallet/statement.csv");

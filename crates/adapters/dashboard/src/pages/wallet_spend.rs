@@ -1,0 +1,88 @@
+//! What a project spends: whether its balance is low, how long it lasts, and what the months cost.
+
+use super::parts::notice;
+use crate::format::{india, rupees};
+use crate::texts::wallet as texts;
+use dwar_console::{ChannelSpend, Spend, explain};
+use dwar_kernel::{Channel, Paise};
+use dwar_project::Project;
+use dwar_wallet::{Balance, BalanceLevel};
+use maud::{Markup, html};
+use std::collections::BTreeMap;
+
+const CHANNELS: [Channel; 2] = [Channel::Whatsapp, Channel::Sms];
+
+/// Says so where the balance is too little.
+pub(crate) fn level(project: &Project, spend: &Spend) -> Markup {
+    match (spend.level, project.low_balance) {
+        (BalanceLevel::Empty, _) => notice("bad", texts::EMPTY_NOW),
+        (BalanceLevel::Low, Some(low)) => {
+            notice("warn", &format!("{} {}.", texts::LOW_NOW, rupees(low)))
+        }
+        (BalanceLevel::Low | BalanceLevel::Enough, _) => html! {},
+    }
+}
+
+/// What there is, and for how long.
+pub(crate) fn figures(balance: Balance, spend: &Spend) -> Markup {
+    let amounts = [
+        (texts::AVAILABLE, balance.available()),
+        (texts::BALANCE, balance.balance),
+        (texts::HELD, balance.held),
+    ];
+    html! {
+        dl.figures {
+            @for (label, amount) in amounts {
+                div.card { dt { (label) } dd { (rupees(amount)) } }
+            }
+            div.card {
+                dt { (texts::LASTS) }
+                @match spend.days_left {
+                    Some(days) => { dd { (texts::days(days)) } dd.beside { (texts::PACE) } },
+                    None => { dd { "–" } dd.beside { (texts::NO_PACE) } },
+                }
+            }
+        }
+    }
+}
+
+/// What the months cost, by channel.
+pub(crate) fn months(spend: &Spend) -> Markup {
+    html! {
+        @if !spend.months.is_empty() {
+            div.table tabindex="0" role="region" aria-label=(texts::MONTHS) {
+                table.cards {
+                    caption { (texts::MONTHS) }
+                    thead { tr {
+                        th scope="col" { (texts::MONTH) }
+                        @for channel in CHANNELS { th.amount scope="col" { (explain::channel(channel)) } }
+                        th.amount scope="col" { (texts::TOTAL) }
+                    } }
+                    tbody { @for (month, channels) in &spend.months {
+                        tr {
+                            th scope="row" { (india(month.since(), "%B %Y")) }
+                            @for channel in CHANNELS {
+                                td.amount data-label=(explain::channel(channel)) { (cost(channels.get(&channel))) }
+                            }
+                            td.amount data-label=(texts::TOTAL) { strong { (rupees(together(channels))) } }
+                        }
+                    } }
+                }
+            }
+            p.hint { (texts::MONTHS_KEPT) }
+        }
+    }
+}
+
+fn cost(of: Option<&ChannelSpend>) -> Markup {
+    html! {
+        @match of {
+            Some(of) => { (rupees(of.spent)) br; small { (texts::codes(of.requests)) } },
+            None => "–",
+        }
+    }
+}
+
+fn together(channels: &BTreeMap<Channel, ChannelSpend>) -> Paise {
+    Paise(channels.values().map(|channel| channel.spent.0).sum())
+}

@@ -1,0 +1,179 @@
+use crate::{Control, ManageError};
+use dwar_activity::{Counts, Figure, FiguresStore, Grain, Period, SETTLED_AFTER, Window};
+use dwar_kernel::{Channel, KeyMode, Paise, PriceList, StoreError, TRACE, Timestamp};
+use dwar_operator::{By, Command};
+use dwar_otp::Providers;
+use dwar_project::Project;
+use dwar_wallet::{Balance, BalanceLevel, Month};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tracing::instrument;
+
+/// How many whole days say what a project spends a day.
+const DAYS: u32 = 7;
+
+/// Says what a project spends, and how long its balance lasts.
+#[derive(Clone)]
+pub struct ReadSpend {
+    pub(crate) control: Control,
+    pub(crate) figures: Arc<dyn FiguresStore>,
+    pub(crate) providers: Arc<dyn Providers>,
+    pub(crate) prices: PriceList,
+}
+
+/// What live sends of a project cost, less what was given back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spend {
+    /// This month and the one before it by Indian time, the newest first; of each channel how many requests it
+    /// carried and what they cost. A month without requests is left out.
+    pub months: Vec<(Month, BTreeMap<Channel, ChannelSpend>)>,
+    /// Whole days until nothing is available, at the pace of the last seven days; `None` without a charge in these.
+    pub days_left: Option<u64>,
+    /// How much there is, compared with one send and with the project's threshold.
+    pub level: BalanceLevel,
+}
+
+/// What one channel carried, and what that cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChannelSpend {
+    pub requests: u64,
+    pub spent: Paise,
+}
+
+impl ReadSpend {
+    /// From a bounded number of figures; `balance` is that of the project.
+    #[instrument(name = "read_spend.of", target = TRACE, level = "error", skip_all)]
+    pub async fn of(
+        &self,
+        by: &By,
+        project: &Project,
+        balance: Balance,
+    ) -> Result<Spend, ManageError> {
+        self.control.admit(by, Command::ShowWallet, Some(project.id))?;
+        let now = self.control.tools.now();
+        let figures = self.of_two_months(project, now).await?;
+        Ok(Spend {
+            months: by_month(&figures),
+            days_left: days_left(&figures, balance, now),
+            level: balance.level(self.dearest(project), project.low_balance),
+        })
+    }
+
+    async fn of_two_months(
+        &self,
+        project: &Project,
+        now: Timestamp,
+    ) -> Result<Vec<Figure>, StoreError> {
+        let before = Month::of(now).and_then(|month| Month::of(month.since() - MOMENT));
+        let Some(before) = before else { return Ok(Vec::new()) };
+        let settled = self.figures.progress().await?.settled;
+        let window = Window { from: before.since(), until: now };
+        let spans = Period::Month.spans(window, settled.unwrap_or(now - SETTLED_AFTER));
+        self.figures.figures(project.id.in_mode(KeyMode::Live), spans).await
+    }
+
+    /// What a live send sets aside: the price of the dearest channel that carries it.
+    fn dearest(&self, project: &Project) -> Paise {
+        let prices = project.prices.over(self.prices);
+        let routing = &project.routing;
+        let carried = [(Channel::Whatsapp, &routing.whatsapp), (Channel::Sms, &routing.sms)];
+        let carried = carried.into_iter().filter(|(channel, own)| match own {
+            Some(own) => !own.is_empty(),
+            None => !self.providers.defaults(*channel).is_empty(),
+        });
+        carried.map(|(channel, _)| prices.of(channel)).max().unwrap_or(Paise::ZERO)
+    }
+}
+
+const MOMENT: Duration = Duration::from_millis(1);
+
+fn by_month(figures: &[Figure]) -> Vec<(Month, BTreeMap<Channel, ChannelSpend>)> {
+    let mut months: BTreeMap<Month, BTreeMap<Channel, ChannelSpend>> = BTreeMap::new();
+    for Figure { key, began, counts, .. } in figures {
+        let Counts { requests, spent, .. } = *counts;
+        let month = Month::of(*began).filter(|_| requests > 0 || spent != Paise::ZERO);
+        if let Some(month) = month {
+            let sum = months.entry(month).or_default().entry(key.channel).or_default();
+            sum.requests = sum.requests.saturating_add(requests);
+            sum.spent.0 = sum.spent.0.saturating_add(spent.0);
+        }
+    }
+    months.into_iter().rev().collect()
+}
+
+/// By the last whole days; of a project that began to spend within them by the days since then, and of one that began
+/// today by today.
+fn days_left(figures: &[Figure], balance: Balance, now: Timestamp) -> Option<u64> {
+    let day = Grain::Day.length();
+    let today = Grain::Day.begin(now);
+    let spent = |from: Timestamp, until: Timestamp| {
+        let within = figures.iter().filter(|it| from <= it.began && it.began < until);
+        Paise(within.map(|figure| figure.counts.spent.0).sum())
+    };
+    let ever = figures.iter().filter(|it| it.counts.spent > Paise::ZERO);
+    let first = Grain::Day.begin(ever.map(|figure| figure.began).min()?);
+    if first == today {
+        return balance.days_left(spent(today, now), 1);
+    }
+    let days = (1..DAYS).find(|days| today - day * *days <= first).unwrap_or(DAYS);
+    balance.days_left(spent(today - day * days, today), days)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dwar_activity::Key;
+    use dwar_kernel::{ProjectId, read_instant};
+
+    fn at(text: &str) -> Timestamp {
+        read_instant(text).unwrap()
+    }
+
+    fn figure(channel: Channel, began: &str, requests: u64, paise: i64) -> Figure {
+        let project: ProjectId = "0192f000-0000-7000-8000-000000000001".parse().unwrap();
+        let world = project.in_mode(KeyMode::Live);
+        Figure {
+            key: Key { world, channel, provider: "one".to_owned() },
+            grain: Grain::Hour,
+            began: at(began),
+            counts: Counts { requests, spent: Paise(paise), ..Counts::default() },
+        }
+    }
+
+    #[test]
+    fn months_are_those_of_india_and_the_newest_is_first() {
+        let figures = [
+            figure(Channel::Sms, "2026-10-31T18:00:00Z", 2, 50),
+            figure(Channel::Sms, "2026-10-31T18:30:00Z", 3, 75),
+            figure(Channel::Whatsapp, "2026-11-02T00:30:00Z", 4, 80),
+            figure(Channel::Whatsapp, "2026-11-03T00:30:00Z", 1, -20),
+            figure(Channel::Whatsapp, "2026-09-03T00:30:00Z", 0, 0),
+        ];
+        let told = by_month(&figures).into_iter().map(|(month, channels)| {
+            let of = |channel| channels.get(&channel).map(|it| (it.requests, it.spent.0));
+            (month.to_string(), of(Channel::Whatsapp), of(Channel::Sms))
+        });
+        let wanted = [
+            ("2026-11".to_owned(), Some((5, 60)), Some((3, 75))),
+            ("2026-10".to_owned(), None, Some((2, 50))),
+        ];
+        assert_eq!(told.collect::<Vec<_>>(), wanted);
+    }
+
+    #[test]
+    fn days_left_go_by_the_last_whole_days_or_by_those_since_the_first_charge() {
+        let now = at("2026-11-20T06:30:00Z");
+        let balance = Balance { balance: Paise(1_000), held: Paise(300) };
+        let sms = |began, paise| figure(Channel::Sms, began, 1, paise);
+        let left = |figures: &[Figure]| days_left(figures, balance, now);
+        assert_eq!(left(&[]), None);
+        assert_eq!(left(&[sms("2026-11-20T00:30:00Z", 100)]), Some(7), "today alone");
+        assert_eq!(left(&[sms("2026-11-18T00:30:00Z", 100)]), Some(14), "two days");
+        let week = [sms("2026-10-01T00:30:00Z", 9_000), sms("2026-11-13T00:30:00Z", 700)];
+        assert_eq!(left(&week), Some(7), "seven days");
+        assert_eq!(left(&[sms("2026-10-01T00:30:00Z", 9_000)]), None, "long ago");
+        let overdrawn = Balance { balance: Paise(1), held: Paise(1) };
+        assert_eq!(days_left(&week, overdrawn, now), Some(0));
+    }
+}
