@@ -37,7 +37,7 @@ test("what was done is said once", async () => {
   await page.fill("#brand", "Chai Point");
   await page.click(`form[action$="/settings/messages"] button[type="submit"]`);
   await page.waitForSelector(".notice.good >> text=Saved");
-  assert.equal(page.url(), `${project}/settings`);
+  assert.equal(page.url(), `${project}/settings/messages#messages`);
   await page.reload();
   assert.equal(await page.locator(".notice.good").count(), 0);
 });

@@ -85,8 +85,8 @@ test("the first steps are ticked by what happened", async () => {
   assert.match(await page.textContent(".first-steps .done"), /Verify a test code/);
   assert.equal(await page.locator(".first-steps .done").count(), 1);
   await page.click(".first-steps >> text=Add an event endpoint");
-  await page.waitForURL("**/settings#webhooks");
-  assert.equal(await page.locator("section#webhooks").count(), 1);
+  await page.waitForURL("**/settings/events#endpoints");
+  assert.equal(await page.locator("section#endpoints").count(), 1);
 });
 
 everywhere("counts are bars, with their values under the pointer and by the keyboard", async (page, width) => {

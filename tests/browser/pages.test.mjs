@@ -16,7 +16,7 @@ after(() => house.close());
 const at = (name, check) => everywhere(() => house, name, check);
 
 at("a refused form keeps what was typed, and marks its field", async (page) => {
-  await page.goto(`${project}/settings`);
+  await page.goto(`${project}/settings/messages`);
   await page.fill("#brand", "Chai Point");
   await page.fill("#webotp_domain", "https://no domain");
   await page.click(`form[action$="/settings/messages"] button[type="submit"]`);
@@ -36,25 +36,51 @@ at("a refused form keeps what was typed, and marks its field", async (page) => {
   await sound(house, "account");
 });
 
+at("settings are pages, saved where one is, and old links lead to their section", async (page) => {
+  await page.goto(`${project}/settings#webhooks`);
+  await page.waitForURL(`${project}/settings/events#webhooks`);
+  await sound(house, "events and hooks");
+  await page.click(".jump >> text=Delivery");
+  await page.waitForURL(`${project}/settings/delivery`);
+  await page.check("#relay_test");
+  await page.click(`form[action$="/settings/relay"] button`);
+  await page.waitForSelector("#relay .notice.good >> text=Saved");
+  const top = await page.locator("#relay").evaluate((it) => it.getBoundingClientRect().top);
+  assert.ok(top >= 0 && top < page.viewportSize().height, `${top}: the section is in sight`);
+  assert.equal(page.url(), `${project}/settings/delivery#relay`);
+  await sound(house, "saved");
+  await page.uncheck("#relay_test");
+  await page.click(`form[action$="/settings/relay"] button`);
+  await page.waitForSelector("#relay .notice.good");
+  await page.goto(`${project}/settings/messages`);
+  await page.fill("#sms_text", "{code} {minutes} opens {brand}");
+  await page.waitForSelector("#preview >> text=Two variables follow each other");
+  assert.match(await page.textContent("#dlt-tagged"), /^\{#numeric#\} \{#numeric#\} opens /);
+  await sound(house, "text to register");
+  page.once("dialog", (dialog) => dialog.accept());
+  await page.goto(`${project}/overview`);
+});
+
 at("times are India's and say so", async (page) => {
   await page.goto(`${project}/audit`);
   assert.match(await page.textContent("td time"), /^\d{1,2} \w{3} \d{4}, \d{1,2}:\d\d [ap]m IST$/);
 });
 
 at("providers and languages are chosen from those there are", async (page) => {
-  await page.goto(`${project}/settings`);
+  await page.goto(`${project}/settings/delivery`);
   const options = (id) => page.locator(`#${id} option`).allTextContents();
   assert.deepEqual((await options("sms_providers")).map((it) => it.trim()), [
     "installation default (console)",
     "Do not send",
     "console",
   ]);
+  await page.goto(`${project}/settings/messages`);
   const languages = (await options("language")).map((it) => it.trim());
   assert.ok(languages.includes("Hindi") && languages.includes("Tamil: messages in English"), languages);
 });
 
 at("the audit log is filtered by who and what, and shows what was before and is after", async (page) => {
-  await page.goto(`${project}/settings`);
+  await page.goto(`${project}/settings/project`);
   const present = Number(await page.inputValue("#low_balance")) || 0;
   await page.fill("#low_balance", String(present + 7));
   await page.click(`form[action$="/settings/money"] button[type="submit"]`);
@@ -105,9 +131,9 @@ test("Send again is in sight at 1280 pixels", async () => {
   const receiver = createServer((request, answer) => request.resume().on("end", () => answer.writeHead(500).end()));
   await new Promise((ready) => receiver.listen(0, "127.0.0.1", ready));
   try {
-    await page.goto(`${project}/settings`);
+    await page.goto(`${project}/settings/events`);
     await page.fill("#url", `http://127.0.0.1:${receiver.address().port}/hooks/a-long-address-of-a-receiver`);
-    await page.click('form[action$="/settings/webhooks"] button');
+    await page.click('form[action$="/settings/events"] button');
     await page.click(".endpoint-row a.button");
     await page.click("text=Send test");
     const again = page.locator('tbody button:has-text("Send again")').first();

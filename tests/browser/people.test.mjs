@@ -143,7 +143,7 @@ test("sign-in, activity, settings, keys and team work without scripts", async ()
   await plain.fill("#name", "you");
   await plain.fill("#password", PASSWORD);
   await plain.click("button.primary");
-  assert.equal(plain.url(), `${project}/settings`);
+  assert.equal(plain.url(), `${project}/settings/messages`);
 
   await plain.fill("#brand", "Chai Point");
   await plain.fill("#webotp_domain", "no domain");

@@ -42,7 +42,7 @@ everywhere(() => house, "a project is made, renamed, archived and restored", asy
   assert.equal(await page.locator(`main a:has-text("Chai ${look}")`).count(), 1, "a second click makes no second one");
   assert.equal((await send(keys.test)).status, 200);
 
-  await page.goto(`${at}/settings`);
+  await page.goto(`${at}/settings/project`);
   await page.fill("#name", " ");
   await page.click(`form[action$="/settings/project"] button.primary`);
   await page.waitForSelector("#name-error");

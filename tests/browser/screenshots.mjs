@@ -69,7 +69,7 @@ try {
   for (const name of PAGES.filter((name) => name !== "playground")) {
     await page.goto(`${project}/${name}`);
     await first[name]?.();
-    await both(name);
+    await both(name.replaceAll("/", "-"));
   }
   for (const path of OWN_PAGES.filter((path) => path !== "/audit")) {
     await page.goto(house.base + path);

@@ -14,7 +14,7 @@ const LONGEST_URL: usize = 2_048;
 const MALFORMED_URL: &str = "an address is at most 2048 visible characters on one line";
 
 const TOO_MANY: ManageError = ManageError::Conflict(
-    "A project has 20 webhooks at most. Remove one that is no longer needed.",
+    "A project has 20 endpoints at most. Remove one that is no longer needed.",
 );
 
 /// How long a replaced secret also signs, so that receivers can change over.

@@ -10,7 +10,7 @@ pub enum ManageError {
     /// A token that was not made for this.
     #[error(
         "this token was not made with the right to delegate, so it makes nothing that works by itself: \
-         no key, hook, webhook, token or operator"
+         no key, hook, endpoint, token or operator"
     )]
     MayNotDelegate,
     /// There is no such project, or the caller may not know of it.

@@ -93,8 +93,16 @@ pub(crate) fn list(path: &str, language: Language, entries: &[Entry]) -> Markup 
     html! {
         ul {
             @for Entry { href, label, icon: name } in entries {
-                li { a href=(href) aria-current=[(path == href).then_some("page")] { (icon(name)) (label.of(language)) } }
+                li { a href=(href) aria-current=[current(path, href)] { (icon(name)) (label.of(language)) } }
             }
         }
+    }
+}
+
+/// Whether the page that is open is the one that a link leads to, or below it.
+fn current(path: &str, href: &str) -> Option<&'static str> {
+    match path.strip_prefix(href)? {
+        "" => Some("page"),
+        rest => rest.starts_with('/').then_some("true"),
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Visit {
     pub(crate) path: String,
     /// What the form held that was sent, as it was typed.
     pub(crate) typed: Typed,
+    /// What was done before this page was asked for, as its address says it.
+    pub(crate) done: String,
     /// The page that is asked for, or that sent its form.
     pub(crate) page: Option<PageAddress>,
     /// Where the page is that this request is answered with, if it sends a form.
@@ -110,6 +112,7 @@ impl FromRequest for Visit {
             let csrf = token.csrf(console.tools.vault.as_ref());
             let (theme, path) = (Theme::of(&request), request.path().to_owned());
             let (language, mode) = (Language::of(&request), mode::of(&request));
+            let done = request.query_string().strip_prefix("done=").unwrap_or_default().to_owned();
             let (typed, answers) = (Typed::default(), PageAddress::answered(&request));
             let recent = recent::of(&request);
             let beside = match recent.filter(|_| !path.starts_with("/p/")) {
@@ -127,6 +130,7 @@ impl FromRequest for Visit {
                 language,
                 mode,
                 path,
+                done,
                 page,
                 answers,
                 recent: (recent, beside),

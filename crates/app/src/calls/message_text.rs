@@ -1,4 +1,4 @@
-use dwar_otp::{Ending, InvalidText, Language, Segments, SmsText};
+use dwar_otp::{DltForm, DltWarning, Ending, InvalidText, Language, Segments, SmsText};
 use dwar_project::{Messages, Project};
 
 const DEFAULT_LANGUAGE: &str = "en";
@@ -13,6 +13,10 @@ pub struct SmsPreview {
     pub text: String,
     /// How it is coded, how long it is, and into how many parts it is cut.
     pub segments: Segments,
+    /// The text to register with an operator, by the form that its portal takes.
+    pub registered: Vec<(DltForm, String)>,
+    /// Why a portal may reject it.
+    pub dlt_warnings: Vec<DltWarning>,
 }
 
 /// The language of a project's messages.
@@ -70,5 +74,10 @@ pub fn check_sms_texts(project: &Project) -> Result<(), (Option<&str>, InvalidTe
 pub fn sms_preview(project: &Project) -> Result<SmsPreview, InvalidText> {
     let (text, (code, minutes)) = (sms_text_of(project, None)?, EXAMPLE);
     let shown = code.parse().map(|code| text.compose(&code, minutes)).unwrap_or_default();
-    Ok(SmsPreview { text: shown, segments: text.segments(minutes) })
+    Ok(SmsPreview {
+        text: shown,
+        segments: text.segments(minutes),
+        registered: DltForm::ALL.into_iter().map(|form| (form, text.registered(form))).collect(),
+        dlt_warnings: text.dlt_warnings(),
+    })
 }

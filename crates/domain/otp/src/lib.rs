@@ -2,6 +2,7 @@
 
 mod code;
 mod delivery;
+mod dlt;
 mod history;
 mod hook;
 pub mod idempotency;
@@ -22,6 +23,7 @@ pub use delivery::{
     AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryStep, Reach, Reason,
     Report,
 };
+pub use dlt::{DltForm, DltWarning};
 pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
 pub use history::*;
 pub use hook::{HookFault, HookFormat, HookMessage, HookRefusal, RelayLifetime};

@@ -130,7 +130,7 @@ impl SmsText {
     /// [`InvalidText::TooLongForApp`] or [`InvalidText::TooManySegments`].
     pub fn check_length(&self) -> Result<(), InvalidText> {
         let minutes = u32::try_from(RelayLifetime::SECONDS.end() / 60).unwrap_or(u32::MAX);
-        let longest = self.fill(&"0".repeat(Code::LONGEST), minutes);
+        let longest = self.fill(&"0".repeat(Code::LONGEST), &minutes.to_string());
         if matches!(self.ending, Ending::AppHash(_)) && longest.len() > RETRIEVER {
             return Err(InvalidText::TooLongForApp(longest.len()));
         }
@@ -148,17 +148,17 @@ impl SmsText {
 
     /// The message for one code.
     pub fn compose(&self, code: &Code, minutes: u32) -> String {
-        self.fill(code.expose(), minutes)
+        self.fill(code.expose(), &minutes.to_string())
     }
 
     /// What the message of a login code costs on the network, whatever its digits.
     pub fn segments(&self, minutes: u32) -> Segments {
-        Segments::of(&self.fill("000000", minutes))
+        Segments::of(&self.fill("000000", &minutes.to_string()))
     }
 
-    fn fill(&self, code: &str, minutes: u32) -> String {
+    pub(crate) fn fill(&self, code: &str, minutes: &str) -> String {
         // The brand comes last: a brace in it must not become a placeholder.
-        let body = self.template.replace("{code}", code).replace("{minutes}", &minutes.to_string());
+        let body = self.template.replace("{code}", code).replace("{minutes}", minutes);
         let body = body.replace("{brand}", &self.brand);
         match &self.ending {
             Ending::None => body,

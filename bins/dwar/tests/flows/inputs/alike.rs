@@ -284,7 +284,7 @@ impl<C: Cli> Doors<C> {
                 let form = [("correction", "1"), ("reason", value), ("confirmed", "yes")];
                 self.form(&own("/wallet/adjustment"), &form).await
             }
-            Field::Webhook => self.form(&own("/settings/webhooks"), &[("url", value)]).await,
+            Field::Webhook => self.form(&own("/settings/events"), &[("url", value)]).await,
         };
         done.is_some()
     }
@@ -366,15 +366,28 @@ impl<C: Cli> Doors<C> {
             Field::NewProject => {
                 let listed = self.listed(field, project).await;
                 let made = listed.iter().rev().find(|(_, name)| *name == stored).unwrap().0;
-                (vec!["project", "list"], format!("/p/{made}/settings"))
+                (vec!["project", "list"], format!("/p/{made}/settings/project"))
             }
             Field::Operator => (vec!["operator", "list"], "/team".to_owned()),
             Field::Token => (vec!["admin-token", "list"], "/tokens".to_owned()),
-            Field::Webhook => (vec!["webhook", "list", &of], format!("/p/{project}/settings")),
+            Field::Webhook => {
+                (vec!["webhook", "list", &of], format!("/p/{project}/settings/events"))
+            }
             Field::Credit | Field::Adjustment => {
                 (vec!["wallet", "statement", &of], format!("/p/{project}/wallet"))
             }
-            _ => (vec!["project", "show", &of], format!("/p/{project}/settings")),
+            Field::Setting("name") => {
+                (vec!["project", "show", &of], format!("/p/{project}/settings/project"))
+            }
+            Field::Setting(_) | Field::Entry("last_lines") => {
+                (vec!["project", "show", &of], format!("/p/{project}/settings/messages"))
+            }
+            Field::Entry(_) => {
+                (vec!["project", "show", &of], format!("/p/{project}/settings/delivery"))
+            }
+            Field::ClaimName | Field::ClaimValue => {
+                (vec!["project", "show", &of], format!("/p/{project}/settings/tokens"))
+            }
         };
         let printed = self.cli.run(&command).await.unwrap().to_string();
         let shown = self.page(&page).await;

@@ -201,7 +201,7 @@ async fn pages_refuse_what_no_store_keeps_before_they_write_anything(database: D
             forms.push((own("/settings/money"), fields.to_vec()));
         }
         let url = format!("https://example.com/{text}");
-        forms.push((own("/settings/webhooks"), vec![("url", url.as_str())]));
+        forms.push((own("/settings/events"), vec![("url", url.as_str())]));
         for (path, fields) in forms {
             assert_refused(&person.post(&path, &fields).await, &format!("{path} {fields:?}"));
         }

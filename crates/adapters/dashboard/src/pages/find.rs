@@ -142,7 +142,7 @@ fn link(visit: &Visit, found: &Found) -> Option<(String, String, &'static str)> 
             (at(project, page), identity.to_string(), texts::IDENTITY)
         }
         Found::Endpoint(project, endpoint) => {
-            let page = format!("settings/webhooks/{endpoint}");
+            let page = format!("settings/events/{endpoint}");
             (at(project, page), endpoint.to_string(), texts::ENDPOINT)
         }
         Found::Key(project, mode) => {

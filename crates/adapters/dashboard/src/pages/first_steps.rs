@@ -52,10 +52,10 @@ fn place(visit: &Visit, project: &Project, step: FirstStep) -> Option<String> {
         FirstStep::Provider if !visit.console.manage.first_steps.can_send() => {
             return manual::address(PROVIDERS);
         }
-        FirstStep::Provider => (Command::ChangeProject, "settings#routing"),
+        FirstStep::Provider => (Command::ChangeProject, "settings/delivery#routing"),
         // No page has the live key, so the manual says how to send one.
         FirstStep::LiveCode => return manual::address(LIVE_CODE),
-        FirstStep::Endpoint => (Command::AddWebhook, "settings#webhooks"),
+        FirstStep::Endpoint => (Command::AddWebhook, "settings/events#endpoints"),
     };
     visit.may(project, command).then(|| format!("/p/{}/{page}", project.id))
 }

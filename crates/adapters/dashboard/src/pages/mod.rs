@@ -30,6 +30,7 @@ mod settings_form;
 mod settings_hooks;
 mod settings_messages;
 mod settings_money;
+mod settings_parts;
 mod settings_project;
 mod settings_routing;
 mod settings_tokens;
@@ -48,6 +49,7 @@ mod wallet_spend;
 mod wallet_statement;
 
 use self::settings_form::{FORMS, SettingsForm};
+use self::settings_parts::Part;
 use crate::address::PagePatterns;
 use crate::answer::{Page, go};
 use crate::assets;
@@ -111,8 +113,14 @@ pages! { pages_of_project, OF_PROJECT:
     "/playground" => playground::show,
     "/inbox" => inbox::show,
     "/keys" => keys::show,
-    "/settings" => settings::show,
-    "/settings/webhooks/{id}" => webhook::show,
+    "/settings" => settings::first,
+    "/settings/messages" => settings::show,
+    "/settings/delivery" => settings::show,
+    "/settings/tokens" => settings::show,
+    "/settings/events" => settings::show,
+    "/settings/project" => settings::show,
+    "/settings/events/{id}" => webhook::show,
+    "/settings/webhooks/{id}" => webhook::moved,
     "/wallet" => wallet::show,
     "/identities" => identities::show,
     "/activity" => activity::show,
@@ -163,7 +171,12 @@ fn forms_of_installation(config: &mut ServiceConfig) {
 
 fn forms_of_project(config: &mut ServiceConfig) {
     for SettingsForm { name, .. } in FORMS {
-        config.service(form(&format!("/settings/{name}"), "/settings", settings::save));
+        let (path, page) = (format!("/settings/{name}"), Part::with(name).name());
+        if page == *name {
+            config.route(&path, post().to(settings::save));
+        } else {
+            config.service(form(&path, &format!("/settings/{page}"), settings::save));
+        }
     }
     config
         .route("/playground/call", post().to(playground::call))
@@ -171,19 +184,29 @@ fn forms_of_project(config: &mut ServiceConfig) {
         .route("/inbox", post().to(inbox::search))
         .route("/inbox/live", get().to(inbox::live))
         .service(form("/keys/regenerate", "/keys", keys::regenerate))
-        .service(form("/settings/archive", "/settings", settings_changes::archive))
-        .service(form("/settings/restore", "/settings", settings_changes::restore))
+        .service(form("/settings/archive", "/settings/project", settings_changes::archive))
+        .service(form("/settings/restore", "/settings/project", settings_changes::restore))
         .route("/settings/preview", post().to(settings_messages::preview))
-        .service(form("/settings/hooks", "/settings", settings_changes::add_hook))
-        .service(form("/settings/hooks/change", "/settings", settings_changes::change_hook))
-        .service(form("/settings/hooks/{id}/rotate", "/settings", settings_changes::rotate_hook))
-        .service(form("/settings/hooks/{id}/remove", "/settings", settings_changes::remove_hook))
-        .service(form("/settings/webhooks", "/settings", settings_changes::add_webhook))
-        .service(form("/settings/webhooks/{id}/test", "/settings/webhooks/{id}", webhook::test))
-        .service(form("/settings/webhooks/{id}/resend", "/settings/webhooks/{id}", webhook::resend))
-        .service(form("/settings/webhooks/{id}/rotate", "/settings/webhooks/{id}", webhook::rotate))
-        .service(form("/settings/webhooks/{id}/enable", "/settings/webhooks/{id}", webhook::enable))
-        .service(form("/settings/webhooks/{id}/remove", "/settings/webhooks/{id}", webhook::remove))
+        .service(form("/settings/hooks", "/settings/events", settings_changes::add_hook))
+        .service(form("/settings/hooks/change", "/settings/events", settings_changes::change_hook))
+        .service(form(
+            "/settings/hooks/{id}/rotate",
+            "/settings/events",
+            settings_changes::rotate_hook,
+        ))
+        .service(form(
+            "/settings/hooks/{id}/remove",
+            "/settings/events",
+            settings_changes::remove_hook,
+        ))
+        .route("/settings/events", post().to(settings_changes::add_webhook))
+        // Where it was.
+        .service(form("/settings/webhooks", "/settings/events", settings_changes::add_webhook))
+        .service(form("/settings/events/{id}/test", "/settings/events/{id}", webhook::test))
+        .service(form("/settings/events/{id}/resend", "/settings/events/{id}", webhook::resend))
+        .service(form("/settings/events/{id}/rotate", "/settings/events/{id}", webhook::rotate))
+        .service(form("/settings/events/{id}/enable", "/settings/events/{id}", webhook::enable))
+        .service(form("/settings/events/{id}/remove", "/settings/events/{id}", webhook::remove))
         .service(form("/wallet/credit", "/wallet", wallet::credit))
         .service(form("/wallet/refund", "/wallet", wallet::refund))
         .service(form("/wallet/adjustment", "/wallet", wallet::adjust))
@@ -211,11 +234,22 @@ where
     Args: FromRequest + 'static,
     F::Output: Responder + 'static,
 {
-    let below = segments(path).count() - segments(page).count();
+    let own = |address: &str| segments(address).map(str::to_owned).collect::<Vec<_>>();
+    let (form, page) = (own(path), own(page));
     let back = move |request: HttpRequest| {
         let all: Vec<_> = segments(request.path()).collect();
-        let page = all[..all.len().saturating_sub(below)].join("/");
-        ready(go(&format!("/{page}")))
+        let (scope, asked) = all.split_at(all.len().saturating_sub(form.len()));
+        // What both have in common may be an id.
+        let of_page = |(place, segment): (usize, &String)| {
+            let common = form.get(place) == Some(segment);
+            asked
+                .get(place)
+                .filter(|_| common)
+                .map_or_else(|| segment.clone(), |id| (*id).to_owned())
+        };
+        let page: Vec<_> = page.iter().enumerate().map(of_page).collect();
+        let page: Vec<_> = scope.iter().copied().chain(page.iter().map(String::as_str)).collect();
+        ready(go(&format!("/{}", page.join("/"))))
     };
     web::resource(path).route(post().to(handler)).route(get().to(back))
 }

@@ -1,19 +1,17 @@
 use super::reply::Reply;
-use super::settings_form::{EVENTS_FEED, FORMS, IDENTITIES, RELAY};
+use super::settings_form::{EVENTS_FEED, FORMS, IDENTITIES, RELAY, SettingsForm};
+use super::settings_parts::Part;
 use super::settings_values::Mistyped;
 use super::{
     settings_hooks as hooks, settings_messages as messages, settings_money as money,
     settings_project as own, settings_routing as routing, settings_tokens as tokens,
-    settings_webhooks as webhooks,
+    settings_webhooks as endpoints,
 };
 use crate::answer::{Page, go};
 use crate::form::Refused;
 use crate::layout::Frame;
 use crate::refusal::Refusal;
-use crate::texts::{
-    settings as texts, settings_hooks as texts_of_hooks, settings_project as texts_of_project,
-    settings_tokens as texts_of_tokens,
-};
+use crate::texts::settings as texts;
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::web::Path;
@@ -22,10 +20,19 @@ use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 
-/// `GET /p/{project}/settings`.
-pub(crate) async fn show(visit: Visit, path: Path<String>, request: HttpRequest) -> Page {
+/// `GET /p/{project}/settings`: leads to the first page.
+pub(crate) async fn first(visit: Visit, path: Path<String>, request: HttpRequest) -> Page {
     let project = visit.project(&path, Command::ShowProject).await?;
-    page(&visit, &project, Reply::of_address(&request, texts::DONE), None).await
+    let query = request.query_string();
+    let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+    Ok(go(&format!("{}{query}", Part::Messages.address(&project))))
+}
+
+/// `GET /p/{project}/settings/…`: one page of them.
+pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
+    let part = Part::of_address(&visit.path).ok_or(Refusal::NotFound)?;
+    let project = visit.project(&path, Command::ShowProject).await?;
+    page(&visit, &project, part, Reply::done(html! {}), None).await
 }
 
 /// `POST /p/{project}/settings/…`: changes what the form asks for.
@@ -37,7 +44,7 @@ pub(crate) async fn save(
     let visit = posted.visit;
     let name = request.path().rsplit('/').next();
     let form = FORMS.into_iter().find(|form| Some(form.name) == name);
-    let form = form.ok_or(Refusal::NotFound)?;
+    let form: &SettingsForm = form.ok_or(Refusal::NotFound)?;
     let project = visit.project(&path, form.command()).await?;
     let change = match form.change(&visit.typed) {
         Ok(change) => change,
@@ -47,7 +54,7 @@ pub(crate) async fn save(
         }
     };
     match visit.console.manage.projects.change(&visit.by, project.id, change).await {
-        Ok(_) => Ok(go(&format!("/p/{}/settings?done=saved", project.id))),
+        Ok(_) => Ok(done(&project, form.name, form.name)),
         Err(ManageError::Invalid { field, reason }) => {
             refused(&visit, &project, form.name, (field, &reason)).await
         }
@@ -55,7 +62,13 @@ pub(crate) async fn save(
     }
 }
 
-/// The page with one of its forms as it was typed, and why its field was refused.
+/// On to the section, which says what was done.
+pub(crate) fn done(project: &Project, section: &str, word: &str) -> actix_web::HttpResponse {
+    let page = Part::with(section).address(project);
+    go(&format!("{page}?done={word}#{section}"))
+}
+
+/// The page of a form as it was typed, and why its field was refused.
 pub(crate) async fn refused(
     visit: &Visit,
     project: &Project,
@@ -63,58 +76,55 @@ pub(crate) async fn refused(
     (field, reason): (&str, &str),
 ) -> Page {
     let refused = Refused::new(form, &visit.typed, field, reason);
-    page(visit, project, Reply::refused(&refused), Some(&refused)).await
+    page(visit, project, Part::with(form), Reply::refused(&refused), Some(&refused)).await
 }
 
-/// The whole page.
+/// One page of the settings.
 pub(crate) async fn page(
     visit: &Visit,
     project: &Project,
+    part: Part,
     reply: Reply,
     refused: Option<&Refused<'_>>,
 ) -> Page {
-    let endpoints = visit.console.manage.endpoints.list(&visit.by, project.id).await?;
-    let listed = visit.console.manage.hooks.list(&visit.by, project.id).await?;
-    let messages = messages::card(visit, project, refused).await?;
+    let sections = sections(visit, project, part, refused).await?;
     let content = html! {
         div.stack {
+            (part.tabs(project))
             (reply.above)
-            (jump(project, visit))
-            (own::card(visit, project, refused))
-            (messages)
-            (routing::card(visit, project, refused))
-            (IDENTITIES.switches(visit, project, refused))
-            (RELAY.switches(visit, project, refused))
-            (tokens::card(visit, project, refused))
-            (hooks::card(visit, project, &listed, refused))
-            (money::card(visit, project, refused))
-            (webhooks::card(visit, project, &endpoints, refused))
-            (EVENTS_FEED.switches(visit, project, refused))
-            (own::archive_section(visit, project))
+            (sections)
         }
     };
-    Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(reply.status, &content)
+    Frame::new(visit, part.title(), texts::LEAD).of(project).answer(reply.status, &content)
 }
 
-/// Leads to the parts of the page, which is long.
-fn jump(project: &Project, visit: &Visit) -> Markup {
-    let parts = [
-        ("project", texts_of_project::PROJECT.0),
-        ("messages", texts::MESSAGES.0),
-        ("routing", texts::ROUTING.0),
-        ("identities", texts::IDENTITIES.0),
-        ("relay", texts::RELAY.0),
-        ("tokens", texts_of_tokens::TOKENS.0),
-        ("hooks", texts_of_hooks::HOOKS.0),
-        ("money", texts::MONEY.0),
-        ("webhooks", texts::WEBHOOKS.0),
-        ("events_feed", texts::EVENTS_FEED.0),
-    ];
-    let archive =
-        own::may_archive(visit, project).then_some(("archive", texts_of_project::TO_ARCHIVE));
-    html! {
-        nav.jump aria-label=(texts::PARTS) {
-            @for (id, title) in parts.into_iter().chain(archive) { a href={ "#" (id) } { (title) } }
+async fn sections(
+    visit: &Visit,
+    project: &Project,
+    part: Part,
+    refused: Option<&Refused<'_>>,
+) -> Result<Markup, Refusal> {
+    Ok(match part {
+        Part::Messages => messages::card(visit, project, refused).await?,
+        Part::Delivery => html! {
+            (routing::card(visit, project, refused))
+            (RELAY.switches(visit, project, refused))
+        },
+        Part::Tokens => tokens::card(visit, project, refused),
+        Part::Events => {
+            let listed = visit.console.manage.endpoints.list(&visit.by, project.id).await?;
+            let known = visit.console.manage.hooks.list(&visit.by, project.id).await?;
+            html! {
+                (endpoints::card(visit, project, &listed, refused))
+                (EVENTS_FEED.switches(visit, project, refused))
+                (hooks::card(visit, project, &known, refused))
+            }
         }
-    }
+        Part::Project => html! {
+            (own::card(visit, project, refused))
+            (money::card(visit, project, refused))
+            (IDENTITIES.switches(visit, project, refused))
+            (own::archive_section(visit, project))
+        },
+    })
 }

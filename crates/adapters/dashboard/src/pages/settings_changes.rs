@@ -1,8 +1,9 @@
-//! What the settings page does beside saving settings: it archives, and adds and removes hooks and webhooks.
+//! What the settings do beside saving: they archive, and add and remove endpoints of events and hooks.
 
 use super::reply::Reply;
-use super::settings::{page, refused};
+use super::settings::{done, page, refused};
 use super::settings_hooks::{CHANGE, fresh};
+use super::settings_parts::Part;
 use super::webhook;
 use crate::answer::{Page, go};
 use crate::refusal::Refusal;
@@ -27,10 +28,11 @@ pub(crate) async fn archive(posted: Posted<WordForm>, path: Path<String>) -> Pag
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::ArchiveProject).await?;
     if form.word.trim() != project.name.trim() {
-        return page(&visit, &project, Reply::invalid(own_texts::WRONG_WORD), None).await;
+        let reply = Reply::invalid(own_texts::WRONG_WORD);
+        return page(&visit, &project, Part::Project, reply, None).await;
     }
     visit.console.manage.projects.archive(&visit.by, project.id).await?;
-    Ok(go(&format!("/p/{}/settings", project.id)))
+    Ok(go(&Part::Project.address(&project)))
 }
 
 /// `POST /p/{project}/settings/restore`: its keys are accepted again.
@@ -38,7 +40,7 @@ pub(crate) async fn restore(posted: Posted<NoFields>, path: Path<String>) -> Pag
     let visit = posted.visit;
     let project = visit.project(&path, Command::RestoreProject).await?;
     visit.console.manage.projects.restore(&visit.by, project.id).await?;
-    Ok(go(&format!("/p/{}/settings?done=restored", project.id)))
+    Ok(done(&project, "project", "restored"))
 }
 
 #[derive(Deserialize)]
@@ -48,14 +50,14 @@ pub(crate) struct WebhookForm {
     full_phone: Option<String>,
 }
 
-/// `POST /p/{project}/settings/webhooks`: a new address, and its secret this once.
+/// `POST /p/{project}/settings/events`: a new address, and its secret this once.
 pub(crate) async fn add_webhook(posted: Posted<WebhookForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::AddWebhook).await?;
     let (url, full) = (&form.url, form.full_phone.is_some());
     let added = visit.console.manage.endpoints.add(&visit.by, project.id, url, full).await;
     let added = added.map(|(_, secret)| webhook::fresh(&secret));
-    answered(&visit, &project, added, ("webhooks", texts::BAD_ADDRESS)).await
+    answered(&visit, &project, added, ("endpoints", texts::BAD_ADDRESS)).await
 }
 
 #[derive(Deserialize)]
@@ -96,7 +98,7 @@ pub(crate) async fn add_hook(posted: Posted<HookForm>, path: Path<String>) -> Pa
         }
         added => {
             let added = added.map(|(hook, secret)| fresh(&visit, &hook, &secret));
-            page(&visit, &project, Reply::of(added)?, None).await
+            page(&visit, &project, Part::Events, Reply::of(added)?, None).await
         }
     }
 }
@@ -111,7 +113,7 @@ pub(crate) async fn change_hook(posted: Posted<HookChangeForm>, path: Path<Strin
         mfa_expires_in: seconds(&form.changed_mfa_expires_in),
     };
     match visit.console.manage.hooks.change(&visit.by, project.id, hook, changed).await {
-        Ok(_) => Ok(go(&format!("/p/{}/settings?done=hook-changed", project.id))),
+        Ok(_) => Ok(done(&project, "hooks", "hook-changed")),
         Err(ManageError::Invalid { field, reason }) => {
             let field = format!("changed_{field}");
             refused(&visit, &project, CHANGE, (&field, &reason)).await
@@ -125,17 +127,19 @@ pub(crate) async fn rotate_hook(posted: Posted<NoFields>, path: Path<(String, St
     let (visit, project, id) = changing(posted.visit, &path, Command::RotateHookSecret).await?;
     let hooks = &visit.console.manage.hooks;
     let (hook, secret) = hooks.rotate_secret(&visit.by, project.id, id).await?;
-    page(&visit, &project, Reply::done(fresh(&visit, &hook, &secret)), None).await
+    let reply = Reply::done(fresh(&visit, &hook, &secret));
+    page(&visit, &project, Part::Events, reply, None).await
 }
 
 /// `POST …/remove`, with a word to type.
 pub(crate) async fn remove_hook(posted: Posted<WordForm>, path: Path<(String, String)>) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::RemoveHook).await?;
     if posted.form.word.trim() != texts::REMOVE_WORD {
-        return page(&visit, &project, Reply::invalid(texts::WRONG_WORD), None).await;
+        let reply = Reply::invalid(texts::WRONG_WORD);
+        return page(&visit, &project, Part::Events, reply, None).await;
     }
     visit.console.manage.hooks.remove(&visit.by, project.id, id).await?;
-    Ok(go(&format!("/p/{}/settings?done=hook-removed", project.id)))
+    Ok(done(&project, "hooks", "hook-removed"))
 }
 
 async fn changing(
@@ -160,6 +164,6 @@ async fn answered(
         Err(ManageError::Invalid { field, .. }) => {
             refused(visit, project, form, (field, invalid)).await
         }
-        added => page(visit, project, Reply::of(added)?, None).await,
+        added => page(visit, project, Part::Events, Reply::of(added)?, None).await,
     }
 }

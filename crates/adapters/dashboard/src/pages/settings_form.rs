@@ -1,3 +1,4 @@
+use super::settings_parts::done;
 use super::settings_values::{Mistyped, name_of, read, shown};
 use crate::form::{Field, Form, Refused, Typed};
 use crate::layout::csrf;
@@ -8,7 +9,7 @@ use dwar_operator::Command;
 use dwar_project::{Project, ProjectChange, Setting, SettingGroup, SettingValue};
 use maud::{Markup, html};
 
-/// A form of the settings page that changes the project.
+/// A form of the settings that changes the project.
 pub(crate) struct SettingsForm {
     /// The last part of its address.
     pub(crate) name: &'static str,
@@ -87,7 +88,7 @@ impl SettingsForm {
     ) -> Markup {
         let (name, (title, about)) = (self.name, self.title);
         let form = Form::new(name, refused, visit.may(project, self.command()));
-        let head = html! { h2 { (title) } p.muted { (about) } };
+        let head = html! { h2 { (title) } p.muted { (about) } (done(visit, name)) };
         if !form.is_editable() {
             return html! { section.card.stack id=(name) { (head) (fields(form)) } };
         }

@@ -1,4 +1,5 @@
 use super::parts::{Danger, fresh_secret};
+use super::settings_parts::done;
 use crate::form::{Field, Form, Refused};
 use crate::format::time;
 use crate::layout::{csrf, post_button};
@@ -50,6 +51,7 @@ pub(crate) fn card(
         section.card.stack #hooks {
             h2 { (texts::HOOKS.0) }
             p.muted { (texts::HOOKS.1) }
+            (done(visit, "hooks"))
             @if hooks.is_empty() { p.muted { (texts::NONE) } }
             ul.stack { @for hook in hooks { (row(visit, project, hook)) } }
             @if form.is_editable() {

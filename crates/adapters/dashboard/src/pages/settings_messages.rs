@@ -1,7 +1,9 @@
+use super::parts::secret;
 use super::settings_form::{MESSAGES, field};
 use crate::answer::{Page, html_answer};
 use crate::form::{Form, Refused};
 use crate::format::{rupees, sentence};
+use crate::manual;
 use crate::refusal::Refusal;
 use crate::texts::settings as texts;
 use crate::visit::{NoFields, Posted, Visit};
@@ -48,6 +50,16 @@ async fn render_preview(
             @if segments.parts > 1 { " · " strong { (texts::SEVERAL_PARTS) } }
         }
         p.hint { (texts::ENCODINGS) }
+        h3 { (texts::REGISTER) }
+        @for warning in &sms.dlt_warnings { p.notice.warn { (texts::dlt_warning(*warning)) } }
+        @for (form, text) in &sms.registered {
+            p.muted { (texts::portals(*form)) }
+            (secret(&format!("dlt-{form}"), text))
+        }
+        p.muted {
+            (texts::REGISTER_HINT)
+            @if let Some(page) = manual::address(texts::DLT_MANUAL) { " " a href=(page) { (texts::DLT_HELP) } }
+        }
     })
 }
 

@@ -1,3 +1,4 @@
+use super::settings_parts::done;
 use super::webhook;
 use crate::form::{Field, Form, Refused};
 use crate::layout::csrf;
@@ -15,7 +16,7 @@ pub(crate) fn card(
     endpoints: &[Endpoint],
     refused: Option<&Refused<'_>>,
 ) -> Markup {
-    let form = Form::new("webhooks", refused, visit.may(project, Command::AddWebhook));
+    let form = Form::new("endpoints", refused, visit.may(project, Command::AddWebhook));
     let url = Field {
         name: "url",
         label: texts::ADDRESS,
@@ -25,13 +26,16 @@ pub(crate) fn card(
         ..Field::TEXT
     };
     html! {
-        section.card #webhooks {
-            h2 { (texts::WEBHOOKS.0) }
-            p.muted { (texts::WEBHOOKS.1) }
-            @if endpoints.is_empty() { p.muted { (texts::NO_WEBHOOKS) } }
+        section.card #endpoints {
+            // Where older links lead.
+            span #webhooks {}
+            h2 { (texts::EVENTS.0) }
+            p.muted { (texts::EVENTS.1) }
+            (done(visit, "endpoints"))
+            @if endpoints.is_empty() { p.muted { (texts::NO_ENDPOINTS) } }
             ul.stack { @for endpoint in endpoints { (row(project, endpoint)) } }
             @if form.is_editable() {
-                form.stack data-keep method="post" action={ "/p/" (project.id) "/settings/webhooks" } {
+                form.stack data-keep method="post" action={ "/p/" (project.id) "/settings/events" } {
                     (csrf(visit))
                     (form.field(&url))
                     (form.check("full_phone", texts::FULL_PHONE, texts::FULL_PHONE_HINT, false))

@@ -51,7 +51,7 @@ pub(crate) fn months(spend: &Spend) -> Markup {
     html! {
         @if !spend.months.is_empty() {
             div.table tabindex="0" role="region" aria-label=(texts::MONTHS) {
-                table.cards {
+                table.cards.months {
                     caption { (texts::MONTHS) }
                     thead { tr {
                         th scope="col" { (texts::MONTH) }

@@ -1,5 +1,7 @@
 use super::parts::{Danger, fresh_secret, notice, table};
 use super::reply::Reply;
+use super::settings;
+use super::settings_parts::Part;
 use crate::answer::{Page, go};
 use crate::format::time;
 use crate::layout::{Frame, csrf, post_button};
@@ -31,7 +33,7 @@ pub(crate) struct WebhookQuery {
 /// A project and one of its endpoints, as an address names them.
 type At = Path<(String, String)>;
 
-/// `GET /p/{project}/settings/webhooks/{id}`: how it stands and what it was told.
+/// `GET /p/{project}/settings/events/{id}`: how it stands and what it was told.
 pub(crate) async fn show(
     visit: Visit,
     path: At,
@@ -41,6 +43,14 @@ pub(crate) async fn show(
     let project = visit.project(&path.0, Command::ListWebhookCalls).await?;
     let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
     page(&visit, &project, id, &query, Reply::of_address(&request, texts::DONE)).await
+}
+
+/// `GET /p/{project}/settings/webhooks/{id}`, where it was: leads to it.
+pub(crate) async fn moved(visit: Visit, path: At) -> Page {
+    let project = visit.project(&path.0, Command::ListWebhookCalls).await?;
+    let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
+    let endpoint = visit.console.manage.endpoint_log.endpoint(&visit.by, project.id, id).await?;
+    Ok(go(&address(&project, endpoint.id)))
 }
 
 /// `POST …/test`: calls it once, and says what came of it.
@@ -102,12 +112,12 @@ pub(crate) async fn remove(posted: Posted<RemoveForm>, path: At) -> Page {
         return page(&visit, &project, id, &WebhookQuery::default(), reply).await;
     }
     visit.console.manage.endpoints.remove(&visit.by, project.id, id).await?;
-    Ok(go(&format!("/p/{}/settings?done=removed", project.id)))
+    Ok(settings::done(&project, "endpoints", "removed"))
 }
 
 /// Where an endpoint's page is.
 pub(crate) fn address(project: &Project, endpoint: EndpointId) -> String {
-    format!("/p/{}/settings/webhooks/{endpoint}", project.id)
+    format!("/p/{}/settings/events/{endpoint}", project.id)
 }
 
 /// A secret that is shown this once.
@@ -140,7 +150,7 @@ async fn page(
     let calls = log.calls(&visit.by, project.id, id, CallFilter { failed, before }, LINES).await?;
     let content = html! {
         div.stack {
-            p { a href={ "/p/" (project.id) "/settings#webhooks" } { "← " (texts::ALL_SETTINGS) } }
+            p { a href=(Part::Events.address(project)) { "← " (texts::ALL_SETTINGS) } }
             (reply.above)
             (state(visit, project, &endpoint))
             (told(visit, project, id, &calls, failed))

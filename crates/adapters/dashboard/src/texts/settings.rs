@@ -1,3 +1,4 @@
+use dwar_otp::{DltForm, DltWarning};
 use dwar_project::Setting;
 
 pub(crate) type Words = (&'static str, &'static str);
@@ -65,20 +66,23 @@ pub(crate) const fn words(setting: Setting) -> Words {
     }
 }
 
-pub(crate) const TITLE: &str = "Settings";
+pub(crate) const TOKENS_TITLE: &str = "Tokens";
+pub(crate) const EVENTS_TITLE: &str = "Events and hooks";
+pub(crate) const PROJECT_TITLE: &str = "Project";
 pub(crate) const LEAD: &str = "Changes apply immediately.";
-pub(crate) const PARTS: &str = "On this page";
+pub(crate) const PARTS: &str = "Settings";
 pub(crate) const SAVE: &str = "Save";
-pub(crate) const DONE: &[(&str, &str)] = &[
-    ("saved", "Saved."),
-    ("removed", "Endpoint removed."),
-    ("hook-changed", "Hook changed."),
-    ("hook-removed", "Hook removed."),
-    ("restored", "Project restored. Its API keys are accepted again."),
+pub(crate) const SAVED: &str = "Saved.";
+/// A word, the section that says what it means, and its sentence.
+pub(crate) const DONE: &[(&str, &str, &str)] = &[
+    ("removed", "endpoints", "Endpoint removed."),
+    ("hook-changed", "hooks", "Hook changed."),
+    ("hook-removed", "hooks", "Hook removed."),
+    ("restored", "project", "Project restored. Its API keys are accepted again."),
 ];
 pub(crate) const MESSAGES: Words = (
     "Messages",
-    "What your users receive. The SMS text must match the template registered with your telecom operator (DLT).",
+    "What your users receive. The SMS text must be the one registered with a telecom operator (DLT), word for word.",
 );
 pub(crate) const LANGUAGES: &[(&str, &str)] = &[
     ("en", "English"),
@@ -113,7 +117,7 @@ pub(crate) const RELAY: Words = (
 );
 pub(crate) const EVENTS_FEED: Words = (
     "Events to read",
-    "Systems that cannot receive webhooks read what happened with GET /v1/events. Off by default.",
+    "Systems that cannot be called read what happened with GET /v1/events. Off by default.",
 );
 pub(crate) const ROUTING: Words = (
     "Delivery",
@@ -133,9 +137,9 @@ pub(crate) const MONEY: Words = (
 pub(crate) const TELLS_NOTHING: &str = "no alert";
 pub(crate) const NO_AMOUNT: &str =
     "Enter amounts in rupees with at most two decimals, up to a thousand crore. Nothing was saved.";
-pub(crate) const WEBHOOKS: Words =
-    ("Webhooks", "Endpoints that receive events, signed as Standard Webhooks.");
-pub(crate) const NO_WEBHOOKS: &str =
+pub(crate) const EVENTS: Words =
+    ("Events", "Addresses of yours that are told what happens here, signed as Standard Webhooks.");
+pub(crate) const NO_ENDPOINTS: &str =
     "No endpoints yet. Add the URL of your server, and verify each call with the secret you get.";
 pub(crate) const ADDRESS: &str = "Endpoint URL";
 pub(crate) const FULL_PHONE: &str = "Include full phone numbers";
@@ -157,3 +161,33 @@ pub(crate) const REMOVE_WORD: &str = "remove";
 pub(crate) const REMOVE_STOPS: [&str; 1] =
     ["The endpoint receives no more events. Events still waiting for it are dropped."];
 pub(crate) const WRONG_WORD: &str = "The word you typed does not match. Nothing was changed.";
+pub(crate) const REGISTER: &str = "Text to register (DLT)";
+pub(crate) const REGISTER_HINT: &str =
+    "Register it word for word with one operator. Both variables are digits.";
+pub(crate) const DLT_HELP: &str = "How to register";
+pub(crate) const DLT_MANUAL: &str = "docs/going-live.md#1-dlt-for-sms-in-india";
+
+/// Whose portals take a template in this form.
+pub(crate) const fn portals(form: DltForm) -> &'static str {
+    match form {
+        DltForm::Tagged => "Airtel, Jio, Vodafone Idea, BSNL",
+        DltForm::Plain => "SmartPing, Tata: choose Numeric for each variable",
+    }
+}
+
+/// Why a portal may reject a text, and what to do.
+pub(crate) fn dlt_warning(warning: DltWarning) -> String {
+    match warning {
+        DltWarning::Variables(number) => format!(
+            "{number} variables: portals want a reason for more than two. Write the minutes as a number, or leave them out."
+        ),
+        DltWarning::Neighbours => {
+            "Two variables follow each other: portals reject that. Put a word between them."
+                .to_owned()
+        }
+        DltWarning::Last => {
+            "A variable comes last: some portals reject that. Ask yours, or end with a word."
+                .to_owned()
+        }
+    }
+}

@@ -10,7 +10,7 @@ pub(crate) const ARCHIVE: &str = "Archive project…";
 pub(crate) const ARCHIVE_NOW: &str = "Archive project";
 pub(crate) const ARCHIVE_STOPS: [&str; 3] = [
     "Both API keys are refused immediately, on every server. Nobody can log in, and validate, refresh and logout fail too.",
-    "Codes already sent are still delivered, settled and reported to webhooks.",
+    "Codes already sent are still delivered, settled and told as events.",
     "Wallet, identities, sessions, settings and logs are kept. Sessions and codes go on expiring.",
 ];
 pub(crate) const WRONG_WORD: &str =

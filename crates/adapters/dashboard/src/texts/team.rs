@@ -76,7 +76,7 @@ pub(crate) const fn role(role: Role) -> &'static str {
 pub(crate) const fn role_means(role: Role) -> &'static str {
     match role {
         Role::Owner => "Full access to the project.",
-        Role::Member => "Everything except keys, hooks, webhooks, money and the team.",
+        Role::Member => "Everything except keys, hooks, endpoints of events, money and the team.",
         Role::Support => "Finds out why a code did not arrive. Phone numbers are masked.",
         Role::Viewer => "Views figures and settings and changes nothing. Phone numbers are masked.",
     }
@@ -86,7 +86,7 @@ pub(crate) const fn role_means(role: Role) -> &'static str {
 pub(crate) fn will_be_able(gained: &[Permission], owner: bool, project: &str) -> String {
     if owner {
         return format!(
-            "do everything in {project}, including keys, hooks, webhooks, money and the team"
+            "do everything in {project}, including keys, hooks, endpoints of events, money and the team"
         );
     }
     let mut words: Vec<&str> = gained.iter().map(|permission| allows(*permission)).collect();
@@ -105,7 +105,7 @@ const fn allows(permission: Permission) -> &'static str {
         Permission::See(Area::Settings) => "see settings",
         Permission::Change(Area::Settings) => "change settings",
         Permission::See(Area::Keys) => "see keys",
-        Permission::Change(Area::Keys) => "replace keys, hooks and webhooks",
+        Permission::Change(Area::Keys) => "replace keys, hooks and endpoints of events",
         Permission::See(Area::Money) => "see prices and the wallet",
         Permission::Change(Area::Money) => "change prices and the wallet",
         Permission::See(Area::Identities) => "look up identities",

@@ -1,10 +1,10 @@
-//! One webhook endpoint.
+//! One endpoint of events.
 
 use dwar_event::SendFailure;
 
-pub(crate) const TITLE: &str = "Webhook";
+pub(crate) const TITLE: &str = "Endpoint";
 pub(crate) const LEAD: &str = "Events sent to this endpoint, and its responses.";
-pub(crate) const ALL_SETTINGS: &str = "All settings";
+pub(crate) const ALL_SETTINGS: &str = "Events and hooks";
 pub(crate) const DONE: &[(&str, &str)] = &[
     ("enabled", "Endpoint enabled. It receives events from now on."),
     ("resent", "Event queued. Check the log in a moment."),

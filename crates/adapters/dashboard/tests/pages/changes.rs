@@ -107,7 +107,7 @@ async fn settings_change_and_what_cannot_work_is_refused() {
 async fn a_webhook_is_added_rotated_and_removed() {
     let house = House::new().await;
     let owner = house.with_role(Role::Owner).await;
-    let base = house.page("settings/webhooks");
+    let base = house.page("settings/events");
     let added = owner.post(&base, &[("url", "https://example.com/x")]).await;
     let first = shown(&added.body, "whsec_").to_owned();
     let endpoint = house.parts.stores.events.endpoints(house.project).await.unwrap().remove(0);
@@ -206,7 +206,7 @@ async fn names_and_texts_of_people_are_never_markup() {
         ("app_hash", ""),
     ];
     owner.post(&house.page("settings/messages"), &fields).await;
-    for path in [house.page("settings"), house.page("playground")] {
+    for path in [house.page("settings/messages"), house.page("playground")] {
         let page = owner.get(&path).await.body;
         assert!(
             !page.contains(evil) && !page.contains("<b>\"") && !page.contains("'><i>"),

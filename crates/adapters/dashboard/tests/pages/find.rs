@@ -33,7 +33,7 @@ async fn pages_and_projects_are_found_by_name_and_things_by_id() {
         (&house.other.to_string(), format!("/p/{}/overview", house.other)),
         (&otp.to_string(), house.page(&format!("activity/{otp}"))),
         (&format!(" {} ", identity), house.page(&format!("identities/test/{}/sessions", identity))),
-        (&endpoint.id.to_string(), house.page(&format!("settings/webhooks/{}", endpoint.id))),
+        (&endpoint.id.to_string(), house.page(&format!("settings/events/{}", endpoint.id))),
         (&key.to_string(), house.page("keys")),
     ] {
         let found = list(&owner, &at, text).await;

@@ -55,9 +55,9 @@ async fn steps_lead_to_where_a_role_may_do_them_and_are_for_new_projects() {
     let places = [
         own("playground"),
         own("keys"),
-        own("settings#routing"),
+        own("settings/delivery#routing"),
         "/help/operations/smoke-test".to_owned(),
-        own("settings#webhooks"),
+        own("settings/events#endpoints"),
     ];
     for (role, leads) in [
         (Role::Owner, [true; 5]),

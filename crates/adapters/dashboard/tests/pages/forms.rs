@@ -38,24 +38,90 @@ async fn a_refused_setting_comes_back_as_typed_with_its_field_marked() {
         ],
     );
     assert_eq!(refused.body.matches("aria-invalid").count(), 1);
-    let page = member.get(&house.page("settings")).await.body;
+    let page = member.get(&house.page("settings/messages")).await.body;
     assert!(!page.contains("Chai") && !page.contains("1107"), "nothing was saved");
+}
+
+const SETTINGS: [&str; 5] = ["messages", "delivery", "tokens", "events", "project"];
+
+#[actix_web::test]
+async fn a_saved_section_says_so_where_it_is_and_each_old_link_still_leads_to_its_page() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    for (form, part, fields) in [
+        ("relay", "delivery", vec![("relay_test", "on")]),
+        ("events_feed", "events", vec![("events_feed", "on")]),
+        ("identities", "project", vec![]),
+    ] {
+        let saved = owner.post(&house.page(&format!("settings/{form}")), &fields).await;
+        let page = house.page(&format!("settings/{part}"));
+        assert_eq!(saved.header("location"), format!("{page}?done={form}#{form}"));
+        let shown = owner.get(&format!("{page}?done={form}")).await.body;
+        assert_eq!(shown.matches("Saved.").count(), 1, "{shown}");
+        let section = shown.split(&format!(r#"id="{form}" method"#)).nth(1).unwrap();
+        assert!(section.split("</form>").next().unwrap().contains("Saved."), "{section}");
+    }
+    let first = owner.get(&house.page("settings/messages")).await.body;
+    let old = ["project", "routing", "identities", "relay", "tokens", "hooks", "money", "webhooks"];
+    for section in old.into_iter().chain(["events_feed", "archive", "messages"]) {
+        assert_eq!(first.matches(&format!(r#"id="{section}""#)).count(), 1, "{section}");
+    }
+    for part in SETTINGS {
+        let page = owner.get(&house.page(&format!("settings/{part}"))).await;
+        assert_eq!(page.status, 200, "{part}");
+        assert!(!page.body.to_lowercase().replace("standard webhooks", "").contains(">webhook"));
+        let current =
+            format!(r#"href="{}" aria-current="page""#, house.page(&format!("settings/{part}")));
+        assert!(page.body.contains(&current), "{part}");
+        assert!(page.body.contains(r#"/settings" aria-current="true""#), "the navigation: {part}");
+    }
+}
+
+#[actix_web::test]
+async fn the_text_to_register_is_shown_for_each_portal_with_what_may_be_rejected() {
+    let house = House::new().await;
+    let owner = house.owner().await;
+    let page = owner.get(&house.page("settings/messages")).await.body;
+    holds(
+        &page,
+        &[
+            "{#numeric#} is your Acme verification code. It is valid for {#numeric#} min.",
+            "{#var#} is your Acme verification code. It is valid for {#var#} min.",
+            "Airtel, Jio, Vodafone Idea, BSNL",
+            r#"href="/help/going-live#1-dlt-for-sms-in-india""#,
+        ],
+    );
+    assert!(!page.contains("variables:"), "{page}");
+    let form = [
+        ("brand", ""),
+        ("language", ""),
+        ("sms_text", "{code} {minutes} opens {brand}"),
+        ("sms_template_id", ""),
+        ("webotp_domain", "login.example.com"),
+        ("app_hash", ""),
+    ];
+    let preview = owner.post(&house.page("settings/preview"), &form).await.body;
+    let typed = "{#numeric#} {#numeric#} opens Acme\n\n@login.example.com #{#numeric#}";
+    holds(
+        &preview,
+        &[typed, "3 variables: ", "Two variables follow each other", "A variable comes last"],
+    );
 }
 
 #[actix_web::test]
 async fn what_was_done_is_said_once() {
     let house = House::new().await;
     let owner = house.owner().await;
-    let plain = house.page("settings");
+    let plain = house.page("settings/project");
     let own = format!(r#"data-address="{plain}""#);
-    let saved = owner.get(&format!("{plain}?done=saved")).await.body;
+    let saved = owner.get(&format!("{plain}?done=money")).await.body;
     holds(&saved, &["Saved.", &own]);
     assert!(!owner.get(&plain).await.body.contains("data-address"));
     // The page that was refused came from one that said so.
     let csrf = owner.csrf().await;
     let prices = [("whatsapp_price", ""), ("sms_price", "x"), ("low_balance", ""), ("csrf", &csrf)];
     let form = owner.form(&house.page("settings/money"), &prices);
-    let sent = form.insert_header(("Referer", format!("{ORIGIN}{plain}?done=saved")));
+    let sent = form.insert_header(("Referer", format!("{ORIGIN}{plain}?done=money")));
     let refused = house.send(sent).await;
     assert_eq!(refused.status, 422);
     holds(&refused.body, &[&own]);
@@ -107,7 +173,7 @@ async fn every_kind_of_form_keeps_what_was_typed() {
         ],
     );
     let hook = [("url", "http://x\ty"), ("full_phone", "on")];
-    let refused = owner.post(&house.page("settings/webhooks"), &hook).await;
+    let refused = owner.post(&house.page("settings/events"), &hook).await;
     assert_eq!(refused.status, 422);
     holds(&refused.body, &["value=\"http://x\ty\"", r#"id="url-error""#, "checked"]);
     let credit = [("rupees", "ten"), ("reference", "INV-7")];
@@ -133,13 +199,18 @@ async fn every_kind_of_form_keeps_what_was_typed() {
 async fn what_somebody_may_not_change_is_text() {
     let house = House::new().await;
     let viewer = house.with_role(Role::Viewer).await;
-    let page = viewer.get(&house.page("settings")).await.body;
-    let main = page.split("<main").nth(1).unwrap().split("</main>").next().unwrap();
-    for dead in ["<input", "<select", "<textarea", "<form", "disabled"] {
-        assert!(!main.contains(dead), "{dead}: {main}");
+    for part in SETTINGS {
+        let page = viewer.get(&house.page(&format!("settings/{part}"))).await.body;
+        let main = page.split("<main").nth(1).unwrap().split("</main>").next().unwrap();
+        for dead in ["<input", "<select", "<textarea", "<form", "disabled"] {
+            assert!(!main.contains(dead), "{dead}: {main}");
+        }
     }
-    let member = house.with_role(Role::Member).await.get(&house.page("settings")).await.body;
-    assert!(member.contains(r#"name="brand""#) && !member.contains(r#"name="sms_price""#));
+    let member = house.with_role(Role::Member).await;
+    let page = member.get(&house.page("settings/messages")).await.body;
+    assert!(page.contains(r#"name="brand""#));
+    let page = member.get(&house.page("settings/project")).await.body;
+    assert!(page.contains(r#"name="name""#) && !page.contains(r#"name="sms_price""#));
 }
 
 #[actix_web::test]
@@ -161,7 +232,7 @@ async fn providers_are_chosen_in_their_order() {
     };
     assert_eq!(member.post(&path, &chosen("twilio", "msg91")).await.status, 303);
     assert_eq!(sms().await, Some(vec!["twilio".to_owned(), "msg91".to_owned()]));
-    let page = member.get(&house.page("settings")).await.body;
+    let page = member.get(&house.page("settings/delivery")).await.body;
     let (first, second) = page.split_once(r#"name="sms_providers_2""#).unwrap();
     let first = first.split(r#"name="sms_providers""#).nth(1).unwrap();
     assert!(first.contains(r#"value="twilio" selected"#), "{first}");
@@ -216,7 +287,7 @@ async fn a_refused_form_of_the_account_marks_its_field_and_shows_no_password() {
 #[actix_web::test]
 async fn languages_say_what_is_sent_in_them() {
     let house = House::new().await;
-    let page = house.owner().await.get(&house.page("settings")).await.body;
+    let page = house.owner().await.get(&house.page("settings/messages")).await.body;
     let place = |label: &str| page.find(label).unwrap_or_else(|| panic!("{label}: {page}"));
     let tamil = place(">Tamil: WhatsApp template, SMS in English<");
     assert!(place(">Hindi<") < tamil && tamil < place(">Bengali: messages in English<"));
@@ -226,18 +297,20 @@ async fn languages_say_what_is_sent_in_them() {
 async fn the_address_of_a_form_leads_back_to_its_page() {
     let house = House::new().await;
     let owner = house.owner().await;
-    let hook = house.page("settings/webhooks/1");
+    let endpoint = house.page("settings/events/1");
     for (form, page) in [
         ("/theme".to_owned(), "/".to_owned()),
         ("/mode".to_owned(), "/".to_owned()),
         ("/account/password".to_owned(), "/account".to_owned()),
         (format!("/team/{}/access", house.project), "/team".to_owned()),
         (format!("/tokens/{}/revoke", house.project), "/tokens".to_owned()),
-        (house.page("settings/messages"), house.page("settings")),
-        (house.page("settings/archive"), house.page("settings")),
+        (house.page("settings/routing"), house.page("settings/delivery")),
+        (house.page("settings/archive"), house.page("settings/project")),
+        (house.page("settings/hooks/1/remove"), house.page("settings/events")),
         (house.page("wallet/refund"), house.page("wallet")),
-        (house.page("settings/webhooks"), house.page("settings")),
-        (format!("{hook}/test"), hook),
+        (house.page("settings/webhooks"), house.page("settings/events")),
+        (house.page("settings?mode=live"), house.page("settings/messages?mode=live")),
+        (format!("{endpoint}/test"), endpoint),
         (house.page("wallet/credit"), house.page("wallet")),
         (house.page("identities/erase"), house.page("identities")),
         (house.page("activity/phone"), house.page("activity")),

@@ -31,7 +31,7 @@ async fn a_name_that_is_not_ours_gets_nothing_whatever_it_asks() {
 async fn every_answer_keeps_scripts_frames_and_caches_out() {
     let house = House::new().await;
     let owner = house.owner().await;
-    let pages = ["playground", "keys", "settings", "wallet", "identities", "audit"];
+    let pages = ["playground", "keys", "settings/events", "wallet", "identities", "audit"];
     let own = pages.map(|page| house.page(page));
     let misdirected = TestRequest::with_uri("/").insert_header(("Host", "evil.example"));
     let mut replies = vec![house.send(misdirected).await];
@@ -150,6 +150,7 @@ async fn head_of_every_page_answers_as_get_does_without_the_body() {
         "playground",
         "keys",
         "settings",
+        "settings/messages",
         "wallet",
         "wallet/statement.csv",
         "identities",

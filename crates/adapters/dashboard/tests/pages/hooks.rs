@@ -15,7 +15,7 @@ async fn a_hook_is_made_shown_once_renewed_and_removed() {
     assert_eq!(made.status, 200);
     assert!(made.body.contains("v1,whsec_"), "{}", made.body);
     let hook = house.manage.hooks.list(&By::command_line(), house.project).await.unwrap().remove(0);
-    let settings = owner.get(&house.page("settings")).await.body;
+    let settings = owner.get(&house.page("settings/events")).await.body;
     assert!(settings.contains(&format!("/hooks/{}", hook.id)) && !settings.contains("whsec_"));
 
     let renewed = owner.post(&format!("{path}/{}/rotate", hook.id), &[]).await;
@@ -50,11 +50,11 @@ async fn a_member_sees_hooks_and_is_told_who_changes_them() {
     house.with_role(Role::Owner).await.post(&house.page("settings/hooks"), &NEW).await;
     let hook = house.manage.hooks.list(&By::command_line(), house.project).await.unwrap().remove(0);
     let member = house.with_role(Role::Member).await;
-    let settings = member.get(&house.page("settings")).await.body;
+    let settings = member.get(&house.page("settings/events")).await.body;
     assert!(settings.contains(&format!("/hooks/{}", hook.id)), "{settings}");
     let sentence = "An owner of the project adds, replaces and removes them";
     assert_eq!(settings.matches(sentence).count(), 2, "of hooks, and of webhooks: {settings}");
-    for dead in ["settings/hooks\"", "/rotate\"", "/remove\"", "settings/webhooks\""] {
+    for dead in ["settings/hooks\"", "/rotate\"", "/remove\"", "settings/events\""] {
         assert!(!settings.contains(dead), "{dead}: {settings}");
     }
     for rest in ["rotate", "remove"] {
@@ -72,10 +72,10 @@ async fn a_project_has_twenty_hooks_and_twenty_webhooks_at_most() {
     let url = [("url", "https://example.com/x")];
     for _ in 0..20 {
         assert_eq!(owner.post(&house.page("settings/hooks"), &NEW).await.status, 200);
-        assert_eq!(owner.post(&house.page("settings/webhooks"), &url).await.status, 200);
+        assert_eq!(owner.post(&house.page("settings/events"), &url).await.status, 200);
     }
     for (path, form, word) in
-        [("settings/hooks", &NEW[..], "20 hooks"), ("settings/webhooks", &url[..], "20 webhooks")]
+        [("settings/hooks", &NEW[..], "20 hooks"), ("settings/events", &url[..], "20 endpoints")]
     {
         let refused = owner.post(&house.page(path), form).await;
         assert_eq!(refused.status, 409);
@@ -98,7 +98,7 @@ async fn claims_are_kept_and_an_issuer_is_refused_where_nobody_could_find_it() {
     assert_eq!(member.post(&path, &typed[..1]).await.status, 303);
     let project = house.manage.projects.show(&By::command_line(), house.project).await.unwrap();
     assert_eq!(project.token_profile.token_type, TokenType::Jwt);
-    let page = member.get(&house.page("settings")).await.body;
+    let page = member.get(&house.page("settings/tokens")).await.body;
     assert!(page.contains(r#"<option value="JWT" selected>JWT</option>"#), "{page}");
     let refused = member.post(&path, &[typed[0], ("token_type", "jwt")]).await;
     assert_eq!(refused.status, 422);
@@ -107,7 +107,7 @@ async fn claims_are_kept_and_an_issuer_is_refused_where_nobody_could_find_it() {
     assert_eq!(refused.status, 422);
     assert!(refused.body.contains(r#"id="token_claims-error""#), "{}", refused.body);
     // Its issuer is no address, which is said before anybody asks for one.
-    let page = member.get(&house.page("settings")).await.body;
+    let page = member.get(&house.page("settings/tokens")).await.body;
     assert!(
         page.contains("cannot give projects an issuer of their own yet: tokens.issuer"),
         "{page}"

@@ -23,7 +23,9 @@ fn is_testing(page: &Reply) -> bool {
 async fn one_choice_counts_on_every_page_of_a_project() {
     let house = with_sends().await;
     let owner = house.owner().await;
-    for page in ["overview", "activity", "identities", "wallet", "keys", "settings", "audit"] {
+    for page in
+        ["overview", "activity", "identities", "wallet", "keys", "settings/project", "audit"]
+    {
         for (chosen, testing) in [("live", false), ("test", true), ("nonsense", false)] {
             let page = in_mode(&owner, &house.page(page), chosen).await;
             assert_eq!(is_testing(&page), testing, "{chosen}: {}", page.body);

@@ -81,7 +81,7 @@ async fn an_archived_project_says_so_on_each_page_and_comes_back() {
     let house = House::new().await;
     let (owner, member) = (house.with_role(Role::Owner).await, house.with_role(Role::Member).await);
     let (archive, restore) = (house.page("settings/archive"), house.page("settings/restore"));
-    let settings = house.page("settings");
+    let settings = house.page("settings/project");
     assert!(owner.get(&settings).await.body.contains("Archive project…"));
     assert!(!member.get(&settings).await.body.contains("Archive project…"));
     assert_eq!(owner.post(&archive, &[("word", "acme")]).await.status, 422, "to the letter");
@@ -93,7 +93,9 @@ async fn an_archived_project_says_so_on_each_page_and_comes_back() {
         assert!(!house.opens(&house.live_key).await);
         assert_eq!(house.acme().await.archived_at, Some(START));
     }
-    for page in ["overview", "playground", "activity", "keys", "settings", "wallet", "identities"] {
+    for page in
+        ["overview", "playground", "activity", "keys", "settings/tokens", "wallet", "identities"]
+    {
         for (browser, may) in [(&owner, true), (&member, false)] {
             let reply = browser.get(&house.page(page)).await;
             if reply.status != 403 {

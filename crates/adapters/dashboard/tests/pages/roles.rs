@@ -5,7 +5,7 @@ const PAGES: [&str; 9] = [
     "overview",
     "playground",
     "keys",
-    "settings",
+    "settings/delivery",
     "wallet",
     "identities",
     "audit",
@@ -82,7 +82,7 @@ async fn no_role_changes_what_it_may_not() {
         ("settings/money", &money, &[Role::Member, Role::Support, Role::Viewer]),
         ("settings/identities", &[("identity_delete", "on")], &[Role::Support, Role::Viewer]),
         ("settings/messages", &texts, &[Role::Support, Role::Viewer]),
-        ("settings/webhooks", &webhook, &everyone_else),
+        ("settings/events", &webhook, &everyone_else),
         ("settings/hooks", &hook, &everyone_else),
         (
             "playground/call",

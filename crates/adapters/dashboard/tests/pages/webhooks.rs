@@ -27,7 +27,7 @@ pub async fn told(house: &House) -> (Endpoint, String) {
 async fn the_page_of_a_webhook_shows_what_it_was_told() {
     let house = House::new().await;
     let (endpoint, event) = told(&house).await;
-    let page = house.page(&format!("settings/webhooks/{}", endpoint.id));
+    let page = house.page(&format!("settings/events/{}", endpoint.id));
     let viewer = house.with_role(Role::Viewer).await;
     let seen = viewer.get(&page).await;
     assert_eq!(seen.status, 200);
@@ -35,11 +35,13 @@ async fn the_page_of_a_webhook_shows_what_it_was_told() {
     assert!(!seen.body.contains("whsec_") && !seen.body.contains("/test\""), "only to look at");
     let failed = viewer.get(&format!("{page}?show=failed")).await.body;
     assert!(failed.contains(&event));
-    assert!(viewer.get(&house.page("settings")).await.body.contains(&page));
+    assert!(viewer.get(&house.page("settings/events")).await.body.contains(&page));
+    let old = viewer.get(&house.page(&format!("settings/webhooks/{}", endpoint.id))).await;
+    assert_eq!((old.status, old.header("location")), (303, page.as_str()));
     assert_eq!(house.with_role(Role::Support).await.get(&page).await.status, 403);
-    let elsewhere = format!("/p/{}/settings/webhooks/{}", house.other, endpoint.id);
+    let elsewhere = format!("/p/{}/settings/events/{}", house.other, endpoint.id);
     assert_eq!(house.owner().await.get(&elsewhere).await.status, 404);
-    let nonsense = house.page("settings/webhooks/nonsense");
+    let nonsense = house.page("settings/events/nonsense");
     assert_eq!(viewer.get(&nonsense).await.status, 404);
 }
 
@@ -47,7 +49,7 @@ async fn the_page_of_a_webhook_shows_what_it_was_told() {
 async fn a_test_says_what_came_of_it_and_is_not_repeated_at_once() {
     let house = House::new().await;
     let (endpoint, _) = told(&house).await;
-    let page = house.page(&format!("settings/webhooks/{}", endpoint.id));
+    let page = house.page(&format!("settings/events/{}", endpoint.id));
     let member = house.with_role(Role::Member).await;
     let first = member.post(&format!("{page}/test"), &[]).await;
     assert_eq!(first.status, 200);
@@ -64,7 +66,7 @@ async fn a_test_says_what_came_of_it_and_is_not_repeated_at_once() {
     assert_eq!(house.post.bodies().len(), 2);
     let viewer = house.with_role(Role::Viewer).await;
     assert_eq!(viewer.post(&format!("{page}/test"), &[]).await.status, 403);
-    let elsewhere = format!("/p/{}/settings/webhooks/{}/test", house.other, endpoint.id);
+    let elsewhere = format!("/p/{}/settings/events/{}/test", house.other, endpoint.id);
     assert_eq!(house.owner().await.post(&elsewhere, &[]).await.status, 404);
     assert_eq!(house.post.bodies().len(), 2);
 }
@@ -73,7 +75,7 @@ async fn a_test_says_what_came_of_it_and_is_not_repeated_at_once() {
 async fn an_event_is_sent_again_once_however_often_it_is_clicked() {
     let house = House::new().await;
     let (endpoint, event) = told(&house).await;
-    let page = house.page(&format!("settings/webhooks/{}", endpoint.id));
+    let page = house.page(&format!("settings/events/{}", endpoint.id));
     let (member, resend) = (house.with_role(Role::Member).await, format!("{page}/resend"));
     house.clock.set(START + seconds(10));
     let again = [("event", event.as_str())];

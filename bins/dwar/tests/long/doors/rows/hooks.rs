@@ -20,7 +20,7 @@ fn options<'a>(it: &'a Given<'_>) -> Option<[(&'static str, &'a str); 2]> {
 pub fn list() -> Row {
     Row {
         api: Door::Ways(vec![|it| get(format!("/projects/{}/hooks", it.any_project()?))]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/settings", it.any_project()?))]),
+        pages: Door::Ways(vec![|it| page(format!("/p/{}/settings/events", it.any_project()?))]),
         cli: Door::Ways(vec![|it| cli("hook list", &[("project", it.any_project()?)])]),
         ..READ
     }

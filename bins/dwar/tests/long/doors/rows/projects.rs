@@ -94,12 +94,25 @@ pub fn restore() -> Row {
 pub fn show() -> Row {
     Row {
         api: Door::Ways(vec![|it| get(format!("/projects/{}", it.any_project()?))]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/settings", it.any_project()?)), |it| {
-            let nothing =
-                ["brand", "language", "sms_text", "sms_template_id", "webotp_domain", "app_hash"];
-            let path = format!("/p/{}/settings/preview", it.any_project()?);
-            form(path, &nothing.map(|name| (name, "")))
-        }]),
+        pages: Door::Ways(vec![
+            |it| page(format!("/p/{}/settings", it.any_project()?)),
+            |it| page(format!("/p/{}/settings/messages", it.any_project()?)),
+            |it| page(format!("/p/{}/settings/delivery", it.any_project()?)),
+            |it| page(format!("/p/{}/settings/tokens", it.any_project()?)),
+            |it| page(format!("/p/{}/settings/project", it.any_project()?)),
+            |it| {
+                let nothing = [
+                    "brand",
+                    "language",
+                    "sms_text",
+                    "sms_template_id",
+                    "webotp_domain",
+                    "app_hash",
+                ];
+                let path = format!("/p/{}/settings/preview", it.any_project()?);
+                form(path, &nothing.map(|name| (name, "")))
+            },
+        ]),
         cli: Door::Ways(vec![|it| cli("project show", &[("project", it.any_project()?)])]),
         ..READ
     }

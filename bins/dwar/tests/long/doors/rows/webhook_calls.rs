@@ -15,7 +15,11 @@ pub fn list() -> Row {
             let path = format!("/projects/{}/webhooks/{}", it.project(), it.id_or_bound());
             get(format!("{path}/calls?limit={limit}"))
         }]),
-        pages: Door::Ways(vec![|it| page(in_pages(it, "")?)]),
+        pages: Door::Ways(vec![
+            |it| page(in_pages(it, "")?),
+            // Where it was.
+            |it| page(format!("/p/{}/settings/webhooks/{}", it.project(), it.id()?)),
+        ]),
         cli: Door::Ways(vec![|it| cli("webhook log", &options(it)?), |it| {
             let (endpoint, limit) = (it.id_or_bound(), it.pick("500", "500", "501"));
             let options = [("project", it.project()), ("webhook", endpoint), ("limit", limit)];

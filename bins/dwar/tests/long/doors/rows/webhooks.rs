@@ -11,7 +11,7 @@ pub fn in_api(it: &Given<'_>, rest: &str) -> Option<String> {
 }
 
 pub fn in_pages(it: &Given<'_>, rest: &str) -> Option<String> {
-    Some(format!("/p/{}/settings/webhooks/{}{rest}", it.project(), it.id()?))
+    Some(format!("/p/{}/settings/events/{}{rest}", it.project(), it.id()?))
 }
 
 pub fn options<'a>(it: &'a Given<'_>) -> Option<[(&'static str, &'a str); 2]> {
@@ -21,7 +21,7 @@ pub fn options<'a>(it: &'a Given<'_>) -> Option<[(&'static str, &'a str); 2]> {
 pub fn list() -> Row {
     Row {
         api: Door::Ways(vec![|it| get(format!("/projects/{}/webhooks", it.any_project()?))]),
-        pages: Door::Ways(vec![|it| page(format!("/p/{}/settings", it.any_project()?))]),
+        pages: Door::Ways(vec![|it| page(format!("/p/{}/settings/events", it.any_project()?))]),
         cli: Door::Ways(vec![|it| cli("webhook list", &[("project", it.any_project()?)])]),
         ..READ
     }
@@ -39,10 +39,16 @@ pub fn add() -> Row {
             let url = it.pick(it.stage.hook.clone(), "ftp://example.com".to_owned(), long());
             post(format!("/projects/{}/webhooks", it.project()), json!({ "url": url }))
         }]),
-        pages: Door::Ways(vec![|it| {
-            let url = it.pick(it.stage.hook.clone(), "ftp://example.com".to_owned(), long());
-            form(format!("/p/{}/settings/webhooks", it.project()), &[("url", &url)])
-        }]),
+        pages: Door::Ways(vec![
+            |it| {
+                let url = it.pick(it.stage.hook.clone(), "ftp://example.com".to_owned(), long());
+                form(format!("/p/{}/settings/events", it.project()), &[("url", &url)])
+            },
+            |it| {
+                let url = it.pick(it.stage.hook.clone(), "ftp://example.com".to_owned(), long());
+                form(format!("/p/{}/settings/webhooks", it.project()), &[("url", &url)])
+            },
+        ]),
         cli: Door::Ways(vec![|it| {
             let url = it.pick(it.stage.hook.clone(), "ftp://example.com".to_owned(), long());
             cli("webhook add", &[("project", it.project()), ("url", &url)])

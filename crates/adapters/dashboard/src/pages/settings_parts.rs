@@ -1,0 +1,96 @@
+//! The pages that the settings of a project are on, and which section is where.
+
+use super::parts::notice;
+use crate::texts::settings as texts;
+use crate::visit::Visit;
+use dwar_project::Project;
+use maud::{Markup, html};
+
+/// A page of the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Messages,
+    Delivery,
+    Tokens,
+    Events,
+    Project,
+}
+
+impl Part {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Messages, Self::Delivery, Self::Tokens, Self::Events, Self::Project];
+
+    /// The last part of its address.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Delivery => "delivery",
+            Self::Tokens => "tokens",
+            Self::Events => "events",
+            Self::Project => "project",
+        }
+    }
+
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Messages => texts::MESSAGES.0,
+            Self::Delivery => texts::ROUTING.0,
+            Self::Tokens => texts::TOKENS_TITLE,
+            Self::Events => texts::EVENTS_TITLE,
+            Self::Project => texts::PROJECT_TITLE,
+        }
+    }
+
+    /// The ids of its sections, and of those that a link may still lead to.
+    const fn sections(self) -> &'static [&'static str] {
+        match self {
+            Self::Messages => &["messages"],
+            Self::Delivery => &["routing", "relay"],
+            Self::Tokens => &["tokens"],
+            Self::Events => &["endpoints", "events_feed", "hooks", "hook-change", "webhooks"],
+            Self::Project => &["project", "money", "identities", "archive"],
+        }
+    }
+
+    /// The page that has this section.
+    pub(crate) fn with(section: &str) -> Self {
+        let page = Self::ALL.into_iter().find(|part| part.sections().contains(&section));
+        page.unwrap_or(Self::Project)
+    }
+
+    /// The page at this address.
+    pub(crate) fn of_address(path: &str) -> Option<Self> {
+        let name = path.rsplit('/').next()?;
+        Self::ALL.into_iter().find(|part| part.name() == name)
+    }
+
+    pub(crate) fn address(self, project: &Project) -> String {
+        format!("/p/{}/settings/{}", project.id, self.name())
+    }
+
+    /// Leads to the others. An address that names a section which is on another page finds it here, and a script
+    /// goes on to it.
+    pub(crate) fn tabs(self, project: &Project) -> Markup {
+        html! {
+            nav.jump aria-label=(texts::PARTS) {
+                @for part in Self::ALL {
+                    a href=(part.address(project)) aria-current=[(part == self).then_some("page")] {
+                        @if part != self { @for section in part.sections() { span id=(section) {} } }
+                        (part.title())
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a section says of what was just done in it.
+pub(crate) fn done(visit: &Visit, section: &str) -> Markup {
+    let known = texts::DONE.iter().find(|(word, of, _)| *word == visit.done && *of == section);
+    let sentence = match known {
+        Some((_, _, sentence)) => *sentence,
+        None if visit.done == section => texts::SAVED,
+        None => return html! {},
+    };
+    notice("good", sentence)
+}

@@ -1,0 +1,112 @@
+use crate::SmsText;
+use dwar_kernel::words;
+
+/// Variables that portals take without a reason on record.
+const MOST: usize = 2;
+/// Stands for a variable; no text can have it, since it is a control character.
+const VARIABLE: &str = "\0";
+
+words! {
+    /// How the portal of an operator takes the variables of a content template (DLT).
+    ///
+    /// Both variables of our texts are digits; the brand is fixed text.
+    /// Source: <https://msg91.com/help/dlt-registration-in-india/variable-tagging-on-dlt-sms-templates>.
+    DltForm {
+        /// With their kind in the text: Airtel, Jio, Vodafone Idea, BSNL.
+        Tagged = "tagged",
+        /// Without; the kind is chosen beside it: SmartPing, Tata.
+        Plain = "plain",
+    }
+}
+
+/// Why a portal may reject a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DltWarning {
+    /// More than two variables; how many.
+    Variables(usize),
+    /// Two variables with no letter or digit between them.
+    Neighbours,
+    /// A variable is the last word.
+    Last,
+}
+
+impl DltForm {
+    const fn variable(self) -> &'static str {
+        match self {
+            Self::Tagged => "{#numeric#}",
+            Self::Plain => "{#var#}",
+        }
+    }
+}
+
+impl SmsText {
+    /// The text to register as content template, its last line included.
+    pub fn registered(&self, form: DltForm) -> String {
+        self.fill(form.variable(), form.variable())
+    }
+
+    /// Why a portal may reject it; nothing if nothing is known.
+    pub fn dlt_warnings(&self) -> Vec<DltWarning> {
+        let text = self.fill(VARIABLE, VARIABLE);
+        let pieces: Vec<&str> = text.split(VARIABLE).collect();
+        let variables = pieces.len() - 1;
+        // Portals do not count spaces and punctuation.
+        let blank = |piece: &&str| !piece.contains(char::is_alphanumeric);
+        let between = pieces.iter().take(variables).skip(1);
+        let warnings = [
+            (variables > MOST).then_some(DltWarning::Variables(variables)),
+            between.into_iter().any(|piece| blank(piece)).then_some(DltWarning::Neighbours),
+            pieces.last().is_some_and(blank).then_some(DltWarning::Last),
+        ];
+        warnings.into_iter().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ending;
+
+    fn text(template: &str, ending: Ending) -> SmsText {
+        SmsText::new(template, "Acme {code}", ending).unwrap()
+    }
+
+    #[test]
+    fn the_text_to_register_has_the_brand_and_each_variable_as_the_portal_takes_it() {
+        let own = text(SmsText::default_template("en"), Ending::None);
+        assert_eq!(
+            own.registered(DltForm::Tagged),
+            "{#numeric#} is your Acme {code} verification code. It is valid for {#numeric#} min. \
+             Do not share it with anyone."
+        );
+        let bound = text("{code} opens {brand}", Ending::WebOtp("login.example.com".to_owned()));
+        let plain = "{#var#} opens Acme {code}\n\n@login.example.com #{#var#}";
+        assert_eq!(bound.registered(DltForm::Plain), plain);
+        let app = text("{code} opens {brand}", Ending::AppHash("FA+9qCX9VSu".to_owned()));
+        assert_eq!(app.registered(DltForm::Plain), "{#var#} opens Acme {code}\n\nFA+9qCX9VSu");
+    }
+
+    #[test]
+    fn a_third_variable_neighbours_and_one_at_the_end_are_warned_of() {
+        let site = || Ending::WebOtp("a.example".to_owned());
+        for (template, ending, warnings) in [
+            (SmsText::default_template("en"), Ending::None, vec![]),
+            (SmsText::default_template("hi"), Ending::None, vec![]),
+            (
+                SmsText::default_template("en"),
+                site(),
+                vec![DltWarning::Variables(3), DltWarning::Last],
+            ),
+            ("{code} for {brand}", site(), vec![DltWarning::Last]),
+            ("Code {code} ({minutes} min)", Ending::None, vec![DltWarning::Neighbours]),
+            ("{brand}: {code}.", Ending::None, vec![DltWarning::Last]),
+            (
+                "{code}, {minutes} min, {minutes}",
+                Ending::None,
+                vec![DltWarning::Variables(3), DltWarning::Neighbours, DltWarning::Last],
+            ),
+        ] {
+            assert_eq!(text(template, ending).dlt_warnings(), warnings, "{template}");
+        }
+    }
+}
