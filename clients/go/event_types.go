@@ -75,8 +75,8 @@ type WalletEvent struct {
 // EndpointEvent is of EventEndpointDisabled.
 type EndpointEvent struct {
 	EventProject
-	EndpointID string `json:"endpoint_id"`
-	Failures   int64  `json:"failures"`
+	WebhookID string `json:"webhook_id"`
+	Failures  int64  `json:"failures"`
 	// FailingSince is RFC 3339 in UTC.
 	FailingSince string `json:"failing_since"`
 }
@@ -92,7 +92,7 @@ type ProviderEvent struct {
 // WebhookTestEvent is of EventWebhookTest.
 type WebhookTestEvent struct {
 	EventProject
-	EndpointID string `json:"endpoint_id"`
+	WebhookID string `json:"webhook_id"`
 }
 
 // UnknownEvent is the JSON of what this version does not know.

@@ -90,7 +90,7 @@ event_data! {
         "Below which it is low." threshold_paise: i64
     }
     "An address of the project." EndpointEvent {
-        "The address." endpoint_id: String,
+        "The address." webhook_id: String,
         "In a row." failures: u64,
         "RFC 3339 in UTC." failing_since: String
     }
@@ -100,6 +100,6 @@ event_data! {
         "How many receipts these are." receipts: u64
     }
     "A test of an address." WebhookTestEvent {
-        "The address." endpoint_id: String
+        "The address." webhook_id: String
     }
 }

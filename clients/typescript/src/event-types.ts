@@ -31,7 +31,7 @@ export interface WalletEventData extends EventData {
 }
 
 export interface EndpointEventData extends EventData {
-  endpointId: string;
+  webhookId: string;
   failures: number;
   /** RFC 3339 in UTC. */
   failingSince: string;
@@ -44,7 +44,7 @@ export interface ProviderEventData extends EventData {
 }
 
 export interface WebhookTestData extends EventData {
-  endpointId: string;
+  webhookId: string;
 }
 
 export interface EventOf<Type extends string, Data extends EventData> {

@@ -187,7 +187,7 @@ async fn what_was_told_is_on_record_and_told_again(database: Database) {
     let tested = cli(run("test", &[]));
     assert_eq!((&tested["event"], &tested["status"]), (&json!("webhook.test"), &json!(200)));
     let told = endpoint.hears("webhook.test").await;
-    assert_eq!(told.body["data"]["endpoint_id"], added["webhook"]["webhook_id"]);
+    assert_eq!(told.body["data"]["webhook_id"], added["webhook"]["webhook_id"]);
     assert_eq!(told.signature, signature(added["secret"].as_str().unwrap(), &told));
 
     service.send(&project.test, &service.world.phone()).await.ok();
@@ -233,7 +233,7 @@ async fn an_endpoint_that_is_gone_is_disabled_at_once(database: Database) {
     *gone.status.lock().unwrap() = 410;
     service.send(&project.test, &service.world.phone()).await.ok();
     let told = other.hears("endpoint.disabled").await.body;
-    assert_eq!(told["data"]["endpoint_id"], id);
+    assert_eq!(told["data"]["webhook_id"], id);
     let listed = service.world.cli(&["webhook", "list", "--project", &project.id]);
     let off = listed["items"].as_array().unwrap().iter().find(|it| it["webhook_id"] == id);
     assert!(off.unwrap()["disabled_at"].is_string(), "{listed}");

@@ -42,7 +42,7 @@ class WalletEventData(EventData):
 
 
 class EndpointEventData(EventData):
-    endpoint_id: str
+    webhook_id: str
     failures: int
     failing_since: str
     """RFC 3339 in UTC."""
@@ -55,7 +55,7 @@ class ProviderEventData(EventData):
 
 
 class WebhookTestData(EventData):
-    endpoint_id: str
+    webhook_id: str
 
 
 @dataclass(frozen=True)

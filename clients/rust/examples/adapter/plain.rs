@@ -92,9 +92,9 @@ plain! {
     SessionEvent { project_id, mode, session_id, identity_id }
     IdentityEvent { project_id, mode, identity_id, sessions_revoked }
     WalletEvent { project_id, mode, balance_paise, threshold_paise }
-    EndpointEvent { project_id, mode, endpoint_id, failures, failing_since }
+    EndpointEvent { project_id, mode, webhook_id, failures, failing_since }
     ProviderEvent { project_id, mode, provider, failed, receipts }
-    WebhookTestEvent { project_id, mode, endpoint_id }
+    WebhookTestEvent { project_id, mode, webhook_id }
 }
 
 impl Plain for EventData {

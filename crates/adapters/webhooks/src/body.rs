@@ -27,9 +27,9 @@ enum Detail {
     Session { session_id: String, identity_id: String },
     Identity { identity_id: String, sessions_revoked: u64 },
     Wallet { balance_paise: i64, threshold_paise: i64 },
-    Endpoint { endpoint_id: String, failures: u32, failing_since: String },
+    Endpoint { webhook_id: String, failures: u32, failing_since: String },
     Provider { provider: String, failed: u32, receipts: u32 },
-    Test { endpoint_id: String },
+    Test { webhook_id: String },
 }
 
 /// The event as JSON, with the phone number as it is to be shown.
@@ -50,14 +50,14 @@ pub(crate) fn render(event: &Event, phone: Option<String>) -> Vec<u8> {
             Detail::Wallet { balance_paise: balance.0, threshold_paise: threshold.0 }
         }
         Subject::Endpoint { endpoint, failures, since } => Detail::Endpoint {
-            endpoint_id: endpoint.to_string(),
+            webhook_id: endpoint.to_string(),
             failures: *failures,
             failing_since: since.to_rfc3339_opts(SecondsFormat::AutoSi, true),
         },
         Subject::Provider { provider, failed, receipts } => {
             Detail::Provider { provider: provider.clone(), failed: *failed, receipts: *receipts }
         }
-        Subject::Test { endpoint } => Detail::Test { endpoint_id: endpoint.to_string() },
+        Subject::Test { endpoint } => Detail::Test { webhook_id: endpoint.to_string() },
     };
     let body = Body {
         kind: event.kind.as_str(),

@@ -87,7 +87,7 @@ guess() {
 # remember FILE: what an answer held is a variable of the same name afterwards; CODE is that of the last message.
 remember() {
     local name value
-    for name in otp_id access_token refresh_token session_id identity_id endpoint_id; do
+    for name in otp_id access_token refresh_token session_id identity_id webhook_id; do
         value=$(field "$name" <"$1" || true)
         [ -z "$value" ] || declare -g "${name^^}=$value"
     done
