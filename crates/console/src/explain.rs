@@ -96,7 +96,7 @@ pub const fn reason(reason: Reason) -> (&'static str, &'static str) {
             "Look up the message in the provider's console. If this happens to every code, tell an owner of the installation.",
         ),
         Reason::ProviderUnavailable => (
-            "the provider could not be reached",
+            "the provider could not be reached, or answered with an error of its own",
             "Have the user request a new code. If it continues, tell an owner of the installation.",
         ),
         Reason::Timeout => (

@@ -2,7 +2,7 @@ use crate::{
     Activity, AuditLog, CloseMonths, Control, EndpointLog, Find, FirstSteps, Inbox, ManageAccount,
     ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
     ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, ReadFigures, ReadSpend,
-    SignIn, UnlockPhone,
+    SignIn, TestProvider, UnlockPhone,
 };
 use dwar_event::WebhookSender;
 use dwar_otp::Providers;
@@ -27,6 +27,8 @@ pub struct Management {
     /// What was sent, and what became of it.
     pub activity: Activity,
     pub inbox: Inbox,
+    /// Sends by one provider alone.
+    pub provider_test: TestProvider,
     /// Counts by minute, hour and day.
     pub figures: ReadFigures,
     /// What live sends cost, and how long a balance lasts.

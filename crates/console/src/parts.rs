@@ -5,7 +5,7 @@ use crate::{
     ManageAccount, ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
     ManageOperators, ManageProjects, ManageSigningKeys, ManageWallets, Management,
     ManagementOutside, Passkeys, ReadFigures, ReadSpend, SearchPhones, SettleRestored, SignIn,
-    UnlockPhone, project_rules,
+    TestProvider, UnlockPhone, project_rules,
 };
 use dwar_app::Parts;
 use dwar_kernel::KeeperId;
@@ -91,6 +91,11 @@ impl ConsoleParts {
                 events: kept.events.clone(),
             },
             inbox: Inbox { control: control(), inbox: kept.inbox },
+            provider_test: TestProvider {
+                control: control(),
+                providers: providers.clone(),
+                sends: None,
+            },
             first_steps: FirstSteps {
                 control: control(),
                 figures: stores.figures.clone(),

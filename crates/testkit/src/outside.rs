@@ -6,7 +6,7 @@ use dwar_event::{Event, NotTaken, SendFailure, WebhookRequest, WebhookSecret, We
 use dwar_kernel::{ProjectMode, Timestamp};
 use dwar_otp::{
     Channel, Code, Gateway, HookFault, HookFormat, HookMessage, HookRefusal, Message, Outcome,
-    Providers, Route, WebhookCall, WebhookHead,
+    Probe, ProviderHealth, ProviderRefusal, Providers, Reason, Route, WebhookCall, WebhookHead,
 };
 use dwar_ratelimit::RequestLimiter;
 use std::collections::{HashMap, VecDeque};
@@ -51,6 +51,7 @@ pub fn management(parts: &ConsoleParts, post: &Arc<Post>) -> Management {
 #[derive(Clone, Copy, Debug)]
 pub struct Carriers;
 
+#[async_trait]
 impl Providers for Carriers {
     fn names(&self, _: Channel) -> Vec<String> {
         ["meta", "msg91", "twilio"].map(str::to_owned).to_vec()
@@ -66,6 +67,27 @@ impl Providers for Carriers {
 
     fn paused_for(&self, provider: &str) -> Option<Duration> {
         (provider == "twilio").then_some(Duration::from_secs(12))
+    }
+
+    fn health(&self, provider: &str) -> ProviderHealth {
+        let refusal = ProviderRefusal {
+            age: Duration::from_secs(90),
+            reason: Reason::ProviderUnavailable,
+            status: Some(500),
+            code: Some(20_500),
+        };
+        ProviderHealth {
+            paused_for: self.paused_for(provider),
+            calls: 4,
+            faults: 1,
+            median: Some(Duration::from_millis(340)),
+            refusals: if provider == "twilio" { vec![refusal] } else { Vec::new() },
+        }
+    }
+
+    async fn probe(&self, provider: &str) -> Option<Probe> {
+        let status = (provider == "msg91").then_some(404);
+        (provider != "meta").then_some(Probe { status, took: Duration::from_millis(85) })
     }
 }
 

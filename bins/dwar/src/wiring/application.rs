@@ -88,7 +88,8 @@ impl Application {
         let ready = Arc::new(ready);
         let server = Server::new(api, core.config.http.clone(), service.use_cases.clone(), ready);
         let server = server.map_err(WiringError::System)?;
-        let manage = core.management()?;
+        let mut manage = core.management()?;
+        manage.provider_test = manage.provider_test.sending(service.use_cases.send_otp.clone());
         let ledger = manage.ledger.clone();
         let read = metrics.as_ref().map(|begun| begun.figures.clone());
         let show = |begun: metrics::Begun| {

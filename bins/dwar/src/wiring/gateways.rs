@@ -2,14 +2,17 @@
 
 use super::error::WiringError;
 use crate::config::{Config, ConfigError, RunMode, invalid, text, toml_sentence};
+use async_trait::async_trait;
 use dwar_app::{Parts, Routes};
 use dwar_console::unknown_provider;
 use dwar_gateways::{
-    BaseUrl, BreakerGateway, BulkheadGateway, ConsoleGateway, Discreet, GenericHttp,
-    GenericHttpSettings, HttpClient, HttpGateway, SandboxGateway, Secret, Settings, TimedGateway,
-    Twilio,
+    BaseUrl, BreakerGateway, BreakerState, BulkheadGateway, CallTimes, ConsoleGateway, Discreet,
+    GenericHttp, GenericHttpSettings, HttpClient, HttpGateway, LastRefusal, LastRefusals,
+    SandboxGateway, Secret, Settings, TimedGateway, Twilio,
 };
-use dwar_otp::{Channel, Gateway, Hop, ReceiptSource, Route};
+use dwar_otp::{
+    Channel, Gateway, Hop, Probe, ProviderHealth, ProviderRefusal, ReceiptSource, Route,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Display;
 use std::path::Path;
@@ -37,8 +40,17 @@ pub struct Providers {
 pub struct Carriers {
     available: Available,
     pub breakers: BTreeMap<String, Arc<BreakerGateway>>,
+    times: BTreeMap<String, CallTimes>,
 }
 
+impl Carriers {
+    /// How providers last refused messages.
+    pub const fn refusals(&self) -> &LastRefusals {
+        &self.available.2
+    }
+}
+
+#[async_trait]
 impl dwar_otp::Providers for Carriers {
     fn names(&self, channel: Channel) -> Vec<String> {
         self.available.names(channel)
@@ -54,6 +66,30 @@ impl dwar_otp::Providers for Carriers {
 
     fn paused_for(&self, provider: &str) -> Option<Duration> {
         self.breakers.get(provider)?.state().open_for
+    }
+
+    fn health(&self, provider: &str) -> ProviderHealth {
+        let Some(breaker) = self.breakers.get(provider) else { return ProviderHealth::default() };
+        let BreakerState { open_for, calls, faults } = breaker.state();
+        let median = self.times.get(provider).and_then(CallTimes::median);
+        let refusal = |(age, LastRefusal { reason, status, code })| ProviderRefusal {
+            age,
+            reason,
+            status,
+            code,
+        };
+        let refusals = self.refusals().latest(provider).into_iter().map(refusal).collect();
+        ProviderHealth { paused_for: open_for, calls, faults, median, refusals }
+    }
+
+    async fn probe(&self, provider: &str) -> Option<Probe> {
+        let probe = self.available.0.get(provider)?.gateway.probe().await?;
+        if probe.is_answered()
+            && let Some(breaker) = self.breakers.get(provider)
+        {
+            breaker.end_pause();
+        }
+        Some(probe)
     }
 }
 
@@ -78,14 +114,15 @@ impl Provider {
     }
 }
 
-/// The configured providers by name, and the routes of projects that set none.
-pub struct Available(BTreeMap<String, Provider>, Usual);
+/// The configured providers by name, the routes of projects that set none, and how providers last refused messages.
+pub struct Available(BTreeMap<String, Provider>, Usual, LastRefusals);
 
 struct Usual {
     whatsapp: Vec<String>,
     sms: Vec<String>,
 }
 
+#[async_trait]
 impl dwar_otp::Providers for Available {
     fn names(&self, channel: Channel) -> Vec<String> {
         let serving = self.0.iter().filter(|(_, provider)| provider.channels.contains(&channel));
@@ -109,6 +146,14 @@ impl dwar_otp::Providers for Available {
     fn paused_for(&self, _: &str) -> Option<Duration> {
         None
     }
+
+    fn health(&self, _: &str) -> ProviderHealth {
+        ProviderHealth::default()
+    }
+
+    async fn probe(&self, _: &str) -> Option<Probe> {
+        None
+    }
 }
 
 /// Puts every configured provider together.
@@ -126,7 +171,9 @@ pub fn build(config: &Config, parts: &Parts) -> Result<Providers, WiringError> {
         receipt_window: policies.receipt_window,
         lease: policies.lease(),
     };
-    let (gateways, breakers) = guarded(&known, sandbox, config, parts);
+    let times: BTreeMap<String, CallTimes> =
+        known.0.keys().map(|name| (name.clone(), CallTimes::default())).collect();
+    let (gateways, breakers) = guarded(&known, sandbox, &times, config, parts);
     let routes = Routes {
         live: route(settings.whatsapp.clone(), settings.sms.clone()),
         test: route(vec![test.clone()], vec![test.clone()]),
@@ -141,7 +188,11 @@ pub fn build(config: &Config, parts: &Parts) -> Result<Providers, WiringError> {
         Some((name.clone(), source))
     };
     let sources = known.0.iter().filter_map(source).collect();
-    Ok(Providers { routes, sources, carriers: Arc::new(Carriers { available: known, breakers }) })
+    Ok(Providers {
+        routes,
+        sources,
+        carriers: Arc::new(Carriers { available: known, breakers, times }),
+    })
 }
 
 /// The providers that projects may choose from; an error if `gateways.whatsapp` or `gateways.sms`
@@ -184,13 +235,18 @@ type Breakers = BTreeMap<String, Arc<BreakerGateway>>;
 fn guarded(
     known: &Available,
     sandbox: Arc<dyn Gateway>,
+    times: &BTreeMap<String, CallTimes>,
     config: &Config,
     parts: &Parts,
 ) -> (Gateways, Breakers) {
     let settings = &config.gateways;
     let timed = |gateway: Arc<dyn Gateway>| -> Arc<dyn Gateway> {
         let (observer, provider) = (parts.tools.observer.clone(), gateway.provider());
-        let took = Arc::new(move |channel, took| observer.called(channel, &provider, took));
+        let times = times.get(&provider).cloned().unwrap_or_default();
+        let took = Arc::new(move |channel, took| {
+            times.note(took);
+            observer.called(channel, &provider, took);
+        });
         Arc::new(TimedGateway { inner: gateway, limit: parts.policies.call_timeout, took })
     };
     let guard = |(name, known): (&String, &Provider)| {
@@ -237,6 +293,7 @@ fn configured(config: &Config) -> Result<Available, WiringError> {
     let Settings { whatsapp_cloud, twilio, msg91, gupshup, generic_files, .. } = &config.gateways;
     let public_url = config.gateways.public_url.clone();
     let client = http_client(&config.gateways)?;
+    let refusals = client.refusals();
     let mut known = BTreeMap::new();
     let mut add = |provider: Provider| known.insert(provider.gateway.provider(), provider);
     if config.environment == RunMode::Development {
@@ -287,7 +344,7 @@ fn configured(config: &Config) -> Result<Available, WiringError> {
         known.insert(name, Provider::new(gateway, BOTH.to_vec()));
     }
     let Settings { whatsapp, sms, .. } = &config.gateways;
-    Ok(Available(known, Usual { whatsapp: whatsapp.clone(), sms: sms.clone() }))
+    Ok(Available(known, Usual { whatsapp: whatsapp.clone(), sms: sms.clone() }, refusals))
 }
 
 const BOTH: [Channel; 2] = [Channel::Whatsapp, Channel::Sms];

@@ -71,6 +71,11 @@ impl BreakerGateway {
         BreakerState { open_for, calls: circuit.calls, faults: circuit.recent.count_ones() }
     }
 
+    /// Ends a pause: the next call is let through. If it fails too, the next pause is twice as long.
+    pub fn end_pause(&self) {
+        self.circuit().end_pause((self.clock)());
+    }
+
     fn circuit(&self) -> MutexGuard<'_, Circuit> {
         self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -239,6 +244,13 @@ impl Circuit {
                 Transition::Closed
             }
             (Phase::Open { .. }, _) => Transition::None,
+        }
+    }
+
+    fn end_pause(&mut self, now: Instant) {
+        self.rests_until = None;
+        if let Phase::Open { until } = &mut self.phase {
+            *until = now;
         }
     }
 

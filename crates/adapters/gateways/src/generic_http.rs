@@ -75,6 +75,10 @@ impl Vendor for GenericHttp {
         &self.settings.name
     }
 
+    fn address(&self) -> Option<&str> {
+        Some(&self.settings.request.url)
+    }
+
     /// A value that would bend the path of the address is the fault of the project's own texts:
     /// [`Reason::TemplateRejected`].
     fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason> {

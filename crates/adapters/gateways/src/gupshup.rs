@@ -79,6 +79,10 @@ impl Vendor for Gupshup {
         PROVIDER
     }
 
+    fn address(&self) -> Option<&str> {
+        Some(self.base_url.as_str())
+    }
+
     fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason> {
         if message.channel != Channel::Sms {
             tracing::warn!(provider = PROVIDER, otp = %message.otp, "it only sends SMS");

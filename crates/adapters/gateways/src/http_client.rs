@@ -1,9 +1,9 @@
-use crate::ProxyUrl;
+use crate::{LastRefusal, LastRefusals, ProxyUrl};
 use dwar_kernel::{http_date, retry_after, with_causes};
-use dwar_otp::Reason;
+use dwar_otp::{Probe, Reason};
 use reqwest::{Client, Method, Proxy, RequestBuilder, Response, StatusCode, header, redirect};
 use serde_json::Value;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const MAX_ANSWER: usize = 64 * 1024;
 /// Shorter than providers keep a silent connection, so that none is used as they close it.
@@ -28,7 +28,10 @@ pub struct UnusableHttpClient(#[from] reqwest::Error);
 /// It follows no redirect, repeats no call, and reads at most 64 KiB of an answer. No `Debug`: the
 /// proxy's URL may hold a password.
 #[derive(Clone)]
-pub struct HttpClient(Client);
+pub struct HttpClient {
+    client: Client,
+    refusals: LastRefusals,
+}
 
 impl HttpClient {
     /// A client that takes `connect_timeout` at most for a connection, TLS included, and `timeout`
@@ -55,7 +58,12 @@ impl HttpClient {
         if let Some(proxy) = proxy {
             client = client.proxy(Proxy::all(proxy.expose())?);
         }
-        Ok(Self(client.build()?))
+        Ok(Self { client: client.build()?, refusals: LastRefusals::default() })
+    }
+
+    /// How providers last refused messages that went through this client.
+    pub fn refusals(&self) -> LastRefusals {
+        self.refusals.clone()
     }
 
     /// The start of a `POST` to `url`.
@@ -65,7 +73,7 @@ impl HttpClient {
 
     /// The start of a call of `url`.
     pub(crate) fn request(&self, method: Method, url: &str) -> RequestBuilder {
-        self.0.request(method, url)
+        self.client.request(method, url)
     }
 
     /// The provider's answer, whatever its status.
@@ -80,7 +88,12 @@ impl HttpClient {
         provider: &str,
         request: RequestBuilder,
     ) -> Result<Answer, Reason> {
-        let mut response = request.send().await.map_err(|error| lost(provider, error))?;
+        let lost = |error| {
+            let reason = lost(provider, error);
+            self.refusals.note(provider, LastRefusal { reason, status: None, code: None });
+            reason
+        };
+        let mut response = request.send().await.map_err(lost)?;
         let status = response.status();
         let text = |name| response.headers().get(name)?.to_str().ok();
         let sent = text(header::DATE).and_then(http_date);
@@ -88,20 +101,44 @@ impl HttpClient {
         let retry_after = retry_after.map(|wait| wait.as_secs());
         // It goes to the log: a number that is not a time could be anything, even a phone's.
         let retry_after = retry_after.filter(|seconds| *seconds <= LONGEST_RETRY_AFTER);
-        let answer = |body: &[u8]| Answer { status, retry_after, body: document(body) };
+        let refusals = &self.refusals;
+        let answer = |body: &[u8]| {
+            let (body, refusals) = (document(body), refusals.clone());
+            Answer { status, retry_after, body, refusals }
+        };
         match read(&mut response).await {
             Ok(Some(body)) => Ok(answer(&body)),
             // The status alone tells what became of it.
             _ if !status.is_success() => Ok(answer(&[])),
             Ok(None) => {
-                tracing::warn!(provider, status = status.as_u16(), "the answer is too long");
+                let status = status.as_u16();
+                tracing::warn!(provider, status, "the answer is too long");
+                let told =
+                    LastRefusal { reason: Reason::Unknown, status: Some(status), code: None };
+                self.refusals.note(provider, told);
                 Err(Reason::Unknown)
             }
-            Err(error) => match lost(provider, error) {
+            Err(error) => match lost(error) {
                 Reason::Timeout => Err(Reason::Timeout),
                 _ => Err(Reason::Unknown),
             },
         }
+    }
+
+    /// Asks the host of an address for its first page, with no credentials: whether it answers, whatever it says;
+    /// `None` if the address names no host.
+    pub(crate) async fn reach(&self, provider: &str, address: &str) -> Option<Probe> {
+        let url = reqwest::Url::parse(address).ok()?.join("/").ok()?;
+        let began = Instant::now();
+        let answer = self.request(Method::GET, url.as_str()).send().await;
+        let status = match answer {
+            Ok(answer) => Some(answer.status().as_u16()),
+            Err(error) => {
+                lost(provider, error);
+                None
+            }
+        };
+        Some(Probe { status, took: began.elapsed() })
     }
 
     /// Calls an address of ours as a provider would, with an empty `POST`, or with a `GET`; no
@@ -138,6 +175,7 @@ pub struct Answer {
     /// The body. One that is not JSON counts as a JSON string of its whole text, one that could not
     /// be read as the empty string.
     pub(crate) body: Value,
+    refusals: LastRefusals,
 }
 
 impl Answer {
@@ -198,6 +236,8 @@ impl Answer {
     ) -> Reason {
         let reason = understood.unwrap_or_else(|| self.reason());
         let code = code.filter(|code| (0..=LARGEST_CODE).contains(code));
+        let told = LastRefusal { reason, status: Some(self.status.as_u16()), code };
+        self.refusals.note(provider, told);
         let (status, retry_after, word) = (self.status.as_u16(), self.retry_after, reason.as_str());
         match reason {
             Reason::NotOnChannel | Reason::RejectedNumber | Reason::Blocked => {

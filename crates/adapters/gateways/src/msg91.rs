@@ -75,6 +75,10 @@ impl Vendor for Msg91 {
         PROVIDER
     }
 
+    fn address(&self) -> Option<&str> {
+        Some(self.base_url.as_str())
+    }
+
     /// Channels and languages that are not configured are [`Reason::ProviderUnavailable`].
     fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason> {
         let (path, body) = match message.channel {

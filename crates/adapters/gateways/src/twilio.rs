@@ -201,6 +201,10 @@ impl Vendor for Twilio {
         PROVIDER
     }
 
+    fn address(&self) -> Option<&str> {
+        Some(self.settings.base_url.as_str())
+    }
+
     fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason> {
         let form = self.form(message)?;
         let it = &self.settings;

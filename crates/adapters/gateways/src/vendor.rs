@@ -2,8 +2,8 @@ use crate::HttpClient;
 use crate::http_client::Answer;
 use async_trait::async_trait;
 use dwar_otp::{
-    Channel, Gateway, Message, Outcome, Reason, Receipt, ReceiptSource, Report, WebhookAdmission,
-    WebhookCall, WebhookError, WebhookHead,
+    Channel, Gateway, Message, Outcome, Probe, Reason, Receipt, ReceiptSource, Report,
+    WebhookAdmission, WebhookCall, WebhookError, WebhookHead,
 };
 use reqwest::RequestBuilder;
 
@@ -11,6 +11,11 @@ use reqwest::RequestBuilder;
 pub trait Vendor: Send + Sync {
     /// Its name; also the last part of the address that it calls.
     fn name(&self) -> &str;
+
+    /// An address that it is called at, of which only scheme and host count; `None` if it cannot be probed.
+    fn address(&self) -> Option<&str> {
+        None
+    }
 
     /// The call that hands `message` over.
     ///
@@ -82,6 +87,10 @@ impl<V: Vendor> Gateway for HttpGateway<V> {
             }
             Err(refused) => refused,
         }
+    }
+
+    async fn probe(&self) -> Option<Probe> {
+        self.client.reach(self.vendor.name(), self.vendor.address()?).await
     }
 }
 

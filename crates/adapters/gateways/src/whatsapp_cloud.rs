@@ -147,6 +147,10 @@ impl Vendor for WhatsappCloud {
         PROVIDER
     }
 
+    fn address(&self) -> Option<&str> {
+        Some(self.base_url.as_str())
+    }
+
     fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason> {
         if message.channel != Channel::Whatsapp {
             tracing::error!(provider = PROVIDER, "routed a message that is not for WhatsApp");

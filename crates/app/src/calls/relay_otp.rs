@@ -64,7 +64,7 @@ impl RelayOtp {
         let lifetime = lifetime.duration();
         self.check_lifetime(caller, lifetime)?;
         let errand = Errand::Relay(code, lifetime);
-        Ok(self.sends.run(&Order { caller, phone, errand, repeat, recorded }).await?)
+        Ok(self.sends.run(&Order { caller, phone, errand, repeat, recorded, only: None }).await?)
     }
 
     /// Whether a text on the route of a caller's messages can go with a code of this lifetime: the others are passed

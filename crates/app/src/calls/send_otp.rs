@@ -6,16 +6,16 @@ use crate::{
     Deliver, Idempotency, Limits, SendEnd, SendKind, SendOtpError, SentOtp, Tally, Toolbox, dearest,
 };
 use dwar_kernel::{
-    AttemptId, BlindIndex, EntryId, OtpId, Paise, Phone, Purpose, StoreError, TRACE, Timestamp,
-    Unsealable,
+    ApiKeyId, AttemptId, BlindIndex, EntryId, KeyMode, OtpId, Paise, Phone, Purpose, StoreError,
+    TRACE, Timestamp, Unsealable,
 };
 use dwar_login::{Cost, NewSend, Prepared};
 use dwar_otp::idempotency::IdempotencyKey;
 use dwar_otp::sandbox::Scenario;
 use dwar_otp::{
-    Code, CodeDigest, CodeKeys, Delivery, DeliveryStatus, Otp, OtpState, Reach, Refusal, Route,
+    Code, CodeDigest, CodeKeys, Delivery, DeliveryStatus, Hop, Otp, OtpState, Reach, Refusal, Route,
 };
-use dwar_project::{Caller, LastLine};
+use dwar_project::{Caller, LastLine, Project};
 use dwar_ratelimit::{SendAdmission, SendBound};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +39,8 @@ pub(crate) struct Order<'a> {
     pub(crate) repeat: Option<Repeat<'a>>,
     /// Called when it is on record: from then on nothing that happens to this process loses it.
     pub(crate) recorded: &'a (dyn Fn() + Send + Sync),
+    /// The only provider that it goes by; `None` is the project's route.
+    pub(crate) only: Option<&'a Hop>,
 }
 
 /// Sends a code to a phone: prepare, deliver, report (`POST /v1/otp/send`).
@@ -72,7 +74,26 @@ impl SendOtp {
     ) -> Result<SentOtp, SendOtpError> {
         let repeat = key.map(|key| self.repeat(key));
         let errand = Errand::LogIn(last_line.map(String::from));
-        self.run(&Order { caller, phone, errand, repeat, recorded: &|| () }).await
+        self.run(&Order { caller, phone, errand, repeat, recorded: &|| (), only: None }).await
+    }
+
+    /// Sends a live code of a project by one provider alone, to see whether it arrives: within the same limits and
+    /// at the same price as any other, and with no other provider if this one fails.
+    ///
+    /// # Errors
+    /// As [`SendOtp::send`]. It is [`SendOtpError::Undeliverable`] as well if no such provider is configured.
+    #[instrument(name = "send_test", target = TRACE, level = "error", skip_all)]
+    pub async fn send_by(
+        &self,
+        project: Project,
+        phone: &Phone,
+        hop: &Hop,
+    ) -> Result<SentOtp, SendOtpError> {
+        let Toolbox { entropy, .. } = &self.deliver.tools;
+        let key = ApiKeyId::new(self.deliver.tools.now(), entropy.as_ref());
+        let caller = &Caller { project, mode: KeyMode::Live, key };
+        let (errand, only) = (Errand::LogIn(None), Some(hop));
+        self.run(&Order { caller, phone, errand, repeat: None, recorded: &|| (), only }).await
     }
 
     /// A request with this `Idempotency-Key`.
@@ -117,7 +138,11 @@ impl SendOtp {
         let Deliver { tools, logins, routes, .. } = self.deliver.as_ref();
         let now = tools.now();
         let mode = caller.mode;
-        let route = order.errand.way(routes.of(&caller.project, mode));
+        let mut route = order.errand.way(routes.of(&caller.project, mode));
+        if let Some(only) = order.only {
+            let known = routes.gateways.contains_key(&only.provider);
+            route.hops = Vec::from_iter(Some(only.clone()).filter(|_| known));
+        }
         let (otp, contents) = self.compose(order, index, &route, now);
 
         let cost = self.cost(caller, phone, &route);

@@ -2,7 +2,7 @@
 
 use crate::common::{Office, PASSWORD};
 use dwar_console::{ManageError, NewAdminToken, Present};
-use dwar_kernel::{KeyMode, ProjectId};
+use dwar_kernel::{Channel, KeyMode, ProjectId};
 use dwar_memory::Fault;
 use dwar_operator::{Access, Action, By, Client, Command, EndSessions, Role};
 use dwar_project::{ProjectChange, ProjectName};
@@ -135,6 +135,7 @@ fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
         (EndpointEnabled, Some(Command::EnableWebhook), step!(|w, by| w.office.manage.endpoints.enable(by, w.project, w.endpoint))),
         (EndpointSecretRotated, Some(Command::RotateWebhookSecret), step!(|w, by| w.office.manage.endpoints.rotate_secret(by, w.project, w.endpoint))),
         (EndpointTested, Some(Command::TestWebhook), step!(|w, by| w.office.manage.endpoint_log.test(by, w.project, w.endpoint))),
+        (ProviderTested, Some(Command::TestProvider), step!(|w, by| w.office.manage.provider_test.send(by, w.project, (Channel::Sms, "msg91"), &phone(876_543_210)))),
         // It is not on record, which is found out after the line was written.
         (EventResent, Some(Command::ResendEvent), |w, by| Box::pin(async move {
             let event = "otp_sent_1".parse().unwrap();
@@ -195,7 +196,7 @@ async fn each_change_leaves_exactly_one_entry_and_no_secret_or_number_in_it() {
         assert_eq!(walk.seen().await != seen, !UNSEEN.contains(&action), "{action:?}");
         assert!(actions.insert(action.as_str()), "{action:?} twice");
     }
-    assert_eq!(actions.len(), 32, "an action that no change here has");
+    assert_eq!(actions.len(), 33, "an action that no change here has");
 }
 
 #[tokio::test]

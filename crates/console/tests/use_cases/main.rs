@@ -22,5 +22,6 @@ mod second_factor;
 mod sign_in;
 mod spans;
 mod sweep;
+mod test_provider;
 mod timeline;
 mod unlock_phone;

@@ -1,12 +1,12 @@
 use crate::common::{BY, Office};
 use dwar_console::{ManageError, ManageLedger, Scope};
-use dwar_kernel::ProjectId;
+use dwar_kernel::{KeyMode, ProjectId};
 use dwar_memory::Fault;
 use dwar_operator::{Access, Action, By, Role};
 use dwar_testkit::{FixedClock, START};
 use dwar_wallet::{
-    Balance, Credited, LedgerProof, LedgerSum, MockLedgerStore, Paise, ProofRun, ProofStart,
-    WalletSnapshot,
+    Balance, Credited, EntryKind, GroupedLine, LedgerProof, LedgerSum, MockLedgerStore, Paise,
+    ProofRun, ProofStart, Settlement, StatementFilter, WalletSnapshot,
 };
 use std::sync::{Arc, Mutex};
 
@@ -49,6 +49,52 @@ async fn a_proof_finds_what_was_booked_and_stays_on_record() {
         office.clock.advance(ProofRun::LEASE);
     }
     assert_eq!(office.actions().await, [Action::LedgerProved, Action::LedgerProved]);
+}
+
+/// All holds of a burst come before all of its charges, so whole reads of entries are behind later lines.
+#[tokio::test]
+async fn pages_have_each_send_once_however_its_entries_lie() {
+    const SENDS: usize = 130;
+    let office = Office::open();
+    let (project, make) = (office.project().await, &office.make);
+    office.pay(project, 100_000).await;
+    let mut sends = Vec::new();
+    for _ in 0..SENDS {
+        let otp = make.otp(&make.line(project.in_mode(KeyMode::Live)));
+        sends.push(otp.id);
+        assert!(make.hold(&*office.stores.logins, otp, Paise(30)).await);
+    }
+    for send in &sends[..SENDS - 1] {
+        let (spent, entries) = (Settlement::Capture(Paise(20)), [make.id(), make.id()]);
+        let ended = office.stores.wallets.settle(project, *send, spent, entries, START).await;
+        assert!(ended.unwrap());
+    }
+    let (mut seen, mut after, mut pages) = (Vec::new(), None, Vec::new());
+    loop {
+        let filter = StatementFilter::default();
+        let ledger = &office.manage.ledger;
+        let page = ledger.grouped_lines(&BY, project, filter, after, 50).await.unwrap();
+        pages.push(page.lines.len());
+        for GroupedLine { line, steps } in page.lines {
+            seen.push(line.entry.reference.to_string());
+            let kinds: Vec<_> = steps.iter().map(|step| step.kind).collect();
+            let whole = [EntryKind::Hold, EntryKind::Capture, EntryKind::Release];
+            match line.entry.kind {
+                EntryKind::Capture => assert_eq!(kinds, whole),
+                EntryKind::Hold => assert_eq!(kinds, whole[..1]),
+                kind => assert_eq!((kind, kinds), (EntryKind::Credit, vec![])),
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(pages.iter().sum::<usize>(), SENDS + 1, "{pages:?}");
+    assert!(pages[..2] == [50, 50], "{pages:?}");
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), SENDS + 1);
 }
 
 #[tokio::test]

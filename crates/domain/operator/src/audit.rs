@@ -30,6 +30,7 @@ words! {
         EndpointSecretRotated = "endpoint.secret_rotated",
         /// An address for events was called with a test.
         EndpointTested = "endpoint.tested",
+        ProviderTested = "provider.tested",
         EventResent = "event.resent",
         /// An address for the codes of another system was made.
         HookAdded = "hook.added",

@@ -110,6 +110,10 @@ commands! {
     RemoveWebhook = "remove_webhook", change(Area::Keys), makes Nothing;
     ListWebhookCalls = "list_webhook_calls", see(Area::Settings), makes Nothing;
     TestWebhook = "test_webhook", change(Area::Settings), makes Nothing;
+    /// Asks a provider whether it answers, and ends its pause if it does.
+    ProbeProvider = "probe_provider", change(Area::Settings), makes Nothing;
+    /// Sends a live code by one provider alone, to the phone of whoever asks.
+    TestProvider = "test_provider", change(Area::Settings), makes Nothing;
     ResendEvent = "resend_event", change(Area::Settings), makes Nothing;
     /// Where other systems ask for codes to be delivered.
     ListHooks = "list_hooks", see(Area::Settings), makes Nothing;

@@ -246,7 +246,7 @@ impl Otp {
     /// Applies a report on one of its attempts; see [`Delivery::report`].
     ///
     /// When every channel has failed there is no active code; the sealed code is dropped once
-    /// nothing can need it any more.
+    /// nothing can need it any more, and without it no other provider is tried.
     pub fn report(
         &mut self,
         attempt: AttemptId,
@@ -255,7 +255,8 @@ impl Otp {
         next: AttemptId,
         now: Timestamp,
     ) -> DeliveryStep {
-        let wanted = self.state.is_wanted() && now < self.expires_at;
+        let is_kept = self.sealed_code.is_some();
+        let wanted = is_kept && self.state.is_wanted() && now < self.expires_at;
         let step = self.delivery.report(attempt, report, wanted, &self.way(route), next, now);
         if self.delivery.status == DeliveryStatus::Failed {
             self.void();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Channel, Code, CodeKeys, GuessPeriod, Hop};
+use crate::{Channel, Charge, Code, CodeKeys, GuessPeriod, Hop, Reason};
 use dwar_kernel::{KeyMode, ProjectId};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn otp() -> Otp {
         phone,
         sealed_phone: Sealed(vec![]),
         code: keys().digest(&Otp::binding_of(project.in_mode(KeyMode::Live), id, &phone), &code),
-        sealed_code: None,
+        sealed_code: Some(Sealed(vec![1])),
         state: OtpState::Active,
         wrong: 0,
         max_wrong: 5,
@@ -178,4 +178,26 @@ fn a_code_of_somebody_else_goes_past_a_text_that_names_another_lifetime() {
         let step = otp.report(first, refused, &route, second, at(1));
         assert!(matches!(step, DeliveryStep::Try(tried) if tried.provider == next), "{state:?}");
     }
+}
+
+/// A send by one provider alone ends with what that one says; a receipt that it failed comes to the project's whole
+/// route.
+#[test]
+fn once_the_code_is_not_kept_no_other_provider_is_tried() {
+    let lease = Duration::from_secs(30);
+    let alone =
+        Route { hops: vec![Hop::new(Channel::Sms, "fake")], receipt_window: Some(lease), lease };
+    let hops = vec![Hop::new(Channel::Sms, "fake"), Hop::new(Channel::Sms, "other")];
+    let whole = Route { hops, ..alone.clone() };
+    let next = "00000000-0000-7000-8000-000000000009".parse().unwrap();
+    let mut otp = otp();
+    let first = otp.delivery.attempts[0].id;
+    let taken = Report::Accepted { provider_ref: None, awaits_receipt: true };
+    let step = otp.report(first, taken, &alone, next, at(1));
+    assert_eq!(step, DeliveryStep::Settle(Charge::Channel(Channel::Sms)));
+    assert_eq!(otp.sealed_code, None);
+    let failed = Report::Failed(Reason::Blocked);
+    let step = otp.report(first, failed, &whole, next, at(2));
+    assert_eq!(step, DeliveryStep::Settle(Charge::Nothing));
+    assert_eq!(otp.delivery.attempts.len(), 1);
 }

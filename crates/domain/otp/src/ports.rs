@@ -166,8 +166,51 @@ impl Outcome {
     }
 }
 
+/// What came of asking a provider whether it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The HTTP status of its answer; `None` if none came.
+    pub status: Option<u16>,
+    pub took: Duration,
+}
+
+impl Probe {
+    /// Whether the provider works as far as can be told: any answer that is no error of its own.
+    pub fn is_answered(&self) -> bool {
+        self.status.is_some_and(|status| status < 500)
+    }
+}
+
+/// How calls to a provider went lately, as this process sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProviderHealth {
+    /// For how long it is still passed over; `None` while it is called.
+    pub paused_for: Option<Duration>,
+    /// How many of its latest calls are counted.
+    pub calls: u32,
+    /// How many of these failed by its fault.
+    pub faults: u32,
+    /// Half of its latest calls took no longer; `None` without calls.
+    pub median: Option<Duration>,
+    /// The messages that it did not take lately for a reason that is not about the number, the newest first.
+    pub refusals: Vec<ProviderRefusal>,
+}
+
+/// A message that a provider did not take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProviderRefusal {
+    /// How long ago.
+    pub age: Duration,
+    pub reason: Reason,
+    /// The HTTP status of the answer; `None` if none came.
+    pub status: Option<u16>,
+    /// The provider's own code, if it gave one.
+    pub code: Option<i64>,
+}
+
 /// Knows the providers that are configured.
 #[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
 pub trait Providers: Send + Sync {
     /// The names of those that carry messages over `channel`.
     fn names(&self, channel: Channel) -> Vec<String>;
@@ -181,6 +224,12 @@ pub trait Providers: Send + Sync {
     /// For how long the provider of this name is still passed over, since its calls failed; `None` while
     /// it is called. Each process sees its own calls.
     fn paused_for(&self, provider: &str) -> Option<Duration>;
+
+    /// How calls to the provider of this name went. Each process sees its own calls.
+    fn health(&self, provider: &str) -> ProviderHealth;
+
+    /// Asks the provider whether it answers; if it does, its pause is over. `None` if nobody can be asked.
+    async fn probe(&self, provider: &str) -> Option<Probe>;
 }
 
 /// Hands messages to a provider.
@@ -199,4 +248,10 @@ pub trait Gateway: Send + Sync {
     /// answer cannot be understood). With every other reason nothing was sent: it was never asked,
     /// or it refused.
     async fn deliver(&self, message: Message) -> Outcome;
+
+    /// Asks whether the provider answers at all, without credentials and without a message; `None` where nobody is
+    /// there to be asked.
+    async fn probe(&self) -> Option<Probe> {
+        None
+    }
 }

@@ -40,7 +40,7 @@ impl Names {
             };
             if about(is_about_endpoint) && visit.may(one, Command::ListWebhooks) {
                 let all = manage.endpoints.list(&visit.by, one.id).await?.into_iter();
-                let page = Some("settings/webhooks");
+                let page = Some("settings/events");
                 things.extend(all.map(|it| Thing { id: it.id.to_string(), name: it.url, page }));
             }
             if about(is_about_hook) && visit.may(one, Command::ListHooks) {

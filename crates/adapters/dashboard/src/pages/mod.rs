@@ -21,6 +21,7 @@ mod overview;
 mod parts;
 mod passkeys;
 mod playground;
+mod provider;
 mod reference;
 mod refused;
 mod reply;
@@ -116,6 +117,7 @@ pages! { pages_of_project, OF_PROJECT:
     "/settings" => settings::first,
     "/settings/messages" => settings::show,
     "/settings/delivery" => settings::show,
+    "/settings/delivery/{provider}" => provider::show,
     "/settings/tokens" => settings::show,
     "/settings/events" => settings::show,
     "/settings/project" => settings::show,
@@ -186,6 +188,16 @@ fn forms_of_project(config: &mut ServiceConfig) {
         .service(form("/keys/regenerate", "/keys", keys::regenerate))
         .service(form("/settings/archive", "/settings/project", settings_changes::archive))
         .service(form("/settings/restore", "/settings/project", settings_changes::restore))
+        .service(form(
+            "/settings/delivery/{provider}/probe",
+            "/settings/delivery/{provider}",
+            provider::probe,
+        ))
+        .service(form(
+            "/settings/delivery/{provider}/test",
+            "/settings/delivery/{provider}",
+            provider::test,
+        ))
         .route("/settings/preview", post().to(settings_messages::preview))
         .service(form("/settings/hooks", "/settings/events", settings_changes::add_hook))
         .service(form("/settings/hooks/change", "/settings/events", settings_changes::change_hook))

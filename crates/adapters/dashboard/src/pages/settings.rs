@@ -1,6 +1,6 @@
 use super::reply::Reply;
 use super::settings_form::{EVENTS_FEED, FORMS, IDENTITIES, RELAY, SettingsForm};
-use super::settings_parts::Part;
+use super::settings_parts::{Part, back_to};
 use super::settings_values::Mistyped;
 use super::{
     settings_hooks as hooks, settings_messages as messages, settings_money as money,
@@ -54,18 +54,12 @@ pub(crate) async fn save(
         }
     };
     match visit.console.manage.projects.change(&visit.by, project.id, change).await {
-        Ok(_) => Ok(done(&project, form.name, form.name)),
+        Ok(_) => Ok(back_to(&project, form.name, form.name)),
         Err(ManageError::Invalid { field, reason }) => {
             refused(&visit, &project, form.name, (field, &reason)).await
         }
         Err(cause) => Err(cause.into()),
     }
-}
-
-/// On to the section, which says what was done.
-pub(crate) fn done(project: &Project, section: &str, word: &str) -> actix_web::HttpResponse {
-    let page = Part::with(section).address(project);
-    go(&format!("{page}?done={word}#{section}"))
 }
 
 /// The page of a form as it was typed, and why its field was refused.

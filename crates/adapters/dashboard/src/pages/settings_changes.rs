@@ -1,9 +1,9 @@
 //! What the settings do beside saving: they archive, and add and remove endpoints of events and hooks.
 
 use super::reply::Reply;
-use super::settings::{done, page, refused};
+use super::settings::{page, refused};
 use super::settings_hooks::{CHANGE, fresh};
-use super::settings_parts::Part;
+use super::settings_parts::{Part, back_to};
 use super::webhook;
 use crate::answer::{Page, go};
 use crate::refusal::Refusal;
@@ -40,7 +40,7 @@ pub(crate) async fn restore(posted: Posted<NoFields>, path: Path<String>) -> Pag
     let visit = posted.visit;
     let project = visit.project(&path, Command::RestoreProject).await?;
     visit.console.manage.projects.restore(&visit.by, project.id).await?;
-    Ok(done(&project, "project", "restored"))
+    Ok(back_to(&project, "project", "restored"))
 }
 
 #[derive(Deserialize)]
@@ -113,7 +113,7 @@ pub(crate) async fn change_hook(posted: Posted<HookChangeForm>, path: Path<Strin
         mfa_expires_in: seconds(&form.changed_mfa_expires_in),
     };
     match visit.console.manage.hooks.change(&visit.by, project.id, hook, changed).await {
-        Ok(_) => Ok(done(&project, "hooks", "hook-changed")),
+        Ok(_) => Ok(back_to(&project, "hooks", "hook-changed")),
         Err(ManageError::Invalid { field, reason }) => {
             let field = format!("changed_{field}");
             refused(&visit, &project, CHANGE, (&field, &reason)).await
@@ -139,7 +139,7 @@ pub(crate) async fn remove_hook(posted: Posted<WordForm>, path: Path<(String, St
         return page(&visit, &project, Part::Events, reply, None).await;
     }
     visit.console.manage.hooks.remove(&visit.by, project.id, id).await?;
-    Ok(done(&project, "hooks", "hook-removed"))
+    Ok(back_to(&project, "hooks", "hook-removed"))
 }
 
 async fn changing(

@@ -1,8 +1,10 @@
 //! The pages that the settings of a project are on, and which section is where.
 
 use super::parts::notice;
+use crate::answer::go;
 use crate::texts::settings as texts;
 use crate::visit::Visit;
+use actix_web::HttpResponse;
 use dwar_project::Project;
 use maud::{Markup, html};
 
@@ -82,6 +84,12 @@ impl Part {
             }
         }
     }
+}
+
+/// On to the section, which says what was done.
+pub(crate) fn back_to(project: &Project, section: &str, word: &str) -> HttpResponse {
+    let page = Part::with(section).address(project);
+    go(&format!("{page}?done={word}#{section}"))
 }
 
 /// What a section says of what was just done in it.

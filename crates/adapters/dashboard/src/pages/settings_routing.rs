@@ -1,4 +1,5 @@
 use super::parts::linked;
+use super::provider;
 use super::settings_form::{ROUTING, field};
 use super::settings_values::{NONE, name_of, place_of};
 use crate::form::{Field, Form, Refused};
@@ -8,6 +9,7 @@ use crate::visit::Visit;
 use dwar_otp::Channel;
 use dwar_project::{Project, Setting};
 use maud::{Markup, html};
+use std::collections::BTreeSet;
 
 /// A choice for each place in the order of a channel.
 pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
@@ -25,6 +27,7 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
                 }
                 (field(project, Setting::FallbackSeconds, texts::AS_INSTALLED, |it| form.field(it)))
             }
+            (pages(visit, project))
         }
     })
 }
@@ -82,6 +85,19 @@ fn places(
             fieldset.stack {
                 legend { (title) }
                 @for place in 0..providers.len() { (choice(place)) }
+            }
+        }
+    }
+}
+
+/// Leads to the page of each provider.
+fn pages(visit: &Visit, project: &Project) -> Markup {
+    let providers = &visit.console.providers;
+    let names = [Channel::Whatsapp, Channel::Sms].map(|channel| providers.names(channel)).concat();
+    html! {
+        ul.pills aria-label=(texts::PROVIDER_PAGES) {
+            @for name in BTreeSet::from_iter(names) {
+                li { a href=(provider::address(project, &name)) { (name) } " " (provider::pill(&providers.health(&name))) }
             }
         }
     }

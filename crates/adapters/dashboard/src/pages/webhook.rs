@@ -1,7 +1,6 @@
 use super::parts::{Danger, fresh_secret, notice, table};
 use super::reply::Reply;
-use super::settings;
-use super::settings_parts::Part;
+use super::settings_parts::{Part, back_to};
 use crate::answer::{Page, go};
 use crate::format::time;
 use crate::layout::{Frame, csrf, post_button};
@@ -112,7 +111,7 @@ pub(crate) async fn remove(posted: Posted<RemoveForm>, path: At) -> Page {
         return page(&visit, &project, id, &WebhookQuery::default(), reply).await;
     }
     visit.console.manage.endpoints.remove(&visit.by, project.id, id).await?;
-    Ok(settings::done(&project, "endpoints", "removed"))
+    Ok(back_to(&project, "endpoints", "removed"))
 }
 
 /// Where an endpoint's page is.

@@ -56,6 +56,7 @@ pub(crate) const fn did(action: Action) -> &'static str {
         Action::EndpointRemoved => "Removed an endpoint of events",
         Action::EndpointEnabled => "Enabled an endpoint of events",
         Action::EndpointSecretRotated => "Replaced the secret of an endpoint of events",
+        Action::ProviderTested => "Sent a test by a provider",
         Action::EndpointTested => "Tested an endpoint of events",
         Action::EventResent => "Sent an event again",
         Action::SigningKeyRotated => "Rotated the signing key",

@@ -36,13 +36,13 @@ pub(crate) const ACTIONS_IN_PROJECT: [(Command, &str, &str); 13] = [
     (Command::RegenerateKey, "keys#regenerate-live-word", "Regenerate the live key"),
     (Command::CreditWallet, "wallet", "Add credit"),
     (Command::ChangePrices, "settings", "Change prices"),
-    (Command::ShowProject, "settings#messages", "Settings: Messages"),
-    (Command::ShowProject, "settings#routing", "Settings: Delivery"),
-    (Command::ShowProject, "settings#tokens", "Settings: Tokens"),
-    (Command::ListWebhooks, "settings#webhooks", "Settings: Events"),
-    (Command::ListHooks, "settings#hooks", "Settings: Hooks"),
-    (Command::ShowProject, "settings#project", "Settings: Project"),
-    (Command::ArchiveProject, "settings#archive", "Archive the project"),
+    (Command::ShowProject, "settings/messages", "Settings: Messages"),
+    (Command::ShowProject, "settings/delivery", "Settings: Delivery"),
+    (Command::ShowProject, "settings/tokens", "Settings: Tokens"),
+    (Command::ListWebhooks, "settings/events#endpoints", "Settings: Events"),
+    (Command::ListHooks, "settings/events#hooks", "Settings: Hooks"),
+    (Command::ShowProject, "settings/project", "Settings: Project"),
+    (Command::ArchiveProject, "settings/project#archive", "Archive the project"),
 ];
 pub(crate) const NUMBER: &str = "Press Enter to see what happened to this number.";
 pub(crate) const NOTHING: &str =

@@ -20,6 +20,7 @@ pub(crate) mod overview;
 pub(crate) mod passkeys;
 pub(crate) mod playground;
 pub(crate) mod projects;
+pub(crate) mod provider;
 pub(crate) mod reference;
 pub(crate) mod refusals;
 pub(crate) mod settings;

@@ -123,6 +123,7 @@ pub(crate) const ROUTING: Words = (
     "Delivery",
     "Providers that send live messages, in order, and when to fall back to SMS. Leave empty for the installation default.",
 );
+pub(crate) const PROVIDER_PAGES: &str = "Pages of the providers";
 pub(crate) const PLACES: [&str; 3] = ["First", "Second", "Third"];
 pub(crate) const THEN: &str = "Then";
 pub(crate) const NO_PROVIDER: &str = "Do not send";

@@ -2,7 +2,6 @@ type Words = (&'static str, &'static str);
 
 pub(crate) const PROJECT: Words = ("Project", "What this project is called here and in messages.");
 pub(crate) const ID: &str = "Project ID";
-pub(crate) const TO_ARCHIVE: &str = "Archive";
 pub(crate) const ARCHIVING: &str = "Archive this project";
 pub(crate) const ARCHIVING_HINT: &str =
     "Ends its use without deleting anything. You can restore it at any time.";

@@ -236,7 +236,7 @@ async fn a_rise_is_confirmed_in_a_sentence_and_a_fall_is_not() {
         (
             &project,
             "owner",
-            "will be able to do everything in Acme, including keys, hooks, webhooks, money and the team.",
+            "will be able to do everything in Acme, including keys, hooks, endpoints of events, money and the team.",
         ),
         (&project, "viewer", "will be able to see prices and the wallet in Acme."),
         (&other, "support", "will be able to find out why a code did not arrive in Other."),

@@ -20,6 +20,7 @@ mod overview;
 mod passkeys;
 mod playground;
 mod projects;
+mod provider;
 mod reference;
 mod roles;
 mod sessions;

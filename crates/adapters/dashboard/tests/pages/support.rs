@@ -14,14 +14,15 @@ use dwar_dashboard::{
     app,
 };
 use dwar_kernel::{Clock, OtpId, PriceList, ProjectId, Timestamp};
-use dwar_memory::MemoryStore;
+use dwar_memory::{MemoryRequestLimiter, MemoryStore};
 use dwar_operator::{
     Access, By, Client, NoPasskey, PasskeyAlgorithm, PasskeyKey, PasskeyMade, PasskeySigned,
     PasskeySite, PasskeyVerifier, PasswordHasher, Role,
 };
 use dwar_project::{ApiKey, KeyRecord};
 use dwar_testkit::{
-    Carriers, Documented, FixedClock, PlainHasher, Post, START, SeenAnswer, management,
+    Carriers, Documented, FixedClock, PlainHasher, Post, Postbox, START, SeenAnswer, management,
+    outside,
 };
 use dwar_wallet::{Amount, Paise};
 use std::collections::BTreeSet;
@@ -53,6 +54,8 @@ pub struct House {
     pub asked: Arc<Asked>,
     /// What endpoints were told.
     pub post: Arc<Post>,
+    /// Where live messages go.
+    pub postbox: Arc<Postbox>,
     pub store: Arc<MemoryStore>,
     console: Data<Console>,
     admin_api: Data<AdminApi>,
@@ -111,11 +114,26 @@ impl House {
 
     /// Whose passwords this hasher sees to.
     pub async fn hashing(tls: bool, hasher: Arc<dyn PasswordHasher>) -> Self {
+        Self::made(tls, hasher, false).await
+    }
+
+    /// Beside a service that sends to the postbox.
+    pub async fn sending() -> Self {
+        Self::made(false, Arc::<PlainHasher>::default(), true).await
+    }
+
+    async fn made(tls: bool, hasher: Arc<dyn PasswordHasher>, sends: bool) -> Self {
         let (clock, store) = (Arc::new(FixedClock::at(START)), Arc::<MemoryStore>::default());
         let kept = dwar_testkit::console((&store).into(), &clock);
         let (admin, parts) = (kept.administration(hasher), kept.login.clone());
         let (asked, post) = (Arc::<Asked>::default(), Arc::<Post>::default());
-        let (by, manage) = (By::command_line(), management(&kept, &post));
+        let (by, mut manage) = (By::command_line(), management(&kept, &post));
+        let postbox = Arc::default();
+        if sends {
+            let limiter = Arc::<MemoryRequestLimiter>::default();
+            let service = parts.service(outside(limiter, &postbox, &post));
+            manage.provider_test = manage.provider_test.sending(service.use_cases.send_otp);
+        }
         let ledger = manage.ledger.clone();
         actix_web::rt::spawn(async move { ledger.keep_proving(pending()).await });
         let named = |name: &str| name.parse().unwrap();
@@ -167,6 +185,7 @@ impl House {
             live_key,
             asked,
             post,
+            postbox,
             console,
             admin_api,
             documented: Documented::new(&document()),

@@ -65,7 +65,10 @@ pub async fn survives_a_broken_provider<G: Gateway>(
     ] {
         let vendor = FakeVendor::start(play).await;
         let client = if reason == Reason::Timeout { &hasty } else { &client };
-        let outcome = make(vendor.base_url(), client).deliver(to(channel)).await;
+        let gateway = make(vendor.base_url(), client);
+        let outcome = gateway.deliver(to(channel)).await;
+        let told = client.refusals().of(&gateway.provider()).map(|it| it.reason);
+        assert_eq!(told, Some(reason), "{name}");
         let expected = match name {
             "429" => Outcome::Busy(reason, rest),
             _ => Outcome::Refused(reason),

@@ -2,12 +2,14 @@ use dwar_console::{
     Administration, Credentials, Invited, Management, SignInError, SignedIn, TypedCode,
 };
 use dwar_kernel::{Clock, ProjectId};
-use dwar_memory::MemoryStore;
+use dwar_memory::{MemoryRequestLimiter, MemoryStore};
 use dwar_operator::{
     Access, Action, AuditEntry, AuditFilter, BrowserToken, By, Client, PasswordHasher,
     PendingSignIn, TotpSecret,
 };
-use dwar_testkit::{FixedClock, Fixtures, PlainHasher, START, Stores, console, management};
+use dwar_testkit::{
+    FixedClock, Fixtures, PlainHasher, Postbox, START, Stores, console, management, outside,
+};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -27,6 +29,8 @@ pub struct Office {
     pub admin: Administration,
     pub manage: Management,
     pub make: Fixtures,
+    /// Where live messages go.
+    pub postbox: Arc<Postbox>,
 }
 
 impl Office {
@@ -37,8 +41,11 @@ impl Office {
         let parts = console(stores.clone(), &clock);
         let asked: Arc<dyn PasswordHasher> = Arc::clone(&hasher) as _;
         let admin = parts.administration(asked);
-        let manage = management(&parts, &Arc::default());
-        Self { clock, store, hasher, stores, admin, manage, make: Fixtures::seeded(4) }
+        let mut manage = management(&parts, &Arc::default());
+        let (limiter, postbox) = (Arc::<MemoryRequestLimiter>::default(), Arc::default());
+        let service = parts.login.service(outside(limiter, &postbox, &Arc::default()));
+        manage.provider_test = manage.provider_test.sending(service.use_cases.send_otp);
+        Self { clock, store, hasher, stores, admin, manage, make: Fixtures::seeded(4), postbox }
     }
 
     pub async fn project(&self) -> ProjectId {

@@ -116,6 +116,8 @@ pub fn row(command: Command) -> Row {
         Command::RemoveWebhook => webhooks::remove(),
         Command::ListWebhookCalls => webhook_calls::list(),
         Command::TestWebhook => webhook_calls::test(),
+        Command::ProbeProvider => settings::probe(),
+        Command::TestProvider => settings::test(),
         Command::ResendEvent => webhook_calls::resend(),
         Command::ListHooks => hooks::list(),
         Command::AddHook => hooks::add(),

@@ -98,6 +98,7 @@ pub fn show() -> Row {
             |it| page(format!("/p/{}/settings", it.any_project()?)),
             |it| page(format!("/p/{}/settings/messages", it.any_project()?)),
             |it| page(format!("/p/{}/settings/delivery", it.any_project()?)),
+            |it| page(format!("/p/{}/settings/delivery/console", it.any_project()?)),
             |it| page(format!("/p/{}/settings/tokens", it.any_project()?)),
             |it| page(format!("/p/{}/settings/project", it.any_project()?)),
             |it| {

@@ -1,4 +1,4 @@
-use super::{Door, Entry, INVALID, READ, Row};
+use super::{Door, Entry, INVALID, READ, Row, UNKNOWN};
 use crate::doors::asking::{Call, Case, Given, api, cli, form};
 use crate::doors::stage::About;
 use dwar_operator::Action;
@@ -149,6 +149,34 @@ pub fn reprice() -> Row {
             |it| set(it, ("sms-price-paise", &it.pick(MOST_PAISE.0, -1, MOST_PAISE.1).to_string())),
             |it| set(it, ("low-balance-rupees", it.pick(MOST.0, "-1", MOST.1))),
         ]),
+        ..READ
+    }
+}
+
+pub fn probe() -> Row {
+    Row {
+        wrong: UNKNOWN,
+        api: Door::None("it tells of one process, which a program does not choose"),
+        pages: Door::Ways(vec![|it| {
+            let provider = it.pick("console", "nobody", "nobody");
+            form(format!("/p/{}/settings/delivery/{provider}/probe", it.project()), &[])
+        }]),
+        cli: Door::None("only a service that runs calls providers"),
+        ..READ
+    }
+}
+
+pub fn test() -> Row {
+    Row {
+        entry: Entry::Always(Action::ProviderTested),
+        wrong: UNKNOWN,
+        api: Door::None("a program sends with the live key"),
+        pages: Door::Ways(vec![|it| {
+            let provider = it.pick("console", "nobody", "nobody");
+            let path = format!("/p/{}/settings/delivery/{provider}/test", it.project());
+            form(path, &[("channel", "sms"), ("phone", &it.phone)])
+        }]),
+        cli: Door::None("only a service that runs can send"),
         ..READ
     }
 }

@@ -1,0 +1,98 @@
+use crate::{AuditedChange, Control, ManageError};
+use dwar_app::{SendOtp, SendOtpError};
+use dwar_kernel::{Channel, OtpId, Phone, ProjectId, TRACE};
+use dwar_operator::{Action, By, Command, Facts};
+use dwar_otp::{Hop, Probe, Providers};
+use std::sync::Arc;
+use tracing::instrument;
+
+const NOT_HERE: ManageError = ManageError::Conflict("Only a service that runs can send.");
+const ARCHIVED: ManageError =
+    ManageError::Conflict("The project is archived. Restore it to send. Nothing was sent.");
+const LIMITED: ManageError = ManageError::Conflict(
+    "This number has had as many codes as its limit allows. Wait, or take another. Nothing was sent.",
+);
+const POOR: ManageError = ManageError::Conflict(
+    "The available balance does not cover one code. Pay in first. Nothing was sent.",
+);
+const REFUSED: ManageError =
+    ManageError::Conflict("The provider did not take it. Nothing was charged.");
+
+/// Sends a code by one provider alone, so that people see whether it works.
+#[derive(Clone)]
+pub struct TestProvider {
+    pub(crate) control: Control,
+    pub(crate) providers: Arc<dyn Providers>,
+    /// What sends; none where no service runs.
+    pub(crate) sends: Option<Arc<SendOtp>>,
+}
+
+impl TestProvider {
+    /// The same, in a service that sends.
+    #[must_use]
+    pub fn sending(self, sends: Arc<SendOtp>) -> Self {
+        Self { sends: Some(sends), ..self }
+    }
+
+    /// Asks a provider whether it answers, without a message; if it does, its pause is over in this process. `None` if
+    /// it has no address to be asked at.
+    ///
+    /// # Errors
+    /// [`ManageError::NotFound`] for one that is not configured.
+    #[instrument(name = "test_provider.probe", target = TRACE, level = "error", skip_all)]
+    pub async fn probe(
+        &self,
+        by: &By,
+        project: ProjectId,
+        provider: &str,
+    ) -> Result<Option<Probe>, ManageError> {
+        self.control.project(by, Command::ProbeProvider, project).await?;
+        let carries = |channel| self.carries(channel, provider);
+        if ![Channel::Whatsapp, Channel::Sms].into_iter().any(carries) {
+            return Err(ManageError::NotFound("provider of this name"));
+        }
+        Ok(self.providers.probe(provider).await)
+    }
+
+    fn carries(&self, channel: Channel, provider: &str) -> bool {
+        self.providers.names(channel).iter().any(|known| known == provider)
+    }
+
+    /// Sends a live code of the project to `phone` by this provider and no other, within the limits of the phone and
+    /// at the price of the channel. Gives its request, whose story tells what came of it.
+    ///
+    /// # Errors
+    /// [`ManageError::NotFound`] for a provider that does not carry the channel; [`ManageError::Conflict`] if the
+    /// project is archived, or the send is refused.
+    #[instrument(name = "test_provider.send", target = TRACE, level = "error", skip_all)]
+    pub async fn send(
+        &self,
+        by: &By,
+        project: ProjectId,
+        (channel, provider): (Channel, &str),
+        phone: &Phone,
+    ) -> Result<OtpId, ManageError> {
+        let found = self.control.project(by, Command::TestProvider, project).await?;
+        if !self.carries(channel, provider) {
+            return Err(ManageError::NotFound("such provider for this channel"));
+        }
+        let sends = self.sends.as_ref().ok_or(NOT_HERE)?;
+        if found.archived_at.is_some() {
+            return Err(ARCHIVED);
+        }
+        let facts =
+            Facts::new().text("channel", channel.as_str()).text("phone", &phone.to_string());
+        let change = AuditedChange::new(Action::ProviderTested, provider).within(project);
+        self.control.record(by, change.after(facts)).await?;
+        match sends.send_by(found, phone, &Hop::new(channel, provider)).await {
+            Ok(sent) => Ok(sent.otp),
+            Err(SendOtpError::RateLimited(_)) => Err(LIMITED),
+            Err(SendOtpError::InsufficientBalance(_)) => Err(POOR),
+            Err(SendOtpError::Store(cause)) => Err(cause.into()),
+            // Without an Idempotency-Key there is no first request to wait for.
+            Err(SendOtpError::Undeliverable(_) | SendOtpError::Conflict | SendOtpError::Reused) => {
+                Err(REFUSED)
+            }
+        }
+    }
+}
