@@ -9,7 +9,7 @@
 # another. Needs node, sqlite3, taskset and the programs of PostgreSQL, and some 2 GB of disk per million
 # requests, for one kind of database at a time. By environment variables:
 #   COMPARE_DWAR       a binary to measure in place of a `dist` build of this checkout
-#   SCALE_LOAD         the generator of load, likewise
+#   COMPARE_LOAD       the generator of load, likewise
 #   SCALE_FOLDER       where to put databases, if not in the folder for temporary files
 #   SCALE_KINDS        sqlite, postgres or both: "sqlite postgres"
 #   SCALE_ROUNDS       how often each endpoint has its turn (7), and
@@ -19,45 +19,16 @@
 #   SCALE_POSTGRES     settings of the server, such as "-c wal_compression=lz4"
 set -euo pipefail
 cd "$(dirname "$0")/.."
-. scripts/lib/postgres.sh
+. scripts/lib/measure.sh
+load=$(dist_program dwar-benches compare "${COMPARE_LOAD:-}")
 
 server_cpu=0
 load_cpu=1
 export SCALE_REQUESTS=${1:-10000000}
-postgres=$(find_postgres)
-[ -n "$postgres" ] || { echo "bench-scale.sh: PostgreSQL is not installed"; exit 1; }
-export PATH="$postgres:$PATH"
-
-if [ -z "${COMPARE_DWAR:-}" ]; then
-    cargo build --profile dist --locked -p dwar
-    COMPARE_DWAR=${CARGO_TARGET_DIR:-$PWD/target}/dist/dwar
-fi
-if [ -z "${SCALE_LOAD:-}" ]; then
-    cargo build --profile dist --locked -p dwar-benches
-    SCALE_LOAD=${CARGO_TARGET_DIR:-$PWD/target}/dist/compare
-fi
-
-scratch=""
-stop() {
-    [ -n "$scratch" ] || return 0
-    stop_postgres "$postgres" "$scratch/pg"
-    rm -rf "$scratch"
-    scratch=""
-}
-trap stop EXIT
-
-export COMPARE_DWAR COMPARE_SERVER_CPU=$server_cpu SCALE_KIND
+export COMPARE_SERVER_CPU=$server_cpu SCALE_KIND
 for SCALE_KIND in ${SCALE_KINDS:-sqlite postgres}; do
-    scratch=$(mktemp -d -p "${SCALE_FOLDER:-${TMPDIR:-/tmp}}")
-    chmod 755 "$scratch"
-    mkdir "$scratch/services"
-    export COMPARE_FOLDER="$scratch/services"
-    if [ "$SCALE_KIND" = postgres ]; then
-        port=$(free_port)
-        start_postgres "$postgres" "$scratch/pg" "$port" "${SCALE_POSTGRES:-}" taskset -c "$load_cpu"
-        export COMPARE_POSTGRES_DATA="$scratch/pg/data"
-        export COMPARE_POSTGRES="postgres://dwar@127.0.0.1:$port/postgres"
-    fi
-    taskset -c "$load_cpu" "$SCALE_LOAD" scale
-    stop
+    new_scratch "${SCALE_FOLDER:-}"
+    [ "$SCALE_KIND" != postgres ] || scratch_postgres "${SCALE_POSTGRES:-}" taskset -c "$load_cpu"
+    taskset -c "$load_cpu" "$load" scale
+    drop_scratch
 done

@@ -5,6 +5,7 @@
 # The services run on one core, the clients, the provider and a PostgreSQL of its own with fsync on
 # another. Needs node, npm, taskset and the programs of PostgreSQL. By environment variables:
 #   COMPARE_DWAR      a binary to measure in place of a `dist` build of this checkout
+#   COMPARE_LOAD      the generator of load, likewise
 #   COMPARE_BASELINE  another binary to measure beside it, such as that of the last release
 #   COMPARE_BASELINE_SETTINGS  NAME=VALUE ..., variables by which that one differs; with the same binary, what they cost
 #   COMPARE_ROUNDS    how many rounds (5), and
@@ -17,38 +18,15 @@
 #   COMPARE_RESULTS   a folder that gets all figures as benchmark.json and a picture of them
 set -euo pipefail
 cd "$(dirname "$0")/.."
-. scripts/lib/postgres.sh
+. scripts/lib/measure.sh
+load=$(dist_program dwar-benches compare "${COMPARE_LOAD:-}")
+[ benches/peer/node_modules/.package-lock.json -nt benches/peer/package-lock.json ] ||
+    (cd benches/peer && npm ci --silent)
 
 server_cpu=0
 load_cpu=1
-scratch=$(mktemp -d)
-postgres=""
-
-stop() {
-    [ -z "$postgres" ] || stop_postgres "$postgres" "$scratch/pg"
-    rm -rf "$scratch"
-}
-trap stop EXIT
-
-postgres=$(find_postgres)
-[ -n "$postgres" ] || { echo "compare.sh: PostgreSQL is not installed"; exit 1; }
-export PATH="$postgres:$PATH"
-
-[ benches/peer/node_modules/.package-lock.json -nt benches/peer/package-lock.json ] ||
-    (cd benches/peer && npm ci --silent)
-if [ -z "${COMPARE_DWAR:-}" ]; then
-    cargo build --profile dist --locked -p dwar
-    COMPARE_DWAR=${CARGO_TARGET_DIR:-$PWD/target}/dist/dwar
-fi
-cargo build --profile dist --locked -p dwar-benches
-
-port=$(free_port)
-mkdir "$scratch/services"
-chmod 755 "$scratch"
+new_scratch
 # As many as several instances of two binaries take at once.
-start_postgres "$postgres" "$scratch/pg" "$port" "-c max_connections=300" taskset -c "$load_cpu"
-
-export COMPARE_DWAR COMPARE_FOLDER="$scratch/services" COMPARE_SERVER_CPU=$server_cpu
-export COMPARE_POSTGRES_DATA="$scratch/pg/data"
-export COMPARE_POSTGRES="postgres://dwar@127.0.0.1:$port/postgres"
-taskset -c "$load_cpu" "${CARGO_TARGET_DIR:-target}/dist/compare"
+scratch_postgres "-c max_connections=300" taskset -c "$load_cpu"
+export COMPARE_SERVER_CPU=$server_cpu
+taskset -c "$load_cpu" "$load"

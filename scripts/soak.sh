@@ -11,61 +11,30 @@
 # Service, load and a PostgreSQL of its own with fsync on share all cores. Needs node, sqlite3, taskset and the
 # programs of PostgreSQL. By environment variables:
 #   COMPARE_DWAR   a binary to measure in place of a `dist` build of this checkout
-#   SOAK_LOAD      the generator of load, likewise
+#   COMPARE_LOAD   the generator of load, likewise
 #   SOAK_CASES     database:instances:logins a second ("sqlite:1:300 postgres:1:200 postgres:3:100")
 #   SOAK_FOLDER    where to put databases, if not in the folder for temporary files
 #   SOAK_POSTGRES  settings of the server; with "-c shared_preload_libraries=pg_stat_statements" the statements are shown
 #                  that took most of its time
 set -euo pipefail
 cd "$(dirname "$0")/.."
-. scripts/lib/postgres.sh
 
 case ${1:-} in
 --calls) mode=events cases="sqlite:1:0 postgres:1:0" ;;
 "" | *[!0-9.]*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2 ;;
 *) mode=soak cases=${SOAK_CASES:-sqlite:1:300 postgres:1:200 postgres:3:100} SOAK_MINUTES=$1 ;;
 esac
-postgres=$(find_postgres)
-[ -n "$postgres" ] || { echo "soak.sh: PostgreSQL is not installed"; exit 1; }
-export PATH="$postgres:$PATH"
-
-if [ -z "${COMPARE_DWAR:-}" ]; then
-    cargo build --profile dist --locked -p dwar
-    COMPARE_DWAR=${CARGO_TARGET_DIR:-$PWD/target}/dist/dwar
-fi
-if [ -z "${SOAK_LOAD:-}" ]; then
-    cargo build --profile dist --locked -p dwar-benches
-    SOAK_LOAD=${CARGO_TARGET_DIR:-$PWD/target}/dist/compare
-fi
-# Services run in folders of their own.
-COMPARE_DWAR=$(realpath "$COMPARE_DWAR")
-
-scratch=""
-stop() {
-    [ -n "$scratch" ] || return 0
-    stop_postgres "$postgres" "$scratch/pg"
-    rm -rf "$scratch"
-    scratch=""
-}
-trap stop EXIT
+. scripts/lib/measure.sh
+load=$(dist_program dwar-benches compare "${COMPARE_LOAD:-}")
 
 status=0
-export COMPARE_DWAR COMPARE_FOLDER COMPARE_POSTGRES COMPARE_POSTGRES_DATA SOAK_MINUTES
-export COMPARE_SERVER_CPU SOAK_KIND SOAK_INSTANCES SOAK_RATE
+export SOAK_MINUTES COMPARE_SERVER_CPU SOAK_KIND SOAK_INSTANCES SOAK_RATE
 COMPARE_SERVER_CPU=0-$(($(nproc) - 1))
 for case in $cases; do
     IFS=: read -r SOAK_KIND SOAK_INSTANCES SOAK_RATE <<<"$case"
-    scratch=$(mktemp -d -p "${SOAK_FOLDER:-${TMPDIR:-/tmp}}")
-    chmod 755 "$scratch"
-    COMPARE_FOLDER=$scratch/services
-    mkdir "$COMPARE_FOLDER"
-    if [ "$SOAK_KIND" = postgres ]; then
-        port=$(free_port)
-        start_postgres "$postgres" "$scratch/pg" "$port" "-c max_connections=200 ${SOAK_POSTGRES:-}"
-        COMPARE_POSTGRES_DATA=$scratch/pg/data
-        COMPARE_POSTGRES=postgres://dwar@127.0.0.1:$port/postgres
-    fi
-    "$SOAK_LOAD" "$mode" || status=1
-    stop
+    new_scratch "${SOAK_FOLDER:-}"
+    [ "$SOAK_KIND" != postgres ] || scratch_postgres "-c max_connections=200 ${SOAK_POSTGRES:-}"
+    "$load" "$mode" || status=1
+    drop_scratch
 done
 exit "$status"
