@@ -140,11 +140,12 @@ impl WalletStore for MemoryStore {
     async fn stale_holds(
         &self,
         before: Timestamp,
+        after: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<OpenHold>, StoreError> {
         let mut stale = self.step("WalletStore::stale_holds").await?.holds.clone();
-        stale.retain(|hold| hold.since < before);
-        stale.sort_by_key(|hold| (hold.since, hold.send));
+        stale.retain(|hold| hold.since < before && after.is_none_or(|after| after < hold.send));
+        stale.sort_by_key(|hold| hold.send);
         stale.truncate(limit as usize);
         Ok(stale)
     }

@@ -113,10 +113,13 @@ impl WalletStore for Store {
     async fn stale_holds(
         &self,
         before: Timestamp,
+        after: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<OpenHold>, StoreError> {
         self.scan("wallet.stale_holds", move |conn| {
+            let after = after.map_or(Id::first_at(Timestamp::UNIX_EPOCH), Id::from);
             let query = wallet_holds::table
+                .filter(wallet_holds::send_id.gt(after))
                 .filter(wallet_holds::send_id.lt(Id::first_at(before)))
                 .order(wallet_holds::send_id)
                 .limit(i64::from(limit));

@@ -89,7 +89,7 @@ impl Sweep {
                 return Ok(done);
             }
             let due = otps.claim_due(tools.now(), routes.live.lease, BATCH).await?;
-            done += self.follow_up_all(&due).await?;
+            done += side_by_side(due.iter().map(|otp| self.follow_up_one(otp)).collect()).await?;
             // A provider whose receipts stop leaves as many as there are sends, more than a batch a second.
             if due.len() < BATCH as usize {
                 return Ok(done);
@@ -97,34 +97,23 @@ impl Sweep {
         }
     }
 
-    /// Follows them up side by side; once the store is out of reach none is begun, and those that were may end.
-    async fn follow_up_all(&self, due: &[Otp]) -> Result<u64, StoreError> {
-        let out_of_reach = &AtomicBool::new(false);
-        let begin = async |otp: &Otp| {
-            if out_of_reach.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            let followed = go_on(self.follow_up_one(otp).await, "an overdue send", otp.id);
-            out_of_reach.fetch_or(followed.is_err(), Ordering::Relaxed);
-            followed
-        };
-        let ends: Vec<_> = iter(due).map(begin).buffer_unordered(AT_ONCE).collect().await;
-        ends.into_iter().try_fold(0, |done, end| Ok(done + u64::from(end?.is_some())))
-    }
-
     /// Settles holds whose send no process handles any more; gives their number.
     pub async fn settle_stale_holds(&self) -> Result<u64, StoreError> {
-        let tools = &self.deliver.tools;
-        if tools.watch.is_too_far_off() {
-            return Ok(0);
+        let Deliver { tools, wallets, .. } = self.deliver.as_ref();
+        let (mut settled, mut after) = (0, None);
+        loop {
+            if tools.watch.is_too_far_off() {
+                return Ok(settled);
+            }
+            let before = tools.now() - self.retention.holds;
+            let stale = wallets.stale_holds(before, after, BATCH).await?;
+            settled += side_by_side(stale.iter().map(|hold| self.settle(hold)).collect()).await?;
+            // Those that cannot be settled yet stay, and must not keep those behind them from it.
+            after = stale.last().map(|hold| hold.send);
+            if stale.len() < BATCH as usize {
+                return Ok(settled);
+            }
         }
-        let before = tools.now() - self.retention.holds;
-        let mut settled = 0;
-        for hold in self.deliver.wallets.stale_holds(before, BATCH).await? {
-            let ended = self.settle(&hold).await;
-            settled += u64::from(go_on(ended, "a stale hold", hold.send)?.unwrap_or_default());
-        }
-        Ok(settled)
     }
 
     /// Drops what is no longer needed.
@@ -162,19 +151,24 @@ impl Sweep {
     }
 
     #[instrument(name = "follow_up_send", target = TRACE_BEGINS, level = "error", skip_all)]
-    async fn follow_up_one(&self, otp: &Otp) -> Result<(), StoreError> {
-        let Some(last) = otp.delivery.attempts.last() else { return Ok(()) };
+    async fn follow_up_one(&self, otp: &Otp) -> Result<bool, StoreError> {
+        let Some(last) = otp.delivery.attempts.last() else { return Ok(true) };
         tracing::warn!(otp = %otp.id, attempt = %last.id, status = last.status.as_str(),
             provider = %last.provider, "overdue: no receipt, or the outcome of the call is unknown");
         let overdue = Report::Overdue { seen: last.status };
         let (world, otp, attempt) = (otp.world, otp.id, last.id);
         let about = ReceiptTarget { world, otp, attempt };
-        self.deliver.report(about, overdue).await.map(drop)
+        let reported = self.deliver.report(about, overdue).await.map(|_| true);
+        go_on(reported, "an overdue send", about.otp)
     }
 
     /// Only live sends have holds. A request that is still on its way is left alone.
     #[instrument(name = "settle_stale_hold", target = TRACE_BEGINS, level = "error", skip_all)]
     async fn settle(&self, hold: &OpenHold) -> Result<bool, StoreError> {
+        go_on(self.settle_one(hold).await, "a stale hold", hold.send)
+    }
+
+    async fn settle_one(&self, hold: &OpenHold) -> Result<bool, StoreError> {
         let Some(project) = self.deliver.projects.find(hold.project).await? else {
             return Ok(false);
         };
@@ -192,18 +186,32 @@ impl Sweep {
     }
 }
 
-/// One row that cannot be dealt with must not hold up those behind it; a store out of reach does.
-fn go_on<T>(
-    result: Result<T, StoreError>,
-    what: &str,
-    send: OtpId,
-) -> Result<Option<T>, StoreError> {
-    match result {
-        Ok(done) => Ok(Some(done)),
-        Err(cause) if cause.is_transient() => Err(cause),
-        Err(cause) => {
-            tracing::error!(otp = %send, error = %with_causes(&cause), "{what} cannot be dealt with");
-            Ok(None)
+/// Does all of it, some side by side, and gives how much was done. Once the store is out of reach nothing more is begun,
+/// and what was begun may end.
+async fn side_by_side<W>(work: Vec<W>) -> Result<u64, StoreError>
+where
+    W: Future<Output = Result<bool, StoreError>> + Send,
+{
+    let out_of_reach = &AtomicBool::new(false);
+    let within_reach = async |work: W| {
+        if out_of_reach.load(Ordering::Relaxed) {
+            return Ok(false);
         }
+        let end = work.await;
+        out_of_reach.fetch_or(end.is_err(), Ordering::Relaxed);
+        end
+    };
+    let ends: Vec<_> = iter(work).map(within_reach).buffer_unordered(AT_ONCE).collect().await;
+    ends.into_iter().try_fold(0, |done, end| Ok(done + u64::from(end?)))
+}
+
+/// One row that cannot be dealt with must not hold up those behind it; a store out of reach does.
+fn go_on(done: Result<bool, StoreError>, what: &str, send: OtpId) -> Result<bool, StoreError> {
+    match done {
+        Err(cause) if !cause.is_transient() => {
+            tracing::error!(otp = %send, error = %with_causes(&cause), "{what} cannot be dealt with");
+            Ok(false)
+        }
+        done => done,
     }
 }

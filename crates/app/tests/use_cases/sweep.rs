@@ -8,7 +8,7 @@ use dwar_otp::{
     Reason, RefusedSends, Report, TestQuota,
 };
 use dwar_ratelimit::MockRequestLimiter;
-use dwar_testkit::{FixedClock, Fixtures, START, minutes, seconds};
+use dwar_testkit::{FixedClock, Fixtures, MS, START, minutes, seconds};
 use dwar_wallet::{OpenHold, Paise, Settlement};
 use mockall::predicate::eq;
 use std::mem::take;
@@ -58,8 +58,8 @@ fn stale(delivery: Option<Delivery>) -> World {
     let mut otp = world.make.otp(&world.line);
     let (project, send) = (otp.world.project, otp.id);
     let hold = OpenHold { project, send, relayed: false, amount: Paise(30), since: START };
-    let holds = world.wallets.expect_stale_holds().with(eq(START - KEEP.holds), eq(100));
-    holds.times(1).returning(move |_, _| Ok(vec![hold]));
+    let holds = world.wallets.expect_stale_holds().with(eq(START - KEEP.holds), eq(None), eq(100));
+    holds.times(1).returning(move |_, _, _| Ok(vec![hold]));
     let find = world.otps.expect_find().with(eq(project.in_mode(KeyMode::Live)), eq(send));
     find.returning(move |_, _| {
         Ok(delivery.clone().map(|delivery| {
@@ -207,7 +207,7 @@ fn two_stale(failure: fn() -> dwar_kernel::StoreError) -> World {
         amount: Paise(30),
         since: START,
     });
-    world.wallets.expect_stale_holds().returning(move |_, _| Ok(vec![one, two]));
+    world.wallets.expect_stale_holds().returning(move |_, _, _| Ok(vec![one, two]));
     world.otps.expect_find().returning(|_, _| Ok(None));
     let mut answers = vec![Ok(Some(world.caller.project.clone())), Err(failure())];
     world.projects.expect_find().returning(move |_| answers.pop().unwrap());
@@ -219,6 +219,29 @@ async fn a_hold_that_cannot_be_settled_holds_up_nobody() {
     let mut world = two_stale(broken);
     world.settles(Settlement::Release);
     assert_eq!(settle(&mut world).await, 1);
+}
+
+#[tokio::test]
+async fn more_holds_than_a_batch_are_settled_at_once_and_what_stays_hides_none() {
+    let mut world = World::live();
+    let (project, amount) = (world.line.world.project, Paise(30));
+    let hold = |n: u32| {
+        let send = world.make.id_at(START + MS * n);
+        OpenHold { project, send, relayed: false, amount, since: START }
+    };
+    // The first hundred are of sends that are still on their way.
+    let all: Vec<OpenHold> = (0..203).map(hold).collect();
+    let (under_way, mut otp) = (all[100].send, world.make.otp(&world.line));
+    otp.delivery = told(None);
+    world.wallets.expect_stale_holds().times(3).returning(move |_, after, limit| {
+        let rest = all.iter().filter(|hold| after.is_none_or(|after| after < hold.send));
+        Ok(rest.take(limit as usize).copied().collect())
+    });
+    let of = move |send| (send < under_way).then(|| otp.clone());
+    world.otps.expect_find().returning(move |_, send| Ok(of(send)));
+    world.knows_project();
+    world.wallets.expect_settle().times(103).returning(|_, _, _, _, _| Ok(true));
+    assert_eq!(settle(&mut world).await, 103);
 }
 
 #[tokio::test]

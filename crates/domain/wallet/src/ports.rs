@@ -65,9 +65,13 @@ pub trait WalletStore: Send + Sync {
     ) -> Result<BTreeMap<ProjectId, Balance>, StoreError>;
 
     /// Holds of every project that have been open since before `before`, by the ids of their sends,
-    /// and in the order of these.
-    async fn stale_holds(&self, before: Timestamp, limit: u32)
-    -> Result<Vec<OpenHold>, StoreError>;
+    /// and in the order of these: the first ones after that of the send `after`.
+    async fn stale_holds(
+        &self,
+        before: Timestamp,
+        after: Option<OtpId>,
+        limit: u32,
+    ) -> Result<Vec<OpenHold>, StoreError>;
 
     /// Recomputes every wallet from its entries and open holds, all as of one instant.
     async fn audit(&self) -> Result<Audit, StoreError>;

@@ -57,7 +57,7 @@ pub async fn a_send_that_is_ready_is_on_record_as_a_whole(stores: &Stores) {
     assert_eq!(checked_ledger(stores, scene.project).await[0], entry);
     let hold =
         OpenHold { project: scene.project, send: id, relayed: false, amount: HELD, since: now };
-    assert_eq!(stores.wallets.stale_holds(now + MS, MANY).await.unwrap(), [hold]);
+    assert_eq!(stores.wallets.stale_holds(now + MS, None, MANY).await.unwrap(), [hold]);
     let verdict = scene.judge(&line, "222222", GuessPolicy::OFF, now).await;
     assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
 }

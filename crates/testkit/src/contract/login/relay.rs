@@ -134,7 +134,7 @@ pub async fn the_ledger_tells_relayed_codes_from_others(stores: &Stores) {
                 true => scene.relay(&line, START).await,
                 false => begun(&scene, &line).await,
             };
-            let hold = stores.wallets.stale_holds(START + seconds(1), MANY).await.unwrap();
+            let hold = stores.wallets.stale_holds(START + seconds(1), None, MANY).await.unwrap();
             let hold = hold.iter().find(|hold| hold.send == otp.id).unwrap();
             assert_eq!(hold.relayed, relayed);
             match report {

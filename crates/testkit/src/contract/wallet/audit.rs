@@ -8,7 +8,7 @@ use dwar_kernel::OtpId;
 use dwar_wallet::{Adjusted, Audit, HoldOutcome, OpenHold, Paise, Refunded, Settlement};
 
 /// Fresh: open holds since before the instant come oldest first, of every project, as many as
-/// asked for.
+/// asked for, and go on after any of them.
 pub async fn stale_holds_are_oldest_first_and_bounded(stores: &Stores) {
     let (one, two) = (Scene::open(stores).await, Scene::open(stores).await);
     for scene in [&one, &two] {
@@ -28,12 +28,16 @@ pub async fn stale_holds_are_oldest_first_and_bounded(stores: &Stores) {
     let ended = held(&one, 0).await;
     assert!(one.settle(ended.send, Settlement::Release).await);
 
-    let stale = |before, limit| stores.wallets.stale_holds(before, limit);
+    let stale = |before, limit| stores.wallets.stale_holds(before, None, limit);
     assert_eq!(stale(START, 9).await.unwrap(), []);
     assert_eq!(stale(START + MS, 9).await.unwrap(), [first]);
     assert_eq!(stale(START + MS * 2, 9).await.unwrap(), [first, second]);
     assert_eq!(stale(START + MS * 3, 9).await.unwrap(), [first, second, third]);
     assert_eq!(stale(START + MS * 3, 2).await.unwrap(), [first, second]);
+    let rest = |after: OpenHold| stores.wallets.stale_holds(START + MS * 3, Some(after.send), 9);
+    assert_eq!(rest(first).await.unwrap(), [second, third]);
+    assert_eq!(rest(ended).await.unwrap().last(), Some(&third));
+    assert_eq!(rest(third).await.unwrap(), []);
 }
 
 /// Fresh: an audit counts the wallets and finds nothing, after crowds too.

@@ -76,7 +76,7 @@ impl Books {
         let mut ledger = ledger_of(&*stores.console.ledger, project).await;
         ledger.reverse();
         assert_eq!(ledger, self.ledger, "{case}");
-        let found = stores.wallets.stale_holds(until, MANY).await.unwrap();
+        let found = stores.wallets.stale_holds(until, None, MANY).await.unwrap();
         let sorted = |mut holds: Vec<OpenHold>| {
             holds.sort_by_key(|hold| (hold.since, hold.send));
             holds
