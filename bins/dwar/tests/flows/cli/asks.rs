@@ -1,6 +1,7 @@
 //! Commands that destroy something ask a person at a terminal, and nobody else.
 
 use super::terminal::at_terminal;
+use crate::common::old_sends::OldSends;
 use crate::common::{Database, World};
 use serde_json::Value;
 use std::process::Command;
@@ -11,15 +12,21 @@ const LINK: (&str, &str) = ("DWAR__DASHBOARD__PUBLIC_URL", "https://dwar.example
 struct Stage {
     world: World,
     project: String,
+    exports: String,
     webhook: String,
     hook: String,
     token: String,
 }
 
 impl Stage {
-    fn new() -> Self {
+    async fn new() -> Self {
         let world = World::new(Database::sqlite()).with(LINK.0, LINK.1);
-        let project = world.project("0").id;
+        let made = world.project("100");
+        let october_2020 = 1_601_490_600_000;
+        let old = OldSends { name: "october", sends: 1, since: october_2020, apart: 1 };
+        world.book_old_sends(&made, old).await;
+        let (project, exports) = (made.id, world.database.folder().join("exports"));
+        std::fs::create_dir(&exports).unwrap();
         let id =
             |made: &Value, path: &str| made.pointer(path).unwrap().as_str().unwrap().to_owned();
         let of = ["--project", &project];
@@ -30,6 +37,7 @@ impl Stage {
         world.cli(&["operator", "invite", "--name", "Asha", "--owner"]);
         let token = world.cli(&["admin-token", "add", "--name", "deploy", "--everything"]);
         Self {
+            exports: exports.to_str().unwrap().to_owned(),
             webhook: id(&webhook, "/webhook/webhook_id"),
             hook: id(&hook, "/hook/hook_id"),
             token: id(&token, "/token/token_id"),
@@ -40,7 +48,7 @@ impl Stage {
 
     /// Each command that destroys something, and what its question names.
     fn commands(&self) -> Vec<(Vec<&str>, &str)> {
-        let Self { project, webhook, hook, token, .. } = self;
+        let Self { project, exports, webhook, hook, token, .. } = self;
         vec![
             (vec!["key", "regenerate", "--project", project, "--mode", "live"], "Acme"),
             (vec!["webhook", "remove", "--project", project, "--webhook", webhook], "/events"),
@@ -48,6 +56,7 @@ impl Stage {
             (vec!["operator", "reset", "asha"], "Asha"),
             (vec!["operator", "remove", "asha"], "Asha"),
             (vec!["admin-token", "revoke", "--token", token], "deploy"),
+            (vec!["wallet", "close", "--before", "2020-11", "--to", exports], "/exports"),
             (vec!["project", "archive", "--project", project], "Acme"),
         ]
     }
@@ -63,6 +72,7 @@ impl Stage {
             &[&["project", "show"], &of[..]].concat()[..],
             &[&["webhook", "list"], &of[..]].concat(),
             &[&["hook", "list"], &of[..]].concat(),
+            &[&["wallet", "statement"], &of[..]].concat(),
             &["operator", "list"],
             &["admin-token", "list"],
         ]
@@ -72,9 +82,9 @@ impl Stage {
     }
 }
 
-#[test]
-fn a_person_who_does_not_say_yes_loses_nothing() {
-    let stage = Stage::new();
+#[tokio::test]
+async fn a_person_who_does_not_say_yes_loses_nothing() {
+    let stage = Stage::new().await;
     let before = stage.state();
     for (arguments, named) in stage.commands() {
         let typed = if named == "Acme" { &["n\n", "\n", "yess\n", "\u{4}"][..] } else { &["no\n"] };
@@ -90,9 +100,9 @@ fn a_person_who_does_not_say_yes_loses_nothing() {
     assert_eq!(stage.state(), before);
 }
 
-#[test]
-fn a_person_who_says_yes_is_obeyed() {
-    let stage = Stage::new();
+#[tokio::test]
+async fn a_person_who_says_yes_is_obeyed() {
+    let stage = Stage::new().await;
     for (arguments, _) in stage.commands() {
         let before = stage.state();
         let (status, shown) = at_terminal(stage.command(&arguments), "y\n");
@@ -101,10 +111,10 @@ fn a_person_who_says_yes_is_obeyed() {
     }
 }
 
-#[test]
-fn nobody_is_asked_with_yes_for_a_program_or_away_from_a_terminal() {
+#[tokio::test]
+async fn nobody_is_asked_with_yes_for_a_program_or_away_from_a_terminal() {
     for more in ["--yes", "-y", "--json"] {
-        let stage = Stage::new();
+        let stage = Stage::new().await;
         for (arguments, _) in stage.commands() {
             let (status, shown) =
                 at_terminal(stage.command(&[&arguments[..], &[more]].concat()), "");
@@ -112,7 +122,7 @@ fn nobody_is_asked_with_yes_for_a_program_or_away_from_a_terminal() {
             assert!(!shown.contains("[y/N]"), "{arguments:?} {more}: {shown}");
         }
     }
-    let stage = Stage::new();
+    let stage = Stage::new().await;
     for (arguments, _) in stage.commands() {
         let output = stage.world.run(&arguments);
         let error = String::from_utf8_lossy(&output.stderr);
@@ -120,9 +130,9 @@ fn nobody_is_asked_with_yes_for_a_program_or_away_from_a_terminal() {
     }
 }
 
-#[test]
-fn what_is_not_there_is_refused_without_a_question() {
-    let stage = Stage::new();
+#[tokio::test]
+async fn what_is_not_there_is_refused_without_a_question() {
+    let stage = Stage::new().await;
     let nothing = "0199a000-0000-7000-8000-000000000000";
     for arguments in [
         vec!["key", "regenerate", "--project", nothing, "--mode", "live"],
