@@ -1,11 +1,15 @@
-//! Twenty consumers of the feed beside senders, on two instances that are killed again and again: each event of what
-//! was answered comes to each of them once, and in one order.
+//! Twenty consumers of the feed, one of them slow, beside senders, on three instances that are killed again and again:
+//! each event of what was answered comes to each of them once, and in one order.
+//!
+//! With `FEED_EVENTS=200000` so many events, which takes half an hour and more; the figures are printed.
 
 use crate::common::{Database, Service, World};
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{Write, stdout};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
@@ -15,14 +19,60 @@ on_both_databases! {
 }
 
 const CONSUMERS: usize = 20;
-const SENDERS: u32 = 6;
-const KILLS: usize = 8;
-/// Sends that are answered, at least.
-const ENOUGH: usize = 150;
+/// The last of them asks for a page and then does nothing for a while.
+const SLOW: usize = CONSUMERS - 1;
+const INSTANCES: usize = 3;
+const SENDERS: usize = 6;
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How much is done.
+#[derive(Clone, Copy)]
+struct Amount {
+    /// Events that some consumer has read, at least, before nothing more is sent.
+    events: usize,
+    least_kills: usize,
+    most_kills: usize,
+    between_kills: Duration,
+    /// How many events consumers ask for, one after the other.
+    pages: [usize; 4],
+    slow: Duration,
+    patience: Duration,
+}
+
+const FEW: Amount = Amount {
+    events: 300,
+    least_kills: 9,
+    most_kills: 9,
+    between_kills: Duration::from_millis(500),
+    pages: [1, 7, 100, 500],
+    slow: Duration::from_millis(200),
+    patience: PATIENCE,
+};
+
+impl Amount {
+    fn asked_for() -> Self {
+        let Some(events) = std::env::var("FEED_EVENTS").ok().map(|it| it.parse().unwrap()) else {
+            return FEW;
+        };
+        Self {
+            events,
+            least_kills: 9,
+            most_kills: usize::MAX,
+            between_kills: Duration::from_secs(10),
+            pages: [50, 100, 200, 500],
+            slow: Duration::from_secs(1),
+            patience: Duration::from_secs(4 * 3_600),
+        }
+    }
+}
+
 fn world(database: Database) -> World {
-    ["LIMITS__TEST__GENERAL_PER_MINUTE", "LIMITS__TEST__SENDS_PER_MINUTE"]
+    let bounds = [
+        "LIMITS__TEST__GENERAL_PER_MINUTE",
+        "LIMITS__TEST__SENDS_PER_MINUTE",
+        "RETENTION__TEST_RECORDS",
+    ];
+    bounds
         .into_iter()
         .fold(World::new(database), |world, name| world.with(&format!("DWAR__{name}"), "1000000"))
         .with("DWAR__SECRETS__MASTER_KEY", "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=")
@@ -34,16 +84,21 @@ fn world(database: Database) -> World {
 struct Crowd {
     key: String,
     client: Client,
-    bases: Arc<Mutex<[String; 2]>>,
+    bases: Arc<Mutex<[String; INSTANCES]>>,
+    amount: Amount,
     is_over: Arc<AtomicBool>,
     /// The events that have to come: of sends that were answered.
-    wanted: Arc<Mutex<BTreeSet<String>>>,
+    wanted: Arc<Mutex<HashSet<u64>>>,
+    /// How many events the consumer that has read most has read.
+    read: Arc<AtomicUsize>,
+    /// Events are known by a hash of their ids, for want of memory.
+    hash: RandomState,
     phones: Arc<AtomicU32>,
 }
 
 impl Crowd {
     fn base(&self, number: usize) -> String {
-        self.bases.lock().unwrap()[number % 2].clone()
+        self.bases.lock().unwrap()[number % INSTANCES].clone()
     }
 
     /// Sends to one phone after the other. What was not answered may have happened or not.
@@ -58,18 +113,18 @@ impl Crowd {
                 continue;
             };
             let id = body["otp_id"].as_str().unwrap().replace('-', "");
-            self.wanted.lock().unwrap().insert(format!("otp_sent_{id}"));
+            self.wanted.lock().unwrap().insert(self.hash.hash_one(format!("otp_sent_{id}")));
         }
     }
 
-    /// Reads until everything has come; gives the ids in their order.
-    async fn consume(self, number: usize) -> Vec<String> {
+    /// Reads until everything has come; gives the events in their order.
+    async fn consume(self, number: usize) -> Vec<u64> {
         let (mut after, mut seen, mut asked) = (String::new(), Vec::new(), number);
-        let mut known = BTreeSet::new();
+        let mut known = HashSet::new();
         let mut idle_since = Instant::now();
+        let limit = self.amount.pages[number % 4];
         loop {
             asked += 1;
-            let limit = [1, 7, 100, 500][number % 4];
             let url = format!("{}/v1/events?limit={limit}&after={after}", self.base(asked));
             let page = self.client.get(url).header("X-Api-Key", &self.key).send().await;
             let Some(page) = body(page).await else {
@@ -79,9 +134,14 @@ impl Crowd {
             after = page["cursor"].as_str().unwrap().to_owned();
             let events = page["events"].as_array().unwrap();
             for event in events {
-                let id = event["id"].as_str().unwrap().to_owned();
-                assert!(known.insert(id.clone()), "{id} came twice");
-                seen.push(id);
+                let id = event["id"].as_str().unwrap();
+                let event = self.hash.hash_one(id.to_owned());
+                assert!(known.insert(event), "{id} came twice");
+                seen.push(event);
+            }
+            self.read.fetch_max(seen.len(), Ordering::Relaxed);
+            if number == SLOW {
+                sleep(self.amount.slow).await;
             }
             if !events.is_empty() {
                 idle_since = Instant::now();
@@ -110,37 +170,46 @@ async fn body(answer: reqwest::Result<reqwest::Response>) -> Option<Value> {
 }
 
 async fn each_consumer_gets_each_event_once(database: Database) {
+    let amount = Amount::asked_for();
+    let kind = if matches!(database, Database::Postgres { .. }) { "PostgreSQL" } else { "SQLite" };
     let first = Service::start_in(world(database));
     let project = first.world.project("0");
     first.world.cli(&["project", "set", "--project", &project.id, "--events-feed", "on"]);
-    let mut instances = [Some(first.twin()), Some(first.twin())];
+    let mut instances = [(); INSTANCES].map(|()| Some(first.twin()));
     let bases = instances.each_ref().map(|one| one.as_ref().unwrap().base.clone());
     let crowd = Crowd {
         key: project.test.clone(),
         client: Client::builder().timeout(Duration::from_secs(15)).build().unwrap(),
         bases: Arc::new(Mutex::new(bases)),
+        amount,
         is_over: Arc::default(),
         wanted: Arc::default(),
+        read: Arc::default(),
+        hash: RandomState::new(),
         phones: Arc::default(),
     };
+    let begun = Instant::now();
     let senders: Vec<_> =
-        (0..SENDERS as usize).map(|number| tokio::spawn(crowd.clone().send(number))).collect();
+        (0..SENDERS).map(|number| tokio::spawn(crowd.clone().send(number))).collect();
     let consumers: Vec<_> =
         (0..CONSUMERS).map(|number| tokio::spawn(crowd.clone().consume(number))).collect();
-    for kill in 0..KILLS {
-        sleep(Duration::from_millis(500)).await;
-        let place = kill % 2;
+    // As many as say something, however slow the machine is.
+    let mut kills = 0;
+    let enough = || crowd.read.load(Ordering::Relaxed) >= amount.events;
+    while !enough() || kills < amount.least_kills {
+        assert!(begun.elapsed() < amount.patience, "only a few sends were answered");
+        sleep(amount.between_kills).await;
+        if kills == amount.most_kills {
+            continue;
+        }
+        let place = kills % INSTANCES;
         drop(instances[place].take().unwrap().kill());
         let next = first.twin();
         crowd.bases.lock().unwrap()[place].clone_from(&next.base);
         instances[place] = Some(next);
+        kills += 1;
     }
-    // As many as say something, however slow the machine is.
-    let begun = Instant::now();
-    while crowd.wanted.lock().unwrap().len() < ENOUGH {
-        assert!(begun.elapsed() < PATIENCE, "only a few sends were answered");
-        sleep(Duration::from_millis(100)).await;
-    }
+    let sent = begun.elapsed();
     crowd.is_over.store(true, Ordering::Relaxed);
     for sender in senders {
         sender.await.unwrap();
@@ -153,4 +222,15 @@ async fn each_consumer_gets_each_event_once(database: Database) {
         let both = seen.len().min(read[0].len());
         assert_eq!(seen[..both], read[0][..both]);
     }
+    if amount.events == FEW.events {
+        return;
+    }
+    let figures = format!(
+        "{kind}: {} events of {} sends in {} s, read by {CONSUMERS} in {} s, beside {kills} kills",
+        read[0].len(),
+        crowd.wanted.lock().unwrap().len(),
+        sent.as_secs(),
+        begun.elapsed().as_secs()
+    );
+    writeln!(stdout(), "{figures}").unwrap();
 }
