@@ -1,10 +1,13 @@
 //! A closing of months that is killed again and again beside logins: the balance is never off, and in the end
 //! everything is as if it had not been killed.
+//!
+//! With `CLOSING_ENTRIES=5000000` so many entries; how long each part took, and what logins felt, is printed.
 
 use crate::common::old_sends::OldSends;
 use crate::common::{Database, Service, World};
 use serde_json::Value;
 use std::fs;
+use std::io::{Write, stdout};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,20 +18,38 @@ on_both_databases! {
 }
 
 const KILLS: u32 = 20;
-const SENDS: u32 = 10_000;
+/// Entries that leave, three of each send, half of them in each of two months.
+const ENTRIES: u32 = 60_000;
+/// Entries may take long to be written to a file before the first of them leaves.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// How long logins are alone before a closing that is measured.
+const ALONE: Duration = Duration::from_secs(20);
 /// The entries of sends that are booked before the service runs.
 const OLD: &str = "SELECT count(*) FROM ledger_entries WHERE reference LIKE '%er-%'";
 /// The first millisecond of October 2020 in India.
 const OCTOBER: i64 = 1_601_490_600_000;
 
-/// Logs people in until it is told to stop, and gives how many.
-async fn log_in_until(service: Arc<Service>, key: String, stop: Arc<AtomicBool>) -> u32 {
-    let mut logins = 0;
+/// Logs people in until it is told to stop, and gives when each login began and how long it took.
+async fn log_in_until(
+    service: Arc<Service>,
+    key: String,
+    stop: Arc<AtomicBool>,
+) -> Vec<(Instant, Duration)> {
+    let mut logins = Vec::new();
     while !stop.load(Ordering::Relaxed) {
+        let began = Instant::now();
         service.log_in(&key, &service.world.phone()).await;
-        logins += 1;
+        logins.push((began, began.elapsed()));
     }
     logins
+}
+
+/// What a login takes, as people read it.
+fn in_words(logins: impl Iterator<Item = Duration>) -> String {
+    let mut times: Vec<Duration> = logins.collect();
+    times.sort_unstable();
+    let part = |part: usize| times.get(times.len() * part / 100).map(Duration::as_millis);
+    format!("{} logins, p50 and p99 {:?} and {:?} ms", times.len(), part(50), part(99))
 }
 
 fn close(world: &World, folder: &str) -> Child {
@@ -38,7 +59,7 @@ fn close(world: &World, folder: &str) -> Child {
 
 /// Waits until fewer entries are left than there were, or the command is done.
 async fn entries_leave(world: &World, child: &mut Child, were: i64) {
-    let until = Instant::now() + Duration::from_secs(120);
+    let until = Instant::now() + PATIENCE;
     while world.database.number(OLD).await >= were && child.try_wait().unwrap().is_none() {
         assert!(Instant::now() < until, "nothing leaves");
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -46,11 +67,13 @@ async fn entries_leave(world: &World, child: &mut Child, were: i64) {
 }
 
 async fn a_killed_closing_goes_on(database: Database) {
+    let measured = std::env::var("CLOSING_ENTRIES").ok().map(|it| it.parse::<u32>().unwrap());
+    let sends = measured.unwrap_or(ENTRIES) / 6;
     let world = World::new(database);
-    let project = world.project("100000");
+    let project = world.project("1000000");
     for (name, since) in [("october", OCTOBER), ("november", OCTOBER + 31 * 86_400_000)] {
         let apart = 1_000;
-        world.book_old_sends(&project, OldSends { name, sends: SENDS, since, apart }).await;
+        world.book_old_sends(&project, OldSends { name, sends, since, apart }).await;
     }
     let all = world.database.number(OLD).await;
     let folder = world.database.folder().join("exports");
@@ -62,7 +85,8 @@ async fn a_killed_closing_goes_on(database: Database) {
     let logins =
         tokio::spawn(log_in_until(Arc::clone(&service), project.live.clone(), Arc::clone(&stop)));
 
-    let mut amid = 0;
+    tokio::time::sleep(measured.map_or(Duration::ZERO, |_| ALONE)).await;
+    let (mut amid, closes) = (0, Instant::now());
     for kill in 0..KILLS {
         let left = service.world.database.number(OLD).await;
         let mut child = close(&service.world, &folder);
@@ -81,27 +105,42 @@ async fn a_killed_closing_goes_on(database: Database) {
     }
     let left = service.world.database.number(OLD).await;
     assert!(amid >= KILLS / 4 && 0 < left && left < all, "{amid} amid, {left} of {all} are left");
+    let last = Instant::now();
     let status = close(&service.world, &folder).wait().unwrap();
     assert!(status.success());
+    let (whole, last) = (closes.elapsed(), last.elapsed());
     stop.store(true, Ordering::Relaxed);
     let logins = logins.await.unwrap();
-    assert!(logins > 0);
+    assert!(!logins.is_empty());
+    let (before_it, beside): (Vec<_>, Vec<_>) = logins.iter().partition(|(at, _)| *at < closes);
+    let took =
+        |logins: Vec<(Instant, Duration)>| in_words(logins.into_iter().map(|(_, took)| took));
+    let figures = format!(
+        "{all} entries in {} s with {KILLS} kills and proofs, the last {left} in {} s; alone: {}; beside it: {}",
+        whole.as_secs(),
+        last.as_secs(),
+        took(before_it),
+        took(beside),
+    );
+    if measured.is_some() {
+        writeln!(stdout(), "{figures}").unwrap();
+    }
 
     assert_eq!(service.world.database.number(OLD).await, 0);
     service.world.audit();
     let after = service.world.balance(&project)["balance_paise"].as_i64().unwrap();
-    assert_eq!(after, before - 20 * i64::from(logins));
+    assert_eq!(after, before - 20 * i64::try_from(logins.len()).unwrap());
     let statement = ["wallet", "statement", "--project", &project.id, "--limit", "100000"];
     let statement = service.world.cli(&statement);
     let entries = statement["items"].as_array().unwrap();
     let closed: Vec<&Value> = entries.iter().filter(|it| it["kind"] == "closed").collect();
     assert_eq!(closed.len(), 2);
     for entry in closed {
-        assert_eq!(entry["amount_paise"], -20 * i64::from(SENDS));
-        assert_eq!(entry["closed"]["entries"], 3 * SENDS);
+        assert_eq!(entry["amount_paise"], -20 * i64::from(sends));
+        assert_eq!(entry["closed"]["entries"], 3 * sends);
         let month = entry["reference"].as_str().unwrap();
         let file = fs::read_to_string(format!("{folder}/ledger-{}-{month}.jsonl", project.id));
-        assert_eq!(file.unwrap().lines().count(), 3 * SENDS as usize + 2);
+        assert_eq!(file.unwrap().lines().count(), 3 * sends as usize + 2);
     }
     let drafts = fs::read_dir(&folder).unwrap();
     assert_eq!(drafts.count(), 2, "nothing half written is left");
