@@ -60,7 +60,7 @@ impl ReportStep {
 /// request one is written.
 ///
 /// Requests are locked in the order of their ids, so that two who want the same ones cannot deadlock; all
-/// of them before a hold, a wallet or an event locks anything.
+/// of them before a hold, an event or a wallet locks anything.
 const REPORT: &str = concat!(
     ", step AS ( \
          SELECT s.* FROM given g, unnest(g.otps, g.befores, g.versions, g.codes, g.states, \
@@ -80,8 +80,14 @@ const REPORT: &str = concat!(
 /// Of requests that ended: [`dwar_wallet::Wallet::settle`] for all of them, by one change of the wallet.
 /// Whoever deletes a hold settles it; a request that has none moves nothing. Holds are locked in the order
 /// of their sends.
-const SETTLE: &str = "\
-, due AS ( \
+///
+/// Every other step of the project waits for the wallet, so attempts and events come before it, which need nothing of
+/// it: only the entries, and an event about a low balance, are written under its lock.
+const SETTLE: &str = concat!(
+    ", told AS MATERIALIZED ( SELECT s.place, ",
+    told!("c.place = s.place"),
+    " AS told FROM step s WHERE (SELECT count(*) FROM changed) >= 0 \
+), due AS ( \
     SELECT d.*, c.id AS send FROM given g, \
         unnest(g.settled, g.prices, g.captures, g.releases, g.lows) \
         AS d (place, price, capture, release, low) \
@@ -98,6 +104,7 @@ const SETTLE: &str = "\
 ), total AS ( \
     SELECT sum(spent)::bigint AS spent, sum(amount)::bigint AS amount, \
         sum((spent > 0)::int + (rest > 0)::int) AS entries FROM ended HAVING count(*) > 0 \
+        AND (SELECT count(*) FROM attempted) >= 0 AND (SELECT count(*) FROM told) >= 0 \
 ), moved AS ( \
     UPDATE wallets w SET balance = w.balance - t.spent, held = w.held - t.amount, \
         entries = w.entries + t.entries \
@@ -118,7 +125,8 @@ const SETTLE: &str = "\
         s.relayed \
     FROM moved m CROSS JOIN given g CROSS JOIN summed s JOIN changed c ON c.place = s.place \
     WHERE s.rest > 0 \
-)";
+)"
+);
 
 /// Of requests that reached nobody: they still count as some that reached a provider.
 const FORGIVE: &str = "\
@@ -135,19 +143,16 @@ const REPORTED: &str = concat!(
 );
 
 /// The same where holds ended, which may let the balance fall below what the project set.
-const SETTLED: &str = concat!(
-    " SELECT EXISTS (SELECT FROM changed c WHERE c.place = s.place) AS done, ",
-    told!("c.place = s.place"),
-    " AS told, \
+const SETTLED: &str = "\
+     SELECT EXISTS (SELECT FROM changed c WHERE c.place = s.place) AS done, t.told, \
      (SELECT record_event(event => e.low, project => g.owner, world => g.world, \
           happening => g.low_kind, moment => s.at, subject => e.capture, \
           paise => (m.balance - e.spent_so_far)::bigint, below => p.low_balance) \
       FROM summed e CROSS JOIN moved m CROSS JOIN given g JOIN projects p ON p.id = g.owner \
       WHERE e.place = s.place AND m.balance - e.spent_so_far < p.low_balance \
       AND p.low_balance <= m.balance - e.spent_so_far + e.spent) AS low \
-     FROM step s WHERE (SELECT count(*) FROM changed) >= 0 AND (SELECT count(*) FROM moved) >= 0 \
-     ORDER BY s.place"
-);
+     FROM step s JOIN told t ON t.place = s.place WHERE (SELECT count(*) FROM moved) >= 0 \
+     ORDER BY s.place";
 
 impl Joined for ReportStep {
     const NAME: &'static str = "login.report";

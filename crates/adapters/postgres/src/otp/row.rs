@@ -21,6 +21,7 @@ macro_rules! attempted {
              ON CONFLICT (id) DO UPDATE SET provider_ref = excluded.provider_ref, \
                  status = excluded.status, reason = excluded.reason, \
                  changed_at = excluded.changed_at, accepted = excluded.accepted \
+             RETURNING otp_attempts.id \
          )"
     };
 }

@@ -20,15 +20,16 @@ const EVENTS: &str = "events";
 const DELIVERIES: &str = "event_deliveries";
 const CALLS: &str = "webhook_calls";
 
-struct Scene {
-    database: Database,
-    store: PostgresStore,
-    make: Fixtures,
-    project: ProjectId,
+/// A project in a database of its own.
+pub struct Scene {
+    pub database: Database,
+    pub store: PostgresStore,
+    pub make: Fixtures,
+    pub project: ProjectId,
 }
 
 impl Scene {
-    async fn open() -> Self {
+    pub async fn open() -> Self {
         let database = Database::create();
         let store = database.store().await;
         let make = Fixtures::random();
@@ -420,6 +421,32 @@ async fn what_an_erasure_waits_for_is_forgotten_too() {
     assert!(kinds.contains(&EventKind::OtpSent) && kinds.contains(&EventKind::IdentityDeleted));
     assert!(told.iter().all(|due| !knows_phone(&due.event)));
     assert_eq!(scene.database.phones(EVENTS, &otp.phone.0), 0);
+}
+
+/// Every other send of the project waits for the wallet, and for nothing that this one waits for.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_report_that_waits_to_record_an_event_does_not_hold_the_wallet() {
+    let scene = Scene::open().await;
+    let (store, project) = (scene.store.clone(), scene.project);
+    scene.endpoint().await;
+    store.credit(project, scene.make.credit(Paise(100)), START).await.unwrap();
+    let otp = scene.make.otp(&scene.make.line(project.in_mode(KeyMode::Live)));
+    assert!(scene.make.hold(&store, otp.clone(), Paise(30)).await);
+    let mut held = scene.database.connection();
+    held.batch_execute("BEGIN; SELECT FROM webhook_endpoints FOR UPDATE").unwrap();
+    let reporting = tokio::spawn({
+        let (store, report) =
+            (store.clone(), scene.make.send_report(otp.delivery.attempts[0].id, Report::Delivered));
+        async move { store.report(Reported::Id(project, otp.id), report, START).await.unwrap() }
+    });
+    scene.database.until_blocked(1).await;
+    scene.database.connection().batch_execute("SELECT FROM wallets FOR UPDATE NOWAIT").unwrap();
+    held.batch_execute("COMMIT").unwrap();
+    assert!(reporting.await.unwrap().is_some());
+    let balance = store.balance(project).await.unwrap();
+    assert_eq!((balance.balance < Paise(100), balance.held), (true, Paise::ZERO));
+    assert_eq!(due(&store).await.len(), 1);
 }
 
 const fn knows_phone(event: &Event) -> bool {
