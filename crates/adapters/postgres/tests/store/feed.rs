@@ -1,48 +1,41 @@
 //! The feed beside transactions that stay open, and after a dump of another server.
 
-use crate::support::{Database, project};
+use crate::events::Scene;
 use diesel::connection::SimpleConnection;
 use dwar_activity::installation::{Backlog, QueueStore};
 use dwar_event::{
     Event, EventFeed, EventKind, EventStore, FeedBound, FeedLimit, FeedPosition, FeedSlice, Subject,
 };
 use dwar_kernel::{KeyMode, ProjectMode, Timestamp};
-use dwar_postgres::PostgresStore;
 use dwar_project::{ProjectChange, ProjectStore};
-use dwar_testkit::{Fixtures, START, any_project, seconds};
+use dwar_testkit::{START, any_project, seconds};
 use std::time::{Duration, Instant};
 
 const ENDLESS: FeedBound = FeedBound { live: 1_000, test: 1_000 };
 
-struct Scene {
-    database: Database,
-    store: PostgresStore,
-    make: Fixtures,
-    world: ProjectMode,
-}
-
 impl Scene {
     /// A project that has its feed on.
-    async fn open() -> Self {
-        let database = Database::create();
-        let store = database.store().await;
-        let make = Fixtures::random();
-        let project = project(&store, &make).await.id;
+    async fn with_feed() -> Self {
+        let scene = Self::open().await;
         let on = ProjectChange { events_feed: Some(true), ..ProjectChange::default() };
-        store.change(project, on, any_project()).await.unwrap();
-        Self { database, store, make, world: project.in_mode(KeyMode::Live) }
+        scene.store.change(scene.project, on, any_project()).await.unwrap();
+        scene
+    }
+
+    fn world(&self) -> ProjectMode {
+        self.project.in_mode(KeyMode::Live)
     }
 
     async fn records(&self, at: Timestamp) -> String {
         let subject = Subject::Session { session: self.make.id(), identity: self.make.id() };
-        let event = Event { world: self.world, kind: EventKind::SessionRevoked, subject, at };
+        let event = Event { world: self.world(), kind: EventKind::SessionRevoked, subject, at };
         self.store.record(event.clone()).await.unwrap();
         event.id()
     }
 
     async fn slice(&self) -> FeedSlice {
         let (begin, limit) = (FeedPosition::default(), FeedLimit::default());
-        self.store.read_feed(self.world, begin, limit).await.unwrap()
+        self.store.read_feed(self.world(), begin, limit).await.unwrap()
     }
 
     async fn feed(&self) -> Vec<String> {
@@ -62,7 +55,7 @@ impl Scene {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn what_an_open_transaction_may_come_in_front_of_is_held_back() {
-    let scene = Scene::open().await;
+    let scene = Scene::with_feed().await;
     let before = scene.records(START).await;
     scene.becomes(&[&before]).await;
     let mut open = scene.database.connection();
@@ -72,7 +65,7 @@ async fn what_an_open_transaction_may_come_in_front_of_is_held_back() {
     let queues = scene.store.queues(START, 9).await.unwrap();
     assert_eq!(queues.feed, Backlog { count: 1, oldest: Some(START + seconds(1)) });
     // It has the greater number and comes first, for its transaction is the older one.
-    let project = scene.world.project;
+    let project = scene.project;
     open.batch_execute(&format!(
         "SELECT record_event(event => 'session_revoked_1', project => '{project}', world => 'live', \
              happening => 'session.revoked', moment => now(), \
@@ -90,7 +83,7 @@ async fn what_an_open_transaction_may_come_in_front_of_is_held_back() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_transaction_that_only_reads_holds_nothing_back() {
-    let scene = Scene::open().await;
+    let scene = Scene::with_feed().await;
     let mut open = scene.database.connection();
     open.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM events")
         .unwrap();
@@ -101,7 +94,7 @@ async fn a_transaction_that_only_reads_holds_nothing_back() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn rows_of_a_server_that_had_come_further_are_given_after_the_next_sweep() {
-    let scene = Scene::open().await;
+    let scene = Scene::with_feed().await;
     let first = scene.records(START).await;
     let second = scene.records(START + seconds(1)).await;
     scene.becomes(&[&first, &second]).await;
@@ -125,7 +118,7 @@ async fn rows_of_a_server_that_had_come_further_are_given_after_the_next_sweep()
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_failover_is_another_life() {
-    let scene = Scene::open().await;
+    let scene = Scene::with_feed().await;
     let before = scene.slice().await.life;
     let mut conn = scene.database.connection();
     // What the function says after one: the timeline is the last part.
