@@ -1,12 +1,9 @@
-use dwar_kernel::{Clock, SteadyClock, Timestamp};
+use dwar_kernel::{CLOCK_TOLERANCE, Clock, SteadyClock, Timestamp};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A difference between clocks that people are told of, in milliseconds.
 const TOLD_MS: i64 = 2_000;
-/// With this difference from the database's clock an instance serves no request and does no background work that goes
-/// by the time, in milliseconds.
-const TOO_FAR_MS: i64 = 30_000;
 
 /// Watches the wall clock of this machine: compares it with the database's, where that is another one, and with the
 /// time that went by since the start.
@@ -16,8 +13,11 @@ const TOO_FAR_MS: i64 = 30_000;
 /// - Sweeps ask [`ClockWatch::for_sweeps`], which never goes on faster than the time went by. Where the wall clock was set
 ///   forward it stays that far behind until the process ends: nobody here can know which of the two was right. A
 ///   machine that was suspended is none whose clock was set.
+/// - What the wall clock wrote while it was ahead is put right by [`crate::ClockSetBack`] once it was set back, which
+///   [`ClockWatch::times_set_back`] tells.
 ///
-/// Both differences are logged once, when they begin to matter (2 s, 30 s) and when they no longer do.
+/// From [`CLOCK_TOLERANCE`] on an instance serves no request and does no background work that goes by the time. Both
+/// differences are logged once, when they begin to matter (2 s, 30 s) and when they no longer do.
 pub struct ClockWatch {
     clock: Arc<dyn Clock>,
     steady: Arc<dyn SteadyClock>,
@@ -38,6 +38,7 @@ struct Kept {
     sweeps: Timestamp,
     compared: Option<Comparison>,
     agreement: Agreement,
+    times_set_back: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -78,11 +79,10 @@ impl Comparison {
 }
 
 impl Agreement {
-    const fn of(ahead_ms: i64) -> Self {
-        let by = ahead_ms.saturating_abs();
-        if by < TOLD_MS {
+    fn of(ahead_ms: i64) -> Self {
+        if ahead_ms.saturating_abs() < TOLD_MS {
             Self::Agrees
-        } else if by < TOO_FAR_MS {
+        } else if u128::from(ahead_ms.unsigned_abs()) < CLOCK_TOLERANCE.as_millis() {
             Self::Differs
         } else {
             Self::TooFar
@@ -97,6 +97,7 @@ impl Kept {
         let went = moment.steady.saturating_sub(self.seen.steady);
         self.sweeps = moment.wall.min(self.sweeps + went);
         self.seen = moment;
+        self.times_set_back += u64::from(set_ms <= -TOLD_MS);
         if set_ms.saturating_abs() >= TOLD_MS {
             tracing::warn!(
                 set_ms,
@@ -128,7 +129,14 @@ impl ClockWatch {
     /// One that has compared nothing yet.
     pub fn new(clock: Arc<dyn Clock>, steady: Arc<dyn SteadyClock>) -> Self {
         let seen = Moment { wall: clock.now(), steady: steady.elapsed() };
-        let kept = Kept { seen, sweeps: seen.wall, compared: None, agreement: Agreement::Agrees };
+        let kept = Kept {
+            seen,
+            sweeps: seen.wall,
+            compared: None,
+            agreement: Agreement::Agrees,
+            // Nobody knows what was done to it before.
+            times_set_back: 1,
+        };
         Self { clock, steady, kept: Mutex::new(kept) }
     }
 
@@ -173,6 +181,13 @@ impl ClockWatch {
         let ahead = self.ahead_ms().unwrap_or_default();
         let by = Duration::from_millis(ahead.unsigned_abs());
         if ahead < 0 { now + by } else { now - by }
+    }
+
+    /// How often the wall clock was set back by 2 s or more; the start counts as once.
+    pub fn times_set_back(&self) -> u64 {
+        let (moment, mut kept) = (self.moment(), self.kept());
+        kept.note(moment);
+        kept.times_set_back
     }
 
     /// What sweeps have to take for the present instant: never later than it is, and no later after a while than that while

@@ -1,9 +1,9 @@
 use crate::{
-    AdmitRequest, ApplyReceipts, Authenticate, CreateProject, DeleteIdentity, Deliver,
-    FindIdentity, HookFormats, Idempotency, ListEvents, Logout, OtpStatus, Policies, ProjectIssuer,
-    ProviderWatch, PublicKeys, ReceiveHook, ReceiveWebhook, RefreshSession, RelayOtp, Resting,
-    Routes, SandboxMessages, SendOtp, SigningKeys, Stores, Sweep, Tally, TellEvents, Tokens,
-    Toolbox, ValidateSession, VerifyOtp,
+    AdmitRequest, ApplyReceipts, Authenticate, ClockSetBack, CreateProject, DeleteIdentity,
+    Deliver, FindIdentity, HookFormats, Idempotency, ListEvents, Logout, OtpStatus, Policies,
+    ProjectIssuer, ProviderWatch, PublicKeys, ReceiveHook, ReceiveWebhook, RefreshSession,
+    RelayOtp, Resting, Routes, SandboxMessages, SendOtp, SigningKeys, Stores, Sweep, Tally,
+    TellEvents, Tokens, Toolbox, ValidateSession, VerifyOtp,
 };
 use dwar_event::{SwitchOff, WebhookSender};
 use dwar_otp::idempotency::Lifetimes;
@@ -12,6 +12,7 @@ use dwar_ratelimit::RequestLimiter;
 use dwar_session::TokenSigner;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// What the use cases are built from: the same way in the service, in a command and in a test of more
 /// than one. A test of a single use case may fill in its ports itself, with mocks.
@@ -41,6 +42,7 @@ pub struct Service {
     pub use_cases: UseCases,
     /// Finishes what a crash left, and drops what is over.
     pub sweep: Arc<Sweep>,
+    pub clock_set_back: Arc<ClockSetBack>,
     pub apply_receipts: Arc<ApplyReceipts>,
     pub tell_events: Arc<TellEvents>,
     pub tally: Arc<Tally>,
@@ -138,6 +140,15 @@ impl Parts {
                 (sources, hook_formats),
                 sender.clone(),
             ),
+            clock_set_back: Arc::new(ClockSetBack {
+                tools: tools.clone(),
+                otps: deliver.otps.clone(),
+                receipts: stores.receipts.clone(),
+                events: stores.events.clone(),
+                lease: policies.lease(),
+                longest_wait: policies.longest_receipt_window(),
+                done: AtomicU64::new(0),
+            }),
             apply_receipts: Arc::new(ApplyReceipts {
                 receipts: stores.receipts,
                 deliver: deliver.clone(),

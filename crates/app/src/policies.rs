@@ -3,6 +3,7 @@ use dwar_event::FeedBound;
 use dwar_kernel::PriceList;
 use dwar_otp::TestQuota;
 use dwar_otp::idempotency::Lifetimes;
+use dwar_project::Project;
 use dwar_session::Algorithm;
 use std::time::Duration;
 
@@ -71,6 +72,12 @@ impl Policies {
     /// How long a send may be silent before another process takes it for lost.
     pub fn lease(&self) -> Duration {
         self.call_timeout.saturating_add(self.grace())
+    }
+
+    /// How long a message that was accepted waits for its receipt at most, whatever its project has set.
+    pub fn longest_receipt_window(&self) -> Duration {
+        let of_projects = Duration::from_secs(Project::LONGEST_FALLBACK.into());
+        self.receipt_window.unwrap_or_default().max(of_projects)
     }
 
     /// How signing keys overlap.

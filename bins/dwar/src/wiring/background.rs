@@ -3,7 +3,9 @@
 use super::metrics::DatabaseFigures;
 use super::stores::Database;
 use dwar_activity::installation::HEARTBEAT;
-use dwar_app::{ApplyReceipts, Service, Sweep, Tally, TellEvents, call_endpoints, keep_going};
+use dwar_app::{
+    ApplyReceipts, ClockSetBack, Service, Sweep, Tally, TellEvents, call_endpoints, keep_going,
+};
 use dwar_console::{ConsoleUpkeep, Heartbeat, ManageLedger};
 use dwar_http::LoopHealth;
 use dwar_kernel::{StoreError, with_causes};
@@ -53,7 +55,7 @@ type Start = for<'a> fn(&'a Background, Stopped) -> BoxFuture<'a, ()>;
 const LOOPS: [(&str, Start); 14] = [
     ("follow_up", |it, stopped| {
         let trouble = "overdue sends could not be resumed";
-        every(FOLLOW_UP, stopped, trouble, move || it.sweep.follow_up()).boxed()
+        every(FOLLOW_UP, stopped, trouble, move || it.follow_up()).boxed()
     }),
     ("settle_stale_holds", |it, stopped| {
         let trouble = "stale holds could not be settled";
@@ -109,6 +111,7 @@ const LOOPS: [(&str, Start); 14] = [
 /// The work of the loops.
 pub struct Background {
     sweep: Arc<Sweep>,
+    clock_set_back: Arc<ClockSetBack>,
     apply: Arc<ApplyReceipts>,
     events: Arc<TellEvents>,
     console: ConsoleUpkeep,
@@ -141,6 +144,7 @@ impl Background {
     ) -> Self {
         Self {
             sweep: service.sweep.clone(),
+            clock_set_back: service.clock_set_back.clone(),
             apply: service.apply_receipts.clone(),
             events: service.tell_events.clone(),
             console,
@@ -149,6 +153,12 @@ impl Background {
             database,
             read,
         }
+    }
+
+    /// Follows up overdue sends, and everything that a clock that was set back made due too late.
+    async fn follow_up(&self) -> Result<u64, StoreError> {
+        self.clock_set_back.put_right().await?;
+        self.sweep.follow_up().await
     }
 
     /// Drops what is no longer needed, of logins and of those who run the service.

@@ -1,8 +1,8 @@
 use crate::store::{MemoryStore, State, Waiting};
 use async_trait::async_trait;
 use dwar_event::{
-    Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, Subject, SwitchOff,
-    WaitingEndpoint,
+    CALL_LEASE, Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, Subject,
+    SwitchOff, WaitingEndpoint, latest_due,
 };
 use dwar_kernel::{BlindIndex, EndpointId, ProjectId, ProjectMode, StoreError, Timestamp};
 use std::collections::HashMap;
@@ -161,6 +161,13 @@ impl EventStore for MemoryStore {
             claimed.push(Dispatch { endpoint, event, failures: waiting.failures });
         }
         Ok(claimed)
+    }
+
+    async fn bring_forward(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let state = &mut *self.step("EventStore::bring_forward").await?;
+        let late = |w: &&mut Waiting| w.due_at > latest_due(w.failures > 0, now);
+        let late = state.waiting.iter_mut().filter(late);
+        Ok(late.map(|waiting| waiting.due_at = now + CALL_LEASE).count() as u64)
     }
 
     async fn delivered(&self, calls: Vec<EndpointCall>) -> Result<(), StoreError> {

@@ -65,6 +65,12 @@ impl OtpStore for MemoryStore {
         Ok(due.into_iter().map(|otp| otp.clone()).collect())
     }
 
+    async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
+        let state = &mut *self.step("OtpStore::bring_forward").await?;
+        let dues = state.otps.iter_mut().filter_map(|otp| otp.delivery.due_at.as_mut());
+        Ok(dues.filter(|due| **due > later_than).map(|due| *due = to).count() as u64)
+    }
+
     async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError> {
         let state = &mut *self.step("OtpStore::withdraw_all").await?;
         let withdrawn = state.otps.iter_mut().filter_map(|otp| otp.withdraw(now).then_some(()));

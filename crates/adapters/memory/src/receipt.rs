@@ -99,6 +99,12 @@ impl ReceiptStore for MemoryStore {
         Ok(claimed)
     }
 
+    async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
+        let state = &mut *self.step("ReceiptStore::bring_forward").await?;
+        let late = state.receipts.iter_mut().filter(|row| row.due_at > later_than);
+        Ok(late.map(|row| row.due_at = to).count() as u64)
+    }
+
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
         self.step("ReceiptStore::done").await?.receipts.retain(|row| row.kept.id != receipt);
         Ok(())

@@ -81,6 +81,16 @@ impl ReceiptStore for PostgresStore {
         .await
     }
 
+    async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
+        self.write_one("otp.bring_receipts_forward", move |conn| {
+            let late = receipts::table.filter(receipts::due_at.gt(At::from(later_than)));
+            let brought =
+                diesel::update(late).set(receipts::due_at.eq(At::from(to))).execute(conn)?;
+            Ok(u64::try_from(brought).unwrap_or(u64::MAX))
+        })
+        .await
+    }
+
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
         self.write_one("otp.done", move |conn| {
             diesel::delete(receipts::table.find(Id::from(receipt))).execute(conn)?;

@@ -5,10 +5,13 @@ use crate::event::record::record;
 use crate::event::told::{drop_told, lock_events};
 use async_trait::async_trait;
 use diesel::prelude::*;
-use dwar_event::{Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, SwitchOff};
+use dwar_event::{
+    CALL_LEASE, Dispatch, Endpoint, EndpointCall, Event, EventStore, NewSecret, Room, SwitchOff,
+    latest_due,
+};
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, projects, webhook_calls, webhook_endpoints};
-use dwar_sql::{EndpointRow, Id, read_all, read_each, read_one};
+use dwar_sql::{At, EndpointRow, Id, read_all, read_each, read_one};
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
@@ -128,6 +131,26 @@ impl EventStore for Store {
     ) -> Result<Vec<Dispatch>, StoreError> {
         self.changing_no_look_up()
             .write("event.claim_due", move |conn| claim(conn, now, lease, &room))
+            .await
+    }
+
+    async fn bring_forward(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.changing_no_look_up()
+            .write("event.bring_forward", move |conn| {
+                let mut brought = 0;
+                for failed in [false, true] {
+                    // By the index that begins with the endpoint.
+                    let endpoints = webhook_endpoints::table.select(webhook_endpoints::id);
+                    let late = event_deliveries::table
+                        .filter(event_deliveries::endpoint_id.eq_any(endpoints))
+                        .filter(event_deliveries::failures.gt(0).eq(failed))
+                        .filter(event_deliveries::due_at.gt(At::from(latest_due(failed, now))));
+                    brought += diesel::update(late)
+                        .set(event_deliveries::due_at.eq(At::from(now + CALL_LEASE)))
+                        .execute(conn)?;
+                }
+                Ok(u64::try_from(brought).unwrap_or(u64::MAX))
+            })
             .await
     }
 

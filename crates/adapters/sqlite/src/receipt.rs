@@ -66,6 +66,16 @@ impl ReceiptStore for SqliteStore {
         .await
     }
 
+    async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
+        self.write_that("otp.bring_receipts_forward", Changes::NoLookUp, move |connection| {
+            let late = receipts::table.filter(receipts::due_at.gt(At::from(later_than)));
+            let brought =
+                diesel::update(late).set(receipts::due_at.eq(At::from(to))).execute(connection)?;
+            Ok(u64::try_from(brought).unwrap_or(u64::MAX))
+        })
+        .await
+    }
+
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError> {
         self.write_that("otp.done", Changes::NoLookUp, move |connection| {
             diesel::delete(receipts::table.find(Id::from(receipt))).execute(connection)?;

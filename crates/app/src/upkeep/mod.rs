@@ -2,6 +2,7 @@
 
 mod apply_receipts;
 mod call_endpoints;
+mod clock_set_back;
 mod crew;
 mod provider_watch;
 mod sweep;
@@ -10,6 +11,7 @@ mod tell_events;
 
 pub use apply_receipts::ApplyReceipts;
 pub use call_endpoints::call_endpoints;
+pub use clock_set_back::ClockSetBack;
 pub use crew::{Chores, keep_going};
 pub use provider_watch::ProviderWatch;
 pub use sweep::{Retention, Sweep, Swept};

@@ -164,3 +164,14 @@ fn a_clock_that_is_slewed_is_none_that_was_set() {
         assert!(!clocks.watch.look());
     }
 }
+
+#[test]
+fn a_clock_that_was_set_back_is_counted_and_so_is_the_start() {
+    let clocks = Clocks::new();
+    for (set_ms, times) in [(0, 1), (-1_999, 1), (-2_000, 2), (ms(HOUR), 2), (-ms(DAYS), 3)] {
+        clocks.goes_by(seconds(10));
+        clocks.set(set_ms);
+        assert_eq!(clocks.watch.times_set_back(), times, "{set_ms}");
+        assert_eq!(clocks.watch.times_set_back(), times, "{set_ms}: counted twice");
+    }
+}

@@ -11,6 +11,7 @@ mod admit_request;
 mod apply_receipts;
 mod authenticate;
 mod call_endpoints;
+mod clock_set_back;
 mod clock_watch;
 mod common;
 mod crew;

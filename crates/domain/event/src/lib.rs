@@ -26,5 +26,5 @@ pub use feed_position::{FeedLife, FeedPosition};
 pub use limit::CallLimit;
 pub use places::CallPlaces;
 pub use ports::*;
-pub use retry::{rest_of, wait_after};
+pub use retry::{latest_due, rest_of, wait_after};
 pub use room::{KnownEndpoint, Room, WaitingEndpoint};

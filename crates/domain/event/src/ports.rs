@@ -63,6 +63,10 @@ pub trait EventStore: Send + Sync {
         room: Room,
     ) -> Result<Vec<Dispatch>, StoreError>;
 
+    /// Has deliveries that are due later than [`latest_due`](crate::latest_due) due a [`CALL_LEASE`](crate::CALL_LEASE)
+    /// after `now`, so that a call that is under way is not made twice; gives their number.
+    async fn bring_forward(&self, now: Timestamp) -> Result<u64, StoreError>;
+
     /// The endpoints have been told, see [`Endpoint::after_success`]; the calls are on record, all or none, and once
     /// however often this is said. Those to an endpoint that was removed are left out.
     async fn delivered(&self, calls: Vec<EndpointCall>) -> Result<(), StoreError>;

@@ -1,3 +1,5 @@
+use crate::CALL_LEASE;
+use dwar_kernel::{CLOCK_TOLERANCE, Timestamp};
 use std::time::Duration;
 
 /// The longest wait between two deliveries, whatever an endpoint asks for.
@@ -22,9 +24,24 @@ pub fn rest_of(asked: Option<Duration>) -> Duration {
     asked.unwrap_or_default().min(LONGEST)
 }
 
+/// The latest instant for which a delivery may be due, by whether a call failed: what is due later was written by a
+/// clock that was set back since.
+pub fn latest_due(failed: bool, now: Timestamp) -> Timestamp {
+    now + CLOCK_TOLERANCE + if failed { LONGEST } else { CALL_LEASE }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_due_later_than_its_wait_or_its_lease() {
+        let now = Timestamp::UNIX_EPOCH;
+        let waits = (0..20).filter_map(|failures| wait_after(failures, Some(Duration::MAX)));
+        assert!(waits.map(|wait| now + wait).all(|due| due < latest_due(true, now)));
+        assert!(now + CALL_LEASE < latest_due(false, now));
+        assert!(latest_due(false, now) < now + CALL_LEASE * 2);
+    }
 
     #[test]
     fn gives_up_after_about_a_day() {

@@ -3,6 +3,10 @@ use std::time::Duration;
 /// An instant in UTC, whole milliseconds.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;
 
+/// By how much the clocks of instances that serve can differ: one that differs more from the database's serves nobody. So
+/// what was written for a later instant than this allows was written by a clock that was set back since.
+pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(30);
+
 /// Reads an instant as RFC 3339 writes it. Its years have four digits, so every store can keep it.
 pub fn read_instant(text: &str) -> Option<Timestamp> {
     let at = chrono::DateTime::parse_from_rfc3339(text).ok()?;

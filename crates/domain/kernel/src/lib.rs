@@ -23,7 +23,7 @@ mod webhook_secret;
 mod words;
 
 pub use channel::Channel;
-pub use clock::{Clock, SteadyClock, Timestamp, read_instant};
+pub use clock::{CLOCK_TOLERANCE, Clock, SteadyClock, Timestamp, read_instant};
 pub use entropy::Entropy;
 pub use error::{StoreError, with_causes};
 pub use event::{Event, EventKind, EventPhone, Subject};

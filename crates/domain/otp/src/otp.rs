@@ -3,8 +3,8 @@ use crate::{
     Route,
 };
 use dwar_kernel::{
-    AttemptId, BlindIndex, Event, EventKind, EventPhone, OtpId, ProjectMode, Sealed, Subject,
-    Timestamp, words,
+    AttemptId, BlindIndex, CLOCK_TOLERANCE, Event, EventKind, EventPhone, OtpId, ProjectMode,
+    Sealed, Subject, Timestamp, words,
 };
 use std::borrow::Cow;
 use std::time::Duration;
@@ -144,9 +144,15 @@ impl Otp {
         self.state == OtpState::Relayed
     }
 
-    /// Whether the code is in force at `now`: open, and not expired.
+    /// Whether the code is in force at `now`: open, and within its lifetime.
     pub fn in_force(&self, now: Timestamp) -> bool {
-        self.state.is_open() && now < self.expires_at
+        self.state.is_open() && self.lives(now)
+    }
+
+    /// Whether `now` is within its lifetime. If the clock was set back since it was made, its age is not known, and it
+    /// must not live for longer than it says: then it does not work, until that clock shows its time again.
+    fn lives(&self, now: Timestamp) -> bool {
+        self.created_at <= now + CLOCK_TOLERANCE && now < self.expires_at
     }
 
     /// Makes room for a newer code of the phone: an open one, expired or not, is superseded.
@@ -256,7 +262,7 @@ impl Otp {
         now: Timestamp,
     ) -> DeliveryStep {
         let is_kept = self.sealed_code.is_some();
-        let wanted = is_kept && self.state.is_wanted() && now < self.expires_at;
+        let wanted = is_kept && self.state.is_wanted() && self.lives(now);
         let step = self.delivery.report(attempt, report, wanted, &self.way(route), next, now);
         if self.delivery.status == DeliveryStatus::Failed {
             self.void();

@@ -201,3 +201,14 @@ fn once_the_code_is_not_kept_no_other_provider_is_tried() {
     assert_eq!(step, DeliveryStep::Settle(Charge::Nothing));
     assert_eq!(otp.delivery.attempts.len(), 1);
 }
+
+#[test]
+fn a_code_made_by_a_clock_that_was_set_back_since_does_not_work_until_its_time_comes() {
+    let far = -i64::try_from(CLOCK_TOLERANCE.as_secs()).unwrap();
+    let mut made = otp();
+    assert!(made.in_force(at(far)));
+    let before = made.clone();
+    assert_eq!(attempt(&mut made, "123456", far - 1), Verdict::NotFound);
+    assert_eq!(made, before, "nothing is counted");
+    assert!(matches!(attempt(&mut made, "123456", 0), Verdict::Accepted(_)));
+}

@@ -42,6 +42,12 @@ pub trait OtpStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError>;
 
+    /// Has requests that are due later than `later_than` due at `to`; gives their number.
+    ///
+    /// Only what was written by a clock that was ahead can be due so late. Nothing that another step has read is written
+    /// over by this, as with any other change.
+    async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError>;
+
     /// Withdraws every code that is in force at `now`, of every project, by [`Otp::withdraw`]; gives
     /// their number. For a database from a backup: they may have been used since.
     async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError>;
@@ -98,6 +104,9 @@ pub trait ReceiptStore: Send + Sync {
         lease: Duration,
         room: ReceiptRoom,
     ) -> Result<Vec<KeptReceipt>, StoreError>;
+
+    /// Has receipts, known or not, that are due later than `later_than` due at `to`; gives their number.
+    async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError>;
 
     /// Takes a receipt off the record; repetition is harmless.
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError>;

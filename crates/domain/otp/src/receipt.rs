@@ -65,6 +65,9 @@ const FIRST_CHECK: Duration = Duration::from_secs(1);
 const LAST_WAIT: Duration = Duration::from_secs(120);
 
 impl KeptReceipt {
+    /// The longest that a receipt waits: for its message, or for the one that applies it.
+    pub const LONGEST_WAIT: Duration = LAST_WAIT;
+
     /// When a receipt whose message is not on record at `now` is checked again: after a second, and
     /// then each time at four times its age, two minutes later at most. `None` once it is ten
     /// minutes old and still unknown.

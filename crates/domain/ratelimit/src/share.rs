@@ -92,6 +92,7 @@ impl Shares {
         if self.0.iter().any(|it| it.holder == wish.holder && it.number > wish.number) {
             return None;
         }
+        self.0.iter_mut().for_each(|share| share.count_from(now));
         let window = wish.quota.window;
         // What it relies on is its own for as long as it could not be given to another.
         let own = self.0.iter().find(|it| it.holder == wish.holder && it.number < wish.number);
@@ -121,6 +122,14 @@ impl Shares {
 }
 
 impl Share {
+    /// If the clock was set back since this was told: as if it were told now, since nobody knows how old it is.
+    fn count_from(&mut self, now: Timestamp) {
+        if now < self.told_at {
+            self.until -= self.told_at - now;
+            self.told_at = now;
+        }
+    }
+
     /// How many places of a window that ends `now` it may occupy, at most.
     fn occupies(&self, window: Duration, now: Timestamp) -> u32 {
         let window = window.max(self.window);

@@ -130,3 +130,16 @@ fn shares_are_over_when_none_counts() {
     told(&mut shares, &Wish { number: 2, ..wish(1, &[], 0) }, 65);
     assert_eq!(shares.as_slice(), []);
 }
+
+#[test]
+fn a_share_told_before_the_clock_was_set_back_counts_as_one_that_is_told_now() {
+    let mut shares = Shares::default();
+    let mut uses = [0; 30];
+    uses[0] = 10;
+    assert_eq!(told(&mut shares, &wish(1, &uses, 20), 3_600), (30, 0));
+    let mut others = |seconds| {
+        let wish = Wish { number: 1 + u64::try_from(seconds).unwrap(), ..wish(2, &[], 1) };
+        told(&mut shares, &wish, seconds).1
+    };
+    assert_eq!([0, 9, 10, 59, 60, 69, 70].map(&mut others), [30, 30, 30, 30, 20, 20, 0]);
+}

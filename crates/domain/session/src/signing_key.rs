@@ -85,10 +85,12 @@ impl SigningKey {
         self.published_until = sooner(self.published_until, published_until);
     }
 
-    /// The key that signs at `now`: the active one that started last.
+    /// The key that signs at `now`: the active one that started last. If none is, as after the clock was set back to
+    /// before the first one, the next one: it is published, so its tokens can be verified.
     pub fn active(keys: &[Self], now: Timestamp) -> Option<&Self> {
-        let active = keys.iter().filter(|key| key.state(now) == KeyState::Active);
-        active.max_by_key(|key| (key.signs_from, key.created_at))
+        let of = |state| keys.iter().filter(move |key| key.state(now) == state);
+        let start = |key: &&Self| (key.signs_from, key.created_at);
+        of(KeyState::Active).max_by_key(start).or_else(|| of(KeyState::Next).min_by_key(start))
     }
 }
 
@@ -100,9 +102,8 @@ mod tests {
         Timestamp::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
     }
 
-    #[test]
-    fn moves_through_its_states_at_the_exact_instants() {
-        let key = SigningKey {
+    fn key() -> SigningKey {
+        SigningKey {
             kid: "kid".to_owned(),
             algorithm: Algorithm::Es256,
             private: Sealed(vec![]),
@@ -110,7 +111,31 @@ mod tests {
             signs_from: at(600),
             signs_until: Some(at(1_000)),
             published_until: Some(at(2_000)),
+        }
+    }
+
+    #[test]
+    fn the_key_that_signs_is_the_newest_active_one_or_else_the_next() {
+        let of = |kid: &str, from, until: Option<i64>| SigningKey {
+            kid: kid.to_owned(),
+            signs_from: at(from),
+            signs_until: until.map(at),
+            published_until: None,
+            ..key()
         };
+        let keys = [of("old", 0, Some(100)), of("new", 100, None), of("last", 200, None)];
+        let signs =
+            |keys: &[SigningKey], now| SigningKey::active(keys, at(now)).map(|key| key.kid.clone());
+        for (now, kid) in [(-1, "old"), (0, "old"), (99, "old"), (100, "new"), (200, "last")] {
+            assert_eq!(signs(&keys, now).as_deref(), Some(kid), "{now}");
+        }
+        assert_eq!(signs(&keys[..1], 100), None, "it signs no more");
+        assert_eq!(signs(&[], 0), None);
+    }
+
+    #[test]
+    fn moves_through_its_states_at_the_exact_instants() {
+        let key = key();
         let states = [599, 600, 999, 1_000, 1_999, 2_000].map(|second| key.state(at(second)));
         use KeyState::{Active, Gone, Next, Retired};
         assert_eq!(states, [Next, Active, Active, Retired, Retired, Gone]);

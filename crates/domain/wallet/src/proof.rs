@@ -1,5 +1,5 @@
 use crate::{Balance, Paise};
-use dwar_kernel::{ProjectId, Timestamp};
+use dwar_kernel::{CLOCK_TOLERANCE, ProjectId, Timestamp};
 use std::time::Duration;
 
 /// The sum of a ledger's entries, from the first up to one of them.
@@ -98,9 +98,10 @@ impl ProofRun {
         Self { project, since: now, by, seen_at: now }
     }
 
-    /// Whether it is still going on.
+    /// Whether it is still going on. One that was seen later than now was seen by a clock that was set back since, and
+    /// says when it is heard of next.
     pub fn is_alive(&self, now: Timestamp) -> bool {
-        now < self.seen_at + Self::LEASE
+        now < self.seen_at + Self::LEASE && self.seen_at <= now + CLOCK_TOLERANCE
     }
 
     /// The answer to a request for `next` when `present` is on record.
@@ -157,5 +158,13 @@ mod tests {
         assert_eq!(ProofRun::or_running(Some(first.clone()), late), running);
         let next = run("Ravi", end);
         assert_eq!(ProofRun::or_running(Some(first), next.clone()), ProofStart::Begun(next));
+    }
+
+    #[test]
+    fn a_run_that_was_seen_by_a_clock_far_ahead_is_dead() {
+        let now = Timestamp::UNIX_EPOCH;
+        let seen = |ahead| ProofRun::begin(sound().project, "Asha".to_owned(), now + ahead);
+        assert!(seen(CLOCK_TOLERANCE).is_alive(now));
+        assert!(!seen(CLOCK_TOLERANCE + Duration::from_millis(1)).is_alive(now));
     }
 }

@@ -202,7 +202,8 @@ pub async fn keep_is_all_or_nothing(stores: &Stores) {
     assert_eq!(claim(stores, START + WAIT, 9).await, wanted);
 }
 
-/// Fresh: a receipt that was given out comes again at the end of its lease, to the instant.
+/// Fresh: a receipt that was given out comes again at the end of its lease, to the instant; one that ends too late is
+/// brought forward.
 pub async fn a_receipt_given_out_comes_again_after_the_lease(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (receipt, now) = (scene.receipt(Duration::ZERO).await, START + WAIT);
@@ -213,6 +214,11 @@ pub async fn a_receipt_given_out_comes_again_after_the_lease(stores: &Stores) {
         assert_eq!(claim(stores, due, 9).await, []);
         assert_eq!(claim(stores, due + LEASE - MS, 9).await, []);
     }
+    let end = now + LEASE * 3;
+    assert_eq!(stores.receipts.bring_forward(end, START).await.unwrap(), 0);
+    assert_eq!(stores.receipts.bring_forward(end - MS, now).await.unwrap(), 1);
+    assert_eq!(claim(stores, now - MS, 9).await, []);
+    assert_eq!(claim(stores, now, 9).await, [receipt]);
 }
 
 /// Fresh: a receipt that is done, before or after it was given out, is gone; its end repeats.

@@ -132,6 +132,16 @@ impl OtpStore for PostgresStore {
         .await
     }
 
+    async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
+        self.write_one("otp.bring_forward", move |conn| {
+            let brought = diesel::update(otps::table.filter(otps::due_at.gt(At::from(later_than))))
+                .set((otps::due_at.eq(At::from(to)), otps::version.eq(gen_random_uuid())))
+                .execute(conn)?;
+            Ok(u64::try_from(brought).unwrap_or(u64::MAX))
+        })
+        .await
+    }
+
     async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError> {
         self.write_one("otp.withdraw_all", move |conn| {
             let void = otps::state.eq(OtpState::Void.as_str());

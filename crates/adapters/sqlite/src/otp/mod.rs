@@ -98,6 +98,16 @@ impl OtpStore for SqliteStore {
         .await
     }
 
+    async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
+        self.write_that("otp.bring_forward", Changes::NoLookUp, move |connection| {
+            let brought = diesel::update(otps::table.filter(otps::due_at.gt(At::from(later_than))))
+                .set(otps::due_at.eq(At::from(to)))
+                .execute(connection)?;
+            Ok(u64::try_from(brought).unwrap_or(u64::MAX))
+        })
+        .await
+    }
+
     async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError> {
         self.write_that("otp.withdraw_all", Changes::NoLookUp, move |connection| {
             let withdrawn = diesel::update(withdrawable!(now))

@@ -2,7 +2,7 @@ use super::LEASE;
 use crate::contract::ROUNDS;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, race, seconds};
-use dwar_event::{CallFilter, Dispatch, Endpoint, Room};
+use dwar_event::{CALL_LEASE, CallFilter, Dispatch, Endpoint, Room, latest_due};
 use dwar_kernel::{EndpointId, Timestamp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -42,10 +42,10 @@ pub async fn claims_are_longest_due_first_and_bounded(stores: &Stores) {
 }
 
 /// Fresh: a delivery is due from the instant of its event on, and again at the end of its lease; no
-/// failure is counted for that.
+/// failure is counted for that. One that is due later than it can be is brought forward.
 pub async fn a_delivery_given_out_comes_again_after_the_lease(stores: &Stores) {
     let scene = Scene::open(stores).await;
-    scene.endpoint().await;
+    let endpoint = scene.endpoint().await;
     let (at, none) = (START + seconds(1), Vec::<String>::new());
     let event = scene.happens(at).await;
     assert_eq!(scene.due_ids(at - MS, 9).await, none);
@@ -57,6 +57,23 @@ pub async fn a_delivery_given_out_comes_again_after_the_lease(stores: &Stores) {
         assert_eq!(scene.due_ids(due, 9).await, none);
         assert_eq!(scene.due_ids(due + LEASE - MS, 9).await, none);
     }
+    let bring = |now| stores.events.bring_forward(now);
+    let before = |due, failed| due - (latest_due(failed, due) - due).to_std().unwrap();
+    let is_due_at = async |due: Timestamp, failures| {
+        assert_eq!(scene.due_ids(due - MS, 9).await, none);
+        let dispatches = scene.claims(due, 9).await;
+        assert_eq!((dispatches.len(), dispatches[0].failures), (1, failures));
+    };
+    let back = before(at + LEASE * 3, false);
+    assert_eq!(bring(back).await.unwrap(), 0);
+    assert_eq!(bring(back - MS).await.unwrap(), 1);
+    is_due_at(back - MS + CALL_LEASE, 0).await;
+    // Whoever failed may wait for longer.
+    scene.fails(&endpoint, &event, Some(at)).await;
+    let back = before(at, true);
+    assert_eq!(bring(back).await.unwrap(), 0);
+    assert_eq!(bring(back - MS).await.unwrap(), 1);
+    is_due_at(back - MS + CALL_LEASE, 1).await;
 }
 
 /// Fresh: a failed delivery is due again at exactly the instant given, sooner or later than its

@@ -41,7 +41,8 @@ pub async fn claim_due_is_oldest_first_and_bounded(stores: &Stores) {
     assert_eq!(one.claim(now, 2).await, []);
 }
 
-/// Fresh: a request is due from the exact instant on, and again when the lease has passed.
+/// Fresh: a request is due from the exact instant on, and again when the lease has passed; a lease that ends too late
+/// is brought forward.
 pub async fn claim_due_keeps_the_instant_and_the_lease(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let id = scene.due(KeyMode::Live, START).await;
@@ -51,6 +52,11 @@ pub async fn claim_due_keeps_the_instant_and_the_lease(stores: &Stores) {
     assert_eq!(scene.claim(due, 9).await, []);
     assert_eq!(scene.claim(due + LEASE - MS, 9).await, []);
     assert_eq!(scene.claim(due + LEASE, 9).await, [id]);
+    let end = due + LEASE * 2;
+    assert_eq!(stores.otps.bring_forward(end, START).await.unwrap(), 0);
+    assert_eq!(stores.otps.bring_forward(end - MS, due).await.unwrap(), 1);
+    assert_eq!(scene.claim(due - MS, 9).await, []);
+    assert_eq!(scene.claim(due, 9).await, [id]);
 }
 
 /// Fresh: what is handed out is the whole request, and a report ends the claiming.

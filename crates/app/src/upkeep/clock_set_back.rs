@@ -1,0 +1,53 @@
+use crate::Toolbox;
+use dwar_event::EventStore;
+use dwar_kernel::{CLOCK_TOLERANCE, StoreError};
+use dwar_otp::{KeptReceipt, OtpStore, ReceiptStore};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Puts right what the wall clock wrote while it was ahead, once it was set back and at every start: sends, receipts and
+/// events that are due later than they can be. Otherwise they would wait for as long as the clock was ahead.
+///
+/// Each gets a lease from now on, because whoever works on it may still be at it.
+pub struct ClockSetBack {
+    pub tools: Toolbox,
+    pub otps: Arc<dyn OtpStore>,
+    pub receipts: Arc<dyn ReceiptStore>,
+    pub events: Arc<dyn EventStore>,
+    /// How long a send may be silent before another process takes it for lost.
+    pub lease: Duration,
+    /// How long a send waits for a receipt at most.
+    pub longest_wait: Duration,
+    /// How often the clock had been set back when this was done last.
+    pub done: AtomicU64,
+}
+
+impl ClockSetBack {
+    /// Does nothing if the clock was not set back since this was done last, or while it is too far off; gives the
+    /// number of rows.
+    pub async fn put_right(&self) -> Result<u64, StoreError> {
+        let watch = &self.tools.watch;
+        let times = watch.times_set_back();
+        if watch.is_too_far_off() || self.done.load(Ordering::Relaxed) == times {
+            return Ok(0);
+        }
+        let now = self.tools.now();
+        let (soon, latest) = (now + self.lease, now + CLOCK_TOLERANCE);
+        let longest = self.lease.max(self.longest_wait);
+        let sends = self.otps.bring_forward(latest + longest, soon).await?;
+        let longest = KeptReceipt::LONGEST_WAIT;
+        let receipts = self.receipts.bring_forward(latest + longest, soon).await?;
+        let events = self.events.bring_forward(now).await?;
+        self.done.store(times, Ordering::Relaxed);
+        if sends + receipts + events > 0 {
+            tracing::warn!(
+                sends,
+                receipts,
+                events,
+                "the clock of this machine was set back: what was due by the time before is due in a minute at most"
+            );
+        }
+        Ok(sends + receipts + events)
+    }
+}
