@@ -55,7 +55,7 @@ impl SmsText {
         let between = pieces.iter().take(variables).skip(1);
         let warnings = [
             (variables > MOST).then_some(DltWarning::Variables(variables)),
-            between.into_iter().any(|piece| blank(piece)).then_some(DltWarning::Neighbours),
+            between.into_iter().any(&blank).then_some(DltWarning::Neighbours),
             pieces.last().is_some_and(blank).then_some(DltWarning::Last),
         ];
         warnings.into_iter().flatten().collect()
