@@ -232,5 +232,5 @@ async fn each_consumer_gets_each_event_once(database: Database) {
         sent.as_secs(),
         begun.elapsed().as_secs()
     );
-    writeln!(stdout(), "{figures}").unwrap();
+    stdout().write_all(format!("{figures}\n").as_bytes()).unwrap();
 }
