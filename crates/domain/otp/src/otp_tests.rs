@@ -155,7 +155,7 @@ fn a_code_that_reached_nobody_is_void_and_its_sealed_form_goes() {
     otp.sealed_code = Some(Sealed(vec![1]));
     let route = Route { hops: vec![], receipt_window: None, lease: Duration::ZERO };
     let first = otp.delivery.attempts[0].id;
-    otp.report(first, Report::Failed(crate::Reason::Timeout), &route, first, at(1));
+    otp.report(first, Report::Failed(Reason::Timeout), &route, first, at(1));
     assert_eq!((otp.state, otp.sealed_code), (OtpState::Void, None));
 }
 
@@ -174,7 +174,7 @@ fn a_code_of_somebody_else_goes_past_a_text_that_names_another_lifetime() {
         let mut otp = Otp { state, ..otp() };
         let first = otp.delivery.attempts[0].id;
         let second = "00000000-0000-7000-8000-000000000004".parse().unwrap();
-        let refused = Report::Failed(crate::Reason::ProviderUnavailable);
+        let refused = Report::Failed(Reason::ProviderUnavailable);
         let step = otp.report(first, refused, &route, second, at(1));
         assert!(matches!(step, DeliveryStep::Try(tried) if tried.provider == next), "{state:?}");
     }
