@@ -363,11 +363,9 @@ async fn the_audit_log_is_filtered_by_who_what_and_when() {
         assert!(file.header("content-disposition").starts_with("attachment"), "{path}");
         let entries = file.body.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let actions: Vec<_> = entries.map(|entry| entry["action"].clone()).collect();
-        assert_eq!(
-            (actions.len(), &actions[0]),
-            (lines, &json!("project.repriced")),
-            "{actions:?}"
-        );
+        // Those of one instant have no order of their own.
+        assert_eq!(actions.len(), lines, "{actions:?}");
+        assert!(actions.contains(&json!("project.repriced")), "{actions:?}");
     }
     for role in [Role::Member, Role::Support, Role::Viewer] {
         let browser = house.with_role(role).await;
