@@ -11,6 +11,7 @@ mod begun_proofs;
 mod booking;
 mod close_months;
 mod control;
+mod csv;
 mod endpoint_log;
 mod endpoints;
 mod error;

@@ -1,0 +1,83 @@
+//! Lists as CSV (RFC 4180), however long, for pages, admin API and command line alike.
+
+use crate::ManageError;
+use dwar_kernel::{Paise, StoreError, Timestamp};
+use futures_util::stream::{Stream, try_unfold};
+
+/// Some lines of a file, and where to go on; nowhere at its end.
+pub(crate) struct Batch<C> {
+    pub(crate) lines: String,
+    pub(crate) next: Option<C>,
+}
+
+/// A file: its columns, the first batch, and what `read` gives from where the batch before it ended.
+///
+/// Batch by batch, each read once the one before was taken: nothing more is read for a client that has
+/// gone away. The first is read before this is called, so that a refusal does not become a file.
+pub(crate) fn file<C, R, F>(
+    head: &str,
+    first: Batch<C>,
+    read: R,
+) -> impl Stream<Item = Result<String, StoreError>> + use<C, R, F>
+where
+    R: Fn(C) -> F,
+    F: Future<Output = Result<Batch<C>, ManageError>>,
+{
+    let first = Batch { lines: format!("{head}\r\n{}", first.lines), ..first };
+    try_unfold((Some(first), None, read), |(ready, next, read)| async move {
+        let Batch { lines, next } = match (ready, next) {
+            (Some(ready), _) => ready,
+            (None, Some(next)) => read(next).await.map_err(ManageError::into_store_error)?,
+            (None, None) => return Ok(None),
+        };
+        Ok(Some((lines, (None, next, read))))
+    })
+}
+
+/// An instant to the millisecond: `2027-01-15T08:00:00.000Z`.
+pub(crate) fn instant(at: Timestamp) -> impl std::fmt::Display {
+    at.format("%Y-%m-%dT%H:%M:%S%.3fZ")
+}
+
+/// Rupees with two digits, such as `-0.20`.
+pub(crate) fn decimal(Paise(amount): Paise) -> String {
+    let (sign, size) = (if amount < 0 { "-" } else { "" }, amount.unsigned_abs());
+    format!("{sign}{}.{:02}", size / 100, size % 100)
+}
+
+/// A text in quotes that no spreadsheet takes for a formula: one that begins like a formula gets an
+/// apostrophe in front (OWASP, CSV Injection).
+pub(crate) fn cell(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    let guard = if formula { "'" } else { "" };
+    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_is_run_by_a_spreadsheet_and_none_leaves_its_cell() {
+        for (text, wanted) in [
+            ("invoice 7", "\"invoice 7\""),
+            ("=HYPERLINK(\"http://evil\")", "\"'=HYPERLINK(\"\"http://evil\"\")\""),
+            ("+1", "\"'+1\""),
+            ("-1", "\"'-1\""),
+            ("@SUM(A1)", "\"'@SUM(A1)\""),
+            ("\t=1", "\"'\t=1\""),
+            ("a,b\r\nc", "\"a,b\r\nc\""),
+            ("नमस्ते", "\"नमस्ते\""),
+        ] {
+            assert_eq!(cell(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn amounts_have_two_digits_and_their_sign() {
+        for (paise, text) in [(0, "0.00"), (5, "0.05"), (-20, "-0.20"), (-12_345, "-123.45")] {
+            assert_eq!(decimal(Paise(paise)), text);
+        }
+        assert_eq!(decimal(Paise(i64::MIN)), "-92233720368547758.08");
+    }
+}
