@@ -1,5 +1,5 @@
 use crate::{Hop, Route};
-use dwar_kernel::{AttemptId, Channel, Timestamp, words};
+use dwar_kernel::{AttemptId, Channel, Reason, Timestamp, words};
 
 words! {
     /// The status of an OTP request; later variants beat earlier ones and nothing moves back.
@@ -23,28 +23,6 @@ words! {
     }
 }
 
-words! {
-    /// Why an attempt failed (docs/contract.md, Delivery).
-    Reason {
-        /// The number has no account on the messaging app.
-        NotOnChannel = "not_on_channel",
-        /// The provider will not send to this number.
-        RejectedNumber = "rejected_number",
-        /// The recipient or the operator blocks such messages.
-        Blocked = "blocked",
-        TemplateRejected = "template_rejected",
-        ProviderAuth = "provider_auth",
-        /// The provider asks for fewer messages.
-        ProviderThrottled = "provider_throttled",
-        /// The provider refused outright, for a reason unknown here.
-        ProviderRefused = "provider_refused",
-        ProviderUnavailable = "provider_unavailable",
-        Timeout = "timeout",
-        /// It is unknown what became of the call: the message may have been sent.
-        Unknown = "unknown",
-    }
-}
-
 impl AttemptStatus {
     /// Which attempt of a request a code counts for, by its place: the one that is paid, or else
     /// the last one.
@@ -57,19 +35,6 @@ impl AttemptStatus {
     ) -> Option<usize> {
         let last_with = |wanted| attempts.clone().rposition(|status| status == wanted);
         last_with(Self::Delivered).or_else(|| last_with(Self::Sent))
-    }
-}
-
-impl Reason {
-    /// Whether another provider of the same channel would fail as well.
-    pub const fn is_about_the_number(self) -> bool {
-        matches!(self, Self::NotOnChannel | Self::RejectedNumber | Self::Blocked)
-    }
-
-    /// Whether the provider said no. After the others it may still have sent the message: its
-    /// answer came too late, or is unknown.
-    pub const fn is_refusal(self) -> bool {
-        !matches!(self, Self::Timeout | Self::Unknown)
     }
 }
 

@@ -20,11 +20,10 @@ mod text;
 
 pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode, InvalidRelayedCode};
 pub use delivery::{
-    AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryStep, Reach, Reason,
-    Report,
+    AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryStep, Reach, Report,
 };
 pub use dlt::{DltForm, DltWarning};
-pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, SendPace};
+pub use dwar_kernel::{Channel, GuessBudget, GuessPeriod, GuessPolicy, Reason, Refusal, SendPace};
 pub use history::*;
 pub use hook::{HookFault, HookFormat, HookMessage, HookRefusal, RelayLifetime};
 pub use language::{InvalidLanguage, Language};

@@ -1,31 +1,7 @@
 use async_trait::async_trait;
-use dwar_kernel::{BlindIndex, ProjectId, ProjectMode, StoreError, TallyId, Timestamp, words};
+use dwar_kernel::{BlindIndex, ProjectId, ProjectMode, Refusal, StoreError, TallyId, Timestamp};
 use std::cmp::Reverse;
 use std::time::Duration;
-
-words! {
-    /// Why a send was refused before any provider was asked.
-    Refusal {
-        /// The phone had as many codes as it may get in the window.
-        Limit = "limit",
-        /// After many wrong codes the phone gets fewer.
-        Pace = "pace",
-        /// After too many wrong codes it gets none for a while.
-        Stop = "stop",
-        Balance = "balance",
-        /// The `Idempotency-Key` was used before, with another body.
-        KeyReused = "key_reused",
-        /// The API key asked too often; the phone was not read.
-        Ceiling = "ceiling",
-    }
-}
-
-impl Refusal {
-    /// Whether it is about one phone, which gets codes again in time.
-    pub const fn is_of_phone(self) -> bool {
-        matches!(self, Self::Limit | Self::Pace | Self::Stop)
-    }
-}
 
 /// Sends that were refused for one reason within one minute.
 #[derive(Clone, Debug, PartialEq, Eq)]
