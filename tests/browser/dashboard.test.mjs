@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { LOOK, OWN_PAGES, PAGES, counted, focused, open, step } from "./house.mjs";
+import { LOOK, OWN_PAGES, PAGES, counted, focused, open, sound, step } from "./house.mjs";
 
 const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const PASSWORD = "nine yellow kites at noon";
@@ -96,8 +96,7 @@ test("what was sent is on the overview within half a minute, as chart and as num
   assert.equal(await figure("Sends"), "1");
   assert.equal(await figure("Verified"), "1");
   assert.equal(await figure("Sent → verified"), "1 of 1");
-  const chart = page.locator("svg.chart.wide");
-  assert.match(await chart.locator("desc").textContent(), /Peak: 1 send, 1 delivered, 1 verified at/);
+  assert.match(await page.textContent("#sends-wide-about"), /Peak: 1 send, 1 delivered, 1 verified at/);
   await page.locator(".numbers-of-chart summary").press("Enter");
   assert.equal(await page.locator(".numbers-of-chart tbody tr").count(), 12);
   await page.click('nav.segments >> text="Last 30 days"');
@@ -488,6 +487,44 @@ test("a request appears in the live list, and again when it changes", async () =
   await page.waitForSelector('#live-bar[data-state="paused"]');
   assert.ok(!(await page.content()).includes(phone));
   assert.deepEqual(house.faults, []);
+});
+
+test("a live list keeps its filters and what is read further down, and all of a row is its link", async () => {
+  const { page } = house;
+  const send = (phone) => fetch(`${house.api}/v1/otp/send`, {
+    method: "POST",
+    headers: { "X-Api-Key": house.testKey, "Content-Type": "application/json" },
+    body: JSON.stringify({ phone }),
+  });
+  const live = () => page.waitForSelector('#live-bar[data-state="going"]');
+  for (let number = 10; number < 50; number += 1) assert.equal((await send(`98111001${number}`)).status, 200);
+  await page.goto(`${project}/activity?mode=test&provider=sandbox`);
+  await live();
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  const place = () => page.evaluate(() => {
+    const row = [...document.querySelectorAll("#rows tr")].find((it) => it.getBoundingClientRect().top >= 0);
+    return [row.id, Math.round(row.getBoundingClientRect().top)];
+  });
+  const before = await place();
+  assert.equal((await send("9000000002")).status, 500);
+  await page.waitForSelector("#live-above >> text=1 new above");
+  const [id, top] = await place();
+  assert.equal(id, before[0]);
+  assert.ok(Math.abs(top - before[1]) <= 2, `${before[1]} became ${top}`);
+  await page.click("#live-above");
+  await page.waitForFunction(() => document.activeElement.matches("#rows tr:first-child a"));
+  assert.match(await page.textContent("#rows tr:first-child"), /Test.*Failed.*SMS via sandbox/s);
+  await page.click('nav.views >> text="Failed"');
+  await live();
+  const rows = await page.locator("#rows tr").count();
+  await send("9811100160");
+  await send("9000000002");
+  await page.waitForFunction((rows) => document.querySelectorAll("#rows tr").length === rows + 1, rows);
+  assert.equal(await page.locator("#rows tr:not(:has-text('Failed'))").count(), 0);
+  await sound(house, "failed");
+  const otp = await page.textContent("#rows tr:first-child .id");
+  await page.click("#rows tr:first-child .reason");
+  await page.waitForURL(`**/activity/${otp}`);
 });
 
 test("support finds out why a code failed and sees no number", async () => {

@@ -1,3 +1,4 @@
+use crate::request_filter::{RequestFilter, RequestLine};
 use crate::request_scan::{Found, PATIENCE, RequestScan, WINDOW};
 use crate::timeline::{OnRecord, Timeline};
 use crate::{AuditedChange, Control, ManageError, SearchPhones};
@@ -6,9 +7,7 @@ use dwar_kernel::{
     KeyMode, OtpId, Paise, Phone, ProjectId, ProjectMode, StoreError, TRACE, Timestamp,
 };
 use dwar_operator::{Action, By, Command, SearchAllowance};
-use dwar_otp::{
-    Channel, DeliveryStatus, Otp, OtpHistory, OtpState, OtpStore, RefusalStore, RefusedSends,
-};
+use dwar_otp::{Otp, OtpHistory, OtpStore, RefusalStore, RefusedSends};
 use dwar_ratelimit::{SendKey, SendLimiter};
 use dwar_wallet::{ChargeStore, LedgerEntry, Reference};
 use std::collections::HashMap;
@@ -26,6 +25,8 @@ pub struct Activity {
     pub(crate) sends: Arc<dyn SendLimiter>,
     pub(crate) charges: Arc<dyn ChargeStore>,
     pub(crate) limits: Limits,
+    /// How long requests stay on record.
+    pub requests_kept: Duration,
     /// For callers who ask about a number, and see numbers masked.
     pub(crate) searches: SearchPhones,
 }
@@ -36,34 +37,6 @@ pub const PAGE: u32 = 50;
 const OF_PHONE: u32 = 20;
 /// Counts of refused sends that are read, each of one minute.
 const REFUSALS: u32 = 500;
-
-/// Which requests are wanted; `None` matches all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestFilter {
-    /// With a live key or a test key.
-    pub mode: Option<KeyMode>,
-    pub status: Option<DeliveryStatus>,
-    /// A channel that was tried, whatever came of it.
-    pub channel: Option<Channel>,
-    /// A provider that was tried, whatever came of it.
-    pub provider: Option<String>,
-}
-
-/// A request as a line of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestLine {
-    pub otp: OtpId,
-    pub mode: KeyMode,
-    pub at: Timestamp,
-    /// `None` if it cannot be read. Shows itself masked.
-    pub phone: Option<Phone>,
-    /// What carried it, or was tried last.
-    pub carrier: Option<(Channel, String)>,
-    pub status: DeliveryStatus,
-    pub state: OtpState,
-    /// What it cost in the end; nothing in test mode.
-    pub charged: Paise,
-}
 
 /// A page of requests, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,33 +53,8 @@ pub struct RequestPage {
     pub next: Option<OtpId>,
 }
 
-impl RequestFilter {
-    /// Whether the request matches.
-    pub fn wants(&self, otp: &Otp) -> bool {
-        let attempts = &otp.delivery.attempts;
-        self.mode.is_none_or(|mode| mode == otp.world.mode)
-            && self.status.is_none_or(|status| status == otp.delivery.status)
-            && self.channel.is_none_or(|wanted| attempts.iter().any(|it| it.channel == wanted))
-            && self
-                .provider
-                .as_ref()
-                .is_none_or(|wanted| attempts.iter().any(|it| it.provider == *wanted))
-    }
-
-    /// Whether only the failed ones are wanted, which are read apart.
-    fn only_failed(&self) -> bool {
-        self.status == Some(DeliveryStatus::Failed)
-    }
-
-    /// Whether every request that is read is wanted, so that none is read for nothing.
-    fn wants_what_is_read(&self) -> bool {
-        let is_read = self.status.is_none() || self.only_failed();
-        is_read && self.channel.is_none() && self.provider.is_none()
-    }
-}
-
 impl Activity {
-    /// The newest requests that match `filter`, older than `before`.
+    /// The newest requests that match `filter`, older than `before`: at most `most` of them.
     #[instrument(name = "activity.requests", target = TRACE, level = "error", skip_all)]
     pub async fn requests(
         &self,
@@ -114,9 +62,10 @@ impl Activity {
         project: ProjectId,
         filter: &RequestFilter,
         before: Option<OtpId>,
+        most: u32,
     ) -> Result<RequestPage, ManageError> {
         self.control.project(by, Command::ListRequests, project).await?;
-        Ok(self.page(project, filter, before).await?)
+        Ok(self.page(project, filter, before, most).await?)
     }
 
     /// Whether somebody may watch the requests of a project as they come, and go on watching.
@@ -128,7 +77,7 @@ impl Activity {
     #[instrument(name = "activity.newest", target = TRACE, level = "error", skip_all)]
     pub async fn newest(&self, world: ProjectMode) -> Result<Vec<RequestLine>, StoreError> {
         let filter = RequestFilter { mode: Some(world.mode), ..RequestFilter::default() };
-        Ok(self.page(world.project, &filter, None).await?.lines)
+        Ok(self.page(world.project, &filter, None, PAGE).await?.lines)
     }
 
     async fn page(
@@ -136,16 +85,21 @@ impl Activity {
         project: ProjectId,
         filter: &RequestFilter,
         before: Option<OtpId>,
+        most: u32,
     ) -> Result<RequestPage, StoreError> {
         let modes = filter.mode.map_or_else(|| KeyMode::ALL.to_vec(), |mode| vec![mode]);
         let scan = RequestScan {
             history: self.activity.as_ref(),
             worlds: modes.into_iter().map(|mode| project.in_mode(mode)).collect(),
             failed: filter.only_failed(),
-            window: if filter.wants_what_is_read() { PAGE } else { WINDOW },
+            since: filter.since,
+            window: if filter.wants_what_is_read() { most } else { WINDOW },
             patience: PATIENCE,
         };
-        let found = scan.find(before, PAGE as usize, |otp| filter.wants(otp)).await?;
+        let end = filter.until.map(OtpId::first_at);
+        let before = before.into_iter().chain(end).min();
+        let wanted = |otp: &Otp| filter.wants(&RequestLine::of(otp.clone(), None, Paise::ZERO));
+        let found = scan.find(before, most as usize, wanted).await?;
         let Found { requests, newest, looked_through, looked_back_to, next } = found;
         let lines = self.lines(project, requests).await?;
         Ok(RequestPage { lines, newest, looked_through, looked_back_to, next })
@@ -161,18 +115,9 @@ impl Activity {
             charged.entry(entry.reference).or_default().0 -= entry.amount.0;
         }
         let line = |otp: Otp| {
-            let delivery = &otp.delivery;
-            let attempt = delivery.carrier();
-            RequestLine {
-                otp: otp.id,
-                mode: otp.world.mode,
-                at: otp.created_at,
-                phone: self.control.tools.vault.open_phone(project, &otp.sealed_phone).ok(),
-                carrier: attempt.map(|it| (it.channel, it.provider.clone())),
-                status: delivery.status,
-                state: otp.state,
-                charged: charged.get(&otp.id.into()).copied().unwrap_or_default(),
-            }
+            let phone = self.control.tools.vault.open_phone(project, &otp.sealed_phone).ok();
+            let charged = charged.get(&otp.id.into()).copied().unwrap_or_default();
+            RequestLine::of(otp, phone, charged)
         };
         Ok(found.into_iter().map(line).collect())
     }
@@ -186,9 +131,23 @@ impl Activity {
     ) -> Result<Vec<RefusedSends>, ManageError> {
         self.control.project(by, Command::ListRefusedRequests, project).await?;
         let since = self.control.tools.now() - Duration::from_secs(3_600);
-        let mut counts = self.refusals.of_project(project, since, REFUSALS).await?;
-        counts.iter_mut().for_each(|it| it.minute = since);
-        Ok(RefusedSends::added_up(counts))
+        let counts = self.refusals.of_project(project, since, None, REFUSALS).await?;
+        Ok(RefusedSends::whenever(counts))
+    }
+
+    /// What was refused from one instant up to another, for all phones, newest first and added up by
+    /// minute, mode and reason; for as long as it is kept, and of many counts the newest.
+    #[instrument(name = "activity.refused", target = TRACE, level = "error", skip_all)]
+    pub async fn refused(
+        &self,
+        by: &By,
+        project: ProjectId,
+        since: Option<Timestamp>,
+        until: Option<Timestamp>,
+    ) -> Result<Vec<RefusedSends>, ManageError> {
+        self.control.project(by, Command::ListRefusedRequests, project).await?;
+        let since = since.unwrap_or_else(|| self.control.tools.now() - RefusedSends::KEPT);
+        Ok(self.refusals.of_project(project, since, until, REFUSALS).await?)
     }
 
     /// The timeline of all that is on record about a phone, for a caller who knows its number; and how

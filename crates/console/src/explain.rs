@@ -1,6 +1,7 @@
 //! What happened to a code, in words for people who support users; the same in the admin API and on pages.
 
 use crate::{Fact, FellBack};
+use dwar_activity::Cause;
 use dwar_kernel::Timestamp;
 use dwar_otp::{Channel, Reason, Refusal};
 use dwar_ratelimit::{Quota, SendBound};
@@ -146,6 +147,21 @@ pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str)
     (text.to_owned(), advice)
 }
 
+/// Why no code reached a phone, and what to do about it.
+pub fn cause(cause: Cause) -> (String, &'static str) {
+    match cause {
+        Cause::Failed(why) => {
+            let (words, advice) = reason(why);
+            (words.to_owned(), advice)
+        }
+        Cause::Refused(why) => refusal(why, None),
+        Cause::NoProvider => (
+            "no provider is configured to send it".to_owned(),
+            "This affects all users. Tell an owner of the installation.",
+        ),
+    }
+}
+
 /// What is in the way of the next send.
 pub const fn bound(bound: SendBound) -> &'static str {
     match bound {
@@ -172,8 +188,9 @@ pub fn fact(fact: &Fact) -> Sentence {
     use Tone::{Bad, Good, Plain, Warn};
     match fact {
         Fact::Asked => Sentence::new(Plain, "A code was requested."),
-        Fact::NoProvider => Sentence::new(Bad, "No provider is configured to send it.")
-            .advise("This affects all users. Tell an owner of the installation."),
+        Fact::NoProvider => {
+            Sentence::new(Bad, "No provider is configured to send it.").advise(cause(Cause::NoProvider).1)
+        }
         Fact::Handed { channel: by, provider, after } => {
             let way = format!("{} via {provider}", channel(*by));
             match after {

@@ -1,5 +1,5 @@
 use crate::{Control, ManageError};
-use dwar_activity::{Counts, FiguresStore, Grain, KEEP_HOURS, Period, SETTLED_AFTER, Window};
+use dwar_activity::{Counts, FiguresStore, Grain, KEEP_HOURS, SETTLED_AFTER, Window};
 use dwar_event::EventStore;
 use dwar_kernel::{Channel, KeyMode, StoreError, TRACE, Timestamp, words};
 use dwar_operator::{By, Command};
@@ -91,7 +91,7 @@ impl FirstSteps {
     ) -> Result<Counts, StoreError> {
         let settled = self.figures.progress().await?.settled.unwrap_or(now - SETTLED_AFTER);
         let window = Window { from: Grain::Day.begin(project.created_at), until: now };
-        let spans = Period::Month.spans(window, settled);
+        let spans = window.spans(Grain::Day, settled);
         let mut counts = Counts::default();
         let figures = self.figures.figures(project.id.in_mode(mode), spans).await?;
         figures.iter().for_each(|figure| counts.add(&figure.counts));

@@ -73,7 +73,7 @@ impl ManageIdentities {
         self.control.project(by, Command::ShowIdentity, world.project).await?;
         let history = self.requests.as_ref();
         let (worlds, failed, window, patience) = (vec![world], false, WINDOW, PATIENCE);
-        let scan = RequestScan { history, worlds, failed, window, patience };
+        let scan = RequestScan { history, worlds, failed, since: None, window, patience };
         let mut seen = HashSet::new();
         let is_wanted = |otp: &Otp| otp.state == OtpState::Used && seen.insert(otp.phone);
         let found = scan.find(None, LATEST, is_wanted).await?;

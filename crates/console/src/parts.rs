@@ -131,6 +131,7 @@ impl ConsoleParts {
             sends: login.stores.sends.clone(),
             charges: stores.charges.clone(),
             limits: login.policies.limits,
+            requests_kept: login.policies.retention().requests,
             searches: SearchPhones { control: self.control(), searches: stores.searches.clone() },
         }
     }

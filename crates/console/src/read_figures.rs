@@ -1,5 +1,7 @@
 use crate::{Control, ManageError};
-use dwar_activity::{FiguresStore, Overview, Period, Progress, SETTLED_AFTER, Span, Traffic};
+use dwar_activity::{
+    FiguresStore, Grain, Overview, Period, Progress, Range, SETTLED_AFTER, Traffic, Wanted,
+};
 use dwar_kernel::{KeyMode, ProjectId, ProjectMode, StoreError, TRACE};
 use dwar_operator::{By, Command};
 use std::collections::BTreeMap;
@@ -10,6 +12,9 @@ use tracing::instrument;
 /// How much longer than usual it may take to settle before a page says that older figures are
 /// still being counted.
 const LATE: Duration = Duration::from_secs(600);
+
+/// Why there is nothing to show of a range.
+const NOTHING: &str = "must be before the end, in the past, and within the last 61 days";
 
 /// Reads the figures of a project.
 #[derive(Clone)]
@@ -39,32 +44,32 @@ impl ReadFigures {
         mut projects: Vec<ProjectId>,
     ) -> Result<BTreeMap<ProjectId, Traffic>, StoreError> {
         projects.retain(|project| by.may(Command::ShowFigures, Some(*project)));
-        let (period, now) = (Period::Day, self.control.tools.now());
+        let now = self.control.tools.now();
         let settled = self.store.progress().await?.settled.unwrap_or(now - SETTLED_AFTER);
-        let spans = period.spans(period.window(now), settled);
+        let spans = Range::last(Period::Day, now).window.spans(Grain::Hour, settled);
         self.store.traffic(projects, KeyMode::Live, spans).await
     }
 
-    /// The period up to now and the one before it, from a bounded number of figures.
+    /// The range that is wanted and the one before it, from a bounded number of figures.
     #[instrument(name = "read_figures.overview", target = TRACE, level = "error", skip_all)]
     pub async fn overview(
         &self,
         by: &By,
         world: ProjectMode,
-        period: Period,
+        wanted: Wanted,
     ) -> Result<Figures, ManageError> {
         self.control.project(by, Command::ShowFigures, world.project).await?;
         let now = self.control.tools.now();
+        let range = wanted.range(now).ok_or_else(|| ManageError::invalid("since", NOTHING))?;
         let Progress { settled, as_of } = self.store.progress().await?;
-        let spans =
-            |window| -> Vec<Span> { period.spans(window, settled.unwrap_or(now - SETTLED_AFTER)) };
-        let (window, before) = (period.window(now), period.before(now));
-        let all = [spans(window), spans(before)].concat();
-        let figures = self.store.figures(world, all).await?;
+        let complete = settled.unwrap_or(now - SETTLED_AFTER);
+        let windows = [Some(range.window), range.before].into_iter().flatten();
+        let spans = windows.flat_map(|it| it.spans(range.coarsest(), complete)).collect();
+        let figures = self.store.figures(world, spans).await?;
         let (present, earlier): (Vec<_>, Vec<_>) =
-            figures.into_iter().partition(|figure| figure.began >= window.from);
+            figures.into_iter().partition(|figure| figure.began >= range.window.from);
         Ok(Figures {
-            overview: Overview::of(period, now, &present, &earlier),
+            overview: Overview::of(range, &present, &earlier),
             age: as_of.map(|as_of| (now - as_of).to_std().unwrap_or_default()),
             catching_up: settled.is_none_or(|settled| settled + SETTLED_AFTER + LATE < now),
         })

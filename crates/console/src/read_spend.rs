@@ -1,5 +1,5 @@
 use crate::{Control, ManageError};
-use dwar_activity::{Counts, Figure, FiguresStore, Grain, Period, SETTLED_AFTER, Window};
+use dwar_activity::{Counts, Figure, FiguresStore, Grain, SETTLED_AFTER, Window};
 use dwar_kernel::{Channel, KeyMode, Paise, PriceList, StoreError, TRACE, Timestamp};
 use dwar_operator::{By, Command};
 use dwar_otp::Providers;
@@ -69,7 +69,7 @@ impl ReadSpend {
         let Some(before) = before else { return Ok(Vec::new()) };
         let settled = self.figures.progress().await?.settled;
         let window = Window { from: before.since(), until: now };
-        let spans = Period::Month.spans(window, settled.unwrap_or(now - SETTLED_AFTER));
+        let spans = window.spans(Grain::Day, settled.unwrap_or(now - SETTLED_AFTER));
         self.figures.figures(project.id.in_mode(KeyMode::Live), spans).await
     }
 
@@ -91,10 +91,11 @@ const MOMENT: Duration = Duration::from_millis(1);
 fn by_month(figures: &[Figure]) -> Vec<(Month, BTreeMap<Channel, ChannelSpend>)> {
     let mut months: BTreeMap<Month, BTreeMap<Channel, ChannelSpend>> = BTreeMap::new();
     for Figure { key, began, counts, .. } in figures {
+        let Some((channel, _)) = &key.carrier else { continue };
         let Counts { requests, spent, .. } = *counts;
         let month = Month::of(*began).filter(|_| requests > 0 || spent != Paise::ZERO);
         if let Some(month) = month {
-            let sum = months.entry(month).or_default().entry(key.channel).or_default();
+            let sum = months.entry(month).or_default().entry(*channel).or_default();
             sum.requests = sum.requests.saturating_add(requests);
             sum.spent.0 = sum.spent.0.saturating_add(spent.0);
         }
@@ -134,7 +135,7 @@ mod tests {
         let project: ProjectId = "0192f000-0000-7000-8000-000000000001".parse().unwrap();
         let world = project.in_mode(KeyMode::Live);
         Figure {
-            key: Key { world, channel, provider: "one".to_owned() },
+            key: Key { world, carrier: Some((channel, "one".to_owned())) },
             grain: Grain::Hour,
             began: at(began),
             counts: Counts { requests, spent: Paise(paise), ..Counts::default() },

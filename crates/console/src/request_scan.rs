@@ -15,6 +15,8 @@ pub(crate) struct RequestScan<'a> {
     pub(crate) worlds: Vec<ProjectMode>,
     /// Reads only those whose delivery failed.
     pub(crate) failed: bool,
+    /// Where it ends: older ones are not looked at.
+    pub(crate) since: Option<Timestamp>,
     /// How many are read at once.
     pub(crate) window: u32,
     /// How long it looks, by the steady clock: what people wait for is no business of the wall clock.
@@ -52,6 +54,9 @@ impl RequestScan<'_> {
             for otp in window {
                 if found.requests.len() == most {
                     return Ok(found);
+                }
+                if self.since.is_some_and(|since| otp.created_at < since) {
+                    return Ok(Found { next: None, ..found });
                 }
                 found.looked_through += 1;
                 found.looked_back_to = Some(otp.created_at);
@@ -114,6 +119,7 @@ mod tests {
             history,
             worlds: KeyMode::ALL.map(|mode| project.in_mode(mode)).to_vec(),
             failed: false,
+            since: None,
             window: 10,
             patience: Duration::from_secs(patience),
         }
@@ -136,6 +142,20 @@ mod tests {
         let found = scan(&history, project, 0).find(found.next, 3, |_| true).await.unwrap();
         assert_eq!(found.requests, all[10..13]);
         assert_eq!((found.looked_through, found.next), (3, Some(all[12].id)));
+    }
+
+    /// What ends there is not looked for any further.
+    #[tokio::test]
+    async fn it_ends_where_it_is_told_to() {
+        let make = Fixtures::seeded(3);
+        let project = make.project().id;
+        let all = requests(&make, project.in_mode(KeyMode::Live), 25);
+        let history = history(all.clone());
+        let since = Some(all[12].created_at);
+        let scan = RequestScan { since, ..scan(&history, project, 60) };
+        let found = scan.find(None, 50, |_| true).await.unwrap();
+        assert_eq!((found.requests.as_slice(), found.next), (&all[..=12], None));
+        assert_eq!(found.looked_through, 13);
     }
 
     #[tokio::test]

@@ -440,6 +440,7 @@ macro_rules! fresh_store_contract_tests {
             }
             figures {
                 figures_are_what_a_plain_recount_says
+                what_was_refused_is_counted_by_its_reason
                 a_request_counts_where_it_was_made_to_the_millisecond
                 what_comes_late_is_counted_until_the_minute_is_settled
                 a_gap_of_hours_is_caught_up_with

@@ -544,7 +544,8 @@ CREATE INDEX guess_budgets_of_tests ON guess_budgets (project_id) WHERE mode = '
 -- Figures
 
 -- What was sent and what became of it, per project, world, stretch of time and provider; counted
--- from the tables above. What was charged is in paise, times are a histogram.
+-- from the tables above. What was charged is in paise, times are histograms: to the verification and
+-- to the phone. Sends for which no provider was asked have neither channel nor provider: ''.
 CREATE TABLE figures (
     project_id     blob NOT NULL,
     mode           text NOT NULL,
@@ -561,6 +562,9 @@ CREATE TABLE figures (
     verified       bigint NOT NULL,
     spent          bigint NOT NULL,
     times          blob NOT NULL,
+    delivery_times blob NOT NULL,
+    -- why messages failed and sends were refused, such as 'timeout 12,balance 3'
+    causes         text NOT NULL,
     -- those of codes of somebody else: they are verified elsewhere, so rates leave them out
     relay_attempts bigint NOT NULL DEFAULT 0,
     relays         bigint NOT NULL DEFAULT 0,

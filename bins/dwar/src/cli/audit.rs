@@ -73,7 +73,7 @@ fn action(word: &str) -> Result<Action, String> {
     Action::from_word(word).ok_or_else(|| "no such action".to_owned())
 }
 
-fn when(text: &str) -> Result<Timestamp, String> {
+pub(super) fn when(text: &str) -> Result<Timestamp, String> {
     let day = || read_instant(&format!("{text}T00:00:00Z"));
     let at = read_instant(text).or_else(day);
     at.ok_or_else(|| "a day (2026-11-24) or an instant (RFC 3339)".to_owned())

@@ -1,5 +1,6 @@
 //! The command line: what can be asked, and how answers are printed.
 
+mod activity;
 mod admin_token;
 #[cfg(test)]
 mod alike_tests;
@@ -96,6 +97,8 @@ enum Command {
     /// Add, list and remove tokens of the admin API
     #[command(subcommand)]
     AdminToken(admin_token::Command),
+    /// Print the codes that were requested, newest first, and what became of each
+    Activity(activity::Args),
     /// Print the audit log
     Audit(audit::Args),
     /// Write a checked copy of the embedded database to a file, also while the service runs
@@ -201,6 +204,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         Command::AdminToken(command) => {
             answer(args.json, admin_token::run(config, command, person))
         }
+        Command::Activity(asked) => runtime()?.block_on(activity::run(config, asked, args.json)),
         Command::Audit(asked) => runtime()?.block_on(audit::run(config, asked, args.json)),
         Command::Backup(asked) => backup::run(&config, &asked)?.print(args.json),
         Command::Restore(asked) => answer(args.json, restore::run(config, asked, person)),

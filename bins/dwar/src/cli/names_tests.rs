@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// What is nothing that an answer shows, or is shown in another unit.
-const OTHERWISE: [(&str, &str); 16] = [
+const OTHERWISE: [(&str, &str); 17] = [
     ("balance-rupees", "shown in paise"),
     ("low-balance-rupees", "shown in paise"),
     ("rupees", "shown in paise"),
@@ -15,6 +15,7 @@ const OTHERWISE: [(&str, &str); 16] = [
     ("limit", "how much is listed"),
     ("failed", "what is listed"),
     ("since", "what is listed"),
+    ("csv", "how a list is printed"),
     ("to", "the folder of the files that are shown"),
     ("dry-run", "whether anything is done"),
     ("in-place", "how a backup is restored"),

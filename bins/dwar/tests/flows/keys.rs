@@ -65,6 +65,7 @@ fn reading(project: &str) -> Vec<Vec<&str>> {
         vec!["admin-token", "list"],
         with(&["webhook", "list"]),
         with(&["hook", "list"]),
+        with(&["activity"]),
         vec!["audit"],
         vec!["doctor"],
     ]

@@ -114,8 +114,8 @@ async fn webhooks_are_as_the_admin_api_has_them() {
 }
 
 #[tokio::test]
-async fn operators_tokens_signing_keys_and_the_audit_log_are_as_the_admin_api_has_them() {
-    let (document, (service, project, _)) = (Document::new(), busy().await);
+async fn operators_tokens_signing_keys_and_logs_are_as_the_admin_api_has_them() {
+    let (document, (service, project, otp)) = (Document::new(), busy().await);
     let world = &service.world;
     let role = ["--project", project.id.as_str(), "--role", "member"];
     let invite = [&["operator", "invite", "--name", "Asha"], &role[..]].concat();
@@ -140,6 +140,22 @@ async fn operators_tokens_signing_keys_and_the_audit_log_are_as_the_admin_api_ha
     assert!(lines.lines().count() > 5, "{lines}");
     for line in lines.lines() {
         document.describes(&serde_json::from_str(line).unwrap(), "AuditLine");
+    }
+    let told = |more: &[&str]| {
+        let of = ["activity", "--project", project.id.as_str()];
+        String::from_utf8(world.run(&[&of, more].concat()).stdout).unwrap()
+    };
+    let request: Value = serde_json::from_str(&told(&["--json"])).unwrap();
+    document.describes(&request, "Request");
+    assert_eq!((&request["request_id"], &request["mode"]), (&json!(otp), &json!("live")));
+    let (list, csv) = (told(&["--mode", "live", "--limit", "5"]), told(&["--csv"]));
+    assert!(list.contains(&otp) && list.lines().count() == 1, "{list}");
+    assert!(
+        csv.starts_with("at,otp_id,") && csv.lines().count() == 2 && csv.contains(&otp),
+        "{csv}"
+    );
+    for nothing in [["--mode", "test"], ["--reason", "any"], ["--until", "2026-01-01"]] {
+        assert_eq!(told(&nothing), "", "{nothing:?}");
     }
 }
 

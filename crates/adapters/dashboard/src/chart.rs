@@ -1,127 +1,205 @@
-//! A chart as SVG: counts over time as bars, drawn on the server.
+//! Charts as SVG, drawn on the server: bars over time, and a line over them.
 
 use crate::format::{grouped, india};
 use crate::texts::overview as texts;
-use dwar_activity::{Counts, Period};
+use dwar_activity::Range;
 use dwar_kernel::Timestamp;
 use maud::{Markup, html};
+
+/// A chart of one range.
+pub(crate) struct Chart<'a> {
+    /// Names it among those of a page.
+    pub(crate) id: &'a str,
+    pub(crate) title: &'a str,
+    /// It in a sentence.
+    pub(crate) about: String,
+    pub(crate) range: Range,
+    /// One per point of the range.
+    pub(crate) slots: Vec<Slot>,
+}
+
+/// What is drawn of one point.
+pub(crate) struct Slot {
+    /// When it begins.
+    pub(crate) at: Timestamp,
+    /// In the order in which they are drawn.
+    pub(crate) bars: Vec<Bar>,
+    /// Where the line passes, of a thousand.
+    pub(crate) line: Option<u64>,
+    /// Its values; empty where there is nothing to say.
+    pub(crate) words: String,
+    /// The requests it stands for, while they are kept.
+    pub(crate) href: Option<String>,
+}
+
+/// A bar, or a part of one.
+pub(crate) struct Bar {
+    pub(crate) class: &'static str,
+    /// Of the width of a point.
+    pub(crate) width: f64,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// Its own requests and what it says of them, if they are others than those of the point.
+    pub(crate) link: Option<(String, String)>,
+}
 
 /// How large it is drawn; letters keep their size, so a narrow screen gets a drawing of its own.
 struct Sheet {
     class: &'static str,
     width: f64,
     height: f64,
-    every: usize,
 }
 
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 24.0;
 /// The width of a digit.
 const LETTER: f64 = 7.2;
+/// Room for the scale of the line.
+const PERCENTAGES: f64 = 44.0;
+/// With more points than this, what is a part of a bar has no link of its own.
+const LINKED: usize = 31;
 /// Lines across it, at most.
 const LINES: u64 = 4;
+const SHEETS: [Sheet; 2] = [
+    Sheet { class: "wide", width: 900.0, height: 250.0 },
+    Sheet { class: "narrow", width: 330.0, height: 220.0 },
+];
 
-/// Sends as wide bars, what of these was delivered and verified as narrower ones in front: for wide
-/// screens and for narrow ones, of which the style sheet shows one.
-///
-/// The values of a bar are in its title; with a script they are shown as soon as the pointer or the
-/// arrow keys are on it. `told` says whether anything is known of deliveries.
-pub(crate) fn chart(period: Period, series: &[(Timestamp, Counts)], told: bool) -> Markup {
-    let (wide, narrow) = match period {
-        Period::Hour => (1, 3),
-        Period::Day => (3, 6),
-        Period::Month => (5, 10),
-    };
-    let sheets = [
-        Sheet { class: "wide", width: 900.0, height: 250.0, every: wide },
-        Sheet { class: "narrow", width: 330.0, height: 220.0, every: narrow },
-    ];
-    html! {
-        div.chart-box data-chart role="group" aria-label=(texts::CHART_KEYS) {
-            @for sheet in sheets { (sheet.draw(period, series, told)) }
-            p.chart-value role="status" hidden {}
-        }
-        ul.legend aria-hidden="true" {
-            li.sends { (texts::SENDS) }
-            @if told { li.delivered { (texts::DELIVERED) } }
-            li.verified { (texts::VERIFIED) }
+impl Chart<'_> {
+    /// The chart for wide screens and for narrow ones, of which the style sheet shows one.
+    ///
+    /// With a script, the values of a point are shown as soon as the pointer or the arrow keys are on it.
+    pub(crate) fn draw(&self) -> Markup {
+        html! {
+            div.chart-box data-chart role="group" aria-label={ (self.title) (texts::CHART_KEYS) } {
+                @for sheet in SHEETS { (sheet.draw(self)) }
+                p.chart-value role="status" hidden {}
+            }
         }
     }
 }
 
 impl Sheet {
-    fn draw(&self, period: Period, series: &[(Timestamp, Counts)], told: bool) -> Markup {
-        let peak = series.iter().map(|(_, counts)| counts.requests).max().unwrap_or_default();
+    fn draw(&self, chart: &Chart<'_>) -> Markup {
+        let slots = &chart.slots;
+        let ends = slots.iter().flat_map(|slot| &slot.bars).map(|bar| bar.to);
+        let peak = ends.max().unwrap_or_default();
         let step = step(peak);
         let lines = peak.div_ceil(step).max(1);
         let top = step * lines;
         let left = LETTER * real(grouped(top).len()) + 12.0;
         let base = self.height - BOTTOM;
-        let slot = (self.width - left - 4.0) / real(series.len().max(1));
-        let x = |index: usize| left + slot * (real(index) + 0.5);
-        let y = |count: u64| base - (base - TOP) * real(count) / real(top);
-        let id = |part: &str| format!("chart-{}-{part}", self.class);
-        let bar = |kind: &str, width: f64, index: usize, count: u64| {
-            html! {
-                @if count > 0 {
-                    rect.(kind) x=(px(x(index) - slot * width / 2.0)) y=(px(y(count)))
-                        width=(px(slot * width)) height=(px(base - y(count))) rx="1.5" {}
-                }
-            }
+        let has_line = slots.iter().any(|slot| slot.line.is_some());
+        let right = if has_line { PERCENTAGES } else { 4.0 };
+        let width = (self.width - left - right) / real(slots.len().max(1));
+        let x = |index: usize| left + width * (real(index) + 0.5);
+        let share = |part: u64, whole: u64| base - (base - TOP) * real(part) / real(whole);
+        let place = |bar: &Bar, index: usize| {
+            let (y, low) = (share(bar.to, top), share(bar.from, top));
+            (x(index) - width * bar.width / 2.0, y, width * bar.width, low - y)
         };
+        let links = |bar: &Bar| self.class == "wide" && slots.len() <= LINKED && bar.link.is_some();
+        let id = |part: &str| format!("{}-{}-{part}", chart.id, self.class);
+        let every = self.every(chart, width);
         html! {
-            svg.chart.(self.class) viewBox={ "0 0 " (self.width) " " (self.height) } role="img"
+            svg.chart.(self.class) viewBox={ "0 0 " (self.width) " " (self.height) } role="group"
                 aria-labelledby={ (id("title")) " " (id("about")) } {
-                title id=(id("title")) { (texts::CHART) ", " (texts::period(period)) }
-                desc id=(id("about")) { (summary(period, series, told)) }
-                @for number in 0..=lines {
-                    @let level = px(y(step * number));
-                    line.grid x1=(px(left)) x2=(self.width) y1=(level) y2=(level) {}
-                    text.scale x=(px(left - 8.0)) y=(px(y(step * number) + 4.0)) { (grouped(step * number)) }
-                }
-                @for (index, (at, counts)) in series.iter().enumerate() {
-                    (bar("sends", 0.76, index, counts.requests))
-                    @if told { (bar("delivered", 0.5, index, counts.delivered)) }
-                    (bar("verified", 0.22, index, counts.verified))
-                    @if index % self.every == (series.len() - 1) % self.every {
-                        text.moment x=(px(x(index))) y=(px(self.height - 6.0)) { (label(period, *at)) }
+                title id=(id("title")) { (chart.title) }
+                desc id=(id("about")) { (chart.about) }
+                g aria-hidden="true" {
+                    @for number in 0..=lines {
+                        @let level = share(number, lines);
+                        line.grid x1=(px(left)) x2=(px(self.width - right)) y1=(px(level)) y2=(px(level)) {}
+                        text.scale x=(px(left - 8.0)) y=(px(level + 4.0)) { (grouped(step * number)) }
                     }
+                    @if has_line {
+                        @for half in 0..=2 {
+                            text.percentage x=(px(self.width)) y=(px(share(half, 2) + 4.0)) { (half * 50) " %" }
+                        }
+                    }
+                    (bars(slots, |bar, index| (!links(bar)).then(|| place(bar, index))))
+                    @for (index, slot) in slots.iter().enumerate() {
+                        @if index % every == (slots.len() - 1) % every {
+                            text.moment x=(px(x(index))) y=(px(self.height - 6.0)) { (label(&chart.range, slot.at)) }
+                        }
+                    }
+                    (line(slots, |index, permille| (x(index), share(permille, 1_000))))
                 }
-                @for (index, (at, counts)) in series.iter().enumerate() {
-                    rect.hit x=(px(left + slot * real(index))) y=(px(TOP)) width=(px(slot)) height=(px(base - TOP)) {
-                        title { (label(period, *at)) ": " (words(counts, told)) }
+                @for (index, slot) in slots.iter().enumerate().filter(|(_, slot)| !slot.words.is_empty()) {
+                    @let area = html! { rect.area x=(px(left + width * real(index))) width=(px(width)) {} };
+                    g.hit {
+                        title { (label(&chart.range, slot.at)) ": " (slot.words) }
+                        @match &slot.href {
+                            Some(href) => a href=(href) tabindex="-1" { (area) },
+                            None => (area),
+                        }
+                        @for bar in slot.bars.iter().filter(|bar| links(bar)) {
+                            @if let Some((href, words)) = &bar.link {
+                                @let (x, y, width, height) = place(bar, index);
+                                a href=(href) tabindex="-1" aria-label=(words) {
+                                    rect.(bar.class) x=(px(x)) y=(px(y)) width=(px(width)) height=(px(height)) {}
+                                }
+                            }
+                        }
                     }
                 }
             }
         }
     }
+
+    /// Of how many points one is labelled, so that labels do not touch.
+    fn every(&self, chart: &Chart<'_>, width: f64) -> usize {
+        let labels = chart.slots.iter().map(|slot| label(&chart.range, slot.at).len());
+        let room = LETTER * real(labels.max().unwrap_or_default()) + LETTER;
+        (1..).find(|every| width * real(*every) >= room).unwrap_or(1)
+    }
 }
 
-fn words(counts: &Counts, told: bool) -> String {
-    let sends = if counts.requests == 1 { "send" } else { "sends" };
-    let delivered = told.then(|| format!(", {} delivered", grouped(counts.delivered)));
-    let (requests, verified) = (grouped(counts.requests), grouped(counts.verified));
-    format!("{requests} {sends}{}, {verified} verified", delivered.unwrap_or_default())
+/// Bars of one class are one path, which is a third of so many rectangles.
+fn bars(slots: &[Slot], place: impl Fn(&Bar, usize) -> Option<(f64, f64, f64, f64)>) -> Markup {
+    let mut paths: Vec<(&str, String)> = Vec::new();
+    for (index, slot) in slots.iter().enumerate() {
+        for bar in slot.bars.iter().filter(|bar| bar.to > bar.from) {
+            let Some((x, y, width, height)) = place(bar, index) else { continue };
+            let [x, y, width, height] = [x, y, width, height].map(px);
+            let drawn = format!("M{x} {y}h{width}v{height}h-{width}z");
+            match paths.iter_mut().find(|(class, _)| *class == bar.class) {
+                Some((_, path)) => path.push_str(&drawn),
+                None => paths.push((bar.class, drawn)),
+            }
+        }
+    }
+    html! { @for (class, path) in paths { path.(class) d=(path) {} } }
 }
 
-/// The chart in a sentence.
-fn summary(period: Period, series: &[(Timestamp, Counts)], told: bool) -> String {
-    let most = series.iter().max_by_key(|(_, counts)| counts.requests);
-    let most = most.filter(|(_, counts)| counts.requests > 0);
-    let most = most
-        .map(|(at, counts)| format!("Peak: {} at {}.", words(counts, told), label(period, *at)));
-    format!(
-        "Sends and what became of them, {}. {}",
-        texts::point(period),
-        most.unwrap_or_else(|| "No sends.".to_owned())
-    )
+/// A line through all points that have a value, and a dot where one stands alone.
+fn line(slots: &[Slot], place: impl Fn(usize, u64) -> (f64, f64)) -> Markup {
+    let mut path = String::new();
+    let mut dots = Vec::new();
+    let at = |index: usize| slots.get(index).and_then(|slot| slot.line);
+    for (index, permille) in (0..slots.len()).filter_map(|index| Some((index, at(index)?))) {
+        let (x, y) = place(index, permille);
+        let goes_on = index > 0 && at(index - 1).is_some();
+        path.push_str(&format!("{}{} {}", if goes_on { 'L' } else { 'M' }, px(x), px(y)));
+        if !goes_on && at(index + 1).is_none() {
+            dots.push((x, y));
+        }
+    }
+    html! {
+        @if !path.is_empty() { path.rate d=(path) {} }
+        @for (x, y) in dots { circle.rate cx=(px(x)) cy=(px(y)) r="2.5" {} }
+    }
 }
 
-fn label(period: Period, at: Timestamp) -> String {
-    let pattern = match period {
-        Period::Hour => "%-I:%M %P",
-        Period::Day => "%-I %P",
-        Period::Month => "%-d %b",
+/// A point by its beginning; the hour with its day where a range is longer than one.
+pub(crate) fn label(range: &Range, at: Timestamp) -> String {
+    let day = chrono::TimeDelta::days(1);
+    let is_long = range.window.until - range.window.from > day;
+    let pattern = match range.point.as_secs() {
+        86_400.. => "%-d %b",
+        3_600.. if is_long => "%-d %b, %-I %P",
+        3_600.. => "%-I %P",
+        _ => "%-I:%M %P",
     };
     india(at, pattern)
 }
@@ -156,6 +234,7 @@ fn px(length: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dwar_activity::{Period, Wanted};
 
     #[test]
     fn lines_are_at_round_numbers_and_hold_the_peak() {
@@ -179,17 +258,52 @@ mod tests {
 
     #[test]
     fn hours_and_days_are_labelled_as_in_india() {
-        let at = "2027-01-14T18:30:00Z".parse().unwrap();
-        assert_eq!(label(Period::Month, at), "15 Jan");
-        assert_eq!(label(Period::Day, at), "12 am");
-        assert_eq!(label(Period::Hour, at), "12:00 am");
+        let at: Timestamp = "2027-01-14T18:30:00Z".parse().unwrap();
+        let of = |wanted: Wanted| label(&wanted.range(at).unwrap(), at);
+        assert_eq!(of(Wanted::Last(Period::Month)), "15 Jan");
+        assert_eq!(of(Wanted::Last(Period::Day)), "12 am");
+        assert_eq!(of(Wanted::Last(Period::Hour)), "12:00 am");
+        let two_days = Wanted::Between(at - chrono::TimeDelta::days(2), at);
+        assert_eq!(of(two_days), "15 Jan, 12 am");
+    }
+
+    /// Two of them, with a table, have to fit into a page of 100 kB.
+    #[test]
+    fn a_full_chart_is_light() {
+        let at: Timestamp = "2027-01-14T18:30:00Z".parse().unwrap();
+        for (hours, most) in [(24, 18_000), (48, 30_000), (62 * 24, 30_000)] {
+            let range =
+                Wanted::Between(at - chrono::TimeDelta::hours(hours), at).range(at).unwrap();
+            let bar = |class, from, to| {
+                let link = (hours < 49).then(|| ("activity?".repeat(10), "x".repeat(40)));
+                Bar { class, width: 0.76, from, to, link }
+            };
+            let slot = |it: dwar_activity::Window| Slot {
+                at: it.from,
+                bars: vec![bar("a", 0, 1_234), bar("b", 1_234, 2_345), bar("c", 2_345, 3_456)],
+                line: Some(700),
+                words: "x".repeat(50),
+                href: (hours < 49).then(|| "activity?".repeat(10)),
+            };
+            let slots = range.points().map(slot).collect();
+            let chart = Chart { id: "c", title: "C", about: String::new(), range, slots };
+            let drawn = chart.draw().into_string();
+            assert!(drawn.len() < most, "{hours}: {}", drawn.len());
+        }
     }
 
     #[test]
-    fn an_empty_chart_says_so() {
+    fn a_chart_of_nothing_can_be_drawn_and_a_line_has_gaps() {
         let at = "2027-01-14T18:30:00Z".parse().unwrap();
-        let drawn = chart(Period::Hour, &[(at, Counts::default())], true).into_string();
-        assert!(drawn.contains("No sends."), "{drawn}");
+        let range = Range::last(Period::Hour, at);
+        let slot = |line| Slot { at, bars: Vec::new(), line, words: String::new(), href: None };
+        let chart = |slots| Chart { id: "c", title: "C", about: "None.".to_owned(), range, slots };
+        let drawn = chart(vec![slot(None)]).draw().into_string();
+        assert!(drawn.contains("None.") && !drawn.contains("rate"), "{drawn}");
+        let slots = [Some(0), Some(1_000), None, Some(500)].map(slot).into();
+        let drawn = chart(slots).draw().into_string();
+        assert_eq!(drawn.matches('M').count(), 2 * 2, "{drawn}");
+        assert_eq!(drawn.matches("<circle").count(), 2, "{drawn}");
         assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
     }
 }

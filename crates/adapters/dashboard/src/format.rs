@@ -68,6 +68,11 @@ pub(crate) fn india(at: Timestamp, pattern: &str) -> String {
     (at + Duration::from_secs(19_800)).format(pattern).to_string()
 }
 
+/// A minute of a clock in India, as addresses and fields have it: `2027-01-15T13:30`.
+pub(crate) fn minute(at: Timestamp) -> String {
+    india(at, "%Y-%m-%dT%H:%M")
+}
+
 /// An instant in a sentence, to the second: `15 Jan 2027, 1:30:00 pm IST`.
 pub(crate) fn plain_moment(at: Timestamp) -> String {
     india(at, MOMENT)

@@ -3,7 +3,7 @@
 
 use crate::refusal::Refusal;
 use actix_web::web::Bytes;
-use dwar_console::{Activity, Inbox, InboxLine, Management, RequestLine, SignIn};
+use dwar_console::{Activity, Inbox, InboxLine, Management, RequestFilter, RequestLine, SignIn};
 use dwar_kernel::{KeyMode, OperatorId, OtpId, ProjectId, ProjectMode, StoreError, with_causes};
 use dwar_operator::By;
 use futures_util::stream::{Stream, unfold};
@@ -121,6 +121,8 @@ struct Watcher<F: Feed, T> {
 struct TellRequests {
     row: Row,
     world: ProjectMode,
+    /// Those that are told of.
+    wanted: RequestFilter,
     told: HashMap<OtpId, RequestLine>,
     newest: Option<OtpId>,
 }
@@ -177,11 +179,11 @@ impl Live {
     pub(crate) fn requests(
         &self,
         watcher: (OperatorId, String),
-        world: ProjectMode,
+        (world, wanted): (ProjectMode, RequestFilter),
         last: Option<OtpId>,
         row: Row,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
-        let tell = TellRequests { row, world, told: HashMap::new(), newest: last };
+        let tell = TellRequests { row, world, wanted, told: HashMap::new(), newest: last };
         self.watch(&self.requests, watcher, world, tell)
     }
 
@@ -352,10 +354,13 @@ impl Tell<RequestLine> for TellRequests {
             text.push_str("event: gap\ndata: {}\n\n");
         }
         for line in lines.iter().rev() {
-            if self.told.get(&line.otp) == Some(line) {
+            let before = self.told.get(&line.otp);
+            self.newest = self.newest.max(Some(line.otp));
+            // One that is wanted no longer stays on the page, as it is now.
+            let is_shown = before.is_some_and(|before| self.wanted.wants(before));
+            if before == Some(line) || !(is_shown || self.wanted.wants(line)) {
                 continue;
             }
-            self.newest = self.newest.max(Some(line.otp));
             text.push_str(&self.event(line));
         }
         self.told = lines.iter().map(|line| (line.otp, line.clone())).collect();

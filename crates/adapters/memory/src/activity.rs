@@ -76,15 +76,16 @@ impl RefusalStore for MemoryStore {
         &self,
         project: ProjectId,
         since: Timestamp,
+        until: Option<Timestamp>,
         most: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
         let state = &*self.step("RefusalStore::of_project").await?;
         let own = state.refused.iter().map(|(_, counted)| counted);
         let own = own.filter(|it| it.world.project == project && it.minute >= since);
-        let mut own: Vec<_> = own.cloned().collect();
-        own.sort_by_key(|it| Reverse(it.minute));
-        own.truncate(most as usize);
-        Ok(RefusedSends::without_phones(own))
+        let own = own.filter(|it| until.is_none_or(|until| it.minute < until));
+        let mut counts = RefusedSends::without_phones(own.cloned().collect());
+        counts.truncate(most as usize);
+        Ok(counts)
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {

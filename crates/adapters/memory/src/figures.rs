@@ -1,10 +1,11 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
 use dwar_activity::{
-    Chunk, Counts, Figure, FiguresStore, Grain, Key, Progress, Sent, Span, Traffic, Tried, Window,
+    Chunk, Counts, Figure, FiguresStore, Grain, Key, Progress, Refused, Sent, Span, Traffic, Tried,
+    Window,
 };
 use dwar_kernel::{KeeperId, KeyMode, OtpId, Paise, ProjectId, ProjectMode, StoreError, Timestamp};
-use dwar_otp::{AttemptStatus, DeliveryStatus, Otp, OtpState};
+use dwar_otp::{AttemptStatus, DeliveryStatus, Otp, OtpState, Reason, RefusedSends};
 use dwar_wallet::{EntryKind, Reference};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -33,6 +34,22 @@ impl FiguresStore for MemoryStore {
         let mut found: Vec<_> = state.otps.iter().filter(within).filter(after).collect();
         found.sort_unstable_by_key(|otp| otp.id);
         Ok(found.into_iter().take(limit as usize).map(|otp| state.sent(otp)).collect())
+    }
+
+    async fn refused(&self, window: Window) -> Result<Vec<Refused>, StoreError> {
+        let state = &*self.step("FiguresStore::refused").await?;
+        let all = state.refused.iter().map(|(_, counted)| counted);
+        let within = |it: &&RefusedSends| window.from <= it.minute && it.minute < window.until;
+        let Some(first) = all.clone().filter(within).map(|it| it.minute).min() else {
+            return Ok(Vec::new());
+        };
+        let hour_ends = Grain::Hour.begin(first) + Grain::Hour.length();
+        let mut sums: BTreeMap<_, u64> = BTreeMap::new();
+        for it in all.filter(within).filter(|it| it.minute < hour_ends) {
+            *sums.entry((it.world, it.minute, it.reason)).or_default() += u64::from(it.count);
+        }
+        let refused = |((world, minute, reason), count)| Refused { world, minute, reason, count };
+        Ok(sums.into_iter().map(refused).collect())
     }
 
     async fn replace(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError> {
@@ -148,8 +165,9 @@ impl State {
             channel: attempt.channel,
             provider: attempt.provider.clone(),
             accepted: attempt.accepted,
-            arrived: attempt.status == AttemptStatus::Delivered,
-            failed: attempt.status == AttemptStatus::Failed,
+            arrived: (attempt.status == AttemptStatus::Delivered).then_some(attempt.at),
+            failed: (attempt.status == AttemptStatus::Failed)
+                .then(|| attempt.reason.unwrap_or(Reason::Unknown)),
             carried: carrier == Some(place),
         });
         Sent {

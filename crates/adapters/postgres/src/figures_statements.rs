@@ -58,6 +58,8 @@ pub(crate) fn save(conn: &mut Conn, all: Vec<Figure>) -> QueryResult<()> {
                 figures::verified.eq(excluded(figures::verified)),
                 figures::spent.eq(excluded(figures::spent)),
                 figures::times.eq(excluded(figures::times)),
+                figures::delivery_times.eq(excluded(figures::delivery_times)),
+                figures::causes.eq(excluded(figures::causes)),
                 figures::relay_attempts.eq(excluded(figures::relay_attempts)),
                 figures::relays.eq(excluded(figures::relays)),
             ))

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use dwar_kernel::{BlindIndex, OtpId, ProjectId, ProjectMode, StoreError, TallyId, Timestamp};
 use dwar_otp::{Otp, OtpHistory, RefusalStore, RefusedSends};
 use dwar_sql::schema::{otp_attempts, otps, refused_sends};
-use dwar_sql::{At, AttemptRow, Id, OtpRow, RefusedRow, of_phone, with_attempts};
+use dwar_sql::{At, AttemptRow, Id, OtpRow, RefusedRow, RefusedSumRow, of_phone, with_attempts};
 
 #[async_trait]
 impl OtpHistory for Store {
@@ -85,18 +85,33 @@ impl RefusalStore for Store {
         &self,
         project: ProjectId,
         since: Timestamp,
+        until: Option<Timestamp>,
         most: u32,
     ) -> Result<Vec<RefusedSends>, StoreError> {
         self.of(project)
             .scan("otp.of_project", move |conn| {
-                let rows = refused_sends::table
+                let mut counts = refused_sends::table
+                    .group_by((
+                        refused_sends::project_id,
+                        refused_sends::mode,
+                        refused_sends::minute,
+                        refused_sends::reason,
+                    ))
                     .filter(refused_sends::project_id.eq(Id::from(project)))
                     .filter(refused_sends::minute.ge(At::from(since)))
-                    .order(refused_sends::minute.desc())
+                    .order((
+                        refused_sends::minute.desc(),
+                        refused_sends::mode,
+                        refused_sends::reason,
+                    ))
                     .limit(most.into())
-                    .select(RefusedRow::as_select())
-                    .load(conn)?;
-                Ok(RefusedSends::without_phones(dwar_sql::all(rows)?))
+                    .select(RefusedSumRow::as_select())
+                    .into_boxed();
+                if let Some(until) = until {
+                    counts = counts.filter(refused_sends::minute.lt(At::from(until)));
+                }
+                let rows: Vec<RefusedSumRow> = counts.load(conn)?;
+                Ok(RefusedSends::added_up(dwar_sql::all(rows)?))
             })
             .await
     }

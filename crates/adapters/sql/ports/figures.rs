@@ -6,13 +6,13 @@ use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use dwar_activity::{
-    Chunk, Figure, FiguresStore, Grain, Progress, Sent, Span, Tenure, Traffic, Window,
+    Chunk, Figure, FiguresStore, Grain, Progress, Refused, Sent, Span, Tenure, Traffic, Window,
 };
 use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, ProjectMode, StoreError, Timestamp};
-use dwar_sql::schema::{figures, figures_tenure};
+use dwar_sql::schema::{figures, figures_tenure, refused_sends};
 use dwar_sql::{
-    At, FigureRow, Id, SentRow, TenureRow, TrafficRow, legible, read_all, read_each, read_one,
-    requests,
+    At, FigureRow, Id, RefusedSumRow, Row, SentRow, TenureRow, TrafficRow, legible, read_all,
+    read_each, read_one, requests,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -57,6 +57,31 @@ impl FiguresStore for Store {
                 left = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(u32::MAX));
             }
             Ok(found)
+        })
+        .await
+    }
+
+    async fn refused(&self, window: Window) -> Result<Vec<Refused>, StoreError> {
+        self.scan("activity.refused", move |conn| {
+            let within = |from: At, until: At| {
+                let since = refused_sends::table.filter(refused_sends::minute.ge(from));
+                since.filter(refused_sends::minute.lt(until))
+            };
+            let first: Option<At> = within(window.from.into(), window.until.into())
+                .order(refused_sends::minute)
+                .select(refused_sends::minute)
+                .first(conn)
+                .optional()?;
+            let Some(first) = first else { return Ok(Vec::new()) };
+            let first = Row::new("refused_sends", 1).at("minute", first)?;
+            let hour_ends = Grain::Hour.begin(first) + Grain::Hour.length();
+            let sums = within(first.into(), window.until.min(hour_ends).into()).group_by((
+                refused_sends::project_id,
+                refused_sends::mode,
+                refused_sends::minute,
+                refused_sends::reason,
+            ));
+            Ok(read_each!(RefusedSumRow of sums, conn))
         })
         .await
     }

@@ -2,7 +2,10 @@
 
 use crate::schema::refused_sends;
 use crate::{At, Id, Row, stored_count};
+use diesel::dsl::sum;
+use diesel::helper_types;
 use diesel::prelude::*;
+use dwar_activity::Refused;
 use dwar_kernel::{StoreError, TallyId};
 use dwar_otp::{Refusal, RefusedSends};
 
@@ -57,5 +60,42 @@ impl TryFrom<RefusedRow> for RefusedSends {
             minute: read.at("minute", row.minute)?,
             count: read.count("count", row.count)?,
         })
+    }
+}
+
+/// How many sends of a project were refused for one reason within a minute.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = refused_sends)]
+pub struct RefusedSumRow {
+    project_id: Id,
+    mode: String,
+    minute: At,
+    reason: String,
+    #[diesel(select_expression = sum(refused_sends::count))]
+    #[diesel(select_expression_type = helper_types::sum<refused_sends::count>)]
+    count: Option<i64>,
+}
+
+impl TryFrom<RefusedSumRow> for Refused {
+    type Error = StoreError;
+
+    fn try_from(row: RefusedSumRow) -> Result<Self, StoreError> {
+        let read = Row::new("refused_sends", row.project_id);
+        Ok(Self {
+            world: read.world(row.project_id, &row.mode)?,
+            minute: read.at("minute", row.minute)?,
+            reason: read.known("reason", Refusal::from_word(&row.reason))?,
+            count: read.known("count", u64::try_from(row.count.unwrap_or_default()).ok())?,
+        })
+    }
+}
+
+impl TryFrom<RefusedSumRow> for RefusedSends {
+    type Error = StoreError;
+
+    fn try_from(row: RefusedSumRow) -> Result<Self, StoreError> {
+        let Refused { world, minute, reason, count } = row.try_into()?;
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        Ok(Self { world, phone: None, reason, minute, count })
     }
 }

@@ -4,8 +4,10 @@ use crate::schema::{figures, figures_tenure};
 use crate::{At, Id, Row};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
-use dwar_activity::{Counts, Figure, Grain, Key, Progress, Sent, Tenure, Times, Traffic, Tried};
-use dwar_kernel::{Channel, Paise, ProjectId, StoreError};
+use dwar_activity::{
+    Causes, Counts, Figure, Grain, Key, Progress, Sent, Tenure, Times, Traffic, Tried,
+};
+use dwar_kernel::{Channel, Paise, ProjectId, Reason, StoreError};
 use dwar_otp::{AttemptStatus, DeliveryStatus, OtpState};
 
 /// The requests between two ids in the order of their making, each once for every attempt.
@@ -27,7 +29,7 @@ macro_rules! sent_requests {
             $ledger,
             " WHERE e.project_id = o.project_id AND e.kind = 'refund' AND e.reference = ",
             $reference,
-            ") costs) AS spent, a.channel, a.provider, a.status AS attempt, a.accepted \
+            ") costs) AS spent, a.channel, a.provider, a.status AS attempt, a.accepted, a.reason, a.changed_at \
              FROM (SELECT id, project_id, mode, created_at, state, status, relayed, guesses FROM otps \
                  WHERE id > ",
             $after,
@@ -78,6 +80,8 @@ pub struct FigureRow {
     pub verified: i64,
     pub spent: i64,
     pub times: Vec<u8>,
+    pub delivery_times: Vec<u8>,
+    pub causes: String,
     pub relay_attempts: i64,
     pub relays: i64,
 }
@@ -130,18 +134,23 @@ pub struct SentRow {
     attempt: Option<String>,
     #[diesel(sql_type = Nullable<Bool>)]
     accepted: Option<bool>,
+    #[diesel(sql_type = Nullable<Text>)]
+    reason: Option<String>,
+    #[diesel(sql_type = Nullable<At>)]
+    changed_at: Option<At>,
 }
 
 impl From<Figure> for FigureRow {
     fn from(Figure { key, grain, began, counts }: Figure) -> Self {
         let stored = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        let (channel, provider) = key.carrier.unzip();
         Self {
             project_id: key.world.project.into(),
             mode: key.world.mode.as_str().to_owned(),
             grain: grain.as_str().to_owned(),
             began_at: began.into(),
-            channel: key.channel.as_str().to_owned(),
-            provider: key.provider,
+            channel: channel.map_or("", Channel::as_str).to_owned(),
+            provider: provider.unwrap_or_default(),
             attempts: stored(counts.attempts),
             accepted: stored(counts.accepted),
             arrived: stored(counts.arrived),
@@ -151,6 +160,8 @@ impl From<Figure> for FigureRow {
             verified: stored(counts.verified),
             spent: counts.spent.0,
             times: counts.times.to_bytes(),
+            delivery_times: counts.delivery_times.to_bytes(),
+            causes: counts.causes.to_text(),
             relay_attempts: stored(counts.relay_attempts),
             relays: stored(counts.relays),
         }
@@ -163,12 +174,12 @@ impl TryFrom<FigureRow> for Figure {
     fn try_from(row: FigureRow) -> Result<Self, StoreError> {
         let read = Row::new("figures", row.project_id);
         let count = |column, stored: i64| read.known(column, u64::try_from(stored).ok());
+        let carrier = match row.channel.as_str() {
+            "" => None,
+            word => Some((read.known("channel", Channel::from_word(word))?, row.provider)),
+        };
         Ok(Self {
-            key: Key {
-                world: read.world(row.project_id, &row.mode)?,
-                channel: read.known("channel", Channel::from_word(&row.channel))?,
-                provider: row.provider,
-            },
+            key: Key { world: read.world(row.project_id, &row.mode)?, carrier },
             grain: read.known("grain", Grain::from_word(&row.grain))?,
             began: read.at("began_at", row.began_at)?,
             counts: Counts {
@@ -183,6 +194,9 @@ impl TryFrom<FigureRow> for Figure {
                 verified: count("verified", row.verified)?,
                 spent: Paise(row.spent),
                 times: read.known("times", Times::from_bytes(&row.times))?,
+                delivery_times: read
+                    .known("delivery_times", Times::from_bytes(&row.delivery_times))?,
+                causes: read.known("causes", Causes::from_text(&row.causes))?,
             },
         })
     }
@@ -254,14 +268,23 @@ fn sent(first: &SentRow, rows: &[SentRow]) -> Result<Sent, StoreError> {
     };
     let statuses = rows.iter().filter_map(attempt).collect::<Result<Vec<_>, _>>()?;
     let carrier = AttemptStatus::carrier(&statuses);
+    let why = |row: &SentRow| {
+        let word = row.reason.as_deref().unwrap_or(Reason::Unknown.as_str());
+        read.known("otp_attempts.reason", Reason::from_word(word))
+    };
     let tried = rows.iter().zip(&statuses).enumerate().map(|(place, (row, status))| {
         let channel = row.channel.as_deref().and_then(Channel::from_word);
         Ok(Tried {
             channel: read.known("otp_attempts.channel", channel)?,
             provider: row.provider.clone().unwrap_or_default(),
             accepted: row.accepted.unwrap_or_default(),
-            arrived: *status == AttemptStatus::Delivered,
-            failed: *status == AttemptStatus::Failed,
+            arrived: match status {
+                AttemptStatus::Delivered => {
+                    read.maybe_at("otp_attempts.changed_at", row.changed_at)?
+                }
+                _ => None,
+            },
+            failed: (*status == AttemptStatus::Failed).then(|| why(row)).transpose()?,
             carried: carrier == Some(place),
         })
     });

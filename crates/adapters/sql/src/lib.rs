@@ -39,7 +39,7 @@ mod value;
 mod waits;
 mod wallet;
 
-pub use activity::RefusedRow;
+pub use activity::{RefusedRow, RefusedSumRow};
 pub use admin_token::AdminTokenRow;
 pub use audit::AuditEntryRow;
 pub use call::CallRow;

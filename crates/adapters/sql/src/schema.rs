@@ -468,6 +468,8 @@ diesel::table! {
         verified -> BigInt,
         spent -> BigInt,
         times -> Binary,
+        delivery_times -> Binary,
+        causes -> Text,
         relay_attempts -> BigInt,
         relays -> BigInt,
     }

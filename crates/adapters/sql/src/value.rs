@@ -36,12 +36,9 @@ impl Id {
     pub const LEAST: Self = Self(Some(Uuid::nil()));
 
     /// Comes before every id made in the millisecond of `at` or later, and after all the others.
-    ///
-    /// An id begins with the milliseconds since 1970 (RFC 9562, section 5.7), so what is ordered by
-    /// id needs no second index to be read or dropped by age.
+    /// So what is ordered by id needs no second index to be read or dropped by age.
     pub fn first_at(at: Timestamp) -> Self {
-        let since_1970 = u128::try_from(at.timestamp_millis()).unwrap_or_default();
-        Self(Some(Uuid::from_u128(since_1970 << 80)))
+        OtpId::first_at(at).into()
     }
 }
 

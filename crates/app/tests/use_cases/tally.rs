@@ -42,7 +42,7 @@ impl Scene {
 
     async fn of_project(&self) -> u32 {
         let (refusals, since) = (&self.parts.stores.refusals, START - minutes(60));
-        let counts = refusals.of_project(self.project, since, 100_000).await.unwrap();
+        let counts = refusals.of_project(self.project, since, None, 100_000).await.unwrap();
         counts.iter().map(|it| it.count).sum()
     }
 }

@@ -106,6 +106,7 @@ impl KeepFigures {
             let is_last = page.len() < usize::try_from(PAGE).unwrap_or(usize::MAX);
             last = page.last().map(|sent| sent.id);
             if ended || is_last {
+                gathering.refused(&self.store.refused(gathering.window()).await?);
                 return Ok(gathering.chunk());
             }
         }

@@ -117,17 +117,17 @@ async fn a_filter_finds_what_is_far_back_and_says_where_to_go_on() {
         make.issue(&*house.stores.logins, otp).await;
     }
     let all = RequestFilter::default();
-    let first = house.activity.requests(&BY, project, &all, None).await.unwrap();
+    let first = house.activity.requests(&BY, project, &all, None, 50).await.unwrap();
     assert_eq!((first.lines.len(), first.looked_through), (50, 50));
     assert_eq!(first.next, first.lines.last().map(|line| line.otp));
     let sms = RequestFilter { channel: Some(Channel::Sms), ..all.clone() };
-    let page = house.activity.requests(&BY, project, &sms, None).await.unwrap();
+    let page = house.activity.requests(&BY, project, &sms, None, 50).await.unwrap();
     assert_eq!((page.lines.len(), page.looked_through, page.next), (1, 620, None));
     assert_eq!(page.looked_back_to, Some(START));
     let (mut seen, mut before) = (0, None);
     loop {
         let queued = RequestFilter { status: Some(DeliveryStatus::Queued), ..all.clone() };
-        let page = house.activity.requests(&BY, project, &queued, before).await.unwrap();
+        let page = house.activity.requests(&BY, project, &queued, before, 50).await.unwrap();
         seen += page.lines.len();
         before = page.next;
         if before.is_none() {
@@ -152,7 +152,8 @@ async fn a_request_is_found_by_its_own_project_alone_and_masked() {
     let foreign = house.activity.story(&BY, other.id, sent.otp).await;
     assert!(matches!(foreign, Err(ManageError::NotFound(_))));
     let filter = RequestFilter::default();
-    let page = house.activity.requests(&BY, house.caller.project.id, &filter, None).await.unwrap();
+    let page =
+        house.activity.requests(&BY, house.caller.project.id, &filter, None, 50).await.unwrap();
     let line = &page.lines[0];
     assert_eq!(line.carrier, Some((Channel::Sms, "msg91".to_owned())));
     assert_eq!((line.charged, line.status), (Policies::default().prices.sms, DeliveryStatus::Sent));

@@ -2,12 +2,13 @@ use std::fs;
 use std::path::Path;
 
 /// What is no use case: steps of several of them, and what runs for as long as the service does.
-const PARTS: [&str; 6] = [
+const PARTS: [&str; 7] = [
     "audit.rs: record",
     "control.rs: project",
     "control.rs: projects_exist",
     "control.rs: record",
     "ledger.rs: keep_proving",
+    "requests_csv.rs: csv",
     "statement_csv.rs: csv",
 ];
 

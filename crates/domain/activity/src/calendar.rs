@@ -83,56 +83,26 @@ impl Period {
             Self::Month => (Duration::from_secs(DAY), 30),
         }
     }
+}
 
-    /// The beginning of the point that contains `at`.
-    pub fn point(self, at: Timestamp) -> Timestamp {
-        begin(at, self.points().0)
-    }
-
-    /// The period whose last point contains `now`, up to `now`.
-    pub fn window(self, now: Timestamp) -> Window {
-        let (point, count) = self.points();
-        Window { from: self.point(now) - point * (count - 1), until: now }
-    }
-
-    /// The same stretch one period earlier, to the last whole minute; for a month, whose minutes
-    /// are gone, to the last whole hour.
-    pub fn before(self, now: Timestamp) -> Window {
-        let (point, count) = self.points();
-        let finest = if self == Self::Month { Grain::Hour } else { Grain::Minute };
-        let Window { from, until } = self.window(now);
-        let earlier = point * count;
-        Window { from: from - earlier, until: finest.begin(until - earlier) }
-    }
-
-    /// The beginning of every point.
-    pub fn series(self, now: Timestamp) -> impl Iterator<Item = Timestamp> {
-        let ((point, count), from) = (self.points(), self.window(now).from);
-        (0..count).map(move |index| from + point * index)
-    }
-
-    /// Which figures make up a window of this period, if days and hours are complete up to
-    /// `settled`: the coarsest that fit, and none coarser than a point.
-    pub fn spans(self, window: Window, settled: Timestamp) -> Vec<Span> {
-        let coarsest = match self {
-            Self::Hour => Grain::Minute,
-            Self::Day => Grain::Hour,
-            Self::Month => Grain::Day,
-        };
-        let complete = settled.min(window.until);
+impl Window {
+    /// Which figures make it up, if days and hours are complete up to `settled`: the largest that fit,
+    /// and none larger than `coarsest`.
+    pub fn spans(self, coarsest: Grain, settled: Timestamp) -> Vec<Span> {
+        let complete = settled.min(self.until);
         let mut spans: Vec<Span> = Vec::new();
-        let mut from = window.from;
-        while from < window.until {
+        let mut from = self.from;
+        while from < self.until {
             let fits = |grain: &Grain| {
                 *grain <= coarsest && grain.begin(from) == from && from + grain.length() <= complete
             };
             let grain = [Grain::Day, Grain::Hour].into_iter().find(fits);
             let (grain, until) = match grain {
                 Some(grain) => (grain, from + grain.length()),
-                None if from >= complete => (Grain::Minute, window.until),
+                None if from >= complete => (Grain::Minute, self.until),
                 None => (Grain::Minute, Grain::Hour.begin(from) + Grain::Hour.length()),
             };
-            let until = until.min(window.until);
+            let until = until.min(self.until);
             match spans.last_mut().filter(|last| last.grain == grain) {
                 Some(last) => last.window.until = until,
                 None => spans.push(Span { grain, window: Window { from, until } }),
@@ -170,7 +140,7 @@ pub fn fresh(last: Option<Timestamp>, now: Timestamp) -> Vec<Window> {
     windows
 }
 
-fn begin(at: Timestamp, length: Duration) -> Timestamp {
+pub(crate) fn begin(at: Timestamp, length: Duration) -> Timestamp {
     let length = i64::try_from(length.as_secs()).unwrap_or(i64::MAX);
     let seconds = at.timestamp() - (at.timestamp() + INDIA).rem_euclid(length);
     Timestamp::from_timestamp(seconds, 0).unwrap_or(at)

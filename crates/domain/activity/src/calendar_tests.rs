@@ -1,4 +1,5 @@
 use super::*;
+use crate::Range;
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -23,22 +24,6 @@ fn hours_and_days_begin_when_they_do_in_india() {
     assert_eq!(Grain::Hour.begin(at("1969-12-31T23:59:00Z")), at("1969-12-31T23:30:00Z"));
 }
 
-#[test]
-fn a_period_ends_now_and_the_one_before_is_the_same_stretch() {
-    let now = at("2027-01-15T14:07:30Z");
-    assert_eq!(Period::Hour.window(now), today("13:10:00", "14:07:30"));
-    assert_eq!(Period::Hour.before(now), today("12:10:00", "13:07:00"));
-    assert_eq!(Period::Day.window(now), window("2027-01-14T14:30:00Z", "2027-01-15T14:07:30Z"));
-    assert_eq!(Period::Day.before(now), window("2027-01-13T14:30:00Z", "2027-01-14T14:07:00Z"));
-    assert_eq!(Period::Month.window(now), window("2026-12-16T18:30:00Z", "2027-01-15T14:07:30Z"));
-    assert_eq!(Period::Month.before(now), window("2026-11-16T18:30:00Z", "2026-12-16T13:30:00Z"));
-    for period in Period::ALL {
-        let points: Vec<_> = period.series(now).collect();
-        assert_eq!(points.first(), Some(&period.window(now).from));
-        assert_eq!(points.last(), Some(&period.point(now)));
-    }
-}
-
 /// Every minute of a window is in one span, and no span is finer than it has to be.
 #[test]
 fn spans_cover_a_window_once_with_what_is_complete() {
@@ -47,8 +32,9 @@ fn spans_cover_a_window_once_with_what_is_complete() {
         for period in Period::ALL {
             for settled in [now - SETTLED_AFTER, now - Duration::from_secs(5 * DAY), now] {
                 let settled = Grain::Minute.begin(settled);
-                for window in [period.window(now), period.before(now)] {
-                    let spans = period.spans(window, settled);
+                let range = Range::last(period, now);
+                for window in [range.window, range.before.unwrap()] {
+                    let spans = window.spans(range.coarsest(), settled);
                     assert_eq!(spans.first().map(|span| span.window.from), Some(window.from));
                     assert_eq!(spans.last().map(|span| span.window.until), Some(window.until));
                     for pair in spans.windows(2) {
@@ -74,8 +60,9 @@ fn a_month_is_read_as_days_then_hours_then_minutes() {
     let now = at("2027-01-15T14:07:30Z");
     let settled = at("2027-01-15T13:07:00Z");
     let span = |grain, from, until| Span { grain, window: window(from, until) };
+    let month = Range::last(Period::Month, now);
     assert_eq!(
-        Period::Month.spans(Period::Month.window(now), settled),
+        month.window.spans(Grain::Day, settled),
         [
             span(Grain::Day, "2026-12-16T18:30:00Z", "2027-01-14T18:30:00Z"),
             span(Grain::Hour, "2027-01-14T18:30:00Z", "2027-01-15T12:30:00Z"),
@@ -83,7 +70,7 @@ fn a_month_is_read_as_days_then_hours_then_minutes() {
         ]
     );
     assert_eq!(
-        Period::Month.spans(Period::Month.before(now), settled),
+        month.before.unwrap().spans(Grain::Day, settled),
         [
             span(Grain::Day, "2026-11-16T18:30:00Z", "2026-12-15T18:30:00Z"),
             span(Grain::Hour, "2026-12-15T18:30:00Z", "2026-12-16T13:30:00Z"),

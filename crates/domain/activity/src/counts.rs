@@ -1,4 +1,4 @@
-use crate::Times;
+use crate::{Causes, Times};
 use dwar_kernel::Paise;
 
 /// What became of the requests that one channel and provider carried, and of every message handed
@@ -26,6 +26,10 @@ pub struct Counts {
     pub spent: Paise,
     /// How long these took from request to verification.
     pub times: Times,
+    /// How long the delivered ones took from request to the phone, as far as it was reported.
+    pub delivery_times: Times,
+    /// Why messages failed, and why sends were refused.
+    pub causes: Causes,
 }
 
 impl Counts {
@@ -47,6 +51,8 @@ impl Counts {
         }
         self.spent.0 = self.spent.0.saturating_add(other.spent.0);
         self.times.merge(&other.times);
+        self.delivery_times.merge(&other.delivery_times);
+        self.causes.merge(&other.causes);
     }
 
     /// Of the requests, those that reached the phone.
@@ -67,6 +73,14 @@ impl Counts {
     /// Of the messages with login codes, those that were verified with no other provider in between.
     pub const fn verification(&self) -> Share {
         Share { part: self.verified, whole: self.attempts.saturating_sub(self.relay_attempts) }
+    }
+
+    /// What one verified code cost, all that were not verified included, rounded; `None` of none.
+    pub fn cost_per_login(&self) -> Option<Paise> {
+        let verified = i64::try_from(self.verified).ok()?;
+        let spent = self.spent.0.max(0);
+        let rounded = spent.saturating_mul(2).saturating_add(verified);
+        rounded.checked_div(verified.checked_mul(2)?).map(Paise)
     }
 
     /// Whether the provider told of a message that it had taken what became of it.
@@ -147,6 +161,21 @@ mod tests {
         assert_eq!(counts.conversion(), Share { part: 2, whole: 4 });
         assert_eq!(counts.verification(), Share { part: 2, whole: 5 });
         assert_eq!(counts.delivery(), Share { part: 0, whole: 11 });
+    }
+
+    #[test]
+    fn a_login_costs_its_share_of_all_that_was_spent() {
+        for (spent, verified, cost) in [
+            (0, 0, None),
+            (60, 0, None),
+            (60, 2, Some(30)),
+            (100, 3, Some(33)),
+            (50, 3, Some(17)),
+            (-5, 1, Some(0)),
+        ] {
+            let counts = Counts { spent: Paise(spent), verified, ..Counts::default() };
+            assert_eq!(counts.cost_per_login(), cost.map(Paise), "{spent} for {verified}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-use crate::{Counts, Grain, Window};
-use dwar_kernel::{Channel, OtpId, Paise, ProjectId, ProjectMode, Timestamp};
+use crate::{Cause, Counts, Grain, Window};
+use dwar_kernel::{Channel, OtpId, Paise, ProjectId, ProjectMode, Reason, Refusal, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
@@ -28,20 +28,30 @@ pub struct Tried {
     /// The name of the provider that was asked to.
     pub provider: String,
     pub accepted: bool,
-    /// Whether the message is known to have reached the phone.
-    pub arrived: bool,
-    /// Whether it refused the message or reported that it failed.
-    pub failed: bool,
+    /// When the message is known to have reached the phone.
+    pub arrived: Option<Timestamp>,
+    /// Why it refused the message or reported that it failed, if it did.
+    pub failed: Option<Reason>,
     /// Whether this one carried the request; at most one does.
     pub carried: bool,
+}
+
+/// Sends that were refused for one reason within one minute, before any provider was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub world: ProjectMode,
+    /// Its beginning.
+    pub minute: Timestamp,
+    pub reason: Refusal,
+    pub count: u64,
 }
 
 /// The key by which figures are kept apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     pub world: ProjectMode,
-    pub channel: Channel,
-    pub provider: String,
+    /// The channel and the provider that was asked; `None` of sends for which none was.
+    pub carrier: Option<(Channel, String)>,
 }
 
 /// What happened in one stretch of time.
@@ -65,29 +75,48 @@ pub struct Chunk {
 impl Sent {
     /// What it adds, and to whose figures.
     pub fn counts(&self) -> impl Iterator<Item = (Key, Counts)> {
-        self.tried.iter().map(|tried| {
-            let Self { world, .. } = *self;
-            let (channel, provider) = (tried.channel, tried.provider.clone());
-            let mut counts = Counts {
-                attempts: 1,
-                accepted: tried.accepted.into(),
-                arrived: tried.arrived.into(),
-                failed: tried.failed.into(),
-                relay_attempts: self.relayed.into(),
-                ..Counts::default()
-            };
-            if tried.carried {
-                counts.requests = 1;
-                counts.relays = self.relayed.into();
-                counts.delivered = self.delivered.into();
-                counts.verified = self.verified.into();
-                counts.spent = self.spent;
-                if let Some(at) = self.verified_at.filter(|_| self.verified) {
-                    counts.times.note((at - self.at).to_std().unwrap_or_default());
-                }
-            }
-            (Key { world, channel, provider }, counts)
-        })
+        let nobody = self.tried.is_empty().then(|| {
+            let mut counts = Counts::default();
+            self.carry(&mut counts, None);
+            counts.causes.note(Cause::NoProvider, 1);
+            (Key { world: self.world, carrier: None }, counts)
+        });
+        self.tried.iter().map(|tried| self.by(tried)).chain(nobody)
+    }
+
+    fn by(&self, tried: &Tried) -> (Key, Counts) {
+        let mut counts = Counts {
+            attempts: 1,
+            accepted: tried.accepted.into(),
+            arrived: tried.arrived.is_some().into(),
+            failed: tried.failed.is_some().into(),
+            relay_attempts: self.relayed.into(),
+            ..Counts::default()
+        };
+        if let Some(reason) = tried.failed {
+            counts.causes.note(Cause::Failed(reason), 1);
+        }
+        if tried.carried {
+            self.carry(&mut counts, tried.arrived);
+        }
+        let carrier = Some((tried.channel, tried.provider.clone()));
+        (Key { world: self.world, carrier }, counts)
+    }
+
+    /// Counts the request itself, where its carrier is counted.
+    fn carry(&self, counts: &mut Counts, arrived: Option<Timestamp>) {
+        let took = |at: Timestamp| (at - self.at).to_std().unwrap_or_default();
+        counts.requests = 1;
+        counts.relays = self.relayed.into();
+        counts.delivered = self.delivered.into();
+        counts.verified = self.verified.into();
+        counts.spent = self.spent;
+        if let Some(at) = self.verified_at.filter(|_| self.verified) {
+            counts.times.note(took(at));
+        }
+        if let Some(at) = arrived.filter(|_| self.delivered) {
+            counts.delivery_times.note(took(at));
+        }
     }
 }
 
@@ -168,10 +197,34 @@ impl Gathering {
         ControlFlow::Continue(())
     }
 
-    /// The chunk: up to the request that ended it, or to the end of the window.
-    pub fn chunk(self) -> Chunk {
+    /// Counts sends that were refused, in any order.
+    pub fn refused(&mut self, all: &[Refused]) {
+        for Refused { world, minute, reason, count } in all {
+            let key = Key { world: *world, carrier: None };
+            let counts = self.minutes.entry((*minute, key)).or_default();
+            counts.causes.note(Cause::Refused(*reason), *count);
+        }
+    }
+
+    /// The chunk: up to the request that ended it, to the hour of the clock that its first minute is in
+    /// if there is more after that, or to the end of the window.
+    pub fn chunk(mut self) -> Chunk {
+        if let Some(((first, _), _)) = self.minutes.first_key_value() {
+            let hour_ends = Grain::Hour.begin(*first) + Grain::Hour.length();
+            let until = self.window.until;
+            if self.minutes.last_key_value().is_some_and(|((last, _), _)| *last >= hour_ends) {
+                self.window.until = until.min(hour_ends);
+            }
+        }
+        let until = self.window.until;
+        self.minutes.retain(|(began, _), _| *began < until);
         let figure = |((began, key), counts)| Figure { key, grain: Grain::Minute, began, counts };
         Chunk { window: self.window, minutes: self.minutes.into_iter().map(figure).collect() }
+    }
+
+    /// Up to where requests are gathered so far.
+    pub const fn window(&self) -> Window {
+        self.window
     }
 }
 

@@ -13,8 +13,8 @@ fn tried(provider: &str) -> Tried {
         channel: Channel::Sms,
         provider: provider.to_owned(),
         accepted: true,
-        arrived: false,
-        failed: false,
+        arrived: None,
+        failed: None,
         carried: true,
     }
 }
@@ -36,6 +36,15 @@ fn sent(seconds: i64, providers: &[&str]) -> Sent {
     }
 }
 
+fn provider(key: &Key) -> &str {
+    key.carrier.as_ref().map_or("nobody", |(_, name)| name)
+}
+
+fn refused(seconds: i64, count: u64) -> Refused {
+    let Sent { world, at, .. } = sent(seconds, &[]);
+    Refused { world, minute: Grain::Minute.begin(at), reason: Refusal::Balance, count }
+}
+
 fn hour(from: i64, until: i64) -> Window {
     Window { from: at(from), until: at(until) }
 }
@@ -50,7 +59,7 @@ fn gathered(window: Window, all: &[Sent]) -> Chunk {
 fn a_request_counts_once_at_its_carrier_and_each_message_at_its_provider() {
     let counts: Vec<_> = sent(0, &["meta", "msg91"]).counts().collect();
     let [(first, meta), (second, msg91)] = counts.as_slice() else { panic!("{counts:?}") };
-    assert_eq!((first.provider.as_str(), second.provider.as_str()), ("meta", "msg91"));
+    assert_eq!((provider(first), provider(second)), ("meta", "msg91"));
     assert_eq!((meta.attempts, meta.requests, meta.verified, meta.spent), (1, 0, 0, Paise::ZERO));
     assert_eq!(meta.times.median(), None);
     assert_eq!((msg91.attempts, msg91.requests, msg91.delivered, msg91.verified), (1, 1, 1, 1));
@@ -60,6 +69,59 @@ fn a_request_counts_once_at_its_carrier_and_each_message_at_its_provider() {
         (meta.verification(), msg91.conversion()),
         (Share { part: 0, whole: 1 }, Share { part: 1, whole: 1 })
     );
+}
+
+#[test]
+fn why_a_message_failed_counts_at_its_provider_and_its_way_to_the_phone_at_the_carrier() {
+    let mut request = sent(0, &["meta", "msg91"]);
+    request.tried[0].failed = Some(Reason::ProviderUnavailable);
+    request.tried[1].arrived = Some(at(3));
+    let counts: Vec<_> = request.counts().map(|(_, counts)| counts).collect();
+    let failed = Cause::Failed(Reason::ProviderUnavailable);
+    assert_eq!((counts[0].failed, counts[0].causes.of(failed)), (1, 1));
+    assert_eq!((counts[1].failed, counts[1].causes.sum()), (0, 0));
+    assert_eq!(counts[0].delivery_times.median(), None);
+    assert_eq!(counts[1].delivery_times.median().unwrap().as_secs(), 3);
+}
+
+#[test]
+fn a_request_without_a_provider_counts_and_says_so() {
+    let request = Sent { delivered: false, verified: false, ..sent(0, &[]) };
+    let counts: Vec<_> = request.counts().collect();
+    let [(key, counts)] = counts.as_slice() else { panic!("{counts:?}") };
+    assert_eq!((key.carrier.as_ref(), counts.requests, counts.attempts), (None, 1, 0));
+    assert_eq!((counts.causes.of(Cause::NoProvider), counts.causes.refused()), (1, 0));
+}
+
+#[test]
+fn what_was_refused_counts_in_its_minute_and_is_no_request() {
+    let mut gathering = Gathering::of(hour(0, 3_600));
+    assert!(gathering.push(&sent(60, &["a"])).is_continue());
+    gathering.refused(&[refused(60, 2), refused(120, 3)]);
+    let chunk = gathering.chunk();
+    assert_eq!(chunk.window, hour(0, 3_600));
+    let minutes = chunk.minutes.iter();
+    let minutes: Vec<_> = minutes
+        .map(|it| (it.began, provider(&it.key), it.counts.requests, it.counts.causes.refused()))
+        .collect();
+    assert_eq!(minutes, [(at(60), "nobody", 0, 2), (at(60), "a", 1, 0), (at(120), "nobody", 0, 3)]);
+}
+
+/// What was refused in another hour than the requests is left for the next chunk, and the other way about.
+#[test]
+fn a_chunk_stays_within_one_hour_whatever_was_refused_when() {
+    let of = |requests: &[i64], refusals: &[i64]| {
+        let mut gathering = Gathering::of(hour(0, 86_400));
+        let _ended = requests.iter().try_for_each(|it| gathering.push(&sent(*it, &["a"])));
+        gathering.refused(&refusals.iter().map(|it| refused(*it, 1)).collect::<Vec<_>>());
+        let chunk = gathering.chunk();
+        (chunk.window.until, chunk.minutes.len(), chunk.parents().len())
+    };
+    assert_eq!(of(&[60], &[3_600]), (at(3_600), 1, 2));
+    assert_eq!(of(&[7_200], &[60, 120]), (at(3_600), 2, 2));
+    assert_eq!(of(&[], &[40_000]), (at(86_400), 1, 2));
+    assert_eq!(of(&[60], &[60]), (at(86_400), 2, 2));
+    assert_eq!(of(&[60, 9_000], &[3_600]), (at(3_600), 1, 2));
 }
 
 #[test]
@@ -94,7 +156,7 @@ fn hours_and_days_are_the_sum_of_their_minutes() {
     let rolled = chunk.rolled_up(vec![]);
     let sums: Vec<_> = rolled
         .iter()
-        .map(|figure| (figure.grain, figure.key.provider.as_str(), figure.counts.requests))
+        .map(|figure| (figure.grain, provider(&figure.key), figure.counts.requests))
         .collect();
     let of = |grain| [(grain, "a", 2), (grain, "b", 1)];
     assert_eq!(sums, [of(Grain::Hour), of(Grain::Day)].concat());

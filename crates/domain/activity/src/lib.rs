@@ -4,18 +4,22 @@
 //! can say how many of every hundred sends arrived and how many were verified.
 
 mod calendar;
+mod causes;
 mod counts;
 mod gather;
 pub mod installation;
 mod overview;
 mod ports;
+mod range;
 mod tenure;
 mod times;
 
 pub use calendar::{Grain, KEEP_HOURS, KEEP_MINUTES, Period, SETTLED_AFTER, Span, Window, fresh};
+pub use causes::{Cause, Causes};
 pub use counts::{Counts, Share, Traffic};
-pub use gather::{Chunk, Figure, Gathering, Key, Sent, Tried};
+pub use gather::{Chunk, Figure, Gathering, Key, Refused, Sent, Tried};
 pub use overview::{Overview, Route, Trend};
 pub use ports::{FiguresStore, Progress};
+pub use range::{Range, Wanted};
 pub use tenure::Tenure;
 pub use times::Times;

@@ -1,14 +1,16 @@
-use crate::{Counts, Figure, Period};
-use dwar_kernel::{Channel, Timestamp};
+use crate::{Counts, Figure, Range, Window};
+use dwar_kernel::Channel;
 use std::collections::BTreeMap;
 
 /// What a project's first page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overview {
-    pub period: Period,
+    pub range: Range,
     pub total: Counts,
-    pub before: Counts,
-    pub series: Vec<(Timestamp, Counts)>,
+    /// Of the range before it; `None` where that is not kept any more.
+    pub before: Option<Counts>,
+    /// Point by point, oldest first.
+    pub series: Vec<(Window, Counts)>,
     pub routes: Vec<Route>,
 }
 
@@ -53,29 +55,37 @@ impl Trend {
 }
 
 impl Overview {
-    /// Puts it together from figures of the period and of the one before.
-    pub fn of(period: Period, now: Timestamp, figures: &[Figure], earlier: &[Figure]) -> Self {
-        let mut series: Vec<_> = period.series(now).map(|at| (at, Counts::default())).collect();
+    /// Puts it together from figures of the range and of the one before.
+    pub fn of(range: Range, figures: &[Figure], earlier: &[Figure]) -> Self {
+        let mut series: Vec<_> = range.points().map(|it| (it, Counts::default())).collect();
         let mut routes: BTreeMap<(Channel, &str), Counts> = BTreeMap::new();
         let mut total = Counts::default();
         for Figure { key, began, counts, .. } in figures {
             total.add(counts);
-            routes.entry((key.channel, &key.provider)).or_default().add(counts);
-            let point = period.point(*began);
-            if let Some((_, sum)) = series.iter_mut().find(|(at, _)| *at == point) {
+            if let Some((channel, provider)) = &key.carrier {
+                routes.entry((*channel, provider.as_str())).or_default().add(counts);
+            }
+            let point = range.point(*began);
+            if let Some((_, sum)) = series.iter_mut().find(|(it, _)| it.from == point) {
                 sum.add(counts);
             }
         }
-        let mut before = Counts::default();
-        earlier.iter().for_each(|figure| before.add(&figure.counts));
+        let before = range.before.map(|_| {
+            let mut before = Counts::default();
+            earlier.iter().for_each(|figure| before.add(&figure.counts));
+            before
+        });
         let route = |((channel, provider), counts): ((Channel, &str), Counts)| {
             let mut both = counts.clone();
-            let of_route = |it: &&Figure| it.key.channel == channel && it.key.provider == provider;
+            let of_route = |it: &&Figure| {
+                let carrier = it.key.carrier.as_ref();
+                carrier.is_some_and(|(by, name)| *by == channel && name == provider)
+            };
             earlier.iter().filter(of_route).for_each(|figure| both.add(&figure.counts));
             let silent = both.accepted > 0 && !both.has_receipts();
             Route { channel, provider: provider.to_owned(), counts, silent }
         };
-        Self { period, total, before, series, routes: routes.into_iter().map(route).collect() }
+        Self { range, total, before, series, routes: routes.into_iter().map(route).collect() }
     }
 }
 

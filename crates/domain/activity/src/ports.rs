@@ -1,4 +1,4 @@
-use crate::{Chunk, Figure, Sent, Span, Traffic, Window};
+use crate::{Chunk, Figure, Refused, Sent, Span, Traffic, Window};
 use async_trait::async_trait;
 use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, ProjectMode, StoreError, Timestamp};
 use std::collections::BTreeMap;
@@ -37,6 +37,10 @@ pub trait FiguresStore: Send + Sync {
         last: Option<OtpId>,
         limit: u32,
     ) -> Result<Vec<Sent>, StoreError>;
+
+    /// Sends of every project that were refused within `window`, added up by world, minute and reason:
+    /// those of the first hour of the clock in which there are any.
+    async fn refused(&self, window: Window) -> Result<Vec<Refused>, StoreError>;
 
     /// Replaces whatever is stored of the chunk's minutes; `false`, with nothing changed, if
     /// `keeper` does not lead, or if its first minute is settled.

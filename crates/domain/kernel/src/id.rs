@@ -24,6 +24,14 @@ macro_rules! ids {
                 Self(entropy.uuid(now))
             }
 
+            /// Comes before every id that is made at `at`, and after all that were made earlier.
+            ///
+            /// An id begins with the milliseconds since 1970 (RFC 9562, section 5.7).
+            pub fn first_at(at: Timestamp) -> Self {
+                let since_1970 = u128::try_from(at.timestamp_millis()).unwrap_or_default();
+                Self(Uuid::from_u128(since_1970 << 80))
+            }
+
             /// The UUID that it is.
             pub const fn uuid(self) -> Uuid {
                 self.0

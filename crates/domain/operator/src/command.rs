@@ -83,6 +83,7 @@ commands! {
     UnlockPhone = "unlock_phone", change(Area::Activity), makes Nothing;
     ShowFigures = "show_figures", see(Area::Overview), makes Nothing;
     ListRequests = "list_requests", see(Area::Activity), makes Nothing;
+    DownloadRequests = "download_requests", see(Area::Activity), makes Nothing;
     ListRefusedRequests = "list_refused_requests", see(Area::Activity), makes Nothing;
     /// Why codes did or did not arrive at a number.
     SearchRequests = "search_requests", see(Area::Activity), makes Nothing;

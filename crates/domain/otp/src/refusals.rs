@@ -42,6 +42,14 @@ impl RefusedSends {
         Self::added_up(counts)
     }
 
+    /// What was refused, added up over all minutes: each count has the newest of them.
+    #[must_use]
+    pub fn whenever(mut counts: Vec<Self>) -> Vec<Self> {
+        let newest = counts.iter().map(|it| it.minute).max().unwrap_or_default();
+        counts.iter_mut().for_each(|it| it.minute = newest);
+        Self::added_up(counts)
+    }
+
     /// The minute that contains an instant.
     pub fn minute_of(at: Timestamp) -> Timestamp {
         let millis = at.timestamp_millis();
@@ -66,12 +74,14 @@ pub trait RefusalStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError>;
 
-    /// What was refused in a project in minutes from `since` on, for any phone, newest first; the
-    /// newest `most` counts at most.
+    /// What was refused in a project in minutes from `since` on, with `until` before it, for any phone,
+    /// newest first and added up over all phones; the newest `most`
+    /// counts at most.
     async fn of_project(
         &self,
         project: ProjectId,
         since: Timestamp,
+        until: Option<Timestamp>,
         most: u32,
     ) -> Result<Vec<RefusedSends>, StoreError>;
 

@@ -138,12 +138,16 @@ pub async fn counts_stay_inside_project_mode_and_phone(stores: &Stores) {
     let one = stores.refusals.of_phone(line.world, line.index, 1).await.unwrap();
     assert_eq!(one, own[..1]);
     let since = RefusedSends::minute_of(START) + minutes(1);
-    let of_project = stores.refusals.of_project(line.world.project, since, 100).await.unwrap();
+    let of_project =
+        stores.refusals.of_project(line.world.project, since, None, 100).await.unwrap();
     let nameless = |it: RefusedSends| RefusedSends { phone: None, ..it };
     let live = nameless(refused(&line, Refusal::Limit, 1, 1));
     assert_eq!(of_project, [unknown.clone(), live, nameless(refused(&test, Refusal::Limit, 1, 1))]);
-    let newest = stores.refusals.of_project(line.world.project, since, 1).await.unwrap();
+    let newest = stores.refusals.of_project(line.world.project, since, None, 1).await.unwrap();
     assert_eq!(newest, [unknown]);
+    let before = Some(since + minutes(1));
+    let earlier = stores.refusals.of_project(line.world.project, since, before, 100).await.unwrap();
+    assert_eq!(earlier, of_project[1..]);
 }
 
 /// An erased phone leaves no count behind, and no other phone's goes with it.

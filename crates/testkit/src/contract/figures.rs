@@ -8,14 +8,17 @@ use crate::{
     seconds, watch,
 };
 use dwar_activity::{
-    Chunk, Counts, Figure, Gathering, Grain, Overview, Period, Progress, Route, Sent, Span, Window,
+    Cause, Chunk, Counts, Figure, Gathering, Grain, Overview, Period, Progress, Range, Refused,
+    Route, Sent, Span, Times, Wanted, Window,
 };
 use dwar_app::Toolbox;
 use dwar_console::{Audit, Control, KeepFigures, ReadFigures};
 use dwar_kernel::{Channel, Entropy, KeeperId, KeyMode, Paise, ProjectId, ProjectMode, Timestamp};
 use dwar_login::{Cost, NewSend, Prepared};
 use dwar_operator::By;
-use dwar_otp::{CodeDigest, GuessPolicy, Otp, OtpState, Reason, Report, Verdict};
+use dwar_otp::{
+    CodeDigest, GuessPolicy, Otp, OtpState, Reason, Refusal, RefusedSends, Report, Verdict,
+};
 use dwar_wallet::{Credit, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +57,7 @@ impl Desk {
     }
 
     async fn overview(&self, world: ProjectMode, period: Period) -> Overview {
-        self.read.overview(&BY, world, period).await.unwrap().overview
+        self.read.overview(&BY, world, Wanted::Last(period)).await.unwrap().overview
     }
 }
 
@@ -68,6 +71,8 @@ struct Drawn {
     relayed: bool,
     delivered: bool,
     took: Option<Duration>,
+    /// The providers that failed.
+    failed: &'static [&'static str],
 }
 
 impl Scene {
@@ -161,6 +166,11 @@ impl Scene {
             relayed: kind == 5,
             delivered: kind == 0,
             took: (kind < 2).then_some(took),
+            failed: match kind {
+                1 => &["meta"],
+                3 => &["meta", "msg91"],
+                _ => &[],
+            },
         }
     }
 }
@@ -175,6 +185,8 @@ fn recount(all: &[Drawn], world: ProjectMode, window: Window, provider: Option<&
         let tried = u64::try_from(drawn.tried.iter().filter(|name| of(name)).count()).unwrap();
         counts.attempts += tried;
         counts.relay_attempts += tried * u64::from(drawn.relayed);
+        let failed = u64::try_from(drawn.failed.iter().filter(|name| of(name)).count()).unwrap();
+        counts.causes.note(Cause::Failed(Reason::NotOnChannel), failed);
         if of(drawn.carrier) {
             counts.requests += 1;
             counts.relays += u64::from(drawn.relayed);
@@ -189,7 +201,8 @@ fn recount(all: &[Drawn], world: ProjectMode, window: Window, provider: Option<&
 
 /// As far as a recount goes.
 fn told(counts: &Counts) -> Counts {
-    Counts { accepted: 0, arrived: 0, failed: 0, ..counts.clone() }
+    let delivery_times = Times::default();
+    Counts { accepted: 0, arrived: 0, failed: 0, delivery_times, ..counts.clone() }
 }
 
 /// Whatever was sent in whichever world of whichever project, and whenever the keeper ran: each
@@ -230,17 +243,18 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
     for world in worlds {
         for period in Period::ALL {
             let found = desk.overview(world, period).await;
-            let (window, before) = (period.window(end), period.before(end));
+            let range = Range::last(period, end);
+            let (window, before) = (range.window, range.before.unwrap());
             assert_eq!(
                 told(&found.total),
                 recount(&all, world, window, None),
                 "{world:?} {period}"
             );
-            assert_eq!(told(&found.before), recount(&all, world, before, None), "before {period}");
-            for (from, counts) in &found.series {
-                let until = (*from + period.points().0).min(end);
-                let point = Window { from: *from, until };
-                assert_eq!(told(counts), recount(&all, world, point, None), "{from} {period}");
+            let earlier = told(found.before.as_ref().unwrap());
+            assert_eq!(earlier, recount(&all, world, before, None), "before {period}");
+            for (point, counts) in &found.series {
+                let expected = recount(&all, world, *point, None);
+                assert_eq!(told(counts), expected, "{point:?} {period}");
             }
             for Route { channel, provider, counts, .. } in &found.routes {
                 assert_eq!(*channel == Channel::Whatsapp, provider == "meta");
@@ -256,10 +270,69 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
         let elsewhere = scene.another().await.in_mode(world.mode);
         assert_eq!(desk.overview(elsewhere, Period::Day).await.total, Counts::default());
     }
+    let (from, until) = (START + minutes(37), START + minutes(101));
+    for world in worlds {
+        let wanted = Wanted::Between(from, until);
+        let found = desk.read.overview(&BY, world, wanted).await.unwrap().overview;
+        let Range { window, before, .. } = wanted.range(end).unwrap();
+        assert_eq!(told(&found.total), recount(&all, world, window, None), "{world:?}");
+        let earlier = told(found.before.as_ref().unwrap());
+        assert_eq!(earlier, recount(&all, world, before.unwrap(), None), "before {world:?}");
+    }
     let again = desk.overview(worlds[0], Period::Month).await;
     desk.run_at(end).await;
     desk.run_at(end).await;
     assert_eq!(desk.overview(worlds[0], Period::Month).await, again, "a repetition counted again");
+}
+
+/// What was refused is in the figures of its minute, hour and day, by its reason, whether anything was
+/// sent or not; how long a delivery took is beside it.
+pub async fn what_was_refused_is_counted_by_its_reason(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let line = scene.line();
+    let (desk, live) = (Desk::of(&scene, START), scene.project.in_mode(KeyMode::Live));
+    desk.run_at(START).await;
+    let minute = Grain::Minute.begin(START);
+    let refuse = async |world, reason, after: u64, count| {
+        let (phone, at) = (Some(line.index), minute + minutes(after));
+        let refused = RefusedSends { world, phone, reason, minute: at, count };
+        stores.refusals.count(scene.make.id(), vec![refused]).await.unwrap();
+    };
+    refuse(live, Refusal::Balance, 0, 2).await;
+    refuse(live, Refusal::Balance, 0, 3).await;
+    refuse(live, Refusal::Limit, 0, 1).await;
+    refuse(live, Refusal::Limit, 61, 7).await;
+    refuse(scene.project.in_mode(KeyMode::Test), Refusal::Stop, 0, 9).await;
+    refuse(scene.another().await.in_mode(KeyMode::Live), Refusal::Stop, 0, 9).await;
+    let otp = scene.send(&line, START).await;
+    scene.reports(&otp, 0, Report::Delivered, START + seconds(4)).await.unwrap();
+    let of_hour = |wanted: Refusal| Refused { world: live, minute, reason: wanted, count: 0 };
+    let window = Window { from: minute, until: minute + minutes(120) };
+    let found = stores.console.figures.refused(window).await.unwrap();
+    let mut own: Vec<_> = found.iter().filter(|it| it.world == live).copied().collect();
+    own.sort_by_key(|it| it.reason);
+    let expected = [
+        Refused { count: 1, ..of_hour(Refusal::Limit) },
+        Refused { count: 5, ..of_hour(Refusal::Balance) },
+    ];
+    assert_eq!(own, expected, "of the first hour alone");
+    // Minutes first, then hours and days, and no second time.
+    for after in [1, 62, 62 + 61, 62 + 61, 300] {
+        desk.run_at(START + minutes(after)).await;
+        let total = desk.overview(live, Period::Day).await.total;
+        assert_eq!(total.requests, 1, "{after}");
+        assert_eq!(total.causes.of(Cause::Refused(Refusal::Balance)), 5, "{after}");
+        let of_limit = if after > 61 { 8 } else { 1 };
+        assert_eq!(total.causes.of(Cause::Refused(Refusal::Limit)), of_limit, "{after}");
+        assert_eq!(total.causes.sum(), 5 + of_limit, "{after}");
+        assert_eq!(total.delivery_times.median().unwrap().as_secs(), 4);
+    }
+    let (grains, days) = (all_of(&scene, Grain::Hour).await, all_of(&scene, Grain::Day).await);
+    for figures in [grains, days] {
+        assert_eq!(figures.iter().map(|it| it.counts.causes.refused()).sum::<u64>(), 13);
+    }
+    let overview = desk.overview(live, Period::Day).await;
+    assert_eq!(overview.routes.len(), 1, "{overview:?}");
 }
 
 /// A request belongs to the minute, the hour and the day that it was made in, to the millisecond.
@@ -341,7 +414,7 @@ pub async fn a_gap_of_hours_is_caught_up_with(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (desk, live) = (Desk::of(&scene, START), scene.project.in_mode(KeyMode::Live));
     desk.run_at(START).await;
-    let fresh = desk.read.overview(&BY, live, Period::Day).await.unwrap();
+    let fresh = desk.read.overview(&BY, live, Wanted::Last(Period::Day)).await.unwrap();
     assert_eq!((fresh.age, fresh.catching_up), (Some(Duration::ZERO), false));
     let minute = Grain::Minute.begin(START);
     let sends: Vec<_> = (0..60).map(|number| minute + minutes(number * 7)).collect();
@@ -349,7 +422,7 @@ pub async fn a_gap_of_hours_is_caught_up_with(stores: &Stores) {
         scene.send(&scene.line(), *at).await;
     }
     let now = START + minutes(9 * 60);
-    let due = || async { desk.read.overview(&BY, live, Period::Day).await.unwrap() };
+    let due = || async { desk.read.overview(&BY, live, Wanted::Last(Period::Day)).await.unwrap() };
     desk.clock.set(now);
     assert!(due().await.catching_up);
     desk.run_at(now).await;

@@ -1,9 +1,12 @@
-use crate::endpoint::{Answered, Operation, ProjectRequest, Query, get, modes, one_of, word};
+use crate::endpoint::{
+    Answered, ApiRefusal, Operation, ProjectRequest, Query, get, instant_of, modes, one_of, word,
+};
 use crate::views::{id, instant};
-use dwar_activity::{Counts, Period, Route};
-use dwar_kernel::KeyMode;
+use dwar_activity::{Cause, Counts, Period, Route, Wanted, Window};
+use dwar_kernel::{KeyMode, Timestamp};
 use dwar_operator::Command;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
@@ -18,9 +21,15 @@ pub(crate) fn operations() -> Vec<Operation> {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 struct FiguresQuery {
-    /// A month has 30 days; a day without.
+    /// Up to now. A month has 30 days; a day without.
     #[param(schema_with = periods)]
     period: Option<String>,
+    /// In place of a period: from this instant on. Figures are kept for 61 days, by the minute for two.
+    #[param(format = "date-time")]
+    since: Option<String>,
+    /// Before this instant; now without.
+    #[param(format = "date-time")]
+    until: Option<String>,
     /// Live without.
     #[param(schema_with = modes)]
     mode: Option<String>,
@@ -30,19 +39,27 @@ fn periods() -> Object {
     one_of(Period::ALL.map(Period::as_str))
 }
 
-/// Figures of one period up to now.
+/// Figures of one period up to now, or of the range that was asked for.
 #[derive(Serialize, ToSchema)]
 struct Figures {
-    period: String,
+    /// Null for a range.
+    period: Option<String>,
     mode: String,
+    /// The range, widened to whole points: of five minutes up to three hours, of an hour up to two days,
+    /// and else of a day.
+    #[schema(format = "date-time")]
+    since: String,
+    /// The first instant after it.
+    #[schema(format = "date-time")]
+    until: String,
     /// Up to when everything is counted; null before the first count.
     #[schema(format = "date-time")]
     as_of: Option<String>,
     /// Whether older figures are still being counted, after an absence.
     catching_up: bool,
     total: FigureCounts,
-    /// The same stretch one period earlier.
-    before: FigureCounts,
+    /// As much time before it; null where its figures are not kept any more.
+    before: Option<FigureCounts>,
     /// Point by point, oldest first.
     series: Vec<FigurePoint>,
     /// By channel and provider.
@@ -65,12 +82,28 @@ struct FigureCounts {
     verified_permille: Option<u64>,
     /// From being asked for to being verified: half of them took no longer.
     median_ms: Option<u64>,
+    /// From being asked for to the provider's receipt of its delivery: half of them took no longer.
+    median_delivery_ms: Option<u64>,
+    /// What was spent for each that was verified.
+    spent_per_verified_paise: Option<i64>,
     /// Handed over to a provider.
     messages: u64,
     messages_relayed: u64,
     messages_accepted: u64,
     messages_arrived: u64,
     messages_failed: u64,
+    /// Sends that were refused before any provider was asked; they are not among the requests.
+    refused: u64,
+    /// Why messages failed and sends were refused.
+    causes: Vec<FigureCause>,
+}
+
+/// How often one cause was met.
+#[derive(Serialize, ToSchema)]
+struct FigureCause {
+    /// The reason of a failed attempt or of a refused send, or `no_provider`.
+    cause: String,
+    count: u64,
 }
 
 /// Figures of one point of time.
@@ -91,32 +124,57 @@ struct FigureRoute {
 }
 
 async fn show(at: ProjectRequest, Query(query): Query<FiguresQuery>) -> Answered<Figures> {
-    let mode = word("mode", query.mode.as_deref(), KeyMode::from_word)?;
-    let period = word("period", query.period.as_deref(), Period::from_word)?;
-    let (mode, period) = (mode.unwrap_or(KeyMode::Live), period.unwrap_or(Period::Day));
+    let mode = word("mode", query.mode.as_deref(), KeyMode::from_word)?.unwrap_or(KeyMode::Live);
     let now = at.api.tools.now();
-    let found = at.api.manage.figures.overview(&at.by, at.project.in_mode(mode), period).await?;
+    let wanted = query.wanted(now)?;
+    let found = at.api.manage.figures.overview(&at.by, at.project.in_mode(mode), wanted).await?;
     let overview = found.overview;
-    let point = |(began, counts)| FigurePoint { began_at: instant(began), counts: view(&counts) };
+    let point = |(it, counts): (Window, Counts)| FigurePoint {
+        began_at: instant(it.from),
+        counts: view(&counts),
+    };
     let route = |route: Route| FigureRoute {
         channel: id(route.channel),
         provider: route.provider,
         counts: view(&route.counts),
     };
     Ok(Figures {
-        period: id(period),
+        period: match wanted {
+            Wanted::Last(period) => Some(id(period)),
+            Wanted::Between(..) => None,
+        },
         mode: id(mode),
+        since: instant(overview.range.window.from),
+        until: instant(overview.range.window.until),
         as_of: found.age.map(|age| instant(now - age)),
         catching_up: found.catching_up,
         total: view(&overview.total),
-        before: view(&overview.before),
+        before: overview.before.as_ref().map(view),
         series: overview.series.into_iter().map(point).collect(),
         routes: overview.routes.into_iter().map(route).collect(),
     })
 }
 
+impl FiguresQuery {
+    fn wanted(&self, now: Timestamp) -> Answered<Wanted> {
+        let period = word("period", self.period.as_deref(), Period::from_word)?;
+        let since = instant_of("since", self.since.as_deref())?;
+        let until = instant_of("until", self.until.as_deref())?;
+        match (period, since, until) {
+            (Some(_), None, None) | (None, None, None) => {
+                Ok(Wanted::Last(period.unwrap_or(Period::Day)))
+            }
+            (None, Some(since), until) => Ok(Wanted::Between(since, until.unwrap_or(now))),
+            (None, None, Some(_)) => Err(ApiRefusal::field("until", "needs `since` beside it")),
+            (Some(_), ..) => Err(ApiRefusal::field("period", "stands alone, without a range")),
+        }
+    }
+}
+
 fn view(counts: &Counts) -> FigureCounts {
-    let median = counts.times.median();
+    let millis = |median: Option<Duration>| u64::try_from(median?.as_millis()).ok();
+    let cause =
+        |(cause, count): (Cause, u64)| FigureCause { cause: cause.as_str().to_owned(), count };
     FigureCounts {
         requests: counts.requests,
         relayed: counts.relays,
@@ -125,11 +183,15 @@ fn view(counts: &Counts) -> FigureCounts {
         spent_paise: counts.spent.0,
         delivered_permille: counts.delivery().permille_of_any(),
         verified_permille: counts.conversion().permille_of_any(),
-        median_ms: median.and_then(|median| u64::try_from(median.as_millis()).ok()),
+        median_ms: millis(counts.times.median()),
+        median_delivery_ms: millis(counts.delivery_times.median()),
+        spent_per_verified_paise: counts.cost_per_login().map(|cost| cost.0),
         messages: counts.attempts,
         messages_relayed: counts.relay_attempts,
         messages_accepted: counts.accepted,
         messages_arrived: counts.arrived,
         messages_failed: counts.failed,
+        refused: counts.causes.refused(),
+        causes: counts.causes.each().map(cause).collect(),
     }
 }

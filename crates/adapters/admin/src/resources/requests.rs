@@ -1,25 +1,30 @@
 use super::story::{PhoneStory, story};
 use crate::endpoint::{
-    Answered, Json, Limited, Operation, Parsed, ProjectRequest, Query, get, modes, no_cursor,
-    one_of, post, word,
+    Answered, ApiRefusal, Csv, Json, Limited, Operation, Parsed, ProjectRequest, Query, get,
+    instant_of, modes, no_cursor, one_of, post, word,
 };
-use crate::views::{id, instant};
+use crate::views::{Request, id, instant};
+use dwar_activity::Cause;
 use dwar_console::explain;
-use dwar_console::{RequestFilter, RequestLine};
+use dwar_console::{FailedFor, REQUESTS_ON_A_PAGE, RequestFilter};
 use dwar_kernel::{KeyMode, OtpId, Phone, is_line};
 use dwar_operator::Command;
-use dwar_otp::{Channel, DeliveryStatus, RefusedSends};
+use dwar_otp::{Channel, DeliveryStatus, OtpState, RefusedSends};
+use dwar_wire::csv_download;
 use dwar_wire::openapi::given_phone;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::Object;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::{IntoParams, ToSchema};
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
         get("/projects/{project}/requests", Command::ListRequests, list)
             .summary("Codes that were asked for, newest first, numbers masked"),
+        get("/projects/{project}/requests.csv", Command::DownloadRequests, download)
+            .summary("The same as CSV, however many"),
         get("/projects/{project}/requests/refused", Command::ListRefusedRequests, refused)
-            .summary("What was refused in the last hour, by mode and reason"),
+            .summary("What was refused in the last hour or in the time that is asked for, by mode and reason"),
         post("/projects/{project}/requests/search", Command::SearchRequests, search)
             .summary("Why codes did or did not arrive at a number, which is masked in the answer"),
         get("/projects/{project}/requests/{request}", Command::ShowRequest, show)
@@ -37,19 +42,52 @@ struct RequestsQuery {
     mode: Option<String>,
     #[param(schema_with = statuses)]
     status: Option<String>,
+    #[param(schema_with = states)]
+    state: Option<String>,
+    /// Those with a message that failed for this reason, or `any`; `no_provider` if there was none to ask.
+    #[param(schema_with = failures)]
+    reason: Option<String>,
+    /// From this instant on.
+    #[param(format = "date-time")]
+    since: Option<String>,
+    /// Before this instant.
+    #[param(format = "date-time")]
+    until: Option<String>,
     /// One that was tried.
     #[param(schema_with = channels)]
     channel: Option<String>,
     /// One that was tried, by its name.
     #[param(min_length = 1, max_length = 200)]
     provider: Option<String>,
-    /// The `next_cursor` of the answer before.
+    /// The `next_cursor` of the answer before. A download has none.
     #[param(min_length = 1, max_length = 200)]
     cursor: Option<String>,
 }
 
+/// In which time; without, in the last hour.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct RefusedQuery {
+    /// From this instant on; counts are kept for a day.
+    #[param(format = "date-time")]
+    since: Option<String>,
+    /// Before this instant.
+    #[param(format = "date-time")]
+    until: Option<String>,
+}
+
 fn statuses() -> Object {
     one_of(DeliveryStatus::ALL.map(DeliveryStatus::as_str))
+}
+
+fn states() -> Object {
+    one_of(OtpState::ALL.map(OtpState::as_str))
+}
+
+fn failures() -> Object {
+    let words = Cause::all().filter(|cause| !matches!(cause, Cause::Refused(_))).map(Cause::as_str);
+    let words = [FailedFor::ANY].into_iter().chain(words);
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).build()
 }
 
 fn channels() -> Object {
@@ -69,29 +107,7 @@ struct RequestPage {
     next_cursor: Option<String>,
 }
 
-/// A code that was asked for.
-#[derive(Serialize, ToSchema)]
-struct Request {
-    /// The `otp_id` of the public API.
-    #[schema(format = "uuid")]
-    request_id: String,
-    /// `live` or `test`.
-    mode: String,
-    #[schema(format = "date-time")]
-    at: String,
-    /// Masked; null if it cannot be read.
-    phone: Option<String>,
-    /// `queued`, `sent`, `delivered` or `failed`.
-    status: String,
-    /// `active`, `locked`, `used`, `superseded` or `void`.
-    state: String,
-    /// What carried it, or was tried last.
-    channel: Option<String>,
-    provider: Option<String>,
-    charged_paise: i64,
-}
-
-/// Sends of the last hour that were refused.
+/// Sends that were refused.
 #[derive(Serialize, ToSchema)]
 struct RefusedRequests {
     items: Vec<RefusedCount>,
@@ -136,17 +152,36 @@ struct UnmaskedRequest {
 
 async fn list(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> Answered<RequestPage> {
     let (filter, before) = (query.filter()?, query.before()?);
-    let page = at.api.manage.activity.requests(&at.by, at.project, &filter, before).await?;
+    let activity = &at.api.manage.activity;
+    let page = activity.requests(&at.by, at.project, &filter, before, REQUESTS_ON_A_PAGE).await?;
     Ok(RequestPage {
-        items: page.lines.into_iter().map(view).collect(),
+        items: page.lines.iter().map(Request::from).collect(),
         looked_through: page.looked_through,
         looked_back_to: page.looked_back_to.map(instant),
         next_cursor: page.next.map(id),
     })
 }
 
-async fn refused(at: ProjectRequest) -> Answered<RefusedRequests> {
-    let refused = at.api.manage.activity.refused_lately(&at.by, at.project).await?;
+async fn download(at: ProjectRequest, Query(query): Query<RequestsQuery>) -> Answered<Csv> {
+    if query.cursor.is_some() {
+        return Err(ApiRefusal::field("cursor", "a download is whole"));
+    }
+    let (activity, filter) = (at.api.manage.activity.clone(), query.filter()?);
+    let name = format!("requests-{}.csv", at.project);
+    Ok(Csv(csv_download(&name, activity.csv(at.by.clone(), at.project, filter).await?)))
+}
+
+async fn refused(
+    at: ProjectRequest,
+    Query(query): Query<RefusedQuery>,
+) -> Answered<RefusedRequests> {
+    let since = instant_of("since", query.since.as_deref())?;
+    let until = instant_of("until", query.until.as_deref())?;
+    let activity = &at.api.manage.activity;
+    let refused = match (since, until) {
+        (None, None) => activity.refused_lately(&at.by, at.project).await?,
+        _ => RefusedSends::whenever(activity.refused(&at.by, at.project, since, until).await?),
+    };
     Ok(RefusedRequests { items: refused.iter().map(count).collect() })
 }
 
@@ -178,6 +213,10 @@ impl RequestsQuery {
         Ok(RequestFilter {
             mode: word("mode", self.mode.as_deref(), KeyMode::from_word)?,
             status: word("status", self.status.as_deref(), DeliveryStatus::from_word)?,
+            state: word("state", self.state.as_deref(), OtpState::from_word)?,
+            failed: word("reason", self.reason.as_deref(), FailedFor::from_word)?,
+            since: instant_of("since", self.since.as_deref())?,
+            until: instant_of("until", self.until.as_deref())?,
             channel: word("channel", self.channel.as_deref(), Channel::from_word)?,
             provider: word("provider", self.provider.as_deref(), provider)?,
         })
@@ -192,21 +231,6 @@ impl RequestsQuery {
 /// A name that a provider may have.
 fn provider(name: &str) -> Option<String> {
     is_line(name, 60).then(|| name.to_owned())
-}
-
-fn view(line: RequestLine) -> Request {
-    let (channel, provider) = line.carrier.unzip();
-    Request {
-        request_id: id(line.otp),
-        mode: id(line.mode),
-        at: instant(line.at),
-        phone: line.phone.map(id),
-        status: id(line.status),
-        state: id(line.state),
-        channel: channel.map(id),
-        provider,
-        charged_paise: line.charged.0,
-    }
 }
 
 fn count(refused: &RefusedSends) -> RefusedCount {

@@ -8,6 +8,7 @@ mod ledger;
 mod operator;
 mod page;
 mod project;
+mod request;
 pub(crate) mod setting;
 mod signing_key;
 mod text;
@@ -24,6 +25,7 @@ pub use ledger::{BegunProof, LedgerProof, LedgerProofs, RunningProof, WalletEntr
 pub use operator::{Access, InvitedOperator, Operator, RemovedOperator};
 pub use page::Page;
 pub use project::{CreatedProject, ProjectSettings, ProjectSummary, UnlockedPhone};
+pub use request::Request;
 pub use signing_key::SigningKey;
 pub(crate) use text::id;
 pub use text::instant;

@@ -4,31 +4,55 @@ const list = document.querySelector("[data-live]");
 const rows = document.getElementById("rows");
 const bar = document.getElementById("live-bar");
 const status = document.getElementById("live-status");
+const above = document.getElementById("live-above");
 const pause = document.getElementById("live-pause");
 const MOST = 200;
 const waiting = new Map();
-let paused = false;
+let paused = false, unseen = 0;
 
 const say = (kind) => {
   if (status.textContent !== list.dataset[kind]) status.textContent = list.dataset[kind];
   bar.dataset.state = kind;
 };
 
-// A row takes the place of the one it knows, or comes first.
+const count = (number) => {
+  unseen = number;
+  above.hidden = unseen === 0;
+  above.textContent = `${unseen} ${list.dataset.above}`;
+};
+
+// Whoever reads further down goes on reading there: what is put above is scrolled past.
+const keepPlace = (change) => {
+  const reads = [...rows.children].find((row) => row.getBoundingClientRect().bottom > 0);
+  const isBelow = rows.getBoundingClientRect().top < 0;
+  const before = reads?.getBoundingClientRect().top;
+  change();
+  if (isBelow && reads.isConnected) scrollBy({ top: reads.getBoundingClientRect().top - before, behavior: "instant" });
+  return isBelow;
+};
+
+const dropOld = () => {
+  while (rows.children.length > MOST && rows.lastElementChild.getBoundingClientRect().top > innerHeight) {
+    rows.lastElementChild.remove();
+  }
+};
+
+// A row takes the place of the one it knows, or the one of its age: ids are in the order of time.
 const show = ({ id, html }) => {
   const holder = document.createElement("template");
   holder.innerHTML = html;
   const row = holder.content.firstElementChild;
   const known = document.getElementById(`r-${id}`);
   if (known) {
-    if (known.contains(document.activeElement)) row.querySelector("a").dataset.focus = "";
+    const hadFocus = known.contains(document.activeElement);
     known.replaceWith(row);
-    row.querySelector("[data-focus]")?.focus();
-  } else {
-    row.classList.add("fresh");
-    rows.prepend(row);
+    if (hadFocus) row.querySelector("a").focus({ preventScroll: true });
+    return;
   }
-  while (rows.children.length > MOST) rows.lastElementChild.remove();
+  row.classList.add("fresh");
+  const older = [...rows.children].find((other) => other.id < row.id);
+  if (keepPlace(() => rows.insertBefore(row, older ?? null))) count(unseen + 1);
+  dropOld();
   list.hidden = false;
   document.getElementById("nothing-yet")?.remove();
 };
@@ -40,14 +64,16 @@ const stands = (kind) => {
   state = kind;
   say(paused && kind === "going" ? "paused" : kind);
 };
-follow(list.dataset.live, stands, {
-  row: ({ data }) => {
-    const row = JSON.parse(data);
-    if (paused) waiting.set(row.id, row);
-    else show(row);
-  },
-  gap: () => say("gap"),
-});
+for (const address of list.dataset.live.split(" ")) {
+  follow(address, stands, {
+    row: ({ data }) => {
+      const row = JSON.parse(data);
+      if (paused) waiting.set(row.id, row);
+      else show(row);
+    },
+    gap: () => say("gap"),
+  });
+}
 
 pause.addEventListener("click", () => {
   paused = !paused;
@@ -58,3 +84,8 @@ pause.addEventListener("click", () => {
   }
   stands(state);
 });
+above.addEventListener("click", () => {
+  list.scrollIntoView();
+  rows.querySelector("a")?.focus({ preventScroll: true });
+});
+addEventListener("scroll", () => { if (rows.getBoundingClientRect().top >= 0) count(0); }, { passive: true });

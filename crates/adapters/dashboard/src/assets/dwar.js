@@ -89,6 +89,7 @@ for (const box of document.querySelectorAll("[data-chart]")) {
   for (const bar of box.querySelectorAll(".hit")) {
     const title = bar.querySelector("title");
     bar.dataset.value = title.textContent;
+    bar.querySelector("a")?.setAttribute("aria-label", title.textContent);
     title.remove();
     bar.addEventListener("pointerenter", () => show(bar));
   }
@@ -111,6 +112,7 @@ for (const box of document.querySelectorAll("[data-chart]")) {
     const at = all.findIndex((bar) => bar.classList.contains("on"));
     const moves = { ArrowLeft: at < 0 ? all.length - 1 : at - 1, ArrowRight: at + 1, Home: 0, End: all.length - 1 };
     if (key === "Escape") show(null);
+    else if (key === "Enter" && all[at]?.querySelector("a")) location.assign(all[at].querySelector("a").href.baseVal);
     else if (key in moves) show(all[Math.max(0, Math.min(moves[key], all.length - 1))]);
     else return;
     event.preventDefault();

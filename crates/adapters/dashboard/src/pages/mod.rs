@@ -3,6 +3,8 @@
 mod account;
 mod account_passkeys;
 mod activity;
+mod activity_filter;
+mod activity_list;
 mod activity_story;
 mod audit;
 mod audit_names;
@@ -18,6 +20,7 @@ mod keys;
 mod new_project;
 mod operations;
 mod overview;
+mod overview_charts;
 mod parts;
 mod passkeys;
 mod playground;
@@ -227,6 +230,7 @@ fn forms_of_project(config: &mut ServiceConfig) {
         .route("/audit/export", get().to(audit::export))
         .route("/identities", post().to(identities::look_up))
         .service(form("/identities/erase", "/identities", identities::erase))
+        .route("/activity.csv", get().to(activity::download))
         .route("/activity/live", get().to(activity::live))
         .service(form("/activity/phone", "/activity", activity::of_phone))
         .service(form("/activity/unmask", "/activity", activity_story::unmask))

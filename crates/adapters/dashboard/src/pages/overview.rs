@@ -1,16 +1,18 @@
 use super::first_steps;
+use super::overview_charts::{Links, causes, over_time};
 use super::parts::notice;
+use super::wallet_statement::instant;
 use crate::answer::Page;
-use crate::chart::chart;
-use crate::format::{grouped, percent, rupees, share, span, time};
+use crate::format::{grouped, india, minute, percent, rupees, share, span};
 use crate::layout::Frame;
 use crate::texts::overview as texts;
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};
-use dwar_activity::{Counts, Overview, Period, Route, Share, Trend};
-use dwar_console::Figures;
-use dwar_kernel::{Channel, KeyMode, Paise, Timestamp};
+use dwar_activity::{Causes, Counts, Overview, Period, Route, Share, Trend, Wanted, Window};
+use dwar_console::{Figures, ManageError, explain};
+use dwar_kernel::{KeyMode, Paise, Timestamp};
 use dwar_operator::Command;
+use dwar_otp::RefusedSends;
 use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -22,33 +24,63 @@ const STALE: Duration = Duration::from_secs(60);
 #[derive(Deserialize)]
 pub(crate) struct OverviewQuery {
     period: Option<String>,
+    /// In place of a period: its first minute, and the first one after it, as clocks in India show them.
+    #[serde(default)]
+    from: String,
+    #[serde(default)]
+    until: String,
+}
+
+impl OverviewQuery {
+    /// A period where no range can be read, as without any.
+    fn wanted(&self, now: Timestamp) -> Wanted {
+        let period = self.period.as_deref().and_then(Period::from_word).unwrap_or(Period::Day);
+        let ends = (instant(&self.from, 0), instant(&self.until, 1));
+        match ends {
+            (Ok(Some(from)), Ok(until)) => Wanted::Between(from, until.unwrap_or(now)),
+            _ => Wanted::Last(period),
+        }
+    }
 }
 
 /// What is looked at.
 struct View<'a> {
     visit: &'a Visit,
     project: &'a Project,
-    period: Period,
+    wanted: Wanted,
 }
 
-/// `GET /p/{project}/overview?mode=&period=`.
+/// `GET /p/{project}/overview?mode=&period=&from=&until=`.
 pub(crate) async fn show(visit: Visit, path: Path<String>, query: Query<OverviewQuery>) -> Page {
     let project = visit.project(&path, Command::ShowFigures).await?;
-    let period = query.period.as_deref().and_then(Period::from_word).unwrap_or(Period::Day);
+    let mut wanted = query.wanted(visit.now());
     let world = project.id.in_mode(visit.mode);
-    let figures = visit.console.manage.figures.overview(&visit.by, world, period).await?;
+    let figures = &visit.console.manage.figures;
+    let mut found = figures.overview(&visit.by, world, wanted).await;
+    let is_void = matches!(found, Err(ManageError::Invalid { .. }));
+    if is_void {
+        wanted = Wanted::Last(Period::Day);
+        found = figures.overview(&visit.by, world, wanted).await;
+    }
+    let figures = found?;
     let steps = visit.console.manage.first_steps.of(&visit.by, &project).await?;
-    let view = View { visit: &visit, project: &project, period };
+    let kept = visit.console.manage.activity.requests_kept;
+    let kept = (visit.now() - kept, visit.now() - RefusedSends::KEPT);
+    let links = Links { mode: visit.mode, kept };
+    let view = View { visit: &visit, project: &project, wanted };
+    let overview = &figures.overview;
     let content = html! {
         div.stack.overview {
             @if let Some(steps) = &steps { (first_steps::card(&visit, &project, steps)) }
             (view.switches(&figures))
+            @if is_void { (notice("warn", texts::NO_SUCH_RANGE)) }
             (late(&figures))
-            @if is_empty(&figures.overview) { (view.empty(steps.is_none())) }
+            @if is_empty(overview) { (view.empty(steps.is_none())) }
             @else {
-                (tiles(&figures.overview))
-                (over_time(&figures.overview))
-                (routes(&figures.overview))
+                (tiles(overview, view.compared()))
+                (over_time(links, overview))
+                (causes(links, overview))
+                (routes(overview))
             }
         }
     };
@@ -57,7 +89,8 @@ pub(crate) async fn show(visit: Visit, path: Path<String>, query: Query<Overview
 }
 
 fn is_empty(overview: &Overview) -> bool {
-    overview.total.attempts == 0 && overview.before.attempts == 0
+    let nothing = |counts: &Counts| counts.attempts == 0 && counts.causes == Causes::default();
+    nothing(&overview.total) && overview.before.as_ref().is_none_or(nothing)
 }
 
 impl View<'_> {
@@ -66,12 +99,31 @@ impl View<'_> {
         format!("/p/{}/overview?mode={}&period={period}", self.project.id, self.visit.mode)
     }
 
+    /// What a range is compared with, in words.
+    const fn compared(&self) -> &'static str {
+        match self.wanted {
+            Wanted::Last(period) => texts::compared(period),
+            Wanted::Between(..) => texts::COMPARED,
+        }
+    }
+
     fn switches(&self, figures: &Figures) -> Markup {
+        let Window { from, until } = figures.overview.range.window;
+        let chosen = |period| self.wanted == Wanted::Last(period);
+        let field = |name: &str, label: &str, at: Timestamp| {
+            html! {
+                div.field {
+                    label for=(name) { (label) }
+                    input id=(name) name=(name) type="datetime-local" required value=(minute(at));
+                }
+            }
+        };
+        let is_range = matches!(self.wanted, Wanted::Between(..));
         html! {
             div.switches {
                 nav.segments aria-label=(texts::WHICH_PERIOD) {
                     @for period in Period::ALL {
-                        a href=(self.link(period)) aria-current=[(period == self.period).then_some("true")] {
+                        a href=(self.link(period)) aria-current=[chosen(period).then_some("true")] {
                             (texts::period(period))
                         }
                     }
@@ -82,6 +134,18 @@ impl View<'_> {
                         None => (texts::NOT_YET),
                     }
                 }
+            }
+            details.range open[is_range] {
+                summary {
+                    @if is_range { (india(from, texts::MOMENT)) " – " (india(until, texts::MOMENT)) }
+                    @else { (texts::RANGE) }
+                }
+                form.filters method="get" action={ "/p/" (self.project.id) "/overview" } aria-label=(texts::RANGE) {
+                    input type="hidden" name="mode" value=(self.visit.mode);
+                    (field("from", texts::FROM, from)) (field("until", texts::UNTIL, until))
+                    button.plain type="submit" { (texts::SHOW) }
+                }
+                p.hint { (texts::RANGE_HINT) }
             }
         }
     }
@@ -128,16 +192,21 @@ struct Tile {
     delta: Markup,
 }
 
-fn tiles(overview: &Overview) -> Markup {
-    let Overview { total, before, period, .. } = overview;
+fn tiles(overview: &Overview, compared: &str) -> Markup {
+    let Overview { total, before, .. } = overview;
     let counted = |label, of: fn(&Counts) -> u64, taste| Tile {
         label,
         figure: grouped(of(total)),
         beside: None,
-        delta: changed(of(before), of(total), taste),
+        delta: changed(before.as_ref().map(of), of(total), taste),
     };
     let spent = |counts: &Counts| counts.spent.max(Paise::ZERO).0.unsigned_abs();
-    let dash = || "–".to_owned();
+    let median = |label, of: fn(&Counts) -> Option<Duration>| Tile {
+        label,
+        figure: of(total).map_or_else(dash, span),
+        beside: None,
+        delta: slower(before.as_ref().map(of), of(total)),
+    };
     let tiles = [
         Tile {
             beside: relayed(total),
@@ -145,18 +214,15 @@ fn tiles(overview: &Overview) -> Markup {
         },
         deliveries(overview),
         counted(texts::VERIFIED, |counts| counts.verified, Taste::More),
-        conversion(before.conversion(), total.conversion()),
-        Tile {
-            label: texts::MEDIAN,
-            figure: total.times.median().map_or_else(dash, span),
-            beside: None,
-            delta: slower(before.times.median(), total.times.median()),
-        },
+        conversion(before.as_ref().map(Counts::conversion), total.conversion()),
+        median(texts::MEDIAN_DELIVERY, |counts| counts.delivery_times.median()),
+        median(texts::MEDIAN, |counts| counts.times.median()),
+        counted(texts::REFUSED, |counts| counts.causes.refused(), Taste::Less),
         Tile {
             label: texts::SPENT,
             figure: rupees(total.spent),
-            beside: None,
-            delta: changed(spent(before), spent(total), Taste::Neither),
+            beside: total.cost_per_login().map(|cost| format!("{} {}", rupees(cost), texts::EACH)),
+            delta: changed(before.as_ref().map(spent), spent(total), Taste::Neither),
         },
     ];
     html! {
@@ -175,9 +241,13 @@ fn tiles(overview: &Overview) -> Markup {
                     }
                 }
             }
-            p.muted.compared { (texts::compared(*period)) }
+            p.muted.compared { @if before.is_some() { (compared) } @else { (texts::NOT_COMPARED) } }
         }
     }
+}
+
+fn dash() -> String {
+    "–".to_owned()
 }
 
 /// How many of the sends were relayed codes, if any.
@@ -191,7 +261,7 @@ fn deliveries(overview: &Overview) -> Tile {
     let (label, all) = (texts::DELIVERED, told.requests == overview.total.requests);
     if told.requests == 0 && !all {
         let beside = Some(texts::NO_RECEIPTS.to_owned());
-        return Tile { label, figure: "–".to_owned(), beside, delta: html! {} };
+        return Tile { label, figure: dash(), beside, delta: html! {} };
     }
     let of = if all { texts::OF_SENDS } else { texts::OF_TOLD };
     let share = Share { part: told.delivered, whole: told.requests }.permille();
@@ -202,12 +272,16 @@ fn deliveries(overview: &Overview) -> Tile {
             Some(permille) => Some(format!("{} {}", percent(permille), of[0])),
             None => Some(format!("of {} {}", grouped(told.requests), of[1])),
         },
-        delta: changed(overview.before.delivered, overview.total.delivered, Taste::More),
+        delta: changed(
+            overview.before.as_ref().map(|before| before.delivered),
+            overview.total.delivered,
+            Taste::More,
+        ),
     }
 }
 
 /// As a percentage with the number of cases; of few cases these alone.
-fn conversion(before: Share, now: Share) -> Tile {
+fn conversion(before: Option<Share>, now: Share) -> Tile {
     let percentage = now.permille().map(percent);
     let cases = format!("{} of {}", grouped(now.part), grouped(now.whole));
     Tile {
@@ -216,12 +290,14 @@ fn conversion(before: Share, now: Share) -> Tile {
         figure: percentage.unwrap_or_else(|| share(now)),
         delta: match now.permille() {
             None => html! {},
-            now => points(before.permille(), now),
+            now => before.map_or_else(|| html! {}, |before| points(before.permille(), now)),
         },
     }
 }
 
-fn changed(before: u64, now: u64, taste: Taste) -> Markup {
+/// Nothing where there is nothing to compare with.
+fn changed(before: Option<u64>, now: u64, taste: Taste) -> Markup {
+    let Some(before) = before else { return html! {} };
     match Trend::between(before, now) {
         Trend::Same | Trend::Percent(0) => delta(0, texts::SAME, taste),
         Trend::New => delta(0, texts::NEW, Taste::Neither),
@@ -238,7 +314,8 @@ fn points(before: Option<u64>, now: Option<u64>) -> Markup {
     delta(by, if by == 0 { texts::SAME } else { &amount }, Taste::More)
 }
 
-fn slower(before: Option<Duration>, now: Option<Duration>) -> Markup {
+fn slower(before: Option<Option<Duration>>, now: Option<Duration>) -> Markup {
+    let Some(before) = before else { return html! {} };
     let Some((before, now)) = before.zip(now) else { return delta(0, texts::NEW, Taste::Neither) };
     let by = signed(now.as_millis()) - signed(before.as_millis());
     let amount = span(now.abs_diff(before));
@@ -265,47 +342,6 @@ fn delta(by: i64, amount: &str, taste: Taste) -> Markup {
     }
 }
 
-fn over_time(overview: &Overview) -> Markup {
-    let told = overview.routes.iter().any(|route| !route.silent);
-    html! {
-        section.card {
-            div.card-head {
-                h2 { (texts::CHART) }
-                small.muted { (texts::point(overview.period)) " · " (texts::CHART_ZONE) }
-            }
-            (chart(overview.period, &overview.series, told))
-            details.numbers-of-chart {
-                summary { (texts::CHART_NUMBERS) }
-                div.table tabindex="0" role="region" aria-label=(texts::CHART_NUMBERS) {
-                    table {
-                        caption.hidden { (texts::CHART_NUMBERS) }
-                        thead { tr {
-                            th scope="col" { (texts::FROM) }
-                            th.amount scope="col" { (texts::SENDS) }
-                            @if told { th.amount scope="col" { (texts::DELIVERED) } }
-                            th.amount scope="col" { (texts::VERIFIED) }
-                            th.amount scope="col" { (texts::SPENT) }
-                        } }
-                        tbody { @for (at, counts) in &overview.series { (row(*at, counts, told)) } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn row(at: Timestamp, counts: &Counts, told: bool) -> Markup {
-    html! {
-        tr {
-            th scope="row" { (time(at)) }
-            td.amount { (grouped(counts.requests)) }
-            @if told { td.amount { (grouped(counts.delivered)) } }
-            td.amount { (grouped(counts.verified)) }
-            td.amount { (rupees(counts.spent)) }
-        }
-    }
-}
-
 fn routes(overview: &Overview) -> Markup {
     html! {
         section.stack-small {
@@ -318,7 +354,9 @@ fn routes(overview: &Overview) -> Markup {
                         th.amount scope="col" { (texts::MESSAGES) }
                         th.amount scope="col" { (texts::DELIVERED) }
                         th.amount scope="col" { (texts::CONVERSION) }
+                        th.amount scope="col" { (texts::MEDIAN_DELIVERY) }
                         th.amount scope="col" { (texts::MEDIAN) }
+                        th.amount scope="col" { (texts::COST_PER_LOGIN) }
                         th.amount scope="col" { (texts::SPENT) }
                     } }
                     tbody {
@@ -335,23 +373,20 @@ fn of_route(Route { channel, provider, counts, silent }: &Route) -> Markup {
     html! {
         tr {
             th scope="row" { (provider) }
-            td data-label=(texts::CHANNEL) { (channel_name(*channel)) }
+            td data-label=(texts::CHANNEL) { (explain::channel(*channel)) }
             td.amount data-label=(texts::MESSAGES) { (grouped(counts.attempts)) }
             td.amount data-label=(texts::DELIVERED) {
                 @if *silent { span.muted { (texts::NO_RECEIPTS) } } @else { (share(counts.arrival())) }
             }
             td.amount data-label=(texts::CONVERSION) { (share(counts.verification())) }
-            td.amount data-label=(texts::MEDIAN) {
-                (counts.times.median().map_or_else(|| "–".to_owned(), span))
+            td.amount data-label=(texts::MEDIAN_DELIVERY) {
+                (counts.delivery_times.median().map_or_else(dash, span))
+            }
+            td.amount data-label=(texts::MEDIAN) { (counts.times.median().map_or_else(dash, span)) }
+            td.amount data-label=(texts::COST_PER_LOGIN) {
+                (counts.cost_per_login().map_or_else(dash, rupees))
             }
             td.amount data-label=(texts::SPENT) { (rupees(counts.spent)) }
         }
-    }
-}
-
-const fn channel_name(channel: Channel) -> &'static str {
-    match channel {
-        Channel::Whatsapp => "WhatsApp",
-        Channel::Sms => "SMS",
     }
 }

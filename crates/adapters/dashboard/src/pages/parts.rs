@@ -1,7 +1,7 @@
 //! Pieces that several pages are made of.
 
 use crate::form::{Form, described_by, notes};
-use crate::format::sentence;
+use crate::format::{grouped, sentence};
 use crate::icons::icon;
 use crate::layout::csrf;
 use crate::manual;
@@ -28,6 +28,14 @@ pub(crate) fn linked(text: &str) -> Markup {
         }
     };
     html! { @for word in text.split_inclusive(char::is_whitespace) { (piece(word)) } }
+}
+
+/// A count, as a link to what was counted where there is any.
+pub(crate) fn linked_count(count: u64, href: Option<String>) -> Markup {
+    match href.filter(|_| count > 0) {
+        Some(href) => html! { a href=(href) { (grouped(count)) } },
+        None => html! { (grouped(count)) },
+    }
 }
 
 /// A form that destroys something: closed until it is opened, and a word to type.

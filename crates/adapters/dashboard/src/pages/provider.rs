@@ -12,7 +12,7 @@ use crate::texts::{provider as texts, settings};
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::rt::spawn;
 use actix_web::web::Path;
-use dwar_activity::{Period, Route};
+use dwar_activity::{Period, Route, Wanted};
 use dwar_console::{ManageError, explain};
 use dwar_kernel::{Channel, KeyMode, Phone};
 use dwar_operator::Command;
@@ -95,7 +95,8 @@ async fn page(
         return Err(Refusal::NotFound);
     }
     let world = project.id.in_mode(KeyMode::Live);
-    let figures = visit.console.manage.figures.overview(&visit.by, world, Period::Day).await?;
+    let figures = &visit.console.manage.figures;
+    let figures = figures.overview(&visit.by, world, Wanted::Last(Period::Day)).await?;
     let routes = figures.overview.routes.iter().filter(|route| route.provider == provider);
     let health = providers.health(provider);
     let content = html! {

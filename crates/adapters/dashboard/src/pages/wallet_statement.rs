@@ -73,13 +73,15 @@ impl StatementQuery {
     }
 }
 
-/// A day, so many days later, as it begins in India (UTC+05:30, all year); or an exact instant.
+/// A day, so many days later, as it begins in India (UTC+05:30, all year); a minute of a clock there; or an
+/// exact instant.
 pub(crate) fn instant(text: &str, days: u64) -> Result<Option<Timestamp>, Refusal> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
     }
-    if let Some(instant) = read_instant(text) {
+    let minute = read_instant(&format!("{text}:00+05:30"));
+    if let Some(instant) = read_instant(text).or(minute) {
         return Ok(Some(instant));
     }
     let day: NaiveDate = text.parse().map_err(|_| Refusal::Unreadable)?;

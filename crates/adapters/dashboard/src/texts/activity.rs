@@ -24,7 +24,23 @@ pub(crate) const CLEAR: &str = "Clear filters";
 pub(crate) const LATEST: &str = "Latest requests";
 pub(crate) const WHEN: &str = "Time";
 pub(crate) const WAY: &str = "Sent by";
-pub(crate) const CODE: &str = "Code";
+pub(crate) const MODE: &str = "Mode";
+pub(crate) const STATE: &str = "State";
+pub(crate) const REASON: &str = "Reason";
+pub(crate) const ANY_REASON: &str = "Any failed message";
+pub(crate) const FROM: &str = "From";
+pub(crate) const UNTIL: &str = "Until";
+pub(crate) const VIEWS: &str = "Views";
+pub(crate) const ADVICE: &str = "What to do";
+pub(crate) const COUNT: &str = "Count";
+pub(crate) const REFUSED_SENDS: &str = "Refused sends, by minute";
+pub(crate) const NONE_REFUSED: &str =
+    "No send was refused. Refused sends are kept for a day, and their counts in the overview.";
+pub(crate) const REFUSED_THEN: &str = "Refused in this time";
+pub(crate) const WHEN_REFUSED: &str = "Show when";
+pub(crate) const DOWNLOAD: &str = "Download CSV";
+/// After a number.
+pub(crate) const ABOVE: &str = "new above";
 pub(crate) const COST: &str = "Cost";
 pub(crate) const UNREADABLE: &str = "Unreadable";
 pub(crate) const NO_WAY: &str = "No provider";
@@ -85,6 +101,16 @@ pub(crate) const STATUSES: [DeliveryStatus; 4] = [
     DeliveryStatus::Delivered,
     DeliveryStatus::Failed,
 ];
+
+pub(crate) const fn mode(mode: KeyMode) -> &'static str {
+    match mode {
+        KeyMode::Live => "Live",
+        KeyMode::Test => "Test",
+    }
+}
+
+/// Of the views, in their order.
+pub(crate) const VIEW_NAMES: [&str; 5] = ["All", "Failed", "Refused", "Verified", "Unused"];
 
 pub(crate) const fn status(status: DeliveryStatus) -> (Tone, &'static str) {
     match status {

@@ -1,6 +1,6 @@
 //! The overview of a project.
 
-use dwar_activity::Period;
+use dwar_activity::{Grain, Period};
 
 pub(crate) const TITLE: &str = "Overview";
 pub(crate) const LEAD: &str = "Messages sent, delivered and verified, and what they cost.";
@@ -14,6 +14,23 @@ pub(crate) const VERIFIED: &str = "Verified";
 pub(crate) const SPENT: &str = "Spend";
 pub(crate) const CONVERSION: &str = "Sent → verified";
 pub(crate) const MEDIAN: &str = "Median time to verify";
+pub(crate) const MEDIAN_DELIVERY: &str = "Median time to deliver";
+pub(crate) const FAILED: &str = "Failed messages";
+pub(crate) const REFUSED: &str = "Refused sends";
+pub(crate) const COST_PER_LOGIN: &str = "Cost per login";
+/// After an amount.
+pub(crate) const EACH: &str = "per login";
+
+pub(crate) const RANGE: &str = "Other time range";
+pub(crate) const RANGE_HINT: &str =
+    "Indian time. Figures are kept for 61 days: by the hour, and by the minute for two days.";
+pub(crate) const UNTIL: &str = "Until";
+pub(crate) const SHOW: &str = "Show";
+pub(crate) const MOMENT: &str = "%-d %b %Y, %-I:%M %P";
+pub(crate) const NO_SUCH_RANGE: &str = "There are no figures for that time range: it has to begin before it ends, in the past, and within the last 61 days. These are the last 24 hours.";
+pub(crate) const COMPARED: &str = "Compared with as much time before it.";
+pub(crate) const NOT_COMPARED: &str =
+    "Figures from before are no longer kept, so nothing is compared.";
 /// After a percentage, and after a number.
 pub(crate) const OF_SENDS: [&str; 2] = ["of sends", "sent"];
 /// The same where some providers send no receipts.
@@ -29,9 +46,19 @@ pub(crate) const CATCHING_UP: &str =
 
 pub(crate) const CHART: &str = "Over time";
 pub(crate) const CHART_ZONE: &str = "Indian time (IST)";
-pub(crate) const CHART_KEYS: &str = "Over time; arrow keys move between bars";
+/// After the title of a chart.
+pub(crate) const CHART_KEYS: &str =
+    "; arrow keys move between points, Enter opens the requests of one";
 pub(crate) const CHART_NUMBERS: &str = "Show as table";
 pub(crate) const FROM: &str = "From";
+
+pub(crate) const CAUSES: &str = "Failed messages and refused sends";
+pub(crate) const NO_CAUSES: &str = "No message failed, and no send was refused.";
+pub(crate) const CAUSES_HINT: &str = "A message that failed counts here even if another provider then delivered the code. Counts lead to the requests while these are kept.";
+pub(crate) const BY_CAUSE: &str = "By reason";
+pub(crate) const CAUSE: &str = "Reason";
+pub(crate) const COUNT: &str = "Count";
+pub(crate) const ADVICE: &str = "What to do";
 
 pub(crate) const ROUTES: &str = "By channel and provider";
 pub(crate) const ROUTES_HINT: &str = "A message that falls back to another provider counts as sent for both. The verification and its time count for the provider that carried the code last.";
@@ -66,10 +93,10 @@ pub(crate) const fn compared(period: Period) -> &'static str {
     }
 }
 
-pub(crate) const fn point(period: Period) -> &'static str {
-    match period {
-        Period::Hour => "Every five minutes",
-        Period::Day => "Hourly",
-        Period::Month => "Daily",
+pub(crate) const fn point(grain: Grain) -> &'static str {
+    match grain {
+        Grain::Minute => "Every five minutes",
+        Grain::Hour => "Hourly",
+        Grain::Day => "Daily",
     }
 }

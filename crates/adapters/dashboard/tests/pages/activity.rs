@@ -2,7 +2,7 @@ use crate::support::{Browser, Events, House, Reply};
 use actix_web::http::header;
 use dwar_kernel::{KeyMode, ProjectId};
 use dwar_operator::{Access, Action, AuditFilter, By, Role};
-use dwar_otp::{Reason, Refusal, RefusedSends, Report, Reported};
+use dwar_otp::{GuessPolicy, Reason, Refusal, RefusedSends, Report, Reported};
 use dwar_testkit::{CODE, Fixtures, Line, START, WRONG_CODE, minutes, seconds};
 use std::time::Duration;
 
@@ -300,4 +300,86 @@ async fn codes_of_the_other_mode_hide_none_whatever_their_number() {
     assert!(row.contains(&live.id.to_string()) && !row.contains("event: gap"), "{row}");
     let test = support.get(&house.page("activity?mode=test&channel=sms")).await.body;
     assert!(test.contains("Searched 520 requests, back to"), "{test}");
+}
+
+/// Each row says what came of a request and why, and all of it is in the address: what one person sees, another
+/// sees who is sent the link.
+#[actix_web::test]
+async fn each_row_says_why_and_each_view_has_an_address() {
+    let house = House::new().await;
+    let (line, failed) = failed_send(&house, house.project).await;
+    let (make, logins) = (Fixtures::random(), &*house.parts.stores.logins);
+    let test = make.line(house.project.in_mode(KeyMode::Test));
+    let [live, test] = [make.line(line.world), test];
+    let verified = make.issue(logins, make.otp(&live)).await.id;
+    make.judge(logins, &live, CODE, GuessPolicy::OFF, START).await;
+    let tested = make.issue(logins, make.otp(&test)).await.id;
+    let support = house.with_role(Role::Support).await;
+    let page = support.get(&house.page("activity?view=failed")).await.body;
+    for expected in [
+        "data-label=\"Mode\">Live<",
+        "The user or their operator blocks such messages",
+        "SMS <span class=\"muted\">via msg91",
+        &format!("<code>{failed}</code>"),
+        "activity.csv?mode=live&amp;view=failed",
+        "activity/live?mode=live&amp;view=failed",
+    ] {
+        assert!(page.contains(expected), "{expected} in {page}");
+    }
+    for (query, expected) in [
+        ("", vec![failed, verified]),
+        ("view=all", vec![failed, verified, tested]),
+        ("mode=test", vec![tested]),
+        ("view=failed", vec![failed]),
+        ("view=verified", vec![verified]),
+        ("view=unused&mode=test", vec![tested]),
+        ("status=failed&provider=msg91", vec![failed]),
+        ("reason=any", vec![failed]),
+        ("reason=blocked", vec![failed]),
+        ("reason=timeout", vec![]),
+        ("from=2027-01-15T13:30&until=2027-01-15T13:31", vec![failed, verified]),
+        ("from=2027-01-15T13:31", vec![]),
+        ("until=2027-01-15T13:30", vec![]),
+        ("until=2027-01-15", vec![failed, verified]),
+    ] {
+        let page = support.get(&house.page(&format!("activity?{query}"))).await.body;
+        let csv = support.get(&house.page(&format!("activity.csv?{query}"))).await;
+        assert!(csv.header("content-type").starts_with("text/csv"), "{query}");
+        for otp in [failed, verified, tested] {
+            let wanted = expected.contains(&otp);
+            assert_eq!(page.contains(&format!("id=\"r-{otp}\"")), wanted, "{query}: {page}");
+            assert_eq!(csv.body.contains(&otp.to_string()), wanted, "{query}: {}", csv.body);
+        }
+        assert_eq!(csv.body.lines().count(), 1 + expected.len(), "{query}: {}", csv.body);
+        assert!(!csv.body.contains(NATIONAL));
+    }
+    let csv = support.get(&house.page("activity.csv?view=failed")).await.body;
+    let expected = format!(
+        "at,otp_id,mode,phone,status,state,reason,channel,provider,charged_paise\r\n\
+         2027-01-15T08:00:00.123Z,{failed},live,\"'+9198••••3344\",failed,void,blocked,sms,\"msg91\",0\r\n"
+    );
+    assert_eq!(csv, expected);
+    let refused = support.get(&house.page("activity?view=refused")).await.body;
+    assert!(
+        refused.contains("Refused sends, by minute") && !refused.contains("id=\"r-"),
+        "{refused}"
+    );
+}
+
+/// Of a list with filters, what comes is told as far as it matches, and goes on being told once it was.
+#[actix_web::test]
+async fn a_live_list_keeps_its_filters() {
+    let house = House::new().await;
+    let support = house.with_role(Role::Support).await;
+    let path = |query: &str| house.page(&format!("activity/live?mode=live{query}"));
+    let mut only_failed = support.events(&path("&view=failed"), None).await;
+    let mut all = support.events(&path(""), None).await;
+    let (line, failed) = failed_send(&house, house.project).await;
+    let make = Fixtures::random();
+    let other = make.issue(&*house.parts.stores.logins, make.otp(&make.line(line.world))).await.id;
+    tokio::time::pause();
+    let told = next(&mut all).await;
+    assert!(told.contains(&other.to_string()) && told.contains(&failed.to_string()), "{told}");
+    let told = next(&mut only_failed).await;
+    assert!(told.contains(&failed.to_string()) && !told.contains(&other.to_string()), "{told}");
 }

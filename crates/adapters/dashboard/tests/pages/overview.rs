@@ -1,3 +1,4 @@
+use crate::activity::failed_send;
 use crate::support::House;
 use dwar_console::KeepFigures;
 use dwar_kernel::KeyMode;
@@ -54,7 +55,10 @@ async fn what_was_sent_is_shown_as_figures_chart_and_tables() {
             "<td class=\"amount\" data-label=\"Sent → verified\">1 of 3</td>",
             "<th scope=\"row\">meta</th>",
             "Updated 0 s ago",
-            "role=\"img\"",
+            "<dt>Median time to deliver</dt><dd>1.1 s</dd>",
+            "<dt>Refused sends</dt><dd>0</dd>",
+            "No message failed, and no send was refused.",
+            "circle class=\"rate\"",
             "Peak: 3 sends, 2 delivered, 1 verified at ",
             "3 sends, 2 delivered, 1 verified",
             "None before",
@@ -154,8 +158,13 @@ async fn what_the_address_asks_for_is_never_repeated_unread() {
 #[actix_web::test]
 async fn the_page_is_light() {
     let house = with_sends().await;
-    let page = house.owner().await.get(&house.page("overview?period=month")).await.body;
-    assert!(page.len() < 60_000, "{} bytes", page.len());
+    failed_send(&house, house.project).await;
+    count(&house).await;
+    let owner = house.owner().await;
+    for range in ["period=month", "from=2027-01-13T14:00", "from=2020-01-01"] {
+        let page = owner.get(&house.page(&format!("overview?{range}"))).await.body;
+        assert!(page.len() < 80_000, "{range}: {} bytes", page.len());
+    }
 }
 
 #[actix_web::test]
@@ -167,4 +176,74 @@ async fn a_first_start_leads_to_the_playground_and_later_ones_to_the_overview() 
     assert_eq!(led("/").await, house.page("overview"));
     let viewer = house.with_role(Role::Viewer).await;
     assert_eq!(viewer.get("/?start").await.header("location"), house.page("overview"));
+}
+
+/// The bar, the table and the reasons of the overview lead to what they count, in its time.
+#[actix_web::test]
+async fn what_failed_and_what_was_refused_is_told_by_reason_and_leads_to_it() {
+    let house = House::new().await;
+    let (_, otp) = failed_send(&house, house.project).await;
+    count(&house).await;
+    let owner = house.owner().await;
+    for range in ["period=hour", "period=day", "from=2027-01-15T13:00&until=2027-01-15T14:00"] {
+        let page = owner.get(&house.page(&format!("overview?{range}"))).await.body;
+        for expected in [
+            "<dt>Refused sends</dt><dd>2</dd>",
+            "The number has no account on WhatsApp",
+            "The user or their operator blocks such messages",
+            "Limit for one number",
+            "Have the user wait, then request one code.",
+            "class=\"cause-1\"",
+        ] {
+            assert!(page.contains(expected), "{range}: {expected} in {page}");
+        }
+        let links = page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let links: Vec<String> = links.map(|it| it.replace("&amp;", "&")).collect();
+        let to = |what: &str| {
+            let found =
+                links.iter().rfind(|link| link.starts_with("activity?") && link.ends_with(what));
+            house.page(found.unwrap_or_else(|| panic!("{range}: {what} in {links:?}")))
+        };
+        for reason in ["&reason=blocked", "&reason=not_on_channel", "&reason=any"] {
+            let there = owner.get(&to(reason)).await.body;
+            assert!(there.contains(&otp.to_string()), "{range} {reason}: {there}");
+        }
+        let none = to("&reason=blocked").replace("reason=blocked", "reason=timeout");
+        assert!(!owner.get(&none).await.body.contains(&otp.to_string()));
+        let refused = owner.get(&to("&view=refused&reason=limit")).await.body;
+        assert!(
+            refused.contains("Limit for one number") && refused.contains(">2</td>"),
+            "{refused}"
+        );
+        let other = to("&view=refused&reason=limit").replace("reason=limit", "reason=pace");
+        assert!(owner.get(&other).await.body.contains("No send was refused"));
+    }
+}
+
+#[actix_web::test]
+async fn any_range_that_is_kept_is_shown_and_another_one_says_so() {
+    let house = with_sends().await;
+    let owner = house.owner().await;
+    let page = async |range: &str| owner.get(&house.page(&format!("overview?{range}"))).await.body;
+    // The clock is at half past one in India.
+    let now = page("from=2027-01-15T13:20&until=2027-01-15T13:40").await;
+    assert!(
+        now.contains("<dt>Sends</dt><dd>3</dd>") && now.contains("as much time before it"),
+        "{now}"
+    );
+    assert!(now.contains("value=\"2027-01-15T13:20\""), "{now}");
+    let before = page("from=2027-01-14&until=2027-01-14").await;
+    assert!(before.contains("No codes sent"), "{before}");
+    let whole = page("from=2020-01-01").await;
+    assert!(whole.contains("nothing is compared") && !whole.contains("None before"), "{whole}");
+    for void in [
+        "from=2027-01-15T13:40&until=2027-01-15T13:20",
+        "from=2028-01-01",
+        "from=2020-01-01&until=2020-01-02",
+    ] {
+        let page = page(void).await;
+        assert!(page.contains("There are no figures for that time range"), "{void}");
+        assert!(page.contains("<dt>Sends</dt><dd>3</dd>"), "{void}");
+    }
+    assert!(page("from=%3Cscript%3E").await.contains("Last 24 hours"));
 }

@@ -44,7 +44,16 @@ pub fn list() -> Row {
         pages: Door::Ways(vec![|it| page(format!("/p/{}/activity", it.any_project()?)), |it| {
             page(format!("/p/{}/activity/live", it.any_project()?))
         }]),
-        cli: Door::None(LOOKED_AT),
+        cli: Door::Ways(vec![|it| cli("activity", &[("project", it.any_project()?)])]),
+        ..READ
+    }
+}
+
+pub fn download() -> Row {
+    Row {
+        api: Door::Ways(vec![|it| get(format!("/projects/{}/requests.csv", it.any_project()?))]),
+        pages: Door::Ways(vec![|it| page(format!("/p/{}/activity.csv", it.any_project()?))]),
+        cli: Door::None("`dwar activity` prints it, which lists them as well"),
         ..READ
     }
 }

@@ -93,6 +93,7 @@ pub fn row(command: Command) -> Row {
         Command::UnlockPhone => activity::unlock(),
         Command::ShowFigures => activity::figures(),
         Command::ListRequests => activity::list(),
+        Command::DownloadRequests => activity::download(),
         Command::ListRefusedRequests => activity::refused(),
         Command::SearchRequests => activity::search(),
         Command::ShowRequest => activity::show(),

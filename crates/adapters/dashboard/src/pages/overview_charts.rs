@@ -1,0 +1,237 @@
+//! The charts of the overview, with the tables that say the same.
+
+use super::parts::linked_count;
+use crate::chart::{Bar, Chart, Slot, label};
+use crate::format::{capital, grouped, minute, rupees, share};
+use crate::texts::overview as texts;
+use dwar_activity::{Cause, Causes, Counts, Overview, Window};
+use dwar_console::explain;
+use dwar_kernel::{KeyMode, Timestamp};
+use maud::{Markup, html};
+use std::time::Duration;
+
+/// Leads from counts to what was counted.
+#[derive(Clone, Copy)]
+pub(super) struct Links {
+    pub(super) mode: KeyMode,
+    /// Since when requests are kept, and refused sends.
+    pub(super) kept: (Timestamp, Timestamp),
+}
+
+impl Links {
+    /// Where the requests of a stretch are, as long as any of them is kept.
+    fn requests(&self, within: Window, more: &str) -> Option<String> {
+        (within.until > self.kept.0).then(|| self.activity(within, more))
+    }
+
+    /// The same of sends that were refused.
+    fn refused(&self, within: Window, more: &str) -> Option<String> {
+        (within.until > self.kept.1).then(|| self.activity(within, more))
+    }
+
+    /// Relative to this page: there are many of these links.
+    fn activity(&self, within: Window, more: &str) -> String {
+        let last = within.until + (Duration::from_secs(60) - Duration::from_millis(1));
+        let (from, until) = (minute(within.from), minute(last));
+        format!("activity?mode={}&from={from}&until={until}{more}", self.mode)
+    }
+}
+
+/// Causes that have a colour of their own; the rest shares one.
+const COLOURS: [&str; 5] = ["cause-1", "cause-2", "cause-3", "cause-4", "cause-5"];
+const REST: &str = "cause-6";
+
+/// Sends and what became of them, and how many were verified as a line.
+pub(super) fn over_time(links: Links, overview: &Overview) -> Markup {
+    let told = overview.routes.iter().any(|route| !route.silent);
+    let slot = |(within, counts): &(Window, Counts)| {
+        let bar = |class, width, to| Bar { class, width, from: 0, to, link: None };
+        let delivered = told.then(|| bar("delivered", 0.5, counts.delivered));
+        let bars = [Some(bar("sends", 0.76, counts.requests)), delivered];
+        let verified = Some(bar("verified", 0.22, counts.verified));
+        Slot {
+            at: within.from,
+            bars: bars.into_iter().chain([verified]).flatten().collect(),
+            line: counts.conversion().permille_of_any(),
+            words: words(counts, told),
+            href: links.requests(*within, "").filter(|_| counts.requests > 0),
+        }
+    };
+    let chart = Chart {
+        id: "sends",
+        title: texts::CHART,
+        about: summary(overview, told),
+        range: overview.range,
+        slots: overview.series.iter().map(slot).collect(),
+    };
+    html! {
+        section.card {
+            div.card-head {
+                h2 { (texts::CHART) }
+                small.muted { (texts::point(overview.range.coarsest())) " · " (texts::CHART_ZONE) }
+            }
+            (chart.draw())
+            ul.legend aria-hidden="true" {
+                li.sends { (texts::SENDS) }
+                @if told { li.delivered { (texts::DELIVERED) } }
+                li.verified { (texts::VERIFIED) }
+                li.rate { (texts::CONVERSION) }
+            }
+            details.numbers-of-chart {
+                summary { (texts::CHART_NUMBERS) }
+                (numbers(links, overview, told))
+            }
+        }
+    }
+}
+
+fn numbers(links: Links, overview: &Overview, told: bool) -> Markup {
+    html! {
+        div.table tabindex="0" role="region" aria-label=(texts::CHART_NUMBERS) {
+            table.numbers {
+                caption.hidden { (texts::CHART_NUMBERS) }
+                thead { tr {
+                    th scope="col" { (texts::FROM) }
+                    th.amount scope="col" { (texts::SENDS) }
+                    @if told { th.amount scope="col" { (texts::DELIVERED) } }
+                    th.amount scope="col" { (texts::VERIFIED) }
+                    th.amount scope="col" { (texts::CONVERSION) }
+                    th.amount scope="col" { (texts::FAILED) }
+                    th.amount scope="col" { (texts::REFUSED) }
+                    th.amount scope="col" { (texts::SPENT) }
+                } }
+                tbody { @for (within, counts) in &overview.series { tr {
+                    @let (all, refused) = (counts.causes.sum(), counts.causes.refused());
+                    th scope="row" { (label(&overview.range, within.from)) }
+                    td { (linked_count(counts.requests, links.requests(*within, ""))) }
+                    @if told { td { (grouped(counts.delivered)) } }
+                    td { (grouped(counts.verified)) }
+                    td { (share(counts.conversion())) }
+                    td { (linked_count(all - refused, links.requests(*within, "&reason=any"))) }
+                    td { (linked_count(refused, links.refused(*within, "&view=refused"))) }
+                    td { (rupees(counts.spent)) }
+                } } }
+            }
+        }
+    }
+}
+
+fn words(counts: &Counts, told: bool) -> String {
+    let sends = if counts.requests == 1 { "send" } else { "sends" };
+    let delivered = told.then(|| format!(", {} delivered", grouped(counts.delivered)));
+    let (requests, verified) = (grouped(counts.requests), grouped(counts.verified));
+    format!("{requests} {sends}{}, {verified} verified", delivered.unwrap_or_default())
+}
+
+/// The chart in a sentence.
+fn summary(overview: &Overview, told: bool) -> String {
+    let most = overview.series.iter().max_by_key(|(_, counts)| counts.requests);
+    let most = most.filter(|(_, counts)| counts.requests > 0).map(|(within, counts)| {
+        format!("Peak: {} at {}.", words(counts, told), label(&overview.range, within.from))
+    });
+    let most = most.unwrap_or_else(|| "No sends.".to_owned());
+    format!("Sends and what became of them, {}. {most}", texts::point(overview.range.coarsest()))
+}
+
+/// Why messages failed and sends were refused, the most frequent cause first: stacked over time, and with
+/// what to do as a table.
+pub(super) fn causes(links: Links, overview: &Overview) -> Markup {
+    let mut ranked: Vec<(Cause, u64)> = overview.total.causes.each().collect();
+    ranked.sort_by_key(|(cause, count)| (std::cmp::Reverse(*count), *cause));
+    let slot = |(within, counts): &(Window, Counts)| Slot {
+        at: within.from,
+        bars: stacked(links, *within, &counts.causes, &ranked),
+        line: None,
+        words: match counts.causes.sum() {
+            0 => String::new(),
+            _ => in_words(&counts.causes, &ranked),
+        },
+        href: of_slot(links, *within, &counts.causes),
+    };
+    let chart = Chart {
+        id: "causes",
+        title: texts::CAUSES,
+        about: in_words(&overview.total.causes, &ranked),
+        range: overview.range,
+        slots: overview.series.iter().map(slot).collect(),
+    };
+    html! {
+        section.card.stack-small {
+            div.card-head {
+                h2 { (texts::CAUSES) }
+                small.muted { (texts::point(overview.range.coarsest())) " · " (texts::CHART_ZONE) }
+            }
+            @if ranked.is_empty() { p.muted { (texts::NO_CAUSES) } }
+            @else {
+                (chart.draw())
+                (by_cause(links, overview.range.window, &ranked))
+                p.muted { small { (texts::CAUSES_HINT) } }
+            }
+        }
+    }
+}
+
+fn colour(place: usize) -> &'static str {
+    COLOURS.get(place).copied().unwrap_or(REST)
+}
+
+fn stacked(links: Links, within: Window, causes: &Causes, ranked: &[(Cause, u64)]) -> Vec<Bar> {
+    let mut from = 0;
+    let bar = |(place, (cause, _)): (usize, &(Cause, u64))| {
+        let count = causes.of(*cause);
+        let (low, to) = (from, from + count);
+        from = to;
+        let words = format!("{}: {}", explain::cause(*cause).0, grouped(count));
+        let link = of_cause(links, within, *cause).map(|href| (href, words));
+        Bar { class: colour(place), width: 0.76, from: low, to, link }
+    };
+    ranked.iter().enumerate().map(bar).filter(|bar| bar.to > bar.from).collect()
+}
+
+/// Requests whose message failed for a reason, or sends that were refused for it.
+fn of_cause(links: Links, within: Window, cause: Cause) -> Option<String> {
+    let reason = format!("&reason={}", cause.as_str());
+    match cause {
+        Cause::Refused(_) => links.refused(within, &format!("&view=refused{reason}")),
+        Cause::Failed(_) | Cause::NoProvider => links.requests(within, &reason),
+    }
+}
+
+/// All that failed in a point; what was refused, if nothing did.
+fn of_slot(links: Links, within: Window, causes: &Causes) -> Option<String> {
+    match (causes.sum(), causes.refused()) {
+        (0, _) => None,
+        (all, refused) if all == refused => links.refused(within, "&view=refused"),
+        _ => links.requests(within, "&reason=any"),
+    }
+}
+
+fn in_words(causes: &Causes, ranked: &[(Cause, u64)]) -> String {
+    let met = ranked.iter().map(|(cause, _)| (*cause, causes.of(*cause)));
+    let each = met.filter(|(_, count)| *count > 0);
+    let each =
+        each.map(|(cause, count)| format!("{}: {}", explain::cause(cause).0, grouped(count)));
+    let all = each.collect::<Vec<_>>().join("; ");
+    if all.is_empty() { texts::NO_CAUSES.to_owned() } else { capital(&all) }
+}
+
+fn by_cause(links: Links, within: Window, ranked: &[(Cause, u64)]) -> Markup {
+    html! {
+        div.table tabindex="0" role="region" aria-label=(texts::BY_CAUSE) {
+            table.cards.causes {
+                caption.hidden { (texts::BY_CAUSE) }
+                thead { tr {
+                    th scope="col" { (texts::CAUSE) }
+                    th.amount scope="col" { (texts::COUNT) }
+                    th scope="col" { (texts::ADVICE) }
+                } }
+                tbody { @for (place, (cause, count)) in ranked.iter().enumerate() { tr {
+                    @let (words, advice) = explain::cause(*cause);
+                    th scope="row" { span.swatch.(colour(place)) aria-hidden="true" {} (capital(&words)) }
+                    td.amount data-label=(texts::COUNT) { (linked_count(*count, of_cause(links, within, *cause))) }
+                    td data-label=(texts::ADVICE) { (advice) }
+                } } }
+            }
+        }
+    }
+}
