@@ -35,7 +35,7 @@ pub(crate) const ACTIONS_IN_PROJECT: [(Command, &str, &str); 13] = [
     (Command::RegenerateKey, "keys#regenerate-test-word", "Regenerate the test key"),
     (Command::RegenerateKey, "keys#regenerate-live-word", "Regenerate the live key"),
     (Command::CreditWallet, "wallet", "Add credit"),
-    (Command::ChangePrices, "settings", "Change prices"),
+    (Command::ChangePrices, "settings/project", "Change prices"),
     (Command::ShowProject, "settings/messages", "Settings: Messages"),
     (Command::ShowProject, "settings/delivery", "Settings: Delivery"),
     (Command::ShowProject, "settings/tokens", "Settings: Tokens"),
