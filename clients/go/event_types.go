@@ -20,11 +20,13 @@ const (
 	EventWalletLow        EventType = "wallet.low"
 	EventEndpointDisabled EventType = "endpoint.disabled"
 	EventProviderFailing  EventType = "provider.failing"
+	EventAlertOpened      EventType = "alert.opened"
+	EventAlertResolved    EventType = "alert.resolved"
 	EventWebhookTest      EventType = "webhook.test"
 )
 
 // EventData is one of *OTPEvent, *SessionEvent, *IdentityEvent, *WalletEvent, *EndpointEvent, *ProviderEvent,
-// *WebhookTestEvent and UnknownEvent:
+// *AlertEvent, *WebhookTestEvent and UnknownEvent:
 //
 //	switch data := event.Data.(type) {
 //	case *dwar.OTPEvent:
@@ -89,6 +91,19 @@ type ProviderEvent struct {
 	Receipts int64  `json:"receipts"`
 }
 
+// AlertEvent is of EventAlertOpened and EventAlertResolved.
+type AlertEvent struct {
+	EventProject
+	// Alert is what needs a person, such as wallet_empty.
+	Alert string `json:"alert"`
+	// Severity is page or ticket.
+	Severity string `json:"severity"`
+	// WebhookID is nil unless it is about an endpoint.
+	WebhookID *string `json:"webhook_id"`
+	// Since is RFC 3339 in UTC.
+	Since string `json:"since"`
+}
+
 // WebhookTestEvent is of EventWebhookTest.
 type WebhookTestEvent struct {
 	EventProject
@@ -114,6 +129,8 @@ var newEventData = map[EventType]func() EventData{
 	EventWalletLow:        func() EventData { return new(WalletEvent) },
 	EventEndpointDisabled: func() EventData { return new(EndpointEvent) },
 	EventProviderFailing:  func() EventData { return new(ProviderEvent) },
+	EventAlertOpened:      func() EventData { return new(AlertEvent) },
+	EventAlertResolved:    func() EventData { return new(AlertEvent) },
 	EventWebhookTest:      func() EventData { return new(WebhookTestEvent) },
 }
 

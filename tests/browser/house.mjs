@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -24,11 +24,12 @@ function postgres() {
   return { url: url.href, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
 }
 
-/** A fresh service with its demo project: `link` opens the dashboard once. */
-export async function open() {
+/** A fresh service with its demo project, with these settings and files besides: `link` opens the dashboard once. */
+export async function open({ env = {}, files = {} } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "dwar-browser-"));
   const database = POSTGRES ? postgres() : { url: "sqlite://dwar.db", drop() {} };
-  const service = spawn(process.env.DWAR, [], {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const surroundings = {
     cwd: folder,
     env: {
       DWAR__HTTP__ADDRESS: "127.0.0.1:0",
@@ -36,8 +37,10 @@ export async function open() {
       DWAR__METRICS__ADDRESS: "off",
       DWAR__EVENTS__ALLOW_PRIVATE: "true",
       DWAR__DATABASE__URL: database.url,
+      ...env,
     },
-  });
+  };
+  const service = spawn(process.env.DWAR, [], surroundings);
   let said = "", logged = "";
   service.stderr.on("data", (data) => { logged += data; });
   await new Promise((ready, failed) => {
@@ -63,6 +66,8 @@ export async function open() {
     api: said.match(/ready at (http:\S+)/)[1],
     testKey: said.match(/svc_test_\w+/)[0],
     liveKey: said.match(/svc_live_\w+/)[0],
+    /** What a command on the machine of the service prints. */
+    run: (command) => execFileSync(process.env.DWAR, command, { ...surroundings, encoding: "utf8" }),
     /** Signs in by the link and gives the address of the demo project. */
     async enter() {
       await page.goto(link);

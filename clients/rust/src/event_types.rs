@@ -48,6 +48,12 @@ pub enum EventData {
     /// A provider's receipts report far more failures than before.
     #[serde(rename = "provider.failing")]
     ProviderFailing(ProviderEvent),
+    /// Something of the project needs a person.
+    #[serde(rename = "alert.opened")]
+    AlertOpened(AlertEvent),
+    /// It is over.
+    #[serde(rename = "alert.resolved")]
+    AlertResolved(AlertEvent),
     /// Somebody tests whether this address answers.
     #[serde(rename = "webhook.test")]
     WebhookTest(WebhookTestEvent),
@@ -98,6 +104,12 @@ event_data! {
         "As the service names it." provider: String,
         "How many of its last receipts report a failure." failed: u64,
         "How many receipts these are." receipts: u64
+    }
+    "Something of the project that needs a person, or did." AlertEvent {
+        "What it is, such as `wallet_empty`." alert: String,
+        "`page` or `ticket`." severity: String,
+        "The address that it is about, if it is about one." webhook_id: Option<String>,
+        "RFC 3339 in UTC." since: String
     }
     "A test of an address." WebhookTestEvent {
         "The address." webhook_id: String

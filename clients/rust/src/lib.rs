@@ -21,8 +21,8 @@ pub use answers::Tokens;
 pub use client::Client;
 pub use error::{BoxError, Code, Error, Result};
 pub use event_types::{
-    EndpointEvent, EventData, IdentityEvent, OtpEvent, ProviderEvent, SessionEvent, WalletEvent,
-    WebhookTestEvent,
+    AlertEvent, EndpointEvent, EventData, IdentityEvent, OtpEvent, ProviderEvent, SessionEvent,
+    WalletEvent, WebhookTestEvent,
 };
 pub use events::{Event, EventVerifier};
 pub use keys::Algorithm;

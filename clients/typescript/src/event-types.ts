@@ -43,6 +43,16 @@ export interface ProviderEventData extends EventData {
   receipts: number;
 }
 
+export interface AlertEventData extends EventData {
+  /** What needs a person, such as `wallet_empty`. */
+  alert: string;
+  severity: "page" | "ticket";
+  /** Nothing unless it is about an endpoint. */
+  webhookId: string | null;
+  /** RFC 3339 in UTC. */
+  since: string;
+}
+
 export interface WebhookTestData extends EventData {
   webhookId: string;
 }
@@ -78,4 +88,5 @@ export type DwarEvent =
   | EventOf<"wallet.low", WalletEventData>
   | EventOf<"endpoint.disabled", EndpointEventData>
   | EventOf<"provider.failing", ProviderEventData>
+  | EventOf<"alert.opened" | "alert.resolved", AlertEventData>
   | EventOf<"webhook.test", WebhookTestData>;

@@ -1,3 +1,4 @@
+use crate::alerts::Alerts;
 use crate::{
     Activity, AuditLog, CloseMonths, Control, EndpointLog, Find, FirstSteps, Inbox, ManageAccount,
     ManageAdminTokens, ManageEndpoints, ManageHooks, ManageIdentities, ManageLedger,
@@ -39,6 +40,8 @@ pub struct Management {
     pub operators: ManageOperators,
     pub tokens: ManageAdminTokens,
     pub audit_log: AuditLog,
+    /// What needs a person now.
+    pub alerts: Alerts,
     /// For a door that must check the caller's right before it reads the request.
     pub control: Control,
 }

@@ -5,6 +5,7 @@
 mod account;
 mod activity;
 mod admin_tokens;
+pub mod alerts;
 mod audit;
 mod audit_log;
 mod begun_proofs;

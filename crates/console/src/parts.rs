@@ -1,3 +1,4 @@
+use crate::alerts::{Alerts, LocalFacts, NothingLocal};
 use crate::project_rules::OwnIssuers;
 use crate::{
     About, Activity, Administration, Audit, AuditLog, CloseMonths, ConsoleStores, ConsoleSweep,
@@ -10,6 +11,7 @@ use crate::{
 use dwar_app::Parts;
 use dwar_kernel::KeeperId;
 use dwar_operator::{PasskeyVerifier, PasswordHasher};
+use dwar_otp::Providers;
 use std::sync::Arc;
 
 /// What the use cases of those who run a service are built from: what logins are built from, and what is
@@ -37,6 +39,7 @@ impl ConsoleParts {
         let Self { login, stores } = self.clone();
         let (policies, kept) = (login.policies.clone(), login.stores.clone());
         let ManagementOutside { sender, providers } = outside;
+        let alerts = self.alerts(providers.clone());
         let ledger = stores.ledger;
         let control = || self.control();
         Management {
@@ -117,7 +120,27 @@ impl ConsoleParts {
             },
             tokens: ManageAdminTokens { control: control(), tokens: stores.admin_tokens },
             audit_log: AuditLog { control: control() },
+            alerts,
             control: control(),
+        }
+    }
+
+    fn alerts(&self, providers: Arc<dyn Providers>) -> Alerts {
+        let Self { login, stores } = self;
+        Alerts {
+            control: self.control(),
+            attempts: stores.attempts.clone(),
+            events: login.stores.events.clone(),
+            wallets: login.stores.wallets.clone(),
+            ledger: stores.ledger.clone(),
+            figures: ReadFigures { control: self.control(), store: stores.figures.clone() },
+            queues: stores.queues.clone(),
+            keys: login.stores.signing_keys.clone(),
+            alerts: stores.alerts.clone(),
+            providers,
+            local: Arc::new(NothingLocal),
+            prices: login.policies.prices,
+            known: Arc::default(),
         }
     }
 
@@ -165,10 +188,10 @@ impl ConsoleParts {
     }
 
     /// What goes on alongside the requests.
-    pub fn upkeep(&self, about: About) -> ConsoleUpkeep {
+    pub fn upkeep(&self, about: About, local: Arc<dyn LocalFacts>) -> ConsoleUpkeep {
         let Self { login: Parts { tools, policies, .. }, stores } = self.clone();
         ConsoleUpkeep {
-            heartbeat: Heartbeat::new(tools.clone(), stores.instances, about),
+            heartbeat: Heartbeat::new(tools.clone(), stores.instances, stores.alerts, about, local),
             keep_figures: KeepFigures {
                 keeper: KeeperId::new(tools.now(), tools.entropy.as_ref()),
                 tools: tools.clone(),

@@ -1,7 +1,7 @@
 use dwar_activity::FiguresStore;
-use dwar_activity::installation::{InstanceStore, QueueStore};
+use dwar_activity::installation::{AlertStore, InstanceStore, QueueStore};
 use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, PasskeyStore, SearchStore};
-use dwar_otp::OtpHistory;
+use dwar_otp::{AttemptHistory, OtpHistory};
 use dwar_session::IdentitySessions;
 use dwar_wallet::{ChargeStore, ClosingStore, LedgerStore};
 use std::sync::Arc;
@@ -21,10 +21,13 @@ pub struct ConsoleStores {
     pub searches: Arc<dyn SearchStore>,
     pub instances: Arc<dyn InstanceStore>,
     pub queues: Arc<dyn QueueStore>,
+    pub alerts: Arc<dyn AlertStore>,
     /// Counts by minute, hour and day.
     pub figures: Arc<dyn FiguresStore>,
     /// What was sent, for people to look at.
     pub activity: Arc<dyn OtpHistory>,
+    /// What became of calls to providers.
+    pub attempts: Arc<dyn AttemptHistory>,
     pub charges: Arc<dyn ChargeStore>,
 }
 
@@ -41,8 +44,10 @@ where
         + SearchStore
         + InstanceStore
         + QueueStore
+        + AlertStore
         + FiguresStore
         + OtpHistory
+        + AttemptHistory
         + ChargeStore
         + 'static,
 {
@@ -58,8 +63,10 @@ where
             searches: Arc::<S>::clone(store),
             instances: Arc::<S>::clone(store),
             queues: Arc::<S>::clone(store),
+            alerts: Arc::<S>::clone(store),
             figures: Arc::<S>::clone(store),
             activity: Arc::<S>::clone(store),
+            attempts: Arc::<S>::clone(store),
             charges: Arc::<S>::clone(store),
         }
     }

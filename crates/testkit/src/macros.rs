@@ -407,6 +407,7 @@ macro_rules! fresh_store_contract_tests {
                 sweep_drops_what_counts_no_more
             }
             activity {
+                newest_attempts_are_those_of_live_requests
                 sweep_drops_old_counts
             }
             login {
@@ -548,6 +549,8 @@ macro_rules! fresh_store_contract_tests {
             instances {
                 instances_are_what_they_said_last
                 instances_beat_at_once
+                troubles_are_what_an_instance_reported_last
+                alerts_are_on_record_until_they_are_over
                 queues_tell_what_waits
                 a_long_queue_is_not_counted_to_its_end
             }

@@ -1015,6 +1015,25 @@ CREATE TABLE instances (
 );
 CREATE INDEX instances_by_age ON instances (seen_at);
 
+-- What single instances see of themselves and of providers, as they last reported it.
+CREATE TABLE instance_troubles (
+    instance_id uuid NOT NULL REFERENCES instances (id) ON DELETE CASCADE,
+    kind        text NOT NULL,
+    about       text NOT NULL,
+    detail      text NOT NULL,
+    since       timestamptz,
+    PRIMARY KEY (instance_id, kind, about)
+);
+
+-- What needs a person and is not over: since when.
+CREATE TABLE alerts (
+    kind       text NOT NULL,
+    about      text NOT NULL,
+    project_id uuid,
+    since      timestamptz NOT NULL,
+    PRIMARY KEY (kind, about)
+);
+
 -- Whether the server can write more: by filling a table that was just emptied, so that its file has
 -- to grow. The server's own code for it (class 53) tells, in whatever language it speaks.
 CREATE TABLE room_probe (filler bytea);

@@ -741,6 +741,25 @@ CREATE TABLE instances (
 );
 CREATE INDEX instances_by_age ON instances (seen_at);
 
+-- What single instances see of themselves and of providers, as they last reported it.
+CREATE TABLE instance_troubles (
+    instance_id blob NOT NULL REFERENCES instances (id) ON DELETE CASCADE,
+    kind        text NOT NULL,
+    about       text NOT NULL,
+    detail      text NOT NULL,
+    since       bigint,
+    PRIMARY KEY (instance_id, kind, about)
+) WITHOUT ROWID;
+
+-- What needs a person and is not over: since when.
+CREATE TABLE alerts (
+    kind       text NOT NULL,
+    about      text NOT NULL,
+    project_id blob,
+    since      bigint NOT NULL,
+    PRIMARY KEY (kind, about)
+) WITHOUT ROWID;
+
 -- One row, which is written to prove that a write works. The number says nothing else.
 CREATE TABLE write_proofs (
     id     integer NOT NULL PRIMARY KEY,

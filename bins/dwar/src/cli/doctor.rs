@@ -5,10 +5,14 @@ use crate::colours::{Colour, Colours};
 use crate::config::{Config, ConfigError};
 use crate::wiring::checks::{
     Check, Effort, Finding, OBEY, Status, broken, database, failed, files, gateways, ok,
-    production, stored,
+    production, stored, warning,
 };
-use crate::wiring::{Access, Core, Location, available_providers};
+use crate::wiring::{Access, Core, Location, Machine, available_providers};
+use dwar_admin::views::{self, instant};
+use dwar_console::alerts::Alert;
+use dwar_operator::By;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const ELSEWHERE: &str = "memory: the data is inside `dwar serve` and cannot be checked from here";
 
@@ -27,6 +31,7 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
         ("production", production(&config)),
         ("files", files(&config)),
     ];
+    let mut alerts = Vec::new();
     match Core::open(config, Access::Read).await {
         Err(cause) => checks.push(("start", broken(&cause, OBEY))),
         Ok(core) => {
@@ -36,6 +41,13 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
                 checks.push(("database", database(&core, Effort::Everything).await));
                 if !any_failed(&checks) {
                     checks.extend(stored(&core, Effort::Everything).await);
+                }
+                let lacks =
+                    |(name, found): &Check| *name == "migrations" && found.status != Status::Ok;
+                if !checks.iter().any(lacks) {
+                    let (found, check) = needs_a_person(&core).await;
+                    alerts = found;
+                    checks.push(check);
                 }
             }
             let buildable = available_providers(&core.config).map(drop);
@@ -47,12 +59,33 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
             }
         }
     }
-    Ok(report(&checks))
+    Ok(report(&checks, &alerts))
+}
+
+/// What needs a person now, and the check that says so.
+async fn needs_a_person(core: &Core) -> (Vec<Alert>, Check) {
+    let alerts = core.management().map(|it| it.alerts.with_local(Arc::new(Machine::new(core))));
+    let Ok(alerts) = alerts else {
+        let detail = "not judged: the providers of these settings cannot be built";
+        return (Vec::new(), ("alerts", warning(detail, OBEY)));
+    };
+    // The command line may ask for all.
+    let found = alerts.list(&By::command_line()).await.unwrap_or_default();
+    let line = |alert: &Alert| {
+        let Alert { kind, detail, since, .. } = alert;
+        let since = since.map(|at| format!(", since {}", instant(at))).unwrap_or_default();
+        format!("{kind}: {}: {detail}{since}; see {}", alert.title(), kind.runbook())
+    };
+    let finding = match found.is_empty() {
+        true => ok("nothing needs a person now"),
+        false => warning(lines(&found, line, ""), "each is gone when it is over"),
+    };
+    (found, ("alerts", finding))
 }
 
 /// The answer when the configuration cannot even be read.
 pub fn unconfigured(cause: &ConfigError) -> Answer {
-    report(&[("configuration", failed(cause, OBEY))])
+    report(&[("configuration", failed(cause, OBEY))], &[])
 }
 
 fn any_failed(checks: &[Check]) -> bool {
@@ -69,7 +102,7 @@ fn whole(found: &Finding) -> String {
     }
 }
 
-fn report(checks: &[Check]) -> Answer {
+fn report(checks: &[Check], alerts: &[Alert]) -> Answer {
     let good = !any_failed(checks);
     let json_of = |(name, found): &Check| {
         let (Finding { status, advice, .. }, detail) = (found, whole(found));
@@ -91,5 +124,7 @@ fn report(checks: &[Check]) -> Answer {
         let mark = colours.paint(colour, &format!("{:<9}", status.as_str()));
         format!("{mark} {name:<14} {detail}{advice}")
     };
-    Answer::judged(&json!({ "ok": good, "checks": json }), lines(checks, line, ""), good)
+    let alerts: Vec<_> = alerts.iter().map(views::Alert::from).collect();
+    let view = json!({ "ok": good, "checks": json, "alerts": alerts });
+    Answer::judged(&view, lines(checks, line, ""), good)
 }

@@ -4,6 +4,7 @@ use super::dashboard::{self, FirstSignIn, Pages};
 use super::error::WiringError;
 use super::gateways::{self, Providers};
 use super::listeners::Listeners;
+use super::local::{self, Serving};
 use super::metrics::{self, Measured};
 use super::readiness::Ready;
 use crate::config::RunMode;
@@ -81,22 +82,23 @@ impl Application {
             sender: core.webhook_sender()?,
         });
         let (database, restarts) = (core.database.clone(), Arc::<Restarts>::default());
-        let version = super::operations::version();
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let (version, host) = (super::operations::version(), local::host());
         let watch = core.parts.tools.watch.clone();
         let ready = Ready::new(prepared.clone(), watch, restarts.clone(), database.clone());
         let ready = Arc::new(ready);
         let server = Server::new(api, core.config.http.clone(), service.use_cases.clone(), ready);
         let server = server.map_err(WiringError::System)?;
+        let local = Arc::new(Serving::new(&core, carriers.clone(), restarts.clone()));
         let mut manage = core.management()?;
+        manage.alerts = manage.alerts.with_local(local.clone());
         manage.provider_test = manage.provider_test.sending(service.use_cases.send_otp.clone());
-        let ledger = manage.ledger.clone();
+        let kept = manage.clone();
         let read = metrics.as_ref().map(|begun| begun.figures.clone());
         let show = |begun: metrics::Begun| {
             let (database, figures) = (core.database.clone(), begun.figures.clone());
             let (carriers, restarts) = (carriers.clone(), restarts.clone());
-            let watch = core.parts.tools.watch.clone();
-            let measured = Measured { database, figures, carriers, restarts, watch, lost };
+            let (watch, alerts) = (core.parts.tools.watch.clone(), kept.alerts.clone());
+            let measured = Measured { database, figures, carriers, restarts, watch, alerts, lost };
             begun.show(&core, measured)
         };
         let metrics = metrics.map(show).transpose()?;
@@ -106,14 +108,15 @@ impl Application {
         let shown = |addresses: &[SocketAddr]| {
             addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         };
-        let upkeep = core.console_parts().upkeep(About {
+        let about = About {
             version,
             host,
             pid: std::process::id(),
             api: shown(server.addresses()),
             dashboard: dashboard.as_ref().map(|pages| shown(pages.dashboard.addresses())),
-        });
-        let background = Background::new(&service, upkeep, ledger, database, read);
+        };
+        let upkeep = core.console_parts().upkeep(about, local);
+        let background = Background::new(&service, upkeep, &kept, database, read);
         Ok(Self { prepared, server, background, restarts, dashboard, metrics })
     }
 

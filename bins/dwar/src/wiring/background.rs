@@ -6,7 +6,8 @@ use dwar_activity::installation::HEARTBEAT;
 use dwar_app::{
     ApplyReceipts, ClockSetBack, Service, Sweep, Tally, TellEvents, call_endpoints, keep_going,
 };
-use dwar_console::{ConsoleUpkeep, Heartbeat, ManageLedger};
+use dwar_console::alerts::Alerts;
+use dwar_console::{ConsoleUpkeep, Heartbeat, ManageLedger, Management};
 use dwar_http::LoopHealth;
 use dwar_kernel::{StoreError, with_causes};
 use futures_util::future::{BoxFuture, FutureExt};
@@ -35,6 +36,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// What only the database knows is this old in the metrics, plus the time it takes to read it.
 const READ: Duration = Duration::from_secs(15);
 const ROOM_CHECK_EVERY: Duration = Duration::from_secs(5);
+/// What pages and metrics show of what needs a person is this old, plus the time it takes to judge it.
+const WATCH: Duration = Duration::from_secs(5);
 const TIDY: Duration = Duration::from_secs(60);
 /// Figures are at most this old, plus the time it takes to count them.
 const COUNT: Duration = Duration::from_secs(20);
@@ -52,7 +55,7 @@ type Stopped = watch::Receiver<()>;
 type Start = for<'a> fn(&'a Background, Stopped) -> BoxFuture<'a, ()>;
 
 /// Every loop, by the name that the log and `/readyz` give it.
-const LOOPS: [(&str, Start); 14] = [
+const LOOPS: [(&str, Start); 15] = [
     ("follow_up", |it, stopped| {
         let trouble = "overdue sends could not be resumed";
         every(FOLLOW_UP, stopped, trouble, move || it.follow_up()).boxed()
@@ -98,6 +101,10 @@ const LOOPS: [(&str, Start); 14] = [
         let trouble = "the database cannot be written to";
         every(ROOM_CHECK_EVERY, stopped, trouble, move || it.database.prove_writable()).boxed()
     }),
+    ("watch_alerts", |it, stopped| {
+        let trouble = "what needs a person could not be put on record";
+        every(WATCH, stopped, trouble, move || it.alerts.refresh()).boxed()
+    }),
     ("read_for_metrics", |it, mut stopped| match &it.read {
         Some(figures) => {
             let trouble = "the database cannot be read for the metrics";
@@ -117,6 +124,7 @@ pub struct Background {
     console: ConsoleUpkeep,
     tally: Arc<Tally>,
     ledger: ManageLedger,
+    alerts: Alerts,
     database: Arc<dyn Database>,
     read: Option<Arc<DatabaseFigures>>,
 }
@@ -131,14 +139,14 @@ pub struct Running {
 
 /// How often each loop had to be started again; those that never had are not in it.
 #[derive(Debug, Default)]
-pub struct Restarts(Mutex<BTreeMap<&'static str, LoopHealth>>);
+pub struct Restarts(Mutex<BTreeMap<&'static str, (LoopHealth, Instant)>>);
 
 impl Background {
-    /// Proofs are those that are begun by a clone of `ledger`.
+    /// Proofs are those that are begun by `manage`, and it shows the alerts that are found.
     pub fn new(
         service: &Service,
         console: ConsoleUpkeep,
-        ledger: ManageLedger,
+        manage: &Management,
         database: Arc<dyn Database>,
         read: Option<Arc<DatabaseFigures>>,
     ) -> Self {
@@ -149,7 +157,8 @@ impl Background {
             events: service.tell_events.clone(),
             console,
             tally: service.tally.clone(),
-            ledger,
+            ledger: manage.ledger.clone(),
+            alerts: manage.alerts.clone(),
             database,
             read,
         }
@@ -211,7 +220,13 @@ impl Running {
 impl Restarts {
     /// Those that had to be started again, by name.
     pub fn list(&self) -> Vec<LoopHealth> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.fallen().into_iter().map(|(health, _)| health).collect()
+    }
+
+    /// The same, with how long ago each last ended.
+    pub fn fallen(&self) -> Vec<(LoopHealth, Duration)> {
+        let loops = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        loops.values().map(|(health, ended)| (health.clone(), ended.elapsed())).collect()
     }
 
     /// Every loop, whether it had to be started again or not.
@@ -227,7 +242,10 @@ impl Restarts {
     fn note(&self, name: &'static str, running: bool) -> u64 {
         let mut loops = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = LoopHealth { name, restarts: 0, running };
-        let health = loops.entry(name).or_insert(fresh);
+        let (health, ended) = loops.entry(name).or_insert((fresh, Instant::now()));
+        if !running {
+            *ended = Instant::now();
+        }
         health.running = running;
         health.restarts += u64::from(running);
         health.restarts

@@ -1,6 +1,7 @@
 use super::*;
 use async_trait::async_trait;
 use dwar_activity::installation::{Found, KeyHolder};
+use dwar_console::alerts::NothingLocal;
 use dwar_console::{About, ConsoleParts, Management, Scope};
 use dwar_kernel::{KeyMode, ProjectId, Timestamp};
 use dwar_login::SendReport;
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::SetOnce;
 
 /// Which step each loop begins with.
-const STEPS: [(&str, &str); 14] = [
+const STEPS: [(&str, &str); 15] = [
     ("apply_receipts", "ReceiptStore::claim"),
     ("drop_untold", "EventStore::drop_untold"),
     ("follow_up", "OtpStore::claim_due"),
@@ -30,6 +31,7 @@ const STEPS: [(&str, &str); 14] = [
     ("tell_events", "EventStore::claim_due"),
     ("tend_quotas", "tend"),
     ("tidy", "OtpStore::sweep"),
+    ("watch_alerts", "AlertStore::open_alerts"),
     ("write_tally", "RefusalStore::count"),
 ];
 
@@ -178,7 +180,7 @@ impl Scene {
         let requests = Arc::new(Limiter { counts, room: self.room.clone() });
         let outside = outside(requests, &Arc::default(), &self.post);
         let service = self.parts.login.service(outside);
-        let upkeep = self.parts.upkeep(About::default());
+        let upkeep = self.parts.upkeep(About::default(), Arc::new(NothingLocal));
         // Somebody is refused all the time, so there is always something to write down.
         let (tally, project) = (service.tally.clone(), self.make.id::<ProjectId>());
         tokio::spawn(async move {
@@ -190,8 +192,7 @@ impl Scene {
         let ConsoleParts { login, stores } = self.parts.clone();
         let (keys, queues) = (login.stores.signing_keys, stores.queues);
         let read = Arc::new(DatabaseFigures::new(login.tools, keys, queues, self.room.clone()));
-        let ledger = self.manage.ledger.clone();
-        Background::new(&service, upkeep, ledger, self.room.clone(), Some(read))
+        Background::new(&service, upkeep, &self.manage, self.room.clone(), Some(read))
             .start(&Arc::new(SetOnce::new_with(Some(()))), &self.restarts)
     }
 

@@ -11,6 +11,7 @@ mod finding;
 mod gateways;
 mod keys;
 mod listeners;
+mod local;
 mod metrics;
 mod operations;
 mod policies;
@@ -25,4 +26,5 @@ pub use gateways::{
 };
 pub use keys::check_file as check_keys_of_file;
 pub use listeners::Listeners;
+pub use local::Machine;
 pub use stores::{Access, Location, MIB};

@@ -54,6 +54,10 @@ pub trait Database: Send + Sync {
     async fn unreadable(&self) -> Result<Vec<StoreError>, StoreError>;
     /// Tells whether it has room to write, and how many bytes are free where that can be known.
     async fn room(&self) -> Result<Option<u64>, StoreError>;
+    /// Whether it says that it takes no writes. Asks without writing.
+    async fn is_read_only(&self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
     /// Proves that a write would work, by one that is kept and says nothing; else as [`Database::room`].
     async fn prove_writable(&self) -> Result<Option<u64>, StoreError>;
     /// Tells what of its file is damaged, if it is a file of ours and anything is. Reads all of it.
@@ -130,6 +134,7 @@ is_database!(SqliteStore, damage -> Option<String>: SqliteStore::damage);
 is_database!(
     PostgresStore,
     clock -> Option<Timestamp>: server_clock,
+    is_read_only -> bool: PostgresStore::is_read_only,
     check_engine -> (): PostgresStore::check_engine
 );
 

@@ -50,6 +50,8 @@ pub enum Play {
     FailLater,
     /// Refuses it for the number.
     NotOnChannel,
+    /// Answers that the credentials are wrong.
+    Unauthorized,
     /// Answers that it is out of order.
     Unavailable,
     /// Asks not to be called for a minute.
@@ -67,8 +69,11 @@ pub enum Play {
 impl Play {
     /// Whether the message goes out, whatever the caller is told.
     pub fn carries(self) -> bool {
-        use Play::{Hang, NotOnChannel, Throttle, ThrottleNumber, Unavailable};
-        !matches!(self, NotOnChannel | Unavailable | Throttle | ThrottleNumber | Hang)
+        use Play::{Hang, NotOnChannel, Throttle, ThrottleNumber, Unauthorized, Unavailable};
+        !matches!(
+            self,
+            NotOnChannel | Unauthorized | Unavailable | Throttle | ThrottleNumber | Hang
+        )
     }
 }
 
@@ -163,6 +168,7 @@ async fn serve(
                 ("200 OK", said.as_str())
             }
             Play::NotOnChannel => ("409 Conflict", "{}"),
+            Play::Unauthorized => ("401 Unauthorized", "{}"),
             Play::Unavailable => ("503 Service Unavailable", "{}"),
             Play::Throttle => ("429 Too Many Requests\r\nRetry-After: 60", "{}"),
             Play::ThrottleNumber => (

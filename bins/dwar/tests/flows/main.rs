@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod alerts;
 mod archive;
 mod backups;
 mod ceilings;

@@ -4,6 +4,7 @@ from ._blocking import Dwar, Session, TokenVerifier
 from ._client import AsyncDwar
 from ._error import DwarError, ErrorCode, ServiceCode
 from ._event_types import (
+    AlertEventData,
     DwarEvent,
     EndpointEventData,
     Event,
@@ -43,6 +44,7 @@ from ._version import __version__
 
 __all__ = [
     "AccessClaims",
+    "AlertEventData",
     "Algorithm",
     "AsyncDwar",
     "AsyncSession",

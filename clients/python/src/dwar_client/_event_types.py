@@ -54,6 +54,16 @@ class ProviderEventData(EventData):
     receipts: int
 
 
+class AlertEventData(EventData):
+    alert: str
+    """What needs a person, such as `wallet_empty`."""
+    severity: Literal["page", "ticket"]
+    webhook_id: str | None
+    """Nothing unless it is about an endpoint."""
+    since: str
+    """RFC 3339 in UTC."""
+
+
 class WebhookTestData(EventData):
     webhook_id: str
 
@@ -87,6 +97,7 @@ DwarEvent: TypeAlias = (
     | Event[Literal["wallet.low"], WalletEventData]
     | Event[Literal["endpoint.disabled"], EndpointEventData]
     | Event[Literal["provider.failing"], ProviderEventData]
+    | Event[Literal["alert.opened", "alert.resolved"], AlertEventData]
     | Event[Literal["webhook.test"], WebhookTestData]
 )
 """What happened: `type` says which `data` there is. A later version of the service may add types and fields: ignore

@@ -8,8 +8,8 @@ use dwar_client::answers::{
     PublicKey, PublicKeys, SandboxMessages, SandboxText, SentCode,
 };
 use dwar_client::{
-    Claims, EndpointEvent, Error, Event, EventData, IdentityEvent, Mode, OtpEvent, ProviderEvent,
-    Secret, SessionEvent, Tokens, WalletEvent, WebhookTestEvent,
+    AlertEvent, Claims, EndpointEvent, Error, Event, EventData, IdentityEvent, Mode, OtpEvent,
+    ProviderEvent, Secret, SessionEvent, Tokens, WalletEvent, WebhookTestEvent,
 };
 use serde_json::{Map, Value, json};
 
@@ -94,6 +94,7 @@ plain! {
     WalletEvent { project_id, mode, balance_paise, threshold_paise }
     EndpointEvent { project_id, mode, webhook_id, failures, failing_since }
     ProviderEvent { project_id, mode, provider, failed, receipts }
+    AlertEvent { project_id, mode, alert, severity, webhook_id, since }
     WebhookTestEvent { project_id, mode, webhook_id }
 }
 
@@ -113,6 +114,7 @@ impl Plain for EventData {
             Self::WalletLow(data) => data.plain(),
             Self::EndpointDisabled(data) => data.plain(),
             Self::ProviderFailing(data) => data.plain(),
+            Self::AlertOpened(data) | Self::AlertResolved(data) => data.plain(),
             Self::WebhookTest(data) => data.plain(),
             Self::Unknown(data) => data.clone(),
             _ => panic!("no such event"),

@@ -1,4 +1,5 @@
 use crate::address::PageAddress;
+use crate::alert_bar;
 use crate::answer::{Page, html_answer};
 use crate::assets;
 use crate::format::time;
@@ -79,6 +80,7 @@ impl<'a> Frame<'a> {
             a.skip href="#content" { (nav::SKIP.of(self.language)) }
             (self.side())
             main #content tabindex="-1" data-address=[self.visit.answers.as_ref().map(|it| PageAddress::or_home(Some(it)))] {
+                (alert_bar::bar(self.visit, self.project, self.language))
                 header.head {
                     @if let Some(project) = self.project { p.of-project { (project.name) } }
                     h1 { (self.title) }

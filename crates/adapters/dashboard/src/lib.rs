@@ -7,6 +7,7 @@
 //! opens anything here.
 
 mod address;
+mod alert_bar;
 mod answer;
 mod api_routes;
 mod assets;

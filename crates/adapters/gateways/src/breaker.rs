@@ -19,6 +19,16 @@ pub struct BreakerState {
     pub faults: u32,
 }
 
+/// Calls in a row that the provider did not take, for a reason that is not about the number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultRow {
+    pub faults: u32,
+    /// How long ago the first of them was.
+    pub age: Duration,
+    /// Why the last one failed.
+    pub reason: Reason,
+}
+
 /// Stops calling a provider that keeps failing, so that the next stop of the route is tried without
 /// waiting for it.
 ///
@@ -42,6 +52,7 @@ pub struct BreakerGateway {
     most_faults: u32,
     clock: Arc<dyn Fn() -> Instant + Send + Sync>,
     circuit: Mutex<Circuit>,
+    row: Mutex<Option<(Instant, FaultRow)>>,
 }
 
 impl BreakerGateway {
@@ -56,7 +67,38 @@ impl BreakerGateway {
             calls: 0,
             recent: 0,
         };
-        Self { inner, most_faults, clock: Arc::new(Instant::now), circuit: Mutex::new(circuit) }
+        Self {
+            inner,
+            most_faults,
+            clock: Arc::new(Instant::now),
+            circuit: Mutex::new(circuit),
+            row: Mutex::default(),
+        }
+    }
+
+    /// The calls that failed since the provider last took a message, or answered for a number; `None` if none did.
+    pub fn fault_row(&self) -> Option<FaultRow> {
+        let (now, row) = ((self.clock)(), *self.row());
+        row.map(|(began, row)| FaultRow { age: now.saturating_duration_since(began), ..row })
+    }
+
+    /// Counts what became of a call for [`BreakerGateway::fault_row`].
+    fn note(&self, outcome: &Outcome) {
+        let (now, mut row) = ((self.clock)(), self.row());
+        *row = match outcome {
+            Outcome::Refused(reason) | Outcome::Busy(reason, _)
+                if !reason.is_about_the_number() =>
+            {
+                let (began, faults) = row.map_or((now, 0), |(began, row)| (began, row.faults));
+                let faults = faults.saturating_add(1);
+                Some((began, FaultRow { faults, age: Duration::ZERO, reason: *reason }))
+            }
+            Outcome::Accepted { .. } | Outcome::Refused(_) | Outcome::Busy(..) => None,
+        };
+    }
+
+    fn row(&self) -> MutexGuard<'_, Option<(Instant, FaultRow)>> {
+        self.row.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the breaker knows of the provider.
@@ -112,6 +154,7 @@ impl Gateway for BreakerGateway {
         if let Outcome::Busy(_, rest) = outcome {
             self.rest(rest);
         }
+        self.note(&outcome);
         pass.settle(!is_fault(&outcome));
         outcome
     }

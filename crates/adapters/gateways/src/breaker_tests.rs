@@ -127,6 +127,32 @@ async fn stays_closed_whatever_may_be_wrong_with_numbers_or_templates() {
 }
 
 #[tokio::test]
+async fn calls_that_failed_are_told_until_the_provider_takes_a_message_or_answers_for_a_number() {
+    let world = World::new(Outcome::Refused(Reason::ProviderAuth));
+    assert_eq!(world.breaker.fault_row(), None);
+    for reason in [Reason::ProviderAuth, Reason::ProviderRefused] {
+        world.answers(Outcome::Refused(reason));
+        world.deliver().await;
+        world.pass(40);
+    }
+    let row =
+        |faults, age, reason| Some(FaultRow { faults, age: Duration::from_millis(age), reason });
+    assert_eq!(world.breaker.fault_row(), row(2, 80, Reason::ProviderRefused));
+    for sign in [ACCEPTED, Outcome::Refused(Reason::NotOnChannel)] {
+        world.answers(sign);
+        world.deliver().await;
+        assert_eq!(world.breaker.fault_row(), None);
+        world.answers(Outcome::Busy(Reason::ProviderThrottled, Duration::from_secs(1)));
+        world.deliver().await;
+        assert_eq!(world.breaker.fault_row(), row(1, 0, Reason::ProviderThrottled));
+        // Refused without a call, it is the same row.
+        assert_eq!(world.deliver().await, DOWN);
+        assert_eq!(world.breaker.fault_row(), row(1, 0, Reason::ProviderThrottled));
+        world.pass(1_001);
+    }
+}
+
+#[tokio::test]
 async fn any_sign_of_life_ends_the_row() {
     let world = World::new(DOWN);
     for sign in [ACCEPTED, Outcome::Refused(Reason::NotOnChannel)] {

@@ -36,11 +36,7 @@ impl LastRefusals {
     }
 
     pub(crate) fn note(&self, provider: &str, refusal: LastRefusal) {
-        let is_about_number = matches!(
-            refusal.reason,
-            Reason::NotOnChannel | Reason::RejectedNumber | Reason::Blocked
-        );
-        if is_about_number {
+        if refusal.reason.is_about_the_number() {
             return;
         }
         let mut all = self.all();

@@ -25,7 +25,7 @@ mod whatsapp_cloud;
 mod wire;
 
 pub use base_url::{BaseUrl, InvalidBaseUrl};
-pub use breaker::{BreakerGateway, BreakerState};
+pub use breaker::{BreakerGateway, BreakerState, FaultRow};
 pub use bulkhead::BulkheadGateway;
 pub use call_times::CallTimes;
 pub use console::ConsoleGateway;

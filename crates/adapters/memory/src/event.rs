@@ -130,6 +130,14 @@ impl EventStore for MemoryStore {
         Ok(off)
     }
 
+    async fn failing_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
+        let mut failing = self.step("EventStore::failing_endpoints").await?.endpoints.clone();
+        failing.retain(|endpoint| endpoint.disabled_at.is_none() && endpoint.failing.is_some());
+        failing.sort_by_key(|endpoint| (endpoint.failing.map(|it| it.since), endpoint.id));
+        failing.truncate(limit as usize);
+        Ok(failing)
+    }
+
     async fn record(&self, event: Event) -> Result<(), StoreError> {
         self.step("EventStore::record").await?.record([event]);
         Ok(())

@@ -106,9 +106,9 @@ impl FiguresStore for MemoryStore {
             wanted && are_in(&spans, grain, began)
         });
         for Figure { key, counts, .. } in figures {
-            let Counts { requests, relays, verified, .. } = counts;
+            let Counts { requests, relays, verified, spent, .. } = counts;
             let sum = sums.entry(key.world.project).or_default();
-            sum.add(&Traffic { requests, relays, verified });
+            sum.add(&Traffic { requests, relays, verified, spent });
         }
         Ok(sums)
     }

@@ -15,12 +15,14 @@ impl InstanceStore for MemoryStore {
         state.instances.retain(|known| known.id != instance.id);
         state.instances.push(instance);
         state.instances.retain(|known| known.seen_at >= forget);
+        state.drop_troubles();
         Ok(None)
     }
 
     async fn leave(&self, instance: InstanceId) -> Result<(), StoreError> {
         let state = &mut *self.step("InstanceStore::leave").await?;
         state.instances.retain(|known| known.id != instance);
+        state.drop_troubles();
         Ok(())
     }
 

@@ -2,6 +2,8 @@
 
 mod activity;
 mod admin_token;
+mod alert;
+mod attempt_history;
 mod audit;
 mod call;
 mod charge;

@@ -1,10 +1,10 @@
-use dwar_activity::installation::Instance;
+use dwar_activity::installation::{Instance, OpenAlert, Trouble};
 use dwar_activity::{Counts, Grain, Key, Tenure};
 use dwar_event::{Endpoint, EndpointCall, Event};
 use dwar_identity::Identity;
 use dwar_kernel::{
-    BlindIndex, Digest, EndpointId, OperatorId, OtpId, ProjectId, ProjectMode, SearcherId,
-    StoreError, TallyId, Timestamp,
+    BlindIndex, Digest, EndpointId, InstanceId, OperatorId, OtpId, ProjectId, ProjectMode,
+    SearcherId, StoreError, TallyId, Timestamp,
 };
 use dwar_operator::{
     AdminToken, AuditEntry, Link, Operator, OperatorSession, Passkey, Searches, Standing,
@@ -62,6 +62,8 @@ pub(crate) struct State {
     pub audit: Vec<AuditEntry>,
     pub searches: HashMap<SearcherId, Searches>,
     pub instances: Vec<Instance>,
+    pub troubles: Vec<(InstanceId, Trouble)>,
+    pub alerts: Vec<OpenAlert>,
     pub figures: BTreeMap<(Grain, Timestamp, Key), Counts>,
     pub tenure: Tenure,
     pub refused: Vec<(TallyId, RefusedSends)>,

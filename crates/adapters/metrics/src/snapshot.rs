@@ -14,6 +14,8 @@ pub trait Readings: Send + Sync {
 /// One reading. Names are words out of sets that are known at the start.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
+    /// What needs a person now: kind, severity, and how often.
+    pub alerts: Vec<(&'static str, &'static str, u64)>,
     pub queues: Vec<Queue>,
     pub pools: Vec<Pool>,
     pub database: Database,
@@ -88,6 +90,11 @@ pub struct About {
 impl Snapshot {
     /// Writes everything.
     pub(crate) fn show(&self, page: &mut Page<'_>) -> fmt::Result {
+        let alerts = self
+            .alerts
+            .iter()
+            .map(|(kind, severity, count)| ([("kind", *kind), ("severity", *severity)], *count));
+        page.gauges("dwar_alerts", "What needs a person now, by kind.", alerts)?;
         self.queues(page)?;
         self.pools(page)?;
         self.database.show(page)?;

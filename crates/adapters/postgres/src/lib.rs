@@ -118,6 +118,20 @@ impl PostgresStore {
         self.pool.room().await.map(|()| None)
     }
 
+    /// Whether the server, or what it leads to, takes no writes.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if it does not answer.
+    pub async fn is_read_only(&self) -> Result<bool, StoreError> {
+        self.read("pool.is_read_only", |conn| {
+            let told = diesel::dsl::sql::<diesel::sql_types::Bool>(
+                "current_setting('transaction_read_only') = 'on'",
+            );
+            Ok(diesel::select(told).get_result(conn)?)
+        })
+        .await
+    }
+
     /// Proves that a write would work, by one that is kept: a number in a table of its own.
     ///
     /// # Errors

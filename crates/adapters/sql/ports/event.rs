@@ -116,6 +116,18 @@ impl EventStore for Store {
         .await
     }
 
+    async fn failing_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError> {
+        self.read("event.failing_endpoints", move |conn| {
+            let query = webhook_endpoints::table
+                .filter(webhook_endpoints::failing_since.is_not_null())
+                .filter(webhook_endpoints::disabled_at.is_null())
+                .order((webhook_endpoints::failing_since, webhook_endpoints::id))
+                .limit(i64::from(limit));
+            Ok(read_each!(EndpointRow of query, conn))
+        })
+        .await
+    }
+
     async fn record(&self, event: Event) -> Result<(), StoreError> {
         self.of(event.world.project)
             .changing_no_look_up()

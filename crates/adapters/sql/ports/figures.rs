@@ -164,7 +164,13 @@ impl FiguresStore for Store {
                     .filter(figures::began_at.ge(At::from(window.from)))
                     .filter(figures::began_at.lt(At::from(window.until)))
                     .group_by(figures::project_id)
-                    .select((figures::project_id, sum("requests"), sum("relays"), sum("verified")))
+                    .select((
+                        figures::project_id,
+                        sum("requests"),
+                        sum("relays"),
+                        sum("verified"),
+                        sum("spent"),
+                    ))
                     .load(conn)?;
                 for row in rows {
                     let (project, traffic) = row.try_into()?;

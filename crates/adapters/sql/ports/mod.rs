@@ -10,6 +10,8 @@
 
 mod activity;
 mod admin_token;
+mod alert;
+mod attempt_history;
 mod audit;
 mod call;
 mod closing;

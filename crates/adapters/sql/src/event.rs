@@ -5,7 +5,7 @@ use crate::{At, Id, Row, SecretColumns, sealed_bytes, stored_count};
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use dwar_event::{Endpoint, Event, EventKind, EventPhone, Failing, Subject, WaitingEndpoint};
-use dwar_kernel::{Channel, Paise, Sealed, StoreError, Timestamp};
+use dwar_kernel::{AlertKind, Channel, Paise, Sealed, StoreError, Timestamp};
 
 /// An endpoint.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
@@ -133,6 +133,12 @@ impl From<&Event> for EventRow {
                 provider: Some(provider.clone()),
                 ..bare(event.world.project.into())
             },
+            Subject::Alert { alert, endpoint, since } => Self {
+                related_id: endpoint.map(Id::from),
+                threshold: Some(since.timestamp_millis()),
+                provider: Some(alert.as_str().to_owned()),
+                ..bare(event.world.project.into())
+            },
             Subject::Test { endpoint } => bare((*endpoint).into()),
         }
     }
@@ -157,6 +163,9 @@ impl TryFrom<EventRow> for Event {
         let kind = read.known("kind", EventKind::from_word(&row.kind))?;
         let count = |column, stored: Option<i64>| {
             read.known(column, stored.and_then(|stored| u32::try_from(stored).ok()))
+        };
+        let instant = |column, stored: Option<i64>| {
+            read.known(column, stored.and_then(Timestamp::from_timestamp_millis))
         };
         let (subject, amount) = (row.subject_id, row.amount);
         let subject = match kind {
@@ -192,13 +201,18 @@ impl TryFrom<EventRow> for Event {
             EventKind::EndpointDisabled => Subject::Endpoint {
                 endpoint: read.id("subject_id", subject)?,
                 failures: count("amount", amount)?,
-                since: read
-                    .known("threshold", row.threshold.and_then(Timestamp::from_timestamp_millis))?,
+                since: instant("threshold", row.threshold)?,
             },
             EventKind::ProviderFailing => Subject::Provider {
                 provider: read.known("provider", row.provider)?,
                 failed: count("amount", amount)?,
                 receipts: count("threshold", row.threshold)?,
+            },
+            EventKind::AlertOpened | EventKind::AlertResolved => Subject::Alert {
+                alert: read
+                    .known("provider", row.provider.as_deref().and_then(AlertKind::from_word))?,
+                endpoint: row.related_id.map(|id| read.id("related_id", id)).transpose()?,
+                since: instant("threshold", row.threshold)?,
             },
             EventKind::WebhookTest => Subject::Test { endpoint: read.id("subject_id", subject)? },
         };

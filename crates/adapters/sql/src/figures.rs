@@ -93,6 +93,7 @@ pub struct TrafficRow {
     pub requests: i64,
     pub relays: i64,
     pub verified: i64,
+    pub spent: i64,
 }
 
 /// Who keeps the figures; the one row.
@@ -212,6 +213,7 @@ impl TryFrom<TrafficRow> for (ProjectId, Traffic) {
             requests: count("requests", row.requests)?,
             relays: count("relays", row.relays)?,
             verified: count("verified", row.verified)?,
+            spent: Paise(row.spent),
         };
         Ok((read.id("project_id", row.project_id)?, traffic))
     }

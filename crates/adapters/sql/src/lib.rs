@@ -6,6 +6,7 @@
 
 mod activity;
 mod admin_token;
+mod alert;
 mod audit;
 mod call;
 mod closing;
@@ -41,6 +42,7 @@ mod wallet;
 
 pub use activity::{RefusedRow, RefusedSumRow};
 pub use admin_token::AdminTokenRow;
+pub use alert::{AlertRow, TroubleRow};
 pub use audit::AuditEntryRow;
 pub use call::CallRow;
 pub use closing::{CLOSABLE, CLOSE, ClosableRow, ClosingRow, NEXT_TO_CLOSE, NextRow};

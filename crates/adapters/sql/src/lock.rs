@@ -6,6 +6,8 @@ pub enum Lock {
     FirstProject,
     SigningKeys,
     FirstOperator,
+    /// The alerts on record.
+    Alerts,
     /// What somebody searched for.
     Searcher(SearcherId),
 }

@@ -361,6 +361,27 @@ diesel::table! {
 
 diesel::table! {
     use crate::types::*;
+    instance_troubles (instance_id, kind, about) {
+        instance_id -> Id,
+        kind -> Text,
+        about -> Text,
+        detail -> Text,
+        since -> Nullable<At>,
+    }
+}
+
+diesel::table! {
+    use crate::types::*;
+    alerts (kind, about) {
+        kind -> Text,
+        about -> Text,
+        project_id -> Nullable<Id>,
+        since -> At,
+    }
+}
+
+diesel::table! {
+    use crate::types::*;
     operators (id) {
         id -> Id,
         name -> Text,
@@ -594,6 +615,7 @@ diesel::joinable!(event_deliveries -> webhook_endpoints (endpoint_id));
 diesel::joinable!(webhook_calls -> webhook_endpoints (endpoint_id));
 diesel::joinable!(otp_attempts -> otps (otp_id));
 diesel::joinable!(sandbox_messages -> otps (otp_id));
+diesel::joinable!(instance_troubles -> instances (instance_id));
 diesel::joinable!(operator_links -> operators (operator_id));
 diesel::joinable!(operator_sessions -> operators (operator_id));
 diesel::joinable!(operator_passkeys -> operators (operator_id));
@@ -617,6 +639,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     webhook_endpoints
 );
 diesel::allow_tables_to_appear_in_same_query!(otps, sandbox_messages);
+diesel::allow_tables_to_appear_in_same_query!(instance_troubles, instances);
 diesel::allow_tables_to_appear_in_same_query!(operator_links, operator_sessions, operators);
 diesel::allow_tables_to_appear_in_same_query!(operator_passkeys, operators);
 diesel::allow_tables_to_appear_in_same_query!(operator_standings, operators);

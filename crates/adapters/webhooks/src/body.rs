@@ -29,6 +29,7 @@ enum Detail {
     Wallet { balance_paise: i64, threshold_paise: i64 },
     Endpoint { webhook_id: String, failures: u32, failing_since: String },
     Provider { provider: String, failed: u32, receipts: u32 },
+    Alert { alert: &'static str, severity: &'static str, webhook_id: Option<String>, since: String },
     Test { webhook_id: String },
 }
 
@@ -57,6 +58,12 @@ pub(crate) fn render(event: &Event, phone: Option<String>) -> Vec<u8> {
         Subject::Provider { provider, failed, receipts } => {
             Detail::Provider { provider: provider.clone(), failed: *failed, receipts: *receipts }
         }
+        Subject::Alert { alert, endpoint, since } => Detail::Alert {
+            alert: alert.as_str(),
+            severity: alert.severity().as_str(),
+            webhook_id: endpoint.map(|id| id.to_string()),
+            since: since.to_rfc3339_opts(SecondsFormat::AutoSi, true),
+        },
         Subject::Test { endpoint } => Detail::Test { webhook_id: endpoint.to_string() },
     };
     let body = Body {

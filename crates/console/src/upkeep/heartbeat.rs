@@ -1,12 +1,18 @@
-use dwar_activity::installation::{FORGOTTEN, Instance, InstanceStore};
+use crate::alerts::LocalFacts;
+use dwar_activity::installation::{AlertStore, FORGOTTEN, Instance, InstanceStore};
 use dwar_app::Toolbox;
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Reports regularly that this process runs the service.
+/// Reports regularly that this process runs the service, and what is wrong that it alone can see.
 pub struct Heartbeat {
     pub(crate) tools: Toolbox,
     pub(crate) instances: Arc<dyn InstanceStore>,
+    pub(crate) alerts: Arc<dyn AlertStore>,
+    pub(crate) local: Arc<dyn LocalFacts>,
+    /// Whether nothing that was reported before is on record.
+    pub(crate) clean: AtomicBool,
     pub(crate) id: InstanceId,
     pub(crate) started_at: Timestamp,
     pub(crate) about: About,
@@ -25,10 +31,17 @@ pub struct About {
 
 impl Heartbeat {
     /// One that begins now.
-    pub fn new(tools: Toolbox, instances: Arc<dyn InstanceStore>, about: About) -> Self {
+    pub fn new(
+        tools: Toolbox,
+        instances: Arc<dyn InstanceStore>,
+        alerts: Arc<dyn AlertStore>,
+        about: About,
+        local: Arc<dyn LocalFacts>,
+    ) -> Self {
         let started_at = tools.now();
         let id = InstanceId::new(started_at, tools.entropy.as_ref());
-        Self { tools, instances, id, started_at, about }
+        let clean = AtomicBool::new(true);
+        Self { tools, instances, alerts, local, clean, id, started_at, about }
     }
 
     /// This process is alive; those that were silent for a day are forgotten. Compares the clocks.
@@ -49,6 +62,18 @@ impl Heartbeat {
         if let Some(shown) = self.instances.beat(instance, now - FORGOTTEN).await? {
             watch.compare(asked, shown);
         }
+        self.report().await
+    }
+
+    /// Nothing is written where nothing is wrong and nothing was.
+    async fn report(&self) -> Result<(), StoreError> {
+        let troubles = self.local.troubles();
+        let is_clean = troubles.is_empty();
+        if is_clean && self.clean.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.alerts.report(self.id, troubles).await?;
+        self.clean.store(is_clean, Ordering::Relaxed);
         Ok(())
     }
 

@@ -97,6 +97,8 @@ pub struct Traffic {
     /// Of these, those to deliver a code that somebody else made.
     pub relays: u64,
     pub verified: u64,
+    /// What was charged for these requests, less what was given back.
+    pub spent: Paise,
 }
 
 impl Traffic {
@@ -110,6 +112,7 @@ impl Traffic {
         self.requests = self.requests.saturating_add(other.requests);
         self.relays = self.relays.saturating_add(other.relays);
         self.verified = self.verified.saturating_add(other.verified);
+        self.spent.0 = self.spent.0.saturating_add(other.spent.0);
     }
 }
 

@@ -46,6 +46,10 @@ pub trait EventStore: Send + Sync {
     /// `limit`.
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError>;
 
+    /// Endpoints of every project whose last call failed and that are not switched off, the longest
+    /// failing first, equals by id, up to `limit`.
+    async fn failing_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError>;
+
     /// Records an event that belongs to no other store's change; recording it again changes
     /// nothing.
     async fn record(&self, event: Event) -> Result<(), StoreError>;

@@ -1,6 +1,6 @@
 use crate::{
-    BlindIndex, Channel, EndpointId, EntryId, IdentityId, OtpId, Paise, ProjectMode, Sealed,
-    SessionId, Timestamp, words,
+    AlertKind, BlindIndex, Channel, EndpointId, EntryId, IdentityId, OtpId, Paise, ProjectMode,
+    Sealed, SessionId, Timestamp, words,
 };
 
 words! {
@@ -28,6 +28,10 @@ words! {
         EndpointDisabled = "endpoint.disabled",
         /// The receipts of a provider fail as they did not before.
         ProviderFailing = "provider.failing",
+        /// Something of the project needs a person.
+        AlertOpened = "alert.opened",
+        /// It is over.
+        AlertResolved = "alert.resolved",
         /// Somebody tested whether an endpoint accepts events.
         WebhookTest = "webhook.test",
     }
@@ -73,6 +77,13 @@ pub enum Subject {
         failed: u32,
         receipts: u32,
     },
+    /// Something of the project that needs a person, or did.
+    Alert {
+        alert: AlertKind,
+        /// The endpoint that it is about, if it is about one.
+        endpoint: Option<EndpointId>,
+        since: Timestamp,
+    },
     /// Nothing but whether the endpoint accepts it.
     Test { endpoint: EndpointId },
 }
@@ -117,6 +128,10 @@ impl Event {
                     self.world.project.uuid().simple(),
                     self.at.timestamp() / 300
                 )
+            }
+            Subject::Alert { alert, endpoint, since } => {
+                let about = endpoint.map_or(self.world.project.uuid(), |it| it.uuid());
+                format!("{alert}_{}_{}", about.simple(), since.timestamp_millis())
             }
             Subject::Test { endpoint } => {
                 format!("{}_{}", endpoint.uuid().simple(), self.at.timestamp() / 5)

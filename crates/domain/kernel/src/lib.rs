@@ -1,5 +1,6 @@
 //! Shared vocabulary of the domain, and nothing else.
 
+mod alert;
 pub mod bounds;
 mod channel;
 mod clock;
@@ -23,6 +24,7 @@ mod vault;
 mod webhook_secret;
 mod words;
 
+pub use alert::{AlertKind, Severity};
 pub use channel::Channel;
 pub use clock::{CLOCK_TOLERANCE, Clock, SteadyClock, Timestamp, read_instant};
 pub use entropy::Entropy;

@@ -154,6 +154,9 @@ commands! {
     ListSigningKeys = "list_signing_keys", Need::Installation, makes Nothing;
     RotateSigningKey = "rotate_signing_key", Need::Installation, makes Nothing;
     ShowOperations = "show_operations", Need::Installation, makes Nothing;
+    /// What needs a person now.
+    ListAlerts = "list_alerts", Need::Installation, makes Nothing;
+    ListProjectAlerts = "list_project_alerts", see(Area::Overview), makes Nothing;
 }
 
 /// The verdict on a command.

@@ -1,5 +1,6 @@
 //! The life of a one-time code: issued, delivered, guessed, used.
 
+mod attempt_history;
 mod code;
 mod delivery;
 mod dlt;
@@ -18,6 +19,7 @@ pub mod sandbox;
 mod test_quota;
 mod text;
 
+pub use attempt_history::*;
 pub use code::{Code, CodeDigest, CodeKeys, Guess, InvalidCode, InvalidRelayedCode};
 pub use delivery::{
     AttemptStatus, Charge, Delivery, DeliveryAttempt, DeliveryStatus, DeliveryStep, Reach, Report,

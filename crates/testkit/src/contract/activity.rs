@@ -88,6 +88,30 @@ pub async fn requests_of_a_phone_stay_inside_it(stores: &Stores) {
     assert_eq!(ids(of_phone(3).await.unwrap()), own[..3]);
 }
 
+/// Fresh: attempts of live requests of every project come back newest first, those of a request from the last
+/// to the first, and none that is older than asked for.
+pub async fn newest_attempts_are_those_of_live_requests(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let other = scene.another().await;
+    let mut wanted = Vec::new();
+    for (number, project) in (0..).zip([scene.project, other, scene.project]) {
+        let line = scene.make.line(project.in_mode(KeyMode::Live));
+        let at = START + minutes(number);
+        let otp = scene.issue(scene.make.otp_with(&line, crate::CODE, at)).await;
+        let failed = Report::Failed(dwar_otp::Reason::ProviderUnavailable);
+        let otp = scene.reports(&otp, 0, failed, at + seconds(1)).await.unwrap().0;
+        assert_eq!(otp.delivery.attempts.len(), 2);
+        wanted.splice(0..0, otp.delivery.attempts.into_iter().rev());
+        let test = scene.make.line(project.in_mode(KeyMode::Test));
+        scene.issue(scene.make.otp_with(&test, crate::CODE, at)).await;
+    }
+    let newest = |since, limit| stores.console.attempts.newest_attempts(since, limit);
+    assert_eq!(newest(START, 9).await.unwrap(), wanted);
+    assert_eq!(newest(START, 3).await.unwrap(), wanted[..3]);
+    assert_eq!(newest(START + minutes(1), 9).await.unwrap(), wanted[..4]);
+    assert_eq!(newest(START + minutes(3), 9).await.unwrap(), []);
+}
+
 /// What a tally says of a minute takes the place of what it said before, however often and in
 /// whatever order; what several say adds up.
 pub async fn counts_of_several_tallies_add_up(stores: &Stores) {

@@ -270,6 +270,19 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
         let elsewhere = scene.another().await.in_mode(world.mode);
         assert_eq!(desk.overview(elsewhere, Period::Day).await.total, Counts::default());
     }
+    // The sums of many projects are those of each one's overview.
+    let settled = stores.console.figures.progress().await.unwrap().settled.unwrap();
+    let spans = Range::last(Period::Day, end).window.spans(Grain::Hour, settled);
+    let both = vec![scene.project, other];
+    let traffic = stores.console.figures.traffic(both, KeyMode::Live, spans).await.unwrap();
+    for world in [worlds[0], worlds[2]] {
+        let (total, sum) = (desk.overview(world, Period::Day).await.total, traffic[&world.project]);
+        assert!(total.spent > Paise::ZERO);
+        assert_eq!(
+            (sum.requests, sum.verified, sum.spent),
+            (total.requests, total.verified, total.spent)
+        );
+    }
     let (from, until) = (START + minutes(37), START + minutes(101));
     for world in worlds {
         let wanted = Wanted::Between(from, until);

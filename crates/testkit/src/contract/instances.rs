@@ -1,11 +1,13 @@
-//! What [`dwar_activity::installation::InstanceStore`] and [`dwar_activity::installation::QueueStore`] promise.
+//! What the stores of an installation promise: [`dwar_activity::installation::InstanceStore`], `AlertStore`, `QueueStore`.
 
 use crate::contract::count;
 use crate::scene::Scene;
 use crate::{MS, START, Stores, minutes, race, seconds};
-use dwar_activity::installation::{Backlog, COUNTED, Instance, Queues};
+use dwar_activity::installation::{
+    AlertChanges, Backlog, COUNTED, Instance, OpenAlert, Queues, Reported, Trouble,
+};
 use dwar_event::{Event, EventKind, Subject};
-use dwar_kernel::{KeyMode, Timestamp};
+use dwar_kernel::{AlertKind, KeyMode, Timestamp};
 use dwar_otp::Report;
 use std::sync::Arc;
 
@@ -67,6 +69,72 @@ pub async fn instances_beat_at_once(stores: &Stores) {
     .await;
     let known = stores.console.instances.instances(100).await.unwrap();
     assert_eq!((known.len(), count(&known, |it| it.seen_at == START + MS)), (20, 20));
+}
+
+fn trouble(kind: AlertKind, about: &str, since: Option<Timestamp>) -> Trouble {
+    let (about, detail) = (about.to_owned(), format!("{about}: ₹ and 'quotes'"));
+    Trouble { kind, about, detail, since }
+}
+
+/// Fresh: what is wrong with an instance is what it reported last, as long as it is on record and was seen.
+pub async fn troubles_are_what_an_instance_reported_last(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let (store, alerts) = (&stores.console.instances, &stores.console.alerts);
+    let (first, second) = (instance(&scene, START), instance(&scene, START + MS));
+    let second = Instance { host: "node-2".to_owned(), ..second };
+    let auth = || trouble(AlertKind::ProviderAuth, "meta", Some(START));
+    let clock = || trouble(AlertKind::ClockDiffers, "", None);
+    alerts.report(first.id, vec![auth()]).await.unwrap();
+    assert_eq!(alerts.reported(START).await.unwrap(), [], "it is not on record");
+    for beat in [&first, &second] {
+        store.beat(beat.clone(), START - MS).await.unwrap();
+    }
+    alerts.report(first.id, vec![auth(), clock()]).await.unwrap();
+    alerts.report(second.id, vec![auth()]).await.unwrap();
+    let of = |host: &str, trouble| Reported { host: host.to_owned(), trouble };
+    let all = [of("node-1", clock()), of("node-1", auth()), of("node-2", auth())];
+    assert_eq!(alerts.reported(START).await.unwrap(), all);
+    assert_eq!(alerts.reported(START + MS).await.unwrap(), all[2..], "the first is silent");
+    // A heartbeat alone changes nothing of it.
+    store.beat(first.clone(), START - MS).await.unwrap();
+    alerts.report(second.id, vec![]).await.unwrap();
+    assert_eq!(alerts.reported(START).await.unwrap(), all[..2]);
+    store.leave(first.id).await.unwrap();
+    assert_eq!(alerts.reported(START).await.unwrap(), []);
+    store.beat(first.clone(), START - MS).await.unwrap();
+    assert_eq!(alerts.reported(START).await.unwrap(), [], "it went with the instance");
+}
+
+/// Fresh: an alert is on record from its first to its last moment, and keeps since when; each change is told to one.
+pub async fn alerts_are_on_record_until_they_are_over(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let alerts = Arc::clone(&stores.console.alerts);
+    let alert = |kind, about: &str, project, age| OpenAlert {
+        kind,
+        about: about.to_owned(),
+        project,
+        since: START + MS * age,
+    };
+    let wallet = alert(AlertKind::WalletEmpty, &scene.project.to_string(), Some(scene.project), 1);
+    let auth = alert(AlertKind::ProviderAuth, "meta", None, 2);
+    assert_eq!(alerts.open_alerts().await.unwrap(), []);
+    let both = vec![auth.clone(), wallet.clone()];
+    let told = race(9, |_| {
+        let (alerts, both) = (Arc::clone(&alerts), both.clone());
+        async move { alerts.settle_alerts(both).await.unwrap() }
+    })
+    .await;
+    let opened = AlertChanges { opened: both.clone(), over: vec![] };
+    assert_eq!(count(&told, |it| *it == opened), 1, "{told:?}");
+    assert_eq!(count(&told, |it| *it == AlertChanges::default()), 8, "{told:?}");
+    assert_eq!(alerts.open_alerts().await.unwrap(), both);
+    let later = OpenAlert { since: START + MS * 9, ..auth.clone() };
+    let disk = alert(AlertKind::DiskFull, "The database", None, 3);
+    let changes = alerts.settle_alerts(vec![later, disk.clone()]).await.unwrap();
+    assert_eq!(changes, AlertChanges { opened: vec![disk.clone()], over: vec![wallet] });
+    assert_eq!(alerts.open_alerts().await.unwrap(), [disk, auth], "it keeps since when");
+    alerts.settle_alerts(vec![]).await.unwrap();
+    assert_eq!(alerts.open_alerts().await.unwrap(), []);
 }
 
 /// Fresh: each queue tells how much waits and since when, from the instant on that it is due.

@@ -6,7 +6,9 @@ use super::super::stores::Database;
 use super::DatabaseFigures;
 use crate::telemetry::LostLines;
 use dwar_app::ClockWatch;
+use dwar_console::alerts::Alerts;
 use dwar_http::LoopHealth;
+use dwar_kernel::AlertKind;
 use dwar_metrics::{Clock, Histogram, Loop, Pool, Queue, Readings, Snapshot};
 use dwar_turns::{PoolLoad, QueueLoad, Times};
 use std::sync::Arc;
@@ -18,6 +20,7 @@ pub struct Measured {
     pub carriers: Arc<Carriers>,
     pub restarts: Arc<Restarts>,
     pub watch: Arc<ClockWatch>,
+    pub alerts: Alerts,
     pub lost: LostLines,
 }
 
@@ -27,7 +30,12 @@ impl Readings for Measured {
         let breakers = self.carriers.breakers.iter();
         let open = breakers.map(|(name, it)| (name.clone(), it.state().open_for.is_some()));
         let state = |LoopHealth { name, restarts, running }| Loop { name, restarts, running };
+        let told = self.alerts.latest();
+        let count = |kind| told.iter().filter(|it| it.kind == kind).count() as u64;
+        let alerts =
+            AlertKind::ALL.map(|kind| (kind.as_str(), kind.severity().as_str(), count(kind)));
         Snapshot {
+            alerts: alerts.to_vec(),
             queues: load.queues.into_iter().map(queue).collect(),
             pools: load.pools.into_iter().map(pool).collect(),
             database: self.figures.shown(),

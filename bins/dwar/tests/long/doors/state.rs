@@ -5,10 +5,18 @@ use rusqlite::{Connection, Row};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What changes by itself: which instances live, what each has of a quota, what was counted, whether there
+/// What changes by itself: which instances live, what is wrong, what each has of a quota, what was counted, whether there
 /// is room, that a write works.
-const RESTLESS: [&str; 6] =
-    ["instances", "quota_shares", "figures", "figures_tenure", "room_probe", "write_proofs"];
+const RESTLESS: [&str; 8] = [
+    "alerts",
+    "figures",
+    "figures_tenure",
+    "instance_troubles",
+    "instances",
+    "quota_shares",
+    "room_probe",
+    "write_proofs",
+];
 /// What changes by being asked: when somebody or something was last seen.
 const SEEN: [&str; 3] = ["used_at", "used_from", "seen_at"];
 

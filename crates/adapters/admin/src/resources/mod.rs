@@ -1,5 +1,6 @@
 //! The endpoints, a file per resource.
 
+mod alerts;
 mod audit;
 mod figures;
 mod hooks;
@@ -39,6 +40,7 @@ pub(crate) fn all() -> Vec<Operation> {
         ("audit", audit::operations()),
         ("signing keys", signing_keys::operations()),
         ("operations", operations::operations()),
+        ("operations", alerts::operations()),
     ];
     let tagged = |(tag, all): (&'static str, Vec<Operation>)| {
         all.into_iter().map(move |operation| operation.tag(tag))

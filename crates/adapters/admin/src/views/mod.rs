@@ -1,5 +1,6 @@
 //! How each thing is shown, in the admin API and by `--json` on the command line alike.
 
+mod alert;
 mod audit;
 mod closing;
 mod hook;
@@ -17,6 +18,7 @@ mod wallet;
 mod webhook;
 mod webhook_call;
 
+pub use alert::Alert;
 pub use audit::AuditLine;
 pub use closing::{ClosedEntries, ClosedMonth, MonthToClose};
 pub use hook::{AddedHook, Hook, HookSecret, HookView, RemovedHook};

@@ -3,6 +3,7 @@
 
 pub(crate) mod account;
 pub(crate) mod activity;
+pub(crate) mod alerts;
 pub(crate) mod audit;
 pub(crate) mod common;
 pub(crate) mod entrance;

@@ -4,6 +4,7 @@
 
 mod activity;
 mod admin_api;
+mod alerts;
 mod booking;
 mod changes;
 mod find;

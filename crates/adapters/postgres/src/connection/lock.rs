@@ -30,6 +30,7 @@ fn key(lock: Lock) -> (i32, i32) {
         Lock::FirstProject => (1, 0),
         Lock::SigningKeys => (2, 0),
         Lock::FirstOperator => (3, 0),
+        Lock::Alerts => (5, 0),
         // Its last bytes are random. Two that are the same wait for each other, which does no harm.
         Lock::Searcher(id) => {
             let [.., a, b, c, d] = *id.uuid().as_bytes();

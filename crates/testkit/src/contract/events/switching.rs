@@ -3,11 +3,11 @@
 use super::MUCH_LATER;
 use crate::contract::{ROUNDS, count};
 use crate::scene::Scene;
-use crate::{START, Stores, minutes, race, seconds};
+use crate::{MS, START, Stores, minutes, race, seconds};
 use dwar_event::{
     Endpoint, EndpointCall, Event, EventKind, Failing, SendFailure, Subject, SwitchOff,
 };
-use dwar_kernel::{KeyMode, ProjectId, Timestamp};
+use dwar_kernel::{AlertKind, KeyMode, ProjectId, Timestamp};
 use std::sync::Arc;
 
 const RULE: SwitchOff = SwitchOff { after: minutes(1), failures: 3 };
@@ -130,12 +130,23 @@ pub async fn what_a_switched_off_endpoint_was_not_told_is_dropped(stores: &Store
     for (project, id) in strangers {
         assert!(!stores.events.enable_endpoint(project, id).await.unwrap());
     }
+    assert_eq!(stores.events.failing_endpoints(9).await.unwrap(), [], "it is switched off");
     let listed = stores.events.disabled_endpoints(9).await.unwrap();
     assert_eq!(listed.iter().map(|found| found.id).collect::<Vec<_>>(), [bad.id]);
     assert_eq!(stores.events.disabled_endpoints(0).await.unwrap(), []);
     assert!(stores.events.enable_endpoint(scene.project, bad.id).await.unwrap());
     assert_eq!(scene.endpoint_now(scene.project, &bad).await, bad);
     assert_eq!(stores.events.disabled_endpoints(9).await.unwrap(), []);
+    for (at, endpoint) in [(62, &other), (61, &bad)] {
+        scene.fails_at(endpoint, &events[0], START + seconds(at)).await;
+    }
+    let failing = stores.events.failing_endpoints(9).await.unwrap();
+    assert_eq!(failing.iter().map(|found| found.id).collect::<Vec<_>>(), [bad.id, other.id]);
+    assert_eq!(stores.events.failing_endpoints(1).await.unwrap(), failing[..1]);
+    for endpoint in [&bad, &other] {
+        assert!(stores.events.enable_endpoint(scene.project, endpoint.id).await.unwrap());
+    }
+    assert_eq!(stores.events.failing_endpoints(9).await.unwrap(), []);
     let told = scene.told().await;
     let ids: Vec<_> = told.iter().map(|it| (it.endpoint.id, it.event.id())).collect();
     assert_eq!(ids, [(other.id, shared), (other.id, disabled(&bad, START + seconds(60)).id())]);
@@ -186,4 +197,28 @@ pub async fn an_event_of_its_own_is_recorded_once(stores: &Stores) {
         stores.events.record(event.clone()).await.unwrap();
     }
     assert_eq!(scene.told_events().await, [event]);
+
+    let endpoint = scene.make.id();
+    let alert = |kind, alert, endpoint, since| Event {
+        world,
+        kind,
+        subject: Subject::Alert { alert, endpoint, since },
+        at: START + MS,
+    };
+    let all = [
+        alert(EventKind::AlertOpened, AlertKind::WalletEmpty, None, START),
+        alert(EventKind::AlertResolved, AlertKind::WalletEmpty, None, START),
+        alert(EventKind::AlertOpened, AlertKind::EndpointFailing, Some(endpoint), START),
+        // It opens again.
+        alert(EventKind::AlertOpened, AlertKind::WalletEmpty, None, START + MS),
+    ];
+    for event in &all {
+        stores.events.record(event.clone()).await.unwrap();
+    }
+    let mut told = scene.told_events().await;
+    told.retain(|it| it.kind != EventKind::ProviderFailing);
+    told.sort_by_key(Event::id);
+    let mut wanted = all.to_vec();
+    wanted.sort_by_key(Event::id);
+    assert_eq!(told, wanted);
 }

@@ -3,6 +3,7 @@ use crate::doors::asking::{cli, get, page, post};
 use dwar_operator::Action;
 use serde_json::Value;
 
+const DOCTOR: &str = "`dwar doctor` shows them, whose answer is about more";
 const AT_THE_MACHINE: &str = "keys are the business of whoever has the machine, or of a program";
 
 pub fn audit() -> Row {
@@ -89,6 +90,27 @@ pub fn rotate() -> Row {
             it.only_right()?;
             cli("signing-key rotate", &[])
         }]),
+        ..READ
+    }
+}
+
+pub fn alerts() -> Row {
+    Row {
+        api: Door::Ways(vec![|it| {
+            it.only_right()?;
+            get("/alerts")
+        }]),
+        pages: Door::None("every page shows them, above what it is about"),
+        cli: Door::None(DOCTOR),
+        ..READ
+    }
+}
+
+pub fn project_alerts() -> Row {
+    Row {
+        api: Door::Ways(vec![|it| get(format!("/projects/{}/alerts", it.any_project()?))]),
+        pages: Door::None("every page of the project shows them, above what it is about"),
+        cli: Door::None(DOCTOR),
         ..READ
     }
 }

@@ -149,5 +149,7 @@ pub fn row(command: Command) -> Row {
         Command::ListSigningKeys => installation::signing_keys(),
         Command::RotateSigningKey => installation::rotate(),
         Command::ShowOperations => installation::operations(),
+        Command::ListAlerts => installation::alerts(),
+        Command::ListProjectAlerts => installation::project_alerts(),
     }
 }

@@ -1,0 +1,139 @@
+//! What this process alone can see of what needs a person.
+
+use super::background::Restarts;
+use super::core::Core;
+use super::gateways::Carriers;
+use super::stores::Database;
+use async_trait::async_trait;
+use dwar_activity::installation::Trouble;
+use dwar_app::Toolbox;
+use dwar_console::alerts::{ClockState, LocalFacts, LoopState, ProviderCalls, Room, troubles};
+use dwar_http::LoopHealth;
+use dwar_kernel::StoreError;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// For how long a proof that a write works counts.
+const FRESH: Duration = Duration::from_secs(4);
+
+/// A process that serves: its calls to providers, its loops, its clock, and whether a write works.
+pub struct Serving {
+    machine: Machine,
+    carriers: Arc<Carriers>,
+    restarts: Arc<Restarts>,
+    proof: Mutex<Option<(Instant, Room)>>,
+}
+
+/// A command on a machine: its clock, and what the database says of its room.
+pub struct Machine {
+    tools: Toolbox,
+    database: Arc<dyn Database>,
+}
+
+impl Serving {
+    pub fn new(core: &Core, carriers: Arc<Carriers>, restarts: Arc<Restarts>) -> Self {
+        Self { machine: Machine::new(core), carriers, restarts, proof: Mutex::default() }
+    }
+
+    fn providers(&self) -> Vec<ProviderCalls> {
+        let now = self.machine.tools.now();
+        let one = |(name, breaker): (&String, &Arc<dwar_gateways::BreakerGateway>)| {
+            let row = breaker.fault_row()?;
+            let told = self.carriers.refusals().of(name).filter(|it| it.reason == row.reason);
+            Some(ProviderCalls {
+                provider: name.clone(),
+                faults: row.faults,
+                since: now - row.age,
+                reason: row.reason,
+                status: told.and_then(|it| it.status),
+                code: told.and_then(|it| it.code),
+                paused: breaker.state().open_for,
+            })
+        };
+        self.carriers.breakers.iter().filter_map(one).collect()
+    }
+
+    fn loops(&self) -> Vec<LoopState> {
+        let one = |(LoopHealth { name, restarts, running }, ended)| LoopState {
+            name,
+            restarts,
+            running,
+            ended,
+        };
+        self.restarts.fallen().into_iter().map(one).collect()
+    }
+}
+
+impl Machine {
+    pub fn new(core: &Core) -> Self {
+        Self { tools: core.parts.tools.clone(), database: core.database.clone() }
+    }
+
+    fn clock(&self) -> ClockState {
+        let watch = &self.tools.watch;
+        ClockState {
+            ahead_ms: watch.ahead_ms().unwrap_or_default(),
+            set_forward: watch.sweeps_behind(),
+        }
+    }
+
+    /// What an attempt to write says of the database.
+    async fn judge(&self, written: Result<Option<u64>, StoreError>) -> Room {
+        match written {
+            Ok(free) => Room::Writable(free),
+            Err(StoreError::NoRoom) => Room::Full,
+            // One that does not even answer is away, which is told as such.
+            Err(_) if self.database.ping().await.is_ok() => Room::ReadOnly,
+            Err(_) => Room::Unknown,
+        }
+    }
+}
+
+#[async_trait]
+impl LocalFacts for Serving {
+    fn host(&self) -> String {
+        host()
+    }
+
+    fn troubles(&self) -> Vec<Trouble> {
+        troubles(&self.providers(), &self.loops(), self.machine.clock())
+    }
+
+    async fn room(&self) -> Room {
+        let known = self.proof.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, room)) = known.filter(|(at, _)| at.elapsed() < FRESH) {
+            return room;
+        }
+        let written = self.machine.database.prove_writable().await;
+        let room = self.machine.judge(written).await;
+        let told = Some((Instant::now(), room.clone()));
+        *self.proof.lock().unwrap_or_else(PoisonError::into_inner) = told;
+        room
+    }
+}
+
+#[async_trait]
+impl LocalFacts for Machine {
+    fn host(&self) -> String {
+        host()
+    }
+
+    fn troubles(&self) -> Vec<Trouble> {
+        troubles(&[], &[], self.clock())
+    }
+
+    /// Writes nothing, since it is a command that only looks.
+    async fn room(&self) -> Room {
+        match self.database.is_read_only().await {
+            Ok(true) => Room::ReadOnly,
+            Ok(false) => self.judge(self.database.room().await).await,
+            Err(_) => Room::Unknown,
+        }
+    }
+}
+
+/// What this machine is called.
+pub fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}

@@ -1,0 +1,61 @@
+//! What needs a person now, on top of every page.
+
+use crate::format::time;
+use crate::language::Language;
+use crate::manual;
+use crate::texts::alerts as texts;
+use crate::visit::Visit;
+use dwar_console::alerts::Alert;
+use dwar_kernel::{AlertKind, Severity};
+use dwar_project::Project;
+use maud::{Markup, html};
+
+/// So many are shown at once, ...
+const SHOWN: usize = 3;
+/// ... and so many more when one asks for them.
+const FOLDED: usize = 20;
+
+/// What concerns the project of a page, or, on a page of the installation, all that somebody may see; nothing where all
+/// is well. In English on a page in another language.
+pub(crate) fn bar(visit: &Visit, project: Option<&Project>, language: Language) -> Markup {
+    let alerts = visit.console.manage.alerts.of_page(&visit.by, project);
+    let (first, rest) = alerts.split_at(alerts.len().min(SHOWN));
+    html! {
+        @if !first.is_empty() {
+            section.alerts aria-label=(texts::TITLE) lang=[(language != Language::English).then_some("en")] {
+                ul { @for alert in first { (line(alert)) } }
+                @if !rest.is_empty() {
+                    details {
+                        summary { (rest.len()) " " (texts::MORE) }
+                        ul { @for alert in rest.iter().take(FOLDED) { (line(alert)) } }
+                        @if rest.len() > FOLDED { p { (texts::REST) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn line(alert: &Alert) -> Markup {
+    let (kind, severity) = (alert.kind, alert.kind.severity());
+    let class = if severity == Severity::Page { "bad" } else { "warn" };
+    html! {
+        li.notice.(class) data-alert=(kind) {
+            strong {
+                @match page(alert) { Some(page) => a href=(page) { (alert.title()) }, None => (alert.title()) }
+            }
+            span { (alert.detail) @if let Some(since) = alert.since { ". " (texts::SINCE) " " (time(since)) } }
+            @if let Some(address) = manual::address(kind.runbook()) { a href=(address) { (texts::RUNBOOK) } }
+        }
+    }
+}
+
+/// Where one sees more of it.
+fn page(alert: &Alert) -> Option<String> {
+    match alert.kind {
+        AlertKind::WalletEmpty | AlertKind::WalletEmptySoon | AlertKind::WalletLow => {
+            alert.project.map(|project| format!("/p/{project}/wallet"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,228 @@
+//! What needs a person now, judged of plain data.
+
+use super::alert::{Alert, FAULTS};
+use super::providers;
+use dwar_activity::installation::{Backlog, COUNTED, OpenAlert, Queues, Reported};
+use dwar_event::Endpoint;
+use dwar_kernel::{AlertKind, Paise, ProjectId, Timestamp};
+use dwar_otp::DeliveryAttempt;
+use std::time::Duration;
+
+/// How long what is due may wait, ...
+pub const LATE: Duration = Duration::from_secs(300);
+/// ... money may be set aside, ...
+pub const LATE_HOLD: Duration = Duration::from_secs(900);
+/// ... and a feed may be held back.
+pub const LATE_FEED: Duration = Duration::from_secs(60);
+/// Free bytes on the disk of the database below which somebody should do something.
+pub const LITTLE_DISK: u64 = 2 * 1_024 * 1_024 * 1_024;
+/// How long a key may sign.
+pub const OLD_KEY: Duration = Duration::from_secs(180 * 86_400);
+/// So many alerts are told at most, the most urgent first.
+pub const MOST_ALERTS: usize = 1_000;
+
+/// What is on record of an installation at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The newest attempts of live requests, the newest first.
+    pub attempts: Vec<DeliveryAttempt>,
+    /// What the instances reported that are alive.
+    pub reported: Vec<Reported>,
+    /// Of projects in use.
+    pub wallets: Vec<WalletFacts>,
+    /// Endpoints that are disabled or keep failing.
+    pub endpoints: Vec<Endpoint>,
+    pub queues: Queues,
+    pub room: Room,
+    /// Since when the key signs that signs now.
+    pub signs_since: Option<Timestamp>,
+    /// The alerts on record, which say since when.
+    pub open: Vec<OpenAlert>,
+}
+
+/// Whether the database can be written to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Room {
+    #[default]
+    Unknown,
+    /// It can; with the bytes that are free on its disk, where they can be known.
+    Writable(Option<u64>),
+    /// Its disk is full.
+    Full,
+    /// It answers and takes no writes.
+    ReadOnly,
+}
+
+/// A wallet, and what it has to do with sends.
+#[derive(Clone, Debug)]
+pub struct WalletFacts {
+    pub project: ProjectId,
+    pub name: String,
+    pub balance: Paise,
+    /// What a new send may use.
+    pub available: Paise,
+    /// What the dearest channel costs, which each live send sets aside.
+    pub price: Paise,
+    /// What was spent within the last 24 hours.
+    pub spent: Paise,
+    /// The threshold that the project set.
+    pub low: Option<Paise>,
+    /// When its balance last changed; `None` if it never had money.
+    pub moved_at: Option<Timestamp>,
+}
+
+impl WalletFacts {
+    /// Whether it has too little for the next send, for a day, or less than the project wants to be told of.
+    pub fn is_short(&self) -> bool {
+        self.state().is_some()
+    }
+
+    fn state(&self) -> Option<AlertKind> {
+        if self.available < self.price {
+            Some(AlertKind::WalletEmpty)
+        } else if self.available < self.spent {
+            Some(AlertKind::WalletEmptySoon)
+        } else {
+            self.low.filter(|low| self.balance < *low).map(|_| AlertKind::WalletLow)
+        }
+    }
+}
+
+/// All that needs a person, the most urgent first.
+pub fn judge(facts: &Facts, now: Timestamp) -> Vec<Alert> {
+    let mut alerts = providers::judge(&facts.attempts, &facts.reported);
+    alerts.extend(facts.reported.iter().filter_map(reported));
+    alerts.extend(facts.wallets.iter().filter_map(wallet));
+    alerts.extend(facts.endpoints.iter().filter_map(endpoint));
+    alerts.extend(queues(&facts.queues, now));
+    alerts.extend(room(&facts.room));
+    alerts.extend(facts.signs_since.filter(|since| *since + OLD_KEY < now).map(|since| {
+        let detail = format!("in use since {}", since.format("%-d %B %Y"));
+        Alert {
+            since: Some(since),
+            ..Alert::new(AlertKind::SigningKeyOld, "The signing key", detail)
+        }
+    }));
+    for alert in &mut alerts {
+        let same = |known: &&OpenAlert| (known.kind, &known.about) == (alert.kind, &alert.about);
+        alert.since = facts.open.iter().find(same).map(|known| known.since).or(alert.since);
+    }
+    in_order(alerts)
+}
+
+/// As [`judge`], where the database does not answer: of what this process alone reports.
+pub fn judge_without_database(reported: &[Reported]) -> Vec<Alert> {
+    let detail = "what is on record cannot be read, and most requests are answered 503".to_owned();
+    let mut alerts = vec![Alert::new(AlertKind::DatabaseAway, "The database", detail)];
+    alerts.extend(providers::judge(&[], reported));
+    alerts.extend(reported.iter().filter_map(self::reported));
+    in_order(alerts)
+}
+
+fn in_order(mut alerts: Vec<Alert>) -> Vec<Alert> {
+    let key = |it: &Alert| (it.kind.severity(), it.kind, it.project, it.about.clone());
+    alerts.sort_by_key(key);
+    alerts.dedup_by(|one, other| (one.kind, &one.about) == (other.kind, &other.about));
+    alerts.truncate(MOST_ALERTS);
+    alerts
+}
+
+/// What an instance says of itself; of providers the attempts of all instances say more.
+fn reported(it: &Reported) -> Option<Alert> {
+    let Reported { host, trouble } = it;
+    let subject = match trouble.kind {
+        AlertKind::ProviderAuth | AlertKind::ProviderFailing => return None,
+        AlertKind::LoopRestarting => format!("The loop {} on {host}", trouble.about),
+        _ => format!("The clock of {host}"),
+    };
+    let since = trouble.since;
+    Some(Alert { since, ..Alert::new(trouble.kind, subject, trouble.detail.clone()) })
+}
+
+fn wallet(it: &WalletFacts) -> Option<Alert> {
+    // A project that never had money sends with its test key alone.
+    let moved_at = it.moved_at?;
+    let kind = it.state()?;
+    let detail = match kind {
+        AlertKind::WalletEmpty => {
+            format!("{} available, and a live send sets {} aside", it.available, it.price)
+        }
+        AlertKind::WalletEmptySoon => {
+            format!("{} available, and {} were spent in the last 24 hours", it.available, it.spent)
+        }
+        _ => format!("{} left, below {}", it.balance, it.low.unwrap_or_default()),
+    };
+    // A pace is noticed at no instant that is on record.
+    let since = (kind != AlertKind::WalletEmptySoon).then_some(moved_at);
+    Some(Alert {
+        kind,
+        project: Some(it.project),
+        about: it.project.to_string(),
+        subject: format!("The wallet of {}", it.name),
+        detail,
+        since,
+    })
+}
+
+fn endpoint(it: &Endpoint) -> Option<Alert> {
+    let (kind, detail, since) = match (it.disabled_at, it.failing) {
+        (Some(at), failing) => {
+            let calls = failing.map(|it| format!(", after {} calls failed in a row", it.failures));
+            let detail = format!("no events since it was disabled{}", calls.unwrap_or_default());
+            (AlertKind::EndpointDisabled, detail, at)
+        }
+        (None, Some(failing)) if failing.failures as usize >= FAULTS => {
+            let detail = format!("{} calls failed in a row", failing.failures);
+            (AlertKind::EndpointFailing, detail, failing.since)
+        }
+        (None, _) => return None,
+    };
+    // What follows the path may be a secret of the receiver, and an answer of `doctor` goes to others.
+    let subject = it.url.split('?').next().unwrap_or_default().to_owned();
+    let about = it.id.to_string();
+    Some(Alert { kind, project: Some(it.project), about, subject, detail, since: Some(since) })
+}
+
+fn queues(queues: &Queues, now: Timestamp) -> Vec<Alert> {
+    let late = |kind, subject: &str, backlog: &Backlog, patience| {
+        let oldest = backlog.oldest.filter(|oldest| *oldest + patience < now)?;
+        let more = if backlog.count > COUNTED { "more than " } else { "" };
+        let detail = format!("waiting: {more}{}", backlog.count.min(COUNTED));
+        Some(Alert { since: Some(oldest), ..Alert::new(kind, subject, detail) })
+    };
+    let of_all = [
+        (AlertKind::SendsBehind, "Sends", &queues.overdue_sends, LATE),
+        (AlertKind::ReceiptsBehind, "Delivery reports", &queues.receipts, LATE),
+        (AlertKind::HoldsBehind, "Money", &queues.open_holds, LATE_HOLD),
+        (AlertKind::FeedHeldBack, "Feeds of events", &queues.feed, LATE_FEED),
+    ];
+    let of_all =
+        of_all.into_iter().filter_map(|(kind, name, it, late_at)| late(kind, name, it, late_at));
+    let events = queues.events.iter().filter_map(|(of, it)| {
+        let alert = late(AlertKind::EventsBehind, "Events", it, LATE)?;
+        Some(Alert { project: Some(*of), about: of.to_string(), ..alert })
+    });
+    of_all.chain(events).collect()
+}
+
+fn room(room: &Room) -> Option<Alert> {
+    let told = |kind, detail: String| Some(Alert::new(kind, "The database", detail));
+    match room {
+        Room::Writable(Some(free)) if *free < LITTLE_DISK => {
+            told(AlertKind::DiskFills, format!("{} MiB are free", free >> 20))
+        }
+        Room::Unknown | Room::Writable(_) => None,
+        Room::Full => {
+            let detail = "reads go on, and calls that write are answered 503".to_owned();
+            told(AlertKind::DiskFull, detail)
+        }
+        Room::ReadOnly => {
+            let detail = "it answers reads; calls that write are answered 503".to_owned();
+            told(AlertKind::DatabaseReadOnly, detail)
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "judge_tests.rs"]
+mod tests;

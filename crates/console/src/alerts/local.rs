@@ -1,0 +1,148 @@
+//! What a process alone can see: its calls to providers, its loops, its clock, and whether it may write.
+
+use super::alert::FAULTS;
+use super::judge::Room;
+use async_trait::async_trait;
+use dwar_activity::installation::Trouble;
+use dwar_kernel::{AlertKind, Timestamp};
+use dwar_otp::Reason;
+use std::time::Duration;
+
+/// By how much the clock of a machine may differ from the database's: from 30 s on it serves nothing.
+pub const CLOCK_DIFFERS: Duration = Duration::from_secs(20);
+/// By how much a clock may be set forward.
+pub const CLOCK_SET_FORWARD: Duration = Duration::from_secs(30);
+/// A loop that has run for this long goes on.
+pub const STEADY_LOOP: Duration = Duration::from_secs(300);
+
+/// What this process alone can see.
+#[async_trait]
+pub trait LocalFacts: Send + Sync {
+    /// The machine.
+    fn host(&self) -> String;
+
+    /// What is wrong, from [`troubles`]. Asks nobody.
+    fn troubles(&self) -> Vec<Trouble>;
+
+    /// Whether the database can be written to.
+    async fn room(&self) -> Room;
+}
+
+/// Sees nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct NothingLocal;
+
+#[async_trait]
+impl LocalFacts for NothingLocal {
+    fn host(&self) -> String {
+        String::new()
+    }
+
+    fn troubles(&self) -> Vec<Trouble> {
+        Vec::new()
+    }
+
+    async fn room(&self) -> Room {
+        Room::Unknown
+    }
+}
+
+/// The calls of this process to a provider since it last took a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderCalls {
+    pub provider: String,
+    /// How many failed in a row, and since when.
+    pub faults: u32,
+    pub since: Timestamp,
+    /// Why the last one failed, with the status and the code that the provider answered with, if it answered.
+    pub reason: Reason,
+    pub status: Option<u16>,
+    pub code: Option<i64>,
+    /// For how long it is not called.
+    pub paused: Option<Duration>,
+}
+
+/// A loop of this process that ended at least once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopState {
+    pub name: &'static str,
+    pub restarts: u64,
+    pub running: bool,
+    /// How long ago it last ended.
+    pub ended: Duration,
+}
+
+/// The clock of this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockState {
+    /// By how many milliseconds it is ahead of the database's; negative if it is behind.
+    pub ahead_ms: i64,
+    pub set_forward: Duration,
+}
+
+/// What is wrong with them.
+pub fn troubles(
+    providers: &[ProviderCalls],
+    loops: &[LoopState],
+    clock: ClockState,
+) -> Vec<Trouble> {
+    let providers = providers.iter().filter_map(provider);
+    let loops = loops.iter().filter_map(fallen);
+    providers.chain(loops).chain(clock_troubles(clock)).collect()
+}
+
+fn provider(calls: &ProviderCalls) -> Option<Trouble> {
+    let kind = match calls.reason {
+        Reason::ProviderAuth => AlertKind::ProviderAuth,
+        _ if calls.faults as usize >= FAULTS => AlertKind::ProviderFailing,
+        _ => return None,
+    };
+    let mut detail = match (calls.status, calls.reason) {
+        (Some(status), _) => format!("HTTP {status}"),
+        (None, Reason::Timeout) => "no answer in time".to_owned(),
+        (None, Reason::ProviderUnavailable) => "no connection".to_owned(),
+        (None, reason) => reason.as_str().to_owned(),
+    };
+    if let Some(code) = calls.code {
+        detail += &format!(", code {code}");
+    }
+    if calls.status.is_some() {
+        detail += &format!(" ({})", calls.reason.as_str());
+    }
+    detail += &match calls.faults {
+        1 => " to the last call".to_owned(),
+        faults => format!(" to the last of {faults} calls that failed in a row"),
+    };
+    if calls.paused.is_some() {
+        detail += "; not called for a while";
+    }
+    let (about, since) = (calls.provider.clone(), Some(calls.since));
+    Some(Trouble { kind, about, detail, since })
+}
+
+/// One end is over within seconds; it is told while it lasts, and from the second end on.
+fn fallen(it: &LoopState) -> Option<Trouble> {
+    let is_told = !it.running || it.restarts > 1 && it.ended < STEADY_LOOP;
+    let state = if it.running { "runs again" } else { "waits to be started again" };
+    let detail = format!("ended and was started again {} times; it {state}", it.restarts);
+    let (kind, about) = (AlertKind::LoopRestarting, it.name.to_owned());
+    is_told.then_some(Trouble { kind, about, detail, since: None })
+}
+
+fn clock_troubles(clock: ClockState) -> impl Iterator<Item = Trouble> {
+    let by = Duration::from_millis(clock.ahead_ms.unsigned_abs());
+    let side = if clock.ahead_ms < 0 { "behind" } else { "ahead" };
+    let told = |kind, detail| Trouble { kind, about: String::new(), detail, since: None };
+    let differs = (by >= CLOCK_DIFFERS)
+        .then(|| told(AlertKind::ClockDiffers, format!("{} s {side}", by.as_secs())));
+    let forward = clock.set_forward;
+    let set = (forward > CLOCK_SET_FORWARD).then(|| {
+        let detail = format!("by {} s; sweeps leave that time out", forward.as_secs());
+        told(AlertKind::ClockSetForward, detail)
+    });
+    differs.into_iter().chain(set)
+}
+
+#[cfg(test)]
+#[path = "local_tests.rs"]
+mod tests;

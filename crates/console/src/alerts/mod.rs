@@ -1,0 +1,311 @@
+//! What needs a person now: one judgement for every door.
+
+mod alert;
+mod judge;
+mod local;
+mod providers;
+
+pub use alert::Alert;
+pub use judge::{
+    Facts, LATE, LATE_FEED, LATE_HOLD, LITTLE_DISK, MOST_ALERTS, OLD_KEY, Room, WalletFacts, judge,
+    judge_without_database,
+};
+pub use local::{
+    CLOCK_DIFFERS, CLOCK_SET_FORWARD, ClockState, LocalFacts, LoopState, NothingLocal,
+    ProviderCalls, STEADY_LOOP, troubles,
+};
+
+use crate::{Control, ManageError, ReadFigures};
+use dwar_activity::installation::{AlertStore, Instance, OpenAlert, QueueStore, Reported};
+use dwar_event::{Event, EventKind, EventStore, Subject};
+use dwar_kernel::{
+    AlertKind, Channel, KeyMode, Paise, PriceList, ProjectId, StoreError, TRACE, Timestamp,
+};
+use dwar_operator::{By, Command};
+use dwar_otp::{AttemptHistory, Providers};
+use dwar_project::Project;
+use dwar_session::{SigningKey, SigningKeyStore};
+use dwar_wallet::{Balance, LedgerStore, StatementFilter, WalletStore};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tracing::instrument;
+
+/// How many of the newest attempts are looked at, and how old these may be: without a later one nobody
+/// knows that a provider works again.
+const ATTEMPTS: u32 = 500;
+const MEMORY: Duration = Duration::from_secs(24 * 3_600);
+/// How many endpoints, and queues of projects, are looked at.
+const MOST: u32 = 50;
+/// How long what was spent is taken for what it is.
+const PACE_KEPT: Duration = Duration::from_secs(60);
+
+/// Says what needs a person now. Clones share what was said last.
+#[derive(Clone)]
+pub struct Alerts {
+    pub(crate) control: Control,
+    pub(crate) attempts: Arc<dyn AttemptHistory>,
+    pub(crate) events: Arc<dyn EventStore>,
+    pub(crate) wallets: Arc<dyn WalletStore>,
+    pub(crate) ledger: Arc<dyn LedgerStore>,
+    pub(crate) figures: ReadFigures,
+    pub(crate) queues: Arc<dyn QueueStore>,
+    pub(crate) keys: Arc<dyn SigningKeyStore>,
+    pub(crate) alerts: Arc<dyn AlertStore>,
+    pub(crate) providers: Arc<dyn Providers>,
+    pub(crate) local: Arc<dyn LocalFacts>,
+    pub(crate) prices: PriceList,
+    pub(crate) known: Arc<Mutex<Known>>,
+}
+
+/// What was said last, for whoever must not ask the database.
+#[derive(Default)]
+pub(crate) struct Known {
+    alerts: Arc<Vec<Alert>>,
+    /// When the balance of a project last changed, as long as it is this one.
+    moved: BTreeMap<ProjectId, (Balance, Option<Timestamp>)>,
+    /// What projects spent, as of an instant.
+    spent: Option<(Timestamp, Arc<BTreeMap<ProjectId, Paise>>)>,
+}
+
+impl Alerts {
+    /// The same, with what this process alone can see.
+    #[must_use]
+    pub fn with_local(self, local: Arc<dyn LocalFacts>) -> Self {
+        Self { local, ..self }
+    }
+
+    /// All that needs a person now, the most urgent first; a database that does not answer is one of them.
+    ///
+    /// # Errors
+    /// [`ManageError::Forbidden`].
+    #[instrument(name = "alerts.list", target = TRACE, level = "error", skip_all)]
+    pub async fn list(&self, by: &By) -> Result<Vec<Alert>, ManageError> {
+        self.control.admit(by, Command::ListAlerts, None)?;
+        Ok(self.judged().await.0)
+    }
+
+    /// What needs a person now in one project: what concerns it alone, and the providers that carry its messages.
+    ///
+    /// # Errors
+    /// [`ManageError::Forbidden`], [`ManageError::NoSuchProject`].
+    #[instrument(name = "alerts.of_project", target = TRACE, level = "error", skip_all)]
+    pub async fn of_project(&self, by: &By, project: ProjectId) -> Result<Vec<Alert>, ManageError> {
+        let project = self.control.project(by, Command::ListProjectAlerts, project).await?;
+        let mut alerts = self.judged().await.0;
+        alerts.retain(|alert| self.is_of(alert, &project) && may_see(by, alert, project.id));
+        Ok(alerts)
+    }
+
+    /// What [`Alerts::refresh`] found last that concerns a page: that of a project, or one of the installation, which
+    /// shows all that the operator may see. Asks no store.
+    pub fn of_page(&self, by: &By, project: Option<&Project>) -> Vec<Alert> {
+        let all = self.latest();
+        let is_shown = |alert: &&Alert| match (project, alert.project) {
+            (Some(project), _) => self.is_of(alert, project) && may_see(by, alert, project.id),
+            (None, _) if by.may(Command::ListAlerts, None) => true,
+            (None, Some(of)) => may_see(by, alert, of),
+            (None, None) => false,
+        };
+        all.iter().filter(is_shown).cloned().collect()
+    }
+
+    /// What [`Alerts::refresh`] found last. Asks no store.
+    pub fn latest(&self) -> Arc<Vec<Alert>> {
+        Arc::clone(&self.known().alerts)
+    }
+
+    /// Judges anew, puts on record what opened and what is over, and tells the projects concerned.
+    ///
+    /// # Errors
+    /// The store failed; what was found is kept for [`Alerts::latest`] all the same.
+    pub async fn refresh(&self) -> Result<(), StoreError> {
+        let now = self.control.tools.now();
+        let (mut alerts, open) = self.judged().await;
+        let last = self.latest();
+        for alert in &mut alerts {
+            let same = |it: &&Alert| (it.kind, &it.about) == (alert.kind, &alert.about);
+            let since = alert.since.or_else(|| last.iter().find(same)?.since);
+            alert.since = Some(since.unwrap_or(now));
+        }
+        self.known().alerts = Arc::new(alerts.clone());
+        match open {
+            Some(open) => self.settle(&alerts, &open, now).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Nothing is written where nothing changed.
+    async fn settle(
+        &self,
+        alerts: &[Alert],
+        known: &[OpenAlert],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let open = |it: &Alert| OpenAlert {
+            kind: it.kind,
+            about: it.about.clone(),
+            project: it.project,
+            since: it.since.unwrap_or(now),
+        };
+        let open: Vec<_> = alerts.iter().map(open).collect();
+        let is_in = |all: &[OpenAlert], one: &OpenAlert| {
+            all.iter().any(|it| (it.kind, &it.about) == (one.kind, &one.about))
+        };
+        if known.iter().all(|it| is_in(&open, it)) && open.iter().all(|it| is_in(known, it)) {
+            return Ok(());
+        }
+        let changes = self.alerts.settle_alerts(open).await?;
+        for (kind, told) in
+            [(EventKind::AlertOpened, &changes.opened), (EventKind::AlertResolved, &changes.over)]
+        {
+            for alert in told {
+                if let Some(event) = event(kind, alert, now) {
+                    self.events.record(event).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All alerts, and those on record; of a database that does not answer what is local.
+    async fn judged(&self) -> (Vec<Alert>, Option<Vec<OpenAlert>>) {
+        let now = self.control.tools.now();
+        match self.facts(now).await {
+            Ok(facts) => (judge(&facts, now), Some(facts.open)),
+            // The cause is in the log of the store: it may name what is nobody's business.
+            Err(_) => (judge_without_database(&own(self.local.as_ref())), None),
+        }
+    }
+
+    async fn facts(&self, now: Timestamp) -> Result<Facts, StoreError> {
+        let open = self.alerts.open_alerts().await?;
+        let alive = Instance::alive_since(self.control.tools.watch.shared_now());
+        let mut endpoints = self.events.disabled_endpoints(MOST).await?;
+        endpoints.extend(self.events.failing_endpoints(MOST).await?);
+        let keys = self.keys.keys(now).await?;
+        let mut reported = self.alerts.reported(alive).await?;
+        reported.extend(own(self.local.as_ref()));
+        Ok(Facts {
+            attempts: self.attempts.newest_attempts(now - MEMORY, ATTEMPTS).await?,
+            reported,
+            wallets: self.wallets(now).await?,
+            endpoints,
+            queues: self.queues.queues(now, MOST).await?,
+            room: self.local.room().await,
+            signs_since: SigningKey::active(&keys, now).map(|key| key.signs_from),
+            open,
+        })
+    }
+
+    async fn wallets(&self, now: Timestamp) -> Result<Vec<WalletFacts>, StoreError> {
+        let mut projects = self.control.projects.list().await?;
+        projects.retain(|project| project.archived_at.is_none());
+        let balances = self.wallets.balances(projects.iter().map(|it| it.id).collect()).await?;
+        let spent = self.spent(projects.iter().map(|it| it.id).collect(), now).await?;
+        let mut found = Vec::new();
+        for Project { id, name, prices, low_balance, .. } in projects {
+            let balance = balances.get(&id).copied().unwrap_or_default();
+            let prices = prices.over(self.prices);
+            let mut wallet = WalletFacts {
+                project: id,
+                name,
+                balance: balance.balance,
+                available: balance.available(),
+                price: prices.whatsapp.max(prices.sms),
+                spent: spent.get(&id).copied().unwrap_or_default(),
+                low: low_balance,
+                moved_at: None,
+            };
+            if wallet.is_short() {
+                wallet.moved_at = self.moved_at(id, balance).await?;
+                found.push(wallet);
+            }
+        }
+        Ok(found)
+    }
+
+    /// When this balance came about; asks the ledger once for each.
+    async fn moved_at(
+        &self,
+        project: ProjectId,
+        balance: Balance,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let known = self.known().moved.get(&project).copied();
+        if let Some((_, moved_at)) = known.filter(|(of, _)| *of == balance) {
+            return Ok(moved_at);
+        }
+        let newest = self.ledger.lines(project, StatementFilter::default(), None, 1).await?;
+        let moved_at = newest.first().map(|line| line.entry.at);
+        self.known().moved.insert(project, (balance, moved_at));
+        Ok(moved_at)
+    }
+
+    /// What projects spent within the last 24 hours, at most a minute old.
+    async fn spent(
+        &self,
+        projects: Vec<ProjectId>,
+        now: Timestamp,
+    ) -> Result<Arc<BTreeMap<ProjectId, Paise>>, StoreError> {
+        let known = self.known().spent.clone();
+        if let Some((_, spent)) = known.filter(|(at, _)| *at <= now && now < *at + PACE_KEPT) {
+            return Ok(spent);
+        }
+        let traffic = self.figures.traffic(&By::command_line(), projects).await?;
+        let spent = traffic.into_iter().map(|(project, traffic)| (project, traffic.spent));
+        let spent = Arc::new(spent.collect());
+        self.known().spent = Some((now, Arc::clone(&spent)));
+        Ok(spent)
+    }
+
+    /// Whether it concerns the project: its own, or of a provider that carries its messages.
+    fn is_of(&self, alert: &Alert, project: &Project) -> bool {
+        if alert.project.is_some() {
+            return alert.project == Some(project.id);
+        }
+        let carries = |channel, own: &Option<Vec<String>>| match own {
+            Some(names) => names.contains(&alert.about),
+            None => self.providers.defaults(channel).contains(&alert.about),
+        };
+        matches!(alert.kind, AlertKind::ProviderAuth | AlertKind::ProviderFailing)
+            && (carries(Channel::Whatsapp, &project.routing.whatsapp)
+                || carries(Channel::Sms, &project.routing.sms))
+    }
+
+    /// Nothing panics in there; if it did, what is kept would still be good.
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What this process would report with its next heartbeat.
+fn own(local: &dyn LocalFacts) -> Vec<Reported> {
+    let host = local.host();
+    local.troubles().into_iter().map(|trouble| Reported { host: host.clone(), trouble }).collect()
+}
+
+/// Whether somebody may see what such an alert tells of a project.
+fn may_see(by: &By, alert: &Alert, project: ProjectId) -> bool {
+    let command = match alert.kind {
+        AlertKind::WalletEmpty | AlertKind::WalletEmptySoon | AlertKind::WalletLow => {
+            Command::ShowWallet
+        }
+        AlertKind::EndpointDisabled | AlertKind::EndpointFailing | AlertKind::EventsBehind => {
+            Command::ListWebhooks
+        }
+        _ => Command::ListProjectAlerts,
+    };
+    by.may(command, Some(project))
+}
+
+/// What a project is told of an alert of its own.
+fn event(kind: EventKind, alert: &OpenAlert, now: Timestamp) -> Option<Event> {
+    let subject = Subject::Alert {
+        alert: alert.kind,
+        endpoint: alert.about.parse().ok().filter(|_| {
+            matches!(alert.kind, AlertKind::EndpointDisabled | AlertKind::EndpointFailing)
+        }),
+        since: alert.since,
+    };
+    Some(Event { world: alert.project?.in_mode(KeyMode::Live), kind, subject, at: now })
+}

@@ -1,0 +1,136 @@
+// The walk of somebody on call: what is wrong is named on the first page that is opened, and gone when it is over.
+// Run by run.sh.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { open, sound } from "./house.mjs";
+
+/** So soon a page has to name what is wrong, and to stop naming it. */
+const SOON = 30_000;
+
+/** What the providers and the receiver of events answer. */
+const answers = { wa: 200, text: 200, events: 200 };
+let house, vendor, number = 0;
+
+const described = (name, port) => `
+name = "${name}"
+[request]
+url = "http://127.0.0.1:${port}/${name}"
+json = '''{"to":"{phone_e164}","text":"{text}"}'''
+[answer]
+[[answer.reasons]]
+status = 409
+reason = "not_on_channel"
+`;
+
+before(async () => {
+  vendor = createServer((request, answer) => {
+    request.resume().on("end", () => answer.writeHead(answers[request.url.slice(1)]).end("{}"));
+  });
+  await new Promise((ready) => vendor.listen(0, "127.0.0.1", ready));
+  const { port } = vendor.address();
+  house = await open({
+    files: { "wa.toml": described("wa", port), "text.toml": described("text", port) },
+    env: {
+      DWAR__GATEWAYS__GENERIC_FILES: "wa.toml,text.toml",
+      DWAR__GATEWAYS__WHATSAPP: "wa",
+      DWAR__GATEWAYS__SMS: "text",
+    },
+  });
+  await house.enter();
+});
+after(async () => {
+  vendor.close();
+  await house.close();
+});
+
+async function send(key) {
+  number += 1;
+  const phone = `98${String(31_415_927 + number * 27_182).padStart(8, "0").slice(-8)}`;
+  const answer = await fetch(`${house.api}/v1/otp/send`, {
+    method: "POST",
+    headers: { "X-Api-Key": key, "content-type": "application/json" },
+    body: JSON.stringify({ phone }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** Opens the first page again and again until its bar names these kinds, and no other. */
+async function names(...wanted) {
+  const { page } = house;
+  let named;
+  for (const until = Date.now() + SOON; Date.now() < until; await page.waitForTimeout(500)) {
+    await page.goto(house.base);
+    named = await page.locator("[data-alert]").evaluateAll((all) => all.map((it) => it.dataset.alert).sort());
+    if (named.join() === wanted.sort().join()) return page.locator(".alerts").allInnerTexts();
+  }
+  assert.fail(`the first page names ${named}, not ${wanted}`);
+}
+
+const dwar = (...command) => JSON.parse(house.run([...command, "--json"]));
+const project = () => dwar("project", "list").items[0].project_id;
+
+test("nothing is named where nothing is wrong", async () => {
+  assert.equal(await send(house.liveKey), 200);
+  await names();
+});
+
+test("an outage and refused credentials are named, in the words of the providers, until a message is taken", async () => {
+  Object.assign(answers, { wa: 503, text: 401 });
+  for (let sent = 0; sent < 3; sent += 1) assert.equal(await send(house.liveKey), 502);
+  const [bar] = await names("provider_auth", "provider_failing");
+  for (const wanted of ["text refuses the credentials", "HTTP 401", "wa failed in three calls", "HTTP 503"]) {
+    assert.ok(bar.includes(wanted), `${wanted} is not in ${bar}`);
+  }
+  await sound(house, "with alerts");
+});
+
+test("it is named after 500 newer test codes, too", async () => {
+  for (let sent = 0; sent < 500; sent += 20) {
+    const statuses = await Promise.all(Array.from({ length: 20 }, () => send(house.testKey)));
+    assert.deepEqual(statuses, statuses.map(() => 200));
+  }
+  await names("provider_auth", "provider_failing");
+  // The number is the reason now, so this provider works; and the next one takes the message.
+  Object.assign(answers, { wa: 409, text: 200 });
+  assert.equal(await send(house.liveKey), 200);
+  await names();
+});
+
+test("an empty wallet is named where sends are refused, until money is added", async () => {
+  const of = ["--project", project()];
+  const { available_paise: left } = dwar("wallet", "balance", ...of);
+  dwar("wallet", "adjust", ...of, "--rupees", String((10 - left) / 100), "--reference", "walk");
+  assert.equal(await send(house.liveKey), 402);
+  const [bar] = await names("wallet_empty");
+  assert.ok(bar.includes("has too little money for the next code"), bar);
+  dwar("wallet", "credit", ...of, "--rupees", "1000");
+  await names();
+});
+
+test("an endpoint that fails is named until it takes an event", async () => {
+  answers.events = 500;
+  const url = `http://127.0.0.1:${vendor.address().port}/events`;
+  dwar("webhook", "add", "--project", project(), "--url", url);
+  for (let sent = 0; sent < 4; sent += 1) assert.equal(await send(house.liveKey), 200);
+  const [bar] = await names("endpoint_failing");
+  assert.ok(bar.includes(url), bar);
+  const { page } = house;
+  for (const width of [320, 768]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const path of ["/projects", "/account"]) {
+      await page.goto(house.base + path);
+      assert.equal(await page.locator("[data-alert=endpoint_failing]").count(), 1, path);
+      await sound(house, `${path} with an alert at ${width}`);
+    }
+  }
+  // By keyboard from the alert to what to do.
+  await page.focus("#content");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/help/runbooks#an-endpoint-that-fails");
+  answers.events = 200;
+  await names();
+});
