@@ -117,7 +117,7 @@ async fn what_is_wrong_is_named_by_every_door_and_gone_when_it_is_over(database:
     let doors = Doors {
         service: &service,
         program: Program::owner(&service),
-        person: Person::join(&service, &["--name", "asha", "--everything"]).await,
+        person: Person::join(&service, &["--name", "asha", "--owner"]).await,
         metrics: service.metrics(),
     };
     let endpoint = Endpoint::start().await;
