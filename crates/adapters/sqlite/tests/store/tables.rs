@@ -18,6 +18,7 @@ use dwar_testkit::{CODE, Fixtures, Line, START, any_project, ledger_of, seconds}
 use dwar_wallet::{
     Adjusted, Adjustment, Closing, ClosingStore, Credited, FileDigest, Month, Paise, WalletStore,
 };
+use std::time::Duration;
 use tempfile::TempDir;
 
 const ENTRIES: &str = "ledger entries are only ever added";
@@ -29,7 +30,7 @@ struct Scene {
     tables: SqliteConnection,
     make: Fixtures,
     project: ProjectId,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Scene {
@@ -44,7 +45,7 @@ impl Scene {
         let project = new.id;
         store.create(new, keys).await.unwrap();
         let tables = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-        Self { store, tables, make, project, _folder: folder }
+        Self { store, tables, make, project, folder: folder }
     }
 
     fn count(&mut self, rows: &str) -> i64 {
@@ -192,6 +193,29 @@ async fn entries_leave_only_into_the_closing_of_their_month() {
     assert_eq!(scene.store.audit().await.unwrap().difference, Paise::ZERO);
     let late = scene.tables.batch_execute("UPDATE ledger_closings SET amount = 1").unwrap_err();
     assert_eq!(late.to_string(), CLOSINGS);
+}
+
+/// As a command meets a service that takes the lock of the file again and again.
+#[tokio::test]
+async fn a_closing_outlasts_those_who_hold_the_file_longer_than_a_step_waits() {
+    let mut scene = Scene::open().await;
+    scene.credit(1_000).await;
+    let otp = scene.make.otp(&scene.make.line(scene.project.in_mode(KeyMode::Live)));
+    assert!(scene.make.hold(&scene.store, otp, Paise(40)).await);
+    let (project, month) = (scene.project, Month::of(START).unwrap());
+    let exported = scene.store.closable(project, month).await.unwrap().unwrap();
+    let closing = Closing::begin(scene.make.id(), (project, month), exported, FileDigest([7; 32]));
+    assert!(scene.store.begin_closing(closing).await.unwrap());
+    let path = scene.folder.path().join("dwar.db");
+    let hasty = Settings { busy_timeout: Duration::from_millis(20), ..Settings::new(&path) };
+    let hasty = SqliteStore::open(hasty).unwrap();
+    scene.tables.batch_execute("BEGIN IMMEDIATE").unwrap();
+    let closed = tokio::spawn(async move { hasty.close(project, month).await });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(!closed.is_finished());
+    scene.tables.batch_execute("COMMIT").unwrap();
+    let closed = closed.await.unwrap().unwrap().unwrap();
+    assert_eq!((closed.closed.entries, closed.is_complete()), (1, true));
 }
 
 #[tokio::test]
