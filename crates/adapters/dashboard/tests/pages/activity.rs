@@ -318,7 +318,7 @@ async fn each_row_says_why_and_each_view_has_an_address() {
     let page = support.get(&house.page("activity?view=failed")).await.body;
     for expected in [
         "data-label=\"Mode\">Live<",
-        "The user or their operator blocks such messages",
+        "The user or their mobile network blocks such messages",
         "SMS <span class=\"muted\">via msg91",
         &format!("<code>{failed}</code>"),
         "activity.csv?mode=live&amp;view=failed",

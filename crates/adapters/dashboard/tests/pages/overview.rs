@@ -190,7 +190,7 @@ async fn what_failed_and_what_was_refused_is_told_by_reason_and_leads_to_it() {
         for expected in [
             "<dt>Refused sends</dt><dd>2</dd>",
             "The number has no account on WhatsApp",
-            "The user or their operator blocks such messages",
+            "The user or their mobile network blocks such messages",
             "Limit for one number",
             "Have the user wait, then request one code.",
             "class=\"cause-1\"",
