@@ -209,7 +209,7 @@ macro_rules! shared_store_contract_tests {
                 a_next_attempt_is_on_record_before_the_answer
                 a_send_that_failed_is_undone
                 a_failure_after_the_charge_gives_it_back_once
-                a_fallback_that_fails_after_the_charge_gives_it_back_once
+                a_failure_after_the_charge_tries_no_other_channel
                 a_receipt_before_the_answer_is_charged_once
                 reports_at_once_end_a_hold_once
                 a_send_that_held_nothing_moves_no_money

@@ -164,17 +164,16 @@ pub async fn a_failure_after_the_charge_gives_it_back_once(stores: &Stores) {
     assert_eq!(OnRecord::of(stores, &line).await.log, log);
 }
 
-/// The same where another channel is tried in between, and fails as well.
-pub async fn a_fallback_that_fails_after_the_charge_gives_it_back_once(stores: &Stores) {
+/// The same where another channel could follow: the code was kept until the charge, so nobody else can be given it.
+pub async fn a_failure_after_the_charge_tries_no_other_channel(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
     let otp = begun(&scene, &scene.line()).await;
     scene.hears_back(&otp, 0, accepted(false)).await;
-    let (otp, step) = scene.hears_back(&otp, 0, Report::Failed(Reason::Blocked)).await;
-    assert!(matches!(step, DeliveryStep::Try(_)), "{step:?}");
     assert_eq!(balance_of(stores, scene.project).await, balance(70, 0));
-    for _ in 0..2 {
-        scene.hears_back(&otp, 1, Report::Failed(Reason::ProviderUnavailable)).await;
+    for step in [DeliveryStep::Settle(Charge::Nothing), DeliveryStep::Wait] {
+        let told = scene.hears_back(&otp, 0, Report::Failed(Reason::Blocked)).await;
+        assert_eq!((told.1, told.0.delivery.attempts.len()), (step, 1));
         assert_eq!(balance_of(stores, scene.project).await, balance(100, 0));
     }
     let kinds = [EntryKind::Credit, EntryKind::Hold, EntryKind::Capture, EntryKind::Release];
