@@ -127,7 +127,7 @@ async fn what_is_wrong_is_named_by_every_door_and_gone_when_it_is_over(database:
     // A provider is out, and the next one refuses our credentials.
     *plays.lock().unwrap() = [("wa", Play::Unavailable), ("text", Play::Unauthorized)].into();
     for _ in 0..3 {
-        service.send(&project.live, &world.phone()).await.refused(502, "SMS_FAILED");
+        service.send(&project.live, &world.phone()).await.refused(500, "SMS_FAILED");
     }
     let found = doors.name(&["provider_auth", "provider_failing"]).await;
     for (alert, subject, cause) in [(&found[0], "text", "HTTP 401"), (&found[1], "wa", "HTTP 503")]

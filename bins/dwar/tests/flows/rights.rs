@@ -212,7 +212,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
     let viewer = json!({ "projects": [{ "project_id": project, "role": "viewer" }] });
     // The page makes one that may, shows it in red, and it hands out no more time than it has.
     let form = [("name", "maker"), ("role", "everything"), ("days", "1"), ("may_delegate", "on")];
-    let red = "pill bad\">Can make what works without it: keys, hooks, webhooks, people, tokens";
+    let red = "pill bad\">Can make what works without it: keys, hooks, endpoints of events, people, tokens";
     let marked = async || person.get("/tokens").await.text.matches(red).count();
     let before = marked().await;
     let made = person.post("/tokens", &form).await;
