@@ -1,7 +1,7 @@
 //! The charts of the overview, with the tables that say the same.
 
 use super::parts::linked_count;
-use crate::chart::{Bar, Chart, Slot, label};
+use crate::chart::{Bar, Chart, Slot, TAPPED, label};
 use crate::format::{capital, grouped, minute, rupees, share};
 use crate::texts::overview as texts;
 use dwar_activity::{Cause, Causes, Counts, Overview, Window};
@@ -86,6 +86,8 @@ pub(super) fn over_time(links: Links, overview: &Overview) -> Markup {
 }
 
 fn numbers(links: Links, overview: &Overview, told: bool) -> Markup {
+    // More rows are too heavy with links; the bars of the chart lead there as well.
+    let few = |href: Option<String>| href.filter(|_| overview.series.len() <= TAPPED);
     html! {
         div.table tabindex="0" role="region" aria-label=(texts::CHART_NUMBERS) {
             table.numbers {
@@ -103,12 +105,12 @@ fn numbers(links: Links, overview: &Overview, told: bool) -> Markup {
                 tbody { @for (within, counts) in &overview.series { tr {
                     @let (all, refused) = (counts.causes.sum(), counts.causes.refused());
                     th scope="row" { (label(&overview.range, within.from)) }
-                    td { (linked_count(counts.requests, links.requests(*within, ""))) }
+                    td { (linked_count(counts.requests, few(links.requests(*within, "")))) }
                     @if told { td { (grouped(counts.delivered)) } }
                     td { (grouped(counts.verified)) }
                     td { (share(counts.conversion())) }
-                    td { (linked_count(all - refused, links.requests(*within, "&reason=any"))) }
-                    td { (linked_count(refused, links.refused(*within, "&view=refused"))) }
+                    td { (linked_count(all - refused, few(links.requests(*within, "&reason=any")))) }
+                    td { (linked_count(refused, few(links.refused(*within, "&view=refused")))) }
                     td { (rupees(counts.spent)) }
                 } } }
             }
