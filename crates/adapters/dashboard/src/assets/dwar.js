@@ -14,7 +14,7 @@ const answered = document.querySelector("[data-address]");
 if (answered) history.replaceState(null, "", answered.dataset.address + location.hash);
 
 // A link to a section of the settings that is on another of their pages: the link to that page has its name.
-const moved = document.querySelector(".jump a > :target")?.parentElement;
+const moved = location.hash && document.querySelector(`.jump a:has(> #${CSS.escape(location.hash.slice(1))})`);
 if (moved) location.replace(moved.href + location.hash);
 
 // Examples get a copy button each, where the part of the page that data-copies marks says how it is called.
