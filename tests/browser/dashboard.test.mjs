@@ -141,7 +141,7 @@ test("a regenerated key is shown once and kills the old one", async () => {
   assert.equal(await ask(house.testKey), 200);
   await page.goto(`${project}/keys`);
   const card = page.locator("section.card", { hasText: "Test key" });
-  await card.locator("summary").click();
+  await card.locator("summary", { hasText: "Regenerate key" }).click();
   assert.ok(await card.locator("button.danger").isDisabled());
   await card.locator("input[name=word]").fill("Demo");
   await card.locator("button.danger").click();

@@ -161,6 +161,7 @@ everywhere("Ctrl-K finds pages, ids and numbers by the keyboard alone", async (p
   await page.goto(`${project}/activity?mode=test`);
   await page.focus("#content");
   await page.keyboard.press("Control+k");
+  await page.waitForSelector("#palette[open]");
   await page.keyboard.type("?");
   assert.equal(await page.locator("#shortcuts[open]").count(), 0, "a sign where one writes");
   await page.keyboard.press("Escape");

@@ -63,7 +63,7 @@ at("settings are pages, saved where one is, and old links lead to their section"
 
 at("times are India's and say so", async (page) => {
   await page.goto(`${project}/audit`);
-  assert.match(await page.textContent("td time"), /^\d{1,2} \w{3} \d{4}, \d{1,2}:\d\d [ap]m IST$/);
+  assert.match(await page.textContent("td time"), /^\d{1,2} \w{3} \d{4}, \d{1,2}:\d\d:\d\d [ap]m IST$/);
 });
 
 at("providers and languages are chosen from those there are", async (page) => {

@@ -161,7 +161,7 @@ test("sign-in, activity, settings, keys and team work without scripts", async ()
 
   await plain.goto(`${project}/keys`);
   const key = plain.locator("section.card", { hasText: "Test key" });
-  await key.locator("summary").click();
+  await key.locator("summary", { hasText: "Regenerate key" }).click();
   await key.locator("input[name=word]").fill("Dmeo");
   await key.locator("button.danger").click();
   assert.ok(await key.locator("details").evaluate((it) => it.open), "what was refused is open");
