@@ -152,6 +152,7 @@ test("a regenerated key is shown once and kills the old one", async () => {
   assert.equal(await ask(house.liveKey), 404, "the live key goes on: it has no sandbox");
   await page.goto(`${project}/keys`);
   assert.ok(!(await page.content()).includes(fresh));
+  house.testKey = fresh;
 });
 
 test("money is paid in, found again, downloaded and proved", async () => {

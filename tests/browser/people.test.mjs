@@ -164,7 +164,7 @@ test("sign-in, activity, settings, keys and team work without scripts", async ()
   await key.locator("summary", { hasText: "Regenerate key" }).click();
   await key.locator("input[name=word]").fill("Dmeo");
   await key.locator("button.danger").click();
-  assert.ok(await key.locator("details").evaluate((it) => it.open), "what was refused is open");
+  assert.ok(await key.locator("details.danger-zone").evaluate((it) => it.open), "what was refused is open");
   assert.equal(await key.locator("[aria-invalid]").inputValue(), "Dmeo");
   await key.locator("input[name=word]").fill("Demo");
   await key.locator("button.danger").click();
