@@ -45,7 +45,7 @@ impl Scene {
         let project = new.id;
         store.create(new, keys).await.unwrap();
         let tables = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-        Self { store, tables, make, project, folder: folder }
+        Self { store, tables, make, project, folder }
     }
 
     fn count(&mut self, rows: &str) -> i64 {
