@@ -28,6 +28,10 @@ const REVIEW: &str = "SELECT r.id, r.received_at, EXISTS ( \
      ) AS known FROM receipts r WHERE NOT r.known AND r.due_at <= $1 \
      ORDER BY r.due_at LIMIT $2 FOR UPDATE OF r SKIP LOCKED";
 
+/// By the three indexes that hold every receipt, each with the condition of its own.
+const BRING_FORWARD: &str = "UPDATE receipts SET due_at = $1 \
+     WHERE known AND report <> 'failed' AND due_at > $2 \
+     OR known AND report = 'failed' AND due_at > $2 OR NOT known AND due_at > $2";
 const PUT_OFF: &str = "UPDATE receipts r SET due_at = n.due_at, known = n.known \
      FROM unnest($1, $2, $3) AS n (id, due_at, known) WHERE r.id = n.id";
 
@@ -83,9 +87,8 @@ impl ReceiptStore for PostgresStore {
 
     async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError> {
         self.write_one("otp.bring_receipts_forward", move |conn| {
-            let late = receipts::table.filter(receipts::due_at.gt(At::from(later_than)));
-            let brought =
-                diesel::update(late).set(receipts::due_at.eq(At::from(to))).execute(conn)?;
+            let query = diesel::sql_query(BRING_FORWARD).bind::<At, _>(At::from(to));
+            let brought = query.bind::<At, _>(At::from(later_than)).execute(conn)?;
             Ok(u64::try_from(brought).unwrap_or(u64::MAX))
         })
         .await
