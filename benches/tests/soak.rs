@@ -13,7 +13,7 @@ mod alone {
         let ran = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/soak.sh"))
             .arg("0.05")
             .env("COMPARE_DWAR", var("DWAR_TEST_BINARY").unwrap_or(built))
-            .env("SOAK_LOAD", load)
+            .env("COMPARE_LOAD", load)
             .env("SOAK_CASES", "sqlite:1:20 postgres:2:20")
             .output()
             .unwrap();
