@@ -1,8 +1,9 @@
 use crate::dialect::Store;
 use crate::event::feed::held_back;
 use async_trait::async_trait;
+use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::Integer;
+use diesel::sql_types::{Bool, Integer};
 use dwar_activity::installation::{COUNTED, QueueStore, Queues};
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, otps, receipts, wallet_holds};
@@ -24,13 +25,13 @@ impl QueueStore for Store {
         let now = At::from(now);
         self.scan("installation.queues", move |conn| {
             let due = |failed: bool| {
-                let known = receipts::table.filter(receipts::known).into_boxed();
-                // Each kind has an index of its own.
+                // Each kind has an index of its own, which PostgreSQL finds by its condition, word for word.
                 let kind = match failed {
-                    true => known.filter(receipts::report.eq("failed")),
-                    false => known.filter(receipts::report.ne("failed")),
+                    true => sql::<Bool>("known AND report = 'failed'"),
+                    false => sql::<Bool>("known AND report <> 'failed'"),
                 };
-                let due = kind.filter(receipts::due_at.le(now)).order(receipts::due_at);
+                let known = receipts::table.filter(kind).filter(receipts::due_at.le(now));
+                let due = known.order(receipts::due_at);
                 due.select(receipts::due_at.nullable()).limit(READ)
             };
             let (failed, others) = (due(true).load(conn)?, due(false).load(conn)?);
