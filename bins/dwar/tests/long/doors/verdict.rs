@@ -87,7 +87,8 @@ pub fn of_api(answer: &Answer) -> Result<Verdict, String> {
 /// What a page said: its status, with the page of that refusal.
 pub fn of_page(answer: &Answer) -> Result<Verdict, String> {
     let says = |words: &str| answer.text.contains(words);
-    let bad = says("class=\"notice bad\"");
+    // What is wrong with a wallet or a provider is a notice too, and no answer.
+    let bad = says("class=\"notice bad\" role=\"alert\"");
     Ok(match answer.status.as_u16() {
         200 if !bad => Verdict::Done,
         303 if answer.header("location") != "/sign-in" => Verdict::Done,
