@@ -15,7 +15,7 @@ const CHANNELS: [Channel; 2] = [Channel::Whatsapp, Channel::Sms];
 /// Says so where the balance is too little.
 pub(crate) fn level(project: &Project, spend: &Spend) -> Markup {
     match (spend.level, project.low_balance) {
-        (BalanceLevel::Empty, _) => notice("bad", texts::EMPTY_NOW),
+        (BalanceLevel::Empty, _) => html! { p.notice.bad { (texts::EMPTY_NOW) } },
         (BalanceLevel::Low, Some(low)) => {
             notice("warn", &format!("{} {}.", texts::LOW_NOW, rupees(low)))
         }

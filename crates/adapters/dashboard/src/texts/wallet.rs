@@ -26,7 +26,8 @@ pub(crate) const AFTER: &str = "Balance";
 
 /// Of a code that no provider took.
 pub(crate) const NOT_CHARGED: &str = "Not charged";
-pub(crate) const EMPTY_NOW: &str = "Empty: live codes are refused until something is paid in.";
+pub(crate) const EMPTY_NOW: &str =
+    "Too little for the next code: live codes are refused until something is paid in.";
 pub(crate) const LOW_NOW: &str = "Low: the balance is below the alert of this project,";
 pub(crate) const LASTS: &str = "Lasts for";
 pub(crate) const PACE: &str = "at the pace of the last seven days";

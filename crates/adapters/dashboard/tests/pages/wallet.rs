@@ -187,7 +187,7 @@ async fn the_wallet_says_when_it_is_low_or_empty_what_months_cost_and_how_long_i
     );
     let fields = [("correction", "-0.06"), ("reason", "moved too")];
     assert_eq!(take("wallet/adjustment", &fields).await, 303);
-    assert!(page().await.contains("Empty: live codes are refused"));
+    assert!(page().await.contains("Too little for the next code: live codes are refused"));
 }
 
 #[actix_web::test]
