@@ -65,7 +65,7 @@ start() {
     made=$(cd "$folder" && "$dwar" project create --name Attacked --balance-rupees 100000 --json)
     ATTACK_PROJECT=$(member "$made" project_id)
     ATTACK_TEST_KEY=$(member "$made" test_key)
-    (cd "$folder" && "$dwar" project set --project "$ATTACK_PROJECT" --identity-lookup on --identity-delete on \
+    (cd "$folder" && "$dwar" project set --project "$ATTACK_PROJECT" --events-feed on --identity-lookup on --identity-delete on \
         --relay-test on --own-issuer on --last-lines login.example.com,FA+9qCX9VSu) >/dev/null
     made=$(cd "$folder" && "$dwar" admin-token add --name attack --everything --may-delegate --json)
     ATTACK_TOKEN=$(member "$made" secret)
