@@ -1,10 +1,9 @@
 use crate::PostgresStore;
-use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, Text};
 use dwar_kernel::{OtpId, ProjectId, StoreError};
 use dwar_sql::{EntryRow, Id, all};
-use dwar_wallet::{ChargeStore, EntryKind, LedgerEntry};
+use dwar_wallet::{EntryKind, LedgerEntry};
 
 /// Entries of a project by kind and reference. Each is looked up alone, by all of its unique key: for lists the planner,
 /// which does not know the project, takes it for an average one, and reads all of a large one's ledger.
@@ -15,7 +14,7 @@ const ENTRIES: &str = "SELECT e.* FROM unnest($2) AS k (kind) CROSS JOIN unnest(
 
 impl PostgresStore {
     /// The entries of these kinds of these sends.
-    async fn entries_of<const KINDS: usize>(
+    pub(crate) async fn entries_of<const KINDS: usize>(
         &self,
         name: &'static str,
         (project, sends): (ProjectId, Vec<OtpId>),
@@ -32,26 +31,5 @@ impl PostgresStore {
                 Ok(all(rows)?)
             })
             .await
-    }
-}
-
-#[async_trait]
-impl ChargeStore for PostgresStore {
-    async fn charges(
-        &self,
-        project: ProjectId,
-        sends: Vec<OtpId>,
-    ) -> Result<Vec<LedgerEntry>, StoreError> {
-        let kinds = [EntryKind::Capture, EntryKind::Refund];
-        self.entries_of("wallet.charges", (project, sends), kinds).await
-    }
-
-    async fn steps(
-        &self,
-        project: ProjectId,
-        sends: Vec<OtpId>,
-    ) -> Result<Vec<LedgerEntry>, StoreError> {
-        let kinds = [EntryKind::Hold, EntryKind::Capture, EntryKind::Release];
-        self.entries_of("wallet.steps", (project, sends), kinds).await
     }
 }

@@ -14,6 +14,7 @@ mod alert;
 mod attempt_history;
 mod audit;
 mod call;
+mod charge;
 mod closing;
 mod event;
 pub(crate) mod feed;

@@ -1,12 +1,11 @@
 use crate::connection::pool::SqliteStore;
 use crate::ports::wallet::entry_of;
-use async_trait::async_trait;
 use dwar_kernel::{OtpId, ProjectId, StoreError};
-use dwar_wallet::{ChargeStore, EntryKind, LedgerEntry};
+use dwar_wallet::{EntryKind, LedgerEntry};
 
 impl SqliteStore {
     /// The entries of these kinds of these sends.
-    async fn entries_of<const KINDS: usize>(
+    pub(crate) async fn entries_of<const KINDS: usize>(
         &self,
         name: &'static str,
         (project, sends): (ProjectId, Vec<OtpId>),
@@ -25,26 +24,5 @@ impl SqliteStore {
                 Ok(found)
             })
             .await
-    }
-}
-
-#[async_trait]
-impl ChargeStore for SqliteStore {
-    async fn charges(
-        &self,
-        project: ProjectId,
-        sends: Vec<OtpId>,
-    ) -> Result<Vec<LedgerEntry>, StoreError> {
-        let kinds = [EntryKind::Capture, EntryKind::Refund];
-        self.entries_of("wallet.charges", (project, sends), kinds).await
-    }
-
-    async fn steps(
-        &self,
-        project: ProjectId,
-        sends: Vec<OtpId>,
-    ) -> Result<Vec<LedgerEntry>, StoreError> {
-        let kinds = [EntryKind::Hold, EntryKind::Capture, EntryKind::Release];
-        self.entries_of("wallet.steps", (project, sends), kinds).await
     }
 }
