@@ -8,7 +8,7 @@ use dwar_project::{
     ApiKey, Changed, InvalidSetting, KeyRecord, Project, ProjectChange, ProjectName, ProjectRules,
     Setting, SettingValue,
 };
-use dwar_wallet::{Amount, Balance};
+use dwar_wallet::{Amount, Balance, BalanceLevel};
 use tracing::instrument;
 
 /// Makes and changes projects and their keys.
@@ -220,12 +220,12 @@ impl ManageProjects {
         if may(Command::ShowProject) && !(self.rules)(project).is_empty() {
             return Some((Tone::Bad, "Settings cannot work"));
         }
-        let available = balance.filter(|_| may(Command::ShowWallet))?.available();
-        if available <= Paise(0) {
-            return Some((Tone::Bad, "Wallet empty"));
+        let balance = balance.filter(|_| may(Command::ShowWallet))?;
+        match balance.level(Paise(1), project.low_balance) {
+            BalanceLevel::Empty => Some((Tone::Bad, "Wallet empty")),
+            BalanceLevel::Low => Some((Tone::Warn, "Low balance")),
+            BalanceLevel::Enough => None,
         }
-        let is_low = project.low_balance.is_some_and(|threshold| available < threshold);
-        is_low.then_some((Tone::Warn, "Low balance"))
     }
 
     /// One project.

@@ -56,7 +56,10 @@ impl ReadSpend {
         Ok(Spend {
             months: by_month(&figures),
             days_left: days_left(&figures, balance, now),
-            level: balance.level(self.dearest(project), project.low_balance),
+            level: balance.level(
+                set_aside(project, self.prices, self.providers.as_ref()),
+                project.low_balance,
+            ),
         })
     }
 
@@ -72,18 +75,18 @@ impl ReadSpend {
         let spans = window.spans(Grain::Day, settled.unwrap_or(now - SETTLED_AFTER));
         self.figures.figures(project.id.in_mode(KeyMode::Live), spans).await
     }
+}
 
-    /// What a live send sets aside: the price of the dearest channel that carries it.
-    fn dearest(&self, project: &Project) -> Paise {
-        let prices = project.prices.over(self.prices);
-        let routing = &project.routing;
-        let carried = [(Channel::Whatsapp, &routing.whatsapp), (Channel::Sms, &routing.sms)];
-        let carried = carried.into_iter().filter(|(channel, own)| match own {
-            Some(own) => !own.is_empty(),
-            None => !self.providers.defaults(*channel).is_empty(),
-        });
-        carried.map(|(channel, _)| prices.of(channel)).max().unwrap_or(Paise::ZERO)
-    }
+/// What a live send of the project sets aside: the price of the dearest channel that carries it.
+pub(crate) fn set_aside(project: &Project, prices: PriceList, providers: &dyn Providers) -> Paise {
+    let prices = project.prices.over(prices);
+    let routing = &project.routing;
+    let carried = [(Channel::Whatsapp, &routing.whatsapp), (Channel::Sms, &routing.sms)];
+    let carried = carried.into_iter().filter(|(channel, own)| match own {
+        Some(own) => !own.is_empty(),
+        None => !providers.defaults(*channel).is_empty(),
+    });
+    carried.map(|(channel, _)| prices.of(channel)).max().unwrap_or(Paise::ZERO)
 }
 
 const MOMENT: Duration = Duration::from_millis(1);

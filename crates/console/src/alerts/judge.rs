@@ -6,6 +6,7 @@ use dwar_activity::installation::{Backlog, COUNTED, OpenAlert, Queues, Reported}
 use dwar_event::Endpoint;
 use dwar_kernel::{AlertKind, Paise, ProjectId, Timestamp};
 use dwar_otp::DeliveryAttempt;
+use dwar_wallet::{Balance, BalanceLevel};
 use std::time::Duration;
 
 /// How long what is due may wait, ...
@@ -58,10 +59,8 @@ pub enum Room {
 pub struct WalletFacts {
     pub project: ProjectId,
     pub name: String,
-    pub balance: Paise,
-    /// What a new send may use.
-    pub available: Paise,
-    /// What the dearest channel costs, which each live send sets aside.
+    pub balance: Balance,
+    /// What each live send sets aside.
     pub price: Paise,
     /// What was spent within the last 24 hours.
     pub spent: Paise,
@@ -78,12 +77,11 @@ impl WalletFacts {
     }
 
     fn state(&self) -> Option<AlertKind> {
-        if self.available < self.price {
-            Some(AlertKind::WalletEmpty)
-        } else if self.available < self.spent {
-            Some(AlertKind::WalletEmptySoon)
-        } else {
-            self.low.filter(|low| self.balance < *low).map(|_| AlertKind::WalletLow)
+        match self.balance.level(self.price, self.low) {
+            BalanceLevel::Empty => Some(AlertKind::WalletEmpty),
+            _ if self.balance.available() < self.spent => Some(AlertKind::WalletEmptySoon),
+            BalanceLevel::Low => Some(AlertKind::WalletLow),
+            BalanceLevel::Enough => None,
         }
     }
 }
@@ -145,12 +143,16 @@ fn wallet(it: &WalletFacts) -> Option<Alert> {
     let kind = it.state()?;
     let detail = match kind {
         AlertKind::WalletEmpty => {
-            format!("{} available, and a live send sets {} aside", it.available, it.price)
+            format!("{} available, and a live send sets {} aside", it.balance.available(), it.price)
         }
         AlertKind::WalletEmptySoon => {
-            format!("{} available, and {} were spent in the last 24 hours", it.available, it.spent)
+            format!(
+                "{} available, and {} were spent in the last 24 hours",
+                it.balance.available(),
+                it.spent
+            )
         }
-        _ => format!("{} left, below {}", it.balance, it.low.unwrap_or_default()),
+        _ => format!("{} left, below {}", it.balance.balance, it.low.unwrap_or_default()),
     };
     // A pace is noticed at no instant that is on record.
     let since = (kind != AlertKind::WalletEmptySoon).then_some(moved_at);

@@ -74,8 +74,7 @@ fn wallet(available: i64, low: Option<i64>) -> WalletFacts {
     WalletFacts {
         project: project(),
         name: "Shop".to_owned(),
-        balance: Paise(available),
-        available: Paise(available),
+        balance: Balance { balance: Paise(available), held: Paise(0) },
         price: Paise(25),
         spent: Paise(0),
         low: low.map(Paise),
@@ -102,7 +101,10 @@ fn a_wallet_is_empty_where_the_next_send_is_refused_and_low_below_its_threshold(
     assert_eq!(of_wallet(wallet(99, Some(100))), [AlertKind::WalletLow]);
     assert_eq!(of_wallet(wallet(100, Some(100))), []);
     assert_eq!(
-        of_wallet(WalletFacts { available: Paise(0), ..wallet(99, None) }),
+        of_wallet(WalletFacts {
+            balance: Balance { balance: Paise(99), held: Paise(99) },
+            ..wallet(99, None)
+        }),
         [AlertKind::WalletEmpty]
     );
     assert_eq!(

@@ -15,6 +15,7 @@ pub use local::{
     ProviderCalls, STEADY_LOOP, troubles,
 };
 
+use crate::read_spend::set_aside;
 use crate::{Control, ManageError, ReadFigures};
 use dwar_activity::installation::{AlertStore, Instance, OpenAlert, QueueStore, Reported};
 use dwar_event::{Event, EventKind, EventStore, Subject};
@@ -204,15 +205,15 @@ impl Alerts {
         let balances = self.wallets.balances(projects.iter().map(|it| it.id).collect()).await?;
         let spent = self.spent(projects.iter().map(|it| it.id).collect(), now).await?;
         let mut found = Vec::new();
-        for Project { id, name, prices, low_balance, .. } in projects {
+        for project in projects {
+            let price = set_aside(&project, self.prices, self.providers.as_ref());
+            let Project { id, name, low_balance, .. } = project;
             let balance = balances.get(&id).copied().unwrap_or_default();
-            let prices = prices.over(self.prices);
             let mut wallet = WalletFacts {
                 project: id,
                 name,
-                balance: balance.balance,
-                available: balance.available(),
-                price: prices.whatsapp.max(prices.sms),
+                balance,
+                price,
                 spent: spent.get(&id).copied().unwrap_or_default(),
                 low: low_balance,
                 moved_at: None,
