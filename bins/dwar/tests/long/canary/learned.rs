@@ -1,7 +1,7 @@
 //! The secrets that the service made: out of what it answered, and of what it had others carry.
 
 use crate::canary::house::House;
-use crate::canary::reading::{numbers, standing_codes};
+use crate::canary::reading::standing_codes;
 use crate::canary::secrets::Secrets;
 use crate::canary::sources::is_trial;
 use crate::common::Ear;
@@ -48,10 +48,11 @@ pub async fn add(house: &House, ear: &Ear) {
     }
     for told in house.endpoint.told() {
         secrets.add("the signature of an event", told.signature);
-        for (_, digits) in numbers(told.text.as_bytes()) {
-            let phone = String::from_utf8(digits).unwrap_or_default();
-            if let Some(phone) = phone.strip_prefix("91").filter(|phone| phone.len() == 10) {
-                secrets.add_phone(phone);
+        // With its sign: the digits of an id may look like a number.
+        for (at, _) in told.text.match_indices("+91") {
+            let digits = told.text[at + 3..].bytes().take_while(u8::is_ascii_digit).count();
+            if digits == 10 {
+                secrets.add_phone(&told.text[at..at + 13]);
             }
         }
     }
