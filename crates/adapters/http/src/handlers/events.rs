@@ -19,8 +19,8 @@ pub(crate) fn operations() -> Vec<Operation> {
             )
             .optional_parameter(
                 "after",
-                "The cursor of the answer before. Without one, the oldest event that is kept comes first.",
-                schema::cursor(),
+                "The cursor of the answer before. Without one, or with an empty one, the oldest event that is kept comes first.",
+                schema::after(),
             )
             .optional_parameter("limit", "How many events at most.", schema::event_limit())
             .response::<EventList>("The events, and the cursor to ask with next.")

@@ -130,8 +130,17 @@ fn token_of(longest: usize) -> Object {
 }
 
 pub(crate) fn cursor() -> Object {
+    cursor_of("^[0-9A-Za-z_-]{50}$")
+}
+
+/// A cursor in a query, where an empty one is none.
+pub(crate) fn after() -> Object {
+    cursor_of("^([0-9A-Za-z_-]{50})?$")
+}
+
+fn cursor_of(pattern: &str) -> Object {
     text()
-        .pattern(Some("^[0-9A-Za-z_-]{50}$"))
+        .pattern(Some(pattern))
         .examples([json!("AWVjM2JhYjdkAAAAAQAAAAAAAAAAAAAAAAAAACrCjS0bqE6fIA")])
         .build()
 }
