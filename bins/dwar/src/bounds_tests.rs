@@ -250,7 +250,6 @@ fn a_password_that_is_not_encoded_is_refused_before_a_library_quotes_it() {
     assert!(refused.contains("%2F") && !refused.contains("S3cret"), "{refused}");
 }
 
-/// The rows of the table in docs/operations/production.md.
 fn rows() -> Vec<String> {
     let number = |(key, Bound { takes, reason, .. }): (String, Bound)| {
         format!("| `{key}` | {} to {} | {reason} |", takes.start(), takes.end())

@@ -12,7 +12,6 @@ pub enum Colour {
     Dim,
 }
 
-/// Whether a stream is coloured.
 #[derive(Clone, Copy)]
 pub struct Colours(bool);
 

@@ -44,7 +44,6 @@ pub struct Config {
     /// The operator's own files, of settings and of variables, in which a secret is filled in.
     #[serde(skip)]
     pub secret_files: Vec<PathBuf>,
-    /// What production would refuse; nothing in production.
     #[serde(skip)]
     pub objections: Vec<String>,
 }

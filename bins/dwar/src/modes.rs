@@ -4,7 +4,6 @@ use rustix::process::{getegid, geteuid, getgroups};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// To read or to write.
 const OTHERS: u32 = 0o006;
 const GROUP: u32 = 0o060;
 const OWNER: u32 = 0o600;

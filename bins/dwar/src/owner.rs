@@ -40,7 +40,6 @@ pub fn become_owner_of_data(config: &Config) -> Result<(), WiringError> {
     crate::hardening::seal_process().map_err(WiringError::Unsealed)
 }
 
-/// Elsewhere commands stay who they are.
 #[cfg(not(target_os = "linux"))]
 pub fn become_owner_of_data(_: &Config) -> Result<(), WiringError> {
     Ok(())

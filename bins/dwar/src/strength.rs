@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-/// What is required of a secret text.
 #[derive(Clone, Copy, Debug)]
 pub struct Strength {
     pub length: usize,

@@ -22,7 +22,6 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Knows how many lines were lost.
 pub type LostLines = ErrorCounter;
 
 /// What logs and sends traces. When it is dropped, what waits is written: spans within two seconds, lines

@@ -34,7 +34,6 @@ pub struct Moment {
 struct Kept {
     /// When the clocks were last looked at.
     seen: Moment,
-    /// How far sweeps could go then.
     sweeps: Timestamp,
     compared: Option<Comparison>,
     agreement: Agreement,

@@ -10,13 +10,11 @@ use std::time::Duration;
 /// Requests call these methods on their way: an implementation MUST neither wait nor fail, and must not
 /// keep what it is given. Each does nothing unless it is implemented.
 pub trait Observer: Send + Sync {
-    /// A request to the API has ended.
     fn answered(&self, _: &Answered) {}
 
     /// A request was measured against this window of its key.
     fn limited(&self, _: RequestScope, _admitted: bool) {}
 
-    /// A call to send has ended.
     fn sent(&self, _: KeyMode, _: SendKind, _: SendEnd) {}
 
     /// A provider was to take a message, and this came of it.
@@ -37,14 +35,12 @@ pub trait Observer: Send + Sync {
     /// A provider called with a receipt, or with what is none.
     fn reported(&self, _provider: &str, _: ReceiptEnd) {}
 
-    /// An endpoint was told of an event.
     fn told(&self, _: Result<u16, SendFailure>, _took: Duration) {}
 
     /// So many calls to endpoints are in progress now, and so many deliveries are claimed and wait for a place.
     fn calling(&self, _in_progress: u32, _waiting: u32) {}
 }
 
-/// For whoever counts nothing.
 impl Observer for () {}
 
 /// How a request to the API ended.
@@ -70,7 +66,6 @@ words! {
 }
 
 words! {
-    /// How a call to send ended.
     SendEnd {
         Sent = "sent",
         Undeliverable = "undeliverable",
@@ -92,7 +87,6 @@ words! {
 }
 
 words! {
-    /// What became of a guess.
     GuessEnd {
         Accepted = "accepted",
         Wrong = "wrong",

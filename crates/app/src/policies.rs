@@ -38,7 +38,6 @@ pub struct Policies {
     pub prices: PriceList,
     /// How long OTP requests and ended sessions stay on record.
     pub keep_records: Duration,
-    /// How long the audit log does.
     pub keep_audit: Duration,
     /// How many records of each kind the test keys of a project may leave behind; `None` bounds nothing.
     pub test_records: Option<u32>,

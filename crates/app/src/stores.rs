@@ -32,7 +32,6 @@ pub struct Stores {
     pub receipts: Arc<dyn ReceiptStore>,
     pub events: Arc<dyn EventStore>,
     pub calls: Arc<dyn CallLog>,
-    /// The events that projects read themselves.
     pub feed: Arc<dyn EventFeed>,
     pub refusals: Arc<dyn RefusalStore>,
     pub key_uses: Arc<dyn KeyUseStore>,

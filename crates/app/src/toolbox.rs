@@ -8,7 +8,6 @@ use std::sync::Arc;
 pub struct Toolbox {
     /// The only source of the time.
     pub clock: Arc<dyn Clock>,
-    /// Whether that time can be relied on.
     pub watch: Arc<ClockWatch>,
     /// The only source of unguessable bytes.
     pub entropy: Arc<dyn Entropy>,

@@ -25,7 +25,6 @@ pub struct Activity {
     pub(crate) sends: Arc<dyn SendLimiter>,
     pub(crate) charges: Arc<dyn ChargeStore>,
     pub(crate) limits: Limits,
-    /// How long requests stay on record.
     pub requests_kept: Duration,
     /// For callers who ask about a number, and see numbers masked.
     pub(crate) searches: SearchPhones,
@@ -45,7 +44,6 @@ pub struct RequestPage {
     pub lines: Vec<RequestLine>,
     /// The newest request that was looked at, whether it is among them or not.
     pub newest: Option<OtpId>,
-    /// How many were looked through for them.
     pub looked_through: u32,
     /// When the oldest of these was made.
     pub looked_back_to: Option<Timestamp>,

@@ -14,7 +14,6 @@ pub enum Scope {
     Everything,
 }
 
-/// Nobody needs more than this many waiting.
 const MOST: usize = 100;
 
 /// Proofs begun in this process that are not being made yet, oldest first. Those lost with the

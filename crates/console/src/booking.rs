@@ -20,8 +20,9 @@ pub enum Booking {
         /// Of the payment; it is booked once.
         reference: Reference,
     },
-    /// What a send was charged.
-    Refund { send: OtpId },
+    Refund {
+        send: OtpId,
+    },
     Adjustment {
         amount: Correction,
         /// Why; it is booked once.

@@ -9,7 +9,6 @@ use tracing::instrument;
 const REFUSED_URL: &str = "events go to https:// addresses of public hosts only; \
                            events.allow_private allows others";
 
-/// In characters; longer than any useful address.
 const LONGEST_URL: usize = 2_048;
 const MALFORMED_URL: &str = "an address is at most 2048 visible characters on one line";
 
@@ -150,7 +149,6 @@ impl ManageEndpoints {
     }
 }
 
-/// An endpoint of a project.
 pub(super) async fn known(
     events: &dyn EventStore,
     project: ProjectId,

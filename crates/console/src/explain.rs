@@ -10,13 +10,11 @@ use std::time::Duration;
 /// How something went, for its colour and sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// As it should be.
     Good,
     /// Something failed, or somebody was refused.
     Bad,
     /// Not as hoped, and nothing failed.
     Warn,
-    /// Neither.
     Plain,
 }
 
@@ -250,7 +248,6 @@ pub fn refused(count: u32) -> String {
     }
 }
 
-/// A window in words.
 fn span(window: Duration) -> String {
     let seconds = window.as_secs();
     match (seconds / 3_600, seconds / 60) {

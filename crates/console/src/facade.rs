@@ -40,7 +40,6 @@ pub struct Management {
     pub operators: ManageOperators,
     pub tokens: ManageAdminTokens,
     pub audit_log: AuditLog,
-    /// What needs a person now.
     pub alerts: Alerts,
     /// For a door that must check the caller's right before it reads the request.
     pub control: Control,

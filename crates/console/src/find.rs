@@ -74,7 +74,6 @@ impl Find {
         Ok(Finds { found, number: None })
     }
 
-    /// What has this id in a project.
     async fn within(
         &self,
         by: &By,

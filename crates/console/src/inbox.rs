@@ -15,7 +15,6 @@ pub struct Inbox {
 
 /// Messages of a project that can be looked through: its newest.
 pub const IN_INBOX: u32 = 1_000;
-/// Messages on one page.
 const PAGE: u32 = 50;
 
 /// A message in the inbox of a project; `Debug` hides what it says.

@@ -5,7 +5,6 @@ use dwar_project::Project;
 
 /// The shortest beginning of an id that counts: a shorter text may be anything.
 const SHORTEST: usize = 4;
-/// How many candidates a refusal names.
 const MOST: usize = 10;
 
 /// The project that `text` means: the one whose id begins with it (from four characters on), else the one

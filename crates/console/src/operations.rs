@@ -37,7 +37,6 @@ pub struct Check {
 /// How bad it is, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Health {
-    /// As it should be.
     Good,
     /// Works, but not for everything or not for ever.
     Warning,

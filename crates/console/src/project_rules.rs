@@ -116,7 +116,6 @@ fn is_template_id(id: &str) -> bool {
     (1..=TEMPLATE_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// The setting that a text fails by.
 const fn field_of(cause: &InvalidText) -> &'static str {
     match cause {
         InvalidText::Brand => "brand",

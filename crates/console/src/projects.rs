@@ -274,7 +274,6 @@ fn alteration(before: &Project, after: &Project, change: &ProjectChange) -> Audi
     AuditedChange::new(action, before.id).within(before.id).before(was).after(is_to_be)
 }
 
-/// Since when a project is archived.
 fn since(archived_at: Option<Timestamp>) -> Facts {
     match archived_at {
         Some(at) => Facts::new().word("archived_at", at.to_rfc3339()),

@@ -70,7 +70,6 @@ impl FailedFor {
 }
 
 impl RequestLine {
-    /// What is on record about a request.
     pub(crate) fn of(otp: Otp, phone: Option<Phone>, charged: Paise) -> Self {
         let carrier = otp.delivery.carrier().map(|it| (it.channel, it.provider.clone()));
         let tried = |it: DeliveryAttempt| (it.channel, it.provider, it.reason);

@@ -11,7 +11,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
 /// Looks through requests, newest first, for those that no index tells apart.
 pub(crate) struct RequestScan<'a> {
     pub(crate) history: &'a dyn OtpHistory,
-    /// The modes of one project.
     pub(crate) worlds: Vec<ProjectMode>,
     /// Reads only those whose delivery failed.
     pub(crate) failed: bool,

@@ -44,7 +44,6 @@ pub struct TypedCode<'a> {
 pub struct SignedIn {
     pub operator: Operator,
     pub session: OperatorSession,
-    /// What the browser shows from now on.
     pub token: SessionToken,
     /// What their browser is to keep; none while they have no password.
     pub browser: Option<BrowserToken>,
@@ -265,7 +264,6 @@ impl SignIn {
         (token, OperatorSession::begin(digest, operator, client, now))
     }
 
-    /// The hash that the typed password matches.
     async fn prove(
         &self,
         operator: Option<&Operator>,
@@ -317,7 +315,6 @@ impl SignIn {
         operator.password.as_ref().map(|hash| BrowserToken::issue(operator.id, hash, keys, now))
     }
 
-    /// Begins an attempt, or refuses it.
     async fn admit(&self, attempt: &Attempt, now: Timestamp) -> Result<(), SignInError> {
         match self.operators.admit(attempt.clone(), now).await? {
             Admission::Admitted => Ok(()),

@@ -26,7 +26,6 @@ pub struct ConsoleStores {
     pub figures: Arc<dyn FiguresStore>,
     /// What was sent, for people to look at.
     pub activity: Arc<dyn OtpHistory>,
-    /// What became of calls to providers.
     pub attempts: Arc<dyn AttemptHistory>,
     pub charges: Arc<dyn ChargeStore>,
 }

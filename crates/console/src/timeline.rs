@@ -37,7 +37,6 @@ pub struct Timeline {
 /// When the next code can be sent, as [`SendLog::admit`] will judge it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextSend {
-    /// Now.
     Now {
         /// How many can be sent before a limit is reached.
         remaining: u32,
@@ -52,7 +51,6 @@ pub enum NextSend {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     Request(Story),
-    /// Sends that were refused within one minute.
     Refused(Refused),
 }
 
@@ -72,9 +70,7 @@ pub struct Story {
 pub struct Refused {
     pub first: Timestamp,
     pub last: Timestamp,
-    /// How many within the minute.
     pub count: u32,
-    /// Why; the same for all of them.
     pub reason: Refusal,
     /// The limit, if that was the reason.
     pub limit: Option<Quota>,
@@ -101,7 +97,6 @@ pub enum Fact {
     FailedLater(Reason),
     Delivered,
     NobodyReached,
-    /// Test keys send nothing and cost nothing.
     Free,
     Charged(Paise),
     NotCharged,
@@ -118,7 +113,6 @@ pub enum Fact {
         /// The first instant at which that is over.
         until: Timestamp,
     },
-    /// Too many wrong codes for this phone.
     Stopped {
         /// The first instant at which that is over.
         until: Timestamp,

@@ -27,7 +27,6 @@ pub(super) const MONTH_CLOSED: ManageError = ManageError::Conflict(
 pub(super) const TOO_MUCH: ManageError =
     ManageError::Conflict("The balance cannot exceed a thousand crore rupees.");
 
-/// Nothing cannot be paid in.
 pub(super) fn above_zero(amount: Amount) -> Result<(), ManageError> {
     match amount {
         Amount::ZERO => Err(ManageError::invalid("amount_paise", "more than zero")),

@@ -32,16 +32,13 @@ pub struct Documented {
     validators: Mutex<BTreeMap<String, Arc<Validator>>>,
 }
 
-/// An answer as it came.
 #[derive(Clone, Copy, Debug)]
 pub struct SeenAnswer<'a> {
-    /// In capitals.
     pub method: &'a str,
     /// Without the query.
     pub path: &'a str,
     /// The number alone.
     pub status: u16,
-    /// Names in small letters.
     pub headers: &'a [(String, String)],
     /// Of `HEAD`, nothing.
     pub body: &'a [u8],
@@ -154,7 +151,6 @@ impl Documented {
         Arc::clone(lock(&self.validators).entry(what.to_owned()).or_insert_with(build))
     }
 
-    /// What a reference refers to.
     fn resolved<'a>(&'a self, value: &'a Value) -> &'a Value {
         let pointer = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
         pointer.and_then(|pointer| self.document.pointer(pointer)).unwrap_or(value)

@@ -22,7 +22,6 @@ impl FixedClock {
         self.0.store(now.timestamp_millis(), Ordering::SeqCst);
     }
 
-    /// Moves forward; whole milliseconds.
     pub fn advance(&self, by: Duration) {
         let millis = i64::try_from(by.as_millis()).expect("a test stays within i64 milliseconds");
         self.0.fetch_add(millis, Ordering::SeqCst);

@@ -32,7 +32,6 @@ pub const START: Timestamp = match Timestamp::from_timestamp_millis(1_800_000_00
     Some(start) => start,
     None => Timestamp::UNIX_EPOCH,
 };
-/// The smallest step of time.
 pub const MS: Duration = Duration::from_millis(1);
 /// The code of every OTP that a fixture makes, unless told otherwise.
 pub const CODE: &str = "123456";
@@ -41,17 +40,14 @@ pub const WRONG_CODE: &str = "000000";
 /// What messages cost in every report that a fixture makes.
 pub const PRICES: PriceList = PriceList { whatsapp: Paise(30), sms: Paise(20) };
 
-/// This many seconds.
 pub const fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
 }
 
-/// This many minutes.
 pub const fn minutes(count: u64) -> Duration {
     Duration::from_secs(count * 60)
 }
 
-/// Rules that every project keeps.
 pub fn any_project() -> ProjectRules {
     Arc::new(|_| Vec::new())
 }
@@ -61,14 +57,10 @@ pub fn phone(number: u32) -> Phone {
     format!("9{number:09}").parse().expect("a number below 10^9")
 }
 
-/// A phone in one project and mode.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The project that sends to it.
     pub world: ProjectMode,
-    /// The number.
     pub phone: Phone,
-    /// Its look-up form.
     pub index: BlindIndex,
 }
 
@@ -83,16 +75,12 @@ impl Line {
 /// what it is about.
 #[derive(Debug)]
 pub struct Fixtures {
-    /// Where ids, digests and phones come from.
     pub entropy: SeededEntropy,
-    /// What seals and digests.
     pub vault: ClearVault,
-    /// The secrets of the codes.
     pub codes: Arc<CodeKeys>,
 }
 
 impl Fixtures {
-    /// Fixtures that repeat for an equal seed.
     pub fn seeded(seed: u64) -> Self {
         let codes = Arc::new(CodeKeys::new([7; 32], []));
         Self { entropy: SeededEntropy::new(seed), vault: ClearVault, codes }
@@ -103,7 +91,6 @@ impl Fixtures {
         Self::seeded(RandomState::new().hash_one(START))
     }
 
-    /// A fresh id of any kind.
     pub fn id<I: From<Uuid>>(&self) -> I {
         self.id_at(START)
     }
@@ -113,14 +100,12 @@ impl Fixtures {
         self.entropy.uuid(now).into()
     }
 
-    /// A fresh digest.
     pub fn digest(&self) -> Digest {
         let mut bytes = [0; 32];
         self.entropy.fill(&mut bytes);
         Digest(bytes)
     }
 
-    /// A fresh sealed value.
     pub fn sealed(&self) -> Sealed {
         Sealed(self.digest().0.to_vec())
     }
@@ -139,12 +124,10 @@ impl Fixtures {
         NewProject { id: self.id(), name: "Chai & Co".to_owned(), created_at: START }
     }
 
-    /// The record of a fresh API key.
     pub fn key(&self, mode: KeyMode) -> KeyRecord {
         ApiKey::generate(mode, &self.entropy).record(self.id(), &self.vault, START)
     }
 
-    /// One key per mode, live first.
     pub fn keys(&self) -> [KeyRecord; 2] {
         [self.key(KeyMode::Live), self.key(KeyMode::Test)]
     }
@@ -220,7 +203,6 @@ impl Fixtures {
         Redemption { world, phone, guess, policy, login: None }
     }
 
-    /// A guess.
     pub fn guess(&self, code: &str) -> Guess {
         Guess::new(code.parse().expect("six digits"), Arc::clone(&self.codes))
     }
@@ -260,7 +242,6 @@ impl Fixtures {
         }
     }
 
-    /// A fresh access token, whole seconds.
     pub fn access(&self, now: Timestamp) -> CurrentAccess {
         let issued_at = Timestamp::from_timestamp(now.timestamp(), 0).expect("a valid instant");
         CurrentAccess { token: self.id(), issued_at, expires_at: issued_at + minutes(15) }
@@ -294,7 +275,6 @@ impl Fixtures {
         }
     }
 
-    /// Money under a fresh reference.
     pub fn credit(&self, amount: Paise) -> Credit {
         let id: EntryId = self.id();
         let amount = amount.0.try_into().expect("an amount");
@@ -410,7 +390,6 @@ impl Fixtures {
         }
     }
 
-    /// An audit entry with every field set.
     pub fn audit_entry(&self, project: ProjectId, at: Timestamp) -> AuditEntry {
         AuditEntry {
             id: self.id(),

@@ -104,7 +104,6 @@ impl Postbox {
         self.answers.lock().unwrap().push_back(outcome);
     }
 
-    /// Every message, oldest first.
     pub fn messages(&self) -> Vec<Message> {
         self.messages.lock().unwrap().clone()
     }
@@ -164,7 +163,6 @@ impl HookFormat for PlainFormat {
 pub struct Post(Mutex<Vec<Vec<u8>>>);
 
 impl Post {
-    /// The bodies that were posted, oldest first.
     pub fn bodies(&self) -> Vec<Vec<u8>> {
         self.0.lock().unwrap().clone()
     }

@@ -51,7 +51,6 @@ impl Pooler {
         Self { port: listen, child }
     }
 
-    /// Its address of a database.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://dwar@127.0.0.1:{}/{database}", self.port)
     }

@@ -20,7 +20,6 @@ impl Scene {
         Self { stores, make, project }
     }
 
-    /// One more project.
     pub async fn another(&self) -> ProjectId {
         new_project(&self.stores, &self.make).await
     }
@@ -77,7 +76,6 @@ impl Scene {
         self.session(line).await.identity
     }
 
-    /// A session that is on record.
     pub async fn session(&self, line: &Line) -> Session {
         self.log_in(line, self.make.login(line).session).await
     }

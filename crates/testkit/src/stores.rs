@@ -7,7 +7,6 @@ use std::sync::Arc;
 /// as those of `console`.
 #[derive(Clone)]
 pub struct Stores {
-    /// What logins ask for.
     pub login: LoginStores,
     /// What those who run a service ask for besides.
     pub console: ConsoleStores,

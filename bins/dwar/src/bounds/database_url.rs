@@ -6,7 +6,6 @@ use dwar_postgres::PostgresUrl;
 /// The address of a database that lives and dies with the process.
 pub const MEMORY: &str = "memory:";
 
-/// Where a database is.
 pub enum DatabaseUrl<'a> {
     Sqlite(&'a str),
     Postgres,
@@ -76,7 +75,6 @@ pub fn remark(url: &str) -> Option<String> {
     }
 }
 
-/// Whether no host is another machine.
 fn is_here(server: &PostgresUrl) -> bool {
     server
         .hosts()

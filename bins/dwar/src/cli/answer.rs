@@ -20,12 +20,10 @@ impl Answer {
         Self { json: serde_json::to_value(view).unwrap_or_default(), text, good: true }
     }
 
-    /// News that is good or bad.
     pub fn judged(view: &impl Serialize, text: String, good: bool) -> Self {
         Self { good, ..Self::of(view, text) }
     }
 
-    /// Prints it to standard output.
     pub fn print(self, json: bool) -> Result<ExitCode, Failure> {
         let text = if json { self.json.to_string() } else { self.text };
         writeln!(io::stdout(), "{}", text.trim_end())?;
@@ -33,7 +31,6 @@ impl Answer {
     }
 }
 
-/// A secret that nobody is shown again.
 pub fn shown_once(secret: &str) -> String {
     format!("Secret  {secret}\n\nCopy it now. You will not see it again.")
 }
@@ -54,7 +51,6 @@ pub fn lines<T>(all: &[T], line: impl Fn(&T) -> String, none: &str) -> String {
 
 #[cfg(test)]
 impl Answer {
-    /// What a program is told.
     pub fn told(self) -> Value {
         self.json
     }

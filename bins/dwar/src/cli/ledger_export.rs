@@ -16,7 +16,6 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
-/// For its owner alone.
 const PRIVATE: u32 = 0o600;
 /// The form of these files, which their first line names.
 const VERSION: u8 = 1;
@@ -37,7 +36,6 @@ struct Draft {
     held: i64,
 }
 
-/// The first line.
 #[derive(Serialize)]
 struct Head {
     dwar_ledger: u8,
@@ -47,7 +45,6 @@ struct Head {
     until: String,
 }
 
-/// The last line.
 #[derive(Serialize)]
 struct End {
     entries: u64,
@@ -55,7 +52,6 @@ struct End {
     held_paise: i64,
 }
 
-/// Any line.
 #[derive(Serialize)]
 struct Line<'object, T> {
     previous_sha256: Option<String>,
@@ -64,7 +60,6 @@ struct Line<'object, T> {
 }
 
 impl ExportFolder {
-    /// The file of a month.
     pub fn file(&self, project: ProjectId, month: Month) -> PathBuf {
         self.0.join(format!("ledger-{project}-{month}.jsonl"))
     }

@@ -6,7 +6,6 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Ends a line.
 const ENDS: [char; 2] = ['\n', '\r'];
 /// What a backslash stands before within double quotes; before anything else it stands for itself.
 const ESCAPED: [char; 4] = ['"', '\\', '`', '$'];

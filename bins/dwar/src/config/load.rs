@@ -19,7 +19,6 @@ const FILE: &str = "dwar.toml";
 const PREFIX: &str = "DWAR__";
 /// Those of our own variables that are no settings.
 const NO_SETTINGS: [&str; 2] = ["DWAR_KEY", "DWAR_URL"];
-/// The settings whose values are secrets.
 const SECRETS: [&str; 14] = [
     "secrets.master_key",
     "secrets.older_master_keys",
@@ -268,7 +267,6 @@ fn not_read(path: &Path, cause: &std::io::Error) -> ConfigError {
     ConfigError::Unreadable(format!("cannot read {}: {cause}", path.display()))
 }
 
-/// One setting of a TOML document.
 struct Leaf {
     at: usize,
     secret: bool,

@@ -103,7 +103,6 @@ pub struct Traces {
     pub ratio: f64,
 }
 
-/// The limits of one mode.
 macro_rules! mode {
     ($mode:ident, $send:expr, $window:expr, $reach:expr, $attempts:expr) => {
         sections! {

@@ -43,7 +43,6 @@ impl<W: Write> Write for Outlet<W> {
         self.out.write_all(line).map(|()| line.len())
     }
 
-    /// Nothing waits any more.
     fn flush(&mut self) -> io::Result<()> {
         let flushed = self.out.flush();
         thread::sleep(REST);

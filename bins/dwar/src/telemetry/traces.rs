@@ -8,7 +8,6 @@ use std::time::Duration;
 /// How long a stop waits for the collector.
 const LAST_SPANS: Duration = Duration::from_secs(2);
 
-/// Sends what waits when it is dropped.
 pub struct Outlet(Option<Sending>);
 
 impl Drop for Outlet {

@@ -34,7 +34,6 @@ pub struct Application {
     metrics: Option<dwar_metrics::Server>,
 }
 
-/// Stops the whole service from elsewhere.
 pub struct StopHandle {
     server: dwar_http::StopHandle,
     dashboard: Option<dwar_dashboard::StopHandle>,
@@ -47,7 +46,6 @@ impl StopHandle {
         tokio::join!(self.server.stop(), self.stop_others());
     }
 
-    /// Stops what is served beside the API.
     async fn stop_others(&self) {
         let pages = async {
             if let Some(dashboard) = &self.dashboard {

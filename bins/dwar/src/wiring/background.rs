@@ -45,12 +45,10 @@ const COUNT: Duration = Duration::from_secs(20);
 const FINISH: Duration = Duration::from_secs(5);
 /// A loop that ended waits this long before it is started again, twice as long each time,
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// up to this,
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// until it has run for as long as this.
 const STEADY: Duration = Duration::from_secs(300);
 
-/// Closed when the service stops.
 type Stopped = watch::Receiver<()>;
 type Start = for<'a> fn(&'a Background, Stopped) -> BoxFuture<'a, ()>;
 
@@ -115,7 +113,6 @@ const LOOPS: [(&str, Start); 15] = [
     }),
 ];
 
-/// The work of the loops.
 pub struct Background {
     sweep: Arc<Sweep>,
     clock_set_back: Arc<ClockSetBack>,
@@ -129,7 +126,6 @@ pub struct Background {
     read: Option<Arc<DatabaseFigures>>,
 }
 
-/// The loops as they run.
 pub struct Running {
     stop: watch::Sender<()>,
     tasks: JoinSet<()>,

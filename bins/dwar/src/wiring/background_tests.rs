@@ -43,7 +43,6 @@ struct Room {
     store: Arc<MemoryStore>,
     asked: AtomicU64,
     tended: AtomicU64,
-    /// This many queries end in a panic.
     panics: AtomicU64,
 }
 
@@ -92,7 +91,6 @@ impl Database for Room {
     }
 }
 
-/// Counts how often it is tended.
 struct Limiter {
     counts: MemoryRequestLimiter,
     room: Arc<Room>,

@@ -7,7 +7,6 @@ use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::iter::successors;
 
-/// What is wrong, and what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cause {
     pub what: &'static str,
@@ -156,7 +155,6 @@ const fn row(parts: &'static [&'static str], what: &'static str, advice: &'stati
     (parts, cause(what, advice))
 }
 
-/// The first row that fits counts.
 const TEXTS: &[Row] = &[
     row(
         &["unsupported startup parameter"],

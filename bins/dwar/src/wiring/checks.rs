@@ -40,7 +40,6 @@ const SET_CLOCK: &str = "keep the clocks of all machines right with NTP (chrony,
 const SET_KEY: &str = "set secrets.master_key to the key this database was created with, or add it to \
                        secrets.older_master_keys";
 
-/// What stands between these settings and production.
 pub fn production(config: &Config) -> Finding {
     let mut remarks = config.objections.clone();
     remarks.extend(bounds::remarks(config));
@@ -91,7 +90,6 @@ pub async fn database(core: &Core, effort: Effort) -> Finding {
     }
 }
 
-/// Looks at what is in the database.
 pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
     let pending = match core.database.pending_migrations().await {
         Ok(pending) => pending,
@@ -264,7 +262,6 @@ async fn ledger(core: &Core) -> Result<Finding, StoreError> {
 }
 
 async fn events(core: &Core) -> Result<Finding, StoreError> {
-    /// How many are named.
     const NAMED: u32 = 5;
     let off = core.parts.stores.events.disabled_endpoints(NAMED).await?;
     if off.is_empty() {
@@ -298,7 +295,6 @@ async fn receipts(core: &Core) -> Result<Finding, StoreError> {
 }
 
 async fn instances(core: &Core) -> Result<Finding, StoreError> {
-    /// How many are named.
     const NAMED: u32 = 20;
     let now = core.parts.tools.watch.shared_now();
     let mut alive = core.console.instances.instances(NAMED).await?;
@@ -326,7 +322,6 @@ async fn instances(core: &Core) -> Result<Finding, StoreError> {
 
 /// Rows that cannot be read, which cost whoever they belong to an answer, and nobody else.
 async fn rows(core: &Core) -> Result<Finding, StoreError> {
-    /// How many are named.
     const NAMED: usize = 20;
     let unreadable = core.database.unreadable().await?;
     if unreadable.is_empty() {

@@ -113,7 +113,6 @@ impl Core {
         self.config.gateways.public_url.as_ref().map(ToString::to_string)
     }
 
-    /// Posts events.
     pub fn webhook_sender(&self) -> Result<Arc<dyn WebhookSender>, WiringError> {
         Ok(Arc::new(HttpWebhookSender::new(self.config.events)?))
     }

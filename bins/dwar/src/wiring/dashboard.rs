@@ -118,7 +118,6 @@ fn base_of(public_url: &str, addresses: &[SocketAddr]) -> String {
     format!("http://{}", address.unwrap_or_default())
 }
 
-/// The API of this very process.
 struct OwnApi(InProcess);
 
 #[async_trait]

@@ -4,7 +4,6 @@ use super::causes::{self, Cause};
 use dwar_kernel::{StoreError, with_causes};
 use std::error::Error;
 
-/// What there is to say about it.
 pub struct Finding {
     pub status: Status,
     pub detail: String,
@@ -14,7 +13,6 @@ pub struct Finding {
     pub advice: Option<&'static str>,
 }
 
-/// How bad it is, the best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     Ok,

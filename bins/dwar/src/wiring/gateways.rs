@@ -29,7 +29,6 @@ const CONNECT: Duration = Duration::from_secs(2);
 /// Who carries the messages of test keys.
 const SANDBOX: &str = "sandbox";
 
-/// Everything that talks to providers.
 pub struct Providers {
     pub routes: Routes,
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
@@ -44,7 +43,6 @@ pub struct Carriers {
 }
 
 impl Carriers {
-    /// How providers last refused messages.
     pub const fn refusals(&self) -> &LastRefusals {
         &self.available.2
     }
@@ -93,7 +91,6 @@ impl dwar_otp::Providers for Carriers {
     }
 }
 
-/// A provider that is configured.
 struct Provider {
     gateway: Arc<dyn Gateway>,
     /// Its receipts, if it sends any.
@@ -142,7 +139,6 @@ impl dwar_otp::Providers for Available {
         languages.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Nothing is called by these.
     fn paused_for(&self, _: &str) -> Option<Duration> {
         None
     }
@@ -156,7 +152,6 @@ impl dwar_otp::Providers for Available {
     }
 }
 
-/// Puts every configured provider together.
 pub fn build(config: &Config, parts: &Parts) -> Result<Providers, WiringError> {
     let settings = &config.gateways;
     let known = available(config)?;

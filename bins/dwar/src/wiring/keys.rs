@@ -19,12 +19,10 @@ const OTHER_LOOKUP: &str = "the lookup key is not the one of this database, and 
                             secrets.lookup_key to the first master key that the database was used with (see \
                             docs/operations/keys.md)";
 
-/// Where the master key comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
     /// `secrets.master_key`.
     Configured,
-    /// A file, made with a new database.
     File(PathBuf),
     /// Drawn at each start, like the database it belongs to.
     Drawn,

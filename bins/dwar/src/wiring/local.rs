@@ -133,7 +133,6 @@ impl LocalFacts for Machine {
     }
 }
 
-/// What this machine is called.
 pub fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -5,7 +5,6 @@ use dwar_app::{Policies, SessionPolicy};
 use dwar_kernel::{Paise, PriceList};
 use std::time::Duration;
 
-/// Everything the use cases go by.
 pub fn all(config: &Config) -> Result<Policies, ConfigError> {
     let Config { session, tokens, otp, limits, gateways, prices, retention, .. } = config;
     let seconds = Duration::from_secs;

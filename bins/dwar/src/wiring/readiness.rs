@@ -66,7 +66,6 @@ struct Proofs {
 #[derive(Clone)]
 struct Proof {
     begun: Instant,
-    /// Nothing while it is under way.
     outcome: watch::Receiver<Option<bool>>,
 }
 

@@ -17,7 +17,6 @@ use std::time::Duration;
 
 pub const MIB: u64 = 1 << 20;
 
-/// The configured database, open.
 pub struct Opened {
     pub stores: Stores,
     pub console: ConsoleStores,
@@ -38,7 +37,6 @@ pub trait Database: Send + Sync {
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError>;
     /// Names every table of its schema but the one that lists migrations.
     async fn tables(&self) -> Result<Vec<String>, StoreError>;
-    /// Tells whether it answers.
     async fn ping(&self) -> Result<(), StoreError>;
     /// What its own clock shows; `None` if it goes by the clock of this machine.
     async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
@@ -195,10 +193,8 @@ pub enum Access {
     Write,
 }
 
-/// Where the data lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// A file of ours.
     Sqlite(PathBuf),
     Postgres,
     /// This process, for as long as it runs.

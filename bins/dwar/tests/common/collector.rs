@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What a collector does with a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     Takes,
@@ -19,7 +18,6 @@ pub enum Manner {
     Throttles,
 }
 
-/// An OpenTelemetry collector on loopback.
 #[derive(Clone)]
 pub struct Collector {
     pub url: String,
@@ -27,7 +25,6 @@ pub struct Collector {
     calls: Arc<Mutex<Vec<Exported>>>,
 }
 
-/// One call, as it came.
 #[derive(Clone, Debug)]
 pub struct Exported {
     pub head: String,
@@ -72,12 +69,10 @@ impl Collector {
         let _gone = stream.write_all(answer.as_bytes()).await;
     }
 
-    /// Every call so far.
     pub fn calls(&self) -> Vec<Exported> {
         self.calls.lock().unwrap().clone()
     }
 
-    /// Every span so far.
     pub fn spans(&self) -> Vec<Span> {
         let requests = self.calls().into_iter().map(|call| call.request());
         let scopes = requests.flat_map(|request| request.resource_spans);

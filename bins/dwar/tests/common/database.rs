@@ -63,7 +63,6 @@ impl Database {
         Path::new(&folder).exists().then_some(folder)
     }
 
-    /// Where relative paths of the service lead.
     pub fn folder(&self) -> &Path {
         match self {
             Self::Sqlite(folder) | Self::Postgres { folder, .. } => folder.path(),

@@ -27,7 +27,6 @@ impl Disk {
         &self.folder
     }
 
-    /// Leaves not a byte.
     pub fn fill(&self) {
         let mut ballast = std::fs::File::create(self.folder.join("ballast")).unwrap();
         let block = [0; 4_096];

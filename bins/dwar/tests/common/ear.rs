@@ -15,7 +15,6 @@ pub struct Ear {
     runs: Arc<Mutex<Vec<Run>>>,
 }
 
-/// A command that ended.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// As they were given, with spaces between them.

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// One request to an endpoint.
 #[derive(Clone, Debug)]
 pub struct Told {
     pub head: String,
@@ -15,12 +14,10 @@ pub struct Told {
     pub body: Value,
 }
 
-/// An endpoint on loopback.
 #[derive(Clone)]
 pub struct Endpoint {
     pub url: String,
     pub told: Arc<Mutex<Vec<Told>>>,
-    /// What it answers from now on.
     pub status: Arc<Mutex<u16>>,
     /// How long it asks to be left alone in doing so, if anything.
     pub retry_after: Arc<Mutex<Option<u32>>>,

@@ -55,7 +55,6 @@ const LISTENING: &str = "Dwar is listening on ";
 /// How many lines of a service are shown with a test that fails.
 const TOLD: usize = 60;
 
-/// A running service.
 pub struct Service {
     pub world: World,
     pub base: String,
@@ -76,7 +75,6 @@ pub struct World {
     phones: AtomicU32,
 }
 
-/// A project with both its keys.
 #[derive(Clone, Debug)]
 pub struct Project {
     pub id: String,
@@ -84,7 +82,6 @@ pub struct Project {
     pub test: String,
 }
 
-/// A response, taken apart.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -399,7 +396,6 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The body of a success.
     pub fn ok(self) -> Value {
         assert_eq!(self.status, StatusCode::OK, "{}", self.text);
         self.body

@@ -2,10 +2,8 @@
 
 use super::{Database, Project, World};
 
-/// Charged sends of one project.
 #[derive(Clone, Copy)]
 pub struct OldSends<'name> {
-    /// What their references begin with.
     pub name: &'name str,
     pub sends: u32,
     /// When the first was booked, in milliseconds since 1970; and how much later each next one.

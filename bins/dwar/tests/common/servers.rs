@@ -14,7 +14,6 @@ pub struct Servers {
 
 /// The first of them, which is the primary at first.
 pub const FIRST: usize = 0;
-/// The other one.
 pub const SECOND: usize = 1;
 
 impl Servers {

@@ -29,7 +29,6 @@ impl Program {
         Self::with(service, made["secret"].as_str().unwrap())
     }
 
-    /// With a token that is known.
     pub fn with(service: &Service, token: &str) -> Self {
         let (base, client) = (service.dashboard(), Client::new());
         Self { token: token.to_owned(), base, client }
@@ -40,7 +39,6 @@ impl Program {
         Self::new(service, &["--name", "owner", "--everything", "--may-delegate"])
     }
 
-    /// One with a role in a project.
     pub fn in_project(service: &Service, project: &str, role: &str) -> Self {
         Self::new(service, &["--name", role, "--project", project, "--role", role])
     }

@@ -23,7 +23,6 @@ pub struct Tap {
 /// Every statement that was ever prepared, with the types of its parameters as far as they were told.
 type Texts = Arc<Mutex<BTreeMap<String, Vec<u32>>>>;
 
-/// What clients asked of the server.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
     /// How often a client stopped and waited for the answer: `Sync` or a simple `Query`.

@@ -37,22 +37,17 @@ pub struct Taken {
     pub play: Play,
 }
 
-/// What the vendor does with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Play {
     /// Takes it and never reports on it.
     Accept,
-    /// Takes it and reports that it arrived.
     Deliver,
     /// Reports that it arrived, and says a good second later that it takes it.
     DeliverFirst,
     /// Takes it and reports later that it failed.
     FailLater,
-    /// Refuses it for the number.
     NotOnChannel,
-    /// Answers that the credentials are wrong.
     Unauthorized,
-    /// Answers that it is out of order.
     Unavailable,
     /// Asks not to be called for a minute.
     Throttle,

@@ -57,7 +57,6 @@ impl Wire {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// Hangs up.
     pub fn close(self) {
         self.0.shutdown(Shutdown::Both).unwrap();
     }

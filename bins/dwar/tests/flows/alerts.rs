@@ -13,7 +13,6 @@ on_both_databases! {
 /// So long it takes at most until every door names what is wrong, and until none does any more.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The doors of a service.
 struct Doors<'a> {
     service: &'a Service,
     program: Program,

@@ -96,7 +96,6 @@ fn documented(world: &World, begin: &str) {
     assert!(done.status.success(), "{script}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// Where Debian has the programs of PostgreSQL.
 fn programs() -> String {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let folders = versions.map(|version| version.unwrap().path().join("bin").display().to_string());
@@ -116,13 +115,10 @@ struct Scene {
     service: Service,
     vendor: Vendor,
     project: Project,
-    /// Of the code in force.
     phone: String,
     code: String,
-    /// Two logins.
     kept: Value,
     ended: Value,
-    /// The send under way.
     send: String,
 }
 
@@ -451,7 +447,6 @@ async fn a_damaged_file_is_found() {
     assert_eq!(doctor(&world), (0, None));
 }
 
-/// What SQLite's full check says.
 fn sound(path: &Path) -> String {
     let found = open(path).query_row("PRAGMA integrity_check", [], |row| row.get(0));
     found.unwrap_or_else(|cause| cause.to_string())

@@ -144,7 +144,6 @@ async fn a_flood_of_test_sends_leaves_no_more_than_its_quota(database: Database)
     service.world.database.check();
 }
 
-/// What the log warns of.
 fn complaints(service: &Service) -> Vec<String> {
     let told = service.stderr().into_iter();
     told.filter(|line| line.contains(r#""level":"WARN""#) || line.contains(r#""level":"ERROR""#))

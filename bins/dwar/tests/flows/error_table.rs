@@ -14,7 +14,6 @@ on_both_databases! {
 
 const NOWHERE: &str = "0199a000-0000-7000-8000-000000000000";
 
-/// The right code is none of these.
 fn wrong(code: &str) -> &'static str {
     if code == "000000" { "000001" } else { "000000" }
 }
@@ -88,7 +87,6 @@ async fn every_code_of_the_table(database: Database) {
     assert_eq!(seen, specified());
 }
 
-/// The codes of every endpoint, sorted.
 fn specified() -> Vec<(String, u16)> {
     let mut table = [
         ("MISSING_API_KEY", 401),

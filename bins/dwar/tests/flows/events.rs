@@ -18,7 +18,6 @@ on_both_databases! {
     an_instance_is_on_record_while_it_runs;
 }
 
-/// The signature that Standard Webhooks asks for.
 fn signature(secret: &str, told: &Told) -> String {
     let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
     let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();

@@ -288,7 +288,6 @@ async fn a_code_of_logto_arrives(database: Database) {
 
 /// More than a body may be that takes no place.
 const LONG: usize = 17 * 1_024;
-/// Sooner than any body is given up.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// A stranger at a hook: what is well-shaped in the head and nobody's, unless it is left out.

@@ -24,13 +24,11 @@ on_both_databases! {
 const PATIENCE: Duration = Duration::from_secs(20);
 const OTHER: &str = "T3RoZXJPdGhlck90aGVyT3RoZXJPdGhlck90aGVyT3Q=";
 
-/// A user who is not root: nobody.
 const SOMEBODY: u32 = 65_534;
 /// `openssl rand -base64 32`, once for each.
 const OLD: &str = "3k0mD4RpJ7m1WmyCHv1KTY3lZ9pQ8nUeX2c6sV5gB0E=";
 const NEW: &str = "qL8vXn2TzS5wYb7JdR1cKf4HgU6mP9oEaI3tC0xVh2M=";
 
-/// Every command that writes, for this project.
 fn writing(project: &str) -> Vec<Vec<&str>> {
     let of = ["--project", project];
     let with = |command: &[&'static str], rest: &[&'static str]| [command, &of, rest].concat();
@@ -85,7 +83,6 @@ fn files(world: &World) -> BTreeSet<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// Every row of every table, as text.
 async fn contents(world: &World) -> Vec<(String, String)> {
     let Database::Sqlite(folder) = &world.database else { return world.database.rows().await };
     let file = rusqlite::Connection::open(folder.path().join("dwar.db")).unwrap();
@@ -384,7 +381,6 @@ async fn only_reads(world: &World, project: &Project) {
     }
 }
 
-/// Root alone can try this.
 async fn what_root_makes_belongs_to_the_owner_of_the_folder(database: Database) {
     if !is_root() {
         return;
@@ -448,7 +444,6 @@ async fn go_together(one: &Service, other: &Service, project: &Project, phone: &
     }
 }
 
-/// What doctor says of the master key.
 fn told_of_key(world: &World) -> String {
     let output = world.run(&["doctor", "--json"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();

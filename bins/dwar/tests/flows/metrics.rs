@@ -20,7 +20,6 @@ fn world(database: Database) -> World {
     World::new(database).with("DWAR__METRICS__ADDRESS", "127.0.0.1:0")
 }
 
-/// Every series with its value.
 struct Scraped(BTreeMap<String, f64>);
 
 impl Scraped {
@@ -56,7 +55,6 @@ impl Scraped {
         *self.0.get(series).unwrap_or_else(|| panic!("no {series} in {:#?}", near()))
     }
 
-    /// All series of a family together.
     fn sum(&self, family: &str) -> f64 {
         let of = |series: &str| series.split('{').next() == Some(family);
         self.0.iter().filter(|(series, _)| of(series)).map(|(_, value)| value).sum()

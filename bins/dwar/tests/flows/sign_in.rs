@@ -37,9 +37,7 @@ fn behind_a_proxy(database: Database) -> Service {
 #[derive(Clone)]
 struct Browser {
     client: Client,
-    /// Where it really connects to.
     base: String,
-    /// What stands in its address bar.
     origin: String,
     address: String,
     cookies: BTreeMap<String, String>,
@@ -101,7 +99,6 @@ impl Browser {
         assert_eq!(self.post("/invite", &fields).await.status(), StatusCode::SEE_OTHER);
     }
 
-    /// The form token of its session.
     async fn csrf(&self) -> String {
         let cookies = self.cookies.iter().map(|(name, value)| format!("{name}={value}"));
         let asked = self.client.get(format!("{}/account", self.base));

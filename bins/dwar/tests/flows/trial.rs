@@ -21,7 +21,6 @@ const STEPS: [(&str, u16); 8] = [
 /// More than is ever shown of a key or token, which are longer; an id is not.
 const CUT: usize = 40;
 
-/// Exit status, standard output and standard error.
 fn told(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code(), text(&output.stdout), text(&output.stderr))

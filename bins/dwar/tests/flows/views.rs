@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// The document of the admin API.
 struct Document(Value);
 
 impl Document {

@@ -11,7 +11,6 @@ const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
 /// What clocks are set by, and the seconds of it.
 const JUMPS: [(&str, i64); 5] =
     [("+5m", 300), ("-5m", -300), ("+1h", 3_600), ("-1h", -3_600), ("+40d", 3_456_000)];
-/// Sweeps run once a minute.
 const SWEPT: Duration = Duration::from_secs(63);
 /// How soon a clock that was set is noticed, and one that is right again.
 const SOON: Duration = Duration::from_secs(4);
@@ -48,7 +47,6 @@ impl Faked {
         Self { service, clock }
     }
 
-    /// Another one on the same PostgreSQL.
     fn beside(&self, name: &str, shows: &str) -> Self {
         let url = self.service.world.database.url();
         Self::start(Database::None, name, &[("DWAR__DATABASE__URL", &url)], shows)

@@ -25,7 +25,6 @@ fn world(database: Database) -> World {
         .with("DWAR__GATEWAYS__FALLBACK_WINDOW_SECONDS", "0")
 }
 
-/// When to kill the process.
 #[derive(Clone, Copy)]
 enum Moment {
     After(Duration),

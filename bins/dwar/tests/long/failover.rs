@@ -85,7 +85,6 @@ async fn after_a_failover_the_server_that_writes_is_used_and_no_other_is_believe
     assert!(told.contains("session is read-only"), "{told}");
 }
 
-/// Two sessions of one key.
 async fn sessions(service: &Service, key: &str) -> (Value, Value) {
     let mut tokens = Vec::new();
     for _ in 0..2 {
@@ -153,7 +152,6 @@ async fn the_write_is_proven_once_a_second_for_all(database: Database) {
     assert!(service.world.database.number(PROOFS).await > before, "nothing was written");
 }
 
-/// Somebody else who lets nobody write.
 enum Holder {
     File(rusqlite::Connection),
     Server(tokio_postgres::Client, tokio::task::JoinHandle<()>),
@@ -210,7 +208,6 @@ const WAITING: &str = "SELECT count(*) FROM pg_stat_activity \
 
 const MOVED: &str = "was moved, replaced or removed while it is in use";
 
-/// A file beside another one.
 fn beside(file: &Path, end: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(end);

@@ -25,7 +25,6 @@ const INSTANCES: usize = 3;
 const SENDERS: usize = 6;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How much is done.
 #[derive(Clone, Copy)]
 struct Amount {
     /// Events that some consumer has read, at least, before nothing more is sent.

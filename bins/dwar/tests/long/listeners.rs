@@ -5,7 +5,6 @@ use flate2::read::GzDecoder;
 use reqwest::{Client, Method, Response};
 use std::io::Read;
 
-/// More than either listener takes.
 const TOO_MANY_CHUNKS: usize = 12;
 
 fn started(world: World) -> (Service, Admin) {

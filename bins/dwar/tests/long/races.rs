@@ -40,7 +40,6 @@ fn world(database: Database) -> World {
         .with("DWAR__DATABASE__TIMEOUT_MS", "10000")
 }
 
-/// The processes that share a race.
 struct Herd(Vec<Service>);
 
 impl Herd {

@@ -57,7 +57,6 @@ fn linked(mut operation: Operation, all: &[(&str, &'static str)]) -> Operation {
     operation
 }
 
-/// The names between braces.
 fn parts(path: &'static str) -> impl Iterator<Item = &'static str> {
     path.split('{').skip(1).filter_map(|rest| rest.split('}').next())
 }

@@ -10,7 +10,6 @@ use dwar_kernel::{AlertKind, Severity};
 use dwar_project::Project;
 use maud::{Markup, html};
 
-/// So many are shown at once, ...
 const SHOWN: usize = 3;
 /// ... and so many more when one asks for them.
 const FOLDED: usize = 20;
@@ -50,7 +49,6 @@ fn line(alert: &Alert) -> Markup {
     }
 }
 
-/// Where one sees more of it.
 fn page(alert: &Alert) -> Option<String> {
     match alert.kind {
         AlertKind::WalletEmpty | AlertKind::WalletEmptySoon | AlertKind::WalletLow => {

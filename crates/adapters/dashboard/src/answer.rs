@@ -10,10 +10,8 @@ use std::convert::Infallible;
 /// The media type of every page.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
-/// What a handler gives.
 pub(crate) type Page = Result<HttpResponse, Refusal>;
 
-/// An answer in HTML.
 pub(crate) fn html_answer(status: StatusCode, content: Markup) -> HttpResponse {
     HttpResponse::build(status).content_type(HTML).body(content.into_string())
 }

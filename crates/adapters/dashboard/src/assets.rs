@@ -19,14 +19,12 @@ pub(crate) const PLAYGROUND_CSS: Asset =
 pub(crate) const REFERENCE_CSS: Asset =
     Asset::css("reference.css", include_str!("assets/reference.css"));
 pub(crate) const MANUAL_CSS: Asset = Asset::css("manual.css", include_str!("assets/manual.css"));
-/// The script of every page.
 pub(crate) const SCRIPT: Asset = Asset::script("dwar.js", include_str!("assets/dwar.js"));
 pub(crate) const PLAYGROUND: Asset =
     Asset::script("playground.js", include_str!("assets/playground.js"));
 /// The login form, which the same file is for everybody's own pages.
 pub(crate) const LOGIN_FORM: Asset =
     Asset::script("dwar-login.js", include_str!("../../../../clients/form/dwar-login.js"));
-/// The script of the live list.
 pub(crate) const ACTIVITY: Asset = Asset::script(
     "activity.js",
     concat!(include_str!("assets/live.js"), include_str!("assets/activity.js")),
@@ -54,7 +52,6 @@ impl Asset {
         Self { name, kind: "text/javascript; charset=utf-8", content }
     }
 
-    /// Where it is.
     pub(crate) fn path(&self) -> String {
         let digest = Sha256::digest(self.content);
         format!("{HOME}{}/{}", base16ct::lower::encode_string(&digest[..8]), self.name)

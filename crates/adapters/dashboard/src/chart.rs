@@ -6,25 +6,19 @@ use dwar_activity::Range;
 use dwar_kernel::Timestamp;
 use maud::{Markup, html};
 
-/// A chart of one range.
 pub(crate) struct Chart<'a> {
-    /// Names it among those of a page.
     pub(crate) id: &'a str,
     pub(crate) title: &'a str,
-    /// It in a sentence.
     pub(crate) about: String,
     pub(crate) range: Range,
-    /// One per point of the range.
     pub(crate) slots: Vec<Slot>,
 }
 
-/// What is drawn of one point.
 pub(crate) struct Slot {
     /// When it begins.
     pub(crate) at: Timestamp,
     /// In the order in which they are drawn.
     pub(crate) bars: Vec<Bar>,
-    /// Where the line passes, of a thousand.
     pub(crate) line: Option<u64>,
     /// Its values; empty where there is nothing to say.
     pub(crate) words: String,
@@ -32,10 +26,8 @@ pub(crate) struct Slot {
     pub(crate) href: Option<String>,
 }
 
-/// A bar, or a part of one.
 pub(crate) struct Bar {
     pub(crate) class: &'static str,
-    /// Of the width of a point.
     pub(crate) width: f64,
     pub(crate) from: u64,
     pub(crate) to: u64,
@@ -52,15 +44,12 @@ struct Sheet {
 
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 24.0;
-/// The width of a digit.
 const LETTER: f64 = 7.2;
-/// Room for the scale of the line.
 const PERCENTAGES: f64 = 44.0;
 /// Bars that lead somewhere each by itself, at most, so that a page stays light; of more only the point leads somewhere.
 const LINKED: usize = 72;
 /// With more points than this, one is too narrow for a finger, and only the chart for wide screens leads somewhere.
 pub(crate) const TAPPED: usize = 24;
-/// Lines across it, at most.
 const LINES: u64 = 4;
 const SHEETS: [Sheet; 2] = [
     Sheet { class: "wide", width: 900.0, height: 250.0 },

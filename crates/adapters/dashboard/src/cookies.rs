@@ -25,7 +25,6 @@ pub(crate) const SESSION: SecretCookie =
 pub(crate) const BROWSER: SecretCookie =
     SecretCookie { over_tls: "__Host-dwar-browser", plain: "dwar_browser", same: SameSite::Strict };
 
-/// A sign-in that waits for its code.
 pub(crate) const PENDING: SecretCookie =
     SecretCookie { over_tls: "__Host-dwar-pending", plain: "dwar_pending", same: SameSite::Strict };
 
@@ -34,7 +33,6 @@ impl SecretCookie {
         if tls { self.over_tls } else { self.plain }
     }
 
-    /// What a browser has sent.
     pub(crate) fn of(&self, request: &HttpRequest, tls: bool) -> Option<String> {
         request.cookie(self.name(tls)).map(|cookie| cookie.value().to_owned())
     }
@@ -51,7 +49,6 @@ impl SecretCookie {
         cookie
     }
 
-    /// Lets the browser forget it.
     pub(crate) fn forget(&self, tls: bool) -> Cookie<'static> {
         self.keep("", Some(Duration::ZERO), tls)
     }

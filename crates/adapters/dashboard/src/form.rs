@@ -9,7 +9,6 @@ use maud::{Markup, html};
 pub(crate) struct Typed(Vec<(String, String)>);
 
 impl Typed {
-    /// Reads a form, all but its token.
     pub(crate) fn of(body: &str) -> Self {
         let fields = form_urlencoded::parse(body.as_bytes()).into_owned();
         Self(fields.filter(|(name, _)| name != "csrf").collect())
@@ -91,12 +90,10 @@ impl<'a> Form<'a> {
         self.refused.map_or(stored, |refused| refused.typed.get(name).unwrap_or_default())
     }
 
-    /// Why this field was refused.
     pub(crate) fn error(&self, name: &str) -> Option<&'a str> {
         self.refused.filter(|refused| refused.field == name).map(|refused| refused.reason.as_str())
     }
 
-    /// An input of one line.
     pub(crate) fn field(&self, field: &Field<'_>) -> Markup {
         if !self.editable {
             let value = if field.value.is_empty() { field.placeholder } else { field.value };
@@ -146,7 +143,6 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// A check box with what it does.
     pub(crate) fn check(&self, name: &str, label: &str, hint: &str, stored: bool) -> Markup {
         if !self.editable {
             return as_text(label, if stored { texts::ON } else { texts::OFF });
@@ -163,7 +159,6 @@ impl<'a> Form<'a> {
     }
 }
 
-/// A labelled input of one line.
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
     pub(crate) name: &'a str,

@@ -2,7 +2,6 @@
 
 use maud::{Markup, html};
 
-/// The door.
 pub(crate) fn mark() -> Markup {
     html! {
         svg.mark viewBox="0 0 32 32" width="26" height="26" aria-hidden="true" {

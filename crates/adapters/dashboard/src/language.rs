@@ -14,12 +14,10 @@ words! {
     }
 }
 
-/// The same in each language.
 #[derive(Clone, Copy)]
 pub(crate) struct Words(pub(crate) &'static str, pub(crate) &'static str);
 
 impl Words {
-    /// In this one.
     pub(crate) const fn of(self, language: Language) -> &'static str {
         match language {
             Language::English => self.0,
@@ -29,7 +27,6 @@ impl Words {
 }
 
 impl Language {
-    /// What its speakers call it.
     pub(crate) const fn own_name(self) -> &'static str {
         match self {
             Self::English => "English",
@@ -61,7 +58,6 @@ impl Language {
         best.map_or(Self::English, |(language, _)| language)
     }
 
-    /// Lets the browser keep the choice.
     pub(crate) fn cookie(self, tls: bool) -> Cookie<'static> {
         choice(COOKIE, self.as_str(), tls)
     }

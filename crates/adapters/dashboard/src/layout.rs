@@ -42,7 +42,6 @@ impl<'a> Frame<'a> {
         Self { visit, title, lead, project: None, scripts, style, language, mode, other_mode }
     }
 
-    /// The same page within a project.
     pub(crate) fn of(self, project: impl Into<Option<&'a Project>>) -> Self {
         Self { project: project.into(), ..self }
     }
@@ -118,7 +117,6 @@ impl<'a> Frame<'a> {
         self.project.or(self.visit.recent.1.as_ref())
     }
 
-    /// The navigation.
     fn side(&self) -> Markup {
         let Self { visit, language, .. } = *self;
         let project = self.around();
@@ -240,7 +238,6 @@ fn archived(visit: &Visit, project: &Project, language: Language) -> Markup {
     }
 }
 
-/// The whole document.
 fn document(
     title: &str,
     (theme, language, kind): (Theme, Language, &str),

@@ -93,7 +93,6 @@ struct Open {
 /// The newest lines of one mode, newest first; nothing before they were asked for.
 type Shown<L> = Option<Arc<Vec<L>>>;
 
-/// How a request is shown.
 pub(crate) type Row = fn(ProjectId, &RequestLine) -> Markup;
 
 /// Says what is new, as events; nothing if there is nothing to say.
@@ -117,11 +116,9 @@ struct Watcher<F: Feed, T> {
     over: bool,
 }
 
-/// Tells of the requests of one mode.
 struct TellRequests {
     row: Row,
     world: ProjectMode,
-    /// Those that are told of.
     wanted: RequestFilter,
     told: HashMap<OtpId, RequestLine>,
     newest: Option<OtpId>,
@@ -136,7 +133,6 @@ impl Tell<InboxLine> for TellOfMessages {
     }
 }
 
-/// Allows one stream; given back when dropped.
 struct StreamPermit {
     streams: Arc<Streams>,
     operator: OperatorId,

@@ -17,7 +17,6 @@ macro_rules! manual {
     };
 }
 
-/// The list of the pages.
 const CONTENTS: ManualPage = ("SUMMARY", include_str!("../../../../docs/SUMMARY.md"));
 /// All pages of the book but the records of decisions, which are for those who change the program.
 const PAGES: [ManualPage; 44] = manual![
@@ -67,7 +66,6 @@ const PAGES: [ManualPage; 44] = manual![
     "embedding",
 ];
 
-/// A page as it is shown.
 pub(crate) struct ManualText {
     pub(crate) title: String,
     pub(crate) content: Markup,

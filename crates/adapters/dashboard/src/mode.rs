@@ -15,12 +15,10 @@ pub(crate) fn of(request: &HttpRequest) -> KeyMode {
     asked.or_else(|| chosen(request)).unwrap_or(KeyMode::Live)
 }
 
-/// What was chosen with the switch.
 pub(crate) fn chosen(request: &HttpRequest) -> Option<KeyMode> {
     KeyMode::from_word(request.cookie(COOKIE)?.value())
 }
 
-/// Lets the browser keep the choice.
 pub(crate) fn cookie(mode: KeyMode, tls: bool) -> Cookie<'static> {
     choice(COOKIE, mode.as_str(), tls)
 }

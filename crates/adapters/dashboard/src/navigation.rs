@@ -8,7 +8,6 @@ use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 
-/// One entry of the navigation.
 pub(crate) struct Entry {
     href: String,
     label: Words,

@@ -12,7 +12,6 @@ pub(crate) fn of(request: &HttpRequest) -> Option<ProjectId> {
     request.cookie(COOKIE)?.value().parse().ok()
 }
 
-/// Lets the browser keep it.
 pub(crate) fn cookie(project: ProjectId, tls: bool) -> Cookie<'static> {
     choice(COOKIE, &project.to_string(), tls)
 }

@@ -35,7 +35,6 @@ pub enum Refusal {
     },
     /// A store or the API is out of reach.
     Unavailable,
-    /// Our fault; the log says more.
     Failed,
 }
 

@@ -20,7 +20,6 @@ use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Longer than any form of ours.
 const LONGEST_FORM: usize = 32 * 1_024;
 const CSRF_HEADER: &str = "x-csrf-token";
 
@@ -59,7 +58,6 @@ pub(crate) struct Posted<T> {
 /// A form that anybody may send, from a page of ours.
 pub(crate) struct Open<T>(pub(crate) T);
 
-/// A form without fields of its own.
 #[derive(Deserialize)]
 pub(crate) struct NoFields {}
 
@@ -176,7 +174,6 @@ impl<T: DeserializeOwned + 'static> FromRequest for Open<T> {
     }
 }
 
-/// A form's text.
 fn text(
     request: &HttpRequest,
     payload: &mut Payload,

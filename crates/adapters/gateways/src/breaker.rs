@@ -176,14 +176,12 @@ const fn is_fault(outcome: &Outcome) -> bool {
     }
 }
 
-/// The right to make one call.
 struct Pass<'breaker> {
     breaker: &'breaker BreakerGateway,
     epoch: u64,
 }
 
 impl Pass<'_> {
-    /// Counts how the call went.
     fn settle(self, healthy: bool) {
         let BreakerGateway { inner, most_faults, clock, .. } = self.breaker;
         let change = self.breaker.circuit().settle(self.epoch, healthy, clock(), *most_faults);

@@ -9,7 +9,6 @@ use tokio::sync::Semaphore;
 const ACCEPTED: Outcome = Outcome::Accepted { provider_ref: None, awaits_receipt: false };
 const DOWN: Outcome = Outcome::Refused(Reason::ProviderUnavailable);
 
-/// The state of a breaker.
 #[derive(Debug, PartialEq)]
 enum State {
     Closed,
@@ -27,7 +26,6 @@ impl BreakerGateway {
     }
 }
 
-/// Answers as told, and counts.
 struct Scripted {
     answer: Mutex<Outcome>,
     calls: AtomicU32,

@@ -39,7 +39,6 @@ struct Guarded {
     calls: Arc<AtomicUsize>,
 }
 
-/// As the wiring puts them together.
 fn guarded(hangs: bool, calls_at_once: usize) -> Guarded {
     let calls = Arc::new(AtomicUsize::new(0));
     let provider = Arc::new(Provider { hangs, calls: Arc::clone(&calls) });
@@ -59,7 +58,6 @@ async fn deliver(gateway: &Arc<BulkheadGateway>) -> (Outcome, Duration) {
     (outcome, began.elapsed())
 }
 
-/// That many calls at once.
 fn crowd(gateway: &Arc<BulkheadGateway>, count: usize) -> Vec<JoinHandle<(Outcome, Duration)>> {
     let call = |_| {
         let gateway = Arc::clone(gateway);

@@ -2,7 +2,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How many of the latest calls count.
 const LATEST: usize = 128;
 
 /// How long the latest calls to one provider took, as this process sees it; clones share them.

@@ -3,7 +3,6 @@ use crate::tests::fixtures::{OTP, TEXT, message};
 use dwar_kernel::KeyMode;
 use dwar_otp::Channel;
 
-/// Keeps what is written.
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -26,7 +25,6 @@ impl Write for Kept {
     }
 }
 
-/// Fails in one of its two steps.
 struct Broken {
     write: bool,
 }

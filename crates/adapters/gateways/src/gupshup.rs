@@ -139,7 +139,6 @@ fn verdict(body: &Value) -> Option<(String, Option<String>)> {
     Some((status, id.filter(|id| !id.is_empty())))
 }
 
-/// What Gupshup's error codes mean.
 const fn reason(code: i64) -> Option<Reason> {
     match code {
         // Wrong user or password, unknown user, user disabled.

@@ -9,7 +9,6 @@ const MAX_ANSWER: usize = 64 * 1024;
 /// Shorter than providers keep a silent connection, so that none is used as they close it.
 const MAX_IDLE: Duration = Duration::from_secs(30);
 const REQUEST_ID: &str = "x-request-id";
-/// A day.
 const LONGEST_RETRY_AFTER: u64 = 86_400;
 /// A provider is left alone for this long at most, however long it asks for: it must not be able to stop sends.
 const LONGEST_REST: Duration = Duration::from_secs(60);

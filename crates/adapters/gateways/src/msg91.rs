@@ -66,7 +66,6 @@ pub struct Msg91 {
 pub enum Msg91Variable {
     Code,
     Brand,
-    /// For how many minutes the code works.
     Minutes,
 }
 

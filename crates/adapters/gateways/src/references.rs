@@ -19,7 +19,6 @@ use std::sync::Arc;
 /// receipt with such a reference is dropped, since no message is known by it.
 pub struct Discreet<T: ?Sized> {
     pub inner: Arc<T>,
-    /// Makes the digests.
     pub vault: Arc<dyn Vault>,
 }
 

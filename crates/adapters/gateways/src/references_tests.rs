@@ -4,7 +4,6 @@ use crate::tests::fixtures::{CODE, message};
 use dwar_kernel::{Digest, KeyMode, Sealed, Unsealable};
 use dwar_otp::{Channel, Report};
 
-/// Digests that show nothing and still differ.
 struct SumVault;
 
 impl Vault for SumVault {

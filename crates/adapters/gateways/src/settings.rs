@@ -11,7 +11,6 @@ sections! {
         /// The providers of WhatsApp messages in the order they are tried; none skips the channel.
         pub whatsapp: Vec<String>,
         pub sms: Vec<String>,
-        /// Where the world reaches this service.
         #[serde(with = "As::<NoneAsEmptyString>")]
         pub public_url: Option<BaseUrl>,
         /// How long one call to a provider may take.

@@ -23,7 +23,6 @@ const PROVIDER: &str = "twilio";
 /// the same address, has 1,600 characters and ten media at most:
 /// <https://www.twilio.com/docs/messaging/guides/webhook-request>. Encoded, that stays below this.
 const LONGEST_BODY: usize = 32 * 1_024;
-/// More than any of them has.
 const MOST_FIELDS: usize = 128;
 
 /// The most seconds that every version of Twilio's documents lets a message wait in its queue.

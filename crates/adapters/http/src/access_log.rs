@@ -37,7 +37,6 @@ impl Line {
         Self { observer, began, method, trail, status: None, code: None, bytes: 0 }
     }
 
-    /// Notes the answer.
     pub(crate) fn answered(&mut self, response: &HttpResponse, code: Option<ErrorCode>) {
         self.status = Some(response.status());
         self.code = code.map(ErrorCode::as_str);

@@ -17,7 +17,6 @@ const WAIT_FOR_ROOM: Duration = Duration::from_millis(250);
 /// What the body of a call is allowed.
 #[derive(Clone, Copy)]
 pub(crate) struct Allowed<'a> {
-    /// Bytes.
     pub(crate) longest: usize,
     /// How long it may take, if less than `http.client_timeout_seconds`.
     pub(crate) within: Duration,

@@ -19,7 +19,6 @@ use tracing::field::display;
 #[derive(Clone, Copy)]
 pub(crate) struct Pattern(pub(crate) &'static str);
 
-/// What a handler gives.
 pub(crate) type Answer = Result<HttpResponse, ApiError>;
 
 /// What is learnt about a request on its way, for its answer's headers and its line in the log.
@@ -59,7 +58,6 @@ impl Trail {
     }
 }
 
-/// One request in a handler's hands.
 pub(crate) struct ApiCall {
     pub(crate) request: HttpRequest,
     pub(crate) api: Data<Api>,

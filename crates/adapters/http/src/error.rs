@@ -133,7 +133,6 @@ pub(crate) struct ApiError {
 }
 
 impl ApiError {
-    /// A refusal by a limit.
     pub(crate) fn limited(code: ErrorCode, rate: impl Into<RateLimit>) -> Self {
         Self { rate: Some(rate.into()), ..code.into() }
     }

@@ -11,7 +11,6 @@ const AT_ONCE: usize = 4;
 pub(crate) enum Whose {
     /// A hook that there is, of a call whose head can be one of its own.
     Hook(HookId),
-    /// A provider, whose token the head showed.
     Provider(String),
     /// A provider, of a caller who has proven nothing so far.
     StrangersAt(String),

@@ -27,7 +27,6 @@ impl ApiCall {
         decode(path.rsplit('/').next().unwrap_or_default(), false)
     }
 
-    /// Whether the path is text at all.
     pub(crate) fn check_path(&self) -> Result<(), ApiError> {
         decode(self.request.uri().path(), false).map(drop)
     }

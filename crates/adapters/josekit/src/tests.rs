@@ -186,7 +186,6 @@ pub(crate) fn join(signed: &str, signature: &[u8]) -> AccessToken {
     AccessToken::new(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
 }
 
-/// One part of a token, decoded.
 pub(crate) fn part(token: &AccessToken, index: usize) -> Vec<u8> {
     URL_SAFE_NO_PAD.decode(token.expose().split('.').nth(index).unwrap()).unwrap()
 }

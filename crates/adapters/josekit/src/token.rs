@@ -45,7 +45,6 @@ struct Named<'a> {
     sid: Cow<'a, str>,
 }
 
-/// The claim that names who issued it.
 #[derive(Deserialize)]
 struct Issued {
     iss: String,
@@ -107,13 +106,11 @@ impl<'a> Unverified<'a> {
         Ok(Self { header, signed, payload, signature })
     }
 
-    /// The session that it names.
     pub(crate) fn session(&self) -> Option<SessionId> {
         let payload = URL_SAFE_NO_PAD.decode(self.payload).ok()?;
         serde_json::from_slice::<Named<'_>>(&payload).ok()?.sid.parse().ok()
     }
 
-    /// The issuer that it names.
     pub(crate) fn issuer(&self) -> Option<String> {
         let payload = URL_SAFE_NO_PAD.decode(self.payload).ok()?;
         Some(serde_json::from_slice::<Issued>(&payload).ok()?.iss)

@@ -51,7 +51,6 @@ impl State {
         }
     }
 
-    /// Keeps the event of a call.
     fn log(&mut self, call: &EndpointCall) {
         if let Some(event) = self.on_record(&call.event).cloned() {
             self.told.insert(call.event.clone(), event);

@@ -9,7 +9,6 @@ pub enum Fault {
     Fails,
     /// Answers [`StoreError::Failed`] and changes nothing.
     Breaks,
-    /// Panics and changes nothing.
     Panics,
     /// Forgets the lock between reading and writing, as a store without transactions would.
     Tears,
@@ -52,7 +51,6 @@ impl Faults {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the step is to be torn.
     pub(crate) fn strike(&self, step: &'static str) -> Result<bool, StoreError> {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         *calls.entry(step).or_default() += 1;

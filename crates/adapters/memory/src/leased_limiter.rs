@@ -32,7 +32,6 @@ pub struct LeasedRequestLimiter {
     desk: Arc<Desk>,
 }
 
-/// Who asks for places, and where.
 struct Desk {
     leases: Arc<dyn QuotaLeases>,
     holder: InstanceId,

@@ -72,7 +72,6 @@ impl World {
         (admitted, answers.iter().filter(|it| it.is_err()).count())
     }
 
-    /// Lets background work proceed.
     async fn settle(&self) {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

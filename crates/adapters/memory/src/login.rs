@@ -80,7 +80,6 @@ impl LoginStore for MemoryStore {
     }
 }
 
-/// Whose phone it is.
 type Line = (ProjectMode, BlindIndex);
 
 impl State {

@@ -14,7 +14,6 @@ impl State {
         self.operators.iter_mut().find(|known| known.id == wanted)
     }
 
-    /// A link with whom it is for.
     fn link(&mut self, digest: Digest) -> Option<(Link, &mut Operator)> {
         let link = self.links.iter().find(|known| known.digest == digest)?.clone();
         self.operator(link.operator).map(|operator| (link, operator))

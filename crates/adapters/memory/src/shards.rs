@@ -23,7 +23,6 @@ impl<T> Default for Shards<T> {
 }
 
 impl<T: Default> Shards<T> {
-    /// What there is for a key.
     pub(crate) fn of(&self, key: RequestKey) -> Arc<T> {
         Arc::clone(lock(self.shard(&key)).entry(key).or_default())
     }

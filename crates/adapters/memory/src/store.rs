@@ -19,7 +19,6 @@ use dwar_wallet::{Balance, Closing, LedgerProof, OpenHold, ProofRun, StatementLi
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Everything that is on record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     pub projects: Vec<(Project, [KeyRecord; 2])>,
@@ -119,7 +118,6 @@ impl MemoryStore {
     }
 }
 
-/// The state, for one step alone.
 #[cfg(not(feature = "faults"))]
 type StateGuard<'store> = MutexGuard<'store, State>;
 

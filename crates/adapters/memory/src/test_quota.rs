@@ -4,7 +4,6 @@ use dwar_kernel::{Event, ProjectId, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
 use std::collections::HashMap;
 
-/// Whose a record is, and its age.
 type Mark = (ProjectMode, Timestamp);
 
 /// Drops, of each project, the oldest test records beyond `kept` that are old enough to go.

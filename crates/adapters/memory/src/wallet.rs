@@ -13,7 +13,6 @@ impl State {
         self.wallets.get(&project).map(|(balance, _)| *balance).unwrap_or_default()
     }
 
-    /// The entry of this kind and reference.
     fn entry(
         &self,
         project: ProjectId,
@@ -44,7 +43,6 @@ impl State {
         Ok(moved.outcome)
     }
 
-    /// Sets money aside for a send.
     pub(crate) fn hold(
         &mut self,
         hold: OpenHold,
@@ -57,7 +55,6 @@ impl State {
         Ok(held)
     }
 
-    /// What is set aside for a send.
     pub(crate) fn held(&self, project: ProjectId, send: OtpId) -> Option<OpenHold> {
         let mut holds = self.holds.iter();
         holds.find(|hold| (hold.project, hold.send) == (project, send)).copied()

@@ -22,7 +22,6 @@ pub struct Providers {
     pub lifetime: Duration,
 }
 
-/// Counts codes.
 #[derive(Debug)]
 pub(crate) struct Codes {
     providers: Vec<String>,

@@ -58,7 +58,6 @@ impl Counts {
         }
     }
 
-    /// Writes what was counted.
     pub(crate) fn show(&self, page: &mut Page<'_>) -> fmt::Result {
         self.requests.show(page)?;
         self.codes.show(page)?;

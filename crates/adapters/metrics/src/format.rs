@@ -1,7 +1,6 @@
 use actix_web::http::header::{Accept, Quality};
 use std::fmt::Write;
 
-/// How a scrape is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// OpenMetrics 1.0.

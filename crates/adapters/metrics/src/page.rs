@@ -7,10 +7,8 @@ use prometheus_client::encoding::{
 use prometheus_client::metrics::MetricType;
 use std::fmt;
 
-/// Names with words out of closed sets.
 type Labels<'word, const N: usize> = [(&'static str, &'word str); N];
 
-/// What is being written.
 pub(crate) struct Page<'encoder>(pub(crate) DescriptorEncoder<'encoder>);
 
 impl Page<'_> {
@@ -26,7 +24,6 @@ impl Page<'_> {
         })
     }
 
-    /// Gauges, each by its labels.
     pub(crate) fn gauges<'word, V: EncodeGaugeValue, const N: usize>(
         &mut self,
         name: &str,
@@ -38,7 +35,6 @@ impl Page<'_> {
         })
     }
 
-    /// Histograms, each by its labels.
     pub(crate) fn histograms<'word, const N: usize>(
         &mut self,
         name: &str,

@@ -11,14 +11,12 @@ pub fn resident_memory() -> Option<u64> {
     Some(kib * 1_024)
 }
 
-/// Files and connections that are open.
 pub(crate) fn open_files() -> Option<u64> {
     // One of them is the folder that is being read.
     let open = fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1);
     u64::try_from(open).ok()
 }
 
-/// Time on processors, of every thread.
 pub(crate) fn processor_time() -> Duration {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::try_from(used).unwrap_or_default()

@@ -24,7 +24,6 @@ pub struct Api {
 /// How a request ended: status and code, as labels have them.
 type End = (String, &'static str);
 
-/// Counts requests.
 #[derive(Debug)]
 pub(crate) struct Requests {
     /// The last is [`NONE`].
@@ -34,7 +33,6 @@ pub(crate) struct Requests {
     answers: Vec<(u16, &'static str)>,
     /// As `answers`, then hung up, then [`OTHER`].
     ends: Vec<End>,
-    /// Places that are shown from the start.
     expected: BTreeSet<usize>,
     counts: Cells,
     times: Times,
@@ -66,7 +64,6 @@ impl Requests {
         this
     }
 
-    /// Counts one.
     pub(crate) fn count(&self, answered: &Answered) {
         let Answered { route, method, status, code, took } = *answered;
         let route = self.route(route);
@@ -74,7 +71,6 @@ impl Requests {
         self.times.observe(route, took);
     }
 
-    /// Writes what was counted.
     pub(crate) fn show(&self, page: &mut Page<'_>) -> fmt::Result {
         let places = 0..self.routes.len() * self.methods.len() * self.ends.len();
         let shown = places.filter_map(|place| {

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 /// Reads what is counted elsewhere in the process, at each scrape. MUST ask no store and wait for nothing.
 pub trait Readings: Send + Sync {
-    /// Everything as it is now.
     fn read(&self) -> Snapshot;
 }
 
@@ -88,7 +87,6 @@ pub struct About {
 }
 
 impl Snapshot {
-    /// Writes everything.
     pub(crate) fn show(&self, page: &mut Page<'_>) -> fmt::Result {
         let alerts = self
             .alerts

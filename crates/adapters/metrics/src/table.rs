@@ -47,7 +47,6 @@ impl<const N: usize> Labels<N> {
     }
 }
 
-/// The words of a label.
 pub(crate) fn words(words: impl IntoIterator<Item: Into<String>>) -> Vec<String> {
     words.into_iter().map(Into::into).collect()
 }
@@ -57,7 +56,6 @@ fn is_expected<const N: usize>(labels: &[(&str, &str); N]) -> bool {
     labels.iter().all(|(_, word)| *word != OTHER)
 }
 
-/// Counters.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     labels: Labels<N>,
@@ -86,7 +84,6 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// Histograms.
 #[derive(Debug)]
 pub(crate) struct TimeTable<const N: usize> {
     labels: Labels<N>,

@@ -51,7 +51,6 @@ pub struct Histogram {
 }
 
 impl Times {
-    /// Empty histograms for so many things.
     pub(crate) fn new(bounds: &'static [u64], things: usize) -> Self {
         Self { bounds, cells: Cells::new(things * Self::width(bounds)) }
     }

@@ -6,7 +6,6 @@ use dwar_metrics::{About, Api, Counts, Exposition, Providers, Readings, Snapshot
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What docs/metrics.md says.
 const BOUND: usize = 10_000;
 
 struct Nothing;

@@ -19,7 +19,6 @@ use tracing::span::Attributes;
 /// in many calls.
 const MOST: usize = 500;
 
-/// What the spans of a trace share.
 pub(crate) struct Trace {
     /// When it began, by the clock and by the stopwatch: spans of one trace agree even if the clock is set.
     at: SystemTime,
@@ -68,7 +67,6 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The span that begins a trace.
     pub(crate) fn first(trace: Arc<Trace>, ids: &dyn IdGenerator, given: &Attributes<'_>) -> Self {
         let part = Self::within(trace, SpanId::INVALID, ids, given);
         if !part.awaited {
@@ -77,7 +75,6 @@ impl Part {
         part
     }
 
-    /// A span within another.
     pub(crate) fn within(
         trace: Arc<Trace>,
         around: SpanId,

@@ -6,9 +6,7 @@ const USER_VERIFIED: u8 = 0x04;
 const BACKUP_ELIGIBLE: u8 = 0x08;
 const BACKED_UP: u8 = 0x10;
 const HAS_CREDENTIAL: u8 = 0x40;
-/// Hash of the site, flags, counter.
 const HEAD: usize = 37;
-/// The model of the authenticator.
 const AAGUID: usize = 16;
 /// No credential id is longer (WebAuthn, section 7.1, step 25).
 const LONGEST_ID: usize = 1_023;

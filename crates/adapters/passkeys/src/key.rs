@@ -20,7 +20,6 @@ const EXPONENT: i32 = -2;
 const ED25519: (i32, i32) = (1, 6);
 const P256: (i32, i32) = (2, 1);
 const RSA: i32 = 3;
-/// Of each coordinate.
 const LENGTH: usize = 32;
 
 /// The key that an authenticator made, if it is one of an algorithm of ours.

@@ -11,7 +11,6 @@ use dwar_sql::schema::refused_sends::{self, count};
 use dwar_sql::{Id, OtpRow, RefusedRow};
 
 diesel::define_sql_function! {
-    /// The greater one.
     fn greatest(one: diesel::sql_types::Integer, other: diesel::sql_types::Integer)
         -> diesel::sql_types::Integer;
 }

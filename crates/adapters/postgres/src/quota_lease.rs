@@ -105,7 +105,6 @@ fn exchange(
     Err(unavailable("the shares of a quota change too fast").into())
 }
 
-/// What is on record of a key.
 #[derive(QueryableByName)]
 struct ShareSnapshot {
     #[diesel(sql_type = Timestamptz)]

@@ -41,7 +41,6 @@ const CROWD_OUT: &str = "DELETE FROM receipts WHERE id IN ( \
          LIMIT (SELECT least($2, greatest(0, count(*) - $1)) FROM receipts WHERE NOT known) \
          FOR UPDATE SKIP LOCKED)";
 
-/// How many unknown receipts one review checks.
 const REVIEWED_AT_ONCE: i64 = 1_000;
 
 #[async_trait]

@@ -7,7 +7,6 @@ use dwar_ratelimit::{SendKey, SendLog, SendSlot};
 use dwar_sql::schema::{guess_budgets, projects, send_slots};
 use dwar_sql::{At, BudgetRow, Id, Row, maybe};
 
-/// What a send is judged by.
 #[derive(Default)]
 pub(crate) struct LogSnapshot {
     pub(crate) seen: Vec<Id>,

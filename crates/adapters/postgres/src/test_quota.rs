@@ -7,7 +7,6 @@ use dwar_kernel::{StoreError, Timestamp};
 use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
 use dwar_sql::{At, Id, counted_as_test, kept_in};
 
-/// Where one kind of record is kept.
 #[derive(Clone, Copy)]
 struct Kind {
     table: &'static str,

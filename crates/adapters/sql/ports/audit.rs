@@ -50,7 +50,6 @@ impl AuditStore for Store {
     }
 }
 
-/// Where a row stands.
 fn place(row: &AuditEntryRow) -> Option<AuditCursor> {
     let read = Row::new("audit_entries", row.id);
     let at = read.at("happened_at", row.happened_at).ok()?;

@@ -50,7 +50,6 @@ impl EventFeed for Store {
 pub(crate) struct Trimmed {
     /// How many events it looked at; fewer than a batch are the last.
     pub(crate) taken: usize,
-    /// How many of them left the feed.
     pub(crate) gone: usize,
 }
 

@@ -93,7 +93,6 @@ fn end_some(conn: &mut Conn, identity: IdentityId, now: Timestamp) -> Result<usi
     Ok(alive.len())
 }
 
-/// Ends these, each with its event.
 fn end(conn: &mut Conn, alive: &[Session], now: Timestamp) -> Result<(), Failure> {
     for before in alive {
         let mut session = before.clone();

@@ -356,7 +356,6 @@ fn lock_or_begin(conn: &mut Conn, count: Count, now: Timestamp) -> Result<Standi
     Ok(row.try_into()?)
 }
 
-/// Notes that an attempt has succeeded.
 fn succeed(conn: &mut Conn, count: Count) -> Result<(), Failure> {
     let Some(standing) = lock_standing(conn, count)? else { return Ok(()) };
     let after = count.after_success(standing);

@@ -6,8 +6,6 @@ pub enum Lock {
     FirstProject,
     SigningKeys,
     FirstOperator,
-    /// The alerts on record.
     Alerts,
-    /// What somebody searched for.
     Searcher(SearcherId),
 }

@@ -61,7 +61,6 @@ where
 impl<F, V, W> QueryId for WriteStatement<F, V, W> {
     type QueryId = ();
 
-    /// Known by its text.
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 

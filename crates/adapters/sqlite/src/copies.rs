@@ -144,7 +144,6 @@ impl SqliteStore {
     }
 }
 
-/// Opens a file that is there.
 pub(crate) fn open(path: &Path) -> Result<SqliteConnection, FileError> {
     let path = std::path::absolute(path)?;
     let url = format!("file:{}?mode=rw", escaped(utf8(&path)?));

@@ -55,7 +55,6 @@ fn read_log(connection: &mut SqliteConnection, key: &SendKey) -> Result<SendLog,
     Ok(log_of(places.load(connection)?, budget)?)
 }
 
-/// A send that has a place.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = send_slots)]
 pub(crate) struct PlaceRow {
@@ -96,7 +95,6 @@ pub(crate) fn take_place(
     Ok(())
 }
 
-/// Gives the place of a send back.
 pub(crate) fn forgive(
     connection: &mut SqliteConnection,
     key: &SendKey,

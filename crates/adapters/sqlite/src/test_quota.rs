@@ -10,11 +10,9 @@ use dwar_sql::{At, Id, counted_as_test, kept_in};
 /// much larger than its cache.
 const BATCH: u16 = 50;
 
-/// Where one kind of record is kept.
 #[derive(Clone, Copy)]
 struct Kind {
     table: &'static str,
-    /// Its age.
     at: &'static str,
     /// What tells records of one instant apart, by which each index ends: the primary key of a table without rowid.
     key: &'static str,

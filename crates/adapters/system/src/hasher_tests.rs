@@ -69,7 +69,6 @@ impl Crowd {
         tokio::task::yield_now().await;
     }
 
-    /// How many were worked on.
     async fn done(self) -> usize {
         let mut done = 0;
         for one in self.waiting {

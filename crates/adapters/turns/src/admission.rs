@@ -10,14 +10,12 @@ pub struct AdmissionQueue<K: Copy + Ord> {
     state: Mutex<State<K>>,
 }
 
-/// While somebody waits, no permit is free.
 struct State<K: Copy + Ord> {
     free: usize,
     waiting: FairQueue<K, Applicant<K>>,
     load: QueueLoad,
 }
 
-/// Somebody who waits, and since when.
 struct Applicant<K: Copy + Ord> {
     reply: oneshot::Sender<Permit<K>>,
     since: Instant,

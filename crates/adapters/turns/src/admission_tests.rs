@@ -15,7 +15,6 @@ fn poll(entering: &mut Entering) -> Poll<Option<Permit<Flow>>> {
     entering.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Somebody who comes and has to wait.
 fn comes(queue: &Queue, flow: Flow) -> Entering<'_> {
     let mut entering: Entering = Box::pin(queue.enter(flow));
     assert!(poll(&mut entering).is_pending());

@@ -66,7 +66,6 @@ fn what_is_taken_away_is_neither_given_out_nor_counted() {
 enum Operation {
     Push(u8),
     Pop,
-    /// Takes away one of those that wait.
     Remove(usize),
 }
 
@@ -80,7 +79,6 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// An item that waits.
 struct Waiting {
     ticket: Ticket<u8>,
     item: u32,

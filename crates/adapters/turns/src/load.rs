@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// Upper bounds of what is told apart.
 const BOUNDS: [Duration; 14] = [
     Duration::from_micros(100),
     Duration::from_micros(250),

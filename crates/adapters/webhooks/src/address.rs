@@ -22,7 +22,6 @@ impl Resolve for PublicResolver {
     }
 }
 
-/// The name leads to no public address.
 #[derive(Debug, thiserror::Error)]
 #[error("the host has no public address")]
 pub(crate) struct NotPublic;

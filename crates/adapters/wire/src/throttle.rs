@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-/// Secrets that are looked up at once.
 const AT_ONCE: usize = 8;
 const WAIT: Duration = Duration::from_secs(2);
 /// Wrong secrets of one address in [`WINDOW`] that are answered as wrong.

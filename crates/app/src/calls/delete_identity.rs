@@ -13,7 +13,6 @@ pub struct DeleteIdentity {
 }
 
 refusals! {
-    /// Why nothing was erased.
     DeleteIdentityError {
         Disabled = "identity deletion is not enabled",
         NotFound = "no such identity",

@@ -27,7 +27,6 @@ pub(crate) struct Ticket {
     began_at: Timestamp,
 }
 
-/// What a request with a key gets.
 pub(crate) enum Begun {
     /// It is the first: do the work.
     Fresh(Ticket),
@@ -35,7 +34,6 @@ pub(crate) enum Begun {
     Replay(Vec<u8>),
     /// The first request with this key is still at work.
     Running,
-    /// The key was used for something else.
     Reused,
 }
 

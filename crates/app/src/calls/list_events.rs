@@ -13,7 +13,6 @@ use tracing::instrument;
 pub struct ListEvents {
     pub tools: Toolbox,
     pub feed: Arc<dyn EventFeed>,
-    /// Words the bodies as endpoints get them.
     pub sender: Arc<dyn WebhookSender>,
 }
 
@@ -39,7 +38,6 @@ pub struct EventPage {
 pub struct ListedEvent {
     /// The `webhook-id` that endpoints get.
     pub id: String,
-    /// JSON, as endpoints get it.
     #[debug(skip)]
     pub body: Vec<u8>,
 }

@@ -15,7 +15,6 @@ pub struct Logout {
 }
 
 refusals! {
-    /// Why nothing was ended.
     LogoutError {
         /// A client whose token has expired refreshes first.
         Invalid = "invalid access token",

@@ -24,7 +24,6 @@ pub struct PublishedIssuer {
 }
 
 refusals! {
-    /// Why nothing is said.
     ProjectIssuerError {
         /// There is no such project, it is archived, or its tokens name the installation.
         NotFound = "no such issuer",

@@ -28,7 +28,6 @@ pub struct ReceiveHook {
 }
 
 refusals! {
-    /// Why a call was turned away.
     ReceiveHookError {
         /// There is no such hook, its project is archived, or the call does not show its secret.
         Unauthenticated = "the call is not authenticated",

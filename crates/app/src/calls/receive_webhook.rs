@@ -19,7 +19,6 @@ pub struct ReceiveWebhook {
 }
 
 refusals! {
-    /// Why a call was turned away.
     ReceiveWebhookError {
         UnknownProvider = "no such provider",
         Unauthenticated = "the call is not authenticated",

@@ -11,7 +11,6 @@ use std::time::Duration;
 pub struct Routes {
     /// For live keys of projects that set nothing else.
     pub live: Route,
-    /// For test keys: the sandbox.
     pub test: Route,
     pub gateways: HashMap<String, Arc<dyn Gateway>>,
     /// By name, providers whose registered text names the minutes in words that no message can change.

@@ -22,7 +22,6 @@ use std::time::Duration;
 use tracing::instrument;
 use zeroize::Zeroizing;
 
-/// What is sent to a phone.
 pub(crate) enum Errand {
     /// A login code, made here, and the last line of its SMS, if that is not the project's own.
     LogIn(Option<String>),

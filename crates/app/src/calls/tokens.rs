@@ -86,7 +86,6 @@ impl Tokens {
         (session, refresh)
     }
 
-    /// A fresh refresh token.
     pub(crate) fn refresh(&self, token_id: RefreshTokenId) -> RefreshToken {
         RefreshToken::generate(token_id, self.tools.vault.as_ref(), self.tools.entropy.as_ref())
     }

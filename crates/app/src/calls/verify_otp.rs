@@ -28,7 +28,6 @@ pub struct VerifiedOtp {
 }
 
 refusals! {
-    /// Why a code opened nothing.
     VerifyOtpError {
         /// Or the named request is not the one whose code is active.
         NotFound = "no active code for this phone number",

@@ -41,7 +41,6 @@ pub async fn call_endpoints(tell: &TellEvents, ticks: impl Stream<Item = ()> + S
     }
 }
 
-/// Something that ended.
 enum End {
     Claim(Result<Vec<Dispatch>, StoreError>),
     Call(EndpointId, Timestamp, Option<Called>),
@@ -49,7 +48,6 @@ enum End {
     Trim(Result<(), StoreError>),
 }
 
-/// A delivery that waits for a place.
 struct Waiting {
     since: Timestamp,
     dispatch: Dispatch,
@@ -61,7 +59,6 @@ struct Calls<'tell> {
     waiting: HashMap<EndpointId, VecDeque<Waiting>>,
     /// Calls that were accepted and are not on record yet.
     accepted: Vec<EndpointCall>,
-    /// Those of them that are being written.
     writing: u32,
     claiming: bool,
     claim_soon: bool,

@@ -9,7 +9,6 @@ use std::sync::Arc;
 /// Work that is claimed from a store and done side by side.
 #[async_trait]
 pub trait Chores: Send + Sync {
-    /// One piece of it.
     type Chore: Send + Sync;
 
     /// What to do now, besides what is under way: no more than there is room for.
@@ -49,7 +48,6 @@ pub async fn keep_going<W: Chores>(
     }
 }
 
-/// Something that ended.
 enum End<C> {
     Claim(Result<Vec<C>, StoreError>),
     /// `None` if it panicked.

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 /// How many projects are told of a provider that fails: those whose messages failed last, ...
 const TOLD: usize = 100;
-/// ... not longer ago than this.
 const LAST: Duration = Duration::from_secs(15 * 60);
 
 /// Notices when the receipts of a provider fail unlike its past, by [`ReceiptHealth`]. It knows
@@ -53,7 +52,6 @@ impl ProviderWatch {
         Ok(())
     }
 
-    /// A change, and the projects concerned.
     fn take_in(
         &self,
         receipt: &Receipt,

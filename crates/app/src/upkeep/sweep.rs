@@ -44,7 +44,6 @@ pub struct Retention {
     pub requests: Duration,
     /// Counts of wrong guesses, from the last one.
     pub guesses: Duration,
-    /// Sessions, from their end.
     pub sessions: Duration,
     /// Places of sends: the longest window in force.
     pub sends: Duration,
@@ -54,7 +53,6 @@ pub struct Retention {
     pub calls: Duration,
     /// Events in the feed, from when they happened.
     pub feed: Duration,
-    /// How many of them, whatever their age.
     pub feed_bound: FeedBound,
     /// A hold open for longer than this is settled by what its request says.
     pub holds: Duration,
@@ -71,7 +69,6 @@ pub struct Swept {
     /// First answers.
     pub idempotency: u64,
     pub calls: u64,
-    /// Events that left their feed.
     pub fed: u64,
     pub refusals: u64,
     pub tests: u64,

@@ -24,7 +24,6 @@ pub struct TellEvents {
     pub resting: Resting,
 }
 
-/// A call that was made.
 pub(crate) struct Called {
     pub(crate) call: EndpointCall,
     /// Whether it switched its endpoint off. One that was accepted is not written yet.

@@ -13,10 +13,8 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinHandle, yield_now};
 
-/// Endpoints that answer as told.
 #[derive(Default)]
 struct Receivers {
-    /// Those whose calls wait for a permit.
     held: Mutex<HashMap<String, Arc<Semaphore>>>,
     refusing: Mutex<HashMap<String, u16>>,
     /// By URL, the calls that are under way, and the most that ever were.

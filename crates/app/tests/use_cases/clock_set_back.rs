@@ -50,7 +50,6 @@ async fn what_is_due_too_late_is_brought_forward_at_the_start_and_after_each_ste
     assert_eq!(put_right().await.unwrap(), 0);
 }
 
-/// No store is asked for anything.
 #[tokio::test]
 async fn while_the_clock_is_too_far_off_nothing_is_brought_forward() {
     let world = World::live();

@@ -10,14 +10,12 @@ fn find(world: &World, identities: MockIdentityStore) -> FindIdentity {
     FindIdentity { tools: world.tools(), identities: Arc::new(identities) }
 }
 
-/// A project with look-up on.
 fn enabled() -> World {
     let mut world = World::live();
     world.caller.project.identity_lookup = true;
     world
 }
 
-/// The identity of the world's phone.
 fn identity(world: &World) -> Identity {
     Identity {
         id: world.make.id(),

@@ -31,7 +31,6 @@ impl House {
         self.stores.identities.find_by_phone(world, phone).await.unwrap()
     }
 
-    /// How many sends count for the phone.
     async fn places(&self) -> u32 {
         let places = Quota { limit: 100, window: minutes(10) };
         let log = self.stores.sends.log(self.send_key()).await.unwrap();

@@ -10,7 +10,6 @@ use dwar_testkit::{START, phone, seconds};
 use dwar_wallet::Paise;
 use std::sync::{Arc, Mutex};
 
-/// What a live send sets aside.
 const HOLD: Cost = Cost::Hold(Paise(30));
 
 type Asked = Arc<Mutex<Vec<(Slot, Record)>>>;

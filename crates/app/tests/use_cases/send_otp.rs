@@ -15,7 +15,6 @@ async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
     world.send_otp().send(&world.caller, &world.line.phone, None, None).await
 }
 
-/// Everything goes well over WhatsApp.
 fn smooth(mode: KeyMode) -> World {
     let mut world = World::of(mode);
     match mode {

@@ -27,7 +27,6 @@ fn second() -> Timestamp {
     Timestamp::from_timestamp(START.timestamp(), 0).unwrap()
 }
 
-/// The store holds these keys.
 fn holding(keys: Vec<SigningKey>) -> MockSigningKeyStore {
     let mut store = MockSigningKeyStore::new();
     store.expect_keys().with(eq(START)).times(1).returning(move |_| Ok(keys.clone()));

@@ -41,7 +41,6 @@ fn sweep(world: &mut World) -> Sweep {
     }
 }
 
-/// These requests are due now.
 fn due(world: &mut World, otps: Vec<Otp>) {
     world
         .otps
@@ -293,7 +292,6 @@ async fn the_hold_of_a_project_that_is_gone_is_left_alone() {
     assert_eq!(settle(&mut world).await, 0);
 }
 
-/// No store is asked for anything.
 #[tokio::test]
 async fn while_the_clock_is_too_far_off_nothing_is_swept_or_followed_up() {
     for ahead in [seconds(30), minutes(40 * 24 * 60)] {

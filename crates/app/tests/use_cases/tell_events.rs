@@ -145,7 +145,6 @@ async fn tell_due(tell: &TellEvents) -> Result<usize, StoreError> {
     told.into_iter().collect::<Result<Vec<_>, StoreError>>().map(|told| told.len())
 }
 
-/// Tells one dispatch, successfully; gives the request.
 async fn told(world: &World, dispatch: &Dispatch) -> WebhookRequest {
     let mut events = due(vec![dispatch.clone()]);
     delivers(&mut events, dispatch);

@@ -13,7 +13,6 @@ pub struct Alert {
     pub about: String,
     /// The provider, project, address or part that is meant, as people call it.
     pub subject: String,
-    /// The cause, in a sentence.
     pub detail: String,
     /// Since when, by what is on record; `None` if that is unknown.
     pub since: Option<Timestamp>,

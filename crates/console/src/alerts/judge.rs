@@ -27,9 +27,7 @@ pub const MOST_ALERTS: usize = 1_000;
 pub struct Facts {
     /// The newest attempts of live requests, the newest first.
     pub attempts: Vec<DeliveryAttempt>,
-    /// What the instances reported that are alive.
     pub reported: Vec<Reported>,
-    /// Of projects in use.
     pub wallets: Vec<WalletFacts>,
     /// Endpoints that are disabled or keep failing.
     pub endpoints: Vec<Endpoint>,
@@ -48,7 +46,6 @@ pub enum Room {
     Unknown,
     /// It can; with the bytes that are free on its disk, where they can be known.
     Writable(Option<u64>),
-    /// Its disk is full.
     Full,
     /// It answers and takes no writes.
     ReadOnly,
@@ -64,7 +61,6 @@ pub struct WalletFacts {
     pub price: Paise,
     /// What was spent within the last 24 hours.
     pub spent: Paise,
-    /// The threshold that the project set.
     pub low: Option<Paise>,
     /// When its balance last changed; `None` if it never had money.
     pub moved_at: Option<Timestamp>,

@@ -18,13 +18,11 @@ pub const STEADY_LOOP: Duration = Duration::from_secs(300);
 /// What this process alone can see.
 #[async_trait]
 pub trait LocalFacts: Send + Sync {
-    /// The machine.
     fn host(&self) -> String;
 
     /// What is wrong, from [`troubles`]. Asks nobody.
     fn troubles(&self) -> Vec<Trouble>;
 
-    /// Whether the database can be written to.
     async fn room(&self) -> Room;
 }
 

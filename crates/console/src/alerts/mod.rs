@@ -65,7 +65,6 @@ pub(crate) struct Known {
     alerts: Arc<Vec<Alert>>,
     /// When the balance of a project last changed, as long as it is this one.
     moved: BTreeMap<ProjectId, (Balance, Option<Timestamp>)>,
-    /// What projects spent, as of an instant.
     spent: Option<(Timestamp, Arc<BTreeMap<ProjectId, Paise>>)>,
 }
 
@@ -136,7 +135,6 @@ impl Alerts {
         }
     }
 
-    /// Nothing is written where nothing changed.
     async fn settle(
         &self,
         alerts: &[Alert],

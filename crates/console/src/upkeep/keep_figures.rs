@@ -8,11 +8,9 @@ use std::time::Duration;
 
 /// How long the keeper of the figures may be silent.
 const LEASE: Duration = Duration::from_secs(60);
-/// Requests that are read at once.
 const PAGE: u32 = 1_000;
 /// Chunks that one run settles: the rest after a long absence is left for the next ones.
 const CHUNKS: usize = 200;
-/// After this many the lease is renewed.
 const RENEW: usize = 10;
 
 /// Keeps the figures that pages show, from what is on record.
@@ -57,7 +55,6 @@ impl KeepFigures {
         self.settle(Window { from, until }).await
     }
 
-    /// Counts minutes that are not settled anew.
     async fn recount(&self, window: Window) -> Result<bool, StoreError> {
         let mut rest = window;
         for turn in 1.. {

@@ -25,7 +25,6 @@ fn next() -> (Month, Timestamp) {
     (next, next.since() + std::time::Duration::from_secs(86_400))
 }
 
-/// Exports in memory.
 #[derive(Clone, Default)]
 struct Exports {
     kept: Arc<Mutex<HashMap<(ProjectId, Month), FileDigest>>>,

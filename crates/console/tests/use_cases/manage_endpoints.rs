@@ -12,21 +12,18 @@ fn manage(world: &mut World, events: MockEventStore, sender: MockWebhookSender) 
     ManageEndpoints { control: world.control(), events: Arc::new(events), sender: Arc::new(sender) }
 }
 
-/// A sender that allows the address.
 fn allowing() -> MockWebhookSender {
     let mut sender = MockWebhookSender::new();
     sender.expect_allows().with(eq(URL)).times(1).returning(|_| Ok(()));
     sender
 }
 
-/// No project has been made yet.
 fn empty() -> World {
     let mut world = World::live();
     world.projects.expect_find().returning(|_| Ok(None));
     world
 }
 
-/// The project has this endpoint, or none.
 fn knows(world: &World, id: EndpointId, known: bool) -> MockEventStore {
     let endpoint = Endpoint { id, ..world.make.endpoint(world.line.world.project) };
     let known = if known { vec![endpoint] } else { Vec::new() };

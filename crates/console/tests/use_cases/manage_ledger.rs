@@ -110,7 +110,6 @@ async fn who_may_not_change_money_begins_none() {
     assert_eq!(ledger.proven(&BY, project).await.unwrap().running, None);
 }
 
-/// What was asked for, in positions.
 type Ranges = Arc<Mutex<Vec<(u64, u64)>>>;
 
 /// What a store of this many entries, each of one paisa, was asked to add up.

@@ -246,7 +246,6 @@ async fn unmasking_a_number_needs_the_right_and_leaves_an_entry_without_it() {
     assert_eq!(line.actor, by.actor);
 }
 
-/// No change without its audit entry.
 #[tokio::test]
 async fn without_an_audit_entry_nothing_changes() {
     let office = Office::open();

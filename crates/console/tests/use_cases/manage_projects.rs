@@ -16,13 +16,11 @@ fn manage(world: &mut World) -> ManageProjects {
     ManageProjects { control, create, rules: any_project() }
 }
 
-/// No project has been made yet.
 fn empty(world: &mut World) -> &mut World {
     world.projects.expect_list().times(1).returning(|| Ok(Vec::new()));
     world
 }
 
-/// The project has a key per mode.
 fn has_keys(world: &mut World) -> &mut World {
     let keys = world.make.keys().to_vec();
     world.projects.expect_keys().times(1).returning(move |_| Ok(keys.clone()));

@@ -22,7 +22,6 @@ fn manage(world: &mut World) -> ManageWallets {
     }
 }
 
-/// No project has been made yet.
 fn empty() -> World {
     let mut world = World::live();
     world.projects.expect_find().returning(|_| Ok(None));

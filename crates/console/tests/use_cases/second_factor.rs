@@ -35,7 +35,6 @@ async fn a_second_factor_is_asked_for_and_each_code_works_once() {
     assert!(is_wrong(&office.sign_in("Asha", PASSWORD, Some(&code)).await), "long over");
 }
 
-/// Asha with an authenticator app: its secret.
 async fn with_totp(office: &Office) -> TotpSecret {
     let asha = office.join("Asha", Access::everything()).await;
     let (account, by) = (&office.admin.account, By::operator(&asha.operator, None));

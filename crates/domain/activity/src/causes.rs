@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 /// Why no code reached a phone by one message, or why there was no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// A message failed.
     Failed(Reason),
     /// A send was refused before any provider was asked.
     Refused(Refusal),

@@ -119,7 +119,6 @@ impl Traffic {
 /// Some of a number of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// How many it is true of.
     pub part: u64,
     pub whole: u64,
 }

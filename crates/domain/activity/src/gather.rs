@@ -40,7 +40,6 @@ pub struct Tried {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub world: ProjectMode,
-    /// Its beginning.
     pub minute: Timestamp,
     pub reason: Refusal,
     pub count: u64,

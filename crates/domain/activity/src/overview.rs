@@ -28,9 +28,7 @@ pub struct Route {
 /// How a number compares with an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trend {
-    /// There was nothing to compare with.
     New,
-    /// It is the same.
     Same,
     /// More or less, in percent, rounded.
     Percent(i64),

@@ -5,7 +5,6 @@ const STEPS: usize = 8;
 /// Octaves from one second on: up to 1,024 s.
 const OCTAVES: usize = 10;
 const BINS: usize = STEPS * (1 + OCTAVES);
-/// The width of the finest bin.
 const UNIT_MS: u64 = 125;
 
 /// How long it took from asking for a code to using it, in bins an eighth of their octave wide: a
@@ -83,7 +82,6 @@ fn bin(took: Duration) -> usize {
     (STEPS * octave + (units >> octave)).min(BINS - 1)
 }
 
-/// The middle of a bin.
 fn middle(bin: usize) -> Duration {
     let octave = (bin / STEPS).saturating_sub(1);
     let low = if bin < STEPS { bin } else { (STEPS + bin % STEPS) << octave };

@@ -22,7 +22,6 @@ pub struct EndpointCall {
     /// 1 is the first of a series; an event that is sent again begins another one.
     pub number: u32,
     pub at: Timestamp,
-    /// How long it took, in whole milliseconds.
     pub took: Duration,
     /// The status if it was taken.
     pub outcome: Result<u16, SendFailure>,

@@ -107,7 +107,6 @@ mod tests {
         }
     }
 
-    /// A call that failed in this second.
     fn failed(seconds: i64) -> EndpointCall {
         answered(500, seconds)
     }

@@ -75,7 +75,6 @@ pub struct FeedSlice {
     pub events: Vec<Event>,
     /// Where the last of them stands, also if it was left out; `None` if nothing follows.
     pub last: Option<FeedPosition>,
-    /// Whether more follows.
     pub has_more: bool,
 }
 
@@ -83,7 +82,6 @@ pub struct FeedSlice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedPage {
     pub events: Vec<Event>,
-    /// What to ask with next.
     pub cursor: FeedCursor,
     pub has_more: bool,
 }

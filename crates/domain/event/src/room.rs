@@ -85,11 +85,9 @@ impl Room {
     }
 }
 
-/// What one endpoint gets of a claim.
 struct Share {
     waiting: WaitingEndpoint,
     failing: bool,
-    /// What it has under way.
     busy: u32,
     /// What it may have besides.
     free: u32,

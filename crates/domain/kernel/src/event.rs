@@ -40,7 +40,6 @@ words! {
 /// What an event is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A request to send a code.
     Otp {
         otp: OtpId,
         /// The channel that carried it, or the one tried last; none once it is not known.
@@ -48,22 +47,21 @@ pub enum Subject {
         /// The phone it went to; gone with the identity.
         phone: Option<EventPhone>,
     },
-    /// A login.
-    Session { session: SessionId, identity: IdentityId },
-    /// The person behind a phone number.
+    Session {
+        session: SessionId,
+        identity: IdentityId,
+    },
     Identity {
         identity: IdentityId,
         /// How many of its sessions ended with it.
         sessions_revoked: u64,
     },
-    /// What a project owns.
     Wallet {
         /// The ledger entry after which the balance was low.
         entry: EntryId,
         balance: Paise,
         threshold: Paise,
     },
-    /// An endpoint of the project.
     Endpoint {
         endpoint: EndpointId,
         /// How many calls to it failed in a row.
@@ -84,8 +82,9 @@ pub enum Subject {
         endpoint: Option<EndpointId>,
         since: Timestamp,
     },
-    /// Nothing but whether the endpoint accepts it.
-    Test { endpoint: EndpointId },
+    Test {
+        endpoint: EndpointId,
+    },
 }
 
 /// The phone an event is about.

@@ -30,16 +30,13 @@ pub struct GuessPeriod {
 pub struct GuessPolicy {
     /// From here on, in a row, one send per [`GuessPolicy::slow_pace`].
     pub slow_from: u32,
-    /// How long that is.
     pub slow_pace: Duration,
     /// From here on, in a row, one send per [`GuessPolicy::slower_pace`].
     pub slower_from: u32,
-    /// How long that is.
     pub slower_pace: Duration,
     /// At this number in one period no code is judged and none is sent for
     /// [`GuessPolicy::stop_for`].
     pub stop_at: u32,
-    /// How long that is.
     pub stop_for: Duration,
     /// After a stop one send per this long, until the period ends.
     pub stop_pace: Duration,
@@ -53,7 +50,6 @@ pub struct GuessPolicy {
 pub enum SendPace {
     /// The limit per phone alone.
     Usual,
-    /// One send per this long.
     OnePer(Duration),
     /// None until this long from now.
     Stopped(Duration),

@@ -60,11 +60,9 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A customer's project: the tenant.
     ProjectId;
     /// One API key of a project, not the key itself.
     ApiKeyId;
-    /// One request to send a code.
     OtpId;
     /// One try to deliver a code over one channel.
     AttemptId;
@@ -74,9 +72,7 @@ ids! {
     TokenId;
     /// A phone number seen by a project.
     IdentityId;
-    /// One row of the ledger.
     EntryId;
-    /// One receipt of a provider.
     ReceiptId;
     /// One address that a project's events go to.
     EndpointId;
@@ -86,16 +82,12 @@ ids! {
     CallId;
     /// One process that runs the service, from its start to its end.
     InstanceId;
-    /// Somebody who runs the service.
     OperatorId;
     /// One token of the admin API, not the token itself.
     AdminTokenId;
-    /// One audit entry.
     AuditId;
     /// Somebody who searches for phone numbers: the id of an operator, or of a token.
     SearcherId;
-    /// One process that keeps the figures.
     KeeperId;
-    /// One process that counts what it refuses.
     TallyId;
 }

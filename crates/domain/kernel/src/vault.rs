@@ -6,16 +6,13 @@ use derive_more::Debug;
 pub enum Purpose {
     ApiKey,
     RefreshToken,
-    /// MAC inside a refresh token.
     RefreshTokenMac,
     /// Look-up digest of an `Idempotency-Key` and fingerprint of the body behind it.
     Idempotency,
     Phone,
     /// A code that a fallback may still have to send.
     Code,
-    /// An answer kept to be given again.
     Answer,
-    /// A message in the sandbox inbox.
     SandboxMessage,
     SigningKey,
     /// The secret that signs a project's events.

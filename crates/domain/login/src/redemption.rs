@@ -23,7 +23,6 @@ pub enum Redeemed {
     LoggedIn(Allowance, IdentityId),
     /// It was right: the code is used up. No session was asked for.
     Verified(Allowance),
-    /// It was wrong, and is counted.
     Wrong(Allowance),
     Locked(Allowance),
     NotFound,

@@ -24,7 +24,6 @@ fn browser(number: u8) -> Attempt {
     Attempt::with_password(asha(), Origin::Browser(Digest([number + 100; 32])), &Sums)
 }
 
-/// What a store keeps.
 #[derive(Default)]
 struct Counts(BTreeMap<Count, Standing>);
 

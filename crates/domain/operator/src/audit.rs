@@ -5,7 +5,6 @@ use std::str::FromStr;
 use uuid::Uuid;
 
 words! {
-    /// What was done.
     Action {
         ProjectCreated = "project.created",
         ProjectChanged = "project.changed",
@@ -79,12 +78,16 @@ words! {
 /// Who did it. Names are as they were then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// Somebody with access to the machine.
     CommandLine,
-    /// Somebody who was signed in.
-    Operator { id: OperatorId, name: String },
+    Operator {
+        id: OperatorId,
+        name: String,
+    },
     /// A program with a token of the admin API.
-    Token { id: AdminTokenId, name: String },
+    Token {
+        id: AdminTokenId,
+        name: String,
+    },
 }
 
 /// As people read it: `Asha`, `token deploy`, `command line`.
@@ -173,7 +176,6 @@ pub struct AuditFilter {
     pub actor: Option<ActorFilter>,
     /// Of this kind; `None` is any.
     pub action: Option<Action>,
-    /// From this instant on.
     pub since: Option<Timestamp>,
     /// Before this instant.
     pub until: Option<Timestamp>,

@@ -11,7 +11,6 @@ pub enum Need {
     Own,
     /// To see the team of some project; whom it is about decides the rest.
     Team,
-    /// To be an owner of the installation.
     Installation,
     /// To have access to the machine: the command line alone.
     Machine,
@@ -23,7 +22,6 @@ pub enum Need {
 /// ended, or the operator who did was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Makes {
-    /// Nothing of that kind.
     Nothing,
     Key,
     /// An address at which other systems have codes sent, with its secret.

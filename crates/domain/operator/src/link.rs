@@ -3,7 +3,6 @@ use dwar_kernel::{Digest, OperatorId, Timestamp, words};
 use std::time::Duration;
 
 words! {
-    /// What a link is good for.
     LinkKind {
         /// To choose a password, the first one or another.
         Password = "password",

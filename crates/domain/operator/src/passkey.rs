@@ -70,7 +70,6 @@ impl Passkey {
 /// The answer to adding a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasskeyAdded {
-    /// It is on record now.
     Added,
     /// It is on record already, with this operator or another.
     Known,
@@ -105,13 +104,11 @@ pub trait PasskeyStore: Send + Sync {
         challenge: Challenge,
     ) -> Result<PasskeyAdded, StoreError>;
 
-    /// Every passkey, oldest first, equals by digest.
     async fn all_passkeys(&self) -> Result<Vec<Passkey>, StoreError>;
 
     /// The passkeys of an operator, oldest first, equals by digest.
     async fn passkeys(&self, operator: OperatorId) -> Result<Vec<Passkey>, StoreError>;
 
-    /// A passkey and whose it is.
     async fn passkey(&self, passkey: Digest) -> Result<Option<(Passkey, Operator)>, StoreError>;
 
     /// Lets its operator in, by [`Passkey::take`]: `session` begins, and the challenge is used up.
@@ -164,7 +161,6 @@ pub struct PasskeySigned<'a> {
     /// What the browser says it was asked: `clientDataJSON`.
     pub client_data: &'a [u8],
     pub authenticator_data: &'a [u8],
-    /// Over both.
     pub signature: &'a [u8],
 }
 
@@ -187,7 +183,6 @@ pub trait PasskeyVerifier: Send + Sync {
         answer: PasskeyMade<'a>,
     ) -> Result<(PasskeyKey, u32), NoPasskey>;
 
-    /// The counter of a passkey that signed.
     #[allow(clippy::needless_lifetimes, reason = "the mock wants them named")]
     fn signed<'a>(
         &self,

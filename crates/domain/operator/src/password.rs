@@ -4,7 +4,6 @@ use zeroize::Zeroizing;
 const SHORTEST: usize = 12;
 /// Argon2 would take more; nobody types more.
 const LONGEST: usize = 128;
-/// "aaaaaaaaaaa" is long enough but no password.
 const DISTINCT: usize = 5;
 
 /// A password as somebody typed it. `Debug` hides it, and dropping it wipes it.

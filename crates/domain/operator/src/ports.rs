@@ -135,11 +135,8 @@ pub trait OperatorStore: Send + Sync {
 /// Which sessions of an operator end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndSessions {
-    /// This one.
     One(Digest),
-    /// All.
     All,
-    /// All but this one.
     AllBut(Digest),
 }
 
@@ -225,7 +222,6 @@ pub trait SearchStore: Send + Sync {
 /// What became of a password that was to be hashed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hashing<T> {
-    /// It was worked on.
     Done(T),
     /// The queue is full, mostly with the same origin; the same call may succeed in a moment.
     Busy,

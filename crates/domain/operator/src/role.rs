@@ -1,7 +1,6 @@
 use dwar_kernel::words;
 
 words! {
-    /// What an operator is in one project.
     Role {
         /// May do everything in the project.
         Owner = "owner",
@@ -41,11 +40,8 @@ words! {
 /// One thing that a role allows in a project or does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
-    /// To look at an area.
     See(Area),
-    /// To change something in it.
     Change(Area),
-    /// To see phone numbers in full.
     Unmask,
 }
 

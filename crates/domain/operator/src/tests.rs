@@ -29,7 +29,6 @@ impl Vault for Sums {
     }
 }
 
-/// Draws nothing but ones.
 pub(crate) struct Ones;
 
 impl Entropy for Ones {

@@ -14,7 +14,6 @@ pub(crate) struct Ticket([u8; Ticket::LENGTH]);
 impl Ticket {
     pub(crate) const LENGTH: usize = ID + UNTIL + MAC;
 
-    /// A fresh one.
     pub(crate) fn issue(
         (vault, purpose): (&dyn Vault, Purpose),
         about: &[&[u8]],

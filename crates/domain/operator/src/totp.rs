@@ -99,7 +99,6 @@ impl TotpSecret {
         })
     }
 
-    /// The present time step and its neighbours.
     fn steps(now: Timestamp) -> [u64; 3] {
         let present = u64::try_from(now.timestamp()).unwrap_or_default() / STEP_SECONDS;
         [present.saturating_sub(1), present, present + 1]

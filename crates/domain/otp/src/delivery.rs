@@ -85,7 +85,6 @@ pub enum Reach {
 /// What a delivered, or undeliverable, code costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
-    /// The price of this channel.
     Channel(Channel),
     /// Nothing: no channel accepted it.
     Nothing,

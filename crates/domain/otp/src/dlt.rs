@@ -22,7 +22,6 @@ words! {
 /// Why a portal may reject a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DltWarning {
-    /// More than two variables; how many.
     Variables(usize),
     /// Two variables with no letter or digit between them.
     Neighbours,

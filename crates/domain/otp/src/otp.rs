@@ -70,7 +70,6 @@ pub struct Otp {
 pub enum Verdict {
     /// The right code, used up by this.
     Accepted(Allowance),
-    /// A wrong code, counted.
     Wrong(Allowance),
     Locked(Allowance),
     NotFound,

@@ -64,7 +64,6 @@ pub trait OtpStore: Send + Sync {
 /// The request that a report is about, as far as the caller knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reported {
-    /// Its tenant and its id.
     Id(ProjectId, OtpId),
     /// All of it, as it was issued or as the last report left it: a store may skip loading it, as
     /// long as it makes sure that nothing has changed since.
@@ -140,7 +139,6 @@ pub struct Message {
     pub brand: String,
     /// BCP 47 tag of the text's language, such as `en` or `hi`.
     pub language: String,
-    /// For how many minutes the code works.
     pub minutes: u32,
     /// The id under which the operator registered the project's own text (DLT content template);
     /// `None` means the configured one.
@@ -208,7 +206,6 @@ pub struct ProviderHealth {
 /// A message that a provider did not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProviderRefusal {
-    /// How long ago.
     pub age: Duration,
     pub reason: Reason,
     /// The HTTP status of the answer; `None` if none came.

@@ -89,14 +89,12 @@ impl KeptReceipt {
 pub struct ReceiptRoom {
     /// How many that [may call the next provider](KeptReceipt::may_call_on).
     pub calling: u32,
-    /// How many of the rest.
     pub others: u32,
 }
 
 /// What a review of unknown receipts dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reviewed {
-    /// How many had waited long enough.
     pub expired: u64,
     /// How many were the oldest of too many.
     pub crowded_out: u64,
@@ -116,7 +114,6 @@ pub struct UnknownReceipts {
 pub struct WebhookHead {
     /// Path and query as the provider sent them: `/webhooks/twilio?…`.
     pub path_and_query: String,
-    /// Query parameters, decoded, in order.
     pub query: Vec<(String, String)>,
     /// Headers by lower-case name, in order; those that are not text are left out.
     pub headers: Vec<(String, String)>,

@@ -5,12 +5,10 @@ use std::collections::VecDeque;
 const STEP: i64 = 300;
 /// The latest three steps, ten to fifteen minutes, are compared ...
 const RECENT: i64 = 3;
-/// ... with the six hours before them.
 const PAST: i64 = 72;
 /// With fewer receipts than this there is no verdict.
 const FEWEST_RECENT: u32 = 40;
 const FEWEST_PAST: u32 = 100;
-/// Recovery is believed on half as many.
 const FEWEST_RECOVERED: u32 = FEWEST_RECENT / 2;
 /// The share of failures has to rise by this much at least.
 const RISE: f64 = 0.25;

@@ -18,7 +18,6 @@ pub enum TestRecord {
     Request,
     /// The first answer to an `Idempotency-Key`.
     FirstAnswer,
-    /// The place of a send.
     Place,
     /// A session, by its start.
     Session,

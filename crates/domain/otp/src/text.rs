@@ -25,7 +25,6 @@ pub struct SmsText {
 /// Who may read the code out of the message by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Nobody.
     None,
     /// The browser, for this site (origin-bound one-time codes; WebOTP).
     WebOtp(String),
@@ -175,7 +174,6 @@ pub struct Segments {
     pub encoding: Encoding,
     /// Its length in septets (GSM-7) or 16-bit units (UCS-2).
     pub units: usize,
-    /// Into how many parts it is cut.
     pub parts: usize,
 }
 

@@ -29,9 +29,7 @@ pub type ProjectRules = Arc<dyn Fn(&Project) -> Vec<InvalidSetting> + Send + Syn
 /// The answer to a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changed {
-    /// The project as it is now.
     Done(Box<Project>),
-    /// Nothing changed.
     Refused(InvalidSetting),
     NoSuchProject,
 }

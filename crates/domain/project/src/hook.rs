@@ -70,7 +70,6 @@ impl Hook {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HookChange {
     pub lifetime: Option<Duration>,
-    /// Of a hook that has it.
     pub mfa_lifetime: Option<Duration>,
 }
 

@@ -22,7 +22,6 @@ pub struct Project {
     pub own_issuer: bool,
     /// How these tokens look; kept, without effect, while they name the installation's issuer.
     pub token_profile: TokenProfile,
-    /// Prices that differ from the configured ones.
     pub prices: Prices,
     pub messages: Messages,
     pub routing: Routing,

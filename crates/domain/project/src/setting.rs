@@ -16,7 +16,6 @@ pub enum SettingValue {
     Text(Option<String>),
     /// Texts, at most [`Messages::MOST_LAST_LINES`](crate::Messages::MOST_LAST_LINES).
     Lines(Vec<String>),
-    /// Names of providers in order.
     Providers(Option<Vec<String>>),
     /// At most [`Project::LONGEST_FALLBACK`].
     Seconds(Option<u32>),
@@ -52,13 +51,11 @@ impl SettingValue {
 /// Which right changes a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingGroup {
-    /// How the project works.
     Work,
     /// What codes cost, and which balance is low.
     Money,
 }
 
-/// A type that settings are kept in.
 trait Held: Sized {
     /// The value, if it is of this type.
     fn read(value: SettingValue) -> Option<Self>;

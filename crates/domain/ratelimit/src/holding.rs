@@ -59,7 +59,6 @@ pub enum LeaseDecision {
 #[derive(Clone, Copy, Debug)]
 pub struct Asking {
     pub holder: InstanceId,
-    /// Grows from wish to wish.
     pub number: u64,
     pub now: Timestamp,
 }

@@ -16,7 +16,6 @@ pub(crate) struct Instants {
 }
 
 const MORE: u8 = 0x80;
-/// Room that is not worth giving back.
 const SLACK: usize = 64;
 
 impl Instants {
@@ -42,7 +41,6 @@ impl Instants {
         Some((0..before).fold(self.first, |at, _| at + gap(|| bytes.next())))
     }
 
-    /// All of them, the earliest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = i64> {
         let mut bytes = self.gaps.iter().copied();
         let mut at = self.first;
@@ -65,7 +63,6 @@ impl Instants {
         self.count += 1;
     }
 
-    /// Takes the earliest one away.
     pub(crate) fn pop_first(&mut self) {
         self.count = self.count.saturating_sub(1);
         if self.is_empty() {

@@ -6,7 +6,6 @@ use std::time::Duration;
 pub struct Quota {
     /// How many are admitted; 0 admits none.
     pub limit: u32,
-    /// How long an admission counts.
     pub window: Duration,
 }
 

@@ -24,7 +24,6 @@ pub enum SendBound {
 /// When the next send is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// From this instant on.
     pub at: Timestamp,
     pub remaining: u32,
     /// What is in the way until then; `None` if nothing is.

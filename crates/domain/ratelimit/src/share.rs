@@ -54,7 +54,6 @@ pub struct Wish {
 /// What an instance got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// Its share from now on.
     pub places: u32,
     pub others: u32,
     /// Until others may have fewer; `None` if they have none.

@@ -1,6 +1,5 @@
 use dwar_kernel::Timestamp;
 
-/// How many instants are kept.
 const KEPT: usize = 16;
 
 /// When the latest exchanges of a session's refresh token happened, oldest first; 16 at most.

@@ -10,7 +10,6 @@ const PREFIX: &str = "svc_rt_";
 const HEX: &[u8; 16] = b"0123456789abcdef";
 /// Half of the digest, as RFC 2104 section 5 allows.
 const MAC: usize = 16;
-/// Session, generation, random bytes, MAC.
 const BODY: usize = 2 * (16 + 4 + 32 + MAC);
 
 /// Identifies one refresh token of a session.
@@ -131,11 +130,13 @@ impl PresentedToken {
 /// What is known of a token's signature, which never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signature {
-    /// Nothing yet.
     Unchecked,
     /// The key `kid` made it, over these claims. Whether key and claims are still valid is another
     /// question.
-    Good { kid: Arc<str>, claims: Claims },
+    Good {
+        kid: Arc<str>,
+        claims: Claims,
+    },
     /// No key of ours made it.
     Bad,
 }

@@ -12,7 +12,6 @@ impl Entropy for Counting {
     }
 }
 
-/// Digests under a key; it seals nothing.
 struct Keyed(u8);
 
 impl Vault for Keyed {

@@ -86,7 +86,6 @@ pub trait LedgerExports: Send + Sync {
 /// An export that is being written. It does not stay unless it is finished.
 #[async_trait]
 pub trait LedgerExport: Send {
-    /// Adds the next lines.
     async fn add(&mut self, lines: &[StatementLine]) -> Result<(), ExportError>;
 
     /// Completes it, and gives its digest. It MUST be on disk under its name when this returns. The same entries

@@ -62,7 +62,6 @@ impl Balance {
 pub enum BalanceLevel {
     /// What is available does not cover one send.
     Empty,
-    /// It is below the project's threshold.
     Low,
     Enough,
 }

@@ -50,7 +50,6 @@ pub trait LedgerStore: Send + Sync {
     /// The newest proof, whether it was sound or not.
     async fn last_proof(&self, project: ProjectId) -> Result<Option<LedgerProof>, StoreError>;
 
-    /// The newest proof that was sound.
     async fn last_sound_proof(&self, project: ProjectId)
     -> Result<Option<LedgerProof>, StoreError>;
 

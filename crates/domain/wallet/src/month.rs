@@ -40,7 +40,6 @@ impl Month {
     }
 }
 
-/// The first instant of a month.
 fn first_of(year: u16, month: u8) -> Option<Timestamp> {
     read_instant(&format!("{year:04}-{month:02}-01T00:00:00+05:30"))
 }

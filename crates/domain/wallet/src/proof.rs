@@ -52,9 +52,7 @@ pub struct ProofRun {
 /// The answer to a request for a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProofStart {
-    /// The caller is to make it.
     Begun(ProofRun),
-    /// This one is being made already.
     Running(ProofRun),
 }
 

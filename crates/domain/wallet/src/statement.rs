@@ -17,7 +17,6 @@ pub struct StatementLine {
 pub struct StatementFilter {
     /// Of this kind; `None` is any.
     pub kind: Option<EntryKind>,
-    /// From this instant on.
     pub since: Option<Timestamp>,
     /// Before this instant.
     pub until: Option<Timestamp>,

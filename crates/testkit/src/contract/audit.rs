@@ -100,7 +100,6 @@ pub async fn a_page_is_what_the_filter_wants(stores: &Stores) {
 
 type Instants = [Option<Timestamp>; 3];
 
-/// Each actor with each pair of instants.
 fn product(
     actors: &[Option<ActorFilter>],
     instants: Instants,

@@ -38,7 +38,6 @@ impl Scene {
         self.stores.wallets.refund(self.project, send, entry, now).await.unwrap()
     }
 
-    /// Every line, by position.
     async fn booked_lines(&self) -> Vec<StatementLine> {
         let (ledger, all) = (&self.stores.console.ledger, StatementFilter::default());
         let mut lines = ledger.lines(self.project, all, None, 10_000).await.unwrap();

@@ -11,7 +11,6 @@ impl Draw {
         Self(SeededEntropy::new(seed))
     }
 
-    /// Anything from nothing on.
     pub fn below(&self, bound: i64) -> i64 {
         let mut bytes = [0; 4];
         self.0.fill(&mut bytes);

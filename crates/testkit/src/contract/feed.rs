@@ -37,7 +37,6 @@ impl Consumer {
         Self { stores, world, run: 1, cursor: None, limit, seen: Vec::new() }
     }
 
-    /// Asks once; gives whether more follows.
     async fn ask(&mut self) -> Result<bool, FeedRefusal> {
         let at = self.cursor.map_or(FeedPosition::default(), |cursor| cursor.at);
         let slice = self.stores.feed.read_feed(self.world, at, self.limit).await.unwrap();

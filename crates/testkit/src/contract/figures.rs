@@ -71,7 +71,6 @@ struct Drawn {
     relayed: bool,
     delivered: bool,
     took: Option<Duration>,
-    /// The providers that failed.
     failed: &'static [&'static str],
 }
 
@@ -199,7 +198,6 @@ fn recount(all: &[Drawn], world: ProjectMode, window: Window, provider: Option<&
     counts
 }
 
-/// As far as a recount goes.
 fn told(counts: &Counts) -> Counts {
     let delivery_times = Times::default();
     Counts { accepted: 0, arrived: 0, failed: 0, delivery_times, ..counts.clone() }
@@ -544,7 +542,6 @@ pub async fn one_keeper_works_and_who_lost_the_lease_writes_nothing(stores: &Sto
     assert_eq!(all_of(&scene, Grain::Hour).await[0].counts.requests, 1);
 }
 
-/// Of many keepers at once one leads.
 pub async fn leads_at_once_go_to_one_keeper(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let led = race(16, |_| {

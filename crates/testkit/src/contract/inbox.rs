@@ -86,7 +86,6 @@ pub async fn a_message_about_a_request_that_is_gone_is_dropped(stores: &Stores) 
     assert_eq!(stores.inbox.messages(scene.project, line.index, 9).await.unwrap(), []);
 }
 
-/// Fresh: a message goes with its request.
 pub async fn a_sweep_takes_messages_along(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.make.line(scene.project.in_mode(KeyMode::Test));

@@ -27,14 +27,12 @@ fn passkey(make: &Fixtures, operator: &Operator, counter: u32) -> Passkey {
     }
 }
 
-/// A passkey that is on record.
 async fn kept(stores: &Stores, make: &Fixtures, operator: &Operator, counter: u32) -> Passkey {
     let passkey = passkey(make, operator, counter);
     assert_eq!(add(stores, &passkey).await, PasskeyAdded::Added);
     passkey
 }
 
-/// A challenge that nobody has answered.
 fn challenge(make: &Fixtures) -> Challenge {
     let seed = make.digest().0[..8].try_into().expect("eight bytes");
     let entropy = SeededEntropy::new(u64::from_be_bytes(seed));

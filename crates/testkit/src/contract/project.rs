@@ -148,7 +148,6 @@ fn own<T>(value: T) -> Option<Option<T>> {
     Some(Some(value))
 }
 
-/// New texts, all of them.
 fn texts(messages: Messages) -> ProjectChange {
     ProjectChange {
         brand: Some(messages.brand),
@@ -162,7 +161,6 @@ fn texts(messages: Messages) -> ProjectChange {
     }
 }
 
-/// New routing, all of it.
 fn routes(routing: Routing) -> ProjectChange {
     ProjectChange {
         whatsapp_providers: Some(routing.whatsapp),
@@ -306,7 +304,6 @@ pub async fn a_change_is_judged_as_it_is_kept(stores: &Stores) {
     }
 }
 
-/// The list holds every project, oldest first.
 pub async fn the_list_is_oldest_first(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let ages = [2_u32, 0, 1];

@@ -17,10 +17,8 @@ const LASTS: Duration = seconds(10);
 type Passing = Pin<Box<dyn Future<Output = ()> + Send>>;
 type Limiter = Arc<dyn RequestLimiter>;
 
-/// Shares, and how time passes for them.
 #[derive(Clone)]
 pub struct Leases {
-    /// The store under test.
     pub store: Arc<dyn QuotaLeases>,
     /// Moves the clock of the store, or makes everything in it that much older.
     pub pass: Arc<dyn Fn(Duration) -> Passing + Send + Sync>,

@@ -28,7 +28,6 @@ async fn claim(stores: &Stores, now: Timestamp, limit: u32) -> Vec<KeptReceipt> 
     stores.receipts.claim(now, LEASE, room(limit)).await.unwrap()
 }
 
-/// The ids of what a claim gives.
 async fn claim_ids(stores: &Stores, now: Timestamp, limit: u32) -> Vec<ReceiptId> {
     claim(stores, now, limit).await.into_iter().map(|kept| kept.id).collect()
 }
@@ -60,7 +59,6 @@ impl Scene {
         answers(&self.stores, &otp, receipt).await;
     }
 
-    /// A request whose provider is being called.
     async fn on_its_way(&self, provider: &str) -> Otp {
         let mut otp = self.make.otp(&self.line());
         provider.clone_into(&mut otp.delivery.attempts[0].provider);
@@ -68,7 +66,6 @@ impl Scene {
     }
 }
 
-/// The provider's answer is put on record.
 async fn answers(stores: &Stores, otp: &Otp, receipt: &Receipt) {
     let make = crate::Fixtures::random();
     let provider_ref = Some(receipt.provider_ref.clone());

@@ -96,7 +96,6 @@ pub async fn a_refused_hit_is_not_counted(limiter: &Limiter) {
     assert!(admits(limiter, key, ONE, START + ONE.window).await);
 }
 
-/// Keys and scopes are counted apart.
 pub async fn keys_and_scopes_are_apart(limiter: &Limiter) {
     let key = fresh_key();
     let scopes = [RequestScope::Validate, RequestScope::Send, RequestScope::Verify];

@@ -35,7 +35,6 @@ impl<'stores> Searcher<'stores> {
         PhoneSearch { searcher: self.id, number, entry }
     }
 
-    /// Searches, as the domain says too.
     async fn admit(&mut self, number: BlindIndex, now: Timestamp) -> SearchAdmission {
         let search = self.search(number, now);
         let said = self.stores.console.searches.admit_search(search, now).await.unwrap();

@@ -136,7 +136,6 @@ pub async fn a_refused_send_takes_no_place(stores: &Stores) {
     assert!(scene.admits(&line, ONE, START + WINDOW).await);
 }
 
-/// Projects, modes and phones are counted apart.
 pub async fn sends_stay_inside_project_mode_and_phone(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();

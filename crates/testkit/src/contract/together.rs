@@ -32,10 +32,8 @@ macro_rules! steps {
 }
 
 steps! {
-    /// With a hold.
     Prepare,
     PrepareFree,
-    /// With the right code.
     Redeem,
     RedeemWrong,
     RedeemToTheStop,
@@ -45,7 +43,6 @@ steps! {
     /// There is no other provider: nobody was reached.
     ReportRefused,
     ReportOverdue,
-    /// What was charged is given back.
     ReportFailedLate,
     ForgetGuesses, ClaimDueCodes, SweepCodes, Deposit,
     Erase, Rotate, Revoke, SweepSessions,
@@ -112,7 +109,6 @@ pub struct Together {
 }
 
 impl Together {
-    /// A project with a wallet.
     pub async fn open(stores: &Stores) -> Self {
         let scene = Arc::new(Scene::open(stores).await);
         stores.wallets.credit(scene.project, scene.make.credit(PLENTY), NOW).await.unwrap();
@@ -121,7 +117,6 @@ impl Together {
         Self { scene }
     }
 
-    /// Every two steps, and each with itself.
     pub fn pairs() -> Vec<Vec<PortCall>> {
         let from =
             |first| PortCall::ALL[first..].iter().map(move |two| vec![PortCall::ALL[first], *two]);
@@ -182,7 +177,6 @@ impl Together {
     }
 }
 
-/// Every pair of steps gets along.
 pub async fn every_pair_of_steps_gets_along(stores: &Stores) {
     let together = Together::open(stores).await;
     for pair in Together::pairs() {

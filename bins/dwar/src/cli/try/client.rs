@@ -49,7 +49,6 @@ impl Client {
         Ok(Self { http, url, key })
     }
 
-    /// The service.
     pub fn url(&self) -> &BaseUrl {
         &self.url
     }
@@ -127,12 +126,10 @@ impl<'a> Field<'a> {
 }
 
 impl Call {
-    /// Asks for something.
     pub fn get(path: String) -> Self {
         Self { path, body: None }
     }
 
-    /// Asks for something to be done.
     pub fn post(path: &str, fields: &[Field<'_>]) -> Self {
         let object = |text: fn(&Field<'_>) -> String| {
             let pairs = fields.iter().map(|field| (field.name.to_owned(), text(field).into()));
@@ -184,7 +181,6 @@ impl Answer {
         Err(Trouble { sentence, code: self.code().map(printable), request_id: said("request_id") })
     }
 
-    /// The code of a refusal.
     pub fn code(&self) -> Option<&str> {
         self.body["code"].as_str()
     }
@@ -210,7 +206,6 @@ impl Answer {
     }
 }
 
-/// Why a step failed.
 pub struct Trouble {
     pub sentence: String,
     pub code: Option<String>,
@@ -218,7 +213,6 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// Something that is no refusal.
     pub fn of(sentence: String) -> Self {
         Self { sentence, code: None, request_id: None }
     }

@@ -9,12 +9,9 @@ use std::time::Duration;
 
 /// Where the name of a step begins; its call stands below that.
 const INDENT: usize = 8;
-/// The longest name of a step.
 const NAME: usize = 14;
-/// Where the note of a step begins.
 const NOTE: usize = INDENT + NAME + 17;
 
-/// A step that ended.
 pub struct Step<'a> {
     pub name: &'static str,
     /// The status of its answer, if there was one.
@@ -45,7 +42,6 @@ impl Report {
         Ok(Self { json, colours, url, steps: Vec::new(), took: Duration::ZERO })
     }
 
-    /// Tells a step that ended.
     pub fn step(&mut self, step: &Step<'_>) -> io::Result<()> {
         self.took += step.took;
         if self.json {
@@ -68,7 +64,6 @@ impl Report {
         writeln!(io::stdout(), "{mark}{}\n{:INDENT$}{curl}", line.trim_end(), "")
     }
 
-    /// Ends with the sum.
     pub fn close(self, good: bool) -> io::Result<()> {
         if self.json {
             let Self { url, steps, .. } = self;

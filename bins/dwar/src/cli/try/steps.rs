@@ -10,20 +10,16 @@ use zeroize::Zeroizing;
 
 /// How soon the inbox is looked at again; far below the limit of a test key.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
-/// More than anybody types for a code.
 const LONGEST_LINE: u64 = 64;
 /// How the service refuses the token of a session that ended.
 const ENDED: &str = "INVALID_ACCESS_TOKEN";
 
-/// Whose phone the code goes to.
 pub enum Recipient {
     /// The message of a test key, which goes nowhere.
     Nobody(Phone),
-    /// Somebody who tells us the code.
     Person(Phone),
 }
 
-/// One login on the way.
 pub struct Trial<'a> {
     pub client: &'a Client,
     pub recipient: &'a Recipient,

@@ -36,7 +36,6 @@ struct Known {
 }
 
 impl DatabaseFigures {
-    /// Knows nothing yet.
     pub fn new(
         tools: Toolbox,
         keys: Arc<dyn SigningKeyStore>,
@@ -54,7 +53,6 @@ impl DatabaseFigures {
         Self { tools, keys, queues, database, known: Mutex::new(known) }
     }
 
-    /// Reads everything once, in bounded time.
     pub async fn read(&self) -> Result<(), StoreError> {
         let read = timeout(PATIENCE, self.ask()).await;
         let late = || StoreError::Unavailable("it took too long".into());

@@ -67,7 +67,6 @@ pub async fn run(served: Server) {
     }
 }
 
-/// What requests are told apart by.
 fn api() -> Api {
     Api {
         endpoints: dwar_http::endpoints(),

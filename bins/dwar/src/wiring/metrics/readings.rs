@@ -13,7 +13,6 @@ use dwar_metrics::{Clock, Histogram, Loop, Pool, Queue, Readings, Snapshot};
 use dwar_turns::{PoolLoad, QueueLoad, Times};
 use std::sync::Arc;
 
-/// Those that count.
 pub struct Measured {
     pub database: Arc<dyn Database>,
     pub figures: Arc<DatabaseFigures>,

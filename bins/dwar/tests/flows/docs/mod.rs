@@ -243,7 +243,6 @@ fn no_page_has_a_shell_read_a_file_of_variables() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Comments cite sections as "docs/contract.md, Guess budget".
 #[test]
 fn every_cited_section_of_the_contract_exists() {
     let repository = Repository::open();

@@ -21,7 +21,6 @@ fn login(phone: &str, code: &str) -> String {
     json!({ "user": user, "sms": { "otp": code, "phone": format!("91{phone}") } }).to_string()
 }
 
-/// The text that this body ends in.
 async fn text(
     service: &Service,
     project: &Project,

@@ -17,7 +17,6 @@ fn logged(service: &Service, message: &str) -> Vec<Value> {
     lines.filter(|line: &Value| line["message"] == message).collect()
 }
 
-/// What a command says to people.
 fn said(world: &World, arguments: &[&str]) -> String {
     let output = world.run(arguments);
     assert!(output.status.success(), "{arguments:?}");

@@ -12,7 +12,6 @@ mod values;
 
 const PASSWORD: &str = "correct horse battery staple";
 
-/// The command line.
 pub trait Cli {
     /// What a command answers, or `None` if it refuses.
     async fn run(&self, arguments: &[&str]) -> Option<Value>;
@@ -54,7 +53,6 @@ enum Field {
     Webhook,
 }
 
-/// Each field with values that it takes.
 const FIELDS: [(Field, &[&str]); 18] = [
     (Field::Setting("name"), &["Chai & Co", "दुकान", "O'Neil \"x\""]),
     (Field::Setting("brand"), &["Chai", "चाय", "Tea <3"]),
@@ -92,7 +90,6 @@ impl Field {
     }
 }
 
-/// As pages write it.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -398,7 +395,6 @@ impl<C: Cli> Doors<C> {
         (!is_shown).then(|| format!("{page} hides {field:?} {stored:?}"))
     }
 
-    /// Makes room for the same name again.
     async fn forget_operators(&self, known: &BTreeMap<String, String>) {
         for id in self.listed(Field::Operator, "").await.into_keys() {
             if !known.contains_key(&id) {

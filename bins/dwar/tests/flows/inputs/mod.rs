@@ -12,11 +12,9 @@ use rows::{
 };
 use serde_json::{Value, json};
 
-/// A thousand crore rupees, in paise.
 const MOST: i64 = 1_000_000_000_000;
 const NOBODY: &str = "0199a000-0000-7000-8000-000000000000";
 
-/// The command line of the real binary.
 struct Commands<'a>(&'a World);
 
 impl alike::Cli for Commands<'_> {

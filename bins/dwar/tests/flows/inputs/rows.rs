@@ -70,7 +70,6 @@ pub async fn a_value_of_one_member_stops_nobody(database: Database) {
     everybody_is_answered(&service, &owner, &[&ours, &other]).await;
 }
 
-/// Claims that an older version took.
 pub async fn what_breaks_a_rule_of_today_is_read_and_shown_and_said_in_no_token(
     database: Database,
 ) {
@@ -128,7 +127,6 @@ const fn never(database: &Database) -> &'static str {
     }
 }
 
-/// An instant long after today.
 const fn noon(database: &Database) -> &'static str {
     match database {
         Database::Sqlite(_) => "4102444800000",

@@ -67,7 +67,6 @@ impl Draw {
         all[self.next(all.len())]
     }
 
-    /// A character of any kind.
     fn letter(&mut self) -> char {
         let most = [0x7f, 0x7ff, 0xffff, 0x0010_ffff][self.next(4)];
         char::from_u32(u32::try_from(self.next(most)).unwrap()).unwrap_or('\u{fffd}')

@@ -106,7 +106,6 @@ pub struct Given<'a> {
     pub other: &'a str,
 }
 
-/// Who signs a changed token.
 pub struct Signers {
     pub service: Key,
     pub stranger: Key,

@@ -26,7 +26,6 @@ const TOKENS: u64 = 10_000;
 const AT_ONCE: usize = 16;
 const ISSUER: &str = "https://otp.example.com";
 
-/// A token that was given out.
 struct Issued {
     token: String,
     /// With this it is valid, if it is at all.
@@ -35,7 +34,6 @@ struct Issued {
     what: &'static str,
 }
 
-/// What an endpoint said of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Verdict {
     Valid { session: String, identity: String, times: Option<[i64; 2]> },

@@ -26,10 +26,8 @@ fn tell(line: &str) {
     writeln!(std::io::stderr().lock(), "{line}").unwrap();
 }
 
-/// An endpoint on loopback.
 struct Receiver {
     url: String,
-    /// The bodies it was told.
     told: Arc<Mutex<Vec<Value>>>,
     /// What it answers from now on; none is nothing, ever.
     status: Arc<Mutex<Option<u16>>>,
@@ -234,7 +232,6 @@ async fn a_receipt_that_overtakes_its_answer_counts_with_it(database: Database) 
 
 /// How many connections flood, each with one request at a time.
 const FLOODING: usize = 1_000;
-/// How often the other one logs in.
 const LOGINS: usize = 40;
 
 /// A crowd that sends codes for one project until it is told to stop.
@@ -251,7 +248,6 @@ struct Counts {
 }
 
 impl Flood {
-    /// Returns once it is in full swing.
     async fn of(service: &Service, project: &Project) -> Self {
         let (client, counts) = (reqwest::Client::new(), Arc::<Counts>::default());
         let task = |_| {

@@ -83,7 +83,6 @@ async fn find(house: &House, person: &Person) {
     }
 }
 
-/// Adds an authenticator app, after a mistake.
 async fn add_app(house: &House, person: &Person) -> TotpSecret {
     let offered = person.post("/account/totp", &[]).await.text;
     let secret = offered.split(r#"name="secret" value=""#).nth(1).unwrap();
@@ -124,7 +123,6 @@ async fn come_in(house: &House, secret: &TotpSecret) {
     }
 }
 
-/// Everything in the wrong field.
 async fn come_in_by_what_is_none(house: &House) {
     let link = format!("svc_lnk_{}", "0".repeat(43));
     let (link, key) = (link.as_str(), house.stage.ours.live.as_str());

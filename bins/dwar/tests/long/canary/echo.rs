@@ -11,7 +11,6 @@ const TOO_LONG: usize = 70_000;
 
 pub struct Echo {
     pub url: String,
-    /// What it was asked, head and body.
     heard: Arc<Mutex<Vec<String>>>,
 }
 
@@ -83,7 +82,6 @@ async fn read(stream: &mut TcpStream) -> String {
     }
 }
 
-/// In another place each time.
 fn answer(number: usize, request: &str) -> Vec<u8> {
     let quoted = serde_json::Value::from(request).to_string();
     let line: String = request.chars().filter(|it| (' '..='~').contains(it)).take(3_000).collect();

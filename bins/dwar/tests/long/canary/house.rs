@@ -23,7 +23,6 @@ pub const METRICS_TOKEN: &str = "metrics-token-Wd4LoP9c";
 /// The number at WhatsApp that receipts have to be about.
 pub const NUMBER: &str = "1065403522";
 
-/// Settings that hold a secret.
 const CREDENTIALS: &[(&str, &str)] = &[
     ("METRICS__TOKEN", METRICS_TOKEN),
     ("TRACES__HEADER", "Authorization: Bearer collector-token-Mi7QaV5h"),
@@ -197,7 +196,6 @@ fn play(provider: &str, phone: &str) -> Play {
     }
 }
 
-/// The text of a field.
 pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }

@@ -177,7 +177,6 @@ fn bodies(secret: &str) -> Vec<Value> {
     ]
 }
 
-/// What no parser takes for a request.
 fn unreadable(base: &str, secret: &str) {
     for text in [
         format!("{secret}\r\n\r\n"),

@@ -28,7 +28,6 @@ on_both_databases! {
 /// Longer than a receipt, an event or a further provider takes.
 const SETTLED: Duration = Duration::from_secs(5);
 const STOPPED: Duration = Duration::from_secs(30);
-/// As many leaks as a failure shows.
 const SHOWN: usize = 40;
 
 async fn nothing_secret_is_ever_told(database: Database) {

@@ -70,7 +70,6 @@ impl Caller<'_> {
         self.house.service().get(self.key, path).await
     }
 
-    /// Posts as whoever repeats a request.
     async fn repeat(&self, path: &str, repeats: &str, body: &Value) -> Answer {
         let request = self.house.service().call(self.key, path, body);
         answer(request.header("Idempotency-Key", repeats)).await

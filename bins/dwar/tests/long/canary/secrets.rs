@@ -14,7 +14,6 @@ const MAGIC: &str = "900000000";
 /// How much of a line is shown around what was found.
 const AROUND: usize = 90;
 
-/// Everything secret that a run knows of.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
     /// What each of them is.
@@ -24,7 +23,6 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Something to be found wherever it stands.
     pub fn add(&mut self, what: &'static str, secret: impl AsRef<[u8]>) {
         let secret = secret.as_ref();
         assert!(secret.len() >= 8, "{what} would be found by chance");
@@ -50,7 +48,6 @@ impl Secrets {
         self.phones.clone()
     }
 
-    /// How many there are: texts, phones, codes.
     pub fn count(&self) -> [usize; 3] {
         [self.texts.len(), self.phones.len(), self.codes.len()]
     }
@@ -70,7 +67,6 @@ impl Secrets {
     }
 }
 
-/// Looks for all of them at once.
 pub struct Search<'a> {
     secrets: &'a Secrets,
     patterns: AhoCorasick,
@@ -94,7 +90,6 @@ impl Search<'_> {
         leaks
     }
 
-    /// What stands there first, and where.
     fn first_in(&self, text: &[u8]) -> Option<(&str, usize)> {
         let text_or_form = self.patterns.find(text);
         let text_or_form = text_or_form.map(|it| (self.names[it.pattern().as_usize()], it.start()));

@@ -19,7 +19,6 @@ const SHOWN_ONCE: [&str; 10] = [
 /// How the messages begin that a project has printed rather than sent.
 const CONSOLE: &str = "{\"gateway\":\"console\"";
 
-/// What was written, with where.
 pub type Source = (String, Vec<u8>);
 
 pub fn all(house: &House, ear: &Ear) -> Vec<Source> {
@@ -40,7 +39,6 @@ pub fn all(house: &House, ear: &Ear) -> Vec<Source> {
     sources
 }
 
-/// Spans, as they came to the collector.
 fn spans(house: &House) -> Source {
     let calls: Vec<Vec<u8>> = house.collector.calls().into_iter().map(|call| call.body).collect();
     assert!(!calls.is_empty(), "nothing is traced");
@@ -66,7 +64,6 @@ fn shows_secrets(run: &Run) -> bool {
     is_trial(run) || SHOWN_ONCE.iter().any(|command| words.starts_with(command))
 }
 
-/// Whether it shows a login, code included.
 pub fn is_trial(run: &Run) -> bool {
     run.arguments.starts_with("try")
 }

@@ -4,7 +4,6 @@ use crate::doors::stage::{NOBODY, Stage, Subject};
 use reqwest::Method;
 use serde_json::Value;
 
-/// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Case {
     /// What can be done, in the project of whoever asks.
@@ -13,7 +12,6 @@ pub enum Case {
     Wrong,
     /// More, or longer, than may be.
     Beyond,
-    /// In another project, about the same thing.
     Elsewhere,
 }
 
@@ -21,15 +19,11 @@ impl Case {
     pub const ALL: [Self; 4] = [Self::Right, Self::Wrong, Self::Beyond, Self::Elsewhere];
 }
 
-/// One way to ask, through one door.
 pub enum Call {
     /// A request to the admin API, below `/admin/v1`.
     Api(Method, String, Value),
-    /// A page.
     Page(String),
-    /// A form of a page.
     Form(String, Vec<(String, String)>),
-    /// What a script of a page sends.
     Json(String, Value),
     /// Arguments of `dwar`.
     Cli(Vec<String>),
@@ -72,7 +66,6 @@ impl Given<'_> {
         self.of(&self.subject.id, NOBODY)
     }
 
-    /// A value that has no bounds.
     pub fn of<T>(&self, right: T, wrong: T) -> Option<T> {
         match self.case {
             Case::Right | Case::Elsewhere => Some(right),
@@ -81,7 +74,6 @@ impl Given<'_> {
         }
     }
 
-    /// A value that has bounds.
     pub fn pick<T>(&self, right: T, wrong: T, beyond: T) -> T {
         match self.case {
             Case::Right | Case::Elsewhere => right,
@@ -122,7 +114,6 @@ pub fn get(path: impl Into<String>) -> Option<Call> {
     Some(Call::Api(Method::GET, path.into(), Value::Null))
 }
 
-/// Another method of the admin API.
 pub fn api(method: Method, path: impl Into<String>, body: Value) -> Option<Call> {
     Some(Call::Api(method, path.into(), body))
 }

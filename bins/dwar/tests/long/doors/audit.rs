@@ -13,7 +13,6 @@ pub struct Written {
     pub subject: String,
     /// Names of facts, since what was before is what the call before left behind.
     pub before: Vec<String>,
-    /// Facts with their values.
     pub after: Vec<(String, Value)>,
 }
 
@@ -28,7 +27,6 @@ impl Stage {
         new
     }
 
-    /// The id of the last entry.
     pub async fn last_audited(&self) -> String {
         let log = self.owner.get("/audit?limit=1").await.ok();
         log["items"][0]["id"].as_str().unwrap().to_owned()
@@ -75,7 +73,6 @@ impl Written {
     }
 }
 
-/// Facts that are another each time.
 const RANDOM: [&str; 2] = ["ending", "created_at"];
 
 /// A text as it would be for any other subject, word, number or instant.

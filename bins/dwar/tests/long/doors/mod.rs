@@ -25,7 +25,6 @@ on_both_databases! {
     every_door_says_the_same;
 }
 
-/// One asker, one way, one case.
 struct Cell<'a> {
     command: Command,
     row: &'a Row,

@@ -32,22 +32,16 @@ pub struct Asker {
     pub through: Through,
 }
 
-/// What a command is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum About {
-    /// Nothing that has to be there.
     Nothing,
-    /// A project that is archived.
     Archived,
     /// A project that is not.
     InUse,
-    /// The present live key.
     LiveKey,
-    /// A project with the installation's own prices.
     Prices,
     /// A project whose settings are those of a new one.
     Settings,
-    /// A send that was charged.
     Charge,
     /// A send in test mode, to [`PHONE`].
     Request,
@@ -55,17 +49,13 @@ pub enum About {
     Number,
     /// A ledger of which no proof is being made.
     IdleLedger,
-    /// An address for events.
     Webhook,
-    /// One that was told of an event.
     ToldWebhook,
     /// An address for the codes of another system.
     Hook,
-    /// Somebody who logged in, in test mode.
     Identity,
     /// Somebody with a role in the project that is named.
     Operator,
-    /// A token of the admin API.
     Token,
 }
 
@@ -75,11 +65,9 @@ pub struct Subject {
     pub id: String,
     /// What it is called by people.
     pub name: String,
-    /// An event that it was told of.
     pub event: String,
     pub session: String,
     pub phone: String,
-    /// A request to that number.
     pub request: String,
     /// What stands for it in the other project.
     pub other: String,
@@ -94,7 +82,6 @@ pub struct Stage {
     pub owner: Program,
     /// Reads what only pages show.
     pub reader: Person,
-    /// Takes events.
     pub hook: String,
     /// Addresses that were told of an event more than a few seconds ago: it can be sent again.
     pub told: Mutex<Vec<Subject>>,
@@ -166,12 +153,10 @@ impl Stage {
         &self.kept[&(about, case == Case::Elsewhere)]
     }
 
-    /// All of them.
     pub fn all_kept(&self) -> impl Iterator<Item = &Subject> {
         self.kept.values()
     }
 
-    /// Letters that no other call has.
     pub fn word(&self) -> String {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let letter = |place: u32| char::from(b'a' + (count / 20_u32.pow(place) % 20) as u8);
@@ -197,7 +182,6 @@ async fn taker() -> String {
 }
 
 impl Asker {
-    /// Asks, and tells what was said.
     pub async fn ask(&self, stage: &Stage, call: &Call) -> Result<Verdict, String> {
         match (&self.through, call) {
             (Through::Api(program), Call::Api(method, path, body)) => {

@@ -20,7 +20,6 @@ const RESTLESS: [&str; 8] = [
 /// What changes by being asked: when somebody or something was last seen.
 const SEEN: [&str; 3] = ["used_at", "used_from", "seen_at"];
 
-/// The rows of every table, as text.
 pub type State = BTreeMap<String, Vec<String>>;
 
 pub async fn of(database: &Database) -> State {

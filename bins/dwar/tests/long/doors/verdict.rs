@@ -9,17 +9,13 @@ use dwar_operator::{Access, Action, By, Command, Need, Permission, Role, Verdict
 use serde_json::Value;
 use std::process::Output;
 
-/// What comes of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Done,
-    /// FORBIDDEN
     Forbidden,
-    /// NOT_FOUND
     NotFound,
     /// INVALID_FIELD, or INVALID_REQUEST where it could not even be read.
     Invalid,
-    /// CONFLICT
     Conflict,
 }
 

@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 
 const EXCUSE: &str = "<!-- not run: ";
 
-/// One fenced block of a page.
 #[derive(Clone, Debug)]
 pub struct Block {
     pub page: String,
     pub line: usize,
-    /// What stands behind the fence.
     pub info: String,
     pub text: String,
     /// Why it cannot be run, if the page says so above it.

@@ -18,7 +18,6 @@ const EXCUSED: usize = 12;
 /// How many pages are run at once: each has a service.
 const AT_ONCE: usize = 4;
 
-/// Where programs are, and what runs them.
 const PROGRAMS: [(&str, &str); 10] = [
     ("docs/adding-an-adapter.md", "rust"), // in this test: they stand in the code
     ("docs/embedding.md", "rust"),         // bins/dwar/tests/flows/docs/examples.rs

@@ -1,6 +1,5 @@
 //! What the commands of each page find: the settings, and what was done before them.
 
-/// Where a page's commands run.
 pub struct Stage {
     pub settings: &'static [(&'static str, &'static str)],
     /// Shell before the first command.

@@ -9,7 +9,6 @@ use dwar_wire::client_address;
 use std::ops::Deref;
 use std::str::FromStr;
 
-/// A request with a valid token.
 pub(crate) struct AdminRequest {
     pub(crate) api: Data<AdminApi>,
     /// The token, as the one who asks for changes.
@@ -23,9 +22,7 @@ pub(crate) struct ProjectRequest {
     pub(crate) project: ProjectId,
 }
 
-/// What a handler is called with.
 pub(crate) trait Scope: Sized + 'static {
-    /// Admits the request, or says why not.
     fn enter(call: AdminRequest, command: Command) -> Result<Self, ApiRefusal>;
 
     fn call(&self) -> &AdminRequest;

@@ -11,11 +11,9 @@ pub(crate) trait Extract: Sized + 'static {
     /// What cannot be read, named.
     async fn read(request: &HttpRequest, payload: &mut Payload) -> Result<Self, ApiRefusal>;
 
-    /// The operation with it, in the document.
     fn describe(operation: Operation) -> Operation;
 }
 
-/// Nothing is read.
 impl Extract for () {
     async fn read(_: &HttpRequest, _: &mut Payload) -> Result<Self, ApiRefusal> {
         Ok(())

@@ -135,7 +135,6 @@ fn operation<P: 'static, H: Handler<P>>(
     H::Answer::describe(operation.refuses(follows), status)
 }
 
-/// A part of the path.
 fn part(name: &str) -> Value {
     let schema = match name {
         "mode" => json!({ "type": "string", "enum": ["live", "test"] }),

@@ -49,7 +49,6 @@ pub(crate) struct Paging {
     pub(crate) cursor: Option<String>,
 }
 
-/// How many entries are wanted.
 pub(crate) fn limit(asked: Option<u32>) -> Result<u32, ApiRefusal> {
     match asked.unwrap_or(USUAL) {
         0 => Err(ApiRefusal::field("limit", "1 to 500")),
@@ -63,14 +62,12 @@ pub(crate) fn no_cursor() -> ApiRefusal {
     ApiRefusal::field("cursor", "none that an answer gave")
 }
 
-/// An instant of a query.
 pub(crate) fn instant_of(field: &str, text: Option<&str>) -> Result<Option<Timestamp>, ApiRefusal> {
     let Some(text) = text else { return Ok(None) };
     let wrong = || ApiRefusal::field(field, "an instant, as RFC 3339 writes it");
     read_instant(text).map(Some).ok_or_else(wrong)
 }
 
-/// A word of a query.
 pub(crate) fn word<T>(
     field: &str,
     text: Option<&str>,

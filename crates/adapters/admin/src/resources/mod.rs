@@ -21,7 +21,6 @@ mod webhooks;
 
 use dwar_wire::openapi::Operation;
 
-/// Every endpoint.
 pub(crate) fn all() -> Vec<Operation> {
     let of = [
         ("projects", projects::operations()),

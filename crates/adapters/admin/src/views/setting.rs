@@ -44,7 +44,6 @@ const fn about(setting: Setting) -> (&'static str, &'static str) {
     }
 }
 
-/// A value as an answer shows it.
 pub(super) struct Shown(pub(super) SettingValue);
 
 impl Serialize for Shown {

@@ -2,7 +2,6 @@ use chrono::SecondsFormat;
 use dwar_kernel::Timestamp;
 use std::fmt::Display;
 
-/// An id as text.
 pub(crate) fn id(id: impl Display) -> String {
     id.to_string()
 }

@@ -154,7 +154,6 @@ async fn page(
     frame.answer(status, &content)
 }
 
-/// Tells password managers whose password this is.
 fn whose(visit: &Visit) -> Markup {
     let name = visit.present.operator.name.as_str();
     html! {

@@ -71,7 +71,6 @@ pub(crate) async fn unlock(posted: Posted<SealedForm>, path: Path<String>) -> Pa
     again(&visit, &project, (mode, &phone), above).await
 }
 
-/// What was just done.
 pub(super) enum Above<'a> {
     Number(&'a str),
     Lifted,
@@ -92,7 +91,6 @@ async fn again(
     show_story(visit, project, (mode, phone), told, Some(above)).await
 }
 
-/// The page about a number.
 pub(super) async fn show_story(
     visit: &Visit,
     project: &Project,

@@ -20,7 +20,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Entries on one page.
 const LINES: u32 = 50;
 
 /// Which entries are wanted, and where a page goes on.
@@ -71,7 +70,6 @@ impl AuditQuery {
         format!("{page}/export?{}", query.extend_pairs(self.filters()).finish())
     }
 
-    /// The address of what follows an entry.
     fn older(&self, last: &AuditEntry) -> String {
         let mut query = form_urlencoded::Serializer::new("?".to_owned());
         query.extend_pairs(self.filters());
@@ -235,7 +233,6 @@ fn change(entry: &AuditEntry, names: &Names) -> Markup {
     }
 }
 
-/// The texts of facts, by their names.
 type Facts = BTreeMap<String, String>;
 
 /// What names of amounts end with.

@@ -20,7 +20,6 @@ pub(super) struct Names {
 struct Thing {
     id: String,
     name: String,
-    /// Its page, below that of the project.
     page: Option<&'static str>,
 }
 
@@ -102,7 +101,6 @@ impl Names {
     }
 }
 
-/// What an entry says of this name.
 fn fact(entry: &AuditEntry, name: &str) -> Option<String> {
     let facts = entry.before.as_deref().or(entry.after.as_deref())?;
     let facts: serde_json::Value = serde_json::from_str(facts).ok()?;

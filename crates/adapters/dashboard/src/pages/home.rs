@@ -50,7 +50,6 @@ async fn inside(visit: &Visit, request: &HttpRequest, plays: bool) -> Page {
     Ok(go_with(&format!("/p/{}/playground", project.id), cookie))
 }
 
-/// So many projects are on one page.
 const SHOWN: usize = 60;
 /// More than these are easier found by name than by looking.
 const FEW: usize = 12;

@@ -17,13 +17,10 @@ use dwar_session::{Session, SessionCursor};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// Sessions on one page.
 const LINES: u32 = 50;
 
-/// Whose sessions: project, mode and identity.
 type Whose = Path<(String, String, String)>;
 
-/// Where the page before ended.
 #[derive(Default, Deserialize)]
 pub(crate) struct From {
     at: Option<String>,
@@ -149,7 +146,6 @@ fn sessions_table(visit: &Visit, owner: &Owner, sessions: &[Session], may: bool)
     table(texts::TITLE, None, &texts::HEADS, &rows)
 }
 
-/// Whether it counts, and since when not.
 fn state(session: &Session, now: Timestamp) -> Markup {
     html! {
         @match session.revoked_at {

@@ -41,7 +41,6 @@ pub(crate) async fn show(visit: Visit) -> Page {
     frame.show(&content)
 }
 
-/// Problems, then the rest folded.
 fn checks(checks: &[Check]) -> Markup {
     let (good, bad): (Vec<_>, Vec<_>) = checks.iter().partition(|it| it.health == Health::Good);
     html! {

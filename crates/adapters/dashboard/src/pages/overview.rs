@@ -18,7 +18,6 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use std::time::Duration;
 
-/// From this age on figures are late.
 const STALE: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize)]
@@ -43,7 +42,6 @@ impl OverviewQuery {
     }
 }
 
-/// What is looked at.
 struct View<'a> {
     visit: &'a Visit,
     project: &'a Project,
@@ -177,7 +175,6 @@ fn late(figures: &Figures) -> Markup {
     }
 }
 
-/// Whether more of it is better.
 #[derive(Clone, Copy)]
 enum Taste {
     More,
@@ -305,7 +302,6 @@ fn changed(before: Option<u64>, now: u64, taste: Taste) -> Markup {
     }
 }
 
-/// Of rates, in percentage points.
 fn points(before: Option<u64>, now: Option<u64>) -> Markup {
     let Some((before, now)) = before.zip(now) else { return delta(0, texts::NEW, Taste::Neither) };
     let by = signed(now) - signed(before);

@@ -10,7 +10,6 @@ use dwar_kernel::{KeyMode, Timestamp};
 use maud::{Markup, html};
 use std::time::Duration;
 
-/// Leads from counts to what was counted.
 #[derive(Clone, Copy)]
 pub(super) struct Links {
     pub(super) mode: KeyMode,
@@ -24,7 +23,6 @@ impl Links {
         (within.until > self.kept.0).then(|| self.activity(within, more))
     }
 
-    /// The same of sends that were refused.
     fn refused(&self, within: Window, more: &str) -> Option<String> {
         (within.until > self.kept.1).then(|| self.activity(within, more))
     }
@@ -125,7 +123,6 @@ fn words(counts: &Counts, told: bool) -> String {
     format!("{requests} {sends}{}, {verified} verified", delivered.unwrap_or_default())
 }
 
-/// The chart in a sentence.
 fn summary(overview: &Overview, told: bool) -> String {
     let most = overview.series.iter().max_by_key(|(_, counts)| counts.requests);
     let most = most.filter(|(_, counts)| counts.requests > 0).map(|(within, counts)| {

@@ -215,7 +215,6 @@ fn token(texts: &Playground) -> Markup {
     }
 }
 
-/// The phone on the right.
 fn phone(texts: &Playground, project: &Project) -> Markup {
     let brand = project.messages.brand.as_deref().unwrap_or(&project.name);
     html! {

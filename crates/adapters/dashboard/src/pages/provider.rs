@@ -76,7 +76,6 @@ pub(crate) async fn test(posted: Posted<TestForm>, path: At) -> Page {
     }
 }
 
-/// Where the page of a provider is.
 pub(crate) fn address(project: &Project, provider: &str) -> String {
     format!("{}/{provider}", Part::Delivery.address(project))
 }
@@ -111,7 +110,6 @@ async fn page(
     Frame::new(visit, provider, texts::LEAD).of(project).answer(reply.status, &content)
 }
 
-/// Whether it is called.
 pub(crate) fn pill(health: &ProviderHealth) -> Markup {
     html! {
         @match health.paused_for {

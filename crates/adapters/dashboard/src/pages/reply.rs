@@ -13,7 +13,6 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// It was done.
     pub(crate) const fn done(above: Markup) -> Self {
         Self { status: StatusCode::OK, above }
     }
@@ -25,7 +24,6 @@ impl Reply {
         Self::done(html! { @if let Some(sentence) = sentence { (notice("good", sentence)) } })
     }
 
-    /// What was typed will not do.
     pub(crate) fn invalid(sentence: &str) -> Self {
         Self { status: StatusCode::UNPROCESSABLE_ENTITY, above: notice("bad", sentence) }
     }
@@ -35,7 +33,6 @@ impl Reply {
         Self { status: StatusCode::CONFLICT, above: notice("bad", sentence) }
     }
 
-    /// One of the page's forms is refused.
     pub(crate) fn refused(refused: &Refused<'_>) -> Self {
         Self { status: StatusCode::UNPROCESSABLE_ENTITY, above: refused.summary() }
     }

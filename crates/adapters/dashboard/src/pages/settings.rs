@@ -73,7 +73,6 @@ pub(crate) async fn refused(
     page(visit, project, Part::with(form), Reply::refused(&refused), Some(&refused)).await
 }
 
-/// One page of the settings.
 pub(crate) async fn page(
     visit: &Visit,
     project: &Project,

@@ -17,7 +17,6 @@ use dwar_project::Project;
 use maud::Markup;
 use serde::Deserialize;
 
-/// The word that was typed to confirm.
 #[derive(Deserialize)]
 pub(crate) struct WordForm {
     word: String,

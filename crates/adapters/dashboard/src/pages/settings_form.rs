@@ -56,7 +56,6 @@ const fn form(name: &'static str, title: Words, settings: &'static [Setting]) ->
 }
 
 impl SettingsForm {
-    /// The command that it gives.
     pub(crate) fn command(&self) -> Command {
         match self.settings.iter().all(|setting| setting.group() == SettingGroup::Money) {
             true => Command::ChangePrices,
@@ -102,7 +101,6 @@ impl SettingsForm {
         }
     }
 
-    /// The form of switches alone.
     pub(crate) fn switches(
         &self,
         visit: &Visit,

@@ -6,7 +6,6 @@ use crate::visit::Visit;
 use dwar_project::{Project, Setting};
 use maud::{Markup, html};
 
-/// Prices, and the balance that is low.
 pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
     let prices = visit.console.prices;
     let fields = [

@@ -8,7 +8,6 @@ use actix_web::HttpResponse;
 use dwar_project::Project;
 use maud::{Markup, html};
 
-/// A page of the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Messages,
@@ -22,7 +21,6 @@ impl Part {
     pub(crate) const ALL: [Self; 5] =
         [Self::Messages, Self::Delivery, Self::Tokens, Self::Events, Self::Project];
 
-    /// The last part of its address.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Messages => "messages",
@@ -54,13 +52,11 @@ impl Part {
         }
     }
 
-    /// The page that has this section.
     pub(crate) fn with(section: &str) -> Self {
         let page = Self::ALL.into_iter().find(|part| part.sections().contains(&section));
         page.unwrap_or(Self::Project)
     }
 
-    /// The page at this address.
     pub(crate) fn of_address(path: &str) -> Option<Self> {
         let name = path.rsplit('/').next()?;
         Self::ALL.into_iter().find(|part| part.name() == name)

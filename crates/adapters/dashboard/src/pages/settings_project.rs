@@ -7,7 +7,6 @@ use dwar_operator::Command;
 use dwar_project::{Project, Setting};
 use maud::{Markup, html};
 
-/// The name and the id.
 pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
     NAME.card(visit, project, refused, |form| {
         html! {
@@ -22,7 +21,6 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
     })
 }
 
-/// Whether it is offered to archive it.
 pub(crate) fn may_archive(visit: &Visit, project: &Project) -> bool {
     project.archived_at.is_none() && visit.may(project, Command::ArchiveProject)
 }

@@ -90,7 +90,6 @@ fn places(
     }
 }
 
-/// Leads to the page of each provider.
 fn pages(visit: &Visit, project: &Project) -> Markup {
     let providers = &visit.console.providers;
     let names = [Channel::Whatsapp, Channel::Sms].map(|channel| providers.names(channel)).concat();

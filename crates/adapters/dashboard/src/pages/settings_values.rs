@@ -22,7 +22,6 @@ pub(super) fn place_of(field: &str, place: usize) -> String {
     if place == 0 { field.to_owned() } else { format!("{field}_{}", place + 1) }
 }
 
-/// What a field holds of a value.
 pub(super) fn shown(value: SettingValue) -> String {
     match value {
         SettingValue::Name(text) => text,
@@ -38,7 +37,6 @@ pub(super) fn shown(value: SettingValue) -> String {
     }
 }
 
-/// Why a form cannot be read.
 pub(crate) enum Mistyped {
     Missing,
     /// A field holds no value of its setting, and why.

@@ -23,7 +23,6 @@ use serde::Deserialize;
 /// Where the code is asked for.
 const CODE: &str = "/sign-in/code";
 
-/// Somebody on their way in.
 pub(crate) struct Door<'a> {
     request: &'a HttpRequest,
     console: &'a Console,

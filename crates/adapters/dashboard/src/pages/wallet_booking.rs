@@ -16,7 +16,6 @@ use maud::{Markup, html};
 /// The field by which a preview says that it was seen.
 pub(crate) const CONFIRMED: &str = "confirmed";
 
-/// What can be booked by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Credit,

@@ -23,7 +23,6 @@ pub(crate) fn level(project: &Project, spend: &Spend) -> Markup {
     }
 }
 
-/// What there is, and for how long.
 pub(crate) fn figures(balance: Balance, spend: &Spend) -> Markup {
     let amounts = [
         (texts::AVAILABLE, balance.available()),
@@ -46,7 +45,6 @@ pub(crate) fn figures(balance: Balance, spend: &Spend) -> Markup {
     }
 }
 
-/// What the months cost, by channel.
 pub(crate) fn months(spend: &Spend) -> Markup {
     html! {
         @if !spend.months.is_empty() {

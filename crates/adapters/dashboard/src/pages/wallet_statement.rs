@@ -16,7 +16,6 @@ use dwar_wire::csv_download;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// Lines on one page.
 const LINES: usize = 50;
 
 /// Which lines are wanted, as the address says it. What is empty asks for nothing.
@@ -90,7 +89,6 @@ pub(crate) fn instant(text: &str, days: u64) -> Result<Option<Timestamp>, Refusa
     midnight.map(Some).ok_or(Refusal::Unreadable)
 }
 
-/// The statement with its filters.
 pub(crate) async fn section(
     visit: &Visit,
     project: &Project,

@@ -17,7 +17,6 @@ use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// Calls on one page.
 const LINES: u32 = 50;
 
 /// Which calls are wanted.
@@ -114,12 +113,10 @@ pub(crate) async fn remove(posted: Posted<RemoveForm>, path: At) -> Page {
     Ok(back_to(&project, "endpoints", "removed"))
 }
 
-/// Where an endpoint's page is.
 pub(crate) fn address(project: &Project, endpoint: EndpointId) -> String {
     format!("/p/{}/settings/events/{endpoint}", project.id)
 }
 
-/// A secret that is shown this once.
 pub(crate) fn fresh(fresh: &WebhookSecret) -> Markup {
     let once = html! { p { (common::SECRET_ONCE) } };
     fresh_secret(common::SECRET, &once, "fresh-secret", &fresh.expose())
@@ -158,7 +155,6 @@ async fn page(
     Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(reply.status, &content)
 }
 
-/// One word for how an endpoint stands.
 pub(crate) fn pill(endpoint: &Endpoint) -> Markup {
     html! {
         @match (&endpoint.disabled_at, &endpoint.failing) {

@@ -55,7 +55,6 @@ fn index(api: &Api) -> Markup {
     }
 }
 
-/// What all operations have in common.
 fn basics(api: &Api) -> Markup {
     let in_requests: Vec<Field> = api.key.iter().chain(&api.shared).cloned().collect();
     let parts =
@@ -139,7 +138,6 @@ fn told(api: &Api, answer: &Answer, alike: Option<&Operation>) -> Markup {
     }
 }
 
-/// Where to go with what was answered.
 fn next(api: &Api, it: &Operation) -> Markup {
     html! {
         @if !it.next.is_empty() {

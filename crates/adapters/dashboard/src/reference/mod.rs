@@ -29,12 +29,10 @@ impl Reference {
         Self { content: draw::draw(&api), api }
     }
 
-    /// What the page shows below its title.
     pub(crate) const fn content(&self) -> &Markup {
         &self.content
     }
 
-    /// Where the page tells of an operation.
     pub(crate) fn address(&self, method: &str, path: &str) -> Option<String> {
         let mut all = self.api.operations();
         let found = all.find(|it| it.method == method && it.path == path)?;

@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-/// All of it.
 pub(super) struct Api {
     pub(super) about: Vec<String>,
     pub(super) key: Option<Field>,
-    /// The parameters that all operations have.
     pub(super) shared: Vec<Field>,
     pub(super) refusal: Vec<Field>,
     /// Errors that many operations have, by status; those of an operation are without them.
@@ -17,13 +15,11 @@ pub(super) struct Api {
     pub(super) groups: Vec<Group>,
 }
 
-/// Operations about the same thing.
 pub(super) struct Group {
     pub(super) name: String,
     pub(super) operations: Vec<Operation>,
 }
 
-/// A method of a path.
 pub(super) struct Operation {
     /// Its name in generated clients, and its anchor on the page.
     pub(super) id: String,
@@ -50,7 +46,6 @@ pub(super) struct Operation {
     pub(super) next: Vec<Link>,
 }
 
-/// All answers with one status.
 #[derive(Clone)]
 pub(super) struct Answer {
     pub(super) status: String,
@@ -62,7 +57,6 @@ pub(super) struct Answer {
     pub(super) headers: Vec<String>,
 }
 
-/// From an answer on to another operation.
 pub(super) struct Link {
     pub(super) id: String,
     /// What it is given, and what that is called here.

@@ -4,7 +4,6 @@ use crate::texts::playground::STEPS;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// In this order on the page.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -140,7 +139,6 @@ fn text(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or_default().to_owned()
 }
 
-/// Where an answer leads to.
 fn links(answer: &Value) -> Vec<Link> {
     let links = answer["links"].as_object().into_iter().flat_map(|links| links.values());
     let given = |link: &Value| {
@@ -157,7 +155,6 @@ fn source(expression: &str) -> String {
     expression.split_once("#/").map_or(expression, |(_, member)| member).to_owned()
 }
 
-/// Takes the parameters away that all have.
 fn take_shared(operations: &mut [Operation]) -> Vec<Field> {
     let is_in = |list: &[Field], one: &Field| {
         list.iter().any(|it| (&it.name, &it.place) == (&one.name, &one.place))

@@ -6,7 +6,6 @@ use serde_json::Value;
 /// may go round in circles.
 const DEEPEST: usize = 6;
 
-/// A whole document.
 #[derive(Clone, Copy)]
 pub(super) struct Document<'a>(pub(super) &'a Value);
 
@@ -16,7 +15,6 @@ impl<'a> Document<'a> {
         self.0.pointer(place).unwrap_or(&Value::Null)
     }
 
-    /// A value, or what it refers to.
     pub(super) fn resolve(self, value: &'a Value) -> &'a Value {
         let mut resolved = value;
         for _ in 0..DEEPEST {
@@ -70,7 +68,6 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The type in words.
     fn kind(self, said: &'a Value) -> String {
         let schema = self.without_null(said);
         let plain = match kind(schema) {
@@ -152,7 +149,6 @@ pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The texts of a list.
 pub(super) fn words(list: &Value) -> Vec<String> {
     let all = list.as_array().into_iter().flatten();
     all.filter_map(Value::as_str).map(str::to_owned).collect()

@@ -94,7 +94,6 @@ pub(crate) const LIFT_STOPS: [&str; 3] = [
 pub(crate) const LIFTED: &str = "Failed attempts cleared. The next code can be requested as usual.";
 pub(crate) const NOT_LIFTED: &str = "The word you typed does not match. Nothing was changed.";
 
-/// Every status, with its words.
 pub(crate) const STATUSES: [DeliveryStatus; 4] = [
     DeliveryStatus::Queued,
     DeliveryStatus::Sent,
@@ -109,7 +108,6 @@ pub(crate) const fn mode(mode: KeyMode) -> &'static str {
     }
 }
 
-/// Of the views, in their order.
 pub(crate) const VIEW_NAMES: [&str; 5] = ["All", "Failed", "Refused", "Verified", "Unused"];
 
 pub(crate) const fn status(status: DeliveryStatus) -> (Tone, &'static str) {

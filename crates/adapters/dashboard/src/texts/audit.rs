@@ -34,7 +34,6 @@ pub(crate) fn fact(name: &str) -> String {
     capital(&words.collect::<Vec<_>>().join(" "))
 }
 
-/// What somebody did.
 pub(crate) const fn did(action: Action) -> &'static str {
     match action {
         Action::ProjectCreated => "Created the project",

@@ -31,7 +31,6 @@ pub(crate) const NO_SUCH_RANGE: &str = "There are no figures for that time range
 pub(crate) const COMPARED: &str = "Compared with as much time before it.";
 pub(crate) const NOT_COMPARED: &str =
     "Figures from before are no longer kept, so nothing is compared.";
-/// After a percentage, and after a number.
 pub(crate) const OF_SENDS: [&str; 2] = ["of sends", "sent"];
 /// The same where some providers send no receipts.
 pub(crate) const OF_TOLD: [&str; 2] = ["of sends with receipts", "with receipts"];
@@ -46,7 +45,6 @@ pub(crate) const CATCHING_UP: &str =
 
 pub(crate) const CHART: &str = "Over time";
 pub(crate) const CHART_ZONE: &str = "Indian time (IST)";
-/// After the title of a chart.
 pub(crate) const CHART_KEYS: &str =
     "; arrow keys move between points, Enter opens the requests of one";
 pub(crate) const CHART_NUMBERS: &str = "Show as table";

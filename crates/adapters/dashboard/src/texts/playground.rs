@@ -73,7 +73,6 @@ impl Playground {
         }
     }
 
-    /// What a magic number plays.
     pub(crate) const fn scene(&self, scenario: Scenario) -> &'static str {
         let place = match scenario {
             Scenario::Delivered => 0,

@@ -30,7 +30,6 @@ pub(crate) const EXAMPLE: &str = "Example:";
 pub(crate) const WITH: &str = "with";
 pub(crate) const AS: &str = "as";
 
-/// What a list holds.
 pub(crate) fn array_of(kind: &str) -> String {
     format!("array of {kind}s")
 }

@@ -38,7 +38,6 @@ pub(crate) const TOTAL: &str = "Together";
 pub(crate) const MONTHS_KEPT: &str =
     "By the time of the request, this month and the one before; the statement has all others.";
 
-/// Whole days, in a sentence.
 pub(crate) fn days(days: u64) -> String {
     match days {
         0 => "less than a day".to_owned(),
@@ -48,7 +47,6 @@ pub(crate) fn days(days: u64) -> String {
     }
 }
 
-/// So many codes.
 pub(crate) fn codes(number: u64) -> String {
     format!("{} {}", grouped(number), if number == 1 { "code" } else { "codes" })
 }

@@ -13,7 +13,6 @@ pub(crate) const FURTHER: &str = "Nothing among these entries is over yet.";
 pub(crate) const OLDER: &str = "Older";
 pub(crate) const DOWNLOAD: &str = "Download CSV";
 
-/// What a closed month stands for.
 pub(crate) fn stands_for(entries: u64) -> String {
     match entries {
         1 => "(1 entry, exported)".to_owned(),

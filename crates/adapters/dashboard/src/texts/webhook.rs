@@ -34,7 +34,6 @@ pub(crate) const GONE: &str = "No longer stored";
 pub(crate) const TRY: &str = "attempt";
 pub(crate) const MS: &str = "ms";
 
-/// Why a call was not taken.
 pub(crate) fn failure(cause: SendFailure) -> String {
     let plain = match cause {
         SendFailure::AddressNotAllowed => "Not a public https:// URL",

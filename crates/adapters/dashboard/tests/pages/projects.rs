@@ -185,7 +185,6 @@ async fn the_list_tells_traffic_balance_and_state_of_each() {
     assert!(!tile(&support, "Acme").contains("live sends"), "no figures for them");
 }
 
-/// Where a list goes on.
 fn more(page: &str) -> Option<String> {
     let link = page.split("<p class=\"more\"><a class=\"button\" href=\"").nth(1)?;
     Some(format!("/projects{}", link.split('"').next()?.replace("&amp;", "&")))

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const CSS: [&str; 2] = ["/dwar.css", "/reference.css"];
 
-/// The steps of the playground.
 const STEPS: [&str; 5] =
     ["sendOtp", "verifyOtp", "validateSession", "refreshSession", "logoutSession"];
 

@@ -35,13 +35,11 @@ pub const HOST: &str = "127.0.0.1:8081";
 pub const ORIGIN: &str = "http://127.0.0.1:8081";
 pub const PASSWORD: &str = "nine yellow kites at noon";
 
-/// The API as docs/openapi.json describes it.
 pub fn api_document() -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/openapi.json");
     std::fs::read_to_string(path).unwrap()
 }
 
-/// A dashboard with one project, Acme.
 pub struct House {
     pub clock: Arc<FixedClock>,
     pub parts: dwar_app::Parts,
@@ -52,9 +50,7 @@ pub struct House {
     pub other: ProjectId,
     pub live_key: String,
     pub asked: Arc<Asked>,
-    /// What endpoints were told.
     pub post: Arc<Post>,
-    /// Where live messages go.
     pub postbox: Arc<Postbox>,
     pub store: Arc<MemoryStore>,
     console: Data<Console>,
@@ -62,7 +58,6 @@ pub struct House {
     documented: Documented,
 }
 
-/// What the playground asked the API.
 #[derive(Default)]
 pub struct Asked(pub Mutex<Vec<(ProjectId, ApiRequest)>>);
 
@@ -112,7 +107,6 @@ impl House {
         Self::hashing(tls, Arc::<PlainHasher>::default()).await
     }
 
-    /// Whose passwords this hasher sees to.
     pub async fn hashing(tls: bool, hasher: Arc<dyn PasswordHasher>) -> Self {
         Self::made(tls, hasher, false).await
     }
@@ -193,7 +187,6 @@ impl House {
         }
     }
 
-    /// Invites somebody, who accepts.
     pub async fn joined(&self, name: &str, access: Access) -> SignedIn {
         let invited =
             self.manage.operators.invite(&By::command_line(), name, access).await.unwrap();
@@ -226,7 +219,6 @@ impl House {
         Browser { house: self, cookie: None }
     }
 
-    /// The address of a page of Acme.
     pub fn page(&self, page: &str) -> String {
         format!("/p/{}/{page}", self.project)
     }
@@ -235,7 +227,6 @@ impl House {
         self.parts.stores.projects.keys(self.project).await.unwrap()
     }
 
-    /// Whether the API knows this key.
     pub async fn opens(&self, key: &str) -> bool {
         let digest = key.parse::<ApiKey>().unwrap().digest(self.parts.tools.vault.as_ref());
         self.parts.stores.projects.caller(digest).await.unwrap().is_some()
@@ -284,7 +275,6 @@ impl House {
         Events { status: head.status().as_u16(), headers: head.headers().clone(), body }
     }
 
-    /// Sends a request exactly as it is.
     pub async fn send(&self, request: TestRequest) -> Reply {
         self.send_all(vec![request]).await.remove(0)
     }
@@ -298,7 +288,6 @@ pub struct Browser<'a> {
 }
 
 impl<'a> Browser<'a> {
-    /// One that shows this token.
     pub const fn with_token(house: &'a House, token: String) -> Self {
         Self { house, cookie: Some(token) }
     }
@@ -335,7 +324,6 @@ impl<'a> Browser<'a> {
         self.house.send(self.form(path, &fields)).await
     }
 
-    /// What a script of a page sends.
     pub async fn post_json(&self, path: &str, body: &str) -> Reply {
         let request = self.request(Method::POST, path).insert_header(("Origin", ORIGIN));
         let request = request.insert_header(("Sec-Fetch-Site", "same-origin"));
@@ -360,7 +348,6 @@ impl<'a> Browser<'a> {
     }
 }
 
-/// An answer that goes on.
 pub struct Events {
     pub status: u16,
     headers: HeaderMap,
@@ -368,7 +355,6 @@ pub struct Events {
 }
 
 impl Events {
-    /// What comes next.
     pub async fn next(&mut self) -> String {
         let bytes = poll_fn(|context| Pin::new(&mut self.body).poll_next(context)).await;
         String::from_utf8(bytes.unwrap().unwrap().to_vec()).unwrap()
@@ -383,7 +369,6 @@ impl Events {
     }
 }
 
-/// A whole answer.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
@@ -416,7 +401,6 @@ impl Reply {
         set.find(|cookie| cookie.starts_with(&format!("{name}="))).unwrap_or_default()
     }
 
-    /// The token in the session's cookie.
     pub fn token(&self) -> String {
         let cookie = self.header("set-cookie").split(';').next().unwrap();
         cookie.split_once('=').unwrap().1.to_owned()

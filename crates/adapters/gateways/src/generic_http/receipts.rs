@@ -70,7 +70,6 @@ impl GenericReceipts {
         judge(token, secret, self.longest_body)
     }
 
-    /// Whether a call carries the provider's signature.
     pub(super) fn is_signed(&self, call: &WebhookCall, secrets: &BTreeMap<String, Secret>) -> bool {
         let signature = self.signature.as_ref().zip(secrets.get(&self.secret));
         signature.is_some_and(|(signature, secret)| signature.holds(call, secret))

@@ -139,9 +139,7 @@ pub struct GenericReceipts {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GenericSecretPlace {
-    /// In the query parameter of this name.
     Query(String),
-    /// In the header of this name.
     Header(String),
 }
 
@@ -175,7 +173,6 @@ pub enum GenericAlgorithm {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GenericEncoding {
-    /// Hexadecimal digits of either case.
     Hex,
     /// Standard Base64 with its padding (RFC 4648 section 4).
     Base64,

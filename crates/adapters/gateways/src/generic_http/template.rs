@@ -105,7 +105,6 @@ impl Template {
         Self(self.0.into_iter().map(literal).collect())
     }
 
-    /// The literal texts between the places.
     pub(super) fn literals(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.as_str()),

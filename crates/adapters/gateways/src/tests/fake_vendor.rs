@@ -8,14 +8,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What the fake does with every request.
 #[derive(Clone, Debug)]
 pub enum Play {
-    /// Answers with status, headers and body.
-    Answer { status: u16, headers: Vec<(String, String)>, body: Vec<u8> },
+    Answer {
+        status: u16,
+        headers: Vec<(String, String)>,
+        body: Vec<u8>,
+    },
     /// Reads the request and never answers.
     Hang,
-    /// Reads the request and resets the connection.
     Reset,
     /// Answers 200 with a body that never ends, one blank every 10 ms.
     SlowBody,
@@ -38,7 +39,6 @@ impl Play {
         Self::text(200, "application/json", &" ".repeat(1024 * 1024))
     }
 
-    /// The same answer with one more header.
     pub fn with_header(self, name: &str, value: &str) -> Self {
         let Self::Answer { status, mut headers, body } = self else {
             panic!("only an answer has headers");
@@ -48,13 +48,10 @@ impl Play {
     }
 }
 
-/// A request as the fake got it.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: String,
-    /// Path and query, undecoded.
     pub target: String,
-    /// Names in lower case, in order.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
@@ -71,7 +68,6 @@ impl Request {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// The form's fields, decoded, in order.
     pub fn form(&self) -> Vec<(String, String)> {
         form_urlencoded::parse(&self.body).into_owned().collect()
     }
@@ -109,7 +105,6 @@ impl FakeVendor {
         &self.address
     }
 
-    /// Every request so far, oldest first.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }

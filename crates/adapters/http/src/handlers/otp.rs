@@ -73,7 +73,6 @@ fn judges(operation: Operation) -> Operation {
     ])
 }
 
-/// What all that send have in common.
 fn sends(operation: Operation) -> Operation {
     use ErrorCode::{
         IdempotencyConflict, IdempotencyKeyReused, InsufficientBalance, InvalidPhone,
@@ -190,7 +189,6 @@ pub(crate) async fn check(call: ApiCall) -> Answer {
     ok(CheckedCode::RIGHT)
 }
 
-/// A code that somebody entered.
 struct Entered {
     phone: Phone,
     code: Code,

@@ -38,7 +38,6 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![validate, opens_session(refresh), logout]
 }
 
-/// Where a pair of tokens leads to.
 pub(super) fn opens_session(operation: Operation) -> Operation {
     let access = json!({ "requestBody": { "access_token": "$response.body#/access_token" } });
     let refresh = json!({ "requestBody": { "refresh_token": "$response.body#/refresh_token" } });

@@ -11,7 +11,6 @@ const OTHER: &str = "whsec_HwECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const BODY: &str = r#"{"user":{"id":"6481a5c1","phone":"919876543210","user_metadata":{"name":"Asha"}},"sms":{"otp":"561166"}}"#;
 const NOW: i64 = 1_800_000_000;
 
-/// No body makes these a signature.
 const SHAPELESS: [&str; 9] = [
     "",
     "v1",

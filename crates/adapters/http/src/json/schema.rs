@@ -18,12 +18,10 @@ fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
-/// One of these, and nothing else.
 fn word(words: &[&str]) -> ObjectBuilder {
     text().enum_values(Some(words.to_vec())).examples([json!(words.first())])
 }
 
-/// The same, or null.
 fn word_or_null(words: &[&str]) -> ObjectBuilder {
     let all = words.iter().map(|word| json!(word)).chain([json!(null)]);
     ObjectBuilder::new()

@@ -27,7 +27,6 @@ fn the_committed_document_is_what_the_routes_are_made_from() {
     );
 }
 
-/// Each operation of the document.
 fn operations(document: &Value) -> Vec<&Value> {
     let paths = document["paths"].as_object().unwrap();
     paths.values().flat_map(|path| path.as_object().unwrap().values()).collect()

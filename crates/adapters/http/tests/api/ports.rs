@@ -37,7 +37,6 @@ pub struct Ports {
     pub gateway: MockGateway,
     pub identities: MockIdentityStore,
     pub sessions: MockSessionStore,
-    /// The session that any token names.
     pub session: Option<Session>,
     pub signer: MockTokenSigner,
     pub inbox: MockSandboxInbox,
@@ -202,12 +201,10 @@ fn limits(general: u32, validate: u32, ceiling: u32) -> Limits {
     Limits { live: mode(3, 5), test: mode(20, 20), guesses: GuessPolicy::OFF }
 }
 
-/// Request windows in memory.
 #[derive(Default)]
 pub struct Windows(Mutex<HashMap<RequestKey, Window>>, Mutex<Vec<RequestScope>>);
 
 impl Windows {
-    /// The windows that were asked, in order.
     pub fn asked(&self) -> Vec<RequestScope> {
         self.1.lock().unwrap().clone()
     }
@@ -230,7 +227,6 @@ impl RequestLimiter for Windows {
     }
 }
 
-/// Ready or not, as told.
 pub struct Ready(pub AtomicBool);
 
 #[async_trait]

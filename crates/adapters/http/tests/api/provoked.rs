@@ -82,7 +82,6 @@ impl Whole {
         self.sends("sendOtp").await
     }
 
-    /// Asks one of the operations that send.
     async fn sends(&self, operation: &str) -> Reply {
         let (_, path, body) = call(operation);
         self.app.post(&path, &body.unwrap().to_string()).await
@@ -114,7 +113,6 @@ impl Whole {
     }
 }
 
-/// Not ready, and not prepared.
 struct Starting;
 
 #[async_trait::async_trait]
@@ -167,7 +165,6 @@ fn asks_a_store(path: &str) -> bool {
     path.starts_with("/v1/") || path.starts_with("/oauth2/") || path.contains(NOWHERE)
 }
 
-/// Makes an operation answer with a code.
 async fn provoke(operation: &str, code: &str) -> Reply {
     let (method, path, body) = call(operation);
     let form = || body.as_ref().and_then(Value::as_str).map(str::to_owned);

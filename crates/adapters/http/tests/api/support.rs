@@ -18,14 +18,12 @@ pub struct TestApp {
     documented: Documented,
 }
 
-/// A whole answer.
 pub struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: String,
 }
 
-/// The section of the default configuration.
 pub fn settings() -> Settings {
     let defaults = include_str!("../../../../../config.default.toml");
     let defaults: toml::Table = defaults.parse().unwrap();
@@ -46,7 +44,6 @@ impl TestApp {
         Self::over(Data::from(Arc::new(api)), &live, &test)
     }
 
-    /// Another API, with these keys.
     pub fn over(api: Data<Api>, live: &str, test: &str) -> Self {
         let documented = Documented::new(&document());
         Self { api, live: live.to_owned(), test: test.to_owned(), documented }
@@ -125,7 +122,6 @@ impl Reply {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
-    /// The body.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).unwrap()
     }
@@ -136,7 +132,6 @@ impl Reply {
         body["code"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Status, all headers in order, body.
     pub fn text(&self) -> String {
         let mut headers: Vec<String> = self
             .headers

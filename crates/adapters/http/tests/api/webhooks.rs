@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex};
 /// A provider that proves itself by a header and reports the body as a reference.
 struct Vendor;
 
-/// The longest body it ever sends.
 const LONGEST: usize = 3 * 1_024 * 1_024;
 
 impl Vendor {

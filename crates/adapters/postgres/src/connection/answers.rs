@@ -13,7 +13,6 @@ pub(crate) struct Reply<T> {
     thread: ThreadId,
 }
 
-/// Where one of them waits for it.
 pub(crate) struct Pending<T>(oneshot::Receiver<Told<T>>);
 
 /// The two ends of an answer to somebody on this thread.

@@ -21,7 +21,6 @@ impl PostgresStore {
         self.clone()
     }
 
-    /// A look-up by index.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -30,7 +29,6 @@ impl PostgresStore {
         self.pool.run(name, work).await
     }
 
-    /// A query of any length.
     pub(crate) async fn scan<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -48,7 +46,6 @@ impl PostgresStore {
         self.pool.long_snapshot(name, work).await
     }
 
-    /// One atomic step of any statements.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -57,7 +54,6 @@ impl PostgresStore {
         self.pool.transaction(name, work).await
     }
 
-    /// One statement that writes.
     pub(crate) async fn write_one<T: Send + 'static>(
         &self,
         name: &'static str,

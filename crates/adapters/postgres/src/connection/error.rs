@@ -64,14 +64,12 @@ impl Failure {
     }
 }
 
-/// What a failure says about room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// There is none.
     NoRoom,
     /// Nothing, since diesel has no word for it and the server's text is none we know.
     Nameless,
-    /// It is about something else.
     Known,
 }
 

@@ -36,9 +36,7 @@ const WAITING: usize = 4096;
 /// What is known of one thing that was asked for.
 pub(crate) type Answer<T> = Result<Option<T>, StoreError>;
 
-/// A look-up by unique keys.
 pub(crate) trait Question: Sized + Send + 'static {
-    /// The name of its span.
     const NAME: &'static str;
 
     type Found: Send + 'static;
@@ -272,7 +270,6 @@ impl<Q: Question> Queue<Q> {
     }
 }
 
-/// One thread that asks.
 struct Asker<Q: Question> {
     shared: Arc<Shared<Q>>,
     links: Links,

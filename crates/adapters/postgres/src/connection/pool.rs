@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use tracing::Span;
 
 diesel::define_sql_function! {
-    /// Whether the server can write more.
     fn has_room() -> diesel::sql_types::Bool;
 }
 
@@ -23,7 +22,6 @@ const TRIES: u32 = 5;
 /// How long a task that no request waits for may take.
 const LONG: Duration = Duration::from_secs(600);
 
-/// What runs on a connection.
 pub(crate) trait Work<T>:
     FnMut(&mut PgConnection) -> Result<T, Failure> + Send + 'static
 {
@@ -198,7 +196,6 @@ impl Deadline {
     }
 }
 
-/// Connections that are opened on demand.
 pub(crate) fn links(size: u32, settings: &Settings, manager: Manager) -> Links {
     // While the server is away this is also, halved, the longest pause between two tries.
     let patience = settings.acquire_timeout.max(Duration::from_millis(100));
@@ -211,7 +208,6 @@ pub(crate) fn links(size: u32, settings: &Settings, manager: Manager) -> Links {
         .build_unchecked(manager)
 }
 
-/// How connections are used.
 pub(crate) fn used(links: &Links) -> PoolLoad {
     let (state, most) = (links.state(), links.max_size());
     let idle = state.idle_connections;

@@ -19,10 +19,8 @@ const WAITING: usize = 4096;
 
 /// A step that is done together with others of its project.
 pub(crate) trait Joined: Sized + Send + Sync + 'static {
-    /// The name of its span.
     const NAME: &'static str;
 
-    /// What came of one.
     type Done: Send + 'static;
 
     /// The phone that it is about, if two steps of one phone may not be done together.
@@ -106,7 +104,6 @@ impl<S: Joined> ProjectQueue<S> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nobody works for that project yet.
     fn push(&self, project: ProjectId, step: Waiting<S>) -> Result<bool, StoreError> {
         let mut lines = self.lines();
         let Lines { waiting, load } = &mut *lines;
@@ -148,7 +145,6 @@ impl<S: Joined> ProjectQueue<S> {
     }
 }
 
-/// Whoever works for one project.
 struct Worker<S: Joined> {
     queue: ProjectQueue<S>,
     project: ProjectId,

@@ -15,7 +15,6 @@ impl Room {
         Self { full: AtomicBool::new(false), suspected: AtomicBool::new(true) }
     }
 
-    /// The server is to be asked again.
     pub(crate) fn suspect(&self) {
         self.suspected.store(true, Ordering::Release);
     }
@@ -45,7 +44,6 @@ impl Room {
         }
     }
 
-    /// Notes whether the server has room.
     pub(crate) fn found(&self, room: bool) {
         match (self.full.swap(!room, Ordering::AcqRel), !room) {
             (false, true) => tracing::error!(

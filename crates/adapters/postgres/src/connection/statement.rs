@@ -66,7 +66,6 @@ impl<G> Statement<G> {
         self
     }
 
-    /// One more parameter.
     pub(crate) fn given<ST, V>(
         self,
         name: &'static str,
@@ -121,7 +120,6 @@ impl<G: QueryFragment<Pg>> QueryFragment<Pg> for Statement<G> {
 impl<G> QueryId for Statement<G> {
     type QueryId = ();
 
-    /// Known by its text.
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 

@@ -23,11 +23,9 @@ fn drop_oldest(table: &str, age: &str) -> String {
     )
 }
 
-/// What one turn of a sweep did.
 pub(crate) struct Turn {
     /// How many rows it took on; fewer than it might have are the last.
     pub(crate) taken: usize,
-    /// How many of them it dropped.
     pub(crate) gone: usize,
 }
 

@@ -166,7 +166,6 @@ impl FromStr for PostgresUrl {
     }
 }
 
-/// A host and its port.
 fn place_of(text: &str) -> Result<(&str, &str), InvalidUrl> {
     let Some(rest) = text.strip_prefix('[') else {
         return Ok(text.split_once(':').unwrap_or((text, "")));
@@ -177,7 +176,6 @@ fn place_of(text: &str) -> Result<(&str, &str), InvalidUrl> {
     Ok((host, port))
 }
 
-/// An empty port is the usual one.
 fn judge_ports(ports: &[&str], hosts: usize) -> Result<(), InvalidUrl> {
     if ports.len() != 1 && ports.len() != hosts {
         return Err(COUNT);
@@ -186,7 +184,6 @@ fn judge_ports(ports: &[&str], hosts: usize) -> Result<(), InvalidUrl> {
     if ports.iter().all(right) { Ok(()) } else { Err(PORT) }
 }
 
-/// What stands behind the question mark, decoded.
 struct Options(Vec<(String, Zeroizing<String>)>);
 
 impl Options {

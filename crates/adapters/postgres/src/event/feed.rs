@@ -87,7 +87,6 @@ pub(crate) fn newer(
     found(conn, NEWER, world, after, limit)
 }
 
-/// The oldest events up to this one.
 pub(crate) fn oldest(
     conn: &mut PgConnection,
     world: ProjectMode,

@@ -192,7 +192,6 @@ fn unaffordable(prepared: Prepared) -> Prepared {
     }
 }
 
-/// What a guess wrote, or tried to.
 struct Written {
     otp: OtpId,
     before: Id,

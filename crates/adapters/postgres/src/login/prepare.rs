@@ -21,7 +21,6 @@ pub(crate) struct SendStep {
     pub(crate) now: Timestamp,
 }
 
-/// What became of it.
 pub(crate) enum SendOutcome {
     /// It is on record as it was put there.
     Ready,

@@ -25,7 +25,6 @@ pub(crate) struct GuessStep {
     pub(crate) now: Timestamp,
 }
 
-/// What became of it.
 pub(crate) enum GuessOutcome {
     /// It is on record; whose session began, if one did.
     Written(Option<IdentityId>),
@@ -109,7 +108,6 @@ const WRITTEN: &str = concat!(
     " AS told FROM step s WHERE (SELECT count(*) FROM changed) >= 0 ORDER BY s.place"
 );
 
-/// The same where sessions began.
 const LOGGED_IN: &str = concat!(
     " SELECT EXISTS (SELECT FROM changed c WHERE c.place = s.place) AS done, \
          (SELECT st.identity_id FROM login l JOIN started st ON st.id = l.id \

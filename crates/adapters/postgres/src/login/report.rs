@@ -156,7 +156,6 @@ const SETTLED: &str = "\
 
 impl Joined for ReportStep {
     const NAME: &'static str = "login.report";
-    /// Whether it is written.
     type Done = bool;
 
     fn all(

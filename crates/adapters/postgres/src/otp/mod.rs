@@ -21,7 +21,6 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 diesel::define_sql_function! {
-    /// A value that nobody else has.
     fn gen_random_uuid() -> dwar_sql::Id;
 }
 
@@ -163,7 +162,6 @@ impl OtpStore for PostgresStore {
     }
 }
 
-/// What a guess is judged by.
 pub(crate) struct Target {
     pub(crate) found: Found,
     pub(crate) counted: GuessBudget,

@@ -43,7 +43,6 @@ impl Scene {
         endpoint
     }
 
-    /// A phone with a code in force.
     async fn issued(&self) -> (Line, Otp) {
         let line = self.make.line(self.project.in_mode(KeyMode::Live));
         let otp = self.make.otp(&line);
@@ -51,7 +50,6 @@ impl Scene {
         (line, otp)
     }
 
-    /// Guesses right: one event.
     async fn verify(&self) {
         let (line, _) = self.issued().await;
         let verified = verify(&self.store, &self.make, &line).await.unwrap();

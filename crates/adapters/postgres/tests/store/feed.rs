@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 const ENDLESS: FeedBound = FeedBound { live: 1_000, test: 1_000 };
 
 impl Scene {
-    /// A project that has its feed on.
     async fn with_feed() -> Self {
         let scene = Self::open().await;
         let on = ProjectChange { events_feed: Some(true), ..ProjectChange::default() };

@@ -20,7 +20,6 @@ const SHORT: Duration = Duration::from_millis(300);
 /// Far more than any bound under test, far less than for ever.
 const LONG: Duration = Duration::from_secs(20);
 
-/// A connection that holds every project's row.
 fn hold_projects(database: &Database) -> PgConnection {
     let mut conn = database.connection();
     conn.batch_execute("BEGIN; SELECT * FROM projects FOR UPDATE").unwrap();

@@ -31,7 +31,6 @@ struct Count {
 }
 
 impl Database {
-    /// Makes the schema.
     pub fn create() -> Self {
         let server = std::env::var("DWAR_TEST_POSTGRES_URL")
             .expect("DWAR_TEST_POSTGRES_URL names a server for tests");
@@ -42,7 +41,6 @@ impl Database {
         Self { server, schema }
     }
 
-    /// The name of the schema.
     pub fn schema(&self) -> &str {
         &self.schema
     }
@@ -63,7 +61,6 @@ impl Database {
         }
     }
 
-    /// A store with an up-to-date schema.
     pub async fn store(&self) -> PostgresStore {
         let store = PostgresStore::connect(self.settings()).unwrap();
         store.migrate().await.unwrap();
@@ -102,7 +99,6 @@ impl Database {
         )
     }
 
-    /// How many rows a table has.
     pub fn rows(&self, table: &str) -> i64 {
         let query = diesel::sql_query(format!("SELECT count(*) FROM {table}"));
         query.get_result::<Count>(&mut self.connection()).unwrap().count
@@ -115,7 +111,6 @@ impl Database {
         query.get_result::<Count>(&mut self.connection()).unwrap().count
     }
 
-    /// Runs a statement with this parameter.
     pub fn run_with(&self, query: &str, parameter: i64) {
         let query = diesel::sql_query(query).bind::<BigInt, _>(parameter);
         query.execute(&mut self.connection()).unwrap();
@@ -141,14 +136,12 @@ impl Drop for Database {
     }
 }
 
-/// A project that is on record.
 pub async fn project(store: &PostgresStore, make: &Fixtures) -> NewProject {
     let project = make.project();
     store.create(project.clone(), make.keys()).await.unwrap();
     project
 }
 
-/// A change of a project's name.
 pub fn renamed() -> ProjectChange {
     ProjectChange { name: Some("Renamed".to_owned()), ..ProjectChange::default() }
 }

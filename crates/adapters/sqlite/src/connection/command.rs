@@ -51,7 +51,6 @@ impl QueryFragment<Sqlite> for Command {
 impl QueryId for Command {
     type QueryId = ();
 
-    /// Known by its text.
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 

@@ -93,7 +93,6 @@ impl File {
     }
 }
 
-/// Readers cannot write, whatever a query says.
 impl CustomizeConnection<SqliteConnection, PoolError> for File {
     fn on_acquire(&self, connection: &mut SqliteConnection) -> Result<(), PoolError> {
         self.set_up(connection)

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tracing::Span;
 
-/// What runs on a connection.
 pub(crate) trait Work<T>:
     FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static
 {
@@ -32,17 +31,14 @@ pub(crate) trait Job: Send {
     /// What it may change about what is remembered.
     fn changes(&self) -> Changes;
 
-    /// Whether the work was begun.
     fn was_reached(&self) -> bool;
 
-    /// Whether it failed for want of room.
     fn lacked_room(&self) -> bool;
 
     /// Tells whoever waits, if anybody still does.
     fn answer(self: Box<Self>, lost: Option<Loss>);
 }
 
-/// Work whose answer somebody waits for.
 pub(crate) struct Task<T, F> {
     pub(crate) work: Option<F>,
     pub(crate) outcome: Option<Result<T, StoreError>>,

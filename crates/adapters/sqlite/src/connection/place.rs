@@ -30,7 +30,6 @@ impl Place {
         Self { files: paths.into_iter().filter_map(known).collect(), lost: AtomicBool::new(false) }
     }
 
-    /// Looks where they lie.
     pub(crate) fn look(&self) -> Result<(), StoreError> {
         let gone = self.files.iter().find(|(path, file)| identity(path) != Some(*file));
         match (gone, self.lost.swap(gone.is_some(), Ordering::AcqRel)) {
@@ -45,7 +44,6 @@ impl Place {
         self.known()
     }
 
-    /// What was found by the last look.
     pub(crate) fn known(&self) -> Result<(), StoreError> {
         match self.is_lost() {
             true => Err(misplaced()),
@@ -59,7 +57,6 @@ impl Place {
     }
 }
 
-/// What is told to whoever asks meanwhile.
 pub(crate) fn misplaced() -> StoreError {
     unavailable("a file of the database is not where it was")
 }

@@ -19,7 +19,6 @@ const HEADER: usize = 48;
 /// What a write may change about an answer that is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Changes {
-    /// Nobody has thought about it.
     Anything,
     /// This session, and no key.
     Session(SessionId),
@@ -156,7 +155,6 @@ impl Remembered {
         state.snapshot = snapshot;
     }
 
-    /// Nobody knows what became of a transaction.
     pub(crate) fn forget(&self) {
         let mut state = self.write();
         (state.writing, state.version) = (false, None);

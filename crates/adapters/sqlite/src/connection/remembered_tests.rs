@@ -50,7 +50,6 @@ impl Scene {
         self.make.issue(store, self.make.otp(&line)).await;
     }
 
-    /// Whether our process answers from memory now.
     fn is_remembered(&self) -> bool {
         let remembered = self.ours.remembered().unwrap();
         remembered.find(self.keys[0].digest, self.session.id).is_ok()

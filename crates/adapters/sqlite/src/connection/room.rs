@@ -46,7 +46,6 @@ impl Room {
         self.lack.load(Ordering::Acquire) == FULL
     }
 
-    /// SQLite says that it has no room.
     pub(crate) fn found_full(&self) {
         if self.lack.swap(FULL, Ordering::AcqRel) != FULL {
             let free_mib = self.free().map(|free| free / MIB).ok();

@@ -31,7 +31,6 @@ pub(crate) struct Writer {
     patience: Duration,
 }
 
-/// What the thread knows beside its connection.
 pub(crate) struct Beside {
     /// With [`Synchronous::Full`] a commit waits for the disk if one of its writes asks for that.
     pub(crate) synchronous: Synchronous,
@@ -96,7 +95,6 @@ impl Writer {
         answer.await.map_err(|_| unavailable("the writer has stopped"))?
     }
 
-    /// How its queue is used.
     pub(crate) fn load(&self) -> QueueLoad {
         self.writes.load()
     }

@@ -87,7 +87,6 @@ impl Writes {
         !batch.is_empty()
     }
 
-    /// One that found no place in time.
     pub(crate) fn gave_up(&self) {
         self.state().load.left += 1;
     }
@@ -112,7 +111,6 @@ impl Writes {
         first
     }
 
-    /// Lets nothing in any more.
     pub(crate) fn close(&self) {
         self.state().closed = true;
         self.work.notify_one();

@@ -51,7 +51,6 @@ pub(crate) fn newer(
     between(connection, world, (stored_place(after.number), i64::MAX), limit)
 }
 
-/// The oldest events up to this one.
 pub(crate) fn oldest(
     connection: &mut SqliteConnection,
     world: ProjectMode,

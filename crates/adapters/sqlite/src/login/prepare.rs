@@ -39,7 +39,6 @@ pub(super) fn prepare(
     Ok(prepared)
 }
 
-/// What a send meets on record.
 struct Found {
     /// Without its own place, which it has if it is repeated.
     log: SendLog,

@@ -39,7 +39,6 @@ pub(super) fn redeem(
     Ok(Redeemed::of(verdict, login.map(|(identity, _)| identity.id)))
 }
 
-/// What a guess meets on record.
 struct Found {
     otp: Otp,
     counted: GuessBudget,

@@ -60,7 +60,6 @@ fn end(
     Ok(moved.event)
 }
 
-/// What a report meets on record.
 struct Found {
     otp: Otp,
     purse: Purse,

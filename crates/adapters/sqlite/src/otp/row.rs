@@ -22,7 +22,6 @@ pub(crate) fn load(
     Ok(Some(row.into_otp(attempts)?))
 }
 
-/// The rows of its attempts.
 pub(crate) fn attempts(
     connection: &mut SqliteConnection,
     row: &OtpRow,
@@ -75,7 +74,6 @@ pub(crate) fn supersede(connection: &mut SqliteConnection, otp: &Otp) -> QueryRe
     Ok(())
 }
 
-/// Stores a code that is new.
 pub(crate) fn insert(connection: &mut SqliteConnection, otp: &Otp) -> QueryResult<()> {
     diesel::insert_into(otps::table).values(OtpRow::from(otp)).execute(connection)?;
     save_attempts(connection, &[], otp)

@@ -26,7 +26,6 @@ const CLOSINGS: &str = "a closed month is never changed";
 
 struct Scene {
     store: SqliteStore,
-    /// Another connection to the same file.
     tables: SqliteConnection,
     make: Fixtures,
     project: ProjectId,

@@ -21,7 +21,6 @@ pub(super) enum Chunks {
     Done,
 }
 
-/// The bytes are not a chunked body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 

@@ -58,7 +58,6 @@ impl Edge {
     }
 }
 
-/// One connection, from accept to close.
 pub(crate) struct Visit {
     edge: Rc<Edge>,
     id: u64,

@@ -32,7 +32,6 @@ enum Ear {
     Deaf,
     /// The task will be woken when they come.
     Listening,
-    /// They are there.
     Called,
 }
 

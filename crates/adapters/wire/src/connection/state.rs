@@ -30,7 +30,6 @@ pub(super) type Shared = Rc<RefCell<Payload>>;
 /// The phase of a connection between two of its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Nothing of the next head is here.
     Idle,
     Head,
     /// The parser has a whole head, and no request has come of it so far.
@@ -133,7 +132,6 @@ impl Connection {
         self.untaken.set(usize::try_from(early).unwrap_or(usize::MAX));
     }
 
-    /// Keeps the body of the present request.
     pub(super) fn hold(&self, body: Shared) {
         self.held.replace(Some(body));
     }
@@ -152,7 +150,6 @@ impl Connection {
         }
     }
 
-    /// The reader of the body got some.
     pub(crate) fn feed(&self) {
         self.starved.set(false);
     }
@@ -245,7 +242,6 @@ impl Connection {
         }
     }
 
-    /// Has the connection closed without another word.
     pub(super) fn drop_it(&self) {
         self.dropped.set(true);
         if let Some(waker) = self.waker.borrow().as_ref() {
@@ -257,7 +253,6 @@ impl Connection {
         self.dropped.get()
     }
 
-    /// Remembers what to wake.
     pub(super) fn woken_by(&self, waker: &Waker) {
         let mut known = self.waker.borrow_mut();
         if known.as_ref().is_none_or(|known| !known.will_wake(waker)) {

@@ -28,7 +28,6 @@ const PATIENCE: Patience = Patience {
     keep_alive: Duration::from_secs(30),
 };
 
-/// The other side of a socket.
 #[derive(Default)]
 struct Peer {
     sends: VecDeque<Vec<u8>>,

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 pub struct OpenApi {
     pub title: &'static str,
     pub description: &'static str,
-    /// Where a fresh development start serves it.
     pub server: &'static str,
     pub base: &'static str,
     /// How clients show who they are, by name. The first is that of every operation that says nothing else.

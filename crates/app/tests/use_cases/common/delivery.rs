@@ -11,7 +11,6 @@ use std::collections::HashMap;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-/// For how long first answers are kept.
 pub const LIFETIMES: Lifetimes = Lifetimes { lease: seconds(60), keep: minutes(24 * 60) };
 
 /// A provider takes the message and will not report on it.
@@ -31,7 +30,6 @@ pub fn refused() -> Outcome {
 /// How a report ended a send: what became of its money, and whether its place was given back.
 pub type End = (Option<Ending>, bool);
 
-/// It costs this much.
 pub const fn charged(paise: i64) -> End {
     (Some(Ending::Settle(Settlement::Capture(Paise(paise)))), false)
 }
@@ -101,7 +99,6 @@ impl World {
         self
     }
 
-    /// Its place is given back.
     pub fn forgives(&mut self) -> &mut Self {
         self.sends
             .expect_forgive()
@@ -163,7 +160,6 @@ impl World {
         self.messages.lock().unwrap().clone()
     }
 
-    /// How reports ended sends, oldest first.
     pub fn ends(&self) -> Vec<End> {
         self.ends.lock().unwrap().clone()
     }

@@ -94,7 +94,6 @@ impl House {
         self.service.use_cases.send_otp.send(&self.caller, &self.phone, None, None).await
     }
 
-    /// Guesses the code of the newest message.
     pub async fn verify(&self) -> Result<TokenPair, VerifyOtpError> {
         let code = self.postbox.messages().pop().unwrap().code;
         let verify = &self.service.use_cases.verify_otp;
@@ -143,7 +142,6 @@ impl House {
         self.carrier.happens.lock().unwrap().insert(message, Box::pin(happens));
     }
 
-    /// The next step of this name fails.
     pub fn fail(&self, step: &'static str) {
         self.store.faults().next(step, Fault::Fails);
     }

@@ -14,7 +14,6 @@ use std::collections::HashMap;
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-/// The limits of an unconfigured service.
 pub fn limits() -> Limits {
     Policies::default().limits
 }
@@ -26,7 +25,6 @@ pub struct World {
     pub watch: Arc<ClockWatch>,
     entropy: Arc<SeededEntropy>,
     pub caller: Caller,
-    /// The phone that calls are about.
     pub line: Line,
     pub logins: MockLoginStore,
     pub otps: MockOtpStore,
@@ -42,11 +40,8 @@ pub struct World {
     pub prices: PriceList,
     pub fixed_minutes: HashMap<String, u32>,
     pub lifetimes: SessionPolicy,
-    /// What gateways were given.
     pub messages: Arc<Mutex<Vec<Message>>>,
-    /// The requests that the mocked store keeps.
     pub kept: Arc<Mutex<Vec<Otp>>>,
-    /// How reports to it ended sends.
     pub ends: Arc<Mutex<Vec<End>>>,
 }
 
@@ -102,7 +97,6 @@ impl World {
         }
     }
 
-    /// Counts that nothing reads.
     pub fn tally(&self) -> Arc<Tally> {
         let store = Arc::new(MemoryStore::default());
         Arc::new(Tally::new(self.tools(), store.clone(), store))
@@ -113,7 +107,6 @@ impl World {
         Caller { project: self.make.project().into_project(), ..self.caller.clone() }
     }
 
-    /// The caller, with this session found.
     pub fn sought(&self, session: Option<Session>) -> Sought {
         let Caller { project, mode, key } = self.caller.clone();
         let own_profile = project.own_profile(mode).cloned();
@@ -126,7 +119,6 @@ impl World {
         Caller { mode, ..self.caller.clone() }
     }
 
-    /// The signer signs whatever it is given.
     pub fn signs(&mut self) -> &mut Self {
         let sign = |claims: &Claims, _: Option<&TokenProfile>| {
             Ok(AccessToken::new(claims.token.to_string()))
@@ -150,7 +142,6 @@ impl World {
     }
 }
 
-/// A store that is out of reach.
 pub fn down() -> StoreError {
     StoreError::Unavailable("down".to_owned())
 }

@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 pub const PASSWORD: &str = "correct horse battery";
 
-/// The address of this number.
 pub fn at(number: u32) -> Client {
     Client { address: Some(IpAddr::V4(number.into())), ..Client::default() }
 }
@@ -29,7 +28,6 @@ pub struct Office {
     pub admin: Administration,
     pub manage: Management,
     pub make: Fixtures,
-    /// Where live messages go.
     pub postbox: Arc<Postbox>,
 }
 
@@ -55,12 +53,10 @@ impl Office {
         id
     }
 
-    /// Invited by the command line.
     pub async fn invite(&self, name: &str, access: Access) -> Invited {
         self.manage.operators.invite(&By::command_line(), name, access).await.unwrap()
     }
 
-    /// Invited, and in.
     pub async fn join(&self, name: &str, access: Access) -> SignedIn {
         let invited = self.invite(name, access).await;
         let secret = invited.secret.expose();
@@ -84,7 +80,6 @@ impl Office {
         }
     }
 
-    /// In an unknown browser, after the password.
     pub async fn enter_code(
         &self,
         pending: &PendingSignIn,
@@ -116,7 +111,6 @@ impl Office {
         self.admin.sign_in.sign_in(typed, Client::default()).await
     }
 
-    /// Whether a session is valid.
     pub async fn is_in(&self, signed_in: &SignedIn) -> bool {
         self.admin.sign_in.session(signed_in.token.expose()).await.unwrap().is_some()
     }
@@ -126,7 +120,6 @@ impl Office {
         secret.code_at(self.clock.now()).expose()
     }
 
-    /// The whole log, newest first.
     pub async fn log(&self) -> Vec<AuditEntry> {
         let all = AuditFilter::default();
         self.manage.audit_log.page(&By::command_line(), all, None, 1_000).await.unwrap()

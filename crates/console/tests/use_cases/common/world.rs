@@ -11,7 +11,6 @@ use dwar_wallet::MockWalletStore;
 use std::mem::take;
 use std::sync::Arc;
 
-/// The limits of an unconfigured service.
 pub fn limits() -> Limits {
     Policies::default().limits
 }
@@ -21,7 +20,6 @@ pub struct World {
     pub make: Fixtures,
     pub clock: Arc<FixedClock>,
     pub project: Project,
-    /// A phone of the project.
     pub line: Line,
     pub otps: MockOtpStore,
     pub wallets: MockWalletStore,
@@ -73,10 +71,8 @@ impl World {
     }
 }
 
-/// Somebody with access to the machine.
 pub const BY: By = By::command_line();
 
-/// A store that is out of reach.
 pub fn down() -> StoreError {
     StoreError::Unavailable("down".to_owned())
 }

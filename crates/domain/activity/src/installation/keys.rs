@@ -7,7 +7,6 @@ pub struct GivenKeys {
     pub master: Digest,
     /// The other master keys, which open what was or will be sealed under them.
     pub older: Vec<Digest>,
-    /// The key of all look-up digests.
     pub lookup: Digest,
 }
 
@@ -25,7 +24,6 @@ pub struct KnownKeys {
 pub enum ForeignKey {
     /// The master key in use is not among those given.
     Master,
-    /// Another key made its look-up digests.
     Lookup,
 }
 

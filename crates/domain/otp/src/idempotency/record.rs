@@ -88,7 +88,6 @@ pub enum Beginning {
     Fresh,
     /// Another request with this key is at work.
     Running,
-    /// The key was used for something else.
     Reused,
     /// The work is done; this was the answer.
     Replay(Sealed),

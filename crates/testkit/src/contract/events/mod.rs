@@ -55,7 +55,6 @@ impl Scene {
         format!("otp_sent_{}", otp.id.uuid().simple())
     }
 
-    /// A call to the endpoint fails.
     async fn fails(&self, endpoint: &Endpoint, event: &str, again: Option<Timestamp>) {
         let call = self.make.failed_call(endpoint.id, event, again);
         assert_eq!(self.stores.events.failed(call, None).await.unwrap(), None);

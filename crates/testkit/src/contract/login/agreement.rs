@@ -35,7 +35,6 @@ const POLICY: GuessPolicy = GuessPolicy {
     ..GuessPolicy::OFF
 };
 
-/// What the domain says of one phone.
 struct Phone {
     line: Line,
     places: Vec<(OtpId, SendSlot)>,
@@ -149,12 +148,10 @@ impl Draw {
         u32::try_from(self.below(bound)).unwrap()
     }
 
-    /// The first more often than the others.
     fn phone(&self) -> usize {
         usize::try_from(self.below(4) - 1).unwrap_or_default()
     }
 
-    /// One of the last few.
     fn place(&self, count: usize) -> Option<usize> {
         let back = usize::try_from(self.below(4)).unwrap();
         count.checked_sub(1).map(|last| last - back.min(last))

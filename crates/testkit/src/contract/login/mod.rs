@@ -41,7 +41,6 @@ const fn places(limit: u32) -> SendQuota {
 struct OnRecord {
     /// Newest first.
     requests: Vec<Otp>,
-    /// Its sends and its wrong guesses.
     log: String,
     identity: Option<Identity>,
     sessions: Vec<Session>,

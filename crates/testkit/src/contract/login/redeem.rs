@@ -8,7 +8,6 @@ use dwar_otp::{GuessPolicy, Otp, OtpState, Verdict};
 use dwar_session::Session;
 use std::sync::Arc;
 
-/// What is on record of a session.
 async fn stored(stores: &Stores, session: &Session) -> Option<Session> {
     stored_session(stores, session.world, session.id).await
 }

@@ -55,7 +55,6 @@ async fn admit(stores: &Stores, attempt: &Attempt, now: Timestamp) -> Admission 
     stores.console.operators.admit(attempt.clone(), now).await.unwrap()
 }
 
-/// One of each kind.
 fn every_attempt(operator: OperatorId) -> [Attempt; 3] {
     [from(operator, 1), in_browser(operator, Digest([7; 32])), Attempt::with_code(operator)]
 }

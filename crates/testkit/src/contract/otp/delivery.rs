@@ -98,7 +98,6 @@ pub async fn an_acceptance_outlives_a_later_failure(stores: &Stores) {
     assert_eq!(attempts.iter().map(|a| a.accepted).collect::<Vec<_>>(), [true, false]);
 }
 
-/// A report that comes again changes nothing.
 pub async fn a_repeated_report_changes_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut otp = scene.issued(&scene.line()).await;

@@ -17,7 +17,6 @@ use dwar_kernel::Timestamp;
 use dwar_login::Redeemed;
 use dwar_otp::{GuessBudget, GuessPolicy, Otp, Verdict};
 
-/// What is on record of a request.
 async fn stored(stores: &Stores, otp: &Otp) -> Option<Otp> {
     stores.otps.find(otp.world, otp.id).await.unwrap()
 }

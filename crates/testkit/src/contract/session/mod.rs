@@ -17,7 +17,6 @@ use dwar_session::{Presented, Rotation, RotationPolicy, Session, Successor};
 const POLICY: RotationPolicy =
     RotationPolicy { leeway: crate::seconds(10), replay: crate::seconds(60) };
 
-/// What is on record of a session.
 async fn stored(stores: &Stores, session: &Session) -> Option<Session> {
     stored_session(stores, session.world, session.id).await
 }

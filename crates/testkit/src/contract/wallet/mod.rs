@@ -82,7 +82,6 @@ impl Scene {
         wallets.settle(self.project, send, settlement, entries, START).await.unwrap()
     }
 
-    /// A send that was charged this much.
     pub(super) async fn captured(&self, paise: i64) -> OtpId {
         let send = self.held(paise).await;
         assert!(self.settle(send, Settlement::Capture(Paise(paise))).await);
@@ -94,7 +93,6 @@ impl Scene {
         self.stores.wallets.refund(self.project, send, entry, START).await.unwrap()
     }
 
-    /// A correction under a fresh reference.
     pub(super) async fn adjust(&self, paise: i64) -> Adjusted {
         self.adjust_by(self.adjustment(paise)).await
     }

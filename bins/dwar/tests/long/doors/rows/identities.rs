@@ -15,7 +15,6 @@ fn in_pages(it: &Given<'_>, rest: &str) -> Option<String> {
     Some(format!("/p/{}/identities/test/{}/sessions{rest}", it.project(), it.id()?))
 }
 
-/// Something about an identity.
 const ONE: Row = Row {
     about: About::Identity,
     wrong: UNKNOWN,

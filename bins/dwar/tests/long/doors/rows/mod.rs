@@ -16,11 +16,9 @@ use crate::doors::stage::About;
 use crate::doors::verdict::Verdict;
 use dwar_operator::{Action, Command};
 
-/// A command.
 pub struct Row {
     /// What has to be there before.
     pub about: About,
-    /// What the audit log calls it.
     pub entry: Entry,
     pub wrong: Wrong,
     pub elsewhere: Elsewhere,
@@ -38,7 +36,6 @@ pub enum Entry {
     IfMasked(Action),
 }
 
-/// What is wrong in that case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// There is no such project.

@@ -15,7 +15,6 @@ use actix_web::test::TestRequest;
 use dwar_operator::{Access, Role};
 use serde_json::Value;
 
-/// A program with a token.
 pub struct Program<'a> {
     house: &'a House,
     token: String,

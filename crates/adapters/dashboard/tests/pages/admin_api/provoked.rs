@@ -126,7 +126,6 @@ async fn every_code_that_follows_from_a_part_comes_about() {
     }
 }
 
-/// An address that events go to.
 async fn add_hook(owner: &Program<'_>) -> String {
     let made =
         owner.post(&owner.own("/webhooks"), json!({ "url": "https://example.com/hook" })).await;

@@ -19,7 +19,6 @@ const DAY: Duration = Duration::from_secs(86_400);
 const FILE: &str = "../../../docs/admin-openapi.json";
 const SOMETHING: &str = "0199a000-0000-7000-8000-000000000000";
 
-/// An operation as the document has it.
 pub struct Listed {
     pub method: Method,
     pub path: String,
