@@ -2,12 +2,12 @@ use crate::DeliveryAttempt;
 use async_trait::async_trait;
 use dwar_kernel::{StoreError, Timestamp};
 
-/// Reads what became of calls to providers, for those who run the service.
+/// Reads calls to providers and their outcome, for operators.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait AttemptHistory: Send + Sync {
-    /// The newest `limit` attempts of live requests that were made since `since`, of every project: the newest
-    /// request first, and of one request its last attempt first.
+    /// The newest `limit` attempts of live requests of all projects, made at or after `since`. The newest
+    /// request comes first; within one request, its last attempt comes first.
     async fn newest_attempts(
         &self,
         since: Timestamp,

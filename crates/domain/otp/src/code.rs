@@ -7,34 +7,34 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// A one-time code: ASCII digits, leading zeros included. A login code has exactly six, one that somebody else
-/// made and wants delivered 4 to 10. Dropping it wipes it.
+/// A one-time code: ASCII digits, leading zeros included. A login code has exactly six digits, a relayed code
+/// 4 to 10. Dropping the value wipes the digits.
 #[derive(Clone, Debug, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 #[debug("Code(••••••)")]
 pub struct Code {
-    /// Zeros after the digits that count.
+    /// Only the first `length` digits count; the rest is zero.
     digits: [u8; Code::LONGEST],
     length: usize,
 }
 
-/// The text is not a code.
+/// Parse error: the text is not a login code of exactly six digits.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a code is exactly 6 digits")]
 pub struct InvalidCode;
 
-/// The text is not a code that can be delivered for somebody else.
+/// Parse error: the text is not a relayed code of 4 to 10 digits.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a code is 4 to 10 digits")]
 pub struct InvalidRelayedCode;
 
 impl Code {
-    /// As many digits as a login code has.
+    /// Digits of a login code.
     const LENGTH: usize = 6;
-    /// As many digits as a code of somebody else may have, at least and at most.
+    /// Fewest and most digits of a relayed code.
     const SHORTEST: usize = 4;
     pub(crate) const LONGEST: usize = 10;
 
-    /// A code that somebody else made.
+    /// Parses a relayed code: one that another system made, and that Dwar only delivers.
     ///
     /// # Errors
     /// Anything but 4 to 10 ASCII digits.
@@ -52,7 +52,7 @@ impl Code {
         is_code.then_some(Self { digits, length: text.len() })
     }
 
-    /// A uniformly random code, by rejection: a modulo would favour the small ones.
+    /// Draws a uniformly random login code, by rejection sampling: a modulo would favour small codes.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         const CODES: u32 = 1_000_000;
         const FAIR: u32 = u32::MAX - u32::MAX % CODES;
@@ -75,7 +75,7 @@ impl Code {
         Self { digits, length: Self::LENGTH }
     }
 
-    /// The digits. Only for the message that carries them and for the vault.
+    /// The digits in clear. Only for the message that carries them and for the vault.
     #[expect(clippy::expect_used, reason = "only ASCII digits are ever put in")]
     pub fn expose(&self) -> &str {
         std::str::from_utf8(&self.digits[..self.length]).expect("digits are text")
@@ -90,34 +90,34 @@ impl FromStr for Code {
     }
 }
 
-/// What a store keeps of a code: HMAC-SHA-256 under a server secret, bound to its OTP request.
+/// Stored form of a code: HMAC-SHA-256 under a server secret, bound to the OTP request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[debug("CodeDigest(key {key})")]
 pub struct CodeDigest {
     pub key: i32,
-    /// HMAC-SHA-256 of the code and its request.
+    /// HMAC-SHA-256 of the request binding and the code.
     pub mac: [u8; 32],
 }
 
 impl CodeDigest {
-    /// Of a code that is checked elsewhere: no code has it.
+    /// Digest of a relayed code, which Dwar does not check: no guess matches this digest.
     pub const NONE: Self = Self { key: 0, mac: [0; 32] };
 }
 
-/// The server secrets for codes: the first makes digests, all of them check, so that a secret can
-/// be replaced while codes made under the old one are out. Dropping them wipes them.
+/// The server secrets for codes. The first secret makes new digests; all of them check old ones, so that a
+/// secret can be replaced while codes made under it are still active. Dropping the value wipes them.
 #[derive(Clone, Debug)]
 #[debug("CodeKeys({} secrets)", _0.len())]
 pub struct CodeKeys(Vec<(i32, Zeroizing<[u8; 32]>)>);
 
 impl CodeKeys {
-    /// Secrets in order of preference; the first one is for new codes.
+    /// Takes the current secret and the older ones; only the current one makes new digests.
     pub fn new(current: [u8; 32], older: impl IntoIterator<Item = [u8; 32]>) -> Self {
         let secrets = std::iter::once(current).chain(older);
         Self(secrets.map(|secret| (key_id(&secret), Zeroizing::new(secret))).collect())
     }
 
-    /// The digest of `code` for the OTP request it is to be stored with.
+    /// The digest of `code`, bound to its OTP request by `binding` ([`Otp::binding`](crate::Otp::binding)).
     pub fn digest(&self, binding: &[u8], code: &Code) -> CodeDigest {
         let (key, secret) = &self.0[0];
         CodeDigest { key: *key, mac: mac(secret, binding, code) }
@@ -129,7 +129,7 @@ impl CodeKeys {
     }
 }
 
-/// A code that somebody entered, with what it takes to judge it.
+/// A code that a user entered, with the keys that check it.
 #[derive(Clone, Debug)]
 pub struct Guess {
     code: Code,
@@ -138,23 +138,23 @@ pub struct Guess {
 }
 
 impl Guess {
-    /// A guess to be judged under `keys`, at the code that is in force for the phone.
+    /// A guess against the phone's active code, checked with `keys`.
     pub const fn new(code: Code, keys: Arc<CodeKeys>) -> Self {
         Self { code, keys, request: None }
     }
 
-    /// The same guess, at the code of this request alone if one is named (OWASP ASVS 5.0, 6.6.2).
+    /// Restricts the guess to the code of `request`, if one is named (OWASP ASVS 5.0, 6.6.2).
     #[must_use]
     pub fn meant_for(self, request: Option<OtpId>) -> Self {
         Self { request, ..self }
     }
 
-    /// Whether it may be judged against the code of `request`.
+    /// Whether the guess may be judged against the code of `request`.
     pub fn is_meant_for(&self, request: OtpId) -> bool {
         self.request.is_none_or(|named| named == request)
     }
 
-    /// Whether this is the code that `stored` was made of for a request, compared in constant time.
+    /// Whether `stored` is the digest of this code and `binding`, compared in constant time.
     pub(crate) fn is(&self, binding: &[u8], stored: &CodeDigest) -> bool {
         self.keys.check(binding, &self.code, stored)
     }
@@ -164,14 +164,15 @@ fn mac(secret: &[u8; 32], binding: &[u8], code: &Code) -> [u8; 32] {
     keyed(secret, &[b"dwar otp code 1", binding, code.expose().as_bytes()])
 }
 
-/// Derived from the secret itself, so that reordering the configuration changes nothing.
+/// Id of a secret, derived from the secret itself: the order of secrets in the configuration does not matter.
 fn key_id(secret: &[u8; 32]) -> i32 {
     let id = keyed(secret, &[b"dwar otp code key id"]);
     i32::from_le_bytes([id[0], id[1], id[2], id[3]])
 }
 
 fn keyed(secret: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
-    // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
+    // HMAC pads a key shorter than the block with zeros (RFC 2104). Padding it here means that creating the
+    // MAC cannot fail.
     let mut block = Zeroizing::new([0; 64]);
     block[..32].copy_from_slice(secret);
     let mut mac = <Hmac<Sha256> as KeyInit>::new((&*block).into());

@@ -24,8 +24,8 @@ words! {
 }
 
 impl AttemptStatus {
-    /// Which attempt of a request a code counts for, by its place: the one that is paid, or else
-    /// the last one.
+    /// Index of the attempt whose channel a code counts for: the paid one (the last delivered, else the last
+    /// sent), else the last one.
     pub fn carrier(attempts: &[Self]) -> Option<usize> {
         Self::paid(attempts.iter().copied()).or(attempts.len().checked_sub(1))
     }
@@ -38,81 +38,82 @@ impl AttemptStatus {
     }
 }
 
-/// One try to deliver a code over one channel.
+/// One attempt to deliver a code over one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryAttempt {
-    /// Its id; also what we call it when we talk to the provider.
+    /// Also the client reference that is sent to the provider.
     pub id: AttemptId,
     pub channel: Channel,
-    /// The name of the provider that was asked to.
+    /// Name of the provider that was called.
     pub provider: String,
     pub provider_ref: Option<String>,
     pub status: AttemptStatus,
-    /// Whether the provider ever took it, whatever it reported later.
+    /// Whether the provider ever accepted the message, whatever it reported later.
     pub accepted: bool,
     pub reason: Option<Reason>,
     pub at: Timestamp,
 }
 
-/// What became of an attempt.
+/// Outcome of an attempt, as reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// The provider took it; some report later whether it arrived.
+    /// The provider accepted the message. Some providers report delivery later.
     Accepted {
         provider_ref: Option<String>,
         awaits_receipt: bool,
     },
-    /// The provider refused it, or reported later that it failed.
+    /// The provider refused the message, or reported later that delivery failed.
     Failed(Reason),
     Delivered,
-    /// Its time is over: no receipt came, or the process that called the provider is gone.
+    /// The attempt timed out: no receipt came, or the process that called the provider is gone.
     Overdue {
-        /// The status of the attempt when that was found. Another status now is more recent.
+        /// Status of the attempt when the timeout was noticed. If the status differs by now, a newer report
+        /// has arrived.
         seen: AttemptStatus,
     },
 }
 
-/// How far a send that failed got: whether anything can have come to the phone.
+/// How far a failed send got: whether any message can have reached the phone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     NoProvider,
-    /// Providers were called, and each of them refused outright.
+    /// Every provider that was called refused the message.
     Refused,
-    /// A provider may have sent something: it accepted, was too slow, or its answer is unknown.
+    /// A provider may have sent a message: it accepted, timed out, or its answer is unknown.
     Possible,
 }
 
-/// What a delivered, or undeliverable, code costs.
+/// What a concluded delivery costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
     Channel(Channel),
-    /// Nothing: no channel accepted it.
+    /// No charge: no channel accepted the code.
     Nothing,
 }
 
-/// What to do after a report.
+/// What the caller has to do after a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryStep {
-    /// Nothing: the report was old, or is not final.
+    /// Do nothing: the report was old, or is not final.
     Wait,
-    /// Call this provider; the attempt is on record.
+    /// Call the provider of this attempt, which is already on record.
     Try(DeliveryAttempt),
-    /// Settle the money. May come again; money is settled only once.
+    /// Settle the money. Callers may get this more than once; money is settled only once.
     Settle(Charge),
 }
 
-/// The delivery of one code: its attempts and when it is due to be looked at.
+/// The delivery of one code: its attempts, and the time of the next check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     pub status: DeliveryStatus,
-    /// Every attempt, oldest first; never empty.
+    /// All attempts, oldest first; never empty.
     pub attempts: Vec<DeliveryAttempt>,
-    /// When it is overdue; `None` once nothing is pending.
+    /// When the delivery is overdue; `None` once no attempt is pending.
     pub due_at: Option<Timestamp>,
 }
 
 impl Delivery {
-    /// The intent to call the first provider of `route`.
+    /// Starts a delivery with one queued attempt for the first provider of `route`.
     pub fn begin(route: &Route, attempt: AttemptId, now: Timestamp) -> Self {
         let mut delivery =
             Self { status: DeliveryStatus::Queued, attempts: Vec::new(), due_at: None };
@@ -122,18 +123,18 @@ impl Delivery {
         delivery
     }
 
-    /// The channel that carried the code, or else the one tried last.
+    /// Channel of [`Delivery::carrier`].
     pub fn channel(&self) -> Option<Channel> {
         self.carrier().map(|attempt| attempt.channel)
     }
 
-    /// The attempt that carried the code, or else the last one.
+    /// The attempt that delivered the code, else the last one.
     pub fn carrier(&self) -> Option<&DeliveryAttempt> {
         let delivered = self.attempts.iter().find(|a| a.status == AttemptStatus::Delivered);
         delivered.or_else(|| self.attempts.last())
     }
 
-    /// What the code costs, once nothing is pending.
+    /// What the code costs; `None` while an attempt is pending.
     pub fn charge(&self) -> Option<Charge> {
         if self.due_at.is_some() {
             return None;
@@ -143,8 +144,8 @@ impl Delivery {
         Some(paid.map_or(Charge::Nothing, |attempt| Charge::Channel(attempt.channel)))
     }
 
-    /// Whether the code can have reached the phone (docs/contract.md, Limits); certain once nothing is
-    /// pending.
+    /// Whether the code can have reached the phone (docs/contract.md, Limits). The answer is final once no
+    /// attempt is pending.
     pub fn reach(&self) -> Reach {
         let refused = |attempt: &DeliveryAttempt| {
             attempt.status == AttemptStatus::Failed
@@ -160,12 +161,11 @@ impl Delivery {
         }
     }
 
-    /// Applies a report on `attempt`; a next attempt, if one is due, takes the id `next`.
+    /// Applies a report on `attempt`. If another attempt is due, it gets the id `next`.
     ///
-    /// Reports may come twice, late or in the wrong order: statuses only move forward, and
-    /// [`Report::Overdue`] changes nothing once there is a later report on the attempt or on the
-    /// whole delivery. With `wanted` false (the code was used, replaced or locked) no further hop
-    /// is tried.
+    /// Reports may be repeated, late or out of order: statuses only move forward, and [`Report::Overdue`]
+    /// changes nothing after a later report on the attempt or on the whole delivery. With `wanted` false (the
+    /// code was used, replaced or locked) no further hop is tried.
     pub fn report(
         &mut self,
         attempt: AttemptId,
@@ -204,8 +204,7 @@ impl Delivery {
             Report::Failed(_) if !was_last => self.still_pending_or_conclude(),
             Report::Failed(_) => self.advance(wanted, route, next, now),
             Report::Overdue { .. } => {
-                // A lost call is not repeated on another channel: the caller has gone, and will ask
-                // again.
+                // A lost call is not repeated on another channel: the client is gone, and will send again.
                 let lost = self.attempts.last().is_some_and(|a| a.status == AttemptStatus::Failed);
                 self.advance(wanted && !lost, route, next, now)
             }
@@ -254,14 +253,14 @@ impl Delivery {
         attempt
     }
 
-    /// The hop after the last attempt: the next provider, or, if the last one took the message or
-    /// the number itself is the problem, the next channel.
+    /// The hop after the last attempt. It skips to the next channel if the last provider accepted the message
+    /// or if the number itself is the problem.
     fn next_hop<'route>(&self, route: &'route Route) -> Option<&'route Hop> {
         let Some(last) = self.attempts.last() else {
             return route.hops.first();
         };
         let at_last = |hop: &Hop| hop.channel == last.channel && hop.provider == last.provider;
-        // The configuration may have changed since: then the last hop's channel tells how far.
+        // If the last hop is no longer in the configuration, its channel says how far the route got.
         let same_channel = |hop: &Hop| hop.channel <= last.channel;
         let passed = route.hops.iter().position(at_last);
         let passed = passed.or_else(|| route.hops.iter().rposition(same_channel));
@@ -277,7 +276,7 @@ impl Delivery {
 }
 
 impl DeliveryAttempt {
-    /// Applies the report if it is news; a status never moves back.
+    /// Applies the report if it changes the status; `false` if it does not. A status never moves back.
     fn learn(&mut self, report: &Report, now: Timestamp) -> bool {
         let (status, reason) = match report {
             Report::Accepted { provider_ref, .. } => {

@@ -1,9 +1,9 @@
 use crate::SmsText;
 use dwar_kernel::words;
 
-/// Variables that portals take without a reason on record.
+/// Portals accept this many variables without a justification.
 const MOST: usize = 2;
-/// Stands for a variable; no text can have it, since it is a control character.
+/// Placeholder for a variable. No text can contain it, since control characters are refused.
 const VARIABLE: &str = "\0";
 
 words! {
@@ -19,13 +19,13 @@ words! {
     }
 }
 
-/// Why a portal may reject a text.
+/// Reason why a DLT portal may reject a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DltWarning {
     Variables(usize),
-    /// Two variables with no letter or digit between them.
+    /// Two variables without a letter or digit between them.
     Neighbours,
-    /// A variable is the last word.
+    /// The text ends with a variable.
     Last,
 }
 
@@ -39,17 +39,17 @@ impl DltForm {
 }
 
 impl SmsText {
-    /// The text to register as content template, its last line included.
+    /// The text to register as a content template, with the ending.
     pub fn registered(&self, form: DltForm) -> String {
         self.fill(form.variable(), form.variable())
     }
 
-    /// Why a portal may reject it; nothing if nothing is known.
+    /// Reasons why a portal may reject the text; empty if none is known.
     pub fn dlt_warnings(&self) -> Vec<DltWarning> {
         let text = self.fill(VARIABLE, VARIABLE);
         let pieces: Vec<&str> = text.split(VARIABLE).collect();
         let variables = pieces.len() - 1;
-        // Portals do not count spaces and punctuation.
+        // Portals ignore spaces and punctuation between variables.
         let blank = |piece: &&str| !piece.contains(char::is_alphanumeric);
         let between = pieces.iter().take(variables).skip(1);
         let warnings = [

@@ -2,13 +2,13 @@ use crate::Otp;
 use async_trait::async_trait;
 use dwar_kernel::{BlindIndex, OtpId, ProjectMode, StoreError};
 
-/// Reads requests for people: what was sent lately, and what became of the codes of one phone.
+/// Reads past requests for operators.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OtpHistory: Send + Sync {
-    /// The newest `limit` requests of one mode, newest first; with `before` only those older than it,
-    /// with `failed` only those whose delivery failed. MUST cost the same however many are on record, also
-    /// where all of them are of the other mode or none failed.
+    /// The newest `limit` requests of one mode, newest first. With `before`, only requests older than that
+    /// one; with `failed`, only those whose delivery failed. MUST cost the same however many requests are on
+    /// record, even if all belong to the other mode or none failed.
     async fn newest(
         &self,
         world: ProjectMode,

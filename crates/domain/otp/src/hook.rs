@@ -3,22 +3,22 @@ use dwar_kernel::{Phone, Timestamp, WebhookSecret, words};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// How long a code of somebody else works: 60 to 3,600 seconds. Nothing is sent after that.
+/// Lifetime of a relayed code: 60 to 3,600 seconds. A relayed code is not sent after that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelayLifetime(Duration);
 
 impl RelayLifetime {
-    /// Its bounds, in seconds.
+    /// Bounds in seconds, both inclusive.
     pub const SECONDS: RangeInclusive<u64> = 60..=3_600;
-    /// The same, for people.
+    /// The bounds in words, for error messages.
     pub const RULE: &str = "a whole number of seconds from 60 to 3600";
 
-    /// A lifetime of whole seconds; `None` outside of the bounds.
+    /// A lifetime of whole seconds; `None` outside [`RelayLifetime::SECONDS`].
     pub fn from_seconds(seconds: u64) -> Option<Self> {
         Self::SECONDS.contains(&seconds).then(|| Self(Duration::from_secs(seconds)))
     }
 
-    /// As a duration.
+    /// The lifetime as a [`Duration`].
     pub const fn duration(self) -> Duration {
         self.0
     }
@@ -62,42 +62,42 @@ words! {
     }
 }
 
-/// What another system asks to be delivered.
+/// A delivery that another login system asks for.
 #[derive(Clone, Debug)]
 pub struct HookMessage {
     pub phone: Phone,
     pub code: Code,
-    /// Whether the code is that of a second factor, whose lifetime is one of its own.
+    /// Whether the code is a second factor; these have a lifetime of their own.
     pub is_mfa: bool,
 }
 
-/// How another system asks for its code to be delivered. Pure: no waiting, no store.
+/// The request format of one login system. Pure: no waiting, no store.
 pub trait HookFormat: Send + Sync {
-    /// Whether there can be a body that makes a call with this head a proven one: what it shows has the right
-    /// shape, and a time that it names is near. Judged before the hook is looked up.
+    /// Checks the head of a call before the hook is looked up: the proof has the right shape, and a signed
+    /// time is close to `now`. A head that fails cannot belong to a proven call, whatever its body.
     ///
     /// # Errors
     /// [`HookFault::Shape`] or [`HookFault::Time`].
     fn fits(&self, head: &WebhookHead, now: Timestamp) -> Result<(), HookFault>;
 
-    /// Whether the head alone shows one of these secrets, judged in constant time; `None` if the proof is over
-    /// the body, too.
+    /// Whether the head alone shows one of `secrets`, compared in constant time; `None` if the proof covers
+    /// the body too.
     fn shows(&self, secrets: &[WebhookSecret], head: &WebhookHead) -> Option<bool>;
 
-    /// Whether the call shows one of these secrets, judged in constant time and over the raw body, before
-    /// anything of it is parsed.
+    /// Whether the call is proven by one of `secrets`, checked in constant time over the raw body, before the
+    /// body is parsed.
     fn proves(&self, secrets: &[WebhookSecret], call: &WebhookCall, now: Timestamp) -> bool;
 
-    /// What a proven call asks for.
+    /// Parses the body of a proven call.
     ///
     /// # Errors
     /// [`HookRefusal::Unreadable`], [`HookRefusal::InvalidPhone`] or [`HookRefusal::InvalidCode`].
     fn read(&self, body: &[u8]) -> Result<HookMessage, HookRefusal>;
 
-    /// For how long the very same body is a repetition of the first call, not a new one.
+    /// For how long an identical body counts as a repetition of the first call.
     fn repeats_for(&self) -> Duration;
 
-    /// The body of a 200, as the other system reads it; `None` for a refusal if it reads the status, and so is
-    /// refused as a caller of the API is.
+    /// The body of a 200 answer in the format of the other system. `None` for a refusal means that the other
+    /// system reads the HTTP status, so that it is refused like a caller of the API.
     fn answer(&self, outcome: Result<(), HookRefusal>) -> Option<String>;
 }

@@ -1,25 +1,24 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Room for every tag that is in use, and the minimum that RFC 5646 (section 4.4.1) asks for.
+/// Long enough for every tag in use, and the minimum that RFC 5646 (section 4.4.1) requires.
 const LONGEST: usize = 35;
 
 /// The language of a message: a language tag of BCP 47, such as `en`, `hi-IN` or `hi-Latn`.
 ///
-/// It is well-formed (RFC 5646, section 2.1: the production `langtag`), begins with a language of
-/// two or three letters, as every registered one does, and has 35 characters at most. It is not
-/// checked whether its parts are registered. `hindi` is not one, nor are tags for private use alone
-/// (`x-…`) or irregular ones (`i-…`).
+/// The tag is well-formed (RFC 5646, section 2.1: the production `langtag`), begins with a language of two or
+/// three letters, as every registered tag does, and has at most 35 characters. Whether its subtags are
+/// registered is not checked. Not accepted: `hindi`, private-use tags (`x-…`) and irregular tags (`i-…`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Language(String);
 
-/// The text is not a language tag.
+/// Parse error: the text is not a BCP 47 language tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a language is a BCP 47 tag such as en, hi-IN or hi-Latn")]
 pub struct InvalidLanguage;
 
 impl Language {
-    /// As it was written.
+    /// The tag in its original spelling.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -43,14 +42,13 @@ impl fmt::Display for Language {
     }
 }
 
-/// Language, script, region, variants, extensions, private use: in this order, and all but the first
-/// may be left out.
+/// Language, script, region, variants, extensions, private use, in this order; only the language is required.
 fn is_tag(text: &str) -> bool {
     let mut rest = text.split('-').peekable();
     if rest.next_if(|it| is_alpha(it, 2..=3)).is_none() {
         return false;
     }
-    // Extended languages, such as zh-cmn.
+    // Extended language subtags, such as zh-cmn.
     for _ in 0..3 {
         rest.next_if(|it| is_alpha(it, 3..=3));
     }
@@ -83,7 +81,7 @@ fn is_alphanumeric(subtag: &str, length: std::ops::RangeInclusive<usize>) -> boo
     length.contains(&subtag.len()) && subtag.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The region as the United Nations number it.
+/// A region as a three-digit UN M.49 code.
 fn is_digits(subtag: &str) -> bool {
     subtag.len() == 3 && subtag.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -1,4 +1,4 @@
-//! The life of a one-time code: issued, delivered, guessed, used.
+//! The life of a one-time code: issue, delivery, guesses, use.
 
 mod attempt_history;
 mod code;

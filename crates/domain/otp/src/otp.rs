@@ -25,22 +25,22 @@ words! {
 }
 
 impl OtpState {
-    /// The states in which a phone has one code at most: neither used up, replaced nor given up.
+    /// States of which a phone has at most one code: active or locked.
     pub const OPEN: [Self; 2] = [Self::Active, Self::Locked];
 
-    /// Whether it is among [`OtpState::OPEN`].
+    /// Whether the state is one of [`OtpState::OPEN`].
     pub fn is_open(self) -> bool {
         Self::OPEN.contains(&self)
     }
 
-    /// Whether somebody may still enter the code, as long as it has not expired.
+    /// Whether a user may still enter the code, unless it has expired.
     const fn is_wanted(self) -> bool {
         matches!(self, Self::Active | Self::Relayed)
     }
 }
 
-/// One request to send a code, its code and its delivery. The code is a login code, or one that is
-/// [relayed](OtpState::Relayed).
+/// One request to send a code, with the code and its delivery. The code is a login code or a
+/// [relayed](OtpState::Relayed) one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Otp {
     /// The `otp_id` of the answer.
@@ -48,47 +48,46 @@ pub struct Otp {
     pub world: ProjectMode,
     pub phone: BlindIndex,
     pub sealed_phone: Sealed,
-    /// The code's keyed digest.
     pub code: CodeDigest,
-    /// The code, unreadable at rest, as long as a fallback may have to send it again.
+    /// The sealed code, kept as long as a fallback may have to send it again.
     pub sealed_code: Option<Sealed>,
     pub state: OtpState,
     pub wrong: u32,
-    /// The wrong guess that locks it (docs/contract.md, Verify).
+    /// Number of wrong guesses that locks the code (docs/contract.md, Verify).
     pub max_wrong: u32,
-    /// When guesses were judged, oldest first, the last [`Otp::GUESSES`] at most. For a used code
-    /// the last one is the right one. Whole milliseconds.
+    /// Times of the latest guesses, oldest first, at most [`Otp::GUESSES`]. For a used code the last one is
+    /// the right guess. Whole milliseconds.
     pub guesses: Vec<Timestamp>,
     pub created_at: Timestamp,
-    /// The first instant at which it no longer works.
+    /// The first instant at which the code no longer works.
     pub expires_at: Timestamp,
     pub delivery: Delivery,
 }
 
-/// The verdict on a guess.
+/// Result of a guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The right code, used up by this.
+    /// The code was right, and is now used up.
     Accepted(Allowance),
     Wrong(Allowance),
     Locked(Allowance),
     NotFound,
 }
 
-/// How many wrong guesses a code still takes, enough for `RateLimit-*` and `Retry-After`.
+/// Remaining wrong guesses of a code, for `RateLimit-*` and `Retry-After`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     pub limit: u32,
     pub remaining: u32,
-    /// Until the code expires, and with it the lock.
+    /// Time until the code, and with it the lock, expires.
     pub reset: Duration,
 }
 
 impl Otp {
-    /// How many instants of guesses are kept.
+    /// Number of guess times that are kept.
     pub const GUESSES: usize = 16;
 
-    /// The event of a report at `at` that found the request as `before`.
+    /// The event that a report at `at` caused; `before` is the request before the report.
     pub fn reported_since(&self, before: &Self, at: Timestamp) -> Option<Event> {
         let kind = match self.delivery.status {
             now if now == before.delivery.status => return None,
@@ -103,8 +102,8 @@ impl Otp {
         Some(self.event(kind, at))
     }
 
-    /// The event of a guess at `at` that found the code and the phone's wrong guesses as `before`
-    /// and left these as `budget`.
+    /// The event that a guess at `at` caused. `before` and `counted` are the code and the phone's guess
+    /// budget before the guess, `budget` the budget after it.
     pub fn judged_since(
         &self,
         (before, counted): (&Self, &GuessBudget),
@@ -127,49 +126,50 @@ impl Otp {
         Event { world: self.world, kind, subject, at }
     }
 
-    /// What a code's digest is bound to, so that it is worthless for any other request.
+    /// The bytes that a code's digest is bound to, so that the digest is useless for any other request.
     pub fn binding(&self) -> Vec<u8> {
         Self::binding_of(self.world, self.id, &self.phone)
     }
 
-    /// [`Otp::binding`] of a request that is being put together.
+    /// [`Otp::binding`] of a request that does not exist yet.
     pub fn binding_of(world: ProjectMode, id: OtpId, phone: &BlindIndex) -> Vec<u8> {
         let ids = [id.uuid().into_bytes(), world.project.uuid().into_bytes()].concat();
         [ids.as_slice(), world.mode.as_str().as_bytes(), &phone.0].concat()
     }
 
-    /// Whether somebody else made the code, and checks it.
+    /// Whether another system made the code and checks it.
     pub fn is_relayed(&self) -> bool {
         self.state == OtpState::Relayed
     }
 
-    /// Whether the code is in force at `now`: open, and within its lifetime.
+    /// Whether the code is open and within its lifetime at `now`.
     pub fn in_force(&self, now: Timestamp) -> bool {
         self.state.is_open() && self.lives(now)
     }
 
-    /// Whether `now` is within its lifetime. If the clock was set back since it was made, its age is not known, and it
-    /// must not live for longer than it says: then it does not work, until that clock shows its time again.
+    /// Whether `now` is within the lifetime. If the clock was set back since the code was made, its age is
+    /// unknown; the code must not outlive its lifetime, so it does not work until the clock reaches its
+    /// creation again.
     fn lives(&self, now: Timestamp) -> bool {
         self.created_at <= now + CLOCK_TOLERANCE && now < self.expires_at
     }
 
-    /// Makes room for a newer code of the phone: an open one, expired or not, is superseded.
+    /// Replaces the code by a newer one of the same phone: an open code, expired or not, becomes superseded.
     pub fn supersede(&mut self) {
         if self.state.is_open() {
             self.state = OtpState::Superseded;
         }
     }
 
-    /// Gives up a request that nobody is asked to deliver: there is no active code.
+    /// Gives up a request that no provider is asked to deliver. The phone has no active code afterwards.
     pub fn give_up(&mut self) {
         self.void();
         self.sealed_code = None;
         self.delivery.status = DeliveryStatus::Failed;
     }
 
-    /// Withdraws a code that somebody could enter: it may have been used already. `false` if nobody
-    /// could.
+    /// Withdraws a code that could still be entered, because it may have been used already; `false` if it
+    /// could not be entered any more.
     pub fn withdraw(&mut self, now: Timestamp) -> bool {
         let usable = self.state == OtpState::Active && now < self.expires_at;
         if usable {
@@ -186,9 +186,9 @@ impl Otp {
 
     /// Judges a guess (docs/contract.md, Verify).
     ///
-    /// A wrong one is counted here and in `budget`; the last one allowed by either locks the code.
-    /// The right one uses the code up and clears the count in a row. A guess at the code of another
-    /// request is not one at this code: it finds nothing, and nothing is counted.
+    /// A wrong guess is counted here and in `budget`; reaching either limit locks the code. The right guess
+    /// uses up the code and resets the count of wrong guesses in a row. A guess meant for another request is
+    /// `NotFound` and is not counted.
     pub fn judge(
         &mut self,
         guess: &Guess,
@@ -226,7 +226,7 @@ impl Otp {
         self.guesses.push(now);
     }
 
-    /// When it was verified; `None` if it was not.
+    /// When the code was verified; `None` if it was not.
     pub fn verified_at(&self) -> Option<Timestamp> {
         self.guesses.last().copied().filter(|_| self.state == OtpState::Used)
     }
@@ -240,7 +240,8 @@ impl Otp {
         }
     }
 
-    /// What of a route it may take: one of somebody else goes past texts that name another lifetime.
+    /// The part of `route` that this code may take: a relayed code skips hops whose text names another
+    /// lifetime.
     fn way<'route>(&self, route: &'route Route) -> Cow<'route, Route> {
         match (self.expires_at - self.created_at).to_std() {
             Ok(lifetime) if self.is_relayed() => Cow::Owned(route.clone().of_lifetime(lifetime)),
@@ -248,10 +249,10 @@ impl Otp {
         }
     }
 
-    /// Applies a report on one of its attempts; see [`Delivery::report`].
+    /// Applies a report on one of the attempts; see [`Delivery::report`].
     ///
-    /// When every channel has failed there is no active code; the sealed code is dropped once
-    /// nothing can need it any more, and without it no other provider is tried.
+    /// If every channel failed, the phone has no active code. The sealed code is dropped as soon as no
+    /// fallback can need it; without it no other provider is tried.
     pub fn report(
         &mut self,
         attempt: AttemptId,
@@ -274,7 +275,7 @@ impl Otp {
 }
 
 impl Guess {
-    /// Whether this is the code of `otp`, compared in constant time.
+    /// Whether the guess is the code of `otp`, compared in constant time.
     pub fn opens(&self, otp: &Otp) -> bool {
         self.is(&otp.binding(), &otp.code)
     }

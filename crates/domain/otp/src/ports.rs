@@ -13,9 +13,9 @@ use std::time::Duration;
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OtpStore: Send + Sync {
-    /// Forgets the wrong guesses counted for a phone and gives them, or `None` if there were none.
+    /// Deletes the guess budget of a phone and returns it; `None` if there was none.
     ///
-    /// No guess that was counted before this may be counted again after it.
+    /// A guess that was counted before this call MUST NOT count again after it.
     async fn forget_guesses(
         &self,
         world: ProjectMode,
@@ -25,7 +25,7 @@ pub trait OtpStore: Send + Sync {
     /// The request with this id in this project and mode, or `None`.
     async fn find(&self, world: ProjectMode, otp: OtpId) -> Result<Option<Otp>, StoreError>;
 
-    /// The attempt that a provider means by its reference; of several with the same one, the newest
+    /// The attempt with this reference of a provider. If several attempts have the same reference, the newest
     /// by [`AttemptId`], whatever was reported on the others since.
     async fn find_attempt(
         &self,
@@ -33,8 +33,8 @@ pub trait OtpStore: Send + Sync {
         provider_ref: String,
     ) -> Result<Option<ReceiptTarget>, StoreError>;
 
-    /// Requests of every project that are due at `now`, oldest first, each handed to one caller:
-    /// a request given out is not due again before `lease` has passed.
+    /// Claims requests of all projects that are due at `now`, oldest first. Each is handed to one caller and
+    /// is not due again before `lease` has passed.
     async fn claim_due(
         &self,
         now: Timestamp,
@@ -42,18 +42,18 @@ pub trait OtpStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Otp>, StoreError>;
 
-    /// Has requests that are due later than `later_than` due at `to`; gives their number.
+    /// Makes requests that are due later than `later_than` due at `to`; returns how many.
     ///
-    /// Only what was written by a clock that was ahead can be due so late. Nothing that another step has read is written
-    /// over by this, as with any other change.
+    /// Only a clock that was ahead can have set so late a time. Like every change, this MUST NOT overwrite
+    /// what another step has read.
     async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError>;
 
-    /// Withdraws every code that is in force at `now`, of every project, by [`Otp::withdraw`]; gives
-    /// their number. For a database from a backup: they may have been used since.
+    /// Withdraws every code of all projects that is in force at `now`, by [`Otp::withdraw`]; returns how
+    /// many. Used on a database that was restored from a backup: its codes may have been used since.
     async fn withdraw_all(&self, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Drops requests made before `requests_before`, by what their ids say, and guess counts last
-    /// raised before `guesses_before`; gives the number of requests.
+    /// Deletes requests made before `requests_before`, judged by the time in their ids, and guess budgets
+    /// last raised before `guesses_before`; returns the number of deleted requests.
     async fn sweep(
         &self,
         requests_before: Timestamp,
@@ -65,13 +65,13 @@ pub trait OtpStore: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reported {
     Id(ProjectId, OtpId),
-    /// All of it, as it was issued or as the last report left it: a store may skip loading it, as
-    /// long as it makes sure that nothing has changed since.
+    /// The whole request, as issued or as the last report left it. A store may skip loading it if it makes
+    /// sure that the request has not changed since.
     Seen(Box<Otp>),
 }
 
 impl Reported {
-    /// The tenant and the id.
+    /// Project and id of the request.
     pub fn key(&self) -> (ProjectId, OtpId) {
         match self {
             Self::Id(project, otp) => (*project, *otp),
@@ -80,23 +80,22 @@ impl Reported {
     }
 }
 
-/// Keeps receipts from their arrival until they are applied: a provider is answered as soon as they
-/// are on disk.
+/// Keeps receipts from their arrival until they are applied, so that a provider gets its answer as soon as
+/// the receipts are on disk.
 ///
-/// A receipt is known once an attempt with its provider and reference is on record. It may arrive
-/// before that: then it MUST become known, and due, in the step that puts the reference on record.
+/// A receipt is known once an attempt with its provider and reference is on record. If the receipt arrives
+/// earlier, it MUST become known, and due, in the same step that records the reference.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ReceiptStore: Send + Sync {
-    /// Puts receipts on record, all or none. One that repeats what a receipt on record says about
-    /// the same message is not kept again.
+    /// Stores receipts, all or none. A receipt that repeats the report of a stored one on the same message is
+    /// not stored again.
     async fn keep(&self, receipts: Vec<KeptReceipt>) -> Result<(), StoreError>;
 
-    /// The longest due known receipts, each handed to one caller: one given out is not given out
-    /// again before `lease` has passed, and none before an older one about the same message is
-    /// done.
+    /// Claims due known receipts, the longest overdue first. Each is handed to one caller and not again
+    /// before `lease` has passed, and none before an older receipt on the same message is done.
     ///
-    /// The number of unknown ones on record MUST make no difference.
+    /// The number of unknown receipts MUST NOT affect this call.
     async fn claim(
         &self,
         now: Timestamp,
@@ -104,67 +103,67 @@ pub trait ReceiptStore: Send + Sync {
         room: ReceiptRoom,
     ) -> Result<Vec<KeptReceipt>, StoreError>;
 
-    /// Has receipts, known or not, that are due later than `later_than` due at `to`; gives their number.
+    /// Makes receipts, known or not, that are due later than `later_than` due at `to`; returns how many.
     async fn bring_forward(&self, later_than: Timestamp, to: Timestamp) -> Result<u64, StoreError>;
 
-    /// Takes a receipt off the record; repetition is harmless.
+    /// Deletes a receipt that was applied. Repeating the call is harmless.
     async fn done(&self, receipt: ReceiptId) -> Result<(), StoreError>;
 
-    /// Reviews unknown receipts: those whose attempt was put on record in the meantime become
-    /// known, the others wait as [`KeptReceipt::next_check`] says or are dropped, and beyond `most`
-    /// of them the oldest are dropped. Bounded work: the rest is left for the next review.
+    /// Reviews unknown receipts. A receipt whose attempt is on record by now becomes known; the others wait
+    /// as [`KeptReceipt::next_check`] says, or are dropped. Beyond `most` unknown receipts the oldest are
+    /// dropped. One call does bounded work and leaves the rest to the next.
     async fn review(&self, now: Timestamp, most: u32) -> Result<Reviewed, StoreError>;
 
-    /// How many are unknown, and since when.
+    /// Number of unknown receipts, and when the oldest of them arrived.
     async fn unknown(&self) -> Result<UnknownReceipts, StoreError>;
 }
 
-/// A code on its way to a phone.
+/// A message that carries a code to a phone.
 #[derive(Clone, Debug)]
 #[debug("Message({otp} over {channel} to {phone})")]
 pub struct Message {
     pub otp: OtpId,
-    /// The attempt; a provider that takes a client reference gets this one.
+    /// Sent as client reference to providers that accept one.
     pub attempt: AttemptId,
-    /// Whose message it is; those of test keys go to the sandbox alone.
+    /// Project and mode; messages of test keys go to the sandbox only.
     pub world: ProjectMode,
     pub channel: Channel,
     pub phone: Phone,
     pub phone_index: BlindIndex,
-    /// The code, for templates that take it alone.
+    /// The code alone, for channels whose templates take only the code.
     pub code: Code,
-    /// The whole text, for channels that take one.
+    /// The whole text, for channels that send free text.
     pub text: String,
-    /// Who sends it, as the recipient knows them.
+    /// Sender name that the recipient sees.
     pub brand: String,
     /// BCP 47 tag of the text's language, such as `en` or `hi`.
     pub language: String,
     pub minutes: u32,
-    /// The id under which the operator registered the project's own text (DLT content template);
-    /// `None` means the configured one.
+    /// Content template id (DLT) of the project's own text; `None` means the configured one.
     pub template_id: Option<String>,
 }
 
-/// A provider's answer.
+/// A provider's answer to a message.
 ///
-/// `Debug` shows no reference: that is the provider's own text.
+/// `Debug` omits the reference, since it is text of the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Accepted {
-        /// What the provider calls it, for receipts; `None` if it gave no name.
+        /// The provider's id of the message, for receipts; `None` if it gave none.
         #[debug("{:?}", provider_ref.as_ref().map(|_| "…"))]
         provider_ref: Option<String>,
-        /// Whether it will report what became of it.
+        /// Whether the provider reports delivery later.
         awaits_receipt: bool,
     },
-    /// It did not.
+    /// The provider did not accept the message.
     Refused(Reason),
-    /// It did not, and asks not to be called for this long: it is about the provider, not about one number.
+    /// The provider did not accept the message and asks not to be called for this long: the fault is the
+    /// provider's, not one number's.
     Busy(Reason, Duration),
 }
 
 impl Outcome {
-    /// The answer as words for a log: `accepted` or `refused`, and why.
+    /// The answer as words for the log: `accepted` or `refused`, with the reason.
     pub const fn words(&self) -> (&'static str, Option<&'static str>) {
         match self {
             Self::Accepted { .. } => ("accepted", None),
@@ -173,44 +172,44 @@ impl Outcome {
     }
 }
 
-/// What came of asking a provider whether it answers.
+/// Result of probing a provider: whether it answers at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// The HTTP status of its answer; `None` if none came.
+    /// HTTP status of the answer; `None` if no answer came.
     pub status: Option<u16>,
     pub took: Duration,
 }
 
 impl Probe {
-    /// Whether the provider works as far as can be told: any answer that is no error of its own.
+    /// Whether the provider seems to work: it answered with a status below 500.
     pub fn is_answered(&self) -> bool {
         self.status.is_some_and(|status| status < 500)
     }
 }
 
-/// How calls to a provider went lately, as this process sees it.
+/// Recent calls to a provider, as counted by this process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProviderHealth {
-    /// For how long it is still passed over; `None` while it is called.
+    /// Remaining pause of the circuit breaker; `None` while the provider is called.
     pub paused_for: Option<Duration>,
-    /// How many of its latest calls are counted.
+    /// Number of recent calls that are counted.
     pub calls: u32,
-    /// How many of these failed by its fault.
+    /// Number of these calls that failed through the provider's fault.
     pub faults: u32,
-    /// Half of its latest calls took no longer; `None` without calls.
+    /// Median duration of recent calls; `None` without calls.
     pub median: Option<Duration>,
-    /// The messages that it did not take lately for a reason that is not about the number, the newest first.
+    /// Recent messages that the provider refused for a reason other than the number, newest first.
     pub refusals: Vec<ProviderRefusal>,
 }
 
-/// A message that a provider did not take.
+/// One message that a provider refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProviderRefusal {
     pub age: Duration,
     pub reason: Reason,
-    /// The HTTP status of the answer; `None` if none came.
+    /// HTTP status of the answer; `None` if no answer came.
     pub status: Option<u16>,
-    /// The provider's own code, if it gave one.
+    /// The provider's own error code, if it gave one.
     pub code: Option<i64>,
 }
 
@@ -218,45 +217,44 @@ pub struct ProviderRefusal {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait Providers: Send + Sync {
-    /// The names of those that carry messages over `channel`.
+    /// Names of the configured providers for `channel`.
     fn names(&self, channel: Channel) -> Vec<String>;
 
-    /// The names of those that carry messages over `channel` for projects that name none, in order.
+    /// Names of the providers for `channel` that serve projects without a choice of their own, in order.
     fn defaults(&self, channel: Channel) -> Vec<String>;
 
-    /// The BCP 47 tags of the languages that a provider over WhatsApp has a template for, each once.
+    /// BCP 47 tags of the languages for which a WhatsApp provider has a template, each once.
     fn template_languages(&self) -> Vec<String>;
 
-    /// For how long the provider of this name is still passed over, since its calls failed; `None` while
-    /// it is called. Each process sees its own calls.
+    /// Remaining pause of the circuit breaker of this provider; `None` while it is called. Each process
+    /// counts only its own calls.
     fn paused_for(&self, provider: &str) -> Option<Duration>;
 
-    /// How calls to the provider of this name went. Each process sees its own calls.
+    /// Recent calls to this provider. Each process counts only its own calls.
     fn health(&self, provider: &str) -> ProviderHealth;
 
-    /// Asks the provider whether it answers; if it does, its pause is over. `None` if nobody can be asked.
+    /// Probes the provider; an answer ends its pause. `None` if the provider cannot be probed.
     async fn probe(&self, provider: &str) -> Option<Probe>;
 }
 
-/// Hands messages to a provider.
+/// Sends messages through one provider.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait Gateway: Send + Sync {
-    /// The provider's name, as configured and as shown in attempts.
+    /// The provider's name in the configuration and in attempts.
     fn provider(&self) -> String;
 
-    /// Hands one message over. Every failure is a [`Outcome::Refused`] or [`Outcome::Busy`] with its reason; the
-    /// caller bounds the time.
+    /// Hands over one message. Every failure is an [`Outcome::Refused`] or [`Outcome::Busy`] with its reason.
+    /// The caller enforces the time limit.
     ///
-    /// The reason MUST tell whether the message may still be on its way: with [`Reason::Timeout`]
-    /// and [`Reason::Unknown`] the provider may have sent it (it did not answer in time, the
-    /// connection broke after the request was written, a gateway in between lost the answer, the
-    /// answer cannot be understood). With every other reason nothing was sent: it was never asked,
-    /// or it refused.
+    /// The reason MUST say whether the message may still arrive. With [`Reason::Timeout`] and
+    /// [`Reason::Unknown`] the provider may have sent it: it did not answer in time, the connection broke
+    /// after the request was written, a gateway in between lost the answer, or the answer cannot be parsed.
+    /// With every other reason nothing was sent: the provider was never called, or it refused.
     async fn deliver(&self, message: Message) -> Outcome;
 
-    /// Asks whether the provider answers at all, without credentials and without a message; `None` where nobody is
-    /// there to be asked.
+    /// Probes whether the provider answers at all, without credentials and without a message; `None` if it
+    /// cannot be probed.
     async fn probe(&self) -> Option<Probe> {
         None
     }

@@ -2,7 +2,7 @@ use crate::{Reason, Report};
 use dwar_kernel::{AttemptId, OtpId, ProjectMode, ReceiptId, Timestamp};
 use std::time::Duration;
 
-/// What a provider reports about a message it had accepted.
+/// A provider's delivery report on a message that it had accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     pub provider: String,
@@ -11,18 +11,18 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// The report as words for a table: what became of it, and why.
+    /// The report as words for a table column: status and reason.
     pub fn words(&self) -> (&'static str, Option<&'static str>) {
         match &self.report {
             Report::Accepted { .. } => ("sent", None),
             Report::Delivered => ("delivered", None),
             Report::Failed(reason) => ("failed", Some(reason.as_str())),
-            // No provider reports that it is late.
+            // Providers do not report timeouts.
             Report::Overdue { .. } => ("failed", Some(Reason::Timeout.as_str())),
         }
     }
 
-    /// The receipt that [`Receipt::words`] stand for.
+    /// The receipt that [`Receipt::words`] wrote; `None` for other words.
     pub fn from_words(
         provider: String,
         provider_ref: String,
@@ -47,7 +47,7 @@ pub struct ReceiptTarget {
     pub attempt: AttemptId,
 }
 
-/// A receipt on record until it has been applied.
+/// A stored receipt that is still to be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptReceipt {
     pub id: ReceiptId,
@@ -55,22 +55,22 @@ pub struct KeptReceipt {
     pub received_at: Timestamp,
 }
 
-/// The most receipts that are kept about messages not on record; beyond that the oldest are
-/// dropped. A provider may report on everything that its account sends.
+/// Most unknown receipts that are kept; beyond that the oldest are dropped. A provider may report on messages
+/// of its account that Dwar never sent.
 pub const MAX_UNKNOWN: u32 = 20_000;
 
-/// A receipt may overtake the answer to the call that it is about; after this it is not about ours.
+/// A receipt may arrive before the answer to the call that sent the message. A receipt that is unknown for
+/// longer than this is about a message of somebody else.
 const UNKNOWN_FOR: Duration = Duration::from_secs(600);
 const FIRST_CHECK: Duration = Duration::from_secs(1);
 const LAST_WAIT: Duration = Duration::from_secs(120);
 
 impl KeptReceipt {
-    /// The longest that a receipt waits: for its message, or for the one that applies it.
+    /// Longest wait of a receipt, for its message or for the worker that applies it.
     pub const LONGEST_WAIT: Duration = LAST_WAIT;
 
-    /// When a receipt whose message is not on record at `now` is checked again: after a second, and
-    /// then each time at four times its age, two minutes later at most. `None` once it is ten
-    /// minutes old and still unknown.
+    /// When to check again a receipt whose message is not on record at `now`: after one second, then each
+    /// time at four times its age, at most two minutes later. `None` once the receipt is ten minutes old.
     pub fn next_check(received_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let over = received_at + UNKNOWN_FOR;
         let age = (now - received_at).to_std().unwrap_or_default();
@@ -78,76 +78,76 @@ impl KeptReceipt {
         (now < over).then(|| (now + wait).min(over))
     }
 
-    /// Whether this receipt may call the next provider when it is applied.
+    /// Whether applying this receipt may call the next provider.
     pub const fn may_call_on(&self) -> bool {
         matches!(self.receipt.report, Report::Failed(_) | Report::Overdue { .. })
     }
 }
 
-/// How many receipts one claim may give out.
+/// Most receipts that one claim may return, by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptRoom {
-    /// How many that [may call the next provider](KeptReceipt::may_call_on).
+    /// Receipts that [may call the next provider](KeptReceipt::may_call_on).
     pub calling: u32,
     pub others: u32,
 }
 
-/// What a review of unknown receipts dropped.
+/// How many unknown receipts a review dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reviewed {
     pub expired: u64,
-    /// How many were the oldest of too many.
+    /// Dropped as the oldest, because there were too many.
     pub crowded_out: u64,
 }
 
-/// Receipts on record about messages that are not.
+/// Stored receipts whose message is not on record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnknownReceipts {
     pub count: u64,
     pub oldest: Option<Timestamp>,
 }
 
-/// The head of a provider's call to us: all that is known before a byte of its body is read.
+/// Head of a webhook call from a provider: all that is known before its body is read.
 ///
 /// No `Debug`: queries may hold secrets.
 #[derive(Clone)]
 pub struct WebhookHead {
-    /// Path and query as the provider sent them: `/webhooks/twilio?…`.
+    /// Path and query exactly as received: `/webhooks/twilio?…`.
     pub path_and_query: String,
     pub query: Vec<(String, String)>,
-    /// Headers by lower-case name, in order; those that are not text are left out.
+    /// Headers by lower-case name, in order. Headers that are not valid text are left out.
     pub headers: Vec<(String, String)>,
 }
 
 impl WebhookHead {
-    /// The only header of this lower-case name; none if it came several times.
+    /// Value of the header with this lower-case name; `None` if it is absent or repeated.
     pub fn header(&self, name: &str) -> Option<&str> {
         only(&self.headers, name)
     }
 
-    /// The only query parameter of this name; none if it came several times.
+    /// Value of the query parameter with this name; `None` if it is absent or repeated.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         only(&self.query, name)
     }
 }
 
-/// A call of a provider to us, as it came in.
+/// A webhook call from a provider.
 ///
 /// No `Debug`: bodies name phone numbers, and queries may hold secrets.
 #[derive(Clone)]
 pub struct WebhookCall {
     pub head: WebhookHead,
-    /// The raw body; signatures are over exactly these bytes.
+    /// The raw body; signatures cover exactly these bytes.
     pub body: Vec<u8>,
 }
 
-/// What a call is allowed on the strength of its head.
+/// What a webhook call may do after its head was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WebhookAdmission {
-    /// The longest body that this provider ever sends, in bytes; nothing beyond is read.
+    /// Longest body in bytes that this provider sends; longer bodies are refused.
     pub longest_body: usize,
-    /// Whether the head alone proves who calls (a token). A signature proves it only together
-    /// with the body: until that is here the caller may be anybody.
+    /// Whether the head alone authenticates the call (a token). A signature authenticates it only together
+    /// with the body: until the body is here, anybody may be calling.
     pub proven: bool,
 }
 
@@ -159,38 +159,38 @@ fn only<'pairs>(pairs: &'pairs [(String, String)], name: &str) -> Option<&'pairs
     }
 }
 
-/// The call is not the provider's, or not one that can be read.
+/// The webhook call is not from the provider, or cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookError {
-    /// Signature, token or secret is absent or wrong.
+    /// Signature, token or secret is missing or wrong.
     #[error("the call is not authenticated")]
     Unauthenticated,
-    /// It is authentic, but no receipt can be read from it.
+    /// The call is authentic, but contains no readable receipt.
     #[error("the call cannot be read")]
     Unreadable,
 }
 
-/// Reads a provider's calls to us. Pure: no waiting, no store.
+/// Reads webhook calls of one provider. Pure: no waiting, no store.
 pub trait ReceiptSource: Send + Sync {
-    /// The provider's name; also the last part of the address it calls.
+    /// The provider's name; also the last part of its webhook path.
     fn provider(&self) -> String;
 
-    /// Judges a call by its head, before any of its body is read: a token is judged completely and
-    /// in constant time, a signature by its presence and exact shape.
+    /// Judges a call by its head, before its body is read. A token is checked completely and in constant
+    /// time, a signature by its presence and exact shape.
     ///
     /// # Errors
-    /// MUST be [`WebhookError::Unauthenticated`] if no body could make the call the provider's.
+    /// MUST be [`WebhookError::Unauthenticated`] if no body could authenticate the call.
     fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError>;
 
-    /// The receipts of one authenticated call; an authentic call that means nothing to us (an
-    /// intermediate status, a user's message) gives none.
+    /// The receipts in one authenticated call. An authentic call without a final status (an intermediate
+    /// status, a message from a user) gives none.
     ///
     /// # Errors
-    /// MUST be [`WebhookError::Unauthenticated`], judged in constant time and before anything is
-    /// parsed, unless the call proves to be the provider's.
+    /// MUST be [`WebhookError::Unauthenticated`] unless the call is proven to be the provider's, in constant
+    /// time and before anything is parsed.
     fn receipts(&self, call: &WebhookCall) -> Result<Vec<Receipt>, WebhookError>;
 
-    /// Answers a provider's subscription handshake, which has no body; most have none.
+    /// Answers a provider's subscription handshake, a call without a body. Most providers have no handshake.
     ///
     /// # Errors
     /// As for [`ReceiptSource::receipts`].
@@ -212,7 +212,7 @@ mod tests {
         }
         let ages: Vec<i64> = checks.iter().map(|check| (*check - received).num_seconds()).collect();
         assert_eq!(ages, [0, 1, 4, 16, 64, 184, 304, 424, 544, 600]);
-        // A clock that went backwards asks again soon.
+        // A clock that was set back leads to an early check.
         let early = received - Duration::from_secs(9);
         assert_eq!(KeptReceipt::next_check(received, early), Some(early + FIRST_CHECK));
         let last = received + UNKNOWN_FOR - Duration::from_millis(1);

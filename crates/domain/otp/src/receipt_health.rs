@@ -1,31 +1,30 @@
 use dwar_kernel::Timestamp;
 use std::collections::VecDeque;
 
-/// Receipts are counted in steps of five minutes.
+/// Seconds per step: receipts are counted in steps of five minutes.
 const STEP: i64 = 300;
-/// The latest three steps, ten to fifteen minutes, are compared ...
+/// Number of latest steps (10 to 15 minutes) that are compared with the past.
 const RECENT: i64 = 3;
 const PAST: i64 = 72;
-/// With fewer receipts than this there is no verdict.
+/// No verdict with fewer receipts than this.
 const FEWEST_RECENT: u32 = 40;
 const FEWEST_PAST: u32 = 100;
 const FEWEST_RECOVERED: u32 = FEWEST_RECENT / 2;
-/// The share of failures has to rise by this much at least.
+/// Least rise in the share of failures that counts as failing, ...
 const RISE: f64 = 0.25;
-/// And by this many standard deviations of chance among that many receipts.
+/// ... and least rise in standard deviations for that number of receipts.
 const DEVIATIONS: f64 = 5.0;
 
-/// How the receipts of one provider compare with its past. A pure rule over what it is told; 75
-/// counts at most, however many receipts there are.
+/// Compares the recent receipts of one provider with its past. A pure rule over at most 75 counts, however
+/// many receipts arrive.
 ///
-/// A provider is failing when the share of failures in the last quarter of an hour is far above
-/// that of the six hours before: by 25 percentage points, and by five standard deviations. It
-/// recovers when half of that rise is gone. Counts from the time it failed are not used as its
-/// past.
+/// A provider is failing when the share of failures in the last quarter of an hour is far above that of the
+/// six hours before: by 25 percentage points, and by five standard deviations. It recovers when half of that
+/// rise is gone. Receipts counted while it was failing do not count as its past.
 #[derive(Clone, Debug, Default)]
 pub struct ReceiptHealth {
     counts: VecDeque<Count>,
-    /// The usual share of failures before it began to fail, and the share at which that is over.
+    /// Usual share of failures before the provider began to fail, and the share at which it has recovered.
     failing: Option<(f64, f64)>,
 }
 
@@ -37,21 +36,21 @@ struct Count {
     while_failing: bool,
 }
 
-/// A provider's receipts became worse, or recovered.
+/// A provider began to fail, or recovered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HealthChange {
     pub failing: bool,
-    /// How many of its recent receipts say that a message failed.
+    /// Number of recent receipts that report a failure.
     pub failed: u32,
     pub receipts: u32,
-    /// The usual share of failures, from 0 to 1.
+    /// Usual share of failures, from 0 to 1.
     pub usual: f64,
 }
 
 impl ReceiptHealth {
-    /// Counts one receipt; gives a change, once.
+    /// Counts one receipt; returns each change once.
     pub fn note(&mut self, failed: bool, now: Timestamp) -> Option<HealthChange> {
-        // A clock that went backwards counts into the newest step.
+        // If the clock was set back, the receipt counts in the newest step.
         let newest = self.counts.back().map_or(i64::MIN, |count| count.step);
         let step = now.timestamp().div_euclid(STEP).max(newest);
         self.count(failed, step);

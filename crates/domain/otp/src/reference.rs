@@ -1,23 +1,22 @@
 use crate::Code;
 use dwar_kernel::Phone;
 
-/// The longest reference that is accepted, in bytes; no known provider's is half as long.
+/// Longest accepted reference in bytes. References of all known providers are less than half as long.
 pub const LONGEST_REFERENCE: usize = 128;
 
-/// Whether `text` may serve as a provider's name of a message: 1 to 128 letters, digits and
-/// `-_.:=+/`, of ASCII alone.
+/// Whether `text` is acceptable as a provider's message reference: 1 to 128 ASCII letters, digits and
+/// `-_.:=+/`.
 ///
-/// What a provider calls a message is its own text, so it is treated as text that anybody might
-/// have written.
+/// A reference is text from outside, and is treated like any other untrusted input.
 pub fn is_reference(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:=+/".contains(&byte);
     (1..=LONGEST_REFERENCE).contains(&text.len()) && text.bytes().all(plain)
 }
 
-/// Whether `text` holds the phone number, in any spelling of its digits, or the code.
+/// Whether `text` contains the phone number, in any spelling of its digits, or the code.
 ///
-/// A text that contains the number does not identify one message anyway: the next message to that
-/// number would have the same.
+/// A reference that contains the number is useless anyway: the next message to that number would have the
+/// same one.
 pub fn gives_away(text: &str, phone: &Phone, code: &Code) -> bool {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     [phone.national(), code.expose()].iter().any(|secret| digits.contains(secret))

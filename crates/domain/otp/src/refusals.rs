@@ -3,11 +3,11 @@ use dwar_kernel::{BlindIndex, ProjectId, ProjectMode, Refusal, StoreError, Tally
 use std::cmp::Reverse;
 use std::time::Duration;
 
-/// Sends that were refused for one reason within one minute.
+/// Count of sends that were refused for one reason within one minute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedSends {
     pub world: ProjectMode,
-    /// Whose phone; `None` if that is not known, or was not kept because there were too many.
+    /// Blind index of the phone; `None` if unknown, or not kept because there were too many phones.
     pub phone: Option<BlindIndex>,
     pub reason: Refusal,
     pub minute: Timestamp,
@@ -15,10 +15,10 @@ pub struct RefusedSends {
 }
 
 impl RefusedSends {
-    /// How long they are kept.
+    /// How long counts are kept: one day.
     pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-    /// What several tallies counted, added up: newest first, one count of each reason and minute.
+    /// Adds up the counts of several tallies: one count per mode, reason, phone and minute, newest first.
     #[must_use]
     pub fn added_up(mut counts: Vec<Self>) -> Vec<Self> {
         counts.sort_by_key(|it| {
@@ -35,14 +35,14 @@ impl RefusedSends {
         counts
     }
 
-    /// What was refused, added up over all phones.
+    /// Adds up counts over all phones.
     #[must_use]
     pub fn without_phones(mut counts: Vec<Self>) -> Vec<Self> {
         counts.iter_mut().for_each(|it| it.phone = None);
         Self::added_up(counts)
     }
 
-    /// What was refused, added up over all minutes: each count has the newest of them.
+    /// Adds up counts over all minutes; each result carries the newest minute.
     #[must_use]
     pub fn whenever(mut counts: Vec<Self>) -> Vec<Self> {
         let newest = counts.iter().map(|it| it.minute).max().unwrap_or_default();
@@ -50,7 +50,7 @@ impl RefusedSends {
         Self::added_up(counts)
     }
 
-    /// The minute that contains an instant.
+    /// Start of the minute that contains `at`.
     pub fn minute_of(at: Timestamp) -> Timestamp {
         let millis = at.timestamp_millis();
         Timestamp::from_timestamp_millis(millis - millis.rem_euclid(60_000)).unwrap_or(at)
@@ -61,9 +61,9 @@ impl RefusedSends {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait RefusalStore: Send + Sync {
-    /// Replaces what `tally` had counted in each minute with what it has counted so far. A
-    /// repetition changes nothing, and a count never goes down. Counts of several tallies add up. No
-    /// two of `counts` are about the same.
+    /// Replaces the counts that `tally` stored for each minute by its counts so far. Repetition changes
+    /// nothing, and a count never goes down. Counts of several tallies add up. `counts` has no two entries
+    /// with the same key.
     async fn count(&self, tally: TallyId, counts: Vec<RefusedSends>) -> Result<(), StoreError>;
 
     /// The newest `limit` counts of a phone, newest first.
@@ -74,9 +74,8 @@ pub trait RefusalStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<RefusedSends>, StoreError>;
 
-    /// What was refused in a project in minutes from `since` on, with `until` before it, for any phone,
-    /// newest first and added up over all phones; the newest `most`
-    /// counts at most.
+    /// Refused sends of a project from `since` on and before `until`, added up over all phones, newest first;
+    /// at most the newest `most` counts.
     async fn of_project(
         &self,
         project: ProjectId,
@@ -85,6 +84,6 @@ pub trait RefusalStore: Send + Sync {
         most: u32,
     ) -> Result<Vec<RefusedSends>, StoreError>;
 
-    /// Drops the counts of minutes that began before `before`; gives the number of rows.
+    /// Deletes the counts of minutes that began before `before`; returns the number of rows.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }

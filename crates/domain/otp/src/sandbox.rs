@@ -1,4 +1,5 @@
-//! What a test key can provoke, and where its messages land (docs/contract.md, Test keys).
+//! The sandbox of test keys: outcomes they can choose, and the inbox of their messages (docs/contract.md,
+//! Test keys).
 
 use crate::{Channel, Code, Message};
 use async_trait::async_trait;
@@ -7,10 +8,10 @@ use dwar_kernel::{
     BlindIndex, OtpId, Phone, ProjectId, Purpose, Sealed, StoreError, Timestamp, Unsealable, Vault,
 };
 
-/// What happens to a code sent with a test key.
+/// Outcome of a code sent with a test key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scenario {
-    /// WhatsApp accepts and delivers at once.
+    /// WhatsApp accepts, then delivers at once.
     Delivered,
     /// `…0001`: WhatsApp refuses, SMS delivers.
     SmsDelivers,
@@ -25,7 +26,7 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    /// The numbers that choose a scenario; every other one is [`Scenario::Delivered`].
+    /// Numbers that choose a scenario; every other number means [`Scenario::Delivered`].
     pub const MAGIC: [(&'static str, Self); 5] = [
         ("9000000001", Self::SmsDelivers),
         ("9000000002", Self::BothFail),
@@ -34,26 +35,26 @@ impl Scenario {
         ("9000000005", Self::SlowDelivery),
     ];
 
-    /// The scenario of a number.
+    /// The scenario of a phone number, by its national digits.
     pub fn of(phone: &Phone) -> Self {
         let magic = Self::MAGIC.into_iter().find(|(number, _)| *number == phone.national());
         magic.map_or(Self::Delivered, |(_, scenario)| scenario)
     }
 }
 
-/// A message that a test key would have sent.
+/// A message that a live key would have sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxMessage {
     pub otp: OtpId,
     pub phone: BlindIndex,
     pub channel: Channel,
-    /// Code and text, unreadable at rest: six digits, then the text.
+    /// Sealed code and text, see [`InboxMessage::seal`].
     pub content: Sealed,
     pub at: Timestamp,
 }
 
 impl InboxMessage {
-    /// What `message` leaves behind in the inbox at `at`, sealed for its project and request.
+    /// Seals `message` for the inbox, bound to its project and request; `at` is its time.
     pub fn seal(vault: &dyn Vault, message: &Message, at: Timestamp) -> Self {
         let context = context(message.world.project, message.otp);
         let code = message.code.expose();
@@ -68,10 +69,10 @@ impl InboxMessage {
         }
     }
 
-    /// What [`InboxMessage::seal`] put in for a message of `project`.
+    /// Opens what [`InboxMessage::seal`] sealed for `project`.
     ///
     /// # Errors
-    /// [`Unsealable`] when it is another project's or request's, or does not start with a code.
+    /// [`Unsealable`] if the message belongs to another project or request, or does not start with a code.
     pub fn open(&self, vault: &dyn Vault, project: ProjectId) -> Result<Content, Unsealable> {
         let context = context(project, self.otp);
         let plain = vault.open(Purpose::SandboxMessage, &context, &self.content)?;
@@ -82,27 +83,25 @@ impl InboxMessage {
     }
 }
 
-/// The length of a code that is followed by the text at once; another one is followed by [`CODE_END`], which is
-/// in no text.
+/// Length of a code that is directly followed by the text. After any other code comes [`CODE_END`], which no
+/// text contains.
 const CODE_LEN: usize = 6;
 const CODE_END: &str = "\0";
 
-/// Binds the content to its row's owner, so that it cannot be moved to another request.
+/// Binds the content to its project and request, so that it cannot be moved to another row.
 fn context(project: ProjectId, otp: OtpId) -> Vec<u8> {
     [*project.uuid().as_bytes(), *otp.uuid().as_bytes()].concat()
 }
 
-/// What a message in the inbox says; `Debug` shows neither part.
+/// Opened content of an inbox message; `Debug` shows neither part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[debug("Content(…)")]
 pub struct Content {
-    /// The code, as a template would have taken it.
     pub code: Code,
-    /// The whole text, as the phone would have shown it.
     pub text: String,
 }
 
-/// A message in the inbox, and whom it is for.
+/// An inbox message with the phone it was sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     pub message: InboxMessage,
@@ -113,8 +112,8 @@ pub struct Received {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SandboxInbox: Send + Sync {
-    /// Stores a message. One whose request is no longer on record, because its phone was erased
-    /// meanwhile, is dropped: no trace may come back.
+    /// Stores a message. A message whose request is no longer on record, because its phone was erased, is
+    /// dropped: erased data must not come back.
     async fn deposit(&self, project: ProjectId, message: InboxMessage) -> Result<(), StoreError>;
 
     /// The newest `limit` messages to a phone, newest first.
@@ -125,8 +124,8 @@ pub trait SandboxInbox: Send + Sync {
         limit: u32,
     ) -> Result<Vec<InboxMessage>, StoreError>;
 
-    /// The newest `limit` messages to all phones of a project, newest first, also within an instant. Costs
-    /// as much as these, however much else is on record.
+    /// The newest `limit` messages of a project to all phones, newest first, also within one instant. The
+    /// cost depends on `limit` alone, not on what else is on record.
     async fn newest(&self, project: ProjectId, limit: u32) -> Result<Vec<Received>, StoreError>;
 }
 

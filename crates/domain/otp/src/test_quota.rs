@@ -2,39 +2,41 @@ use async_trait::async_trait;
 use dwar_kernel::{StoreError, Timestamp};
 use std::time::Duration;
 
-/// What the test keys of one project may leave behind: a quota, since nothing they do costs money.
+/// How many records the test keys of one project may leave behind. A quota is needed since test keys cost
+/// nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TestQuota {
-    /// How many records of each kind are kept: the newest.
+    /// The newest records that are kept, per kind.
     pub kept: u32,
-    /// How long a place taken by a send counts, and a request may hold its `Idempotency-Key`.
+    /// How long a record may still be in use: a place taken by a send counts for this long, and a request may
+    /// hold its `Idempotency-Key` for this long.
     pub in_use: Duration,
 }
 
-/// A kind of record that test keys leave behind, each with a quota of its own.
+/// A kind of record that test keys leave behind, each with its own quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestRecord {
-    /// A request to send a code, with its attempts and messages; its age is when it expires.
+    /// A request to send a code, with its attempts and messages; sorted by expiry.
     Request,
     /// The first answer to an `Idempotency-Key`.
     FirstAnswer,
     Place,
-    /// A session, by its start.
+    /// A session; sorted by its start.
     Session,
-    /// An identity, with its sessions, by its last verification.
+    /// An identity with its sessions; sorted by last verification.
     Identity,
-    /// An event that is still to be told.
+    /// An event that is still to be delivered.
     Event,
 }
 
 impl TestRecord {
-    /// Every kind, in the order in which they are dropped.
+    /// Every kind, in the order of deletion.
     pub const ALL: [Self; 6] =
         [Self::Request, Self::FirstAnswer, Self::Place, Self::Session, Self::Identity, Self::Event];
 }
 
 impl TestQuota {
-    /// The latest age at which a record beyond the quota may go; `None` is at any age.
+    /// Records beyond the quota up to this time may be deleted; `None` means all of them.
     pub fn goes_until(&self, record: TestRecord, now: Timestamp) -> Option<Timestamp> {
         match record {
             TestRecord::Request => Some(now),
@@ -44,18 +46,17 @@ impl TestQuota {
     }
 }
 
-/// Keeps what test keys leave behind within their quota, so that they cannot fill a disk.
+/// Keeps the records of test keys within their quota, so that they cannot fill the disk.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TestQuotaStore: Send + Sync {
-    /// Of each project, drops test-mode records beyond the newest `quota.kept` of their
-    /// [`TestRecord`] kind, the oldest first (of equals any), if [`TestQuota::goes_until`] allows
-    /// it, and gives how many were dropped. A code that has not expired MUST stay, however many
-    /// there are.
+    /// Deletes test-mode records of each project beyond the newest `quota.kept` of each [`TestRecord`] kind,
+    /// oldest first (equals in any order), as far as [`TestQuota::goes_until`] allows; returns how many. A
+    /// code that has not expired MUST stay, however many there are.
     ///
-    /// Counts of wrong guesses mean nothing in test mode; they are all dropped, and not counted.
-    /// Live records MUST stay. Concurrent calls drop nothing twice, and no more than one call alone
-    /// would. No step holds up other work for long, or reads another project's rows.
+    /// Guess budgets have no meaning in test mode; all of them are deleted, and not counted in the result.
+    /// Live records MUST stay. Concurrent calls together delete no more than one call alone. No step blocks
+    /// other work for long, or reads another project's rows.
     async fn trim(&self, quota: TestQuota, now: Timestamp) -> Result<u64, StoreError>;
 }
 

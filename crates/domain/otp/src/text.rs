@@ -3,18 +3,18 @@ use derive_more::Display;
 use dwar_kernel::{is_line, words};
 use std::str::FromStr;
 
-/// The longest value of a variable that every DLT portal takes (TRAI).
+/// Longest value of a variable that every DLT portal accepts (TRAI).
 const DLT_VARIABLE: usize = 30;
-/// The longest message that an Android app listens for, in bytes (SMS Retriever).
+/// Longest message in bytes that an Android app can read (SMS Retriever).
 const RETRIEVER: usize = 140;
-/// More parts than this get lost or cut on the way.
+/// Longer messages lose parts or are cut on the way.
 const MAX_SEGMENTS: usize = 3;
 const APP_HASH: usize = 11;
 
-/// How the text of an SMS is put together: a checked template and its values.
+/// Text of an SMS: a checked template and its values.
 ///
-/// The text is the template with `{code}`, `{brand}` and `{minutes}` filled in, and, if asked for,
-/// a last line that a browser (`@domain #code`, WebOTP) or an Android app (its hash) looks for.
+/// The text is the template with `{code}`, `{brand}` and `{minutes}` filled in, and optionally a last line
+/// for a browser (`@domain #code`, WebOTP) or an Android app (its hash).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmsText {
     template: String,
@@ -22,17 +22,17 @@ pub struct SmsText {
     ending: Ending,
 }
 
-/// Who may read the code out of the message by itself.
+/// Last line of an SMS, for software that reads the code out of the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     None,
-    /// The browser, for this site (origin-bound one-time codes; WebOTP).
+    /// For the browser, on this site (origin-bound one-time codes; WebOTP).
     WebOtp(String),
-    /// The Android app with this 11-character hash (SMS Retriever).
+    /// For the Android app with this 11-character hash (SMS Retriever).
     AppHash(String),
 }
 
-/// Why a text cannot be used.
+/// Validation error of a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidText {
     #[error("the text has to contain {{code}} exactly once")]
@@ -53,12 +53,12 @@ pub enum InvalidText {
     TooManyEndings,
     #[error("an SMS has one last line: set a domain or an app hash, not both")]
     TwoEndings,
-    /// More than the 140 bytes that the SMS Retriever reads; how many there are.
+    /// More than the 140 bytes that the SMS Retriever reads; holds the length.
     #[error(
         "with an app hash the text has at most 140 bytes; this one has {0} with a code of ten digits"
     )]
     TooLongForApp(usize),
-    /// More than three parts; how many there are.
+    /// More than three SMS parts; holds the number of parts.
     #[error("with a code of ten digits the text takes {0} SMS parts; at most 3 are allowed")]
     TooManySegments(usize),
     #[error(transparent)]
@@ -66,10 +66,10 @@ pub enum InvalidText {
 }
 
 impl Ending {
-    /// The ending that a domain or an app hash asks for.
+    /// Validates a domain or an app hash and makes the ending of it.
     ///
     /// # Errors
-    /// Both at once, or either one malformed.
+    /// If both are given, or one is malformed.
     pub fn of(domain: Option<&str>, app_hash: Option<&str>) -> Result<Self, InvalidText> {
         match (domain, app_hash) {
             (None, None) => Ok(Self::None),
@@ -85,7 +85,7 @@ impl Ending {
 impl FromStr for Ending {
     type Err = InvalidText;
 
-    /// Reads a host name, which has a dot, or an app hash, which has none.
+    /// Parses a host name, which has a dot, or an app hash, which has none.
     fn from_str(text: &str) -> Result<Self, InvalidText> {
         match text.contains('.') {
             true => Self::of(Some(text), None),
@@ -95,25 +95,25 @@ impl FromStr for Ending {
 }
 
 impl SmsText {
-    /// The text of a language, English for one that has none of its own.
+    /// The default template of a language; English if the language has none.
     pub fn default_template(language: &str) -> &'static str {
         match language.split('-').next().unwrap_or_default() {
             "hi" => {
                 "{code} आपका {brand} सत्यापन कोड है। यह {minutes} मिनट तक मान्य है। इसे किसी के साथ साझा न करें।"
             }
             _ => {
-                // A registered text has to arrive word for word, so it cannot say minute for one and minutes for
-                // others.
+                // A registered text has to arrive word for word, so it cannot switch between «minute» and
+                // «minutes».
                 "{code} is your {brand} verification code. It is valid for {minutes} min. \
                  Do not share it with anyone."
             }
         }
     }
 
-    /// Checks template and values, but for how long the text gets: see [`SmsText::check_length`].
+    /// Checks template and values. The length is checked separately by [`SmsText::check_length`].
     ///
     /// # Errors
-    /// The first thing that is wrong with them.
+    /// The first fault that is found.
     pub fn new(template: &str, brand: &str, ending: Ending) -> Result<Self, InvalidText> {
         check_placeholders(template)?;
         if !is_line(brand, DLT_VARIABLE) {
@@ -122,8 +122,7 @@ impl SmsText {
         Ok(Self { template: template.to_owned(), brand: brand.to_owned(), ending })
     }
 
-    /// Whether every message arrives whole: with the longest code there is, which somebody else made, and the
-    /// longest that it may work.
+    /// Checks that every message fits, with the longest code (a relayed one) and the longest lifetime.
     ///
     /// # Errors
     /// [`InvalidText::TooLongForApp`] or [`InvalidText::TooManySegments`].
@@ -139,24 +138,24 @@ impl SmsText {
         }
     }
 
-    /// Whether it may name the minutes in words of its own, which fit one lifetime alone: it has a number, and no
-    /// `{minutes}`.
+    /// Whether the text may state its minutes in fixed words, which fit only one lifetime: it contains a
+    /// number and no `{minutes}`.
     pub fn has_fixed_minutes(&self) -> bool {
         !self.template.contains("{minutes}") && self.template.contains(char::is_numeric)
     }
 
-    /// The message for one code.
+    /// The message that carries `code`.
     pub fn compose(&self, code: &Code, minutes: u32) -> String {
         self.fill(code.expose(), &minutes.to_string())
     }
 
-    /// What the message of a login code costs on the network, whatever its digits.
+    /// Number of SMS parts of a login message; all login codes give the same.
     pub fn segments(&self, minutes: u32) -> Segments {
         Segments::of(&self.fill("000000", &minutes.to_string()))
     }
 
     pub(crate) fn fill(&self, code: &str, minutes: &str) -> String {
-        // The brand comes last: a brace in it must not become a placeholder.
+        // The brand is filled in last: braces in it must not become placeholders.
         let body = self.template.replace("{code}", code).replace("{minutes}", minutes);
         let body = body.replace("{brand}", &self.brand);
         match &self.ending {
@@ -167,12 +166,12 @@ impl SmsText {
     }
 }
 
-/// How many parts an SMS is sent in (3GPP TS 23.038, 23.040).
+/// Length of an SMS and the number of parts it is sent in (3GPP TS 23.038, 23.040).
 #[derive(Clone, Copy, Debug, Display, PartialEq, Eq)]
 #[display("{parts} part{} ({units} units, {encoding})", if *parts == 1 { "" } else { "s" })]
 pub struct Segments {
     pub encoding: Encoding,
-    /// Its length in septets (GSM-7) or 16-bit units (UCS-2).
+    /// Length in septets (GSM-7) or 16-bit units (UCS-2).
     pub units: usize,
     pub parts: usize,
 }
@@ -188,7 +187,7 @@ words! {
 }
 
 impl Segments {
-    /// Counts a text.
+    /// Counts the parts of `text`.
     pub fn of(text: &str) -> Self {
         match text.chars().map(septets).sum::<Option<usize>>() {
             Some(units) => Self::cut(Encoding::Gsm7, units, 160, 153),
@@ -202,7 +201,7 @@ impl Segments {
     }
 }
 
-/// How many septets a character takes; `None` if it is not in GSM-7.
+/// Septets of a character in GSM-7; `None` if GSM-7 lacks it.
 fn septets(character: char) -> Option<usize> {
     const BASIC: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡\
         ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";

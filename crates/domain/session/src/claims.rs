@@ -1,9 +1,10 @@
 use crate::Session;
 use dwar_kernel::{IdentityId, ProjectId, ProjectMode, SessionId, Timestamp, TokenId};
 
-/// What an access token says (RFC 9068 section 2.2; docs/contract.md, Access tokens). No phone number.
+/// Claims of an access token (RFC 9068 section 2.2; docs/contract.md, Access tokens). It holds no phone
+/// number.
 ///
-/// `iss` is the installation's or the project's, `aud` and `client_id` are both the project.
+/// `iss` is the issuer of the installation or of the project; `aud` and `client_id` are both the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
     /// `jti`.
@@ -34,12 +35,12 @@ impl Claims {
     }
 }
 
-/// The issuer that the tokens of a project name which has one of its own.
+/// The issuer of a project that has its own: `{installation}/p/{project}`.
 pub fn issuer_of(installation: &str, project: ProjectId) -> String {
     format!("{installation}/p/{project}")
 }
 
-/// The token is not one of ours, or has expired. It is not said which.
+/// The token was not issued here, or has expired. The error does not say which.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid access token")]
 pub struct InvalidToken;

@@ -2,32 +2,32 @@ use crate::Session;
 use async_trait::async_trait;
 use dwar_kernel::{IdentityId, ProjectMode, SessionId, StoreError, Timestamp};
 
-/// Where a page of sessions ended; the next begins after it.
+/// Position after the last session of a page; the next page begins there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionCursor {
-    /// When the last session that was given began.
+    /// When the last session of the page began.
     pub at: Timestamp,
     pub session: SessionId,
 }
 
 impl Session {
-    /// Where a page that ends with this session ends.
+    /// The cursor of a page that ends with this session.
     pub const fn cursor(&self) -> SessionCursor {
         SessionCursor { at: self.created_at, session: self.id }
     }
 
-    /// Whether it comes after `cursor`, newest first, equals by id.
+    /// Whether this session comes after `cursor`: newest first, equal times by id.
     pub fn follows(&self, cursor: SessionCursor) -> bool {
         (self.created_at, self.id) < (cursor.at, cursor.session)
     }
 }
 
-/// Sessions by their identity, for those who look after them.
+/// Lists and ends the sessions of an identity, for operators.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait IdentitySessions: Send + Sync {
-    /// The sessions of an identity, newest first, equals by id downwards, starting after `after`,
-    /// at most `limit`; ended ones, too.
+    /// At most `limit` sessions of an identity after `after`, ended ones included: newest first, equal times
+    /// by descending id.
     async fn of_identity(
         &self,
         world: ProjectMode,
@@ -36,8 +36,8 @@ pub trait IdentitySessions: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Session>, StoreError>;
 
-    /// Ends one session of the identity by [`Session::end`]; `false` if it has no valid one with
-    /// this id. What [`SessionStore::revoke`](crate::SessionStore::revoke) promises holds here too.
+    /// Ends one session of the identity by [`Session::end`]; `false` if the identity has no valid session
+    /// with this id. What [`SessionStore::revoke`](crate::SessionStore::revoke) promises holds here too.
     async fn end_one(
         &self,
         world: ProjectMode,
@@ -46,9 +46,9 @@ pub trait IdentitySessions: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Ends every session of the identity by [`Session::end`], each with its event; gives how many
-    /// ended. A session that existed when this began MUST NOT be valid for any request that begins
-    /// after it returns, nor may a concurrent refresh survive it.
+    /// Ends every session of the identity by [`Session::end`], each with its event; returns how many ended. A
+    /// session that existed when this call began MUST NOT be valid for any request that begins after it
+    /// returns, nor may a concurrent refresh keep it alive.
     async fn end_all(
         &self,
         world: ProjectMode,
@@ -56,8 +56,8 @@ pub trait IdentitySessions: Send + Sync {
         now: Timestamp,
     ) -> Result<u64, StoreError>;
 
-    /// Ends every session of every project by [`Session::end`], each with its event; gives how many
-    /// ended. For a database from a backup, beside which no service runs: one that begins meanwhile
-    /// may be left.
+    /// Ends every session of all projects by [`Session::end`], each with its event; returns how many ended.
+    /// Used on a database that was restored from a backup, while no service runs: a session that begins
+    /// meanwhile may be left.
     async fn end_everywhere(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

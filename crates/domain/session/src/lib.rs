@@ -1,4 +1,4 @@
-//! A login that lasts: a refresh-token line, a current access token, the keys that sign it.
+//! A lasting login: a line of refresh tokens, a current access token, and the keys that sign access tokens.
 
 mod claims;
 mod identity_sessions;

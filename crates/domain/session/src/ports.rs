@@ -9,13 +9,13 @@ use dwar_kernel::{Digest, SessionId, StoreError, Timestamp, TokenId, TokenProfil
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Exchanges a refresh token of the session, by [`Session::rotate`]; `None` if it is gone.
+    /// Exchanges a refresh token of the session by [`Session::rotate`]; `None` if the session is gone.
     ///
-    /// `seen` is the session as [`SessionStore::seek`] gave it to this very request, which saves a
-    /// look-up: a store MUST write only if the session is still as it was seen, and otherwise look
-    /// again. Of any number of calls at once with the same token exactly one MUST be
-    /// [`Rotation::Rotated`]; repeating a call with the same `next` is the same exchange. A
-    /// revocation by [`Rotation::Reused`] is on disk before this answers.
+    /// `seen` is the session as [`SessionStore::seek`] returned it to this request, which saves a look-up: a
+    /// store MUST write only if the session is unchanged since, and otherwise load it again. Of any number of
+    /// concurrent calls with the same token exactly one MUST be [`Rotation::Rotated`]; a repeated call with
+    /// the same `next` counts as the same exchange. A revocation by [`Rotation::Reused`] is on disk before
+    /// this returns.
     async fn rotate(
         &self,
         seen: Session,
@@ -25,21 +25,21 @@ pub trait SessionStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError>;
 
-    /// Whom the API key with this digest speaks for, and the named session, if any, provided that it
-    /// is of the same project and mode, in one look-up; `None` if no such key is in force or its
-    /// project is archived. [`Session::honours`] tells whether a token is valid.
+    /// Looks up the API key with this digest and the named session together. The session is returned only if
+    /// it belongs to the same project and mode. `None` if no such key is in force or its project is archived.
+    /// Whether a token is valid is told by [`Session::honours`].
     ///
-    /// MUST see every change of either that returned before this call began, from any process.
+    /// MUST see every change of key or session that returned before this call began, from any process.
     async fn seek(
         &self,
         key: Digest,
         session: Option<SessionId>,
     ) -> Result<Option<Sought>, StoreError>;
 
-    /// Ends the session by [`Session::revoke`]; `false` if it does not honour `token` at `now`.
+    /// Ends the session by [`Session::revoke`]; `false` if `token` is not its valid access token at `now`.
     ///
-    /// `seen` saves a look-up as in [`SessionStore::rotate`]. The tokens of the session MUST NOT work
-    /// for any request that begins after this returns, nor may a concurrent refresh survive it.
+    /// `seen` saves a look-up, as in [`SessionStore::rotate`]. The tokens of the session MUST NOT work
+    /// for any request that begins after this returns, nor may a concurrent refresh keep it alive.
     async fn revoke(
         &self,
         seen: Session,
@@ -47,7 +47,7 @@ pub trait SessionStore: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Drops sessions that ended, by expiry or revocation, before `before`; gives their number.
+    /// Deletes sessions that ended, by expiry or revocation, before `before`; returns how many.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }
 
@@ -55,16 +55,16 @@ pub trait SessionStore: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SigningKeyStore: Send + Sync {
-    /// Every key that is not gone at `now`, oldest first; those of one instant by `kid`.
+    /// Every key that is not gone at `now`, oldest first; keys of the same instant by `kid`.
     async fn keys(&self, now: Timestamp) -> Result<Vec<SigningKey>, StoreError>;
 
-    /// Adds the first key; `false` if there is one that [serves](SigningKey::serves) already.
+    /// Adds the first key; `false` if a key already [serves](SigningKey::serves) its algorithm.
     ///
-    /// Of any number of calls at once on an empty store exactly one MUST answer `true`.
+    /// Of any number of concurrent calls on an empty store exactly one MUST return `true`.
     async fn add_first(&self, key: SigningKey, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// Adds a successor as one step: every other key [retires](SigningKey::retire) when it starts
-    /// to sign, and is published until `retire_until`.
+    /// Adds a successor in one step: every other key [retires](SigningKey::retire) when the successor starts
+    /// to sign, and stays published until `retire_until`.
     async fn rotate(&self, key: SigningKey, retire_until: Timestamp) -> Result<(), StoreError>;
 }
 
@@ -72,12 +72,13 @@ pub trait SigningKeyStore: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TokenSigner: Send + Sync {
-    /// Makes sure that the key that is active at `instant` is at hand: signing with it then waits for no
-    /// store, and fails for none.
+    /// Loads the key that is active at `instant`, so that signing needs no store: it neither waits for one
+    /// nor fails with one.
     async fn ready(&self, instant: Timestamp) -> Result<(), StoreError>;
 
-    /// Signs with the key that is active at `claims.issued_at`. With a profile of its `own` the token names the
-    /// issuer of its project; without one that of the installation, and is a [`TokenType::AccessToken`].
+    /// Signs with the key that is active at `claims.issued_at`. With `own`, the token profile of a project,
+    /// the token names the issuer of that project. Without it the token names the issuer of the installation
+    /// and is a [`TokenType::AccessToken`].
     ///
     /// [`TokenType::AccessToken`]: dwar_kernel::TokenType::AccessToken
     async fn sign<'a>(
@@ -86,30 +87,31 @@ pub trait TokenSigner: Send + Sync {
         own: Option<&'a TokenProfile>,
     ) -> Result<AccessToken, StoreError>;
 
-    /// Takes a token as it is presented, without a look-up.
+    /// Reads a presented token without a look-up.
     fn read(&self, token: AccessToken) -> PresentedToken;
 
-    /// Checks signature, algorithm, type, issuer and lifetime at `now`, with no skew. The issuer is ours, or
-    /// for a live token that of its project, whose tokens may be of any [`TokenType`](dwar_kernel::TokenType).
+    /// Checks signature, algorithm, type, issuer and lifetime at `now`, with no skew. The issuer is that of
+    /// the installation, or for a live token that of its project, whose tokens may have any
+    /// [`TokenType`](dwar_kernel::TokenType).
     ///
-    /// Only a key of ours, for its own algorithm, counts (RFC 8725), and it signs nothing but access tokens.
-    /// Revocation, project and mode are the caller's to check.
+    /// Only keys of this installation count, each for its own algorithm (RFC 8725); they sign nothing but
+    /// access tokens. The caller checks revocation, project and mode.
     ///
     /// # Errors
-    /// The outer error is a store out of reach, the inner one an invalid token.
+    /// The outer error means that the store is unreachable, the inner one that the token is invalid.
     async fn verify(
         &self,
         token: &PresentedToken,
         now: Timestamp,
     ) -> Result<Result<Claims, InvalidToken>, StoreError>;
 
-    /// The issuer that the token names, on its own word: [`TokenSigner::verify`] tells whether that is true.
+    /// The issuer that the token claims, unverified: [`TokenSigner::verify`] checks it.
     fn issuer(&self, token: &PresentedToken) -> Option<String>;
 
-    /// The public keys of every key that is published at `now`.
+    /// The public keys that are published at `now`.
     async fn public_keys(&self, now: Timestamp) -> Result<JwkSet, StoreError>;
 
-    /// A fresh key, sealed, that is published at once and signs from `signs_from` on.
+    /// Makes a new key, sealed, that is published at once and signs from `signs_from` on.
     ///
     /// # Errors
     /// Fails only if the cryptographic library does.

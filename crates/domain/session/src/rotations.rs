@@ -2,7 +2,7 @@ use dwar_kernel::Timestamp;
 
 const KEPT: usize = 16;
 
-/// When the latest exchanges of a session's refresh token happened, oldest first; 16 at most.
+/// Times of the latest exchanges of a session's refresh token, oldest first; at most 16.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rotations(Vec<Timestamp>);
 
@@ -13,19 +13,19 @@ impl Rotations {
         self.0.push(at);
     }
 
-    /// The instant of the exchange that `later` ones followed, or of the oldest that is kept.
+    /// Time of the exchange that `later` exchanges followed, or of the oldest one that is kept.
     pub(crate) fn before(&self, later: u32) -> Option<Timestamp> {
         let later = usize::try_from(later).unwrap_or(KEPT);
         self.0.iter().rev().nth(later).or(self.0.first()).copied()
     }
 
-    /// As stores keep them: milliseconds since 1970 in eight bytes each, big-endian.
+    /// Stored form: milliseconds since 1970 in eight bytes each, big-endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|at| at.timestamp_millis().to_be_bytes()).collect()
     }
 
-    /// Reads what [`Rotations::to_bytes`] wrote for a session of this generation; `None` if these
-    /// are not its bytes.
+    /// Parses what [`Rotations::to_bytes`] wrote for a session of this generation; `None` if the length or a
+    /// time does not fit.
     pub fn from_bytes(bytes: &[u8], generation: u32) -> Option<Self> {
         let (instants, rest) = bytes.as_chunks();
         let instant =

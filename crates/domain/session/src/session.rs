@@ -6,7 +6,7 @@ use dwar_kernel::{
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 
-/// One login: a line of refresh tokens, of which the newest works, and one current access token.
+/// One login: a line of refresh tokens, of which only the newest works, and one current access token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     /// The `session_id` of answers and the `sid` claim.
@@ -14,23 +14,22 @@ pub struct Session {
     pub world: ProjectMode,
     pub identity: IdentityId,
     pub created_at: Timestamp,
-    /// The first instant at which no refresh can prolong it any more.
+    /// The first instant at which the session can no longer be refreshed.
     pub expires_at: Timestamp,
     pub refresh: Digest,
-    /// How many were exchanged before it.
+    /// Number of refresh tokens that came before the current one.
     pub generation: u32,
-    /// The first instant at which it no longer does.
+    /// The first instant at which the current refresh token no longer works.
     pub refresh_expires_at: Timestamp,
     pub access: CurrentAccess,
-    /// When the last of them were exchanged.
     pub rotations: Rotations,
-    /// What the last exchange answered, if it came with an `Idempotency-Key`.
+    /// Answer of the last exchange, if it came with an `Idempotency-Key`.
     pub replay: Option<Replay>,
-    /// When it was ended, by logout or by theft detection.
+    /// When the session was ended, by logout or by theft detection.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// The current access token of a session; every earlier one is superseded.
+/// The only access token of a session that works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CurrentAccess {
     /// Its `jti`.
@@ -41,102 +40,99 @@ pub struct CurrentAccess {
     pub expires_at: Timestamp,
 }
 
-/// The answer of a refresh that came with an `Idempotency-Key`.
+/// The stored answer of a refresh that came with an `Idempotency-Key`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replay {
-    /// Digest of the key and of the refresh token it came with.
+    /// Digest of the `Idempotency-Key` and the refresh token together.
     pub key: Digest,
-    /// The pair that was given out, unreadable at rest.
+    /// The sealed token pair of that answer.
     pub answer: Sealed,
 }
 
-/// A refresh token of the session that somebody presents, in stored form.
+/// A refresh token that a client presents, in stored form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Presented {
     pub generation: u32,
-    /// Its digest.
     pub refresh: Digest,
-    /// Digest of the `Idempotency-Key` that came along and of the token: of two tokens with one
-    /// key, neither gets the other's answer.
+    /// Digest of the client's `Idempotency-Key` and the token: two tokens with the same key never get each
+    /// other's answer.
     pub key: Option<Digest>,
 }
 
-/// What replaces the old pair.
+/// The tokens that replace the old pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Successor {
-    /// Digest of the new refresh token.
     pub refresh: Digest,
-    /// The first instant at which it no longer works.
+    /// The first instant at which the new refresh token no longer works.
     pub refresh_expires_at: Timestamp,
     pub access: CurrentAccess,
     /// The sealed pair, if the request came with an `Idempotency-Key`.
     pub replay: Option<Replay>,
 }
 
-/// How a used refresh token is treated when it is shown again.
+/// What happens when a used refresh token is presented again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RotationPolicy {
-    /// Up to this long after its own exchange a used token revokes nothing: two tabs at once.
+    /// Up to this long after its own exchange a used token revokes nothing, because two tabs may refresh at
+    /// once.
     pub leeway: Duration,
-    /// Within this long of its exchange the token used last gets the same pair again for the same
-    /// key.
+    /// Within this long of its exchange the last used token gets the same pair again, for the same key.
     pub replay: Duration,
 }
 
-/// The answer to a presented refresh token.
+/// Result of presenting a refresh token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rotation {
     Rotated,
-    /// It was exchanged a moment ago by the same request; this was the answer.
+    /// The same request exchanged the token a moment ago, with this answer.
     Replayed(Sealed),
-    /// It does not work, and the session lives on.
+    /// The token does not work; the session is unaffected.
     Refused,
-    /// It had been used before: the session is considered stolen and ends here (RFC 9700 section
-    /// 4.14.2).
+    /// The token was used before: the session is considered stolen and ends (RFC 9700 section 4.14.2).
     Reused,
 }
 
-/// What a request about a session looks up first.
+/// Key and session of a request about a session, from one look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sought {
     pub key: ApiKeyId,
     pub world: ProjectMode,
-    /// How tokens of a project with an issuer of its own look.
+    /// Token profile of a project that has its own issuer.
     pub own_profile: Option<TokenProfile>,
-    /// The session, if this caller has one of that id.
+    /// The session, if it exists in this project and mode.
     pub session: Option<Session>,
 }
 
-/// A phone number was verified, and a session begins.
+/// A session that begins because a phone number was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {
-    /// Its identity is the one to make if the phone is new.
+    /// Its identity is created with this id if the phone is new.
     pub session: Session,
     pub phone: BlindIndex,
     pub sealed_phone: Sealed,
 }
 
 impl Session {
-    /// Whether the session as a whole is valid at `now`.
+    /// Whether the session is neither revoked nor expired at `now`.
     pub fn is_alive(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && now < self.expires_at
     }
 
-    /// Whether `token` is the access token that is valid at `now`.
+    /// Whether `token` is the valid access token at `now`.
     pub fn honours(&self, token: TokenId, now: Timestamp) -> bool {
         self.is_alive(now) && self.access.token == token && now < self.access.expires_at
     }
 
-    /// When a refresh token issued at `now` ends: after its own lifetime, or with the session.
+    /// When a refresh token issued at `now` expires: after its own lifetime, or with the session.
     pub fn refresh_end(&self, lifetime: Duration, now: Timestamp) -> Timestamp {
         (now + lifetime).min(self.expires_at)
     }
 
     /// Exchanges the presented refresh token for `next` (RFC 9700 section 4.14.2).
     ///
-    /// The current token rotates. One of a lower generation was used before: it is refused up to
-    /// the leeway after its own exchange, and ends the session later. Anything else was never given
-    /// out, as far as this record goes, and is refused: an older backup may have been restored.
+    /// The current token rotates. A token of a lower generation was used before: until the leeway after its
+    /// own exchange it is refused, later it ends the session. Any other token is unknown to this record and
+    /// is refused without revoking: an older backup may have been restored.
     pub fn rotate(
         &mut self,
         presented: &Presented,
@@ -148,7 +144,7 @@ impl Session {
             return Rotation::Refused;
         }
         if self.refresh == next.refresh {
-            // This very call was made before, and its answer was lost on the way.
+            // The same call was made before, and its answer was lost on the way.
             return Rotation::Rotated;
         }
         if presented.generation < self.generation {
@@ -195,7 +191,7 @@ impl Session {
         self.honours(token, now) && self.end(now)
     }
 
-    /// Ends the session at `now`, whatever its tokens; `false` if it is no longer valid.
+    /// Ends the session at `now`, whatever its tokens; `false` if it has ended already.
     pub fn end(&mut self, now: Timestamp) -> bool {
         let alive = self.is_alive(now);
         if alive {
@@ -204,12 +200,12 @@ impl Session {
         alive
     }
 
-    /// When its pair was last exchanged; `None` if never.
+    /// When the token pair was last exchanged; `None` if never.
     pub fn refreshed_at(&self) -> Option<Timestamp> {
         self.rotations.before(0)
     }
 
-    /// The event of the change from `before`, if there is one.
+    /// The revocation event of the change from `before`, if there is one.
     pub fn event(&self, before: &Self) -> Option<Event> {
         let at = self.revoked_at.filter(|_| before.revoked_at.is_none())?;
         Some(Event {

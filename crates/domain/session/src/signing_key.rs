@@ -13,7 +13,7 @@ words! {
     }
 }
 
-/// The text names no algorithm of ours.
+/// Parse error: the text names no supported algorithm.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an algorithm is ES256, EdDSA or RS256")]
 pub struct UnknownAlgorithm;
@@ -26,20 +26,19 @@ impl FromStr for Algorithm {
     }
 }
 
-/// A key that signs, will sign or did sign access tokens.
+/// A key that signs, will sign or has signed access tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SigningKey {
     /// RFC 7638 thumbprint of the public key.
     pub kid: String,
-    /// Its algorithm; a key never serves another one.
+    /// A key is never used with another algorithm.
     pub algorithm: Algorithm,
     pub private: Sealed,
     pub created_at: Timestamp,
-    /// From when on it signs.
     pub signs_from: Timestamp,
-    /// From when on it signs no more; `None` until a successor is known.
+    /// When it stops signing; `None` until a successor is known.
     pub signs_until: Option<Timestamp>,
-    /// From when on it is no longer published: its last token has expired.
+    /// When it is no longer published: its last token has expired.
     pub published_until: Option<Timestamp>,
 }
 
@@ -58,7 +57,7 @@ words! {
 }
 
 impl SigningKey {
-    /// The state of the key at `now`.
+    /// State of the key at `now`.
     pub fn state(&self, now: Timestamp) -> KeyState {
         let reached = |instant: Option<Timestamp>| instant.is_some_and(|at| now >= at);
         if reached(self.published_until) {
@@ -72,21 +71,23 @@ impl SigningKey {
         }
     }
 
-    /// Whether the key signs tokens of this algorithm at `now`, or will.
+    /// Whether the key signs, or will sign, tokens of this algorithm.
     pub fn serves(&self, algorithm: Algorithm, now: Timestamp) -> bool {
         let lasts = matches!(self.state(now), KeyState::Next | KeyState::Active);
         lasts && self.algorithm == algorithm
     }
 
-    /// Makes room for a successor that signs from `signs_until` on; an earlier end stays.
+    /// Makes room for a successor that signs from `signs_until` on. An end that is already set to an earlier
+    /// time stays.
     pub fn retire(&mut self, signs_until: Timestamp, published_until: Timestamp) {
         let sooner = |end: Option<Timestamp>, new| Some(end.map_or(new, |end| end.min(new)));
         self.signs_until = sooner(self.signs_until, signs_until);
         self.published_until = sooner(self.published_until, published_until);
     }
 
-    /// The key that signs at `now`: the active one that started last. If none is, as after the clock was set back to
-    /// before the first one, the next one: it is published, so its tokens can be verified.
+    /// The key that signs at `now`: the active key that started last. If no key is active, for example
+    /// because the clock was set back to before the first one, the next key: it is published, so its tokens
+    /// can be verified.
     pub fn active(keys: &[Self], now: Timestamp) -> Option<&Self> {
         let of = |state| keys.iter().filter(move |key| key.state(now) == state);
         let start = |key: &&Self| (key.signs_from, key.created_at);

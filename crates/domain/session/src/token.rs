@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 const PREFIX: &str = "svc_rt_";
 const HEX: &[u8; 16] = b"0123456789abcdef";
-/// Half of the digest, as RFC 2104 section 5 allows.
+/// Half of the digest; RFC 2104 section 5 allows the truncation.
 const MAC: usize = 16;
 const BODY: usize = 2 * (16 + 4 + 32 + MAC);
 
@@ -17,16 +17,15 @@ const BODY: usize = 2 * (16 + 4 + 32 + MAC);
 pub struct RefreshTokenId {
     pub world: ProjectMode,
     pub session: SessionId,
-    /// How many refresh tokens of the session came before it.
+    /// Number of refresh tokens of the session that came before it.
     pub generation: u32,
 }
 
-/// A refresh token: `svc_rt_`, then in hexadecimal its session, its generation, 256 random bits and
-/// a MAC over its id and them. Opaque to callers.
+/// A refresh token: `svc_rt_`, then in hexadecimal session, generation, 256 random bits and a MAC over them
+/// and its project and mode. Opaque to callers.
 ///
-/// The MAC distinguishes one that was used long ago from one that was never issued, with nothing on
-/// record; it grants no right. Only the digest of the current one is stored, and only that one
-/// works.
+/// The MAC tells a token that was used long ago from one that was never issued, without a record of either;
+/// it grants no right. Only the digest of the current token is stored, and only that token works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[debug("{PREFIX}…")]
 pub struct RefreshToken {
@@ -35,20 +34,21 @@ pub struct RefreshToken {
 }
 
 impl RefreshToken {
-    /// A fresh token.
+    /// Makes a token with fresh random bits.
     pub fn generate(id: RefreshTokenId, vault: &dyn Vault, entropy: &dyn Entropy) -> Self {
         let mut random = Zeroizing::new([0; 32]);
         entropy.fill(random.as_mut_slice());
         Self::of(id, &random, vault)
     }
 
-    /// The session that a token names, still unchecked: it tells where to look.
+    /// The session that a token names, unverified; only to know where to look.
     pub fn session_of(text: &str) -> Option<SessionId> {
         let session = text.strip_prefix(PREFIX)?.get(..32)?;
         Some(Uuid::from_u128(u128::from_str_radix(session, 16).ok()?).into())
     }
 
-    /// Reads a token of this project and mode; `None` for everything else, without a look-up.
+    /// Parses a token of this project and mode and checks its MAC; `None` for everything else, without a
+    /// look-up.
     pub fn read(world: ProjectMode, text: &str, vault: &dyn Vault) -> Option<Self> {
         let body = text.strip_prefix(PREFIX).filter(|body| body.len() == BODY)?;
         let number = |from, to| u128::from_str_radix(body.get(from..to)?, 16).ok();
@@ -58,7 +58,7 @@ impl RefreshToken {
         random[..16].copy_from_slice(&number(40, 72)?.to_be_bytes());
         random[16..].copy_from_slice(&number(72, 104)?.to_be_bytes());
         let token = Self::of(RefreshTokenId { world, session, generation }, &random, vault);
-        // Another MAC, or another spelling of the same numbers.
+        // A mismatch means a wrong MAC, or another spelling of the same numbers.
         bool::from(token.text.as_bytes().ct_eq(text.as_bytes())).then_some(token)
     }
 
@@ -68,7 +68,7 @@ impl RefreshToken {
         let parts: [&[u8]; 5] =
             [project.as_bytes(), mode.as_bytes(), session.as_bytes(), &generation, random];
         let mac = vault.digest(Purpose::RefreshTokenMac, &parts);
-        // Allocated at full length, so that growing leaves no copy behind.
+        // Allocated at full length, so that growing leaves no copy of the secret in memory.
         let mut text = Zeroizing::new(String::with_capacity(PREFIX.len() + BODY));
         text.push_str(PREFIX);
         let bytes = parts[2..].iter().copied().flatten().chain(&mac.0[..MAC]);
@@ -77,17 +77,16 @@ impl RefreshToken {
         Self { id, text }
     }
 
-    /// Its id.
     pub const fn id(&self) -> RefreshTokenId {
         self.id
     }
 
-    /// The plaintext, for the one answer that hands it over.
+    /// The token in clear, for the one answer that carries it.
     pub fn expose(&self) -> &str {
         &self.text
     }
 
-    /// The form under which stores know it.
+    /// Stored form of the token.
     pub fn digest(&self, vault: &dyn Vault) -> Digest {
         vault.digest(Purpose::RefreshToken, &[self.text.as_bytes()])
     }
@@ -99,12 +98,12 @@ impl RefreshToken {
 pub struct AccessToken(String);
 
 impl AccessToken {
-    /// Wraps what a signer made or a client sent; says nothing about its validity.
+    /// Wraps a token of a signer or a client, without any check.
     pub fn new(compact: impl Into<String>) -> Self {
         Self(compact.into())
     }
 
-    /// The compact form.
+    /// The token in JWT compact form.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -114,30 +113,30 @@ impl AccessToken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PresentedToken {
     pub token: AccessToken,
-    /// The session that it names: it tells where to look, and may still be unchecked.
+    /// The session that the token names, possibly unverified; only to know where to look.
     pub session: Option<SessionId>,
-    /// What is known of its signature so far.
+    /// What is known of the signature so far.
     pub signature: Signature,
 }
 
 impl PresentedToken {
-    /// A token of which only the session that it names, if any, is known.
+    /// A token whose signature is not checked yet.
     pub const fn unchecked(token: AccessToken, session: Option<SessionId>) -> Self {
         Self { token, session, signature: Signature::Unchecked }
     }
 }
 
-/// What is known of a token's signature, which never changes.
+/// Result of checking a token's signature. It never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signature {
     Unchecked,
-    /// The key `kid` made it, over these claims. Whether key and claims are still valid is another
-    /// question.
+    /// Key `kid` made the signature, over these claims. Whether key and claims are still valid is a separate
+    /// check.
     Good {
         kid: Arc<str>,
         claims: Claims,
     },
-    /// No key of ours made it.
+    /// No key of this installation made the signature.
     Bad,
 }
 
@@ -145,9 +144,9 @@ pub enum Signature {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JwkSet {
     pub json: String,
-    /// A strong validator that changes with the document (RFC 9110 section 8.8.3), unquoted.
+    /// Strong entity tag that changes with the document (RFC 9110 section 8.8.3), unquoted.
     pub etag: String,
-    /// What its keys sign with, each once.
+    /// Signature algorithms of the keys, each once.
     pub algorithms: Vec<Algorithm>,
 }
 

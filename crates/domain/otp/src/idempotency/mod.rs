@@ -1,4 +1,4 @@
-//! A retried request has one effect and one answer (docs/contract.md, Idempotency).
+//! Idempotency: a repeated request has one effect and one answer (docs/contract.md, Idempotency).
 
 mod ports;
 mod record;

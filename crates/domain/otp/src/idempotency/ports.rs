@@ -2,14 +2,14 @@ use super::{Beginning, Lifetimes, Record, Slot};
 use async_trait::async_trait;
 use dwar_kernel::{Sealed, StoreError, Timestamp};
 
-/// Keeps first answers.
+/// Keeps the first answer to each idempotency key.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait IdempotencyStore: Send + Sync {
-    /// Asks for a slot; `record` (without an answer) is stored if the slot is free or given up.
+    /// Asks for a slot. If the slot is free or given up, `record` (without an answer) is stored in it.
     ///
-    /// Of any number of calls at once on a free slot exactly one MUST get [`Beginning::Fresh`]. The
-    /// rule is [`Record::judge`], at `record.began_at`.
+    /// Exactly one of any number of concurrent calls on a free slot MUST get [`Beginning::Fresh`]. A taken
+    /// slot is judged by [`Record::judge`] at `record.began_at`.
     async fn begin(
         &self,
         slot: Slot,
@@ -17,7 +17,7 @@ pub trait IdempotencyStore: Send + Sync {
         lifetimes: Lifetimes,
     ) -> Result<Beginning, StoreError>;
 
-    /// Stores the answer of the request that began at `began_at`, if it still holds the slot.
+    /// Stores the answer of the request that began at `began_at`, if that request still holds the slot.
     async fn complete(
         &self,
         slot: Slot,
@@ -25,9 +25,10 @@ pub trait IdempotencyStore: Send + Sync {
         answer: Sealed,
     ) -> Result<(), StoreError>;
 
-    /// Frees the slot of the request that began at `began_at`, if it holds it unanswered.
+    /// Frees the slot of the request that began at `began_at`, if that request still holds it without an
+    /// answer.
     async fn abandon(&self, slot: Slot, began_at: Timestamp) -> Result<(), StoreError>;
 
-    /// Drops records that began before `before`; gives their number.
+    /// Deletes records that began before `before`; returns how many.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }

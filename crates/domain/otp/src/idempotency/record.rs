@@ -3,26 +3,26 @@ use dwar_kernel::{BlindIndex, Digest, ProjectMode, Sealed, Timestamp};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What a client sent as `Idempotency-Key`: 1 to 255 visible ASCII characters.
+/// The `Idempotency-Key` header of a client: 1 to 255 visible ASCII characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[debug("IdempotencyKey(…)")]
 pub struct IdempotencyKey(String);
 
-/// The header is empty, too long or not visible ASCII.
+/// Parse error: the header is empty, too long or not visible ASCII.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MalformedKey;
 
-/// The `reference` of a body is empty, too long or not visible ASCII.
+/// Parse error: the `reference` of a body is empty, too long or not visible ASCII.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a reference is 1 to 128 visible ASCII characters")]
 pub struct MalformedReference;
 
 impl IdempotencyKey {
-    /// The most characters of a `reference`.
+    /// Most characters of a `reference`.
     pub const LONGEST_REFERENCE: usize = 128;
 
-    /// The same key as a body names it, for callers that cannot set a header for each request: 1 to 128
-    /// visible ASCII characters.
+    /// The idempotency key from the `reference` field of a body, for callers that cannot set a header per
+    /// request: 1 to 128 visible ASCII characters.
     ///
     /// # Errors
     /// [`MalformedReference`] for anything else.
@@ -31,7 +31,7 @@ impl IdempotencyKey {
         key.ok_or(MalformedReference)
     }
 
-    /// The text, for a digest alone.
+    /// The key in clear; only to make a digest of it.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -46,7 +46,7 @@ impl FromStr for IdempotencyKey {
     }
 }
 
-/// Where a record lives: one key of one route in one project and mode.
+/// Where a record is stored: one key of one route in one project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
     pub world: ProjectMode,
@@ -55,13 +55,13 @@ pub struct Slot {
     pub key: Digest,
 }
 
-/// How long a record counts. By default an answer is kept for a day (docs/contract.md), within which clients that
-/// repeat a request give up, and a first request has a minute: longer than any takes.
+/// Lifetimes of a record. By default an answer is kept for a day (docs/contract.md), longer than clients go
+/// on repeating a request. A first request has a minute to finish, longer than any request takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetimes {
-    /// A first request that has not finished after this long is taken for dead.
+    /// A first request without an answer after this long is considered dead.
     pub lease: Duration,
-    /// An answer is given again for this long after the first request began.
+    /// An answer is repeated for this long after the first request began.
     pub keep: Duration,
 }
 
@@ -75,26 +75,26 @@ impl Default for Lifetimes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub fingerprint: Digest,
-    /// Whose phone it was about, so that erasing the phone erases the record.
+    /// Blind index of the phone in the request, so that erasing the phone erases the record.
     pub phone: BlindIndex,
     pub began_at: Timestamp,
     pub answer: Option<Sealed>,
 }
 
-/// The answer to a request for a slot.
+/// Result of asking for a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// The slot is this request's: do the work, then complete or abandon.
+    /// The slot belongs to this request, which must complete or abandon it.
     Fresh,
-    /// Another request with this key is at work.
+    /// Another request with this key is still running.
     Running,
     Reused,
-    /// The work is done; this was the answer.
+    /// The first request finished with this answer.
     Replay(Sealed),
 }
 
 impl Record {
-    /// What a later request with the same key gets; `None` means it may take the slot over.
+    /// What a later request with the same key gets; `None` if it may take over the slot.
     pub fn judge(
         &self,
         fingerprint: Digest,
