@@ -3,25 +3,25 @@ use dwar_kernel::{Event, EventKind, IdentityId, ProjectMode, Sealed, Subject, Ti
 /// A phone number that a project has verified at least once in one mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The `sub` of its access tokens.
+    /// The `sub` claim of its access tokens.
     pub id: IdentityId,
     pub world: ProjectMode,
     pub phone: Sealed,
-    /// When it was verified for the first time.
+    /// Time of the first verification.
     pub created_at: Timestamp,
-    /// When it was verified for the last time.
+    /// Time of the last verification.
     pub last_verified_at: Timestamp,
 }
 
-/// What a deletion took away.
+/// Result of erasing an identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Erased {
-    /// Sessions of the identity that were alive until then.
+    /// Sessions that were valid until the erasure.
     pub sessions_revoked: u64,
 }
 
 impl Erased {
-    /// The event that tells of it.
+    /// The event of the erasure.
     pub const fn event(self, world: ProjectMode, identity: IdentityId, at: Timestamp) -> Event {
         let subject = Subject::Identity { identity, sessions_revoked: self.sessions_revoked };
         Event { world, kind: EventKind::IdentityDeleted, subject, at }

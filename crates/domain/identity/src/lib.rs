@@ -1,4 +1,4 @@
-//! The same phone number seen again.
+//! Identities: recognises a phone number that logged in before.
 
 mod identity;
 mod ports;

@@ -2,7 +2,7 @@ use crate::{Erased, Identity};
 use async_trait::async_trait;
 use dwar_kernel::{BlindIndex, IdentityId, ProjectMode, StoreError, Timestamp};
 
-/// Remembers verified phone numbers per project and mode; a login puts them there.
+/// Keeps verified phone numbers per project and mode; a login adds them.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait IdentityStore: Send + Sync {
@@ -20,12 +20,12 @@ pub trait IdentityStore: Send + Sync {
         phone: BlindIndex,
     ) -> Result<Option<Identity>, StoreError>;
 
-    /// Erases the identity, its sessions and every other trace of its phone number in this
-    /// project and mode, as one step; `None` if there is no such identity.
+    /// Erases the identity, its sessions and every other trace of its phone number in this project and mode
+    /// in one step; `None` if there is no such identity.
     ///
-    /// Traces are OTP requests with their attempts, sandbox messages and idempotency records.
-    /// Limits are not reset. A verify or refresh in flight MUST NOT leave a session of the erased
-    /// identity behind (docs/contract.md, Identities).
+    /// Traces are OTP requests with their attempts, sandbox messages and idempotency records. Limits are not
+    /// reset. A verify or refresh in flight MUST NOT leave a session of the erased identity behind
+    /// (docs/contract.md, Identities).
     async fn erase(
         &self,
         world: ProjectMode,

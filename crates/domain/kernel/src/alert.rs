@@ -10,7 +10,7 @@ words! {
     }
 }
 
-/// One enum of all alerts, and the one table of what is to be said of each.
+/// Declares all alerts from one table: severity, meaning, end condition and runbook of each.
 macro_rules! alerts {
     ($($variant:ident = $word:literal, $severity:ident, $means:literal, over: $over:literal, $runbook:literal;)+) => {
         words! {
@@ -19,22 +19,23 @@ macro_rules! alerts {
         }
 
         impl AlertKind {
-            /// How soon a person has to look.
+            /// How soon a person has to look at the alert.
             pub const fn severity(self) -> Severity {
                 match self { $(Self::$variant => Severity::$severity,)+ }
             }
 
-            /// What is so, said of the provider, project, address or part that an alert names before it.
+            /// What is wrong, as the rest of a sentence whose subject is the provider, project, address or
+            /// part concerned.
             pub const fn means(self) -> &'static str {
                 match self { $(Self::$variant => $means,)+ }
             }
 
-            /// What ends it.
+            /// What ends the alert.
             pub const fn over(self) -> &'static str {
                 match self { $(Self::$variant => $over,)+ }
             }
 
-            /// The file and section that says what to do, from the root of the repository.
+            /// File and section of the runbook, from the root of the repository.
             pub const fn runbook(self) -> &'static str {
                 match self { $(Self::$variant => concat!("docs/runbooks.md#", $runbook),)+ }
             }

@@ -1,37 +1,37 @@
-//! What the numbers of a configuration may be: each section says it beside its fields.
+//! Bounds of configured numbers: each section declares them beside its fields.
 
 use std::ops::RangeInclusive;
 
-/// Why waiting has an end.
+/// Reason for the upper bound of a time limit.
 pub const SLOW: &str = "a client or server that never answers would hold its place forever";
-/// Why there is no more than this at once.
+/// Reason for the upper bound of a number of concurrent things.
 pub const LOAD: &str = "more than one machine can handle";
 
-/// Which values of a number production takes.
+/// The values of a number that production accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     pub takes: RangeInclusive<u64>,
-    /// Why no others, as the end of a sentence.
+    /// Why other values are refused, as the end of a sentence.
     pub reason: &'static str,
-    /// Whether nothing could work if it were 0, so that development refuses that too.
+    /// Whether nothing could work with 0, so that development refuses 0 too.
     pub positive: bool,
 }
 
-/// A number of the configuration: its name within its section, what it is set to and may be.
+/// A number of the configuration: its name within its section, its value and its bound.
 pub type Number = (&'static str, u64, Bound);
 
-/// Production takes these values, for this reason.
+/// Production accepts these values, for this reason.
 pub const fn within(takes: RangeInclusive<u64>, reason: &'static str) -> Bound {
     Bound { takes, reason, positive: false }
 }
 
-/// As [`within`], where nothing could work with a 0.
+/// Like [`within`], for numbers of which 0 is refused in development too.
 pub const fn positive(takes: RangeInclusive<u64>, reason: &'static str) -> Bound {
     Bound { takes, reason, positive: true }
 }
 
-/// Declares the structs of sections of a configuration, read by the serde of the crate that declares them. Behind the
-/// `=` of a number is its [`Bound`]; the method `numbers` gives all that have one.
+/// Declares structs for sections of a configuration. Their serde derive comes from the crate that declares
+/// them. A number may have a [`Bound`] after its `=`; the method `numbers` returns all numbers that have one.
 #[macro_export]
 macro_rules! sections {
     ($($(#[$about:meta])* pub struct $section:ident {
@@ -45,9 +45,9 @@ macro_rules! sections {
         }
 
         impl $section {
-            /// Its numbers, with what production takes of each.
+            /// The numbers that have a bound.
             pub fn numbers(&self) -> Vec<$crate::bounds::Number> {
-                // None is wider than 64 bits.
+                // No such number is wider than 64 bits.
                 vec![$($((stringify!($field), self.$field as u64, $bound),)?)*]
             }
         }

@@ -1,30 +1,31 @@
 use std::time::Duration;
 
-/// An instant in UTC, whole milliseconds.
+/// An instant in UTC, in whole milliseconds.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;
 
-/// By how much the clocks of instances that serve can differ: one that differs more from the database's serves nobody. So
-/// what was written for a later instant than this allows was written by a clock that was set back since.
+/// The most that the clocks of serving instances can differ: an instance whose clock differs more from the
+/// clock of the database does not serve. So a stored time that is later than now by more than this was
+/// written by a clock that was set back since.
 pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(30);
 
-/// Reads an instant as RFC 3339 writes it. Its years have four digits, so every store can keep it.
+/// Parses an RFC 3339 instant. RFC 3339 years have four digits, so every store can keep the result.
 pub fn read_instant(text: &str) -> Option<Timestamp> {
     let at = chrono::DateTime::parse_from_rfc3339(text).ok()?;
     Some(at.to_utc())
 }
 
-/// Tells the time.
+/// The time of day.
 ///
-/// Only use cases and drivers ask; stores and aggregates are handed `now`.
+/// Only use cases and drivers read it; stores and aggregates get `now` as an argument.
 pub trait Clock: Send + Sync {
-    /// The present instant, truncated to whole milliseconds (so every store keeps it exactly).
+    /// The present instant, truncated to whole milliseconds, so that every store keeps it exactly.
     fn now(&self) -> Timestamp;
 }
 
-/// Tells how much time goes by, whatever the time of day is set to.
+/// A monotonic clock, independent of the time of day.
 pub trait SteadyClock: Send + Sync {
-    /// The time since a fixed instant in the past, the time for which the machine was suspended included. Never runs
-    /// backwards.
+    /// Time since a fixed instant in the past, including time during which the machine was suspended. Never
+    /// goes backwards.
     fn elapsed(&self) -> Duration;
 }
 

@@ -6,7 +6,7 @@ pub trait Entropy: Send + Sync {
     /// Fills the whole buffer. MUST never return with less, or with predictable bytes.
     fn fill(&self, buffer: &mut [u8]);
 
-    /// As [`Entropy::fill`], for bytes that are not secret: they may be drawn ahead.
+    /// Like [`Entropy::fill`], for bytes that are not secret: they may be drawn in advance.
     fn fill_public(&self, buffer: &mut [u8]) {
         self.fill(buffer);
     }

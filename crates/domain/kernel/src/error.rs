@@ -1,45 +1,45 @@
 use std::error::Error;
 use std::iter::successors;
 
-/// Broken technology behind a port. A refusal is never one of these: it is an `Ok` outcome.
+/// A technical failure behind a port. A refusal is never a `StoreError`: it is an `Ok` outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The store cannot be reached or is too busy; the same call may succeed in a moment.
     #[error("the store is out of reach: {0}")]
     Unavailable(String),
-    /// As [`StoreError::Unavailable`], where there is more to say to those who run the service.
+    /// Like [`StoreError::Unavailable`], with a cause for operators.
     #[error("the store is out of reach: {told}")]
     Unreachable {
         told: &'static str,
-        /// Why. May name the server, the user, the database or its file, and holds no secret.
+        /// May name the server, the user, the database or its file; holds no secret.
         #[source]
         cause: Box<dyn Error + Send + Sync>,
     },
-    /// The store has no room to write; reads go on. It logs when that begins and when it is over,
-    /// so callers need not.
+    /// The store has no room to write; reads still work. The store logs when this begins and ends, so callers
+    /// need not.
     #[error("the store has no room to write")]
     NoRoom,
-    /// What is stored cannot be what we wrote: names the table, the column and the row.
+    /// Stored data that Dwar cannot have written; names the table, the column and the row.
     #[error("inconsistent data in {table}.{column} of row {row}")]
     Inconsistent { table: &'static str, column: &'static str, row: String },
-    /// What is stored was not made by a version that this one follows, or under other keys. Says what to
-    /// do.
+    /// The data was written by a version that this one cannot follow, or under other keys. The text says what
+    /// to do.
     #[error("{0}")]
     Foreign(String),
-    /// The store answered with a failure that is ours to fix.
+    /// The store failed because of a defect in Dwar.
     #[error("the store failed")]
     Failed(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl StoreError {
-    /// Whether trying again in a moment can help.
+    /// Whether a retry in a moment can help.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::Unreachable { .. } | Self::NoRoom)
     }
 }
 
-/// An error with all its causes, in one line, for the log and for those who run the service. What an
-/// error has said of its cause already is not said again.
+/// An error with all its causes on one line, for logs and operators. A cause that the text so far contains
+/// already is not repeated.
 pub fn with_causes(error: &dyn Error) -> String {
     let mut told = String::new();
     for cause in successors(Some(error), |&error| error.source()) {

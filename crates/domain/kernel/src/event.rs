@@ -37,14 +37,14 @@ words! {
     }
 }
 
-/// What an event is about.
+/// The thing that an event is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     Otp {
         otp: OtpId,
-        /// The channel that carried it, or the one tried last; none once it is not known.
+        /// Channel that carried the code, else the channel tried last; `None` once it is not known any more.
         channel: Option<Channel>,
-        /// The phone it went to; gone with the identity.
+        /// Phone of the request; erased together with its identity.
         phone: Option<EventPhone>,
     },
     Session {
@@ -53,7 +53,7 @@ pub enum Subject {
     },
     Identity {
         identity: IdentityId,
-        /// How many of its sessions ended with it.
+        /// Sessions that ended with the identity.
         sessions_revoked: u64,
     },
     Wallet {
@@ -64,21 +64,21 @@ pub enum Subject {
     },
     Endpoint {
         endpoint: EndpointId,
-        /// How many calls to it failed in a row.
+        /// Failed calls in a row.
         failures: u32,
         since: Timestamp,
     },
-    /// A provider that carries messages of the project.
+    /// A messaging provider of the project.
     Provider {
         provider: String,
-        /// How many of its latest receipts say that a message failed.
+        /// Recent receipts that report a failure.
         failed: u32,
         receipts: u32,
     },
-    /// Something of the project that needs a person, or did.
+    /// An alert of the project, open or resolved.
     Alert {
         alert: AlertKind,
-        /// The endpoint that it is about, if it is about one.
+        /// The endpoint that the alert is about, if any.
         endpoint: Option<EndpointId>,
         since: Timestamp,
     },
@@ -87,18 +87,18 @@ pub enum Subject {
     },
 }
 
-/// The phone an event is about.
+/// The phone that an event is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventPhone {
-    /// Its look-up form, so that erasing the phone erases it here.
+    /// Blind index, so that erasing the phone erases it here too.
     pub index: BlindIndex,
     pub sealed: Sealed,
 }
 
-/// Something that happened, as it is kept until everybody has been told.
+/// An event, kept until every endpoint has received it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Whose endpoints are told; what happens to a wallet is of the live world.
+    /// The project and mode whose endpoints receive the event; wallet events belong to live mode.
     pub world: ProjectMode,
     pub kind: EventKind,
     pub subject: Subject,
@@ -106,12 +106,12 @@ pub struct Event {
 }
 
 impl Event {
-    /// The `webhook-id`: the same however often the event is recorded or told, so that both sides
-    /// recognise a repetition.
+    /// The `webhook-id`. It stays the same however often the event is recorded or delivered, so that both
+    /// sides recognise a repetition.
     ///
-    /// An endpoint can be switched off, and a provider can fail, more than once: these ids include
-    /// the time. Instances that notice a failing provider within the same five minutes name one
-    /// event, and so do tests of one endpoint within the same five seconds.
+    /// An endpoint can be disabled, and a provider can fail, more than once: these ids include the time.
+    /// Instances that notice a failing provider within the same five minutes make one event, and so do tests
+    /// of one endpoint within the same five seconds.
     pub fn id(&self) -> String {
         let subject = match &self.subject {
             Subject::Otp { otp, .. } => otp.uuid().simple().to_string(),

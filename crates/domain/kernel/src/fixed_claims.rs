@@ -2,25 +2,26 @@ use crate::is_line;
 use std::fmt;
 use std::str::FromStr;
 
-/// Claims with a value of their own that a project adds to its access tokens, such as `role: authenticated`.
+/// Claims with fixed values that a project adds to its access tokens, such as `role: authenticated`.
 ///
-/// At most [`FixedClaims::MOST`], each name once whatever its case, in the order of their names. What
-/// [`FixedClaims::stored`] read may break these rules: it is shown as it is, and no token says it.
+/// At most [`FixedClaims::MOST`], sorted by name, with names that are unique ignoring case. Claims read by
+/// [`FixedClaims::stored`] may break these rules: they are shown as stored, but tokens leave out those that
+/// break a rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixedClaims(Vec<(String, String)>);
 
-/// A token cannot have these claims.
+/// Why claims are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidClaims {
     #[error("at most 8 claims, with their names 512 bytes together")]
     TooMuch,
-    /// Not a name, or one that comes twice.
+    /// A malformed or repeated name.
     #[error(
         "a claim has a name that no other has in any case: up to 31 of a-z, 0-9 and _, a letter first, \
          or an https:// URL of up to 64 characters"
     )]
     Name,
-    /// A name with a meaning of its own.
+    /// A name that a standard or this service reserves.
     #[error(
         "this name has a meaning in every access token (RFC 9068) or means more than a claim may"
     )]
@@ -29,8 +30,8 @@ pub enum InvalidClaims {
     Value,
 }
 
-/// Names that RFC 7519, RFC 9068, RFC 8693 and OpenID Connect give a meaning to, and those that this service
-/// writes itself.
+/// Names that RFC 7519, RFC 9068, RFC 8693 and OpenID Connect define, and names that this service writes
+/// itself.
 const RESERVED: [&str; 25] = [
     "iss",
     "sub",
@@ -59,35 +60,36 @@ const RESERVED: [&str; 25] = [
     "toe",
 ];
 
-/// What Supabase takes for a caller who may do anything.
+/// Supabase lets a caller with this role do anything.
 const SERVICE_ROLE: &str = "service_role";
 
-/// How names begin that OpenID Connect gives a meaning to: who is known by phone must not claim an address.
+/// Prefixes of names that OpenID Connect defines: a user who is known by phone must not claim an email
+/// address.
 const RESERVED_BEGINNINGS: [&str; 2] = ["email", "phone_number"];
 
 impl FixedClaims {
-    /// How many there may be.
+    /// Most claims of a project.
     pub const MOST: usize = 8;
-    /// How many bytes names and values may have together.
+    /// Most bytes of all names and values together.
     pub const LONGEST: usize = 512;
-    /// How long a name may be that is a word.
+    /// Most characters of a name that is a word.
     const WORD: usize = 31;
-    /// How long a name may be that is a URL.
+    /// Most characters of a name that is a URL.
     const URL: usize = 64;
 
-    /// These claims, without the blanks around names and values.
+    /// Validates claims, after trimming names and values.
     ///
     /// # Errors
-    /// [`InvalidClaims`] for the first rule that they break.
+    /// [`InvalidClaims`] for the first rule that is broken.
     pub fn new(claims: Vec<(String, String)>) -> Result<Self, InvalidClaims> {
         let tidy = |(name, value): (String, String)| (name.trim().into(), value.trim().into());
         let mut claims = Self(claims.into_iter().map(tidy).collect());
-        // One order, whichever door they came through: an object of JSON has none.
+        // Sorted, since JSON objects have no order: the result is the same from the API and the form.
         claims.0.sort();
         claims.check().map(|()| claims)
     }
 
-    /// Claims that a store kept, whatever rule they break.
+    /// Claims as a store kept them, even if they break a rule.
     pub fn stored(text: &str) -> Self {
         let lines = text.split('\n').filter(|line| !line.is_empty());
         let pair = |line: &str| {
@@ -97,30 +99,30 @@ impl FixedClaims {
         Self(lines.map(pair).collect())
     }
 
-    /// Whether they keep every rule.
+    /// Checks every rule.
     ///
     /// # Errors
-    /// [`InvalidClaims`] for the first rule that they break.
+    /// [`InvalidClaims`] for the first rule that is broken.
     pub fn check(&self) -> Result<(), InvalidClaims> {
         self.judged().1.map_or(Ok(()), Err)
     }
 
-    /// Each name with its value.
+    /// All names with their values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Those that tokens say: each that keeps the rules beside those before it.
+    /// The claims that tokens contain: each one that keeps the rules, given the ones before it.
     pub fn sound(&self) -> Vec<(&str, &str)> {
         self.judged().0
     }
 
-    /// Whether there are none.
+    /// Whether there are no claims.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Those that keep the rules, and the first rule that the others break.
+    /// The claims that keep the rules, and the first rule that another one breaks.
     fn judged(&self) -> (Vec<(&str, &str)>, Option<InvalidClaims>) {
         let mut sound = Vec::with_capacity(self.0.len());
         let mut fault = None;
@@ -134,7 +136,7 @@ impl FixedClaims {
     }
 }
 
-/// Why a claim cannot stand beside others. Names are compared without case, since readers of JSON in Go do so.
+/// Why a claim cannot be added to `others`. Names are compared ignoring case, as JSON readers in Go do.
 fn fault_beside(others: &[(&str, &str)], (name, value): (&str, &str)) -> Option<InvalidClaims> {
     let size = |(name, value): &(&str, &str)| name.len() + value.len();
     let bytes: usize = others.iter().map(size).sum::<usize>() + size(&(name, value));
@@ -174,7 +176,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(plain)
 }
 
-/// As stores keep them and people write them: a line `name=value` for each.
+/// The stored and typed form: one line `name=value` per claim.
 impl fmt::Display for FixedClaims {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, (name, value)) in self.iter().enumerate() {
@@ -185,7 +187,7 @@ impl fmt::Display for FixedClaims {
     }
 }
 
-/// Blank lines, and blanks around a line, are left out.
+/// Ignores blank lines, and blanks around a line.
 impl FromStr for FixedClaims {
     type Err = InvalidClaims;
 

@@ -3,55 +3,54 @@ use std::time::Duration;
 
 /// Wrong codes for one phone of one project, counted across resends (live keys only).
 ///
-/// The limits per code alone would allow 15 guesses every 10 minutes for ever (docs/contract.md, Guess
-/// budget; NIST SP 800-63B, section 3.2.2, asks for at most 100 in a row).
+/// The limit per code alone would allow 15 guesses every 10 minutes for ever (docs/contract.md, Guess budget;
+/// NIST SP 800-63B, section 3.2.2, requires at most 100 in a row).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GuessBudget {
-    /// How many since the last success.
+    /// Wrong codes in a row, since the last success.
     pub wrong: u32,
-    /// When the last one was, successes or not.
+    /// Time of the last wrong code, whether a success followed or not.
     pub last_wrong_at: Option<Timestamp>,
-    /// The period that is under way; none begins where the policy has no stop.
+    /// The current period; `None` before a wrong code, and if the policy has no stop.
     pub period: Option<GuessPeriod>,
 }
 
-/// Wrong codes of one period, which begins with a wrong code; no success resets them.
+/// Wrong codes of one period. A period begins with a wrong code; a success does not reset it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuessPeriod {
-    /// When its first wrong code was.
+    /// Time of the first wrong code.
     pub began_at: Timestamp,
     pub wrong: u32,
     /// When [`GuessPolicy::stop_at`] was reached.
     pub stopped_at: Option<Timestamp>,
 }
 
-/// From how many wrong codes on sends slow down; by default what docs/contract.md says. 0 turns a step off.
+/// The numbers of wrong codes at which sends slow down or stop; the defaults are those of docs/contract.md. 0
+/// turns a step off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuessPolicy {
-    /// From here on, in a row, one send per [`GuessPolicy::slow_pace`].
+    /// From this many wrong codes in a row, one send per [`GuessPolicy::slow_pace`].
     pub slow_from: u32,
     pub slow_pace: Duration,
-    /// From here on, in a row, one send per [`GuessPolicy::slower_pace`].
+    /// From this many wrong codes in a row, one send per [`GuessPolicy::slower_pace`].
     pub slower_from: u32,
     pub slower_pace: Duration,
-    /// At this number in one period no code is judged and none is sent for
-    /// [`GuessPolicy::stop_for`].
+    /// At this many wrong codes in one period, no code is judged or sent for [`GuessPolicy::stop_for`].
     pub stop_at: u32,
     pub stop_for: Duration,
-    /// After a stop one send per this long, until the period ends.
+    /// After a stop, one send per this long until the period ends.
     pub stop_pace: Duration,
-    /// How long a period lasts, and how long wrong codes in a row are remembered after the last of
-    /// them.
+    /// Length of a period; also how long wrong codes in a row are remembered after the last one.
     pub period: Duration,
 }
 
-/// How fast codes may be sent to a phone, given its wrong guesses.
+/// How often codes may be sent to a phone, given its wrong guesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendPace {
-    /// The limit per phone alone.
+    /// As often as the limit per phone allows.
     Usual,
     OnePer(Duration),
-    /// None until this long from now.
+    /// No send until this long from now.
     Stopped(Duration),
 }
 
@@ -72,7 +71,7 @@ impl Default for GuessPolicy {
 }
 
 impl GuessPolicy {
-    /// No budget, as with test keys.
+    /// No guess budget: the policy of test keys.
     pub const OFF: Self = Self {
         slow_from: 0,
         slow_pace: Duration::ZERO,
@@ -86,7 +85,7 @@ impl GuessPolicy {
 }
 
 impl GuessBudget {
-    /// The counts as of `now`: what is over is forgotten.
+    /// The budget as of `now`, without counts that have expired.
     #[must_use]
     pub fn at(self, policy: &GuessPolicy, now: Timestamp) -> Self {
         let period = self.period.filter(|period| !period.is_over(policy, now));
@@ -98,7 +97,7 @@ impl GuessBudget {
         }
     }
 
-    /// How fast codes may be sent at `now`.
+    /// How often codes may be sent at `now`.
     pub fn pace(self, policy: &GuessPolicy, now: Timestamp) -> SendPace {
         let count = self.at(policy, now);
         if let Some(rest) = count.stopped_for(policy, now) {
@@ -118,20 +117,19 @@ impl GuessBudget {
         }
     }
 
-    /// Until when, from `now` on, no code is judged and none is sent; `None` if there is no stop.
+    /// How long from `now` no code is judged or sent; `None` if there is no stop.
     pub fn stopped_for(self, policy: &GuessPolicy, now: Timestamp) -> Option<Duration> {
         let rest = policy.stop_for.saturating_sub(age(self.period?.stopped_at?, now));
         (policy.stop_at > 0 && !rest.is_zero()).then_some(rest)
     }
 
-    /// Whether the step from `before` to this one reached the stop; true once per period.
+    /// Whether the change from `before` to this budget reached the stop; true once per period.
     pub fn stops_after(&self, before: &Self) -> bool {
         let stopped_at = |budget: &Self| budget.period.and_then(|period| period.stopped_at);
         stopped_at(self).is_some() && stopped_at(self) != stopped_at(before)
     }
 
-    /// Counts a wrong code; these MUST be the counts as of `now`, by
-    /// [`GuessBudget::at`].
+    /// Counts a wrong code. The budget MUST be as of `now`, by [`GuessBudget::at`].
     pub fn count_wrong(&mut self, policy: &GuessPolicy, now: Timestamp) {
         self.wrong = self.wrong.saturating_add(1);
         self.last_wrong_at = Some(now);
@@ -146,7 +144,7 @@ impl GuessBudget {
         }
     }
 
-    /// A success resets the count in a row, and nothing else.
+    /// Resets the count of wrong codes in a row; the count of the period stays.
     pub fn count_success(&mut self) {
         self.wrong = 0;
         if self.period.is_none() {
@@ -156,14 +154,14 @@ impl GuessBudget {
 }
 
 impl GuessPeriod {
-    /// A stop lasts its full time, even if that is longer than what is left of the period.
+    /// A stop lasts its full time, even beyond the end of the period.
     fn is_over(&self, policy: &GuessPolicy, now: Timestamp) -> bool {
         let stop_is_over = self.stopped_at.is_none_or(|at| age(at, now) >= policy.stop_for);
         age(self.began_at, now) >= policy.period && stop_is_over
     }
 }
 
-/// How long ago; a clock that stepped back gives no time at all.
+/// Time since `at`; zero if the clock was set back.
 fn age(at: Timestamp, now: Timestamp) -> Duration {
     (now - at).to_std().unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 use std::net::IpAddr;
 
-/// Whether the host of an address means this machine: `localhost`, or a loopback address without brackets. Names are
-/// not looked up.
+/// Whether a host means this machine: `localhost`, or a loopback address without brackets. Does no DNS
+/// look-up.
 pub fn is_this_machine(host: &str) -> bool {
     let address = host.parse::<IpAddr>();
     host.eq_ignore_ascii_case("localhost")

@@ -3,10 +3,10 @@ use derive_more::{Debug, Display, From};
 use std::str::FromStr;
 use uuid::Uuid;
 
-/// The hyphenated form; the parser would also take braces, URNs and bare digits.
+/// Length of the hyphenated form; the UUID parser would also accept braces, URNs and bare digits.
 const CANONICAL: usize = 36;
 
-/// The text is not an id in canonical form.
+/// Parse error: the text is not an id in canonical form.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an id")]
 pub struct MalformedId;
@@ -19,12 +19,13 @@ macro_rules! ids {
         pub struct $name(Uuid);
 
         impl $name {
-            /// A fresh id, made by the caller of a port and never by a store.
+            /// Makes a fresh UUIDv7. Callers of ports make ids; stores never do.
             pub fn new(now: Timestamp, entropy: &dyn Entropy) -> Self {
                 Self(entropy.uuid(now))
             }
 
-            /// Comes before every id that is made at `at`, and after all that were made earlier.
+            /// The smallest id of `at`: it sorts before every id made at `at`, and after all that were made
+            /// earlier.
             ///
             /// An id begins with the milliseconds since 1970 (RFC 9562, section 5.7).
             pub fn first_at(at: Timestamp) -> Self {
@@ -32,20 +33,20 @@ macro_rules! ids {
                 Self(Uuid::from_u128(since_1970 << 80))
             }
 
-            /// The UUID that it is.
+            /// The id as a UUID.
             pub const fn uuid(self) -> Uuid {
                 self.0
             }
 
-            /// When it was made, to the millisecond (RFC 9562, section 5.7); `None` if it does not
-            /// say.
+            /// When the id was made, to the millisecond (RFC 9562, section 5.7); `None` if it is not
+            /// time-based.
             pub fn made_at(self) -> Option<Timestamp> {
                 let (seconds, nanos) = self.0.get_timestamp()?.to_unix();
                 Timestamp::from_timestamp(i64::try_from(seconds).ok()?, nanos)
             }
         }
 
-        /// Reads the canonical text form only: 36 characters, lower or upper case.
+        /// Parses only the canonical form: 36 characters, lower or upper case.
         impl FromStr for $name {
             type Err = MalformedId;
 
@@ -61,32 +62,32 @@ macro_rules! ids {
 
 ids! {
     ProjectId;
-    /// One API key of a project, not the key itself.
+    /// Id of an API key of a project; not the key itself.
     ApiKeyId;
     OtpId;
-    /// One try to deliver a code over one channel.
+    /// Id of one attempt to deliver a code over one channel.
     AttemptId;
-    /// One login: a refresh-token line and its current access token.
+    /// Id of a login: a line of refresh tokens and its current access token.
     SessionId;
-    /// One access token (the `jti` claim).
+    /// Id of an access token (the `jti` claim).
     TokenId;
-    /// A phone number seen by a project.
+    /// Id of a phone number within a project and mode.
     IdentityId;
     EntryId;
     ReceiptId;
-    /// One address that a project's events go to.
+    /// Id of an endpoint that receives a project's events.
     EndpointId;
-    /// One address at which another system asks for codes to be delivered.
+    /// Id of a hook at which another system has codes delivered.
     HookId;
-    /// One call to an address that events go to.
+    /// Id of one call to an endpoint.
     CallId;
-    /// One process that runs the service, from its start to its end.
+    /// Id of a process that runs the service, from its start to its end.
     InstanceId;
     OperatorId;
-    /// One token of the admin API, not the token itself.
+    /// Id of a token of the admin API; not the token itself.
     AdminTokenId;
     AuditId;
-    /// Somebody who searches for phone numbers: the id of an operator, or of a token.
+    /// Id of a searcher of phone numbers: an operator or an admin token.
     SearcherId;
     KeeperId;
     TallyId;

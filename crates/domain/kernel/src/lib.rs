@@ -1,4 +1,4 @@
-//! Shared vocabulary of the domain, and nothing else.
+//! Shared vocabulary of the domain crates, and nothing else.
 
 mod alert;
 pub mod bounds;

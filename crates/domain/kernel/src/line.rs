@@ -1,11 +1,12 @@
-/// Whether people can read a text on one line: something visible, at most `longest` characters, none
-/// that controls how it is shown.
+/// Whether a text is readable on one line: it has a visible character, at most `longest` characters, and none
+/// that controls its display.
 ///
-/// So it holds no NUL, which PostgreSQL cannot store, no line break of any kind, and no mark that
-/// turns the direction of the text around it.
+/// So it contains no NUL (PostgreSQL cannot store one), no line break of any kind, and no mark that changes
+/// the direction of the surrounding text.
 pub fn is_line(text: &str, longest: usize) -> bool {
     let marks = |letter: char| matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    // A character takes at most four bytes, so what is far too long is not counted through.
+    // A character takes at most four bytes, so a text that is far too long is refused without counting
+    // characters.
     text.len() <= 4 * longest
         && !text.trim().is_empty()
         && text.chars().count() <= longest

@@ -12,13 +12,13 @@ words! {
 }
 
 impl KeyMode {
-    /// Whether this is the sandbox's world.
+    /// Whether this is test mode, the sandbox.
     pub const fn is_test(self) -> bool {
         matches!(self, Self::Test)
     }
 }
 
-/// One of a project's two worlds: nothing in it is seen from the other, nor by another project.
+/// One mode of one project. Data of one mode is invisible from the other mode and from other projects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectMode {
     pub project: ProjectId,
@@ -26,13 +26,13 @@ pub struct ProjectMode {
 }
 
 impl ProjectId {
-    /// The world that this project has in `mode`.
+    /// This project in `mode`.
     pub const fn in_mode(self, mode: KeyMode) -> ProjectMode {
         ProjectMode { project: self, mode }
     }
 }
 
-/// The text names neither mode.
+/// Parse error: the text is neither `live` nor `test`.
 #[derive(Debug, thiserror::Error)]
 #[error("a key mode is live or test")]
 pub struct UnknownMode;

@@ -6,11 +6,11 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Paise(pub i64);
 
-/// An amount that somebody asks for: a payment, a price, a threshold. Nothing to [`Amount::MOST`].
+/// A requested amount: a payment, a price or a threshold. From zero to [`Amount::MOST`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Amount(Paise);
 
-/// It is not an amount that can be asked for.
+/// Why an amount is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAmount {
     #[error("an amount is rupees with at most two decimals, like 100 or 99.50")]
@@ -19,11 +19,11 @@ pub enum InvalidAmount {
     Bounds,
 }
 
-/// What one message costs on each channel; by default 20 paise over WhatsApp and 25 over SMS.
+/// Price of one message per channel; by default 20 paise over WhatsApp and 25 over SMS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PriceList {
     pub whatsapp: Paise,
-    /// Of one message over SMS, however many parts it has.
+    /// For one message, however many SMS parts it has.
     pub sms: Paise,
 }
 
@@ -34,7 +34,7 @@ impl Default for PriceList {
 }
 
 impl PriceList {
-    /// The price of this channel.
+    /// The price of one message over `channel`.
     pub const fn of(&self, channel: Channel) -> Paise {
         match channel {
             Channel::Whatsapp => self.whatsapp,
@@ -44,34 +44,35 @@ impl PriceList {
 }
 
 impl Paise {
-    /// Nothing.
+    /// Zero paise.
     pub const ZERO: Self = Self(0);
 }
 
 impl Amount {
-    /// A thousand crore rupees. No amount is more, and no balance.
+    /// A thousand crore rupees, the most of any amount and of any balance.
     ///
-    /// Anything more is a slip. Sums stay exact, too: nine thousand balances of this size add up to
-    /// a number that JSON carries (RFC 8259, section 6), nine million to one that an `i64` holds.
+    /// Anything more is a typing error. Sums stay exact, too: nine thousand balances of this size add up to a
+    /// number that JSON carries (RFC 8259, section 6), nine million to one that an `i64` holds.
     pub const MOST: Paise = Paise(1_000_000_000_000);
-    /// Nothing.
+    /// Zero paise.
     pub const ZERO: Self = Self(Paise::ZERO);
 
-    /// As money, which may be added up.
+    /// The amount as [`Paise`], which can be added up.
     pub const fn paise(self) -> Paise {
         self.0
     }
 
-    /// Reads rupees such as `100`, `99.5` or `99.50`, also as they are shown (`₹1,23,456.50`), without passing
-    /// through a float.
+    /// Parses rupees such as `100`, `99.5` or `99.50`, also with symbol and grouping (`₹1,23,456.50`),
+    /// without a float.
     ///
     /// # Errors
-    /// [`InvalidAmount`] for a sign, an exponent, more than two decimals, commas elsewhere, or more than there may be.
+    /// [`InvalidAmount`] for a sign, an exponent, more than two decimals, misplaced commas, or more than
+    /// [`Amount::MOST`].
     pub fn from_rupees(text: &str) -> Result<Self, InvalidAmount> {
         let text = text.strip_prefix('₹').unwrap_or(text);
         let (shown, decimals) = text.split_once('.').unwrap_or((text, "0"));
         let rupees = shown.replace(',', "");
-        // A comma may also be meant as a decimal point: only where Indians write it is it none.
+        // A comma may be meant as a decimal point, so commas are accepted only in Indian grouping.
         if shown.contains(',') && rupees.parse().ok().map(grouped).as_deref() != Some(shown) {
             return Err(InvalidAmount::Text);
         }
@@ -80,7 +81,7 @@ impl Amount {
         if !digits(rupees) || !digits(decimals) || decimals.len() > 2 {
             return Err(InvalidAmount::Text);
         }
-        // Nothing but digits, so what cannot be read is too large.
+        // Only digits are left, so a parse error means overflow.
         let whole = i64::from_str(rupees).map_err(|_| InvalidAmount::Bounds)?;
         let part = i64::from_str(&format!("{decimals:0<2}")).map_err(|_| InvalidAmount::Text)?;
         let paise = whole.checked_mul(100).and_then(|paise| paise.checked_add(part));
@@ -94,7 +95,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// That many paise.
+/// Takes the number as paise.
 impl From<u32> for Amount {
     fn from(paise: u32) -> Self {
         Self(Paise(paise.into()))
@@ -110,7 +111,7 @@ impl TryFrom<i64> for Amount {
     }
 }
 
-/// Rupees with Indian grouping: `₹1,23,456.50`.
+/// Writes rupees with Indian grouping: `₹1,23,456.50`.
 impl fmt::Display for Paise {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };

@@ -3,13 +3,13 @@ use std::str::FromStr;
 
 /// An Indian mobile number: ten digits, the first 6 to 9 (docs/contract.md, Bodies).
 ///
-/// `Debug` and `Display` mask it; [`Phone::e164`] shows it.
+/// `Debug` and `Display` mask the number; [`Phone::e164`] shows it.
 #[derive(Clone, Debug, Display, PartialEq, Eq, Hash)]
 #[display("+91{}••••{}", &self.national()[..2], &self.national()[6..])]
 #[debug("{self}")]
 pub struct Phone([u8; 10]);
 
-/// The text is no mobile number of India.
+/// Parse error: the text is not an Indian mobile number.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a valid Indian mobile number")]
 pub struct InvalidPhone;
@@ -27,7 +27,7 @@ impl Phone {
     }
 }
 
-/// Reads ten digits with or without `+91` in front; nothing is trimmed or repaired.
+/// Parses ten digits with or without the prefix `+91`; nothing is trimmed or repaired.
 impl FromStr for Phone {
     type Err = InvalidPhone;
 

@@ -23,12 +23,12 @@ words! {
 }
 
 impl Reason {
-    /// Whether another provider of the same channel would fail as well.
+    /// Whether another provider of the same channel would fail too.
     pub const fn is_about_the_number(self) -> bool {
         matches!(self, Self::NotOnChannel | Self::RejectedNumber | Self::Blocked)
     }
 
-    /// Whether the provider said no. After the others it may still have sent the message: its
+    /// Whether the provider certainly did not send the message. After the other reasons it may have: its
     /// answer came too late, or is unknown.
     pub const fn is_refusal(self) -> bool {
         !matches!(self, Self::Timeout | Self::Unknown)
@@ -53,7 +53,7 @@ words! {
 }
 
 impl Refusal {
-    /// Whether it is about one phone, which gets codes again in time.
+    /// Whether the refusal concerns one phone, which gets codes again after a while.
     pub const fn is_of_phone(self) -> bool {
         matches!(self, Self::Limit | Self::Pace | Self::Stop)
     }

@@ -2,11 +2,11 @@ use crate::Timestamp;
 use chrono::NaiveDateTime;
 use std::time::Duration;
 
-/// How long a `Retry-After` asks to wait (RFC 9110 section 10.2.3): whole seconds, or the time from `sent`, when the
-/// answer was made, to a date; nothing once that is over. `None` for anything else, and for a date if nobody knows
-/// when the answer was made.
+/// The wait that a `Retry-After` header asks for (RFC 9110 section 10.2.3): whole seconds, or a date, counted
+/// from `sent`, the time of the answer; zero if the date has passed. `None` for anything else, and for a date
+/// if `sent` is unknown.
 ///
-/// It may be as long as anybody cares to write: bound it before it is added to an instant.
+/// The result is unbounded: limit it before adding it to an instant.
 pub fn retry_after(value: &str, sent: Option<Timestamp>) -> Option<Duration> {
     let value = value.trim();
     if value.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -16,7 +16,7 @@ pub fn retry_after(value: &str, sent: Option<Timestamp>) -> Option<Duration> {
     Some(wait.to_std().unwrap_or_default())
 }
 
-/// Reads an HTTP date in any of the three forms that recipients have to take (RFC 9110 section 5.6.7).
+/// Parses an HTTP date in any of the three forms that recipients have to accept (RFC 9110 section 5.6.7).
 pub fn http_date(text: &str) -> Option<Timestamp> {
     const FORMS: [&str; 3] =
         ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
@@ -40,7 +40,7 @@ mod tests {
             ("Sun, 06 Nov 1994 08:49:37 GMT", Some(30)),
             ("Sunday, 06-Nov-94 08:49:37 GMT", Some(30)),
             ("Sun Nov  6 08:49:37 1994", Some(30)),
-            // Over already.
+            // A date in the past.
             ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
             ("Mon, 06 Nov 1994 08:49:37 GMT", None),
             ("Sun, 06 Nov 1994 08:49:37", None),

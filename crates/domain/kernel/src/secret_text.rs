@@ -5,11 +5,11 @@ use zeroize::Zeroizing;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const CHECKSUM: usize = 6;
 
-/// A secret in text form that catches typos: prefix, random base62, CRC-32 in base62.
+/// A secret in text form that detects typing errors: prefix, random base62, CRC-32 in base62.
 ///
-/// The last six characters are the checksum of all before them, so a mistyped secret is refused
-/// without a look-up and scanners can tell a real one from noise. `Debug` shows the prefix alone,
-/// and dropping it wipes it.
+/// The last six characters are the checksum of everything before them, so a mistyped secret is refused
+/// without a look-up, and secret scanners can recognise a real one. `Debug` shows only the prefix; dropping
+/// the value wipes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[debug("{}…", &text[..*prefix])]
 pub struct SecretText {
@@ -18,7 +18,7 @@ pub struct SecretText {
 }
 
 impl SecretText {
-    /// A fresh secret of `body` random base62 characters (5.95 bits each) behind `prefix`.
+    /// Makes a secret of `prefix` and `body` random base62 characters (5.95 bits each).
     pub fn generate(prefix: &str, body: usize, entropy: &dyn Entropy) -> Self {
         let mut text = String::with_capacity(prefix.len() + body + CHECKSUM);
         text.push_str(prefix);
@@ -28,7 +28,7 @@ impl SecretText {
         Self { text: Zeroizing::new(text), prefix: prefix.len() }
     }
 
-    /// Reads a secret of exactly this shape; `None` does not say why it is not one.
+    /// Parses a secret of exactly this shape; `None` for anything else, without a reason.
     pub fn parse(text: &str, prefix: &str, body: usize) -> Option<Self> {
         let rest = text.strip_prefix(prefix)?;
         if rest.len() != body + CHECKSUM || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -39,13 +39,13 @@ impl SecretText {
         (checksum(covered) == sum).then(whole)
     }
 
-    /// The whole secret. Only for the answer that hands it over and for its digest.
+    /// The whole secret in clear. Only for the answer that carries it and for its digest.
     pub fn expose(&self) -> &str {
         &self.text
     }
 }
 
-/// Rejection sampling: a modulo would favour the first letters of the alphabet.
+/// Uses rejection sampling: a modulo would favour the first letters of the alphabet.
 fn push_random(text: &mut String, count: usize, entropy: &dyn Entropy) {
     let target = text.len() + count;
     let mut buffer = Zeroizing::new([0_u8; 64]);
@@ -86,7 +86,7 @@ mod tests {
         }
     }
 
-    /// Keys that were given out long ago are read by every version to come.
+    /// Every future version has to accept keys that were issued long ago.
     #[test]
     fn the_checksum_is_the_published_one_in_base62() {
         assert_eq!(crc32fast::hash(b"123456789"), 0xCBF4_3926, "CRC-32 as in ISO-HDLC");

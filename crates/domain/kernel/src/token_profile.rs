@@ -11,14 +11,14 @@ words! {
     }
 }
 
-/// RFC 9068's, which keeps access tokens apart from other JWTs.
+/// The type of RFC 9068, which tells access tokens apart from other JWTs.
 impl Default for TokenType {
     fn default() -> Self {
         Self::AccessToken
     }
 }
 
-/// Not the name of a [`TokenType`].
+/// Parse error: the text names no [`TokenType`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at+jwt or JWT")]
 pub struct UnknownTokenType;
@@ -31,10 +31,10 @@ impl FromStr for TokenType {
     }
 }
 
-/// What sets the access tokens of a project with an issuer of its own apart from those of the installation's.
+/// How access tokens of a project with its own issuer differ from those of the installation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TokenProfile {
     pub token_type: TokenType,
-    /// What they say beside the claims of every token.
+    /// Claims in addition to those of every token.
     pub claims: FixedClaims,
 }

@@ -1,13 +1,13 @@
 use crate::{Phone, ProjectId, ProjectMode, StoreError};
 use derive_more::Debug;
 
-/// What a digest or a sealed value is for: a value made for one purpose is useless for another.
+/// Purpose of a digest or sealed value. A value made for one purpose is useless for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
     ApiKey,
     RefreshToken,
     RefreshTokenMac,
-    /// Look-up digest of an `Idempotency-Key` and fingerprint of the body behind it.
+    /// Look-up digest of an `Idempotency-Key`, and fingerprint of the request body.
     Idempotency,
     Phone,
     /// A code that a fallback may still have to send.
@@ -17,38 +17,34 @@ pub enum Purpose {
     SigningKey,
     /// The secret that signs a project's events.
     WebhookSecret,
-    /// What another system proves itself with at a hook.
+    /// The secret by which another system authenticates itself at a hook.
     HookSecret,
-    /// Look-up digest of what a provider calls a message.
+    /// Look-up digest of a provider's message reference.
     ProviderReference,
-    /// Digest by which a checked access token is recognised.
+    /// Digest that identifies an access token which was checked already.
     AccessToken,
-    /// Look-up digest of a link that lets an operator in.
+    /// Look-up digest of an operator's sign-in link.
     OperatorLink,
-    /// Look-up digest of an operator's session.
     OperatorSession,
-    /// What the forms of an operator's session carry.
+    /// The CSRF token in forms of an operator's session.
     OperatorForm,
-    /// Name that somebody tried to sign in with.
+    /// A name that was used to sign in.
     OperatorName,
-    /// Name that somebody tried to sign in with, and from which network.
+    /// A name that was used to sign in, together with the network.
     OperatorOrigin,
-    /// MAC inside what a browser keeps of an operator who signed in there.
+    /// MAC in the cookie that marks a browser in which an operator signed in.
     OperatorBrowser,
-    /// MAC inside what a browser keeps between the password and the code of an authenticator app.
+    /// MAC in the cookie between the password and the code of an authenticator app.
     OperatorPending,
-    /// Secret of an operator's second factor.
     OperatorTotp,
-    /// Look-up digest of a token of the admin API.
     AdminToken,
-    /// Look-up digest of the id of a passkey.
     Passkey,
-    /// MAC inside what a passkey is asked to sign.
+    /// MAC in the challenge that a passkey signs.
     PasskeyChallenge,
 }
 
 impl Purpose {
-    /// Every purpose, in the order of their declaration.
+    /// All purposes, in the order of declaration.
     pub const ALL: [Self; 24] = [
         Self::ApiKey,
         Self::RefreshToken,
@@ -77,14 +73,14 @@ impl Purpose {
     ];
 }
 
-/// A keyed digest (HMAC-SHA-256): equal inputs give equal digests, and it cannot be reversed.
+/// A keyed digest (HMAC-SHA-256): equal inputs give equal digests; it cannot be reversed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[debug("Digest(…)")]
 pub struct Digest(pub [u8; 32]);
 
-/// The look-up form of a phone number inside one project and mode.
+/// Look-up form of a phone number within one project and mode.
 ///
-/// Two projects, or the two modes of one, get unrelated indexes for the same number.
+/// The same number has unrelated indexes in two projects, and in the two modes of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[debug("BlindIndex(…)")]
 pub struct BlindIndex(pub [u8; 32]);
@@ -94,7 +90,7 @@ pub struct BlindIndex(pub [u8; 32]);
 #[debug("Sealed({} bytes)", _0.len())]
 pub struct Sealed(pub Vec<u8>);
 
-/// The sealed value was made under another key, for another purpose or context, or was altered.
+/// The sealed value was altered, or was made under another key, purpose or context.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value could not be opened: wrong key, purpose or context, or altered data")]
 pub struct Unsealable;
@@ -105,17 +101,17 @@ impl From<Unsealable> for StoreError {
     }
 }
 
-/// Keeps secrets and personal data unreadable at rest.
+/// Encrypts secrets and personal data at rest.
 ///
-/// Keys live outside the database, so a dump of it gives neither numbers, codes nor tokens.
+/// Keys are kept outside the database, so a database dump reveals neither numbers, codes nor tokens.
 pub trait Vault: Send + Sync {
     /// Encrypts and authenticates `plain`, bound to `purpose` and to `context` (the owning row).
     fn seal(&self, purpose: Purpose, context: &[u8], plain: &[u8]) -> Sealed;
 
-    /// Opens what [`Vault::seal`] made for the same purpose and context.
+    /// Decrypts what [`Vault::seal`] made for the same purpose and context.
     ///
     /// # Errors
-    /// [`Unsealable`] whatever the cause, so that nothing is learnt from the difference.
+    /// Always [`Unsealable`], so that the error does not reveal the cause.
     fn open(
         &self,
         purpose: Purpose,
@@ -123,17 +119,17 @@ pub trait Vault: Send + Sync {
         sealed: &Sealed,
     ) -> Result<Vec<u8>, Unsealable>;
 
-    /// The keyed digest of `parts`; the boundary between parts counts.
+    /// The keyed digest of `parts`. Boundaries between parts are part of the input.
     fn digest(&self, purpose: Purpose, parts: &[&[u8]]) -> Digest;
 
-    /// The look-up form of `phone` in one project and mode.
+    /// The blind index of `phone` in one project and mode.
     fn phone_index(&self, world: ProjectMode, phone: &Phone) -> BlindIndex {
         let (project, mode) = (world.project.uuid(), world.mode.as_str());
         let parts = [project.as_bytes().as_slice(), mode.as_bytes(), phone.national().as_bytes()];
         BlindIndex(self.digest(Purpose::Phone, &parts).0)
     }
 
-    /// Seals a phone number for the project it belongs to.
+    /// Seals a phone number, bound to its project.
     fn seal_phone(&self, project: ProjectId, phone: &Phone) -> Sealed {
         self.seal(Purpose::Phone, project.uuid().as_bytes(), phone.national().as_bytes())
     }
@@ -141,7 +137,7 @@ pub trait Vault: Send + Sync {
     /// Opens a phone number sealed by [`Vault::seal_phone`].
     ///
     /// # Errors
-    /// [`Unsealable`] when it is not one of this project's.
+    /// [`Unsealable`] if it belongs to another project, or is not a phone number.
     fn open_phone(&self, project: ProjectId, sealed: &Sealed) -> Result<Phone, Unsealable> {
         let plain = self.open(Purpose::Phone, project.uuid().as_bytes(), sealed)?;
         let text = String::from_utf8(plain).map_err(|_| Unsealable)?;

@@ -6,34 +6,34 @@ use uuid::Uuid;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 const PREFIX: &str = "whsec_";
-/// Standard Webhooks asks for 24 to 64 bytes.
+/// Standard Webhooks requires 24 to 64 bytes.
 const BYTES: usize = 32;
 
-/// What two sides of a webhook share: `whsec_` and 32 random bytes in base64 (Standard Webhooks,
-/// Signature scheme). `Debug` hides it, and dropping it wipes it.
+/// Shared secret of a webhook: `whsec_` and 32 random bytes in base64 (Standard Webhooks, Signature scheme).
+/// `Debug` hides it; dropping it wipes it.
 #[derive(Clone, Debug, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 #[debug("{PREFIX}…")]
 pub struct WebhookSecret([u8; BYTES]);
 
-/// The text is no secret of ours.
+/// Parse error: the text is not `whsec_` and 32 bytes in base64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a webhook secret")]
 pub struct MalformedSecret;
 
 impl WebhookSecret {
-    /// A fresh secret.
+    /// Makes a secret of 32 random bytes.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = [0; BYTES];
         entropy.fill(&mut bytes);
         Self(bytes)
     }
 
-    /// The key of the HMAC.
+    /// The bytes, as HMAC key.
     pub const fn bytes(&self) -> &[u8; BYTES] {
         &self.0
     }
 
-    /// Makes it unreadable at rest, for the row that it belongs to.
+    /// Seals the secret, bound to `purpose` and to the row `owner`.
     pub fn seal(&self, vault: &dyn Vault, purpose: Purpose, owner: Uuid) -> Sealed {
         vault.seal(purpose, owner.as_bytes(), Zeroizing::new(self.expose()).as_bytes())
     }
@@ -41,7 +41,7 @@ impl WebhookSecret {
     /// Opens what [`WebhookSecret::seal`] made for the same purpose and row.
     ///
     /// # Errors
-    /// [`Unsealable`] when it is not one of these, or no secret.
+    /// [`Unsealable`] if purpose or row differ, or the content is not a secret.
     pub fn open(
         vault: &dyn Vault,
         purpose: Purpose,
@@ -72,52 +72,49 @@ impl FromStr for WebhookSecret {
     }
 }
 
-/// A webhook secret on record, with the one before while both count.
+/// The webhook secret on record, with its predecessor while both are valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptSecret {
     pub present: Sealed,
-    /// The one before, while both count.
     pub previous: Option<PreviousSecret>,
 }
 
-/// A secret that counts alongside its successor for a while.
+/// A replaced secret that is still valid for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreviousSecret {
-    /// The secret, unreadable at rest.
     pub secret: Sealed,
-    /// The first instant at which it no longer counts.
+    /// The first instant at which it is no longer valid.
     pub until: Timestamp,
 }
 
-/// A secret to take the place of the present one.
+/// A secret that replaces the present one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSecret {
-    /// The secret, unreadable at rest.
     pub secret: Sealed,
-    /// Until when the present one counts too.
+    /// Until when the present secret stays valid.
     pub previous_until: Timestamp,
 }
 
 impl KeptSecret {
-    /// The first secret, with none before it.
+    /// The first secret, without a predecessor.
     pub const fn first(secret: Sealed) -> Self {
         Self { present: secret, previous: None }
     }
 
-    /// Replaces the present secret with a new one; the old one counts for a while, and what was before
-    /// that no more.
+    /// Replaces the present secret. The replaced one stays valid until `new.previous_until`; an even older
+    /// one is dropped.
     pub fn replace(&mut self, new: NewSecret) {
         let secret = std::mem::replace(&mut self.present, new.secret);
         self.previous = Some(PreviousSecret { secret, until: new.previous_until });
     }
 
-    /// The secrets that count at `now`, the newest first.
+    /// The secrets that are valid at `now`, newest first.
     pub fn at(&self, now: Timestamp) -> Vec<&Sealed> {
         let previous = self.previous_at(now);
         std::iter::once(&self.present).chain(previous.map(|previous| &previous.secret)).collect()
     }
 
-    /// Until when the secret before counts, if it does at `now`.
+    /// Until when the previous secret is valid; `None` if it is not valid at `now`.
     pub fn previous_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.previous_at(now).map(|previous| previous.until)
     }

@@ -1,4 +1,4 @@
-/// An enum in which each variant has one word, in tables, settings and answers alike.
+/// Declares an enum with one word per variant, used in tables, settings and answers alike.
 #[macro_export]
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
@@ -7,15 +7,15 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_doc])* $variant,)+ }
 
         impl $name {
-            /// Every one, in the order of their declaration.
+            /// All variants, in the order of declaration.
             pub const ALL: [Self; { [$($word),+].len() }] = [$(Self::$variant),+];
 
-            /// The word used in answers and tables.
+            /// The word for answers and tables.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
 
-            /// The variant a stored word stands for.
+            /// The variant of a stored word; `None` if there is none.
             pub fn from_word(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)+ _ => None }
             }

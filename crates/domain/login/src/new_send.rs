@@ -3,55 +3,55 @@ use dwar_otp::Otp;
 use dwar_ratelimit::{SendAdmission, SendKey, SendLog, SendQuota};
 use dwar_wallet::{HoldOutcome, OpenHold, Paise};
 
-/// A send that is about to begin: its code, what bounds it and what it costs.
+/// A send that is about to begin: its code, its limits and its cost.
 #[derive(Clone, Debug)]
 pub struct NewSend {
-    /// The request as it is put on record. One without an attempt has no provider to call: it takes no
+    /// The request as it is recorded. Without an attempt there is no provider to call: the send takes no
     /// place, and its code is [void](dwar_otp::OtpState::Void) from the start.
     pub otp: Otp,
     pub quota: SendQuota,
     pub guesses: GuessPolicy,
-    /// What has to be set aside for it.
     pub cost: Cost,
-    /// The id of the ledger entry that sets it aside.
+    /// Id of the ledger entry of the hold.
     pub entry: EntryId,
 }
 
-/// What a send has to set aside.
+/// What a send has to hold in the wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
-    /// Nothing: it is free, nobody is called, or a test key asks.
+    /// The send is free, no provider is called, or a test key asks.
     Nothing,
-    /// This much, which is more than nothing.
+    /// A hold of this amount, which is above zero.
     Hold(Paise),
-    /// More than there is, whatever there is: the sandbox plays an empty wallet.
+    /// More than any balance: the sandbox simulates an empty wallet.
     Unaffordable,
 }
 
-/// What came of a send before any provider is called. Each answer says how the phone's limit stands.
+/// Result of preparing a send, before a provider is called. Each variant carries the state of the phone's
+/// limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prepared {
-    /// Its place, its money and its code are on record, and its first provider may be called.
+    /// Place, hold and code are on record; the first provider may be called.
     Ready(SendAdmission),
-    /// The phone may not be sent to now. Nothing has changed.
+    /// The limit of the phone refuses the send. Nothing has changed.
     Limited(SendAdmission),
-    /// The wallet does not cover it. Nothing has changed.
+    /// The wallet does not cover the send. Nothing has changed.
     Unaffordable(SendAdmission),
 }
 
 impl NewSend {
-    /// Under which key the phone's sends are counted.
+    /// The key that counts the sends of this phone.
     pub const fn key(&self) -> SendKey {
         SendKey { world: self.otp.world, phone: self.otp.phone }
     }
 
-    /// Whether it keeps a place: a send that calls nobody gives its place back at once.
+    /// Whether the send keeps its place: a send without a provider returns it at once.
     pub const fn takes_place(&self) -> bool {
         !self.otp.delivery.attempts.is_empty()
     }
 
-    /// Whether its code takes the place of the phone's present one. A [relayed](dwar_otp::OtpState::Relayed) code
-    /// does not: it is none of the codes that can be verified.
+    /// Whether the code replaces the phone's active one. A [relayed](dwar_otp::OtpState::Relayed) code does
+    /// not, since it cannot be verified here.
     pub fn supersedes(&self) -> bool {
         !self.otp.is_relayed()
     }
@@ -61,9 +61,8 @@ impl NewSend {
         OpenHold { project: world.project, send, relayed: self.otp.is_relayed(), amount, since }
     }
 
-    /// Judges the send by the phone's limit, then by the wallet, so that a limit is told before a
-    /// balance. `hold` sets money aside by [`dwar_wallet::Wallet::hold`], and is asked only where the
-    /// limit has room.
+    /// Judges the send by the phone's limit, then by the wallet, so that a caller learns of the limit first.
+    /// `hold` makes a hold by [`dwar_wallet::Wallet::hold`], and is called only if the limit has room.
     ///
     /// # Errors
     /// Those of `hold`.

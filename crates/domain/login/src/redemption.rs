@@ -3,25 +3,25 @@ use dwar_kernel::{BlindIndex, Event, GuessPolicy, IdentityId, ProjectMode, Times
 use dwar_otp::{Allowance, Guess, GuessBudget, Otp, Verdict};
 use dwar_session::{Login, Session};
 
-/// A guess at the code in force for a phone, and the login that the right one begins, if it is to begin any.
+/// A guess at the code in force for a phone, and the login that a right guess begins, if any.
 #[derive(Clone, Debug)]
 pub struct Redemption {
     pub world: ProjectMode,
     pub phone: BlindIndex,
     pub guess: Guess,
-    /// How wrong guesses are counted for the phone.
+    /// How wrong guesses of the phone are counted.
     pub policy: GuessPolicy,
-    /// The session of this project, mode and phone that begins if the guess is right; its identity is the one to
-    /// make if the phone is new. Without it the right guess uses the code up, and that is all.
+    /// The session that begins if the guess is right, for this project, mode and phone; its identity is
+    /// created if the phone is new. Without a login the right guess only uses up the code.
     pub login: Option<Login>,
 }
 
-/// What came of a guess.
+/// Result of a guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redeemed {
-    /// It was right: the code is used up, and the session of this identity is on record.
+    /// The guess was right: the code is used up, and a session of this identity is on record.
     LoggedIn(Allowance, IdentityId),
-    /// It was right: the code is used up. No session was asked for.
+    /// The guess was right: the code is used up. No session was asked for.
     Verified(Allowance),
     Wrong(Allowance),
     Locked(Allowance),
@@ -29,7 +29,7 @@ pub enum Redeemed {
 }
 
 impl Redemption {
-    /// Judges the guess at `otp` by [`Otp::judge`]; gives the verdict, and what is told of it.
+    /// Judges the guess at `otp` by [`Otp::judge`]; returns the verdict and its event.
     pub fn judge(
         &self,
         otp: &mut Otp,
@@ -41,8 +41,8 @@ impl Redemption {
         (verdict, otp.judged_since((&before, &counted), budget, now))
     }
 
-    /// The identity that the right guess logs in, new or `known`, as just verified, and its session; `None` if it
-    /// logs nobody in.
+    /// The session that the right guess begins, and its identity: `known`, or a new one. `None` if the
+    /// redemption has no login.
     pub fn log_in(&self, known: Option<Identity>) -> Option<(Identity, Session)> {
         let Login { session, sealed_phone, .. } = self.login.as_ref()?;
         let (at, phone) = (session.created_at, sealed_phone.clone());
@@ -70,7 +70,7 @@ impl Redemption {
 }
 
 impl Redeemed {
-    /// The answer to a guess, where the right one logged in `identity`, or nobody.
+    /// The result for a verdict, with the identity that was logged in, if any.
     pub const fn of(verdict: Verdict, identity: Option<IdentityId>) -> Self {
         match (verdict, identity) {
             (Verdict::Accepted(allowance), Some(identity)) => Self::LoggedIn(allowance, identity),

@@ -2,26 +2,26 @@ use dwar_kernel::{AttemptId, EntryId, Event, PriceList, Timestamp};
 use dwar_otp::{Charge, DeliveryStep, Otp, Reach, Report, Route};
 use dwar_wallet::{Impossible, LedgerEntry, Movement, OpenHold, Settlement, Wallet};
 
-/// A report on an attempt, and what it takes to draw the conclusions from it.
+/// A report on an attempt, with all values that are needed to apply it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SendReport {
     pub attempt: AttemptId,
     pub report: Report,
     pub route: Route,
-    /// The id of the next attempt, if one is due.
+    /// Id of the next attempt, if one is due.
     pub next: AttemptId,
     pub prices: PriceList,
-    /// The ids of the entries that end the hold: of a capture or refund, and of a release.
+    /// Ids of the ledger entries that end the hold: first of the capture or refund, then of the release.
     pub entries: [EntryId; 2],
 }
 
-/// What a report changed besides the request itself.
+/// Effects of a report besides those on the request itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Concluded {
     pub step: DeliveryStep,
-    /// How the money ends with this report; `None` if it does not, or did before.
+    /// How the money ends with this report; `None` if it does not end, or ended before.
     pub ending: Option<Ending>,
-    /// Whether the send gives its place back, since it is certain to have reached nobody.
+    /// Whether the send returns its place, since it certainly reached nobody.
     pub is_forgiven: bool,
     pub event: Option<Event>,
 }
@@ -30,15 +30,15 @@ pub struct Concluded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     Settle(Settlement),
-    /// It had ended with a charge, and nobody was reached after all.
+    /// The send was charged, and now it turns out that no message was sent.
     Refund,
 }
 
 impl SendReport {
-    /// Applies the report to the request by [`Otp::report`], and says how the send ends if it does.
+    /// Applies the report to the request by [`Otp::report`], and tells how the money ends.
     ///
-    /// Only a report that ends a send moves money: the first end settles, a later one at most gives back
-    /// what was charged. Test keys have no money.
+    /// Only a report that ends a send moves money: the first end settles the hold, a later one at most
+    /// refunds the charge. Test keys have no money.
     pub fn apply(&self, otp: &mut Otp, now: Timestamp) -> Concluded {
         let before = otp.clone();
         let Self { attempt, report, route, next, .. } = self;
@@ -47,8 +47,8 @@ impl SendReport {
         let DeliveryStep::Settle(charge) = step else {
             return Concluded { step, ending: None, is_forgiven: false, event };
         };
-        // The code is kept for as long as no report has ended the send. After that another provider may have
-        // been tried, so what the delivery says now tells nothing about the money.
+        // The sealed code is kept until a report ends the send. After that another provider may have been
+        // tried, so the present delivery status tells nothing about the money.
         let is_first_end = before.sealed_code.is_some();
         let ending = match charge {
             _ if otp.world.mode.is_test() => None,
@@ -67,11 +67,11 @@ impl SendReport {
 }
 
 impl Ending {
-    /// Moves the money of a send by the rule of [`Wallet`] for this ending, where `hold` is its open hold,
-    /// `capture` what it was charged by and `refunded` whether that was given back.
+    /// Applies the [`Wallet`] rule of this ending: `hold` is the open hold of the send, `capture` its charge,
+    /// and `refunded` tells whether the charge was returned.
     ///
     /// # Errors
-    /// As the rules of [`Wallet`].
+    /// Those of the rules of [`Wallet`].
     pub fn book(
         self,
         wallet: &mut Wallet,

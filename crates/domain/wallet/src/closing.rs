@@ -2,16 +2,15 @@ use crate::{Balance, EntryKind, LedgerEntry, Month, Paise, Refunded};
 use dwar_kernel::{EntryId, OtpId, ProjectId, Timestamp};
 use std::fmt;
 
-/// How many entries of a month can be closed, and where the first and the last of them are.
+/// The entries of a month that can be closed: their number, and the positions of the first and the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closable {
     pub entries: u64,
-    /// The position of the first, counted from 1.
     pub first: u64,
     pub last: u64,
 }
 
-/// The SHA-256 of a file; printed in hexadecimal, as `sha256sum` does.
+/// SHA-256 of a file; displayed in hexadecimal, as `sha256sum` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileDigest(pub [u8; 32]);
 
@@ -21,31 +20,30 @@ impl fmt::Display for FileDigest {
     }
 }
 
-/// The one entry that takes the place of the holds, captures and releases of a month.
+/// The one entry that replaces the holds, captures and releases of a month.
 ///
-/// It is put on record once these are exported, and stands for none of them at first. Each step then takes some
-/// of them away and adds them to it, so the sum of the ledger is the same before, between and after the steps.
+/// It is recorded once these are exported, and represents none of them at first. Each step then removes some
+/// of them and adds them to it, so the sum of the ledger is the same before, between and after the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closing {
     pub id: EntryId,
     pub project: ProjectId,
     pub month: Month,
-    /// Which entries were exported.
     pub exported: Closable,
-    /// Of the file that they were exported to.
+    /// Digest of the export file.
     pub digest: FileDigest,
-    /// Which of them it stands for by now.
+    /// The entries that it represents so far.
     pub closed: Closed,
 }
 
-/// What a closed entry stands for.
+/// The entries that a closed entry represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closed {
     pub entries: u64,
-    /// The position of the last of them, which is the position of the closed entry; of the one before the first
-    /// exported entry if there are none yet.
+    /// Position of the last of them, and of the closed entry itself. While there are none: the position
+    /// before the first exported entry.
     pub position: u64,
-    /// The sums of what they added to the balance and to the held part.
+    /// Sums of their effects on the balance and on the held part.
     pub sums: Balance,
     /// The wallet right after the last of them.
     pub after: Balance,
@@ -54,17 +52,17 @@ pub struct Closed {
 }
 
 impl EntryKind {
-    /// Those that leave when their month is closed.
+    /// The kinds that are removed when their month is closed.
     pub const CLOSABLE: [Self; 3] = [Self::Hold, Self::Capture, Self::Release];
 
-    /// Whether entries of this kind leave when their month is closed.
+    /// Whether entries of this kind are removed when their month is closed.
     pub fn is_closable(self) -> bool {
         Self::CLOSABLE.contains(&self)
     }
 }
 
 impl Closing {
-    /// Begins with nothing closed.
+    /// Begins a closing in which no entry is closed yet.
     pub const fn begin(
         id: EntryId,
         (project, month): (ProjectId, Month),
@@ -82,12 +80,12 @@ impl Closing {
         Self { id, project, month, exported, digest, closed }
     }
 
-    /// Whether it stands for all that was exported.
+    /// Whether it represents everything that was exported.
     pub const fn is_complete(&self) -> bool {
         self.closed.entries >= self.exported.entries
     }
 
-    /// Whether it is to take the place of this entry of its project: one that was exported, and is not closed yet.
+    /// Whether it has to replace this entry of its project: an exported entry that is not closed yet.
     pub fn takes(&self, position: u64, entry: &LedgerEntry) -> bool {
         !self.is_complete()
             && entry.kind.is_closable()
@@ -96,7 +94,8 @@ impl Closing {
             && self.closed.position < position
     }
 
-    /// Takes the place of an entry, if it [takes](Self::takes) it; the entry then has to leave in the same step.
+    /// Adds the entry to the closing, if [`Closing::takes`] allows it; the store then has to remove the entry
+    /// in the same step.
     pub fn take(&mut self, position: u64, entry: &LedgerEntry) -> bool {
         let takes = self.takes(position, entry);
         if takes {
@@ -117,8 +116,8 @@ impl Closing {
 }
 
 impl Refunded {
-    /// The same answer about a send of a project whose newest closed month ends at `closed_until`: where nothing
-    /// was found of the send and its month is closed, nobody can tell any more.
+    /// Corrects the result of a refund for a project whose newest closed month ends at `closed_until`: if no
+    /// capture was found and the month of the send is closed, the capture may have been closed.
     #[must_use]
     pub fn or_closed(self, send: OtpId, closed_until: Option<Timestamp>) -> Self {
         let is_closed = closed_until.zip(send.made_at()).is_some_and(|(until, at)| at < until);

@@ -19,13 +19,13 @@ words! {
 }
 
 impl EntryKind {
-    /// Whether entries of this kind follow one send from its reservation to its end.
+    /// Whether entries of this kind belong to one send, from its hold to the end of the hold.
     pub const fn follows_a_send(self) -> bool {
         matches!(self, Self::Hold | Self::Capture | Self::Release)
     }
 }
 
-/// A wallet at an instant.
+/// Balance and held part of a wallet at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     pub balance: Paise,
@@ -33,12 +33,12 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// What a new send may use.
+    /// What a new send may spend: balance minus open holds.
     pub const fn available(self) -> Paise {
         Paise(self.balance.0 - self.held.0)
     }
 
-    /// How much of it there is, where a send sets `price` aside and `low` is the project's threshold.
+    /// How full the balance is: `price` is what one send holds, `low` the project's threshold.
     pub fn level(self, price: Paise, low: Option<Paise>) -> BalanceLevel {
         if self.available() < price {
             BalanceLevel::Empty
@@ -49,24 +49,24 @@ impl Balance {
         }
     }
 
-    /// Whole days until nothing is available, if `spent` in that many days is what comes; `None` if nothing was
-    /// spent.
+    /// Whole days until nothing is available, if spending continues like `spent` in the last `days` days;
+    /// `None` if nothing was spent.
     pub fn days_left(self, spent: Paise, days: u32) -> Option<u64> {
         let (spent, available) = (u64::try_from(spent.0).ok()?, self.available().0.max(0));
         u64::try_from(available).ok()?.saturating_mul(days.into()).checked_div(spent)
     }
 }
 
-/// How much of a balance there is.
+/// How full a balance is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BalanceLevel {
-    /// What is available does not cover one send.
+    /// The available money does not cover one send.
     Empty,
     Low,
     Enough,
 }
 
-/// One movement; entries are only ever added, and leave only when their month is closed
+/// One movement. Entries are only added, and removed only when their month is closed
 /// ([`Closing`](crate::Closing)).
 ///
 /// The sum of all `amount`s of a project is its balance, the sum of all `held` its open holds.
@@ -74,19 +74,18 @@ pub enum BalanceLevel {
 pub struct LedgerEntry {
     pub id: EntryId,
     pub kind: EntryKind,
-    /// What it adds to the balance; negative for a capture, zero for a hold or release.
+    /// Change of the balance; negative for a capture, zero for a hold or release.
     pub amount: Paise,
     pub held: Paise,
-    /// The wallet right after it.
     pub after: Balance,
-    /// What it is for: the OTP request's id, the reference given with a credit, or the month that was closed.
+    /// The id of an OTP request, the reference given with a credit, or a closed month.
     pub reference: Reference,
-    /// Whether that request delivers a code of somebody else; without a request, `false`.
+    /// Whether the request delivers a relayed code; `false` without a request.
     pub relayed: bool,
     pub at: Timestamp,
 }
 
-/// Money to be paid in.
+/// A payment into a wallet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credit {
     pub id: EntryId,
@@ -95,21 +94,21 @@ pub struct Credit {
     pub reference: Reference,
 }
 
-/// The answer to a credit.
+/// Result of a credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credited {
     Booked,
-    /// Its reference was booked before, or it is nothing; nothing changed.
+    /// The reference was booked before, or the amount is zero; nothing changed.
     Known,
-    /// The balance would be more than [`Amount::MOST`]; nothing changed.
+    /// The balance would exceed [`Amount::MOST`]; nothing changed.
     TooMuch,
 }
 
-/// What a balance is corrected by: up or down, not nothing, at most [`Amount::MOST`].
+/// Amount of a correction: positive or negative, not zero, at most [`Amount::MOST`] either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Correction(Paise);
 
-/// A balance cannot be corrected by it.
+/// Why an amount of a correction is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidCorrection {
     #[error("-1000000000000 to 1000000000000 paise, not zero")]
@@ -119,15 +118,15 @@ pub enum InvalidCorrection {
 }
 
 impl Correction {
-    /// In paise.
+    /// The amount in paise, negative if money is taken away.
     pub const fn paise(self) -> Paise {
         self.0
     }
 
-    /// Reads rupees as [`Amount::from_rupees`] does, with a `-` before what is taken away.
+    /// Parses rupees like [`Amount::from_rupees`]; a leading `-` takes money away.
     ///
     /// # Errors
-    /// [`InvalidCorrection`] for what cannot be read, nothing, and too much.
+    /// [`InvalidCorrection`] for text that cannot be parsed, zero, and amounts beyond the bound.
     pub fn from_rupees(text: &str) -> Result<Self, InvalidCorrection> {
         let (sign, amount) = text.strip_prefix('-').map_or((1, text), |amount| (-1, amount));
         (sign * Amount::from_rupees(amount)?.paise().0).try_into()
@@ -143,60 +142,60 @@ impl TryFrom<i64> for Correction {
     }
 }
 
-/// A correction of a balance.
+/// A correction of a balance by an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adjustment {
     pub id: EntryId,
-    /// What is added; less than zero takes away.
+    /// A negative amount takes money away.
     pub amount: Correction,
     /// Unique per project: an adjustment with a known reference changes nothing.
     pub reference: Reference,
 }
 
-/// The answer to an adjustment.
+/// Result of an adjustment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adjusted {
     Booked,
-    /// Its reference was booked before; nothing changed.
+    /// The reference was booked before; nothing changed.
     Known,
     /// It would take more than balance minus open holds; nothing changed.
     Insufficient,
-    /// The balance would be more than [`Amount::MOST`]; nothing changed.
+    /// The balance would exceed [`Amount::MOST`]; nothing changed.
     TooMuch,
 }
 
-/// The answer to a refund.
+/// Result of a refund.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refunded {
     Refunded(Paise),
-    /// It had come back before; nothing changed.
+    /// The send was refunded before; nothing changed.
     Already,
-    /// Nothing was captured for this send; nothing changed.
+    /// No capture is on record for this send; nothing changed.
     NothingCaptured,
-    /// Nothing is on record of this send, and its month is closed; nothing changed.
+    /// No entry is on record for this send, and its month is closed; nothing changed.
     Closed,
-    /// The balance would be more than [`Amount::MOST`]; nothing changed.
+    /// The balance would exceed [`Amount::MOST`]; nothing changed.
     TooMuch,
 }
 
-/// The answer to a hold.
+/// Result of a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldOutcome {
     Held,
-    /// Balance minus open holds is under the amount; nothing changed.
+    /// Balance minus open holds is below the amount; nothing changed.
     Insufficient,
 }
 
-/// How a hold ends. It ends once; a second ending changes nothing.
+/// How a hold ends. A hold ends once; settling it again changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settlement {
-    /// Spend this much (at most what is held) and give the rest back.
+    /// Spend this much (at most the held amount) and release the rest.
     Capture(Paise),
     Release,
 }
 
 impl Settlement {
-    /// What it spends where that much is held; never less than zero.
+    /// The price that is captured; never negative.
     pub fn price(self) -> Paise {
         match self {
             Self::Capture(price) => price.max(Paise::ZERO),
@@ -205,28 +204,28 @@ impl Settlement {
     }
 }
 
-/// A hold that has not ended.
+/// A hold that was neither captured nor released yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenHold {
     pub project: ProjectId,
     pub send: OtpId,
-    /// Whether the request delivers a code of somebody else.
+    /// Whether the request delivers a relayed code.
     pub relayed: bool,
     pub amount: Paise,
     pub since: Timestamp,
 }
 
-/// What recomputing every wallet from its entries shows.
+/// Result of recomputing every wallet from its entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     pub projects: u64,
-    /// Sum over all wallets of the distance between what is stored and what the entries and open
-    /// holds say; anything but zero is a defect.
+    /// Sum over all wallets of the difference between the stored values and those computed from entries and
+    /// open holds; anything but zero is a defect.
     pub difference: Paise,
 }
 
 impl Audit {
-    /// Counts one more wallet: as it is stored, the sum of its entries, the sum of its open holds.
+    /// Adds one more wallet: the stored balance, the sum of its entries, and the sum of its open holds.
     #[must_use]
     pub fn and(self, stored: Balance, entries: Balance, open: Paise) -> Self {
         let told = [entries.balance, entries.held, open];

@@ -5,12 +5,12 @@ use crate::{
 use async_trait::async_trait;
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
 
-/// Reads the ledger of a project, and keeps what proofs of it found.
+/// Reads the ledger of a project, and keeps the results of its proofs.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait LedgerStore: Send + Sync {
-    /// The entries that match the filter, newest first, equals by position downwards, starting
-    /// after `after`, at most `limit`. The cost MUST depend on `limit` alone.
+    /// At most `limit` entries that match the filter after `after`: newest first, equal times by descending
+    /// position. The cost MUST depend on `limit` alone.
     async fn lines(
         &self,
         project: ProjectId,
@@ -19,10 +19,10 @@ pub trait LedgerStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<StatementLine>, StoreError>;
 
-    /// The wallet and its open holds at one instant; nothing if there is no wallet.
+    /// The wallet and its open holds at one instant; all zero if there is no wallet.
     async fn snapshot(&self, project: ProjectId) -> Result<WalletSnapshot, StoreError>;
 
-    /// The sum of the entries at the positions above `after` and up to `through`.
+    /// The sum of the entries at positions above `after` and up to `through`.
     async fn sum(
         &self,
         project: ProjectId,
@@ -30,11 +30,10 @@ pub trait LedgerStore: Send + Sync {
         through: u64,
     ) -> Result<LedgerSum, StoreError>;
 
-    /// Begins a proof, by [`ProofRun::or_running`]. Of any number of calls at once exactly one MUST
-    /// begin.
+    /// Begins a proof by [`ProofRun::or_running`]. Exactly one of any number of concurrent calls MUST begin.
     async fn begin_proof(&self, run: ProofRun) -> Result<ProofStart, StoreError>;
 
-    /// Notes that the run which began at `since` goes on; `false` if another took its place.
+    /// Notes that the run which began at `since` is still alive; `false` if another run has replaced it.
     async fn continue_proof(
         &self,
         project: ProjectId,
@@ -42,17 +41,18 @@ pub trait LedgerStore: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Records a proof and ends its run, if that is the present one; otherwise nothing changes.
+    /// Records a proof and ends its run. Nothing changes, and the result is `false`, if another run has
+    /// replaced that run.
     ///
-    /// Of each project the newest [`LedgerProof::KEPT`] stay, and the last sound one.
+    /// The newest [`LedgerProof::KEPT`] proofs of each project are kept, and the last sound one.
     async fn end_proof(&self, proof: LedgerProof) -> Result<bool, StoreError>;
 
-    /// The newest proof, whether it was sound or not.
+    /// The newest proof, sound or not.
     async fn last_proof(&self, project: ProjectId) -> Result<Option<LedgerProof>, StoreError>;
 
     async fn last_sound_proof(&self, project: ProjectId)
     -> Result<Option<LedgerProof>, StoreError>;
 
-    /// The run on record; [`ProofRun::is_alive`] says whether it is still going on.
+    /// The run on record; [`ProofRun::is_alive`] says whether it still goes on.
     async fn proof_run(&self, project: ProjectId) -> Result<Option<ProofRun>, StoreError>;
 }

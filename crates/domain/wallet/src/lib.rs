@@ -1,4 +1,4 @@
-//! Prepaid balance of a project: money, hold, ledger entry.
+//! Prepaid balance of a project: money, holds and ledger entries.
 
 mod closing;
 mod closing_store;

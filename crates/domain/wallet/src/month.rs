@@ -3,38 +3,38 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How far the clocks of India are ahead of UTC, all year.
+/// Offset of Indian time from UTC, the same all year.
 const AHEAD: Duration = Duration::from_secs((5 * 60 + 30) * 60);
 
-/// A month of the calendar in Indian time (UTC+05:30), by which statements go.
+/// A calendar month in Indian time (UTC+05:30), the period of statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Month {
     since: Timestamp,
     until: Timestamp,
 }
 
-/// The text is no month.
+/// Parse error: the text is not a month such as `2026-10`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a month as 2026-10, from 1970-01 to 9998-12")]
 pub struct InvalidMonth;
 
 impl Month {
-    /// The month that an instant is in; `None` beyond the years that can be named.
+    /// The month of an instant; `None` outside the supported years.
     pub fn of(at: Timestamp) -> Option<Self> {
         (at + AHEAD).format("%Y-%m").to_string().parse().ok()
     }
 
-    /// Its first instant.
+    /// The first instant of the month.
     pub const fn since(self) -> Timestamp {
         self.since
     }
 
-    /// The first instant after it.
+    /// The first instant after the month.
     pub const fn until(self) -> Timestamp {
         self.until
     }
 
-    /// Whether an instant is in it.
+    /// Whether an instant is in the month.
     pub fn contains(self, at: Timestamp) -> bool {
         self.since <= at && at < self.until
     }
@@ -47,7 +47,7 @@ fn first_of(year: u16, month: u8) -> Option<Timestamp> {
 impl FromStr for Month {
     type Err = InvalidMonth;
 
-    /// Reads `2026-10` and nothing else.
+    /// Parses exactly `YYYY-MM`.
     fn from_str(text: &str) -> Result<Self, InvalidMonth> {
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let (year, month) = text

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 /// Keeps prepaid balances and their ledger.
 ///
-/// Every step is the rule of the same name in [`crate::Wallet`], applied to the wallet and the records
-/// as of then, with its whole [`crate::Movement`] written at once. After any number of concurrent
-/// calls, `0 <= held <= balance <= Amount::MOST` and the sums of the entries MUST hold. A project that
-/// was never credited has nothing. Ids of entries are new.
+/// Every step applies the rule of the same name of [`crate::Wallet`] to the wallet and its records at that
+/// time, and writes the whole [`crate::Movement`] atomically. After any number of concurrent calls, `0 <=
+/// held <= balance <= Amount::MOST` and the sums of the entries MUST hold. A project that was never credited
+/// has a balance of zero. Ids of entries are new.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WalletStore: Send + Sync {
-    /// Pays money in, see [`crate::Wallet::credit`].
+    /// Pays money in by [`crate::Wallet::credit`].
     async fn credit(
         &self,
         project: ProjectId,
@@ -23,11 +23,11 @@ pub trait WalletStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Credited, StoreError>;
 
-    /// Ends the hold made for `send`, see [`crate::Wallet::settle`]; `entries` name the capture and
-    /// the release it may write.
+    /// Ends the hold of `send` by [`crate::Wallet::settle`]; `entries` are the ids of the capture and of the
+    /// release.
     ///
-    /// `false`, with nothing changed, means it has ended before or never was. Of any number of
-    /// calls at once one MUST end it.
+    /// `false`, with nothing changed, means that the hold has ended already or never existed. Exactly one of
+    /// any number of concurrent calls MUST end it.
     async fn settle(
         &self,
         project: ProjectId,
@@ -37,7 +37,7 @@ pub trait WalletStore: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Gives back what was captured for `send`, once, see [`crate::Wallet::refund`].
+    /// Returns the captured money of `send` once, by [`crate::Wallet::refund`].
     async fn refund(
         &self,
         project: ProjectId,
@@ -46,7 +46,7 @@ pub trait WalletStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Refunded, StoreError>;
 
-    /// Corrects a balance, see [`crate::Wallet::adjust`], also against holds at the same moment.
+    /// Corrects a balance by [`crate::Wallet::adjust`], safe against concurrent holds.
     async fn adjust(
         &self,
         project: ProjectId,
@@ -54,18 +54,18 @@ pub trait WalletStore: Send + Sync {
         now: Timestamp,
     ) -> Result<Adjusted, StoreError>;
 
-    /// The wallet as it stands; zero for a project without one.
+    /// The current balance; zero for a project without a wallet.
     async fn balance(&self, project: ProjectId) -> Result<Balance, StoreError>;
 
-    /// The wallets of all these projects as they stand, each as [`WalletStore::balance`] gives it;
-    /// in one trip, however many.
+    /// The current balances of these projects, each as [`WalletStore::balance`] returns it, in one round
+    /// trip.
     async fn balances(
         &self,
         projects: Vec<ProjectId>,
     ) -> Result<BTreeMap<ProjectId, Balance>, StoreError>;
 
-    /// Holds of every project that have been open since before `before`, by the ids of their sends,
-    /// and in the order of these: the first ones after that of the send `after`.
+    /// At most `limit` holds of all projects that have been open since before `before`, ordered by the ids of
+    /// their sends, after that of the send `after`.
     async fn stale_holds(
         &self,
         before: Timestamp,
@@ -77,7 +77,7 @@ pub trait WalletStore: Send + Sync {
     async fn audit(&self) -> Result<Audit, StoreError>;
 }
 
-/// Reads what single sends cost.
+/// Reads the cost of single sends.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ChargeStore: Send + Sync {

@@ -2,54 +2,55 @@ use crate::{Balance, Paise};
 use dwar_kernel::{CLOCK_TOLERANCE, ProjectId, Timestamp};
 use std::time::Duration;
 
-/// The sum of a ledger's entries, from the first up to one of them.
+/// The sum of a ledger's entries from the first up to a position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerSum {
     pub entries: u64,
-    /// Up to which position, counted from 1.
+    /// Position of the last entry in the sum, counted from 1.
     pub position: u64,
-    /// The sums of what they add to the balance and to the held part.
+    /// Sums of the changes of the balance and of the held part.
     pub sums: Balance,
-    /// How many entries of the whole ledger were closed by then. Sums of parts fit together, and a proof continues
-    /// another, only where it is the same: closing moves what entries come to from one position to another.
+    /// Number of entries of the whole ledger that were closed by then. Partial sums can be added, and a proof
+    /// can continue another, only if this number is equal: closing moves amounts from one position to
+    /// another.
     pub closed: u64,
 }
 
-/// A wallet as it is stored, and its open holds, all at one instant.
+/// A stored wallet and its open holds, all at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WalletSnapshot {
-    /// The position of the newest entry.
+    /// Position of the newest entry.
     pub position: u64,
     pub balance: Balance,
     pub open: Paise,
-    /// How many entries were closed by then.
+    /// Number of entries that were closed by then.
     pub closed: u64,
 }
 
-/// What a proof of one project's ledger found. It stays on record.
+/// Result of a proof of one project's ledger. It stays on record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerProof {
     pub project: ProjectId,
     pub since: Timestamp,
     pub at: Timestamp,
-    /// Who asked for it, as people read it.
+    /// Who asked for the proof, as shown to people.
     pub by: String,
     pub sum: LedgerSum,
-    /// What the wallet said when the proof began.
+    /// The stored wallet when the proof began.
     pub wallet: WalletSnapshot,
 }
 
-/// A proof that is being made.
+/// A proof that is under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProofRun {
     pub project: ProjectId,
     pub since: Timestamp,
-    /// Who asked for it, as the audit log names them.
+    /// Who asked for the proof, as in the audit log.
     pub by: String,
     pub seen_at: Timestamp,
 }
 
-/// The answer to a request for a proof.
+/// Result of asking for a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProofStart {
     Begun(ProofRun),
@@ -57,7 +58,7 @@ pub enum ProofStart {
 }
 
 impl LedgerSum {
-    /// Adds the sum of the next entries.
+    /// Adds the sum of the entries that follow.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
         let add = |one: Paise, other: Paise| Paise(one.0.saturating_add(other.0));
@@ -74,11 +75,11 @@ impl LedgerSum {
 }
 
 impl LedgerProof {
-    /// How many proofs of a project stay on record, and the last good one besides.
+    /// Number of proofs of a project that are kept, besides the last sound one.
     pub const KEPT: u32 = 20;
 
-    /// Whether no entry is missing, the entries add up to what the wallet says, and its open holds
-    /// to what it holds.
+    /// Whether no entry is missing, the entries add up to the stored wallet, and the open holds to its held
+    /// part.
     pub fn is_sound(&self) -> bool {
         self.sum.entries == self.wallet.position
             && self.sum.position == self.wallet.position
@@ -88,21 +89,21 @@ impl LedgerProof {
 }
 
 impl ProofRun {
-    /// A run that was not heard of for this long is dead, and another may begin.
+    /// A run without a sign of life for this long is dead, and another may begin.
     pub const LEASE: Duration = Duration::from_secs(60);
 
-    /// A run that begins.
+    /// A run that begins at `now`.
     pub const fn begin(project: ProjectId, by: String, now: Timestamp) -> Self {
         Self { project, since: now, by, seen_at: now }
     }
 
-    /// Whether it is still going on. One that was seen later than now was seen by a clock that was set back since, and
-    /// says when it is heard of next.
+    /// Whether the run is still alive. A last sign of life in the future was written by a clock that was set
+    /// back since; such a run counts as dead, and writes a new sign of life if it is not.
     pub fn is_alive(&self, now: Timestamp) -> bool {
         now < self.seen_at + Self::LEASE && self.seen_at <= now + CLOCK_TOLERANCE
     }
 
-    /// The answer to a request for `next` when `present` is on record.
+    /// Result of asking for the run `next` while `present` is on record.
     pub fn or_running(present: Option<Self>, next: Self) -> ProofStart {
         match present.filter(|run| run.is_alive(next.since)) {
             Some(run) => ProofStart::Running(run),

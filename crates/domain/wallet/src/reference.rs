@@ -2,32 +2,32 @@ use dwar_kernel::{EntryId, OtpId, is_line};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a movement is for: the id of a send, or somebody's own name for a payment. 1 to
-/// [`Reference::LONGEST`] visible characters on one line, without blanks around them.
+/// What a movement is for: the id of a send, or an operator's own name for a payment. 1 to
+/// [`Reference::LONGEST`] visible characters on one line, without surrounding blanks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reference(String);
 
-/// The text cannot be a reference.
+/// Parse error: the text is empty, too long, or not on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("1 to 200 visible characters on one line")]
 pub struct InvalidReference;
 
 impl Reference {
-    /// In characters. Longer than any name of a payment that banks pass on, and its 800 bytes at most
-    /// leave room in an entry of an index, which PostgreSQL limits to 2,704 bytes.
+    /// In characters. Longer than any payment reference that banks pass on. Its 800 bytes at most fit into an
+    /// index entry, which PostgreSQL limits to 2,704 bytes.
     pub const LONGEST: usize = 200;
 
-    /// The reference of what a project begins with.
+    /// Reference of the opening balance of a project.
     pub fn opening_balance() -> Self {
         Self("opening balance".to_owned())
     }
 
-    /// A reference that a store kept, whatever rule it breaks.
+    /// A reference as a store kept it, even if it breaks a rule.
     pub const fn stored(text: String) -> Self {
         Self(text)
     }
 
-    /// As it was written.
+    /// The text, unchanged.
     pub fn as_str(&self) -> &str {
         &self.0
     }

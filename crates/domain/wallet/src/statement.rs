@@ -2,51 +2,51 @@ use crate::{Closed, Closing, EntryKind, LedgerEntry, Reference};
 use dwar_kernel::Timestamp;
 use std::collections::HashMap;
 
-/// An entry, and its place in its project's ledger, counted from 1.
+/// A ledger entry with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementLine {
-    /// Its place in the ledger, counted from 1.
+    /// Position in the project's ledger, counted from 1.
     pub position: u64,
     pub entry: LedgerEntry,
-    /// What an entry of a closed month stands for.
+    /// The closing, if this is the entry of a closed month.
     pub closing: Option<Closing>,
 }
 
-/// Which entries of a project are wanted.
+/// Filter of the entries of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatementFilter {
-    /// Of this kind; `None` is any.
+    /// `None` matches every kind.
     pub kind: Option<EntryKind>,
     pub since: Option<Timestamp>,
-    /// Before this instant.
+    /// Exclusive.
     pub until: Option<Timestamp>,
-    /// With this reference: the id of an OTP request, or what was given with a credit.
+    /// The id of an OTP request, or the reference given with a credit.
     pub reference: Option<Reference>,
 }
 
-/// What a statement for people shows on one line: all that one send moved until its end, or any other entry.
+/// One line of a statement for people: all movements of one send, or any other entry.
 ///
-/// A send is shown by its charge; if it was not charged, by the end of its hold; until then by its hold.
+/// A send is shown by its capture; if it was not charged, by the end of its hold; until then by its hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupedLine {
     pub line: StatementLine,
-    /// The hold, capture and release of the send, in this order, as far as they are on record.
+    /// Hold, capture and release of the send, in this order, as far as they are on record.
     pub steps: Vec<LedgerEntry>,
 }
 
-/// Where a page of a statement ended; the next begins after it.
+/// Position after the last line of a page; the next page begins there.
 ///
-/// A ledger is in the order in which the wallet moved. Times are taken before the wallet is reached,
-/// so those of two concurrent movements may be reversed; position only settles equal times.
+/// A ledger is in the order in which the wallet moved. Times are taken before the wallet is reached, so those
+/// of two concurrent movements may be reversed; the position only orders equal times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatementCursor {
-    /// The time of the last entry that was given.
+    /// Time of the last entry of the page.
     pub at: Timestamp,
     pub position: u64,
 }
 
 impl StatementLine {
-    /// A closed month as a statement shows it; none while it stands for nothing.
+    /// The statement line of a closed month; `None` while the closing represents no entry.
     pub fn of_closing(closing: &Closing) -> Option<Self> {
         let Closed { entries, position, sums, after, at } = closing.closed;
         let entry = LedgerEntry {
@@ -62,20 +62,19 @@ impl StatementLine {
         (entries > 0).then_some(Self { position, entry, closing: Some(*closing) })
     }
 
-    /// Where a page that ends with this line ends.
+    /// The cursor of a page that ends with this line.
     pub const fn cursor(&self) -> StatementCursor {
         StatementCursor { at: self.entry.at, position: self.position }
     }
 
-    /// Whether it comes after `cursor`, newest first, equals by position.
+    /// Whether this line comes after `cursor`: newest first, equal times by position.
     pub fn follows(&self, cursor: StatementCursor) -> bool {
         (self.entry.at, self.position) < (cursor.at, cursor.position)
     }
 }
 
 impl GroupedLine {
-    /// The lines in their order without those that another one of their send stands for; `steps` are the entries of
-    /// these sends.
+    /// Keeps, in order, one line per send and every other line; `steps` are the entries of these sends.
     pub fn group(lines: Vec<StatementLine>, steps: Vec<LedgerEntry>) -> Vec<Self> {
         let mut of_sends: HashMap<Reference, Vec<LedgerEntry>> = HashMap::new();
         for entry in steps.into_iter().filter(|entry| entry.kind.follows_a_send()) {
@@ -97,7 +96,7 @@ impl GroupedLine {
 }
 
 impl StatementFilter {
-    /// Whether the entry is wanted.
+    /// Whether the entry matches the filter.
     pub fn wants(&self, entry: &LedgerEntry) -> bool {
         self.kind.is_none_or(|kind| entry.kind == kind)
             && self.since.is_none_or(|since| entry.at >= since)
@@ -105,12 +104,12 @@ impl StatementFilter {
             && self.reference.as_ref().is_none_or(|reference| entry.reference == *reference)
     }
 
-    /// The kinds that may be among them.
+    /// The kinds that can match.
     pub fn kinds(&self) -> &[EntryKind] {
         self.kind.as_ref().map_or(EntryKind::ALL.as_slice(), std::slice::from_ref)
     }
 
-    /// One page out of what was found of each kind: newest first, at most `limit` lines.
+    /// Merges the results of several kinds into one page: newest first, at most `limit` lines.
     pub fn merge(mut found: Vec<StatementLine>, limit: u32) -> Vec<StatementLine> {
         found.sort_by_key(|line| std::cmp::Reverse((line.entry.at, line.position)));
         found.truncate(limit as usize);
@@ -141,7 +140,7 @@ mod tests {
         StatementLine { position, entry, closing: None }
     }
 
-    /// The positions that are shown, each with the kinds that it stands for.
+    /// The positions of the shown lines, each with the kinds of its steps.
     fn shown(lines: &[StatementLine], of_sends: &[StatementLine]) -> Vec<(u64, Vec<&'static str>)> {
         let steps = of_sends.iter().map(|line| line.entry.clone()).collect();
         let grouped = GroupedLine::group(lines.to_vec(), steps).into_iter();

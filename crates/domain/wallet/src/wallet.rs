@@ -6,28 +6,27 @@ use dwar_kernel::{
     EntryId, Event, EventKind, KeyMode, Paise, ProjectId, StoreError, Subject, Timestamp,
 };
 
-/// What a project owns here, as a store loads it before a step and saves it after.
+/// A project's wallet, as a store loads it before a step and saves it after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wallet {
     pub project: ProjectId,
-    /// What it owns; nothing before its first credit.
+    /// Zero before the first credit.
     pub balance: Balance,
-    /// The project's threshold: a balance that falls below it is an event.
+    /// Threshold of the project: a balance that falls below it causes an event.
     pub low_balance: Option<Paise>,
 }
 
-/// What one step did. A store writes down all of it together with the wallet, or none of it.
+/// Result of one step. A store saves all of it together with the wallet, or nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Movement<T> {
     pub outcome: T,
-    /// The entries to be added to the ledger, in this order; without any, the wallet is as before.
+    /// Entries to append to the ledger, in this order; if empty, the wallet is unchanged.
     pub entries: Vec<LedgerEntry>,
-    /// The event to tell, if any.
     pub event: Option<Event>,
 }
 
-/// A movement whose wallet would break `0 <= held <= balance`, or not fit an `i64`. The rules below
-/// refuse what a caller may ask for, so this is a stored wallet that cannot be right.
+/// A movement that would break `0 <= held <= balance`, or overflow an `i64`. The rules below refuse such
+/// requests of callers, so this error means that the stored wallet is corrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a movement exceeds what a wallet can hold")]
 pub struct Impossible;
@@ -38,7 +37,7 @@ impl From<Impossible> for StoreError {
     }
 }
 
-/// What an entry says besides what follows from the wallet.
+/// The part of an entry that does not follow from the wallet.
 struct Line {
     id: EntryId,
     kind: EntryKind,
@@ -46,10 +45,10 @@ struct Line {
     held: i64,
 }
 
-/// The rules; each gives [`Impossible`] rather than break the wallet.
+/// The rules. Each returns [`Impossible`] rather than break the wallet.
 impl Wallet {
-    /// Pays in more than nothing, unless the reference is `known` from an earlier credit, or the
-    /// balance would be too much.
+    /// Pays in an amount above zero. Nothing changes if the reference is `known` from an earlier credit, or
+    /// the balance would exceed [`Amount::MOST`].
     pub fn credit(
         &mut self,
         credit: &Credit,
@@ -68,8 +67,8 @@ impl Wallet {
         self.book(Credited::Booked, [line], (reference, false), at)
     }
 
-    /// Sets the amount of `hold` aside if balance minus open holds covers it. What costs nothing is
-    /// covered and holds nothing; less than nothing is refused.
+    /// Holds the amount of `hold` if balance minus open holds covers it. Zero is always covered and makes no
+    /// hold; a negative amount is refused.
     pub fn hold(
         &mut self,
         hold: &OpenHold,
@@ -86,8 +85,8 @@ impl Wallet {
         self.book(HoldOutcome::Held, [line], (&send.into(), relayed), since)
     }
 
-    /// Ends a hold: spends the price, at most what is held, and gives the rest back, with an entry
-    /// for each that is not zero. `false` if there is no hold.
+    /// Ends a hold: captures the price, at most the held amount, and releases the rest, with an entry for
+    /// each that is not zero. `false` if there is no hold.
     pub fn settle(
         &mut self,
         hold: Option<OpenHold>,
@@ -108,7 +107,7 @@ impl Wallet {
         self.book(true, ends, (&send.into(), relayed), at)
     }
 
-    /// Gives back what a capture spent, unless it was `refunded` before.
+    /// Returns the captured money, unless the send was `refunded` before.
     pub fn refund(
         &mut self,
         capture: Option<&LedgerEntry>,
@@ -116,7 +115,7 @@ impl Wallet {
         entry: EntryId,
         at: Timestamp,
     ) -> Result<Movement<Refunded>, Impossible> {
-        // First: a refund outlives the capture, which leaves with its month.
+        // Checked first: the refund stays on record after the capture was closed with its month.
         if refunded {
             return Ok(Movement::nothing(Refunded::Already));
         }
@@ -131,8 +130,8 @@ impl Wallet {
         self.book(Refunded::Refunded(captured), [line], (reference, *relayed), at)
     }
 
-    /// Corrects the balance, downwards by at most balance minus open holds, unless the reference is
-    /// `known` from an earlier correction.
+    /// Corrects the balance, downwards by at most balance minus open holds. Nothing changes if the reference
+    /// is `known` from an earlier correction.
     pub fn adjust(
         &mut self,
         adjustment: &Adjustment,
@@ -154,13 +153,13 @@ impl Wallet {
         self.book(Adjusted::Booked, [line], (reference, false), at)
     }
 
-    /// Whether the balance may grow by that much.
+    /// Whether the balance may grow by `amount`.
     fn has_room_for(&self, amount: Paise) -> bool {
         let balance = self.balance.balance.0.checked_add(amount.0);
         amount <= Paise::ZERO || balance.is_some_and(|balance| balance <= Amount::MOST.0)
     }
 
-    /// Applies every line, and tells if that took the balance below the threshold.
+    /// Applies every line, and makes the event if the balance fell below the threshold.
     fn book<T>(
         &mut self,
         outcome: T,
@@ -181,7 +180,7 @@ impl Wallet {
         Ok(Movement { outcome, entries, event })
     }
 
-    /// The event of a balance that `entry` brought below the threshold; none if it was there before.
+    /// The event of a balance that `entry` brought below the threshold; `None` if it was below before.
     fn low(&self, before: Balance, entry: EntryId, at: Timestamp) -> Option<Event> {
         let balance = self.balance.balance;
         let crossed = |low: &Paise| balance < *low && *low <= before.balance;
@@ -202,7 +201,7 @@ impl Balance {
 }
 
 impl<T> Movement<T> {
-    /// The same movement, with nothing to tell the caller.
+    /// The same movement without its outcome.
     pub fn untold(self) -> Movement<()> {
         Movement { outcome: (), entries: self.entries, event: self.event }
     }
