@@ -1,21 +1,21 @@
 use dwar_kernel::{Timestamp, words};
 use std::time::Duration;
 
-/// How long after its end a minute is counted for the last time: a code lives ten minutes, and a
-/// provider's report later than this makes no login.
+/// How long after its end a minute is counted for the last time. A code lives ten minutes, and a receipt
+/// later than this cannot make a login.
 pub const SETTLED_AFTER: Duration = Duration::from_secs(60 * MINUTE);
-/// Apart from the present minute and the two before it, a minute is counted again this long after
-/// its end, for receipts, fallbacks and verifications.
+/// Ages at which a minute is counted again, for receipts, fallbacks and verifications. The present minute and
+/// the two before it are counted in every round.
 const RECOUNTS: [Duration; 2] = [Duration::from_secs(5 * MINUTE), Duration::from_secs(15 * MINUTE)];
-/// How long minutes are kept: a day and the day before it, with room to spare.
+/// How long minutes are kept: a day and the day before it, with an hour to spare.
 pub const KEEP_MINUTES: Duration = Duration::from_secs(49 * HOUR);
-/// How long hours and days are kept: 30 days and the 30 before them, with room to spare.
+/// How long hours and days are kept: 30 days and the 30 before them, with two days to spare.
 pub const KEEP_HOURS: Duration = Duration::from_secs(62 * DAY);
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 3_600;
 const DAY: u64 = 86_400;
-/// Hours and days are those of India: 5:30 hours ahead of UTC, all year round.
+/// Hours and days are those of Indian time: UTC+05:30, all year round.
 const INDIA: i64 = 19_800;
 
 words! {
@@ -30,18 +30,17 @@ words! {
     }
 }
 
-/// A stretch of time, from its first instant to the first one after it.
+/// A period of time, from its first instant to the first one after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     pub from: Timestamp,
-    /// The first instant after it.
+    /// Exclusive.
     pub until: Timestamp,
 }
 
 /// Figures of one grain that begin within a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Figures of a minute, an hour or a day.
     pub grain: Grain,
     pub window: Window,
 }
@@ -59,7 +58,7 @@ words! {
 }
 
 impl Grain {
-    /// How long one is.
+    /// The length of one unit.
     pub const fn length(self) -> Duration {
         Duration::from_secs(match self {
             Self::Minute => MINUTE,
@@ -68,14 +67,14 @@ impl Grain {
         })
     }
 
-    /// The beginning of the one that contains `at`.
+    /// The beginning of the unit that contains `at`.
     pub fn begin(self, at: Timestamp) -> Timestamp {
         begin(at, self.length())
     }
 }
 
 impl Period {
-    /// How long one point of a chart is, and how many there are.
+    /// Length of one point of a chart, and number of points.
     pub const fn points(self) -> (Duration, u32) {
         match self {
             Self::Hour => (Duration::from_secs(5 * MINUTE), 12),
@@ -86,8 +85,8 @@ impl Period {
 }
 
 impl Window {
-    /// Which figures make it up, if days and hours are complete up to `settled`: the largest that fit,
-    /// and none larger than `coarsest`.
+    /// The figures that add up to the window, if days and hours are complete up to `settled`: the largest
+    /// that fit, and none larger than `coarsest`.
     pub fn spans(self, coarsest: Grain, settled: Timestamp) -> Vec<Span> {
         let complete = settled.min(self.until);
         let mut spans: Vec<Span> = Vec::new();
@@ -113,18 +112,18 @@ impl Window {
     }
 }
 
-/// Which minutes that are not settled must be counted at `now`, if all that were due at `last` have
-/// been: earliest first, none twice.
+/// The unsettled minutes to count at `now`, if all that were due at `last` were counted: earliest first, none
+/// twice.
 ///
-/// However long ago that was, these cover the last hour at most: older minutes are counted once,
-/// when they are settled.
+/// They cover at most the last hour, however long ago `last` was: older minutes are counted once, when they
+/// are settled.
 pub fn fresh(last: Option<Timestamp>, now: Timestamp) -> Vec<Window> {
     let present = Grain::Minute.begin(now);
     let oldest = Grain::Minute.begin(now - SETTLED_AFTER);
     let minute = Grain::Minute.length();
-    // The clock of the process that records a request may be ahead of ours.
+    // The clock of the process that records a request may be ahead of this one.
     let newest = Window { from: present - minute * 2, until: present + minute * 2 };
-    // So may the one of whoever counted last.
+    // The clock of the process that counted last may be ahead, too.
     let since = last.map_or(oldest, |last| Grain::Minute.begin(last.min(now)));
     let mut windows: Vec<Window> = Vec::new();
     let recounts =

@@ -1,24 +1,24 @@
 use dwar_kernel::{Reason, Refusal};
 use std::collections::BTreeMap;
 
-/// Why no code reached a phone by one message, or why there was no message.
+/// Why a message carried no code to a phone, or why there was no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
     Failed(Reason),
-    /// A send was refused before any provider was asked.
+    /// The send was refused before any provider was called.
     Refused(Refusal),
-    /// There was no provider to ask.
+    /// There was no provider to call.
     NoProvider,
 }
 
-/// How often each cause was met.
+/// Number of occurrences of each cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Causes(BTreeMap<Cause, u64>);
 
 const NO_PROVIDER: &str = "no_provider";
 
 impl Cause {
-    /// Its word: that of the reason, which no other cause has.
+    /// The word of the cause. No two causes have the same word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Failed(reason) => reason.as_str(),
@@ -27,14 +27,14 @@ impl Cause {
         }
     }
 
-    /// The cause that a word stands for.
+    /// The cause with this word.
     pub fn from_word(word: &str) -> Option<Self> {
         let failed = Reason::from_word(word).map(Self::Failed);
         let refused = || Refusal::from_word(word).map(Self::Refused);
         failed.or_else(refused).or_else(|| (word == NO_PROVIDER).then_some(Self::NoProvider))
     }
 
-    /// Every one.
+    /// All causes: failures, refusals, and a missing provider.
     pub fn all() -> impl Iterator<Item = Self> {
         let failed = Reason::ALL.into_iter().map(Self::Failed);
         failed.chain(Refusal::ALL.into_iter().map(Self::Refused)).chain([Self::NoProvider])
@@ -42,7 +42,7 @@ impl Cause {
 }
 
 impl Causes {
-    /// Counts a cause `more` times.
+    /// Adds `more` occurrences of a cause.
     pub fn note(&mut self, cause: Cause, more: u64) {
         if more > 0 {
             let count = self.0.entry(cause).or_default();
@@ -50,39 +50,39 @@ impl Causes {
         }
     }
 
-    /// Counts all of the other.
+    /// Adds all occurrences of `other`.
     pub fn merge(&mut self, other: &Self) {
         other.each().for_each(|(cause, more)| self.note(cause, more));
     }
 
-    /// Those that were met, with their counts.
+    /// The causes that occurred, with their numbers.
     pub fn each(&self) -> impl Iterator<Item = (Cause, u64)> {
         self.0.iter().map(|(cause, count)| (*cause, *count))
     }
 
-    /// How often this one was met.
+    /// Occurrences of one cause.
     pub fn of(&self, cause: Cause) -> u64 {
         self.0.get(&cause).copied().unwrap_or_default()
     }
 
-    /// All of them together.
+    /// Occurrences of all causes together.
     pub fn sum(&self) -> u64 {
         self.each().fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
-    /// Sends that were refused before any provider was asked.
+    /// Sends that were refused before any provider was called.
     pub fn refused(&self) -> u64 {
         let refused = self.each().filter(|(cause, _)| matches!(cause, Cause::Refused(_)));
         refused.fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
-    /// As stores keep them: `balance 3,timeout 12`.
+    /// Stored form: `balance 3,timeout 12`.
     pub fn to_text(&self) -> String {
         let each = self.each().map(|(cause, count)| format!("{} {count}", cause.as_str()));
         each.collect::<Vec<_>>().join(",")
     }
 
-    /// Reads what [`Causes::to_text`] wrote; `None` if it did not.
+    /// Parses what [`Causes::to_text`] wrote; `None` for any other text.
     pub fn from_text(text: &str) -> Option<Self> {
         let mut causes = Self::default();
         for one in text.split(',').filter(|_| !text.is_empty()) {

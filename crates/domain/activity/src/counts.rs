@@ -1,39 +1,38 @@
 use crate::{Causes, Times};
 use dwar_kernel::Paise;
 
-/// What became of the requests that one channel and provider carried, and of every message handed
-/// to it.
+/// Counts of the requests that one channel and provider carried, and of every message handed to it.
 ///
-/// Each request counts once, for the provider that carried it: the one that delivered it, or else
-/// the last one that accepted it, or else the last one tried. That provider is also the one paid.
+/// Each request counts once, for the provider that carried it: the one that delivered it, else the last one
+/// that accepted it, else the last one tried. That provider is also the one paid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub attempts: u64,
     pub accepted: u64,
-    /// Of these, reported to have reached the phone.
+    /// Of these attempts, reported to have reached the phone.
     pub arrived: u64,
-    /// Of these, refused or reported to have failed.
+    /// Of these attempts, refused or reported to have failed.
     pub failed: u64,
-    /// Of these messages, those with a code that somebody else made, which is never verified here.
+    /// Of these attempts, those with relayed codes, which are never verified here.
     pub relay_attempts: u64,
     pub requests: u64,
-    /// Of these, those to deliver a code that somebody else made.
+    /// Of these requests, those for relayed codes.
     pub relays: u64,
-    /// Of these, reported to have reached the phone.
+    /// Of these requests, reported to have reached the phone.
     pub delivered: u64,
     pub verified: u64,
-    /// What was charged for these requests, less what was given back.
+    /// Charges for these requests, less refunds.
     pub spent: Paise,
-    /// How long these took from request to verification.
+    /// Times from request to verification.
     pub times: Times,
-    /// How long the delivered ones took from request to the phone, as far as it was reported.
+    /// Times from request to delivery, as far as reported.
     pub delivery_times: Times,
     /// Why messages failed, and why sends were refused.
     pub causes: Causes,
 }
 
 impl Counts {
-    /// Adds all of the other.
+    /// Adds all counts of `other`.
     pub fn add(&mut self, other: &Self) {
         let pairs = [
             (&mut self.attempts, other.attempts),
@@ -55,27 +54,28 @@ impl Counts {
         self.causes.merge(&other.causes);
     }
 
-    /// Of the requests, those that reached the phone.
+    /// Delivered requests, as a share of all requests.
     pub const fn delivery(&self) -> Share {
         Share { part: self.delivered, whole: self.requests }
     }
 
-    /// Of the requests for login codes, those that were verified.
+    /// Verified requests, as a share of the requests for login codes.
     pub const fn conversion(&self) -> Share {
         Share { part: self.verified, whole: self.requests.saturating_sub(self.relays) }
     }
 
-    /// Of the messages handed over, those that reached the phone.
+    /// Delivered messages, as a share of all messages handed over.
     pub const fn arrival(&self) -> Share {
         Share { part: self.arrived, whole: self.attempts }
     }
 
-    /// Of the messages with login codes, those that were verified with no other provider in between.
+    /// Verified codes, as a share of messages with login codes; another provider in between makes a message
+    /// count as not verified.
     pub const fn verification(&self) -> Share {
         Share { part: self.verified, whole: self.attempts.saturating_sub(self.relay_attempts) }
     }
 
-    /// What one verified code cost, all that were not verified included, rounded; `None` of none.
+    /// Cost per verified code, including codes that were not verified, rounded; `None` if none was verified.
     pub fn cost_per_login(&self) -> Option<Paise> {
         let verified = i64::try_from(self.verified).ok()?;
         let spent = self.spent.0.max(0);
@@ -83,31 +83,31 @@ impl Counts {
         rounded.checked_div(verified.checked_mul(2)?).map(Paise)
     }
 
-    /// Whether the provider told of a message that it had taken what became of it.
+    /// Whether the provider reported the outcome of any message that it had accepted.
     pub const fn has_receipts(&self) -> bool {
-        // One that was taken and failed later counts both ways.
+        // A message that was accepted and failed later counts in both.
         self.arrived > 0 || self.accepted.saturating_add(self.failed) > self.attempts
     }
 }
 
-/// What a project sends in all, over whichever channel and provider.
+/// A project's sends in total, over all channels and providers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     pub requests: u64,
-    /// Of these, those to deliver a code that somebody else made.
+    /// Of these, the requests for relayed codes.
     pub relays: u64,
     pub verified: u64,
-    /// What was charged for these requests, less what was given back.
+    /// Charges for these requests, less refunds.
     pub spent: Paise,
 }
 
 impl Traffic {
-    /// Of the requests for login codes, those that were verified.
+    /// Verified requests, as a share of the requests for login codes.
     pub const fn conversion(&self) -> Share {
         Share { part: self.verified, whole: self.requests.saturating_sub(self.relays) }
     }
 
-    /// Adds all of the other.
+    /// Adds all counts of `other`.
     pub const fn add(&mut self, other: &Self) {
         self.requests = self.requests.saturating_add(other.requests);
         self.relays = self.relays.saturating_add(other.relays);
@@ -116,7 +116,7 @@ impl Traffic {
     }
 }
 
-/// Some of a number of cases.
+/// A part of a number of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     pub part: u64,
@@ -124,16 +124,16 @@ pub struct Share {
 }
 
 impl Share {
-    /// From so many cases on a percentage means something: of fewer, a single one moves it by more than
-    /// five points.
+    /// Least number of cases for a meaningful percentage: below it, a single case moves the percentage by
+    /// more than five points.
     pub const ENOUGH: u64 = 20;
 
-    /// Of a thousand, rounded; `None` of too few cases.
+    /// The share in thousandths, rounded; `None` with too few cases.
     pub fn permille(self) -> Option<u64> {
         self.permille_of_any().filter(|_| self.whole >= Self::ENOUGH)
     }
 
-    /// The same of however few cases; `None` of none.
+    /// The share in thousandths with however few cases; `None` without any.
     pub fn permille_of_any(self) -> Option<u64> {
         let (part, whole) = (u128::from(self.part), u128::from(self.whole));
         let rounded = (part * 2_000 + whole).checked_div(whole * 2)?;

@@ -3,40 +3,39 @@ use dwar_kernel::{Channel, OtpId, Paise, ProjectId, ProjectMode, Reason, Refusal
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// What is on record about one request, as far as the figures need it.
+/// The facts of one request that figures are made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
     pub id: OtpId,
     pub world: ProjectMode,
     pub at: Timestamp,
-    /// Whether it delivers a code that somebody else made.
+    /// Whether the request delivers a relayed code.
     pub relayed: bool,
-    /// Whether it is known to have reached the phone.
+    /// Whether the message is known to have reached the phone.
     pub delivered: bool,
     pub verified: bool,
-    /// When it was verified, where that is on record.
+    /// `None` if the time is not on record.
     pub verified_at: Option<Timestamp>,
     pub spent: Paise,
-    /// Every provider it was handed to, in that order.
+    /// The attempts of the request, in order.
     pub tried: Vec<Tried>,
 }
 
-/// A message handed over to a provider.
+/// A message that was handed to a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
     pub channel: Channel,
-    /// The name of the provider that was asked to.
     pub provider: String,
     pub accepted: bool,
-    /// When the message is known to have reached the phone.
+    /// When the message reached the phone, if that was reported.
     pub arrived: Option<Timestamp>,
-    /// Why it refused the message or reported that it failed, if it did.
+    /// Reason of a refusal or reported failure, if any.
     pub failed: Option<Reason>,
-    /// Whether this one carried the request; at most one does.
+    /// Whether this attempt carried the request; at most one does.
     pub carried: bool,
 }
 
-/// Sends that were refused for one reason within one minute, before any provider was asked.
+/// Count of sends that were refused for one reason within one minute, before any provider was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub world: ProjectMode,
@@ -45,15 +44,15 @@ pub struct Refused {
     pub count: u64,
 }
 
-/// The key by which figures are kept apart.
+/// The key of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     pub world: ProjectMode,
-    /// The channel and the provider that was asked; `None` of sends for which none was.
+    /// Channel and provider; `None` for sends without a provider.
     pub carrier: Option<(Channel, String)>,
 }
 
-/// What happened in one stretch of time.
+/// The counts of one key in one period of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
     pub key: Key,
@@ -62,17 +61,17 @@ pub struct Figure {
     pub counts: Counts,
 }
 
-/// The figures of whole minutes that follow each other, all within one hour.
+/// The figures of consecutive minutes within one hour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// The minutes that these are all figures of.
+    /// The minutes that the figures cover.
     pub window: Window,
-    /// At most one per minute and key.
+    /// At most one figure per minute and key.
     pub minutes: Vec<Figure>,
 }
 
 impl Sent {
-    /// What it adds, and to whose figures.
+    /// The counts that the request adds, with their keys.
     pub fn counts(&self) -> impl Iterator<Item = (Key, Counts)> {
         let nobody = self.tried.is_empty().then(|| {
             let mut counts = Counts::default();
@@ -102,7 +101,7 @@ impl Sent {
         (Key { world: self.world, carrier }, counts)
     }
 
-    /// Counts the request itself, where its carrier is counted.
+    /// Adds the request itself, which counts where its carrier counts.
     fn carry(&self, counts: &mut Counts, arrived: Option<Timestamp>) {
         let took = |at: Timestamp| (at - self.at).to_std().unwrap_or_default();
         counts.requests = 1;
@@ -120,20 +119,20 @@ impl Sent {
 }
 
 impl Chunk {
-    /// Whose figures these are.
+    /// The projects with figures in the chunk, each once.
     pub fn projects(&self) -> Vec<ProjectId> {
         let projects = self.minutes.iter().map(|minute| minute.key.world.project);
         projects.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The hour and the day that contain all of it; nothing if there are no figures.
+    /// The hour and the day that contain the chunk; empty without figures.
     pub fn parents(&self) -> Vec<(Grain, Timestamp)> {
         let began = self.minutes.first().map(|minute| minute.began);
         let of = |began| [Grain::Hour, Grain::Day].map(|grain: Grain| (grain, grain.begin(began)));
         began.map(of).into_iter().flatten().collect()
     }
 
-    /// The figures of its hour and its day, `present` so far, with its minutes added.
+    /// The figures of its hour and its day: `present`, with the minutes of the chunk added.
     pub fn rolled_up(&self, present: Vec<Figure>) -> Vec<Figure> {
         let mut sums: BTreeMap<(Grain, Timestamp, &Key), Counts> = BTreeMap::new();
         for minute in &self.minutes {
@@ -156,9 +155,9 @@ impl Chunk {
     }
 }
 
-/// Puts a chunk together from requests, in the order in which they were made.
+/// Builds a chunk from requests, in the order in which they were made.
 ///
-/// It ends with an hour of the clock, or with the minute in which it has grown large, so that it is
+/// The chunk ends with an hour of the clock, or with the minute in which it became large, so that it is
 /// quickly written.
 #[derive(Clone, Debug)]
 pub struct Gathering {
@@ -168,15 +167,15 @@ pub struct Gathering {
 }
 
 impl Gathering {
-    /// A chunk is large from this many figures, or requests, on.
+    /// Figures, or requests, from which on a chunk is large.
     const LARGE: (usize, usize) = (500, 10_000);
 
-    /// For a window that begins and ends on a whole minute.
+    /// For a window that begins and ends with a whole minute.
     pub const fn of(window: Window) -> Self {
         Self { window, requests: 0, minutes: BTreeMap::new() }
     }
 
-    /// Counts the next request, unless the chunk has ended before it.
+    /// Counts the next request; breaks if the chunk ended before it.
     pub fn push(&mut self, sent: &Sent) -> ControlFlow<()> {
         let minute = Grain::Minute.begin(sent.at);
         if let Some(((latest, _), _)) = self.minutes.last_key_value()
@@ -196,7 +195,7 @@ impl Gathering {
         ControlFlow::Continue(())
     }
 
-    /// Counts sends that were refused, in any order.
+    /// Counts refused sends, in any order.
     pub fn refused(&mut self, all: &[Refused]) {
         for Refused { world, minute, reason, count } in all {
             let key = Key { world: *world, carrier: None };
@@ -205,8 +204,8 @@ impl Gathering {
         }
     }
 
-    /// The chunk: up to the request that ended it, to the hour of the clock that its first minute is in
-    /// if there is more after that, or to the end of the window.
+    /// The chunk. It ends at the request that ended it; else, if there is something after the hour of its
+    /// first minute, with that hour; else with the window.
     pub fn chunk(mut self) -> Chunk {
         if let Some(((first, _), _)) = self.minutes.first_key_value() {
             let hour_ends = Grain::Hour.begin(*first) + Grain::Hour.length();
@@ -221,7 +220,7 @@ impl Gathering {
         Chunk { window: self.window, minutes: self.minutes.into_iter().map(figure).collect() }
     }
 
-    /// Up to where requests are gathered so far.
+    /// The window, up to where requests are gathered so far.
     pub const fn window(&self) -> Window {
         self.window
     }

@@ -1,7 +1,7 @@
-//! What a project sends and what becomes of it, counted per stretch of time; and the installation that does it.
+//! Figures of sends and their outcome, per period of time; and the state of the installation.
 //!
-//! A request counts in the minute in which it was made, whatever becomes of it later. So a figure
-//! can say how many of every hundred sends arrived and how many were verified.
+//! A request counts in the minute in which it was made, whatever happens to it later. So a figure can say how
+//! many of every hundred sends arrived and how many were verified.
 
 mod calendar;
 mod causes;

@@ -2,40 +2,40 @@ use crate::{Counts, Figure, Range, Window};
 use dwar_kernel::Channel;
 use std::collections::BTreeMap;
 
-/// What a project's first page shows.
+/// The figures of a project's first page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overview {
     pub range: Range,
     pub total: Counts,
-    /// Of the range before it; `None` where that is not kept any more.
+    /// The preceding range; `None` if its figures are no longer kept.
     pub before: Option<Counts>,
-    /// Point by point, oldest first.
+    /// One entry per point, oldest first.
     pub series: Vec<(Window, Counts)>,
     pub routes: Vec<Route>,
 }
 
-/// What one provider did over one channel.
+/// The counts of one provider over one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     pub channel: Channel,
     pub provider: String,
     pub counts: Counts,
-    /// Whether it took messages and told of none what became of it, in this period and the one
-    /// before: it sends no receipts, so nothing is known of deliveries.
+    /// Whether it accepted messages but reported the outcome of none, in this period and the preceding one:
+    /// it sends no receipts, so its deliveries are unknown.
     pub silent: bool,
 }
 
-/// How a number compares with an earlier one.
+/// Comparison of a number with an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trend {
     New,
     Same,
-    /// More or less, in percent, rounded.
+    /// Increase or decrease in percent, rounded.
     Percent(i64),
 }
 
 impl Trend {
-    /// From one number to another.
+    /// The change from `before` to `now`.
     pub fn between(before: u64, now: u64) -> Self {
         let (before, now) = (i128::from(before), i128::from(now));
         let twice = ((now - before) * 200).checked_div(before);
@@ -53,7 +53,7 @@ impl Trend {
 }
 
 impl Overview {
-    /// Puts it together from figures of the range and of the one before.
+    /// Computes the overview from the figures of the range and of the preceding one.
     pub fn of(range: Range, figures: &[Figure], earlier: &[Figure]) -> Self {
         let mut series: Vec<_> = range.points().map(|it| (it, Counts::default())).collect();
         let mut routes: BTreeMap<(Channel, &str), Counts> = BTreeMap::new();
@@ -88,7 +88,7 @@ impl Overview {
 }
 
 impl Overview {
-    /// The counts of the providers that send receipts, about which deliveries can be told.
+    /// The counts of the providers that send receipts, so that their deliveries are known.
     pub fn with_receipts(&self) -> Counts {
         let mut sum = Counts::default();
         let told = self.routes.iter().filter(|route| !route.silent);

@@ -4,24 +4,25 @@ use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, ProjectMode, StoreError, 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How far the figures have come.
+/// How far the figures are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Requests made before this are counted for good, also in the hours and days; `None` before
-    /// the first time.
+    /// Requests made before this are counted for good, in hours and days too; `None` before the first
+    /// settlement.
     pub settled: Option<Timestamp>,
-    /// The newest minutes show the state as of this instant.
+    /// The newest minutes show the state at this instant.
     pub as_of: Option<Timestamp>,
 }
 
-/// Keeps figures of what is on record, so that no page has to count.
+/// Keeps figures, so that no page has to count requests.
 ///
-/// One keeper at a time works on them, under a lease; one that lost it writes nothing any more.
+/// One keeper at a time works on the figures, under a lease; a keeper that lost the lease cannot write any
+/// more.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait FiguresStore: Send + Sync {
-    /// Makes `keeper` the one that works on the figures until `lease` has passed, and tells how far
-    /// they have come; `None` if another one is.
+    /// Gives `keeper` the lease on the figures for the time `lease` and returns the progress; `None` if
+    /// another keeper holds the lease.
     async fn lead(
         &self,
         keeper: KeeperId,
@@ -29,8 +30,7 @@ pub trait FiguresStore: Send + Sync {
         lease: Duration,
     ) -> Result<Option<Progress>, StoreError>;
 
-    /// Requests of every project that were made within `window`, `limit` of them at most, in the
-    /// order of their ids, beginning after `last`.
+    /// At most `limit` requests of all projects made within `window`, ordered by id, after `last`.
     async fn sent(
         &self,
         window: Window,
@@ -38,34 +38,34 @@ pub trait FiguresStore: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Sent>, StoreError>;
 
-    /// Sends of every project that were refused within `window`, added up by world, minute and reason:
-    /// those of the first hour of the clock in which there are any.
+    /// Refused sends of all projects within `window`, added up by project, mode, minute and reason: only
+    /// those of the first hour of the clock that has any.
     async fn refused(&self, window: Window) -> Result<Vec<Refused>, StoreError>;
 
-    /// Replaces whatever is stored of the chunk's minutes; `false`, with nothing changed, if
-    /// `keeper` does not lead, or if its first minute is settled.
+    /// Replaces all stored figures of the chunk's minutes; `false`, with nothing changed, if `keeper` does
+    /// not hold the lease, or the chunk's first minute is settled.
     async fn replace(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError>;
 
-    /// As [`FiguresStore::replace`], and settles these minutes: they are added to their hour and day,
-    /// by [`Chunk::rolled_up`], in the same step. `false`, with nothing changed, if `keeper` does not
-    /// lead, or if the chunk does not begin where the last settled one ends.
+    /// Like [`FiguresStore::replace`], and settles these minutes: they are added to their hour and day by
+    /// [`Chunk::rolled_up`] in the same step. `false`, with nothing changed, if `keeper` does not hold the
+    /// lease, or the chunk does not begin where the last settled one ended.
     async fn settle(&self, keeper: KeeperId, chunk: Chunk) -> Result<bool, StoreError>;
 
-    /// Notes that the newest minutes show the state as of `as_of`; `false` if `keeper` does not
-    /// lead.
+    /// Records that the newest minutes show the state at `as_of`; `false` if `keeper` does not hold the
+    /// lease.
     async fn refreshed(&self, keeper: KeeperId, as_of: Timestamp) -> Result<bool, StoreError>;
 
     /// How far the figures have come.
     async fn progress(&self) -> Result<Progress, StoreError>;
 
-    /// The figures of a project in one of its worlds, in any order.
+    /// The figures of a project in one mode, in any order.
     async fn figures(
         &self,
         world: ProjectMode,
         spans: Vec<Span>,
     ) -> Result<Vec<Figure>, StoreError>;
 
-    /// The sums of the figures of each of these projects in one mode; of a project without figures nothing.
+    /// The sums of the figures of each of these projects in one mode; projects without figures are left out.
     async fn traffic(
         &self,
         projects: Vec<ProjectId>,
@@ -73,7 +73,7 @@ pub trait FiguresStore: Send + Sync {
         spans: Vec<Span>,
     ) -> Result<BTreeMap<ProjectId, Traffic>, StoreError>;
 
-    /// Drops minutes that began before `minutes`, hours and days that began before `hours`; gives
-    /// how many figures were dropped.
+    /// Deletes minutes that began before `minutes`, and hours and days that began before `hours`; returns the
+    /// number of figures.
     async fn sweep(&self, minutes: Timestamp, hours: Timestamp) -> Result<u64, StoreError>;
 }

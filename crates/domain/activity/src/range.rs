@@ -3,33 +3,33 @@ use crate::{Grain, KEEP_HOURS, KEEP_MINUTES, Period, Window};
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 
-/// Which figures somebody asks for.
+/// Which figures are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The newest of them.
+    /// The period that ends now.
     Last(Period),
-    /// Those from one instant up to another, which is not included.
+    /// From one instant up to another, exclusive.
     Between(Timestamp, Timestamp),
 }
 
-/// A stretch of time that is shown point by point, and what it is compared with.
+/// A period of time that is shown point by point, with the period it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     pub window: Window,
-    /// How long one point is: five minutes, an hour or a day.
+    /// Length of one point: five minutes, an hour or a day.
     pub point: Duration,
-    /// The stretch before it, as long as it; `None` where its figures are not kept any more.
+    /// The preceding period of the same length; `None` if its figures are no longer kept.
     pub before: Option<Window>,
 }
 
-/// Up to this length a range is shown in points of five minutes.
+/// Ranges up to this length are shown in points of five minutes.
 const FINE: Duration = Duration::from_secs(3 * 3_600);
-/// Up to this length it is shown in hours, and else in days.
+/// Ranges up to this length are shown in hours, longer ones in days.
 const MEDIUM: Duration = Duration::from_secs(48 * 3_600);
 
 impl Wanted {
-    /// The range at `now`. One between two instants is widened to whole points, which are as fine as
-    /// what is kept allows, and cut to what is kept; `None` if nothing is left of it.
+    /// The range at `now`. A range between two instants is widened to whole points, which are as fine as the
+    /// kept figures allow, and cut to the kept figures; `None` if nothing of it is kept.
     pub fn range(self, now: Timestamp) -> Option<Range> {
         match self {
             Self::Last(period) => Some(Range::last(period, now)),
@@ -67,7 +67,7 @@ impl Range {
         Some(Self::of(window, point, u32::try_from(count).ok()?, now))
     }
 
-    /// What is compared with ends with a whole minute, or with a whole hour where minutes are gone.
+    /// The preceding period ends with a whole minute, or with a whole hour if its minutes are deleted.
     fn of(window: Window, point: Duration, count: u32, now: Timestamp) -> Self {
         let earlier = point * count;
         let (from, until) = (window.from - earlier, window.until - earlier);
@@ -92,7 +92,7 @@ impl Range {
         begin(at, self.point)
     }
 
-    /// Every point; the last one ends with the range.
+    /// All points; the last one ends with the range.
     pub fn points(&self) -> impl Iterator<Item = Window> + use<> {
         let Self { window: Window { from, until }, point, .. } = *self;
         let begins = std::iter::successors(Some(from), move |at| Some(*at + point));

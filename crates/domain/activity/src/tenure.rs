@@ -2,18 +2,18 @@ use crate::{Progress, Window};
 use dwar_kernel::{KeeperId, Timestamp};
 use std::time::Duration;
 
-/// Who works on the figures, and how far they have come: what a store loads before a step and
-/// saves after it.
+/// The lease on the figures, and the progress of the figures; a store loads it before a step and saves it
+/// after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tenure {
     pub progress: Progress,
-    /// Who leads, and until when no other keeper may.
+    /// The keeper with the lease, and when the lease ends.
     pub led: Option<(KeeperId, Timestamp)>,
 }
 
 impl Tenure {
-    /// Lets `keeper` lead until `lease` has passed, unless another one does. Nobody leads for longer than two leases from
-    /// now on: whoever wrote that had a clock that was far ahead.
+    /// Gives `keeper` the lease for the time `lease`, unless another keeper holds it. A stored end more than
+    /// two leases from now is ignored: a clock that was far ahead wrote it.
     pub fn lead(&mut self, keeper: KeeperId, now: Timestamp, lease: Duration) -> Option<Progress> {
         let leads = |until: Timestamp| now < until && until <= now + lease * 2;
         if self.led.is_some_and(|(leader, until)| leader != keeper && leads(until)) {
@@ -23,13 +23,13 @@ impl Tenure {
         Some(self.progress)
     }
 
-    /// Whether `keeper` may replace these minutes: none of them is settled.
+    /// Whether `keeper` may replace these minutes: it holds the lease, and none of them is settled.
     pub fn may_replace(&self, keeper: KeeperId, minutes: Window) -> bool {
         let settled = self.progress.settled;
         self.is_led_by(keeper) && settled.is_none_or(|settled| settled <= minutes.from)
     }
 
-    /// Settles these minutes, if they follow those that are.
+    /// Settles these minutes, if they follow the last settled one.
     pub fn settle(&mut self, keeper: KeeperId, minutes: Window) -> bool {
         let follows = self.progress.settled.is_none_or(|settled| settled == minutes.from);
         let settles = self.is_led_by(keeper) && follows;
@@ -39,7 +39,7 @@ impl Tenure {
         settles
     }
 
-    /// Notes how fresh the newest minutes are.
+    /// Records how fresh the newest minutes are.
     pub fn refresh(&mut self, keeper: KeeperId, as_of: Timestamp) -> bool {
         if self.is_led_by(keeper) {
             self.progress.as_of = Some(as_of);
@@ -47,7 +47,8 @@ impl Tenure {
         self.is_led_by(keeper)
     }
 
-    /// A keeper that lost the lease finds another one here; until another takes it, it still leads.
+    /// A keeper that lost the lease finds another keeper here. Until another one takes it, an expired lease
+    /// still counts.
     fn is_led_by(&self, keeper: KeeperId) -> bool {
         self.led.is_some_and(|(leader, _)| leader == keeper)
     }

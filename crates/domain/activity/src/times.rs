@@ -1,15 +1,14 @@
 use std::time::Duration;
 
-/// Steps of an octave, and of the first second.
+/// Bins per octave, and bins of the first second.
 const STEPS: usize = 8;
 /// Octaves from one second on: up to 1,024 s.
 const OCTAVES: usize = 10;
 const BINS: usize = STEPS * (1 + OCTAVES);
 const UNIT_MS: u64 = 125;
 
-/// How long it took from asking for a code to using it, in bins an eighth of their octave wide: a
-/// time read from it is off by a sixteenth of itself at most, below one second by 63 ms. All times
-/// from 1,024 s on share one bin.
+/// A histogram of durations, in bins an eighth of their octave wide: a time read from it is off by at most a
+/// sixteenth of itself, below one second by 63 ms. All times from 1,024 s on share one bin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Times([u64; BINS]);
 
@@ -20,12 +19,12 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Counts one.
+    /// Adds one duration.
     pub fn note(&mut self, took: Duration) {
         self.add(bin(took), 1);
     }
 
-    /// Counts all of the other.
+    /// Adds all durations of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.0.iter_mut().zip(other.0) {
             *count = count.saturating_add(more);
@@ -45,8 +44,7 @@ impl Times {
         None
     }
 
-    /// As stores keep them: for each non-empty bin its number in one byte and its count in four,
-    /// big-endian.
+    /// Stored form: for each non-empty bin its number in one byte and its count in four, big-endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let filled = self.0.iter().enumerate().filter(|(_, count)| **count > 0);
         let bytes = filled.flat_map(|(index, count)| {
@@ -56,7 +54,7 @@ impl Times {
         bytes.collect()
     }
 
-    /// Reads what [`Times::to_bytes`] wrote; `None` if these are not its bytes.
+    /// Parses what [`Times::to_bytes`] wrote; `None` for other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (bins, rest) = bytes.as_chunks::<5>();
         let mut times = Self::default();

@@ -2,41 +2,40 @@ use crate::SendFailure;
 use dwar_kernel::{CallId, EndpointId, EventKind, Timestamp};
 use std::time::Duration;
 
-/// How many calls to one endpoint are kept on record, the newest; see [`EndpointCall::asks_for_a_trim`].
+/// Calls kept per endpoint, the newest; see [`EndpointCall::asks_for_a_trim`].
 pub const CALLS_KEPT: u32 = 1_000;
-/// The same event is not sent to an endpoint again within this time of its last call.
+/// Least time between the last call with an event and sending the same event to the endpoint again.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Longer than a call to an endpoint may take, so a delivery without an outcome by then was
-/// abandoned.
+/// Longer than any call to an endpoint takes: a delivery without an outcome after this was abandoned.
 pub const CALL_LEASE: Duration = Duration::from_secs(60);
 
-/// A call made to an endpoint, and what came of it. It holds nothing of the address, of what was
-/// sent or of what was answered except the status.
+/// A call made to an endpoint, and its outcome. Of the address, the request and the answer it holds nothing
+/// except the status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointCall {
     pub id: CallId,
     pub endpoint: EndpointId,
-    /// The `webhook-id` of what was told.
+    /// The `webhook-id` of the event.
     pub event: String,
     pub kind: EventKind,
-    /// 1 is the first of a series; an event that is sent again begins another one.
+    /// Counts from 1; an event that is sent again begins a new series.
     pub number: u32,
     pub at: Timestamp,
     pub took: Duration,
-    /// The status if it was taken.
+    /// The HTTP status if the endpoint accepted the event.
     pub outcome: Result<u16, SendFailure>,
-    /// When the next one of the series is due; `None` if this was the last.
+    /// When the next call of the series is due; `None` if this was the last.
     pub again: Option<Timestamp>,
 }
 
 impl EndpointCall {
-    /// When it was over.
+    /// When the call ended.
     pub fn ended(&self) -> Timestamp {
         self.at + self.took
     }
 
-    /// Whether the caller that recorded this has to trim the log of its endpoint: about one in 64,
-    /// so that the log stays near [`CALLS_KEPT`] and each call pays for counting about 16.
+    /// Whether the process that recorded this call has to trim the log of its endpoint. About one call in 64
+    /// does, so that the log stays near [`CALLS_KEPT`] and each call pays for counting about 16.
     pub fn asks_for_a_trim(&self) -> bool {
         let [.., last] = self.id.uuid().into_bytes();
         last.is_multiple_of(64)
@@ -47,46 +46,46 @@ impl EndpointCall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedCall {
     pub call: EndpointCall,
-    /// Whether its event is still there to be sent again.
+    /// Whether the event is still on record, to be sent again.
     pub on_record: bool,
 }
 
-/// Which calls are asked for.
+/// Filter of the calls to an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallFilter {
     pub failed: bool,
-    /// Only those that are older than this one.
+    /// Only calls older than this one.
     pub before: Option<CallId>,
 }
 
-/// What decides whether an endpoint gets an event again.
+/// The facts that decide whether an event may be sent to an endpoint again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResendState {
     pub off: bool,
     pub on_record: bool,
-    /// When the endpoint was called with it last; `None` if no such call is on record.
+    /// The last call to the endpoint with this event; `None` if none is on record.
     pub last: Option<Timestamp>,
-    /// When a call with it is due, if one waits.
+    /// When a waiting delivery of the event is due.
     pub due_at: Option<Timestamp>,
 }
 
-/// The outcome of a request to send an event again.
+/// Result of asking to send an event again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resend {
-    /// It is queued and goes out with the other events that are due.
+    /// The event is queued with the other due events.
     Queued,
-    /// It is about to go out anyway, or was sent a moment ago.
+    /// The event is about to be sent anyway, or was sent a moment ago.
     UnderWay,
-    /// Its endpoint is switched off, so nothing goes there.
+    /// The endpoint is disabled, so nothing is sent.
     Off,
     Gone,
 }
 
 impl ResendState {
-    /// Decides on the request at `now`.
+    /// Decides at `now`.
     ///
-    /// An event that waits for its next try becomes due at once; one that is due within the lease
-    /// of a call counts as under way, because it may be.
+    /// An event that waits for its next attempt becomes due at once. An event that is due within the lease of
+    /// a call counts as under way, because a call may be.
     pub fn resend(&self, now: Timestamp) -> Resend {
         match *self {
             Self { off: true, .. } => Resend::Off,
@@ -114,7 +113,7 @@ mod tests {
         assert_eq!(ResendState { off: true, ..told }.resend(now), Resend::Off);
         assert_eq!(ResendState { on_record: false, ..told }.resend(now), Resend::Gone);
         assert_eq!(ResendState { last: None, ..told }.resend(now), Resend::Gone);
-        // Waiting for a try in the far future, and leased by a call that may be under way.
+        // One waits for an attempt in the far future, the other is leased by a call that may be under way.
         let waits = |due_at| ResendState { due_at: Some(due_at), ..told };
         assert_eq!(waits(now + CALL_LEASE + MS).resend(now), Resend::Queued);
         assert_eq!(waits(now + CALL_LEASE).resend(now), Resend::UnderWay);

@@ -2,37 +2,37 @@ use crate::{EndpointCall, Event, EventKind, SendFailure, Subject};
 use dwar_kernel::{EndpointId, KeptSecret, KeyMode, ProjectId, Timestamp};
 use std::time::Duration;
 
-/// An address that a project's events go to.
+/// An address that receives a project's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     pub id: EndpointId,
     pub project: ProjectId,
     pub url: String,
-    /// Whether events carry the whole phone number instead of a masked one.
+    /// Whether events carry the full phone number instead of a masked one.
     pub full_phone: bool,
     pub secret: KeptSecret,
     pub created_at: Timestamp,
-    /// How it fails, if the last call to it failed.
+    /// Present failures, if the last call failed.
     pub failing: Option<Failing>,
-    /// Since when it is switched off; while it is, it is told nothing.
+    /// When it was disabled; a disabled endpoint gets no events.
     pub disabled_at: Option<Timestamp>,
 }
 
-/// Calls to an endpoint that failed, with no success in between.
+/// Failed calls to an endpoint in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failing {
     pub since: Timestamp,
-    /// How many there were; at least one.
+    /// Number of failed calls; at least one.
     pub failures: u32,
 }
 
-/// When an endpoint that keeps failing is switched off. By default after a day, so that nobody who sleeps loses one,
-/// and never for a few calls alone.
+/// Rule that disables an endpoint which keeps failing. By default after a day, so that an outage at night
+/// loses no events, and never for a few calls alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchOff {
-    /// It has failed for at least this long.
+    /// Least time since the first failure in a row.
     pub after: Duration,
-    /// At least this many calls in a row failed.
+    /// Least number of failed calls in a row.
     pub failures: u32,
 }
 
@@ -43,14 +43,13 @@ impl Default for SwitchOff {
 }
 
 impl Endpoint {
-    /// In one project: each event is kept, and posted, once for each.
+    /// Most endpoints of one project: each event is stored and posted once per endpoint.
     pub const MOST: usize = 20;
 
-    /// Counts a call that failed, as of its end; if this switches the endpoint off, gives what its
-    /// project must be told.
+    /// Counts a failed call, as of its end; returns the event for the project if this disables the endpoint.
     ///
-    /// One that says that it is gone is switched off at once. Without a rule no other ever is, and one that is off is
-    /// not switched off again.
+    /// An endpoint that answers that it is gone is disabled at once. Other endpoints are disabled only by a
+    /// rule. A disabled endpoint is not disabled again.
     pub fn after_failure(&mut self, call: &EndpointCall, rule: Option<SwitchOff>) -> Option<Event> {
         let now = call.ended();
         let failing = self.failing.get_or_insert(Failing { since: now, failures: 0 });
@@ -67,15 +66,15 @@ impl Endpoint {
         Some(Event { world, kind, subject, at: now })
     }
 
-    /// A call succeeded: earlier failures no longer count. An endpoint that is switched off stays
-    /// off, and keeps the reason.
+    /// Resets the failures after a successful call. A disabled endpoint stays disabled, and keeps its
+    /// failures.
     pub const fn after_success(&mut self) {
         if self.disabled_at.is_none() {
             self.failing = None;
         }
     }
 
-    /// Switches it on, as new.
+    /// Enables the endpoint and forgets its failures.
     pub const fn enable(&mut self) {
         self.disabled_at = None;
         self.failing = None;

@@ -1,20 +1,20 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The id by which a receiver knows an event, as [`Event::id`](crate::Event::id) writes it.
+/// The `webhook-id` by which a receiver recognises an event, as made by [`Event::id`](crate::Event::id).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventId(String);
 
-/// The text is no id of an event.
+/// Parse error: the text is empty, too long or not visible ASCII.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an event's id")]
 pub struct MalformedEventId;
 
 impl EventId {
-    /// Longer than any: a kind, two ids and the name of a provider.
+    /// Longer than any id: a kind, two ids and the name of a provider.
     const LONGEST: usize = 200;
 
-    /// As it was written.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,7 +1,7 @@
 /// Why an event was not delivered to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendFailure {
-    /// Its address is not public, or not HTTPS.
+    /// The address is not public, or not HTTPS.
     #[error("the address is not allowed")]
     AddressNotAllowed,
     #[error("the endpoint did not answer in time")]
@@ -10,26 +10,26 @@ pub enum SendFailure {
     Unresolved,
     #[error("the endpoint refused the connection")]
     ConnectionRefused,
-    /// Its certificate is not one that can be trusted, or it speaks no TLS.
+    /// The certificate is not trusted, or the endpoint speaks no TLS.
     #[error("no TLS connection to the endpoint can be made")]
     Tls,
-    /// It could not be reached for another reason.
+    /// Unreachable for any other reason.
     #[error("the endpoint cannot be reached")]
     Unreachable,
     #[error("the endpoint answered {0}")]
     Status(u16),
-    /// The signing secret, or the phone number in the event, cannot be decrypted with the present keys.
+    /// The signing secret or the phone number in the event cannot be decrypted with the present keys.
     #[error("the event cannot be signed")]
     Unsigned,
 }
 
 impl SendFailure {
-    /// Whether the endpoint answered that it is gone for good, and wants nothing more (Standard Webhooks).
+    /// Whether the endpoint answered that it is gone for good (Standard Webhooks).
     pub const fn is_gone(self) -> bool {
         matches!(self, Self::Status(410))
     }
 
-    /// The word for tables and answers, and the status if there was one.
+    /// The word for tables and answers, with the status if there was one.
     pub const fn word(self) -> (&'static str, Option<u16>) {
         match self {
             Self::AddressNotAllowed => ("forbidden", None),
@@ -43,7 +43,7 @@ impl SendFailure {
         }
     }
 
-    /// Reads back what [`SendFailure::word`] gave.
+    /// Parses what [`SendFailure::word`] returned.
     pub fn from_word(word: &str, status: Option<u16>) -> Option<Self> {
         let plain = [
             Self::AddressNotAllowed,

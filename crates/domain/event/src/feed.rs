@@ -4,20 +4,19 @@ use derive_more::Display;
 use dwar_kernel::{Event, KeyMode, ProjectMode, StoreError, Timestamp};
 use std::str::FromStr;
 
-/// How many events one request may ask for: 1 to 500.
+/// Number of events that one request asks for: 1 to 500.
 #[derive(Clone, Copy, Debug, Display, PartialEq, Eq)]
 pub struct FeedLimit(u32);
 
-/// The text is no number of events that may be asked for.
+/// Parse error: the text is not a number from 1 to 500.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a number from 1 to {}", FeedLimit::MOST)]
 pub struct InvalidFeedLimit;
 
 impl FeedLimit {
-    /// In one request.
+    /// Most events of one request.
     pub const MOST: u32 = 500;
 
-    /// As a number.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -39,7 +38,7 @@ impl FromStr for FeedLimit {
     }
 }
 
-/// How many events the feed of a project keeps, by the mode of its keys.
+/// Most events that the feed of a project keeps, by mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedBound {
     pub live: u32,
@@ -47,7 +46,7 @@ pub struct FeedBound {
 }
 
 impl FeedBound {
-    /// How many in this mode.
+    /// The bound in `mode`.
     pub const fn of(self, mode: KeyMode) -> u32 {
         match mode {
             KeyMode::Live => self.live,
@@ -56,29 +55,31 @@ impl FeedBound {
     }
 }
 
-/// How many of the oldest events leave a feed of `kept` events: those beyond `bound`, and those that happened before
-/// `before`. `oldest` are their times, in the order of the feed. None leaves before those that stand in front of it.
+/// How many of the oldest events to remove from a feed of `kept` events: those beyond `bound`, and those that
+/// happened before `before`. `oldest` are their times, in the order of the feed. Events are only removed from
+/// the front.
 pub fn leaving(kept: u64, bound: u32, oldest: &[Timestamp], before: Timestamp) -> usize {
     let beyond = kept.saturating_sub(bound.into());
     (0_u64..).zip(oldest).take_while(|(place, at)| *place < beyond || **at < before).count()
 }
 
-/// A part of a feed, as a store read it at one instant.
+/// Part of a feed, as a store read it at one instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedSlice {
     pub life: FeedLife,
-    /// The last event that left the feed.
+    /// Position of the last event that was removed from the feed.
     pub dropped: FeedPosition,
-    /// No event that was read can stand behind this.
+    /// No event that was read has a position after this one.
     pub end: FeedPosition,
-    /// What follows the position that was asked for, in order. One that cannot be read is left out.
+    /// Events after the requested position, in order. Unreadable events are left out.
     pub events: Vec<Event>,
-    /// Where the last of them stands, also if it was left out; `None` if nothing follows.
+    /// Position of the last event after the requested position, even if it was left out; `None` if there is
+    /// none.
     pub last: Option<FeedPosition>,
     pub has_more: bool,
 }
 
-/// What a consumer gets.
+/// A page of the feed, as a consumer gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedPage {
     pub events: Vec<Event>,
@@ -86,17 +87,17 @@ pub struct FeedPage {
     pub has_more: bool,
 }
 
-/// Why a cursor cannot be continued.
+/// Why a cursor is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeedRefusal {
-    /// It is of another life of the database.
+    /// The cursor belongs to another life of the database.
     Restored,
-    /// Events that followed it are no longer kept, or were not recorded.
+    /// Events after the cursor are no longer kept, or were not recorded.
     Expired,
 }
 
 impl FeedSlice {
-    /// The page that a consumer gets who asked with this cursor, of a feed that was switched on for the `run`th time.
+    /// The page for a consumer that asked with the cursor `after`; the feed is in its `run`th run.
     ///
     /// # Errors
     /// [`FeedRefusal`] if events may be missing between the cursor and the slice.
@@ -115,17 +116,17 @@ impl FeedSlice {
     }
 }
 
-/// Keeps the events of projects that ask for them, in an order in which none is ever added in front of one that was
-/// given.
+/// Keeps the events of projects with a feed, in a stable order: no event is ever inserted before one that was
+/// already read.
 ///
-/// The stores of what happened record events here in the same step as the change itself, while the project has its
-/// feed switched on.
+/// The stores of the changes record events here in the same step as the change itself, while the project has
+/// its feed switched on.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait EventFeed: Send + Sync {
-    /// What follows a position in the feed of a world, at most `limit` events, read at one instant.
+    /// At most `limit` events after a position in the feed of a project and mode, read at one instant.
     ///
-    /// MUST hold back an event while one that stands in front of it may still be recorded.
+    /// MUST hold back an event while an earlier one may still be recorded.
     async fn read_feed(
         &self,
         world: ProjectMode,
@@ -133,11 +134,11 @@ pub trait EventFeed: Send + Sync {
         limit: FeedLimit,
     ) -> Result<FeedSlice, StoreError>;
 
-    /// Takes from every feed what [`leaving`] says, in bounded steps; gives how many events. Those that an endpoint
-    /// waits for, or of which a call is on record, stay for these.
+    /// Removes from every feed what [`leaving`] says, in bounded steps; returns how many events. Events that
+    /// an endpoint waits for, or that a recorded call needs, stay for that purpose.
     async fn trim_feeds(&self, bound: FeedBound, before: Timestamp) -> Result<u64, StoreError>;
 
-    /// Begins a new life, with this name: no cursor from before is good any more.
+    /// Begins a new life of the database with this name: all earlier cursors become invalid.
     async fn begin_life(&self, name: String) -> Result<(), StoreError>;
 }
 
@@ -153,7 +154,7 @@ mod tests {
         FeedCursor { life: FeedLife::of("one"), run: 2, at: at(number) }
     }
 
-    /// Of a feed of which the first five events are gone, and that ends at the ninth.
+    /// Of a feed whose first five events are gone, and that ends at the ninth.
     fn slice(last: Option<u64>) -> FeedSlice {
         FeedSlice {
             life: FeedLife::of("one"),

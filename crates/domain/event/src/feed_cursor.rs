@@ -3,21 +3,21 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use dwar_kernel::ProjectMode;
 use sha2::{Digest, Sha256};
 
-/// How far a consumer of the feed has come.
+/// Position of a consumer in the feed.
 ///
-/// Its text is opaque to consumers, and good in one world alone: it ends with a digest over the world and everything
-/// else, so that a text that was cut, mistyped, or made for another project or mode is recognised. It grants nothing:
-/// with any position a key sees events of its own world alone.
+/// Its text is opaque to consumers, and valid in one project and mode only: it ends with a digest over both
+/// and everything else, so that a text that was cut, mistyped or made for another project or mode is
+/// recognised. It grants nothing: with any position a key sees only events of its own project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedCursor {
     pub life: FeedLife,
-    /// How often the feed had been switched on.
+    /// Run of the feed, see [`FeedSlice::page`](crate::FeedSlice::page).
     pub run: u32,
-    /// The last event that was given.
+    /// Position of the last event that was read.
     pub at: FeedPosition,
 }
 
-/// The text is no cursor of this world.
+/// Parse error: the text is not a cursor of this project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a cursor that this project and mode was given")]
 pub struct MalformedCursor;
@@ -27,7 +27,7 @@ const CONTENT: usize = 29;
 const CHECK: usize = 8;
 
 impl FeedCursor {
-    /// How many characters its text has.
+    /// Characters of its text.
     pub const LENGTH: usize = 50;
 
     /// The text that a consumer keeps.
@@ -46,10 +46,10 @@ impl FeedCursor {
         Base64UrlUnpadded::encode_string(&bytes)
     }
 
-    /// The cursor that was given as this text.
+    /// Parses a cursor of this project and mode.
     ///
     /// # Errors
-    /// [`MalformedCursor`] if it was not, in this world.
+    /// [`MalformedCursor`] for any other text.
     pub fn read(text: &str, world: ProjectMode) -> Result<Self, MalformedCursor> {
         let mut bytes = [0_u8; CONTENT + CHECK];
         let read = Base64UrlUnpadded::decode(text, &mut bytes).map_err(|_| MalformedCursor)?;

@@ -1,4 +1,4 @@
-//! What happened, told to the addresses that a project names (webhooks out), or read by the project (the feed).
+//! Events, posted to the endpoints of a project (webhooks out) or read by the project (the feed).
 
 mod call;
 mod call_log;

@@ -1,34 +1,33 @@
 use std::time::Duration;
 
-/// How many calls to one endpoint may be under way at once, learned from how it answers: one more after each answer
-/// that is quick and good, half after a failure, one while it does not answer.
+/// Most concurrent calls to one endpoint, learned from its answers: one more after each quick success, half
+/// after a failure, one while it does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallLimit(u32);
 
 impl CallLimit {
-    /// Of an endpoint that nothing is known about.
+    /// Limit of an endpoint about which nothing is known.
     pub const FIRST: u32 = 4;
-    /// However well it answers.
+    /// Upper bound, however well an endpoint answers.
     pub const MOST: u32 = 64;
-    /// Of one that does not answer.
+    /// Limit of an endpoint that does not answer.
     pub const HANGING: Self = Self(1);
     /// A call without an answer for this long reduces the limit to one.
     pub const HANGS: Duration = Duration::from_secs(1);
     /// An answer within this time raises the limit; a slower one does so up to [`CallLimit::FIRST`] only.
     const QUICK: Duration = Duration::from_millis(500);
 
-    /// The limit of an endpoint before this process has called it.
+    /// The limit of an endpoint that this process has not called yet.
     pub const fn new(failing: bool) -> Self {
         Self(if failing { 1 } else { Self::FIRST })
     }
 
-    /// Calls that may be under way at once.
     pub const fn get(self) -> u32 {
         self.0
     }
 
-    /// After a call that took this long. One that was accepted raises the limit only if `used`: an endpoint that is
-    /// called once a second has not shown that it takes two at a time.
+    /// The limit after a call that took `took`. A success raises it only if `used`: an endpoint that is
+    /// called once a second has not shown that it can take two calls at a time.
     #[must_use]
     pub fn after_call(self, accepted: bool, took: Duration, used: bool) -> Self {
         let grows = used && (took <= Self::QUICK || self.0 < Self::FIRST);

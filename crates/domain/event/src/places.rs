@@ -3,8 +3,8 @@ use dwar_kernel::{EndpointId, Timestamp};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// The calls that one process makes: how many are under way to each endpoint, how many wait for a place, and what each
-/// endpoint takes.
+/// The calls of one process: how many are under way to each endpoint, how many wait for a place, and the
+/// limit of each endpoint.
 #[derive(Debug, Default)]
 pub struct CallPlaces {
     endpoints: HashMap<EndpointId, Places>,
@@ -14,41 +14,40 @@ pub struct CallPlaces {
 #[derive(Debug)]
 struct Places {
     limit: CallLimit,
-    /// Whether the last call failed.
     failing: bool,
-    /// Deliveries that are claimed and not called yet.
+    /// Claimed deliveries that are not called yet.
     waiting: u32,
-    /// When the calls that are under way began.
+    /// When the calls under way began.
     calling: Vec<Timestamp>,
     last_call: Timestamp,
 }
 
 impl CallPlaces {
-    /// Calls under way at once.
+    /// Most calls under way at once.
     pub const MOST: u32 = 512;
-    /// Of these, for endpoints that have fewer than [`CallLimit::FIRST`] under way, so that a few that take many at
-    /// once, and then stop answering, leave places for the others.
+    /// Of [`CallPlaces::MOST`], for endpoints with fewer than [`CallLimit::FIRST`] calls under way: endpoints
+    /// that take many calls at once and then stop answering leave these places to others.
     pub const RESERVED: u32 = Self::MOST / 4;
-    /// Deliveries that are claimed at once: those that are called, and as many that wait for a place.
+    /// Most claimed deliveries: those under way, and as many that wait for a place.
     pub const CLAIMED: u32 = 2 * Self::MOST;
     /// Of these, for endpoints that fail or do not answer.
     pub const FAILING: u32 = Self::MOST / 2;
-    /// How long what an endpoint takes is remembered after its last call.
+    /// How long the limit of an endpoint is remembered after its last call.
     const REMEMBERED: Duration = Duration::from_secs(600);
 
-    /// A delivery was claimed; it waits until [`CallPlaces::begin`] admits it.
+    /// Adds a claimed delivery, which waits until [`CallPlaces::begin`] admits it.
     pub fn claimed(&mut self, endpoint: EndpointId, failing: bool, now: Timestamp) {
         self.endpoints.entry(endpoint).or_insert_with(|| Places::new(failing, now)).waiting += 1;
     }
 
-    /// A delivery that waited is not called after all.
+    /// Removes a waiting delivery that is not called after all.
     pub fn dropped(&mut self, endpoint: EndpointId) {
         if let Some(places) = self.endpoints.get_mut(&endpoint) {
             places.waiting = places.waiting.saturating_sub(1);
         }
     }
 
-    /// Begins a call of a delivery that waits, if there is a place for it.
+    /// Begins the call of a waiting delivery, if there is a place for it.
     pub fn begin(&mut self, endpoint: EndpointId, now: Timestamp) -> bool {
         let Some(places) = self.endpoints.get_mut(&endpoint) else { return false };
         places.notice_hanging(now);
@@ -66,7 +65,8 @@ impl CallPlaces {
         admitted
     }
 
-    /// A call that began at `began` is over. `accepted` is `None` if it says nothing about the endpoint.
+    /// Ends the call that began at `began`. `accepted` is `None` if the result says nothing about the
+    /// endpoint.
     pub fn ended(
         &mut self,
         endpoint: EndpointId,
@@ -76,7 +76,7 @@ impl CallPlaces {
     ) {
         let Some(places) = self.endpoints.get_mut(&endpoint) else { return };
         let Some(index) = places.calling.iter().position(|at| *at == began) else { return };
-        // With claims that come in batches, half of the limit is as much as is always under way.
+        // Claims come in batches, so half of the limit is as much as is always under way.
         let used = places.under_way() * 2 >= places.limit.get();
         places.calling.swap_remove(index);
         self.calling -= 1;
@@ -86,7 +86,7 @@ impl CallPlaces {
         }
     }
 
-    /// Calls in progress, and deliveries that wait for a place.
+    /// Number of calls under way, and of deliveries that wait for a place.
     pub fn held(&self) -> (u32, u32) {
         (self.calling, self.endpoints.values().map(|it| it.waiting).sum())
     }
@@ -96,7 +96,7 @@ impl CallPlaces {
         self.endpoints.get(&endpoint).is_none_or(|it| it.waiting * 2 <= it.limit.get())
     }
 
-    /// What may be claimed besides, with `unwritten` calls whose outcome is not on record yet.
+    /// How many more deliveries may be claimed, given `unwritten` calls whose outcome is not on record yet.
     pub fn room(&mut self, unwritten: u32, now: Timestamp) -> Room {
         self.endpoints.retain(|_, it| it.held() > 0 || now < it.last_call + Self::REMEMBERED);
         let mut room = Room {
@@ -135,7 +135,7 @@ impl Places {
         self.waiting + self.under_way()
     }
 
-    /// Whether it accepts what it is told, and answers in time.
+    /// Whether the endpoint accepts events and answers in time.
     fn is_sound(&self) -> bool {
         !self.failing && self.limit.get() > 1
     }

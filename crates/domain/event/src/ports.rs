@@ -5,29 +5,29 @@ use async_trait::async_trait;
 use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::time::Duration;
 
-/// Keeps the addresses that events go to, and who still has to be told.
+/// Keeps endpoints and the events that are still to be delivered to them.
 ///
-/// Events are recorded by the stores of what happened, in the same step as the change itself, for
-/// every endpoint that the project has at that moment and that is not switched off. So each is told
-/// at least once.
+/// The stores of the changes record events in the same step as the change itself, for every endpoint of the
+/// project that is enabled at that moment. So each event is delivered at least once.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait EventStore: Send + Sync {
-    /// Puts a new endpoint on record; `false` if its project has [`Endpoint::MOST`]. Two at once MUST NOT
+    /// Stores a new endpoint; `false` if its project has [`Endpoint::MOST`]. Two concurrent calls MUST NOT
     /// both take the last place.
     async fn add_endpoint(&self, endpoint: Endpoint) -> Result<bool, StoreError>;
 
-    /// The endpoints of a project, oldest first, equals by id.
+    /// The endpoints of a project, oldest first, equal times by id.
     async fn endpoints(&self, project: ProjectId) -> Result<Vec<Endpoint>, StoreError>;
 
-    /// Removes an endpoint and everything it had not been told; `false` if there is none.
+    /// Removes an endpoint and all its undelivered events; `false` if there is no such endpoint.
     async fn remove_endpoint(
         &self,
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<bool, StoreError>;
 
-    /// Replaces an endpoint's secret by [`KeptSecret::replace`](dwar_kernel::KeptSecret::replace); `false` if there is none.
+    /// Replaces an endpoint's secret by [`KeptSecret::replace`](dwar_kernel::KeptSecret::replace); `false` if
+    /// there is no such endpoint.
     async fn replace_secret(
         &self,
         project: ProjectId,
@@ -35,31 +35,29 @@ pub trait EventStore: Send + Sync {
         secret: NewSecret,
     ) -> Result<bool, StoreError>;
 
-    /// Switches an endpoint on by [`Endpoint::enable`]; `false` if there is none.
+    /// Enables an endpoint by [`Endpoint::enable`]; `false` if there is no such endpoint.
     async fn enable_endpoint(
         &self,
         project: ProjectId,
         endpoint: EndpointId,
     ) -> Result<bool, StoreError>;
 
-    /// Endpoints of every project that are switched off, the longest first, equals by id, up to
-    /// `limit`.
+    /// At most `limit` disabled endpoints of all projects, the longest disabled first, equal times by id.
     async fn disabled_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError>;
 
-    /// Endpoints of every project whose last call failed and that are not switched off, the longest
-    /// failing first, equals by id, up to `limit`.
+    /// At most `limit` enabled endpoints of all projects whose last call failed, the longest failing first,
+    /// equal times by id.
     async fn failing_endpoints(&self, limit: u32) -> Result<Vec<Endpoint>, StoreError>;
 
-    /// Records an event that belongs to no other store's change; recording it again changes
-    /// nothing.
+    /// Records an event that belongs to no other store's change. Recording it again changes nothing.
     async fn record(&self, event: Event) -> Result<(), StoreError>;
 
-    /// Deliveries that are due at `now`, as [`Room::share`] says: those longest due of each
-    /// endpoint, in that order, equals in any. Each goes to one caller: once given out, it is not
-    /// due again before `lease` has passed.
+    /// Claims deliveries that are due at `now`, shared by [`Room::share`]: for each endpoint the longest due
+    /// first, equal times in any order. Each is handed to one caller and is not due again before `lease` has
+    /// passed.
     ///
-    /// However much one endpoint has waiting, it MUST cost the others nothing: an endpoint is
-    /// looked up by index, not by a scan of its deliveries. One that is switched off gets nothing.
+    /// Many waiting deliveries of one endpoint MUST NOT slow down the others: an endpoint is looked up by
+    /// index, not by a scan of its deliveries. A disabled endpoint gets nothing.
     async fn claim_due(
         &self,
         now: Timestamp,
@@ -67,35 +65,34 @@ pub trait EventStore: Send + Sync {
         room: Room,
     ) -> Result<Vec<Dispatch>, StoreError>;
 
-    /// Has deliveries that are due later than [`latest_due`](crate::latest_due) due a [`CALL_LEASE`](crate::CALL_LEASE)
-    /// after `now`, so that a call that is under way is not made twice; gives their number.
+    /// Makes deliveries that are due later than [`latest_due`](crate::latest_due) due a
+    /// [`CALL_LEASE`](crate::CALL_LEASE) after `now`, so that a call under way is not repeated; returns how
+    /// many.
     async fn bring_forward(&self, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// The endpoints have been told, see [`Endpoint::after_success`]; the calls are on record, all or none, and once
-    /// however often this is said. Those to an endpoint that was removed are left out.
+    /// Records successful calls, all or none, by [`Endpoint::after_success`]; repeating this changes nothing.
+    /// Calls to an endpoint that was removed are left out.
     async fn delivered(&self, calls: Vec<EndpointCall>) -> Result<(), StoreError>;
 
-    /// A call to the endpoint failed: it is counted by [`Endpoint::after_failure`]
-    /// and put on record, and the delivery is due again at `call.again`, or never with `None`.
+    /// Records a failed call, counted by [`Endpoint::after_failure`]. The delivery is due again at
+    /// `call.again`, or never if that is `None`.
     ///
-    /// Gives the endpoint if this switched it off. In the same step its project's other endpoints
-    /// then get an event about it, only once however many calls fail at once.
+    /// Returns the endpoint if this disabled it. In the same step the other endpoints of the project get an
+    /// event about it, only once however many calls fail at the same time.
     async fn failed(
         &self,
         call: EndpointCall,
         switch_off: Option<SwitchOff>,
     ) -> Result<Option<Endpoint>, StoreError>;
 
-    /// The delivery is given up, which says nothing about its endpoint; the call that was not made
-    /// is on record.
+    /// Gives up a delivery, which says nothing about its endpoint, and records the call that was not made.
     async fn give_up(&self, call: EndpointCall) -> Result<(), StoreError>;
 
-    /// Drops what switched-off endpoints have not been told, in bounded steps; gives the number of
-    /// deliveries.
+    /// Deletes undelivered events of disabled endpoints in bounded steps; returns the number of deliveries.
     async fn drop_untold(&self) -> Result<u64, StoreError>;
 }
 
-/// One event to be told to one endpoint.
+/// One event to be delivered to one endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dispatch {
     pub endpoint: Endpoint,
@@ -107,20 +104,20 @@ pub struct Dispatch {
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookRequest {
     pub url: String,
-    /// `webhook-id`.
+    /// The `webhook-id` header.
     pub id: String,
-    /// `webhook-timestamp`, seconds since 1970.
+    /// The `webhook-timestamp` header, seconds since 1970.
     pub timestamp: i64,
-    /// `webhook-signature`: `v1,…`, one per secret, separated by blanks.
+    /// The `webhook-signature` header: `v1,…`, one per secret, separated by blanks.
     pub signature: String,
     pub body: Vec<u8>,
 }
 
-/// A request that an endpoint did not take.
+/// A request that an endpoint did not accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotTaken {
     pub cause: SendFailure,
-    /// How long it asks to be left alone (`Retry-After`): read at 429 and 503 alone, and without any bound.
+    /// The `Retry-After` of an answer with status 429 or 503, without an upper bound.
     pub retry_after: Option<Duration>,
 }
 
@@ -130,20 +127,20 @@ impl From<SendFailure> for NotTaken {
     }
 }
 
-/// Signs events and hands them to endpoints.
+/// Signs events and posts them to endpoints.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// The JSON body of an event, with the phone number as it is to be shown, if any.
+    /// The JSON body of an event, with the phone number in the form that the endpoint gets, if any.
     fn body(&self, event: &Event, phone: Option<String>) -> Vec<u8>;
 
     /// The signature of `id.timestamp.body` under `secret`: `v1,` and base64 of HMAC-SHA-256.
     fn sign(&self, secret: &WebhookSecret, id: &str, timestamp: i64, body: &[u8]) -> String;
 
-    /// Posts a request and gives the status of its success; the sender bounds the time.
+    /// Posts a request and returns the status of a success. The sender enforces the time limit.
     async fn post(&self, request: WebhookRequest) -> Result<u16, NotTaken>;
 
-    /// Whether events may go to this address at all, as far as can be told without a look-up.
+    /// Whether events may be sent to this address, as far as can be told without a DNS look-up.
     ///
     /// # Errors
     /// [`SendFailure::AddressNotAllowed`].

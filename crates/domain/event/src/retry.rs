@@ -2,13 +2,14 @@ use crate::CALL_LEASE;
 use dwar_kernel::{CLOCK_TOLERANCE, Timestamp};
 use std::time::Duration;
 
-/// The longest wait between two deliveries, whatever an endpoint asks for.
+/// Longest wait between two deliveries, whatever an endpoint asks for.
 const LONGEST: Duration = Duration::from_secs(8 * 60 * 60);
 
-/// How long to wait after the `failures`th failed delivery (1 is the first); `None` gives up, about a day after the
+/// The wait after the `failures`th failed delivery (1 is the first); `None` gives up, about a day after the
 /// first.
 ///
-/// An endpoint that asked for a longer wait (`Retry-After`) gets it, up to eight hours; for a shorter one it does not.
+/// An endpoint that asks for a longer wait (`Retry-After`) gets it, up to eight hours; a request for a
+/// shorter wait is ignored.
 pub fn wait_after(failures: u32, asked: Option<Duration>) -> Option<Duration> {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
@@ -19,12 +20,12 @@ pub fn wait_after(failures: u32, asked: Option<Duration>) -> Option<Duration> {
     Some(wait.max(rest_of(asked)))
 }
 
-/// How long an endpoint that asked for this is left alone altogether, eight hours at most.
+/// The pause of all deliveries to an endpoint that asked for one; at most eight hours.
 pub fn rest_of(asked: Option<Duration>) -> Duration {
     asked.unwrap_or_default().min(LONGEST)
 }
 
-/// The latest instant for which a delivery may be due, by whether a call failed: what is due later was written by a
+/// The latest instant at which a delivery can be due, by whether a call failed. A later time was written by a
 /// clock that was set back since.
 pub fn latest_due(failed: bool, now: Timestamp) -> Timestamp {
     now + CLOCK_TOLERANCE + if failed { LONGEST } else { CALL_LEASE }

@@ -2,58 +2,58 @@ use crate::CallLimit;
 use dwar_kernel::{EndpointId, Timestamp};
 use std::collections::{HashMap, HashSet};
 
-/// How much of what is due one claim may give out, and to whom, so that no endpoint takes what the
-/// others need.
+/// How many due deliveries one claim may return, and for which endpoints, so that no endpoint takes the
+/// places of others.
 ///
-/// The caller says what it has under way; the bounds are those of one process.
+/// The caller reports its calls under way; the bounds are those of one process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Room {
-    /// Deliveries that may be added, in all.
+    /// Most deliveries in total.
     pub total: u32,
-    /// Of these, to endpoints whose last call failed: they hold a place for as long as a call may
-    /// take, and all of them together must leave room for those that answer.
+    /// Of these, for endpoints whose last call failed: they hold a place for as long as a call may take, and
+    /// all of them together must leave places for those that answer.
     pub failing: u32,
-    /// Of these, for endpoints that have fewer than [`CallLimit::FIRST`] under way.
+    /// Of these, for endpoints with fewer than [`CallLimit::FIRST`] calls under way.
     pub reserved: u32,
-    /// Deliveries that one endpoint that the caller knows nothing of may have under way at once.
+    /// Most deliveries under way to an endpoint that the caller knows nothing about.
     pub per_endpoint: u32,
-    /// The same, for one whose last call failed.
+    /// The same for an endpoint whose last call failed.
     pub per_failing: u32,
     pub busy: HashMap<EndpointId, u32>,
-    /// What the caller has learned of those that it called.
+    /// What the caller has learned about endpoints that it called.
     pub known: HashMap<EndpointId, KnownEndpoint>,
-    /// Those that asked to be left alone for now. One that has taken something since is not.
+    /// Endpoints that asked for a pause. An endpoint that has accepted an event since gets deliveries anyway.
     pub resting: HashSet<EndpointId>,
 }
 
-/// What a caller has learned of an endpoint.
+/// What a caller has learned about an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownEndpoint {
-    /// Deliveries that it may have under way at once.
+    /// Most deliveries under way at once.
     pub places: u32,
-    /// Whether it accepts what it is told, and answers in time.
+    /// Whether the endpoint accepts events and answers in time.
     pub sound: bool,
 }
 
-/// An endpoint that something is due for.
+/// An endpoint with due deliveries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitingEndpoint {
     pub endpoint: EndpointId,
     pub failing: bool,
-    /// Since when its first delivery is due.
+    /// When its oldest delivery became due.
     pub due_at: Timestamp,
 }
 
 impl Room {
-    /// Room for this many deliveries, to any endpoint.
+    /// Room for this many deliveries, to any endpoints.
     pub fn of(total: u32) -> Self {
         Self { total, failing: total, per_endpoint: total, per_failing: total, ..Self::default() }
     }
 
-    /// How many deliveries each endpoint gets at most; those that get none are left out.
+    /// How many deliveries each endpoint gets at most; endpoints that get none are left out.
     ///
-    /// Every endpoint gets a first place before any gets a second. Those that answer come before
-    /// those that fail; among equals the longest due comes first.
+    /// Every endpoint gets a first place before any gets a second. Endpoints that answer come before
+    /// endpoints that fail; among equals the longest due comes first.
     pub fn share(&self, waiting: Vec<WaitingEndpoint>) -> Vec<(EndpointId, u32)> {
         let mut shares: Vec<Share> = waiting.into_iter().map(|it| self.share_of(it)).collect();
         shares.sort_by_key(|share| (share.failing, share.waiting.due_at, share.waiting.endpoint));
@@ -89,7 +89,7 @@ struct Share {
     waiting: WaitingEndpoint,
     failing: bool,
     busy: u32,
-    /// What it may have besides.
+    /// Places that it may still get.
     free: u32,
     given: u32,
 }
@@ -102,7 +102,7 @@ mod tests {
         format!("00000000-0000-7000-8000-{number:012}").parse().unwrap()
     }
 
-    /// Endpoint `number`, the longer due the smaller the number.
+    /// Endpoint `number`; smaller numbers have been due for longer.
     fn waits(number: u32, failing: bool) -> WaitingEndpoint {
         let due_at = Timestamp::from_timestamp(1_800_000_000 + i64::from(number), 0).unwrap();
         WaitingEndpoint { endpoint: endpoint(number), failing, due_at }
@@ -170,7 +170,7 @@ mod tests {
         let waiting: Vec<_> = (1..=5).rev().map(|number| waits(number, false)).collect();
         let given = [(1, 2), (2, 2), (3, 1), (4, 1), (5, 1)];
         assert_eq!(shares(&room(7), &waiting), given.map(|(number, n)| (endpoint(number), n)));
-        // With less room than endpoints the longest due go first.
+        // If there are fewer places than endpoints, the longest due go first.
         let given = [(1, 1), (2, 1)].map(|(number, n)| (endpoint(number), n));
         assert_eq!(shares(&room(2), &waiting), given);
     }
@@ -182,7 +182,7 @@ mod tests {
         let given = shares(&room(10), &waiting);
         assert_eq!(given[0], (endpoint(99), 4));
         assert_eq!(given.len(), 4, "{given:?}");
-        // The one that answers comes first even if there is one place in all.
+        // The endpoint that answers comes first even if there is only one place.
         assert_eq!(shares(&room(1), &waiting), [(endpoint(99), 1)]);
     }
 }

@@ -3,47 +3,47 @@ use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Random characters of a key: 32 of base62, 190 bits.
+/// Random base62 characters of a key: 190 bits.
 const BODY: usize = 32;
-/// Characters of a key that may be shown: its checksum, so they say little of what is secret.
+/// Characters of a key that may be shown. They are its checksum, so they reveal little of the secret.
 const ENDING: usize = 6;
 
 /// A project's API key: `svc_live_…` or `svc_test_…` (docs/contract.md, Callers).
 ///
-/// The plaintext exists twice: in the answer that shows it once, and in a request.
+/// The plaintext appears only in the answer that shows it once, and in requests.
 #[derive(Clone, Debug)]
 pub struct ApiKey {
     mode: KeyMode,
     text: SecretText,
 }
 
-/// The text cannot be a key: wrong prefix, length, alphabet or checksum.
+/// Parse error: the text has a wrong prefix, length, alphabet or checksum.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an API key")]
 pub struct MalformedApiKey;
 
 impl ApiKey {
-    /// A fresh key.
+    /// Makes a key of 32 random characters for `mode`.
     pub fn generate(mode: KeyMode, entropy: &dyn Entropy) -> Self {
         Self { mode, text: SecretText::generate(prefix(mode), BODY, entropy) }
     }
 
-    /// Which world the key opens.
+    /// The mode of the project that the key is for.
     pub const fn mode(&self) -> KeyMode {
         self.mode
     }
 
-    /// The plaintext, for the one answer that shows it.
+    /// The key in clear, for the one answer that shows it.
     pub fn expose(&self) -> &str {
         self.text.expose()
     }
 
-    /// The form under which stores know the key.
+    /// Stored form of the key, by which stores look it up.
     pub fn digest(&self, vault: &dyn Vault) -> Digest {
         vault.digest(Purpose::ApiKey, &[self.text.expose().as_bytes()])
     }
 
-    /// What a store keeps of the key.
+    /// The record that a store keeps of a new key.
     pub fn record(&self, id: ApiKeyId, vault: &dyn Vault, now: Timestamp) -> KeyRecord {
         let text = self.text.expose();
         KeyRecord {
@@ -78,30 +78,29 @@ const fn prefix(mode: KeyMode) -> &'static str {
     }
 }
 
-/// What a store keeps of an API key: enough to recognise it, not enough to use it.
+/// Stored record of an API key: enough to recognise the key, not enough to use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {
     pub id: ApiKeyId,
     pub mode: KeyMode,
-    /// Keyed digest of the plaintext.
     pub digest: Digest,
-    /// Its last characters, so that a person can tell two keys apart.
+    /// The last characters, by which a person can tell keys apart.
     pub ending: String,
     pub created_at: Timestamp,
-    /// Its last use, to the minute; `None` before the first.
+    /// The last use, to the minute; `None` before the first use.
     pub used: Option<Used>,
 }
 
-/// When a key was used, and from where.
+/// When and from which address a key was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Used {
-    /// When, to the minute.
+    /// To the minute.
     pub at: Timestamp,
-    /// The address that called; of a request through a proxy, the proxy's.
+    /// Address of the client; of the proxy if a request came through one.
     pub from: Option<IpAddr>,
 }
 
-/// That a key was used.
+/// One use of a key, to be recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyUse {
     pub key: ApiKeyId,
@@ -109,6 +108,6 @@ pub struct KeyUse {
 }
 
 impl KeyUse {
-    /// How far apart two notes of one key's use are at least.
+    /// Least time between two recorded uses of one key.
     pub const NOTED_EVERY: Duration = Duration::from_secs(60);
 }

@@ -2,19 +2,19 @@ use crate::{Project, ProjectChange, Setting, SettingGroup};
 use std::sync::Arc;
 
 impl ProjectChange {
-    /// Whether it changes what codes cost, or which balance is low.
+    /// Whether it changes prices or the threshold of a low balance.
     pub fn is_about_money(&self) -> bool {
         self.settings().any(|setting| setting.group() == SettingGroup::Money)
     }
 
-    /// Whether it changes anything else, or nothing at all.
+    /// Whether it changes any other setting, or nothing at all.
     pub fn is_about_settings(&self) -> bool {
         !self.is_about_money()
             || self.settings().any(|setting| setting.group() == SettingGroup::Work)
     }
 }
 
-/// A setting that a project cannot have.
+/// A setting that is refused, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct InvalidSetting {
@@ -22,11 +22,11 @@ pub struct InvalidSetting {
     pub reason: String,
 }
 
-/// Says which of a project's settings cannot work. Stores ask about the project as it would be, while
-/// they hold its lock.
+/// Returns the settings of a project that cannot work. Stores call it with the changed project while they
+/// hold its lock.
 pub type ProjectRules = Arc<dyn Fn(&Project) -> Vec<InvalidSetting> + Send + Sync>;
 
-/// The answer to a change.
+/// Result of a change of settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changed {
     Done(Box<Project>),
@@ -35,7 +35,7 @@ pub enum Changed {
 }
 
 impl Changed {
-    /// The project as it is now, if it was changed.
+    /// The changed project; `None` if nothing was changed.
     pub fn done(self) -> Option<Project> {
         match self {
             Self::Done(project) => Some(*project),
@@ -45,11 +45,11 @@ impl Changed {
 }
 
 impl Project {
-    /// The project with a change that `rules` let pass. What they object to already, and the change leaves as
-    /// it is, keeps nobody from changing the rest.
+    /// Applies a change that `rules` accept. A fault that the project has already, in a setting that the
+    /// change leaves alone, does not block the change.
     ///
     /// # Errors
-    /// The first setting that the project cannot have.
+    /// The first setting that the rules refuse.
     pub fn changed(
         self,
         change: ProjectChange,

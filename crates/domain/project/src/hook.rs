@@ -13,7 +13,7 @@ words! {
     }
 }
 
-/// Not the name of a [`HookKind`].
+/// Parse error: the text names no [`HookKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("supabase or logto")]
 pub struct UnknownHookKind;
@@ -27,9 +27,10 @@ impl FromStr for HookKind {
 }
 
 impl HookKind {
-    /// How long the codes of its second factor work, unless a hook says otherwise; `None` if it has none.
+    /// Default lifetime of second-factor codes; `None` if the system has none.
     ///
-    /// Supabase: `GOTRUE_MFA_CHALLENGE_EXPIRY_DURATION`, 300 seconds by default, apart from that of its other codes.
+    /// Supabase: `GOTRUE_MFA_CHALLENGE_EXPIRY_DURATION`, 300 seconds by default, separate from that of its
+    /// other codes.
     pub const fn mfa_lifetime(self) -> Option<Duration> {
         match self {
             Self::Supabase => Some(Duration::from_secs(300)),
@@ -37,7 +38,7 @@ impl HookKind {
         }
     }
 
-    /// A secret as the other system wants it to be entered.
+    /// The secret in the form that the other system expects in its settings.
     pub fn shown(self, secret: &WebhookSecret) -> String {
         match self {
             Self::Supabase => format!("v1,{}", secret.expose()),
@@ -46,27 +47,27 @@ impl HookKind {
     }
 }
 
-/// An address at which another system asks for its own codes to be delivered.
+/// An address at which another login system asks for its codes to be delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
-    /// Its id, the last part of the address.
+    /// Also the last part of the hook's address.
     pub id: HookId,
     pub world: ProjectMode,
     pub kind: HookKind,
-    /// How long the other system's codes work; none of its calls says it.
+    /// Lifetime of the other system's codes, which its calls do not mention.
     pub lifetime: Duration,
-    /// How long those of its second factor work; `None` if it has none.
+    /// Lifetime of its second-factor codes; `None` if it has none.
     pub mfa_lifetime: Option<Duration>,
     pub secret: KeptSecret,
     pub created_at: Timestamp,
 }
 
 impl Hook {
-    /// In one project.
+    /// Most hooks of one project.
     pub const MOST: usize = 20;
 }
 
-/// What is to change of a hook; `None` stays.
+/// Changes to a hook; `None` leaves a value unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HookChange {
     pub lifetime: Option<Duration>,
@@ -74,17 +75,17 @@ pub struct HookChange {
 }
 
 impl HookChange {
-    /// Changes a hook.
+    /// Applies the changes to `hook`.
     pub fn apply(self, hook: &mut Hook) {
         hook.lifetime = self.lifetime.unwrap_or(hook.lifetime);
         hook.mfa_lifetime = self.mfa_lifetime.or(hook.mfa_lifetime);
     }
 }
 
-/// A hook, and whom it speaks for.
+/// A hook with the project and mode that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookCaller {
     pub hook: Hook,
-    /// The project, by the present key of the hook's mode.
+    /// Project and mode of the hook, with the current API key of that mode.
     pub caller: Caller,
 }

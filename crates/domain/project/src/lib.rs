@@ -1,4 +1,4 @@
-//! Who is calling: an API key names a project, a mode and the project's switches.
+//! Projects and callers: an API key identifies a project and a mode; the project has settings.
 
 mod api_key;
 mod change;

@@ -2,26 +2,26 @@ use dwar_kernel::is_line;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a person calls a project. It appears in messages: something visible, on one line, not too
-/// long, without blanks around it.
+/// Display name of a project, also used in messages: 1 to 60 visible characters on one line, without
+/// surrounding blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectName(String);
 
-/// The text is not a name for a project.
+/// Parse error: the text is empty, too long, or not on one line.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a project's name is 1 to 60 visible characters on one line")]
 pub struct InvalidProjectName;
 
 impl ProjectName {
-    /// How many characters it may have.
+    /// Most characters of a name.
     pub const LONGEST: usize = 60;
 
-    /// The name of the project that an empty database begins with on a developer's machine.
+    /// Name of the project that Dwar creates in an empty database on a developer's machine.
     pub fn demo() -> Self {
         Self("Demo".to_owned())
     }
 
-    /// As it was written.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

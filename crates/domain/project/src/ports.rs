@@ -12,33 +12,31 @@ pub trait ProjectStore: Send + Sync {
     /// Creates a project with one key per mode.
     async fn create(&self, project: NewProject, keys: [KeyRecord; 2]) -> Result<(), StoreError>;
 
-    /// Creates a project with one key per mode if the store holds no project yet.
+    /// Creates a project with one key per mode if the store has no project yet.
     ///
-    /// `false` means there was one. Of any number of calls at once on an empty store exactly one
-    /// MUST answer `true`.
+    /// `false` means that a project exists already. Of any number of concurrent calls on an empty store
+    /// exactly one MUST return `true`.
     async fn create_first(
         &self,
         project: NewProject,
         keys: [KeyRecord; 2],
     ) -> Result<bool, StoreError>;
 
-    /// Whom the key with this digest speaks for.
+    /// The project and mode of the key with this digest; `None` if no such key is in force.
     ///
-    /// MUST see every change that returned before this call began, from any process: a replaced
-    /// key, and each key of an archived project, is unknown to the very next request
-    /// (docs/contract.md, Callers).
+    /// MUST see every change that returned before this call began, from any process: a replaced key, and each
+    /// key of an archived project, is unknown to the very next request (docs/contract.md, Callers).
     async fn caller(&self, key: Digest) -> Result<Option<Caller>, StoreError>;
 
-    /// Replaces the project's present key of the same mode with `key`.
+    /// Replaces the project's current key of the same mode with `key`.
     ///
-    /// `false` means there is no such project. The old key MUST be unknown once this returns.
+    /// `false` means that there is no such project. The old key MUST be unknown once this returns.
     async fn replace_key(&self, project: ProjectId, key: KeyRecord) -> Result<bool, StoreError>;
 
-    /// Changes the settings that `change` names, by [`Project::changed`], and gives the project after
-    /// that.
+    /// Changes the settings named in `change` by [`Project::changed`], and returns the changed project.
     ///
-    /// Calls at once that name different settings MUST NOT undo each other, and `rules` MUST be asked
-    /// about the very project that is kept.
+    /// Concurrent calls that name different settings MUST NOT undo each other, and `rules` MUST judge exactly
+    /// the project that is stored.
     async fn change(
         &self,
         project: ProjectId,
@@ -46,55 +44,55 @@ pub trait ProjectStore: Send + Sync {
         rules: ProjectRules,
     ) -> Result<Changed, StoreError>;
 
-    /// Archives a project at this instant, or restores it without one, by [`Project::archived`], and
-    /// gives the project after that; `None` means there is none.
+    /// Archives a project at this instant, or restores it if `at` is `None`, by [`Project::archived`], and
+    /// returns the changed project; `None` means that there is no such project.
     ///
-    /// Its keys MUST be unknown once an archival returns, and known again once a restoration does.
+    /// Its keys MUST be unknown once an archival returns, and known again once a restoration returns.
     async fn set_archived(
         &self,
         project: ProjectId,
         at: Option<Timestamp>,
     ) -> Result<Option<Project>, StoreError>;
 
-    /// One project, or `None`.
+    /// The project with this id, or `None`.
     async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError>;
 
-    /// The present keys of a project, live first; empty for an unknown project.
+    /// The current keys of a project, live first; empty for an unknown project.
     async fn keys(&self, project: ProjectId) -> Result<Vec<KeyRecord>, StoreError>;
 
-    /// Every project, oldest first.
+    /// All projects, archived ones included, oldest first.
     async fn list(&self) -> Result<Vec<Project>, StoreError>;
 }
 
-/// Keeps the last use of API keys.
+/// Keeps the time and address of the last use of each API key.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait KeyUseStore: Send + Sync {
-    /// Notes these uses, one per key at most. A use within [`KeyUse::NOTED_EVERY`] of the one on
-    /// record, or before it, changes nothing, whichever process noted that; nor does one of a key
-    /// that is no longer in force.
+    /// Records uses, at most one per key. A use within [`KeyUse::NOTED_EVERY`] of the recorded one, or before
+    /// it, changes nothing, even if another process recorded that one. A use of a key that is no longer in
+    /// force changes nothing either.
     async fn note(&self, uses: Vec<KeyUse>) -> Result<(), StoreError>;
 }
 
-/// Keeps the addresses at which other systems ask for codes to be delivered.
+/// Keeps the hooks at which other systems ask for codes to be delivered.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait HookStore: Send + Sync {
-    /// Puts a new hook on record; `false` if its project has [`Hook::MOST`]. Two at once MUST NOT both take
+    /// Stores a new hook; `false` if its project has [`Hook::MOST`]. Two concurrent calls MUST NOT both take
     /// the last place.
     async fn add_hook(&self, hook: Hook) -> Result<bool, StoreError>;
 
-    /// The hooks of a project, oldest first, equals by id.
+    /// The hooks of a project, oldest first, equal times by id.
     async fn hooks(&self, project: ProjectId) -> Result<Vec<Hook>, StoreError>;
 
-    /// The hook of this id, and whom it speaks for: the project, in the hook's mode, by that mode's
-    /// present key. `None` for one of an archived project.
+    /// The hook with this id, with its project, its mode and the current key of that mode. `None` if there is
+    /// no such hook or its project is archived.
     ///
     /// MUST see every change that returned before this call began, from any process.
     async fn hook_caller(&self, hook: HookId) -> Result<Option<HookCaller>, StoreError>;
 
-    /// Changes a hook by [`HookChange::apply`]; `false` if the project has no such hook. Of two at once neither
-    /// MUST undo what the other changes.
+    /// Changes a hook by [`HookChange::apply`]; `false` if the project has no such hook. Concurrent changes
+    /// MUST NOT undo each other.
     async fn change_hook(
         &self,
         project: ProjectId,
@@ -111,6 +109,6 @@ pub trait HookStore: Send + Sync {
         secret: NewSecret,
     ) -> Result<bool, StoreError>;
 
-    /// Removes a hook; `false` if the project has no such hook. It MUST be unknown once this returns.
+    /// Removes a hook; `false` if the project has no such hook. The hook MUST be unknown once this returns.
     async fn remove_hook(&self, project: ProjectId, hook: HookId) -> Result<bool, StoreError>;
 }

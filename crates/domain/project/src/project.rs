@@ -2,56 +2,57 @@ use dwar_kernel::{
     ApiKeyId, KeyMode, Paise, PriceList, ProjectId, ProjectMode, Timestamp, TokenProfile,
 };
 
-/// A customer's project and its settings.
+/// A customer's project with its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
-    /// The tenant's id; also the `aud` and `client_id` of its access tokens.
+    /// Id of the tenant; also the `aud` and `client_id` of its access tokens.
     pub id: ProjectId,
-    /// What a person calls it; also the brand in its messages.
+    /// Display name; also the default brand in its messages.
     pub name: String,
-    /// Whether `GET /v1/identity…` answers.
+    /// Whether `GET /v1/identity…` is allowed.
     pub identity_lookup: bool,
-    /// Whether `DELETE /v1/identity/…` deletes.
+    /// Whether `DELETE /v1/identity/…` is allowed.
     pub identity_delete: bool,
-    /// In which modes `POST /v1/otp/relay` sends.
+    /// The modes in which `POST /v1/otp/relay` is allowed.
     pub relay: Relay,
-    /// Whether its events can be read (`GET /v1/events`).
+    /// Whether events can be read by `GET /v1/events`.
     pub events_feed: EventsFeed,
-    /// Whether its live tokens name an issuer of its own, so that verifiers who look at nothing else take
-    /// them for no other project's.
+    /// Whether its live tokens name an issuer of its own, so that verifiers that check only the issuer do not
+    /// accept them for another project.
     pub own_issuer: bool,
-    /// How these tokens look; kept, without effect, while they name the installation's issuer.
+    /// Type and claims of these tokens; stored without effect while tokens name the issuer of the
+    /// installation.
     pub token_profile: TokenProfile,
     pub prices: Prices,
     pub messages: Messages,
     pub routing: Routing,
-    /// A balance that falls below this is told as an event; `None` tells nothing.
+    /// A balance that falls below this causes an event; `None` means no event.
     pub low_balance: Option<Paise>,
     pub created_at: Timestamp,
-    /// Since when its API keys are refused; `None` while it is in use.
+    /// When its API keys were switched off; `None` while the project is in use.
     pub archived_at: Option<Timestamp>,
 }
 
-/// How a project's messages read; `None` means the default.
+/// Texts of a project's messages; `None` means the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Messages {
-    /// Who sends them, as recipients know it; the project's name by default.
+    /// Sender name that recipients see; the project's name by default.
     pub brand: Option<String>,
-    /// BCP 47 tag of their language; English by default.
+    /// BCP 47 tag of the language; English by default.
     pub language: Option<String>,
-    /// The text of an SMS with its placeholders; the language's own text by default.
+    /// SMS template with placeholders; the default template of the language if unset.
     pub text: Option<String>,
-    /// The id under which the operator registered that text (DLT content template).
+    /// Id under which the text is registered with a telecom operator (DLT content template).
     pub template_id: Option<String>,
     /// The site that may read the code out of the SMS (WebOTP).
     pub domain: Option<String>,
     /// The 11 characters that let an Android app read the code (SMS Retriever).
     pub app_hash: Option<String>,
-    /// Other domains and app hashes that a send may name in place of these, such as those of a debug build.
+    /// Other domains and app hashes that a send may name instead, such as those of a debug build.
     pub last_lines: Vec<String>,
 }
 
-/// In which modes a project has codes that somebody else made delivered; in none to begin with.
+/// The modes in which a project relays codes of other systems; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relay {
     pub live: bool,
@@ -59,7 +60,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Whether it is switched on for this mode.
+    /// Whether relaying is switched on in `mode`.
     pub const fn is_on(self, mode: KeyMode) -> bool {
         match mode {
             KeyMode::Live => self.live,
@@ -68,35 +69,37 @@ impl Relay {
     }
 }
 
-/// Whether a project's events are kept for `GET /v1/events`; they are not to begin with.
+/// Whether events of a project are kept for `GET /v1/events`; off by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventsFeed {
     pub on: bool,
-    /// How often it was switched on. What happened while it was off is missing, so no cursor leads across that.
+    /// How many times the feed was switched on. Events that happened while it was off are missing, so a
+    /// cursor of an earlier run is refused.
     pub run: u32,
 }
 
-/// Which providers carry a project's messages; `None` means as configured.
+/// Providers that carry a project's messages; `None` means the configured ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Routing {
-    /// Providers over WhatsApp in order; an empty list skips the channel.
+    /// WhatsApp providers in order; an empty list skips the channel.
     pub whatsapp: Option<Vec<String>>,
-    /// Providers over SMS in order; an empty list skips the channel.
+    /// SMS providers in order; an empty list skips the channel.
     pub sms: Option<Vec<String>>,
-    /// Seconds without a delivery receipt after which the next channel is tried; 0 waits for none.
+    /// Seconds without a delivery receipt after which the next channel is tried; 0 does not wait for
+    /// receipts.
     pub fallback_seconds: Option<u32>,
 }
 
-/// Prices of one delivered code per channel; `None` means the configured price.
+/// Price of one delivered code per channel; `None` means the configured price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
     pub whatsapp: Option<Paise>,
-    /// Of one delivered over SMS, however many parts it has.
+    /// For one code over SMS, however many parts the message has.
     pub sms: Option<Paise>,
 }
 
 impl Prices {
-    /// The project's prices, where `configured` counts for those it does not set.
+    /// The project's prices; unset ones are taken from `configured`.
     pub fn over(self, configured: PriceList) -> PriceList {
         PriceList {
             whatsapp: self.whatsapp.unwrap_or(configured.whatsapp),
@@ -105,7 +108,7 @@ impl Prices {
     }
 }
 
-/// A project to be created, its switches off (docs/contract.md, Identities).
+/// A project to be created, with all switches off (docs/contract.md, Identities).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProject {
     pub id: ProjectId,
@@ -114,7 +117,7 @@ pub struct NewProject {
 }
 
 impl NewProject {
-    /// The project right after its creation.
+    /// The project as it is right after creation.
     pub fn into_project(self) -> Project {
         Project {
             id: self.id,
@@ -136,7 +139,7 @@ impl NewProject {
 }
 
 impl Messages {
-    /// How many last lines a send may choose from, beside the default.
+    /// Most last lines that a send may choose from, besides the default.
     pub const MOST_LAST_LINES: usize = 16;
 
     /// The last line that a send names; `None` if the project does not allow it.
@@ -146,13 +149,12 @@ impl Messages {
     }
 }
 
-/// What stands in the last line of an SMS in place of the project's own domain or app hash: one that the project
-/// allows.
+/// Domain or app hash for the last line of an SMS, chosen by a send among those that the project allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastLine(String);
 
 impl LastLine {
-    /// What a name has to be, for people.
+    /// The rule in words, for error messages.
     pub const RULE: &str = "one of the domains and app hashes that the project allows";
 }
 
@@ -163,17 +165,17 @@ impl From<LastLine> for String {
 }
 
 impl Project {
-    /// The longest wait for a delivery receipt, in seconds: the next channel must be tried while the
-    /// code is valid.
+    /// Longest wait for a delivery receipt, in seconds: the next channel must be tried while the code is
+    /// valid.
     pub const LONGEST_FALLBACK: u32 = 300;
 
-    /// How its tokens in this mode look; `None` where they name the installation's issuer.
+    /// Token profile of this mode; `None` if tokens name the issuer of the installation.
     pub fn own_profile(&self, mode: KeyMode) -> Option<&TokenProfile> {
         (self.own_issuer && mode == KeyMode::Live).then_some(&self.token_profile)
     }
 
-    /// The project archived at this instant, or in use without one. One that is archived already keeps
-    /// its own instant.
+    /// The project archived at this instant, or restored if `at` is `None`. A project that is archived
+    /// already keeps the time of its archival.
     #[must_use]
     pub fn archived(mut self, at: Option<Timestamp>) -> Self {
         self.archived_at = at.map(|at| self.archived_at.unwrap_or(at));
@@ -181,17 +183,16 @@ impl Project {
     }
 }
 
-/// Whom a valid API key speaks for.
+/// The project and mode of a valid API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// The project, with its settings as of this request.
     pub project: Project,
     pub mode: KeyMode,
     pub key: ApiKeyId,
 }
 
 impl Caller {
-    /// The world that the key opens.
+    /// Project and mode of the key.
     pub const fn world(&self) -> ProjectMode {
         self.project.id.in_mode(self.mode)
     }

@@ -1,20 +1,21 @@
-//! The settings of a project in one table: what each is called, who may change it, what it holds and where the
-//! project keeps it. The audit log, the admin API, the pages and the command line read it.
+//! The settings of a project in one table: name, who may change it, type and field of [`Project`]. The audit
+//! log, the admin API, the pages and the command line read this table.
 //!
-//! A new setting is a row here, a field of [`Project`] with its column, a row in `cli/project_settings.rs`, its words
-//! in the dashboard's `texts/settings.rs`, and its place in one of the forms in `pages/settings_form.rs`.
+//! A new setting needs a row here, a field of [`Project`] with its column, a row in
+//! `cli/project_settings.rs`, its words in the dashboard's `texts/settings.rs`, and its place in one of the
+//! forms in `pages/settings_form.rs`.
 
 use crate::{Project, ProjectName};
 use dwar_kernel::{Amount, FixedClaims, Paise, TokenType, words};
 
-/// What a setting holds. The default of the installation is `None`.
+/// The value of a setting. `None` is the default of the installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingValue {
     Switch(bool),
-    /// A line that has to be there, by the rule of [`crate::ProjectName`].
+    /// A required line, by the rule of [`crate::ProjectName`].
     Name(String),
     Text(Option<String>),
-    /// Texts, at most [`Messages::MOST_LAST_LINES`](crate::Messages::MOST_LAST_LINES).
+    /// At most [`Messages::MOST_LAST_LINES`](crate::Messages::MOST_LAST_LINES) texts.
     Lines(Vec<String>),
     Providers(Option<Vec<String>>),
     /// At most [`Project::LONGEST_FALLBACK`].
@@ -27,7 +28,7 @@ pub enum SettingValue {
 }
 
 impl SettingValue {
-    /// Why no setting can have this value, as a sentence.
+    /// Why the value is invalid, as a sentence; `None` if it is valid.
     pub fn fault(&self) -> Option<String> {
         match self {
             Self::Name(text) => text.parse::<ProjectName>().err().map(|cause| cause.to_string()),
@@ -48,20 +49,20 @@ impl SettingValue {
     }
 }
 
-/// Which right changes a setting.
+/// The permission that a change of a setting needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingGroup {
     Work,
-    /// What codes cost, and which balance is low.
+    /// Prices, and the threshold of a low balance.
     Money,
 }
 
 trait Held: Sized {
-    /// The value, if it is of this type.
+    /// The value, if it has this type.
     fn read(value: SettingValue) -> Option<Self>;
 
-    /// As it is kept, whoever typed it: no blanks around a text, lines that end in a line feed alone, and a text
-    /// of nothing else is none.
+    /// Normalised form: texts are trimmed, line ends are single line feeds, and an optional text that is
+    /// empty becomes `None`.
     fn tidied(self) -> Self;
 }
 
@@ -118,12 +119,12 @@ macro_rules! settings {
         }
 
         impl Setting {
-            /// Which right changes it.
+            /// The permission that a change needs.
             pub const fn group(self) -> SettingGroup {
                 match self { $(Self::$setting => SettingGroup::$group,)+ }
             }
 
-            /// An empty value of its type.
+            /// The empty value of the setting's type.
             pub fn blank(self) -> SettingValue {
                 match self { $(Self::$setting => <$held>::default().into(),)+ }
             }
@@ -135,12 +136,12 @@ macro_rules! settings {
         pub struct ProjectChange { $($(#[$doc])* pub $change: Option<$held>,)+ }
 
         impl ProjectChange {
-            /// Changes one more setting. A value that the setting cannot hold leaves it as it is.
+            /// Sets one more setting. A value of another type leaves it unchanged.
             pub fn set(&mut self, setting: Setting, value: SettingValue) {
                 match setting { $(Setting::$setting => self.$change = Held::read(value),)+ }
             }
 
-            /// Which settings it changes.
+            /// The settings that are changed.
             pub fn settings(&self) -> impl Iterator<Item = Setting> {
                 let given = [$((Setting::$setting, self.$change.is_some())),+];
                 given.into_iter().filter(|(_, is_given)| *is_given).map(|(setting, _)| setting)
@@ -148,12 +149,12 @@ macro_rules! settings {
         }
 
         impl Project {
-            /// What it holds of this setting.
+            /// The value of `setting` in this project.
             pub fn get(&self, setting: Setting) -> SettingValue {
                 match setting { $(Setting::$setting => Clone::clone(&self.$($place).+).into(),)+ }
             }
 
-            /// The project with what is `Some` in `change`, nothing else touched.
+            /// The project with every setting that is `Some` in `change` replaced, normalised.
             #[must_use]
             pub fn with(mut self, change: ProjectChange) -> Self {
                 $(if let Some(held) = change.$change { self.$($place).+ = held.tidied(); })+

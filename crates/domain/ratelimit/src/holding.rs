@@ -3,27 +3,28 @@ use crate::{Admission, Grant, Quota, Window, Wish};
 use dwar_kernel::{InstanceId, Timestamp};
 use std::time::Duration;
 
-/// How long a share is held unless renewed; it is renewed when half of that is over.
+/// How long a share is held unless renewed; it is renewed after half of that.
 pub const LEASE: Duration = Duration::from_secs(10);
-/// After others had everything, how long not to ask whether they still do.
+/// How long not to ask again after other instances held everything.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How many blocks a quota is leased in.
+/// Number of blocks that a quota is leased in.
 const BLOCKS: u32 = 16;
 
-/// One instance's side of [`crate::Shares`]: what it admitted of a key's quota, and what it may.
+/// One instance's side of [`crate::Shares`]: the requests that it admitted for a key, and how many more it
+/// may admit.
 ///
-/// Its own admissions are counted exactly, in the same window that counts them with only one
-/// instance. An instance that is alone gets all that is left of the quota, so it admits as exactly
-/// as that window does.
+/// Its own admissions are counted exactly, in the same window that counts all of them if there is only one
+/// instance. An instance that is alone gets all that is left of the quota, so it admits exactly as that
+/// window does.
 #[derive(Clone, Debug)]
 pub struct Holding {
     window: Window,
     quota: Quota,
     lease: Option<Lease>,
-    /// What others had at the last answer.
+    /// Places of other instances at the last answer.
     others: u32,
     short: Option<Short>,
-    /// A request came since the last wish.
+    /// Whether a request came since the last wish.
     busy: bool,
 }
 
@@ -37,25 +38,25 @@ struct Lease {
 struct Short {
     limit: u32,
     ask_again: Timestamp,
-    /// When others may have fewer places.
+    /// When other instances may have fewer places.
     relief: Option<Timestamp>,
 }
 
-/// What becomes of a request.
+/// Decision on one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeaseDecision {
     Admitted {
         admission: Admission,
-        /// Whether places should be asked for before there are none.
+        /// Whether to ask for more places before these are used up.
         low: bool,
     },
-    /// It is refused, and nothing has to be asked about it.
+    /// Refused; asking the store would not change that.
     Refused(Admission),
-    /// There are no places here, and perhaps there are some on record.
+    /// No place is left here, but the store may have some.
     Ask,
 }
 
-/// What a renewal needs: who asks, its number, and when.
+/// Values of a renewal: the asking instance, the number of the wish, and the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Asking {
     pub holder: InstanceId,
@@ -77,7 +78,7 @@ impl Default for Holding {
 }
 
 impl Holding {
-    /// Judges one more admission at `now` by the places held and, if admitted, counts it.
+    /// Judges one more request at `now` by the places held; counts it if it is admitted.
     pub fn hit(&mut self, quota: Quota, now: Timestamp) -> LeaseDecision {
         (self.quota, self.busy) = (quota, true);
         self.window.expire(quota.window, now);
@@ -99,9 +100,10 @@ impl Holding {
         }
     }
 
-    /// What to ask for to go on admitting, or, with `spare` false, to keep only what is in use.
+    /// The wish to send to the store: for enough places to go on admitting or, with `spare` false, only for
+    /// those in use.
     ///
-    /// From here on it relies on what the wish says it holds.
+    /// From now on this instance relies only on the places that the wish says it holds.
     pub fn wish(&mut self, asking: Asking, spare: bool) -> Wish {
         let Asking { holder, number, now } = asking;
         self.window.expire(self.quota.window, now);
@@ -124,7 +126,7 @@ impl Holding {
         }
     }
 
-    /// Applies what was granted to a wish made at `asked_at`.
+    /// Applies the grant for a wish made at `asked_at`.
     pub fn granted(&mut self, wish: &Wish, asked_at: Timestamp, grant: Grant) {
         self.others = grant.others;
         if wish.lasts.is_zero() {
@@ -139,13 +141,13 @@ impl Holding {
         });
     }
 
-    /// The share is over, according to another clock.
+    /// Ends the share, because it has expired by another clock.
     pub const fn lapse(&mut self) {
         self.lease = None;
     }
 
-    /// What to do about the share at `now`, without a request: renew it (true), keep only what is
-    /// in use because no requests come any more (false), or nothing.
+    /// What to do about the share at `now`, without a request: `Some(true)` renews it, `Some(false)` keeps
+    /// only the places in use because no requests come any more, `None` does nothing.
     pub fn due(&mut self, now: Timestamp) -> Option<bool> {
         self.window.expire(self.quota.window, now);
         let lease = self.lease?;
@@ -154,7 +156,7 @@ impl Holding {
         (surplus || old).then_some(self.busy)
     }
 
-    /// Drops what is over, and says whether nothing is left.
+    /// Drops expired admissions; `true` if nothing is left.
     pub fn expire(&mut self, now: Timestamp) -> bool {
         self.window.expire(self.quota.window, now) && self.lease.is_none()
     }
@@ -167,13 +169,13 @@ impl Holding {
         self.short.filter(|it| it.limit == self.quota.limit && now < it.ask_again)
     }
 
-    /// Whether there will soon be no place left here, and there may be some elsewhere.
+    /// Whether places will soon run out here, while there may be some elsewhere.
     fn is_low(&self, places: u32, now: Timestamp) -> bool {
         let left = places.saturating_sub(self.used());
         places < self.quota.limit && left <= block(self.quota) / 2 && self.short(now).is_none()
     }
 
-    /// How one more request would be judged with this many places held, as far as is known here.
+    /// How one more request would be judged with this many places held, as far as this instance knows.
     fn next(&self, places: u32, now: Timestamp) -> Admission {
         let (used, quota) = (self.used(), self.quota);
         let allowed =
@@ -191,14 +193,14 @@ impl Holding {
 }
 
 impl Lease {
-    /// Whether a request may take a place of it at `now`.
+    /// Whether a request may use one of its places at `now`.
     fn counts(&self, now: Timestamp) -> bool {
         now < self.asked_at + LEASE
     }
 }
 
-/// How many places an instance keeps ready besides those in use: its part of what may go unused
-/// while others are refused.
+/// Spare places that an instance holds besides those in use: the part of the quota that may go unused while
+/// other instances refuse requests.
 fn block(quota: Quota) -> u32 {
     (quota.limit / BLOCKS).max(1)
 }

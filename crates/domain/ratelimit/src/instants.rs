@@ -3,10 +3,9 @@ use std::collections::VecDeque;
 
 /// Instants in order, to the millisecond.
 ///
-/// It keeps the gaps between them, seven bits to a byte (LEB128): an instant within 127 ms of the
-/// one before costs one byte. `n` instants inside a window of `w` milliseconds take at most `n + w
-/// / 128` bytes up to 16 s apart, so the 12,000 of a minute take 12.5 kB.
-/// most `n + w / 128` bytes up to 16 s apart, so the 12,000 of a minute take 12.5 kB.
+/// Stores the gaps between them, seven bits to a byte (LEB128): an instant within 127 ms of the previous one
+/// costs one byte. `n` instants inside a window of `w` milliseconds take at most `n + w / 128` bytes while
+/// gaps are below 16 s, so the 12,000 of a minute take 12.5 kB.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Instants {
     first: i64,
@@ -27,12 +26,12 @@ impl Instants {
         self.count == 0
     }
 
-    /// The earliest one, as milliseconds since 1970.
+    /// The earliest instant, in milliseconds since 1970.
     pub(crate) fn first(&self) -> Option<i64> {
         (self.count > 0).then_some(self.first)
     }
 
-    /// The one that has `before` others in front of it; takes that many steps.
+    /// The instant with `before` earlier ones; takes that many steps.
     pub(crate) fn nth(&self, before: usize) -> Option<i64> {
         if before >= self.count {
             return None;
@@ -50,7 +49,7 @@ impl Instants {
         })
     }
 
-    /// Adds one; an instant before the last, of a clock that stepped back, counts as the last.
+    /// Adds an instant. If the clock was set back, it counts as equal to the last one.
     pub(crate) fn push(&mut self, at: Timestamp) {
         let at = at.timestamp_millis();
         if self.is_empty() {
@@ -72,7 +71,7 @@ impl Instants {
         }
     }
 
-    /// Gives back memory that a burst took, once it is mostly unused.
+    /// Frees the memory of a burst once most of it is unused.
     pub(crate) fn shrink(&mut self) {
         if self.gaps.capacity() > 4 * self.gaps.len() + SLACK {
             self.gaps.shrink_to_fit();
@@ -112,7 +111,7 @@ mod tests {
         Timestamp::from_timestamp_millis(1_800_000_000_000 + millis).unwrap()
     }
 
-    /// The same steps on a plain queue, with gaps of every length.
+    /// Compares with a plain queue, with gaps of every length.
     #[test]
     fn gives_back_what_was_put_in() {
         let gaps = [0, 1, 127, 128, 5, 16_383, 16_384, 0, 59_999, 3_600_000, 1, 2_097_152, 0];

@@ -1,6 +1,6 @@
-//! Quota, key, window: how often is too often.
+//! Rate limits: quota, key and window.
 //!
-//! Every limit is a sliding log: at most `limit` admissions in any stretch of `window` length.
+//! Every limit is a sliding log: at most `limit` admissions in any period of length `window`.
 
 mod holding;
 mod instants;

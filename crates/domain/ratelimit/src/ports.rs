@@ -6,10 +6,10 @@ use dwar_kernel::{OtpId, StoreError, Timestamp};
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait RequestLimiter: Send + Sync {
-    /// Judges and, if admitted, counts one request, as one atomic step.
+    /// Judges one request, and counts it if it is admitted, as one atomic step.
     ///
-    /// However many come at once, at most `quota.limit` MUST be admitted in any window, and as
-    /// many as that MUST be. A refusal is not counted.
+    /// Of any number of concurrent requests exactly `quota.limit` MUST be admitted in any window. A refusal
+    /// is not counted.
     async fn hit(
         &self,
         key: RequestKey,
@@ -17,38 +17,37 @@ pub trait RequestLimiter: Send + Sync {
         now: Timestamp,
     ) -> Result<Admission, StoreError>;
 
-    /// Forgets windows that are empty at `now`, so that idle keys cost nothing.
+    /// Drops windows that are empty at `now`, so that idle keys cost nothing.
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Renews and gives back what is held of a quota that several instances share, once a second;
-    /// does nothing where nothing is held.
+    /// Renews and returns leased shares of a quota; called once a second. Does nothing if no shares are
+    /// leased.
     async fn tend(&self, _now: Timestamp) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Gives back everything that is held of quotas and not in use, because this process stops.
+    /// Returns all leased places that are not in use, because this process stops.
     async fn leave(&self, _now: Timestamp) -> Result<(), StoreError> {
         Ok(())
     }
 }
 
-/// Keeps the shares that instances have of the quotas of API keys (docs/contract.md, Limits).
+/// Keeps the shares that instances hold of the quotas of API keys (docs/contract.md, Limits).
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait QuotaLeases: Send + Sync {
-    /// Exchanges shares by [`crate::Shares::exchange`], each key's as one atomic step; gives an
-    /// answer for each wish, in their order.
+    /// Exchanges shares by [`crate::Shares::exchange`], atomically per key; returns an answer for each wish,
+    /// in the same order.
     ///
-    /// However many calls come at once, the grants MUST be those that the function gives for one
-    /// after the other. `now` is by the clock of the store, not of the callers: their clocks may
-    /// differ, and it MUST NOT be earlier than the wish was made. A wish that failed may have been
-    /// granted.
+    /// Concurrent calls MUST have the same result as calls one after the other. `now` is the clock of the
+    /// store, since the clocks of callers may differ; it MUST NOT be earlier than the wish. A wish whose call
+    /// failed may have been granted.
     async fn exchange(
         &self,
         wishes: Vec<(RequestKey, Wish)>,
     ) -> Result<Vec<Option<Grant>>, StoreError>;
 
-    /// Drops shares that no longer count, by the clock of the store. Gives the number of keys.
+    /// Deletes shares that no longer count, by the clock of the store; returns the number of keys.
     async fn sweep_shares(&self) -> Result<u64, StoreError>;
 }
 
@@ -56,14 +55,14 @@ pub trait QuotaLeases: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SendLimiter: Send + Sync {
-    /// What the next send of a phone is judged by; changes nothing.
+    /// The sends and wrong guesses by which the next send of a phone is judged; changes nothing.
     async fn log(&self, key: SendKey) -> Result<SendLog, StoreError>;
 
-    /// Gives back the place of `send`, since every provider refused it; it still counts as one
-    /// that reached a provider. Repetition is harmless.
+    /// Returns the place of `send`, since every provider refused it; it still counts as a send that reached a
+    /// provider. Repetition is harmless.
     async fn forgive(&self, key: SendKey, send: OtpId) -> Result<(), StoreError>;
 
-    /// Drops places taken before `before`, by the ids of their sends; that is the longest window in
-    /// force ago. Gives their number.
+    /// Deletes places taken before `before`, judged by the ids of their sends; `before` is now less the
+    /// longest window in force. Returns how many.
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }

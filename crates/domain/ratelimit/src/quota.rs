@@ -1,39 +1,38 @@
 use dwar_kernel::{ApiKeyId, BlindIndex, ProjectMode};
 use std::time::Duration;
 
-/// At most `limit` admissions in any stretch of `window` length.
+/// At most `limit` admissions in any period of length `window`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// How many are admitted; 0 admits none.
+    /// Most admissions; 0 admits none.
     pub limit: u32,
     pub window: Duration,
 }
 
-/// Which of the request windows of a key (docs/contract.md, Limits).
+/// Which request window of a key applies (docs/contract.md, Limits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestScope {
-    /// `POST /v1/otp/send`: a ceiling far above honest use, on top of the limit of the phone.
+    /// `POST /v1/otp/send`: a ceiling far above honest use, in addition to the limit per phone.
     Send,
-    /// `POST /v1/otp/verify`: a ceiling far above honest use, on top of the limit of the code.
+    /// `POST /v1/otp/verify`: a ceiling far above honest use, in addition to the limit per code.
     Verify,
-    /// `POST /v1/session/validate`, and the paths that ask the same for proxies and frameworks.
+    /// `POST /v1/session/validate`, and the same question from proxies and frameworks at other paths.
     Validate,
-    /// Everything under `/v1/` that has no limit of its own.
+    /// Every other path under `/v1/`.
     General,
 }
 
-/// Whose requests are counted together.
+/// Requests with the same `RequestKey` are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestKey {
-    /// The API key, not the project: a regenerated key starts anew.
+    /// The API key, not the project: a regenerated key starts with an empty window.
     pub key: ApiKeyId,
     pub scope: RequestScope,
 }
 
-/// Whose sends are counted together: one phone of one project and mode.
+/// Sends with the same `SendKey` are counted together: one phone of one project and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SendKey {
     pub world: ProjectMode,
-    /// The phone, as its look-up form only.
     pub phone: BlindIndex,
 }

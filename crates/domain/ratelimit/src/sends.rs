@@ -4,20 +4,20 @@ use dwar_kernel::{GuessBudget, GuessPolicy, SendPace, Timestamp};
 /// How many sends a phone may get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendQuota {
-    /// Sends that hold a place: all but those known to have reached nobody.
+    /// For sends that hold a place: all except those that certainly reached nobody.
     pub places: Quota,
-    /// Sends that reached a provider, forgiven ones included; `None` sets no bound.
+    /// For sends that reached a provider, forgiven ones included; `None` sets no bound.
     pub reach: Option<Quota>,
 }
 
-/// What keeps a send from being admitted.
+/// Why a send is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendBound {
-    /// The phone had what it may get in the window.
+    /// The phone has reached its limit for the window.
     Limit,
-    /// After many wrong guesses it gets less.
+    /// Slower sends after many wrong guesses.
     Pace,
-    /// After too many it gets nothing for a while.
+    /// No sends for a while after too many wrong guesses.
     Stop,
 }
 
@@ -26,39 +26,39 @@ pub enum SendBound {
 pub struct Opening {
     pub at: Timestamp,
     pub remaining: u32,
-    /// What is in the way until then; `None` if nothing is.
+    /// The bound that delays the send until then; `None` if it is admitted now.
     pub bound: Option<SendBound>,
 }
 
-/// A send on record.
+/// A send on record, as the limit counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendSlot {
     pub at: Timestamp,
-    /// Whether its place was given back: a provider was asked, and nobody was reached.
+    /// Whether its place was returned: a provider was called, and certainly nobody was reached.
     pub forgiven: bool,
 }
 
-/// The answer to a send: the state of the phone's limit, whatever becomes of the send.
+/// Result of a send: the state of the phone's limit for each outcome that the send may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendAdmission {
-    /// What it was refused by; `None` if it was admitted.
+    /// The bound that refused the send; `None` if it was admitted.
     pub refused_by: Option<SendBound>,
-    /// The send keeps its place, or was refused.
+    /// State if the send keeps its place, or was refused.
     pub counted: Admission,
-    /// Its place is given back, and it still counts as one that reached a provider.
+    /// State if its place is returned while it still counts as having reached a provider.
     pub forgiven: Admission,
     pub withdrawn: Admission,
 }
 
 impl SendAdmission {
-    /// The answer to a send that was refused by `bound`.
+    /// The result of a send that `bound` refused.
     pub const fn refused(bound: SendBound, admission: Admission) -> Self {
         let refused_by = Some(bound);
         Self { refused_by, counted: admission, forgiven: admission, withdrawn: admission }
     }
 }
 
-/// What a phone's next send is judged by: the sends that are on record, and the wrong guesses.
+/// The recorded sends and wrong guesses by which the next send of a phone is judged.
 #[derive(Clone, Debug, Default)]
 pub struct SendLog {
     places: Window,
@@ -67,7 +67,7 @@ pub struct SendLog {
 }
 
 impl SendLog {
-    /// The log of these sends, oldest first.
+    /// Builds the log from sends, oldest first.
     pub fn new(sends: impl IntoIterator<Item = SendSlot>, guesses: GuessBudget) -> Self {
         let mut log = Self { guesses, ..Self::default() };
         for send in sends {
@@ -79,13 +79,13 @@ impl SendLog {
         log
     }
 
-    /// The wrong guesses that were counted.
+    /// The wrong guesses of the phone.
     pub const fn guesses(&self) -> &GuessBudget {
         &self.guesses
     }
 
-    /// When, from `now` on, [`SendLog::admit`] has room for one more send, and what is in the way
-    /// until then; `None` if there is no end to it. Changes nothing.
+    /// When, from `now` on, [`SendLog::admit`] will have room for one more send, and which bound delays it;
+    /// `None` if it never will. Changes nothing.
     pub fn opens(
         &self,
         quota: &SendQuota,
@@ -94,7 +94,7 @@ impl SendLog {
     ) -> Option<Opening> {
         let mut at = now;
         let mut first = None;
-        // A stop is followed by a pace, a pace by the limit.
+        // A stop may be followed by a pace, a pace by the limit.
         for _ in 0..4 {
             let answer = self.clone().admit(quota, policy, at);
             let Some(bound) = answer.refused_by else {
@@ -106,8 +106,8 @@ impl SendLog {
         None
     }
 
-    /// Judges one more send at `now` and, if both bounds have room for it, counts it in both.
-    /// After many wrong guesses there is one place at most, for as long as `policy` says.
+    /// Judges one more send at `now`; if both bounds have room, counts it in both. After many wrong guesses
+    /// there is at most one place, for as long as `policy` says.
     pub fn admit(
         &mut self,
         quota: &SendQuota,
@@ -146,7 +146,7 @@ impl SendLog {
     }
 }
 
-/// What both bounds leave together: the smaller remainder, and the wait until both have room.
+/// Combines both bounds: the smaller remainder, and the wait until both have room.
 fn tighter(places: Admission, reach: Option<Admission>) -> Admission {
     let Some(reach) = reach else { return places };
     let wait = |one: Admission| (one.remaining == 0).then_some(one.reset);
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(told(tenth.withdrawn), (true, 1, 600));
         let ten: Vec<_> = (0..10).map(forgiven).collect();
         assert_eq!(told(judge(LIVE, &ten, 599).counted), (false, 0, 1));
-        // At the instant at which the oldest leaves the window there is room for exactly one.
+        // At the instant when the oldest leaves the window there is room for exactly one.
         let next = judge(LIVE, &ten, 600);
         assert_eq!(told(next.counted), (true, 0, 1));
     }
@@ -223,14 +223,14 @@ mod tests {
 
     #[test]
     fn a_refusal_waits_for_both_bounds() {
-        // The places are free at 600, the reach at 900.
+        // Places become free at 600, the reach at 900.
         let slow = SendQuota { reach: Some(Quota { limit: 2, ..PLACES }), ..LIVE };
         let slots = [kept(0), kept(10), forgiven(300), kept(310)];
         let refused = judge(slow, &slots, 500).counted;
         assert_eq!(told(refused), (false, 0, 400));
         assert!(judge(slow, &slots, 900).counted.admitted);
         assert!(!judge(slow, &slots, 899).counted.admitted);
-        // A pace of one per twelve hours waits longer than the reach of ten minutes.
+        // A pace of one per twelve hours lasts longer than the reach of ten minutes.
         let pace = Quota { limit: 1, window: Duration::from_secs(43_200) };
         let stopped = judge(SendQuota { places: pace, ..LIVE }, &[kept(0)], 700).counted;
         assert_eq!((told(stopped), stopped.limit), ((false, 0, 42_500), 1));
@@ -287,7 +287,7 @@ mod tests {
             GuessBudget { wrong, last_wrong_at: Some(at(100)), period }
         };
         let three = [kept(0), kept(60), kept(100)];
-        // A stop that ends before the pace after it has room: a send shortly before the end of it.
+        // The stop ends before the following pace has room: a send shortly before the end of the stop.
         let late = [kept(86_000)];
         let cases = [
             (&three[..2], 0, 100, None),
@@ -314,7 +314,7 @@ mod tests {
             assert_eq!(log.opens(&once, &policy, at(101)).unwrap().bound, Some(bound));
             assert_eq!(log.admit(&once, &policy, at(101)).refused_by, Some(bound), "{wrong}");
         }
-        // Its one place of the pace is free; ten that reached a provider are still the limit.
+        // The one place of the pace is free, but ten sends that reached a provider are at the limit.
         let reached: Vec<_> = (90..100).map(forgiven).collect();
         let refused = SendLog::new(reached, guesses(30)).admit(&LIVE, &policy, at(101));
         assert_eq!(refused.refused_by, Some(SendBound::Limit));

@@ -3,23 +3,23 @@ use crate::instants::Instants;
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 
-/// The answer of a limiter, enough for `RateLimit-*` and `Retry-After`.
+/// Result of a limiter, with all values for `RateLimit-*` and `Retry-After`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Admission {
-    /// Whether it was let in; a refusal is never counted.
+    /// A refused request is never counted.
     pub admitted: bool,
-    /// How many are admitted in a window at most.
+    /// Most admissions in one window.
     pub limit: u32,
     pub remaining: u32,
-    /// Until the next place is free when none is left, else until the window is empty again.
+    /// Time until the next place is free if none is left, else until the window is empty.
     pub reset: Duration,
 }
 
 impl Admission {
-    /// How one more request at `now` would be judged where `taken` places are occupied.
+    /// How one more request at `now` would be judged with `taken` places occupied.
     ///
-    /// `next_free` is the admission, in milliseconds since 1970, whose end makes room: the one with
-    /// `taken - quota.limit` others in front of it. It is ignored if there is room.
+    /// `next_free` is the admission (milliseconds since 1970) whose end makes room: the one with `taken -
+    /// quota.limit` earlier ones. It is ignored if there is room.
     pub fn next(quota: Quota, taken: usize, next_free: Option<i64>, now: Timestamp) -> Self {
         let limit = usize::try_from(quota.limit).unwrap_or(usize::MAX);
         let remaining = limit.saturating_sub(taken);
@@ -40,15 +40,15 @@ impl Admission {
 
 /// The admissions of one key that still occupy a place, oldest first.
 ///
-/// An admission at `t` occupies its place while `now < t + window` and frees it at that instant,
-/// to the millisecond. It costs a byte or two of memory.
+/// An admission at `t` occupies its place while `now < t + window` and frees it at that instant, to the
+/// millisecond. It costs a byte or two of memory.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
     taken: Instants,
 }
 
 impl Window {
-    /// Judges one more admission at `now` and, if admitted, counts it.
+    /// Judges one more request at `now`; counts it if it is admitted.
     pub fn hit(&mut self, quota: Quota, now: Timestamp) -> Admission {
         let next = self.next(quota, now);
         if !next.admitted {
@@ -66,12 +66,12 @@ impl Window {
         self.taken.len()
     }
 
-    /// The admission with `before` others in front of it, in milliseconds since 1970.
+    /// The admission with `before` earlier ones, in milliseconds since 1970.
     pub(crate) fn nth(&self, before: u32) -> Option<i64> {
         self.taken.nth(usize::try_from(before).ok()?)
     }
 
-    /// The number of admissions by age at `now`, in multiples of `step`; the youngest first.
+    /// Numbers of admissions by age at `now`, in multiples of `step`; youngest first.
     pub(crate) fn ages(&self, step: Duration, now: Timestamp) -> Vec<u32> {
         let now = now.timestamp_millis();
         let step = step.as_nanos().max(1);
@@ -87,7 +87,7 @@ impl Window {
         ages
     }
 
-    /// Whether one more would be admitted at `now`, and the state of the key without it.
+    /// How one more request at `now` would be judged, without counting it.
     pub(crate) fn next(&mut self, quota: Quota, now: Timestamp) -> Admission {
         self.expire(quota.window, now);
         let limit = usize::try_from(quota.limit).unwrap_or(usize::MAX);
@@ -95,7 +95,7 @@ impl Window {
         Admission::next(quota, self.taken.len(), self.taken.nth(excess), now)
     }
 
-    /// Drops what no longer occupies a place, and says whether nothing is left.
+    /// Drops admissions that no longer occupy a place; `true` if none is left.
     pub fn expire(&mut self, window: Duration, now: Timestamp) -> bool {
         while self.taken.first().is_some_and(|at| left(at, window, now).is_zero()) {
             self.taken.pop_first();
@@ -105,8 +105,8 @@ impl Window {
     }
 }
 
-/// How long an admission at `at` (milliseconds since 1970) still occupies its place; a clock that
-/// stepped back never stretches this beyond one window.
+/// How long an admission at `at` (milliseconds since 1970) still occupies its place; at most one window, even
+/// if the clock was set back.
 fn left(at: i64, window: Duration, now: Timestamp) -> Duration {
     let age = u64::try_from(now.timestamp_millis() - at).unwrap_or_default();
     window.saturating_sub(Duration::from_millis(age))

@@ -1,37 +1,37 @@
 use async_trait::async_trait;
 use dwar_kernel::{AlertKind, InstanceId, ProjectId, StoreError, Timestamp};
 
-/// Something that is wrong and that only one instance can see, such as a loop of its own that ends again and again.
+/// A problem that only one instance can see, such as a loop of its own that keeps restarting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     pub kind: AlertKind,
-    /// What it is about, such as the name of a provider or a loop; empty for the instance itself.
+    /// The thing concerned, such as the name of a provider or a loop; empty for the instance itself.
     pub about: String,
-    /// The cause, in a sentence. Nothing secret.
+    /// The cause in one sentence, without secrets.
     pub detail: String,
     /// `None` if the instance cannot tell.
     pub since: Option<Timestamp>,
 }
 
-/// A trouble, and the machine of the instance that reported it.
+/// A problem, with the host name of the instance that reported it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reported {
     pub host: String,
     pub trouble: Trouble,
 }
 
-/// An alert that is on record until it is over.
+/// An alert on record, until it is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenAlert {
     pub kind: AlertKind,
-    /// What tells it from others of its kind: the name of a provider, the id of an endpoint or of a project.
+    /// Tells alerts of one kind apart: name of a provider, id of an endpoint or of a project.
     pub about: String,
-    /// The project that it concerns; `None` for the installation.
+    /// The project concerned; `None` for the installation.
     pub project: Option<ProjectId>,
     pub since: Timestamp,
 }
 
-/// What became of the alerts on record.
+/// Changes between two sets of open alerts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AlertChanges {
     pub opened: Vec<OpenAlert>,
@@ -39,7 +39,7 @@ pub struct AlertChanges {
 }
 
 impl AlertChanges {
-    /// What leads from the alerts on record to these; one that is in both stays as it is on record.
+    /// The changes from the alerts on record to `open`. An alert in both keeps its record.
     pub fn between(known: &[OpenAlert], open: Vec<OpenAlert>) -> Self {
         let same = |one: &OpenAlert, other: &OpenAlert| {
             (one.kind, &one.about) == (other.kind, &other.about)
@@ -56,21 +56,21 @@ impl AlertChanges {
     }
 }
 
-/// Keeps what is wrong on record: since when, and what single instances reported.
+/// Keeps open alerts with the time since when, and the problems that single instances reported.
 #[async_trait]
 pub trait AlertStore: Send + Sync {
-    /// Replaces what an instance has reported; of one that is not on record nothing is kept. It is dropped with
-    /// the instance.
+    /// Replaces all problems that an instance has reported; ignored if the instance is not on record. They
+    /// are deleted together with the instance.
     async fn report(&self, instance: InstanceId, troubles: Vec<Trouble>) -> Result<(), StoreError>;
 
-    /// What instances reported that were seen at `since` or later, by host, kind and what it is about.
+    /// Problems of instances that were seen at `since` or later, ordered by host, kind and subject.
     async fn reported(&self, since: Timestamp) -> Result<Vec<Reported>, StoreError>;
 
-    /// The alerts on record, by kind and what they are about.
+    /// The open alerts, ordered by kind and subject.
     async fn open_alerts(&self) -> Result<Vec<OpenAlert>, StoreError>;
 
-    /// Makes `open` the alerts on record, by [`AlertChanges::between`]; of callers at the same time each change is
-    /// told to one.
+    /// Replaces the open alerts by `open` and returns the changes of [`AlertChanges::between`]. Of concurrent
+    /// callers exactly one gets each change.
     async fn settle_alerts(&self, open: Vec<OpenAlert>) -> Result<AlertChanges, StoreError>;
 }
 

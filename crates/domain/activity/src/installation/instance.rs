@@ -2,14 +2,14 @@ use async_trait::async_trait;
 use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use std::time::Duration;
 
-/// How often a process says that it is alive.
+/// How often an instance reports that it is alive.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
-/// An instance not seen for this long is taken for dead.
+/// An instance not seen for this long is considered dead.
 const ALIVE: Duration = Duration::from_secs(30);
-/// An instance not seen for this long is forgotten.
+/// An instance not seen for this long is deleted from the record.
 pub const FORGOTTEN: Duration = Duration::from_secs(24 * 3_600);
 
-/// A process that runs the service, as it describes itself; nothing in it is secret.
+/// A process that runs the service, as it describes itself; holds no secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     pub id: InstanceId,
@@ -20,7 +20,7 @@ pub struct Instance {
     pub host: String,
     pub pid: u32,
     pub api: String,
-    /// Where its dashboard listens, if it has one.
+    /// Address of its dashboard, if it has one.
     pub dashboard: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Instance {
         self.seen_at >= Self::alive_since(now)
     }
 
-    /// When an instance that is alive at `now` must have been seen, at the earliest.
+    /// Earliest last sign of life of an instance that is alive at `now`.
     pub fn alive_since(now: Timestamp) -> Timestamp {
         now - ALIVE
     }
@@ -39,18 +39,18 @@ impl Instance {
 /// Keeps track of the processes that run the service on one database.
 #[async_trait]
 pub trait InstanceStore: Send + Sync {
-    /// Records an instance, replacing what it reported before; forgets those not seen since
-    /// `forget`. Gives what the store's own clock shows at an instant of this step; `None` if it has none but this
-    /// machine's.
+    /// Records an instance, replacing its earlier report, and deletes those not seen since `forget`. Returns
+    /// the time of the store's own clock during this step; `None` if the store uses the clock of this
+    /// machine.
     async fn beat(
         &self,
         instance: Instance,
         forget: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError>;
 
-    /// Takes an instance that stops off the record; a second call changes nothing.
+    /// Deletes an instance that stops from the record; repetition changes nothing.
     async fn leave(&self, instance: InstanceId) -> Result<(), StoreError>;
 
-    /// Those on record, the latest seen first, equals by id, up to `limit`.
+    /// At most `limit` instances on record, the latest seen first, equal times by id.
     async fn instances(&self, limit: u32) -> Result<Vec<Instance>, StoreError>;
 }

@@ -1,52 +1,52 @@
 use dwar_kernel::{Digest, StoreError};
 
-/// The keys that a process was given, by the digests that a database recognises them by.
+/// Digests of the keys that a process was given, to compare with those of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenKeys {
-    /// The master key, which seals what is written from now on.
+    /// The master key that seals new data.
     pub master: Digest,
-    /// The other master keys, which open what was or will be sealed under them.
+    /// Other master keys, which open data that was or will be sealed under them.
     pub older: Vec<Digest>,
     pub lookup: Digest,
 }
 
-/// The keys that a database was used with.
+/// Digests of the keys that a database was used with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownKeys {
-    /// Each master key that has sealed something, the one in use last; none if nobody has noted it.
+    /// Every master key that has sealed something, the present one last; empty if none was recorded.
     pub masters: Vec<Digest>,
-    /// The key of all look-up digests, if it was noted.
+    /// The key of all look-up digests, if one was recorded.
     pub lookup: Option<Digest>,
 }
 
-/// Keys are not those of a database.
+/// The given keys do not fit the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForeignKey {
-    /// The master key in use is not among those given.
+    /// The master key of the database is not among the given ones.
     Master,
     Lookup,
 }
 
-/// What a database is to note of the keys that are used from now on.
+/// Keys that a database has to record, because they are used from now on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewKeys {
-    /// The master key in use from now on.
+    /// The master key, if it is new.
     pub master: Option<Digest>,
-    /// The lookup key, once and for all.
+    /// The lookup key, if none is recorded yet; it never changes.
     pub lookup: Option<Digest>,
 }
 
-/// What a database holds by which it can be told whether it belongs to some keys.
+/// The facts by which a database is matched with keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub is_empty: bool,
     pub known: KnownKeys,
 }
 
-/// Holds the keys of a process against those of a database.
+/// Compares the keys of a process with those of a database.
 pub trait KeyHolder: Send + Sync {
-    /// Decides before anything is changed, while nobody else can change it: gives what the database is
-    /// to note of these keys. For an empty database the keys are safely kept once this returns.
+    /// Decides which keys the database has to record, before anything is changed and while no other process
+    /// can change it. For an empty database the keys are safely stored once this returns.
     ///
     /// # Errors
     /// [`StoreError::Foreign`], in a sentence for the operator, if the database belongs to other keys.
@@ -54,10 +54,10 @@ pub trait KeyHolder: Send + Sync {
 }
 
 impl GivenKeys {
-    /// What a database that was used with `known` keys lacks of these.
+    /// The keys that a database with the `known` keys has to add to its record.
     ///
     /// # Errors
-    /// [`ForeignKey`] if the master key in use is not among these, or the lookup key is another one.
+    /// [`ForeignKey`] if the master key of the database is not among the given ones, or the lookup keys differ.
     pub fn meet(&self, known: &KnownKeys) -> Result<NewKeys, ForeignKey> {
         let used = known.masters.last();
         if used.is_some_and(|used| *used != self.master && !self.older.contains(used)) {
@@ -72,10 +72,10 @@ impl GivenKeys {
         })
     }
 
-    /// What a database is to note of these keys. One that holds something has noted its own.
+    /// The keys that a database has to record. A database that is not empty has recorded its own.
     ///
     /// # Errors
-    /// [`ForeignKey`] as [`GivenKeys::meet`], or if it holds something and has noted no key.
+    /// [`ForeignKey`] like [`GivenKeys::meet`], or if the database is not empty and has recorded no key.
     pub fn claim(&self, found: &Found) -> Result<NewKeys, ForeignKey> {
         if !found.is_empty && found.known.masters.is_empty() {
             return Err(ForeignKey::Master);
@@ -83,13 +83,13 @@ impl GivenKeys {
         self.meet(&found.known)
     }
 
-    /// The given master keys that have not sealed anything in a database yet.
+    /// Number of given master keys that have sealed nothing in the database yet.
     pub fn unused(&self, known: &KnownKeys) -> usize {
         let given = std::iter::once(&self.master).chain(&self.older);
         given.filter(|key| !known.masters.contains(key)).count()
     }
 
-    /// How many master keys have sealed something in a database and are not given.
+    /// Number of master keys that have sealed something in the database and are not given.
     pub fn missing(&self, known: &KnownKeys) -> usize {
         let given = |key: &&Digest| **key == self.master || self.older.contains(key);
         known.masters.iter().filter(|key| !given(key)).count()

@@ -1,5 +1,4 @@
-//! What runs the service on one database, what is wrong with it, which keys that database belongs to, and what waits there to be
-//! done.
+//! The installation: its instances, its alerts, the keys of its database and its queues.
 
 mod alert;
 mod instance;

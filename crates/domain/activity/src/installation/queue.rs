@@ -2,26 +2,26 @@ use async_trait::async_trait;
 use dwar_kernel::{ProjectId, StoreError, Timestamp};
 use std::collections::BTreeMap;
 
-/// How many of one queue are counted; beyond that there are «at least as many».
+/// Most entries of a queue that are counted; a longer queue has «at least» this many.
 pub const COUNTED: u32 = 1_000;
 
-/// What waits in one queue.
+/// Length of one queue, and its longest wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many there are, at most [`COUNTED`] plus one.
+    /// Number of waiting entries, at most [`COUNTED`] plus one.
     pub count: u32,
-    /// Since when the one that waits longest has waited.
+    /// Since when the longest waiting entry waits.
     pub oldest: Option<Timestamp>,
 }
 
 impl Backlog {
-    /// The backlog of what has waited since these instants, the longest first.
+    /// The backlog of entries waiting since these instants, the longest first.
     pub fn of(since: &[Timestamp]) -> Self {
         let count = u32::try_from(since.len()).unwrap_or(u32::MAX);
         Self { count, oldest: since.first().copied() }
     }
 
-    /// Both together.
+    /// Both backlogs together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let oldest = self.oldest.into_iter().chain(other.oldest).min();
@@ -29,25 +29,25 @@ impl Backlog {
     }
 }
 
-/// What waits to be done, by any process.
+/// The backlog of every queue, of all processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Queues {
-    /// Receipts about messages of ours that are due.
+    /// Due receipts about known messages.
     pub receipts: Backlog,
     pub overdue_sends: Backlog,
     pub open_holds: Backlog,
-    /// Events that feeds hold back, because a transaction is open that began to write before they were recorded; since
-    /// they happened.
+    /// Events that feeds hold back because a transaction that began to write before them is still open;
+    /// counted from the time they happened.
     pub feed: Backlog,
-    /// Events that are due, by project, of the endpoints that have waited longest.
+    /// Due events by project, for the endpoints that have waited longest.
     pub events: BTreeMap<ProjectId, Backlog>,
-    /// Events whose next attempt comes later, of these and of other endpoints; `oldest` is the instant of the
-    /// first of these attempts.
+    /// Events whose next attempt comes later, of these and of other endpoints; `oldest` is the time of the
+    /// earliest attempt.
     pub retries: BTreeMap<ProjectId, Backlog>,
 }
 
 impl Queues {
-    /// Adds what waits for one endpoint of a project: what is due, and what is tried again later.
+    /// Adds the events of one endpoint: those that are due, and those whose next attempt comes later.
     pub fn add_events(&mut self, project: ProjectId, due: Backlog, later: Backlog) {
         for (all, waiting) in [(&mut self.events, due), (&mut self.retries, later)] {
             if waiting.count > 0 {
@@ -58,10 +58,10 @@ impl Queues {
     }
 }
 
-/// Looks into the queues.
+/// Reads the lengths of the queues.
 #[async_trait]
 pub trait QueueStore: Send + Sync {
-    /// What waits at `now`, with the events of at most `endpoints` endpoints. MUST read at most
-    /// [`COUNTED`] plus one rows of any queue, by index.
+    /// The queues at `now`, with the events of at most `endpoints` endpoints. MUST read at most [`COUNTED`]
+    /// plus one rows of any queue, by index.
     async fn queues(&self, now: Timestamp, endpoints: u32) -> Result<Queues, StoreError>;
 }
