@@ -6,61 +6,63 @@ use std::str::FromStr;
 
 const EVERYTHING: &str = "everything";
 
-/// What somebody may do: everything, as an owner of the installation, or a role per project.
+/// What an operator or admin token may do: everything, as an owner of the installation, or a role per
+/// project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// An owner of the installation: every project, and what belongs to none of them.
+    /// Whether the holder is an owner of the installation, with access to every project and to what belongs
+    /// to no project.
     pub everything: bool,
-    /// Their role in each project; a project that is missing here does not exist for them.
+    /// The role in each project. A project that is missing here does not exist for the holder.
     pub projects: BTreeMap<ProjectId, Role>,
 }
 
-/// The text is not an access as [`Access`] writes it.
+/// Parse error: the text is not the stored form of an [`Access`].
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an access")]
 pub struct MalformedAccess;
 
 impl Access {
-    /// An owner of the installation.
+    /// The access of an owner of the installation.
     pub const fn everything() -> Self {
         Self { everything: true, projects: BTreeMap::new() }
     }
 
-    /// One role in one project.
+    /// Access to one project, with one role.
     pub fn one(project: ProjectId, role: Role) -> Self {
         Self { everything: false, projects: BTreeMap::from([(project, role)]) }
     }
 
-    /// Whether this is allowed in the project.
+    /// Whether the access allows `permission` in the project.
     pub fn may(&self, project: ProjectId, permission: Permission) -> bool {
         self.everything || self.projects.get(&project).is_some_and(|role| role.may(permission))
     }
 
-    /// Whether what belongs to no project is allowed: new projects, signing keys, operations.
+    /// Whether the access covers what belongs to no project: new projects, signing keys, operations.
     pub const fn may_installation(&self) -> bool {
         self.everything
     }
 
-    /// Whether the holder of this access may know that the project exists.
+    /// Whether the holder may know that the project exists.
     pub fn knows(&self, project: ProjectId) -> bool {
         self.everything || self.projects.contains_key(&project)
     }
 
-    /// Whether the holder may see anything about teams.
+    /// Whether the holder may see the team of any project.
     pub fn sees_a_team(&self) -> bool {
         let see = Permission::See(Area::Team);
         self.everything || self.projects.values().any(|role| role.may(see))
     }
 
-    /// Whether the holder of this access may give the other one to somebody, or take it away: only
-    /// within the projects whose team is theirs.
+    /// Whether the holder may give the access `other` to an operator, or take it away: only within projects
+    /// whose team the holder may change.
     pub fn grants(&self, other: &Self) -> bool {
         let team = Permission::Change(Area::Team);
         let theirs = || other.projects.keys().all(|project| self.may(*project, team));
         self.everything || (!other.everything && !other.projects.is_empty() && theirs())
     }
 
-    /// What this allows in the project that `before` did not.
+    /// Permissions in the project that this access has and `before` had not.
     pub fn gains(&self, before: &Self, project: ProjectId) -> Vec<Permission> {
         let new = |permission: &Permission| {
             self.may(project, *permission) && !before.may(project, *permission)
@@ -68,20 +70,20 @@ impl Access {
         Permission::all().filter(new).collect()
     }
 
-    /// Whether this allows anything, anywhere, that `before` did not.
+    /// Whether this access allows anything, in any project, that `before` did not.
     pub fn rises_above(&self, before: &Self) -> bool {
         let beyond = self.may_installation() && !before.may_installation();
         beyond || self.projects.keys().any(|project| !self.gains(before, *project).is_empty())
     }
 
-    /// The project that this access is about, if it is about exactly one.
+    /// The only project of this access; `None` if there are several, or none.
     pub fn project(&self) -> Option<ProjectId> {
         let mut projects = self.projects.keys();
         projects.next().copied().filter(|_| !self.everything && projects.next().is_none())
     }
 }
 
-/// As stores keep it: `everything`, or `PROJECT:ROLE` with blanks between.
+/// The stored form: `everything`, or `PROJECT:ROLE` pairs separated by blanks.
 impl fmt::Display for Access {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.everything {
@@ -160,7 +162,7 @@ mod tests {
         }
         assert!(rises(Role::Viewer, Role::Member) && rises(Role::Support, Role::Viewer));
         assert!(!rises(Role::Viewer, Role::Support) && !rises(Role::Member, Role::Support));
-        // A member has no part of the money, which a viewer sees.
+        // A member does not see money; a viewer does.
         let (viewer, member) =
             (Access::one(project(1), Role::Viewer), Access::one(project(1), Role::Member));
         assert_eq!(viewer.gains(&member, project(1)), [Permission::See(Area::Money)]);

@@ -3,22 +3,22 @@ use dwar_kernel::{Digest, OperatorId, Purpose, Timestamp, Vault};
 use std::net::{IpAddr, Ipv6Addr};
 use uuid::Uuid;
 
-/// Where a password comes from. Attempts of one origin share a lock, and their turns at the hasher.
+/// Where a password comes from. Attempts of one origin share a lock and a turn at the password hasher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// A browser in which the operator has signed in before, or is signed in.
+    /// A browser in which the operator has signed in before, or is signed in now.
     Browser(Digest),
-    /// Any other, by its network.
+    /// Any other browser, identified by its network.
     Network(Network),
 }
 
-/// An IPv4 address, or the first 64 bits of an IPv6 address, which a provider gives out as one
-/// block. Unknown addresses are one network.
+/// An IPv4 address, or the first 64 bits of an IPv6 address, which providers assign as one block. All unknown
+/// addresses form one network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Network(Option<IpAddr>);
 
 impl Network {
-    /// The network of an address.
+    /// The network of an address; IPv4-mapped IPv6 addresses count as IPv4.
     pub fn of(address: Option<IpAddr>) -> Self {
         Self(address.map(|address| match address.to_canonical() {
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -31,32 +31,32 @@ impl Network {
     }
 }
 
-/// One count of failures.
+/// Identifies one count of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count {
-    /// Whom the attempts are about; for an unknown name an id that no operator gets.
+    /// The operator concerned; for an unknown name an id that no operator has.
     pub operator: OperatorId,
     pub subject: Digest,
     pub rule: Rule,
 }
 
-/// The count of a name, whatever the network; first in the order of an operator's counts.
+/// Subject of the count per name, over all networks; sorts first among an operator's counts.
 const NAME: Digest = Digest([0; 32]);
-/// The count of the codes of an authenticator app.
+/// Subject of the count for codes of an authenticator app.
 const CODES: Digest = Digest([1; 32]);
-/// The count of an unknown name, with a network.
+/// Subject of the count per unknown name and network.
 const NOBODYS: Digest = Digest([2; 32]);
 
-/// An attempt to sign in with a password or a code, by what it is counted against.
+/// An attempt to sign in with a password or a code, as the set of counts that it affects.
 ///
-/// It counts as a failure when it begins and is taken back if it was none, so no more are judged of
-/// many at once than of as many in turn.
+/// It counts as a failure when it begins, and is taken back if it succeeds. So no more concurrent attempts
+/// are judged than attempts one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt(Vec<Count>);
 
 impl Attempt {
-    /// With the password of an operator. A known browser has only a count of its own; any other is
-    /// counted with its network, and with the name.
+    /// An attempt with the password of an operator. A known browser has a count of its own; any other attempt
+    /// counts for its network and for the name.
     pub fn with_password(operator: OperatorId, origin: Origin, vault: &dyn Vault) -> Self {
         match origin {
             Origin::Browser(browser) => {
@@ -74,10 +74,10 @@ impl Attempt {
         }
     }
 
-    /// Under an unknown name, which is answered like a known one.
+    /// An attempt with an unknown name, answered like one with a known name.
     ///
-    /// Such names share 65,536 ids, and so do such names with a network: a flood of them leaves at
-    /// most 131,072 counts.
+    /// Unknown names share 65,536 ids, and so do unknown names with a network: a flood of them leaves at most
+    /// 131,072 counts.
     pub fn of_nobody(name: &str, network: Network, vault: &dyn Vault) -> Self {
         let (name, network) = (name.trim().to_lowercase(), network.text());
         let of_name = vault.digest(Purpose::OperatorName, &[name.as_bytes()]);
@@ -90,13 +90,13 @@ impl Attempt {
         Self(counts)
     }
 
-    /// With a code of their authenticator app, after the right password, from an unknown browser.
-    /// There are few codes, so they have a lock that holds wherever they come from.
+    /// An attempt with a code of an authenticator app, after the right password, from an unknown browser.
+    /// There are few codes, so their lock applies to all origins together.
     pub fn with_code(operator: OperatorId) -> Self {
         Self(vec![Count { operator, subject: CODES, rule: Rule::Lock }])
     }
 
-    /// Both as one.
+    /// Both attempts as one.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
@@ -104,16 +104,16 @@ impl Attempt {
         self
     }
 
-    /// What it is counted against, in the order in which stores lock it.
+    /// The affected counts, in the order in which stores lock them.
     pub fn counts(&self) -> &[Count] {
         &self.0
     }
 
-    /// Begins it: `standing` gives the state of each count. With the answer comes what to save,
-    /// which is nothing if it is not judged; counts after the one that refuses are not asked for.
+    /// Begins the attempt; `standing` loads the state of each count. Returns the admission and the counts to
+    /// save: none if the attempt is refused. Counts after the one that refuses are not loaded.
     ///
     /// # Errors
-    /// What `standing` fails with.
+    /// Those of `standing`.
     pub fn admit<E>(
         &self,
         now: Timestamp,
@@ -132,29 +132,30 @@ impl Attempt {
 }
 
 impl Count {
-    /// The subject of the counts of names.
+    /// Subject of the counts per name.
     pub const NAME: Digest = NAME;
 
-    /// The count that a store keeps under these.
+    /// The count that a store keeps under this operator and subject.
     pub fn stored(operator: OperatorId, subject: Digest) -> Self {
         let rule = if subject == NAME { Rule::Pace } else { Rule::Lock };
         Self { operator, subject, rule }
     }
 
-    /// Whether it is that of a name, whatever the network.
+    /// Whether this is the count per name, over all networks.
     pub fn is_of_name(&self) -> bool {
         self.subject == NAME
     }
 
-    /// The count once the attempt has succeeded: failures in a row are forgotten (`None`), and a
-    /// pace gives back this attempt alone, so that its bound holds however often the owner signs in.
+    /// The count after a successful attempt. Under [`Rule::Lock`] failures in a row are forgotten (`None`).
+    /// Under [`Rule::Pace`] only this attempt is taken back, so that the bound holds however often the
+    /// operator signs in.
     pub fn after_success(self, mut standing: Standing) -> Option<Standing> {
         standing.withdraw();
         (self.rule == Rule::Pace).then_some(standing)
     }
 }
 
-/// One of the 65,536 ids that no operator gets.
+/// One of the 65,536 ids that no operator has.
 fn nobody(digest: &Digest) -> OperatorId {
     let [high, low, ..] = digest.0;
     let mut bytes = [0; 16];

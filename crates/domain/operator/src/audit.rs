@@ -75,7 +75,7 @@ words! {
     }
 }
 
-/// Who did it. Names are as they were then.
+/// Author of a change. Names are as they were at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
     CommandLine,
@@ -83,14 +83,14 @@ pub enum Actor {
         id: OperatorId,
         name: String,
     },
-    /// A program with a token of the admin API.
+    /// A program that used a token of the admin API.
     Token {
         id: AdminTokenId,
         name: String,
     },
 }
 
-/// As people read it: `Asha`, `token deploy`, `command line`.
+/// Text for people: `Asha`, `token deploy`, `command line`.
 impl fmt::Display for Actor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -101,16 +101,15 @@ impl fmt::Display for Actor {
     }
 }
 
-/// Whom entries are wanted of, as addresses and queries name it: `command_line`, or the id of an operator
-/// or a token.
+/// Filter by author, in the form of addresses and queries: `command_line`, or the id of an operator or token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActorFilter {
     CommandLine,
-    /// Of the operator or token with this id.
+    /// The operator or token with this id.
     Id(Uuid),
 }
 
-/// Not the name of an [`ActorFilter`].
+/// Parse error: the text is not the form of an [`ActorFilter`].
 #[derive(Debug, thiserror::Error)]
 #[error("command_line, or the id of an operator or a token")]
 pub struct InvalidActor;
@@ -147,62 +146,62 @@ impl From<&Actor> for ActorFilter {
     }
 }
 
-/// An entry of the audit log. It is written before the change, so that every change has one; so
-/// does a change that then fails.
+/// An entry of the audit log. It is written before the change, so that every change has one; a change that
+/// then fails leaves its entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
-    /// Its id, which settles the order of equal times.
+    /// Also settles the order of equal times.
     pub id: AuditId,
     pub at: Timestamp,
     pub actor: Actor,
-    /// The address the request came from, as far as it is known.
+    /// Address that the request came from, if known.
     pub from: Option<IpAddr>,
-    /// The project it is about; none where it is about the installation.
+    /// The project concerned; `None` for changes of the installation.
     pub project: Option<ProjectId>,
     pub action: Action,
-    /// What was changed: an id, a name, a masked number.
+    /// The changed thing: an id, a name, a masked number.
     pub subject: String,
     pub before: Option<String>,
-    /// What it will be, as a JSON object.
+    /// The state after the change, as a JSON object.
     pub after: Option<String>,
 }
 
-/// Which entries are wanted.
+/// Filter of audit entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// Those of one project; `None` gives all, those of the installation too.
+    /// `None` matches all projects, and entries of the installation.
     pub project: Option<ProjectId>,
-    /// Of this one; `None` is anybody.
+    /// `None` matches every author.
     pub actor: Option<ActorFilter>,
-    /// Of this kind; `None` is any.
+    /// `None` matches every action.
     pub action: Option<Action>,
     pub since: Option<Timestamp>,
-    /// Before this instant.
+    /// Exclusive.
     pub until: Option<Timestamp>,
 }
 
-/// Where a page ended; the next begins after it.
+/// Position after the last entry of a page; the next page begins there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditCursor {
-    /// The time of the last entry that was given.
+    /// Time of the last entry of the page.
     pub at: Timestamp,
     pub id: AuditId,
 }
 
 impl AuditEntry {
-    /// Where a page that ends with this entry ends.
+    /// The cursor of a page that ends with this entry.
     pub const fn cursor(&self) -> AuditCursor {
         AuditCursor { at: self.at, id: self.id }
     }
 
-    /// Whether it comes after `cursor`, newest first, equals by id.
+    /// Whether this entry comes after `cursor`: newest first, equal times by id.
     pub fn follows(&self, cursor: AuditCursor) -> bool {
         (self.at, self.id) < (cursor.at, cursor.id)
     }
 }
 
 impl AuditFilter {
-    /// Whether the entry is wanted.
+    /// Whether the entry matches the filter.
     pub fn wants(&self, entry: &AuditEntry) -> bool {
         self.project.is_none_or(|project| entry.project == Some(project))
             && self.actor.is_none_or(|actor| ActorFilter::from(&entry.actor) == actor)

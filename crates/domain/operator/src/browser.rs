@@ -5,19 +5,19 @@ use std::fmt;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// What a browser keeps once an operator has signed in there: it proves just that, so that strangers
-/// who try the name elsewhere do not lock the operator out. It opens nothing by itself.
+/// Cookie of a browser in which an operator has signed in. It proves only that, so that strangers who try the
+/// name elsewhere do not lock out the operator. It gives no access.
 ///
-/// It is not stored. It is bound to the operator and to their password, and so ends with a new
-/// password, a reset or a removal. `Debug` hides it.
+/// Nothing of it is stored. It is bound to the operator and the password, so a new password, a reset or a
+/// removal invalidates it. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BrowserToken(Zeroizing<String>);
 
 impl BrowserToken {
-    /// How long it is valid; each sign-in makes a new one.
+    /// Validity; each sign-in issues a new one.
     pub const LIFETIME: Duration = Duration::from_secs(180 * 24 * 3_600);
 
-    /// A fresh one.
+    /// Makes a token for this operator and password, valid for [`BrowserToken::LIFETIME`].
     pub fn issue(
         operator: OperatorId,
         password: &PasswordHash,
@@ -31,12 +31,12 @@ impl BrowserToken {
         Self(Zeroizing::new(base16ct::lower::encode_string(ticket.as_bytes())))
     }
 
-    /// The text, for the browser alone.
+    /// The token in clear, for the browser only.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The browser that shows this text, if the operator signed in there before.
+    /// Verifies the token of a browser; `None` unless the operator signed in there before.
     pub fn origin(
         text: &str,
         operator: OperatorId,

@@ -2,21 +2,22 @@ use crate::{Access, Actor, AdminToken, Command, Makes, Need, Operator, Verdict};
 use dwar_kernel::{ProjectId, SearcherId};
 use std::net::IpAddr;
 
-/// Who asks for a change, from where, and what they may do; every change takes one.
+/// Who asks for a change, from which address and with which rights. Every use case that changes something
+/// takes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct By {
-    /// Who it is, as the audit log names them.
+    /// The author, as recorded in the audit log.
     pub actor: Actor,
-    /// The address the request came from, as far as it is known.
+    /// Address that the request came from, if known.
     pub from: Option<IpAddr>,
     pub access: Access,
-    /// Whether they may make what works by itself ([`Command::makes`]). Only some tokens may: a thief of
-    /// one that may not has nothing left when it expires or is revoked.
+    /// Whether the caller may make things that outlive a token ([`Command::makes`]). Only some tokens may: a
+    /// thief of any other token has nothing left when it expires or is revoked.
     pub may_delegate: bool,
 }
 
 impl By {
-    /// Somebody with access to the machine: may do everything.
+    /// A user of the command line, who has access to the machine and may do everything.
     pub const fn command_line() -> Self {
         Self {
             actor: Actor::CommandLine,
@@ -26,23 +27,23 @@ impl By {
         }
     }
 
-    /// An operator, as of this request.
+    /// An operator, with the access of this moment.
     pub fn operator(operator: &Operator, from: Option<IpAddr>) -> Self {
         let (id, name) = (operator.id, operator.name.to_string());
         let (actor, access) = (Actor::Operator { id, name }, operator.access.clone());
         Self { actor, from, access, may_delegate: true }
     }
 
-    /// A token of the admin API.
+    /// A program with a token of the admin API.
     pub fn token(token: &AdminToken, from: Option<IpAddr>) -> Self {
         let (id, name) = (token.id, token.name.clone());
         let (actor, access) = (Actor::Token { id, name }, token.access.clone());
         Self { actor, from, access, may_delegate: token.may_delegate }
     }
 
-    /// Whose searches are counted together, in all projects: an operator's, or a token's. Nobody who
-    /// sees numbers masked can make a token, so making tokens cannot multiply searches. `None` for
-    /// the command line.
+    /// Identifies the caller in limits on searches, over all projects: an operator or a token. Callers who
+    /// see masked numbers cannot make tokens, so making tokens cannot multiply searches. `None` for the
+    /// command line.
     pub fn searcher(&self) -> Option<SearcherId> {
         match &self.actor {
             Actor::CommandLine => None,
@@ -51,7 +52,7 @@ impl By {
         }
     }
 
-    /// The verdict on a command of theirs, about this project if it is about one.
+    /// Whether the caller may give `command`, for `project` if the command concerns one.
     pub fn judge(&self, command: Command, project: Option<ProjectId>) -> Verdict {
         let verdict = match (command.needs(), &self.actor) {
             (Need::Machine, Actor::CommandLine) => Verdict::Allowed,
@@ -65,7 +66,7 @@ impl By {
         }
     }
 
-    /// Whether they may give a command.
+    /// Whether [`By::judge`] allows the command.
     pub fn may(&self, command: Command, project: Option<ProjectId>) -> bool {
         self.judge(command, project) == Verdict::Allowed
     }

@@ -2,26 +2,26 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Where somebody signs in, as far as that is known.
+/// Address and device that somebody signs in from, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Client {
     pub address: Option<IpAddr>,
     pub device: Option<Device>,
 }
 
-/// What people call the browser and the device they sit at, as in «Chrome on Windows».
+/// Name of a browser and its device, such as «Chrome on Windows».
 ///
-/// It is made of words from here, and of no part of what a browser sent.
+/// It consists only of words listed in this file, and of no text that a browser sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device(String);
 
-/// The text is not the name of a device.
+/// Parse error: the text is not a device name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not the name of a device")]
 pub struct MalformedDevice;
 
-/// What a `User-Agent` has in it, and what that is called. Most browsers name others beside
-/// themselves, so the first that fits counts.
+/// Substrings of `User-Agent`, and the names of the browsers. Most browsers name others besides themselves,
+/// so the first match counts.
 const BROWSERS: [(&str, &str); 11] = [
     ("Edg/", "Edge"),
     ("EdgA/", "Edge"),
@@ -49,7 +49,7 @@ const SYSTEMS: [(&str, &str); 8] = [
 impl Device {
     const LONGEST: usize = 60;
 
-    /// What sent this `User-Agent`; `None` for a browser that is not known here.
+    /// The device that sent this `User-Agent`; `None` for an unknown browser.
     pub fn of(user_agent: &str) -> Option<Self> {
         let first = |known: &[(&str, &'static str)]| {
             known.iter().find(|(mark, _)| user_agent.contains(mark)).map(|(_, name)| *name)
@@ -61,7 +61,6 @@ impl Device {
         }))
     }
 
-    /// The words.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -73,7 +72,7 @@ impl fmt::Display for Device {
     }
 }
 
-/// As stores keep it; a later version may know more words.
+/// Parses a stored name, which may contain words of a later version.
 impl FromStr for Device {
     type Err = MalformedDevice;
 

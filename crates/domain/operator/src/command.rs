@@ -2,38 +2,38 @@ use crate::{Access, Area, Permission};
 use dwar_kernel::{ProjectId, words};
 use std::fmt;
 
-/// What somebody needs to give a command.
+/// The access that a command requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Nothing: the answer holds what they may know of.
+    /// None: the answer contains only what the caller may know of.
     Any,
-    /// To be signed in: it is about their own account.
+    /// A signed-in operator: the command concerns the operator's own account.
     Own,
-    /// To see the team of some project; whom it is about decides the rest.
+    /// Access to the team of some project; further checks depend on the operator concerned.
     Team,
     Installation,
-    /// To have access to the machine: the command line alone.
+    /// Access to the machine, so only the command line.
     Machine,
-    /// This permission in the project that it is about.
+    /// This permission in the project concerned.
     Project(Permission),
 }
 
-/// What a command makes, or sets going again, that works by itself: also after the token that made it has
-/// ended, or the operator who did was removed.
+/// What a command creates, or reactivates, that works without further sign-in: it goes on working after the
+/// token that made it has expired, or its operator was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Makes {
     Nothing,
     Key,
     /// An address at which other systems have codes sent, with its secret.
     Hook,
-    /// An address that events go to, with its secret.
+    /// An endpoint for events, with its secret.
     Webhook,
-    /// Somebody who signs in for themselves; also taking that away from them.
+    /// An operator who can sign in; also removing that ability.
     Operator,
     Token,
 }
 
-/// One enum of all commands, and the one table of what each needs and makes.
+/// Declares all commands from one table of what each needs and makes.
 macro_rules! commands {
     ($($(#[$doc:meta])* $variant:ident = $word:literal, $need:expr, makes $made:ident;)+) => {
         words! {
@@ -43,13 +43,14 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// What the command needs; the only table of it.
+            /// The access that the command requires.
             pub const fn needs(self) -> Need {
                 match self { $(Self::$variant => $need,)+ }
             }
 
-            /// What it makes that works by itself; the only table of it. A token needs the right to delegate
-            /// for all but [`Makes::Nothing`]: a thief of one without it keeps nothing when it ends.
+            /// What the command creates that works by itself. A token may give commands other than
+            /// [`Makes::Nothing`] only if it may delegate: a thief of any other token keeps nothing when it
+            /// expires.
             pub const fn makes(self) -> Makes {
                 match self { $(Self::$variant => Makes::$made,)+ }
             }
@@ -157,20 +158,20 @@ commands! {
     ListProjectAlerts = "list_project_alerts", see(Area::Overview), makes Nothing;
 }
 
-/// The verdict on a command.
+/// Whether a command is allowed, and why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Allowed,
-    /// There is such a project, but not for the caller.
+    /// The project exists, but the caller may not know of it.
     Unknown,
-    /// The project is known to them, and this is beyond their role.
+    /// The caller knows the project, but the role lacks the permission.
     Forbidden,
-    /// Their role has it, but it makes something that would outlive their token.
+    /// The role has the permission, but the command makes something that would outlive the caller's token.
     Undelegated,
 }
 
 impl Command {
-    /// Whether somebody with this access may give the command, about this project if it is about one.
+    /// Whether a caller with this access may give the command, for `project` if the command concerns one.
     pub fn judge(self, access: &Access, project: Option<ProjectId>) -> Verdict {
         let allowed = match (self.needs(), project) {
             (Need::Any | Need::Own, _) => true,
@@ -187,7 +188,7 @@ impl Command {
     }
 }
 
-/// As the document of the admin API has it: `see keys`, `change money`, `installation`.
+/// The form in the document of the admin API: `see keys`, `change money`, `installation`.
 impl fmt::Display for Need {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,25 +1,25 @@
 use std::fmt::{Display, Write};
 
-/// What an audit entry says about a thing, as a JSON object: names and values in order.
+/// Content of an audit entry, as a JSON object: names and values in order.
 ///
-/// Text that people wrote goes in by [`Facts::text`], which masks phone numbers. Nothing here takes
-/// a secret, so one can only get in by mistake.
+/// Text written by people goes in by [`Facts::text`], which masks phone numbers. No function takes a secret
+/// type, so a secret can get in only by mistake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts(Vec<(&'static str, String)>);
 
 impl Facts {
-    /// Nothing yet.
+    /// An empty object, to which facts are added.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Something that people wrote; phone numbers in it are masked.
+    /// Adds text written by people; phone numbers in it are masked.
     #[must_use]
     pub fn text(self, name: &'static str, value: &str) -> Self {
         self.with(name, quoted(&masked(value)))
     }
 
-    /// As [`Facts::text`], or null.
+    /// Like [`Facts::text`], or null if `value` is `None`.
     #[must_use]
     pub fn maybe(self, name: &'static str, value: Option<&str>) -> Self {
         match value {
@@ -28,19 +28,19 @@ impl Facts {
         }
     }
 
-    /// An id, an instant or a fixed word, as it is.
+    /// Adds an id, an instant or a fixed word, unmasked.
     #[must_use]
     pub fn word(self, name: &'static str, value: impl Display) -> Self {
         self.with(name, quoted(&value.to_string()))
     }
 
-    /// A number.
+    /// Adds a number, which is written without quotes.
     #[must_use]
     pub fn number(self, name: &'static str, value: impl Into<i64>) -> Self {
         self.with(name, value.into().to_string())
     }
 
-    /// As [`Facts::number`], or null.
+    /// Like [`Facts::number`], or null if `value` is `None`.
     #[must_use]
     pub fn maybe_number(self, name: &'static str, value: Option<impl Into<i64>>) -> Self {
         match value {
@@ -49,13 +49,13 @@ impl Facts {
         }
     }
 
-    /// True or false.
+    /// Adds a boolean, as `true` or `false`.
     #[must_use]
     pub fn flag(self, name: &'static str, value: bool) -> Self {
         self.with(name, value.to_string())
     }
 
-    /// Texts in order, or null.
+    /// Adds a list of texts, each masked; null if `values` is `None`.
     #[must_use]
     pub fn list(self, name: &'static str, values: Option<&[String]>) -> Self {
         let Some(values) = values else { return self.null(name) };
@@ -63,13 +63,13 @@ impl Facts {
         self.with(name, format!("[{}]", values.join(",")))
     }
 
-    /// Nothing of this name.
+    /// Adds a null.
     #[must_use]
     pub fn null(self, name: &'static str) -> Self {
         self.with(name, "null".to_owned())
     }
 
-    /// What differs between two accounts of one thing.
+    /// Removes the facts that are equal in both, and returns the rest of each.
     pub fn difference(before: &Self, after: &Self) -> (Self, Self) {
         let only = |these: &Self, those: &Self| {
             Self(these.0.iter().filter(|fact| !those.0.contains(fact)).cloned().collect())
@@ -77,7 +77,7 @@ impl Facts {
         (only(before, after), only(after, before))
     }
 
-    /// The object.
+    /// The object as JSON.
     pub fn to_json(&self) -> String {
         let pairs: Vec<String> =
             self.0.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
@@ -90,7 +90,7 @@ impl Facts {
     }
 }
 
-/// A JSON string (RFC 8259 section 7).
+/// A quoted JSON string (RFC 8259 section 7).
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -109,9 +109,8 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// The text with the middle of every Indian mobile number in it hidden, however it is written:
-/// `+91 98765 43210` becomes `+91 98••••3210`. Other digits stay, and so do UUIDs, whose digits may look like
-/// a number.
+/// Masks the middle of every Indian mobile number in a text, in any spelling: `+91 98765 43210` becomes `+91
+/// 98••••3210`. Other digits stay, and so do UUIDs, whose digits may look like a number.
 pub fn masked(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
@@ -144,7 +143,7 @@ pub fn masked(text: &str) -> String {
     out
 }
 
-/// How long a UUID is as text (RFC 9562 section 4).
+/// Characters of a UUID in text form (RFC 9562 section 4).
 const UUID: usize = 36;
 
 fn is_uuid(letters: &[char]) -> bool {
@@ -154,7 +153,7 @@ fn is_uuid(letters: &[char]) -> bool {
     })
 }
 
-/// How far the digits go on, including single blanks, dots and dashes between them.
+/// Length of a run of digits, including single blanks, dots and dashes between them.
 fn run_of_digits(letters: &[char]) -> usize {
     let digit = |at: usize| letters.get(at).is_some_and(char::is_ascii_digit);
     let mut end = 0;
@@ -167,8 +166,7 @@ fn run_of_digits(letters: &[char]) -> usize {
     end
 }
 
-/// Where the ten digits of a mobile number begin, if these are one with or without its country
-/// code.
+/// Where the ten digits begin, if these digits are a mobile number with or without country code.
 fn national(digits: &[char]) -> Option<usize> {
     let start = digits.len().checked_sub(10)?;
     let front: String = digits[..start].iter().collect();
@@ -220,7 +218,7 @@ mod tests {
             ("2026-11-24", "2026-11-24"),
             ("5876543210", "5876543210"),
             ("₹ 9.50 – no number", "₹ 9.50 – no number"),
-            // The digits at its end are those of a number with its country code.
+            // The last digits are those of a number with its country code.
             (
                 "event 01a20ae7-40ff-7651-9abc-919876543210 sent",
                 "event 01a20ae7-40ff-7651-9abc-919876543210 sent",

@@ -1,5 +1,4 @@
-//! Who runs the service: operators, what they may do, how they sign in, and the record of what
-//! they changed.
+//! Operators of the service: their rights, their sign-in, and the audit log of their changes.
 
 mod access;
 mod attempt;

@@ -11,10 +11,9 @@ words! {
     }
 }
 
-/// A link that works once: its secret is in the fragment of an address.
+/// A link that works once. Its secret is in the fragment of the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The digest of its secret.
     pub digest: Digest,
     pub operator: OperatorId,
     pub kind: LinkKind,
@@ -24,18 +23,18 @@ pub struct Link {
 }
 
 impl Link {
-    /// An invitation and a reset are good for three days.
+    /// Validity of an invitation or reset: three days.
     pub const INVITE: Duration = Duration::from_secs(72 * 3_600);
-    /// The link of a first start is good for an hour.
+    /// Validity of the link of a first start: one hour.
     pub const FIRST: Duration = Duration::from_secs(3_600);
 
-    /// Whether it still works, if nobody has used it.
+    /// Whether the link is still valid, unless it was used.
     pub fn is_open(&self, now: Timestamp) -> bool {
         now < self.expires_at
     }
 
-    /// Lets the operator in: with the password that they chose if the link is for that, and without
-    /// one if it signs in. `false` changes nothing.
+    /// Signs in the operator and sets the chosen password, which must be given exactly for a password link.
+    /// `false` changes nothing.
     pub fn spend(
         &self,
         operator: &mut Operator,

@@ -2,19 +2,19 @@ use crate::{Admission, Count, Standing};
 use dwar_kernel::{OperatorId, Timestamp};
 use std::collections::BTreeMap;
 
-/// Which attempts to sign in as an operator are refused at present.
+/// Sign-in attempts of an operator that are refused at present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lockout {
-    /// How many browsers and networks are locked; the codes of the authenticator app count as one.
+    /// Number of locked browsers and networks; the codes of the authenticator app count as one.
     pub locked: u32,
     /// When the last of these locks ends.
     pub locked_until: Option<Timestamp>,
-    /// How long browsers wait that are new to the operator, since too many sign-ins with their name failed.
+    /// Until when new browsers have to wait, because too many sign-ins with this name failed.
     pub slowed_until: Option<Timestamp>,
 }
 
 impl Lockout {
-    /// Those of all operators of whom anything is refused at `now`, from the counts that a store has.
+    /// The lockouts of all operators at `now`, computed from the counts of a store.
     pub fn of(
         counts: impl IntoIterator<Item = (Count, Standing)>,
         now: Timestamp,
@@ -33,7 +33,7 @@ impl Lockout {
         all
     }
 
-    /// Whether nothing is refused.
+    /// Whether no attempt is refused.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
@@ -54,7 +54,7 @@ mod tests {
         format!("00000000-0000-7000-8000-{number:012}").parse().unwrap()
     }
 
-    /// What a store keeps after so many failures from each of so many networks.
+    /// The counts that a store keeps after `each` failures from each of `networks` networks.
     fn failed(number: u32, networks: u32, each: u32) -> BTreeMap<Count, Standing> {
         let mut kept = BTreeMap::new();
         for network in 0..networks {

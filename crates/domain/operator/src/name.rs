@@ -3,28 +3,28 @@ use std::str::FromStr;
 
 const LONGEST: usize = 60;
 
-/// What an operator signs in with: 1 to 60 letters of any script, digits, blanks and `. - _ @ +`,
-/// kept as written but for blanks around it, and compared regardless of case.
+/// Sign-in name of an operator: 1 to 60 letters of any script, digits, single blanks and `. - _ @ +`.
+/// Surrounding blanks are removed; comparison ignores case.
 #[derive(Clone, Debug)]
 pub struct OperatorName(String);
 
-/// The text is not a name for an operator.
+/// Parse error: the text is empty, too long, or has other characters.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a name is 1 to 60 letters, digits, single blanks and . - _ @ +")]
 pub struct InvalidName;
 
 impl OperatorName {
-    /// A name that a store kept, whatever rule it breaks.
+    /// A name as a store kept it, even if it breaks a rule.
     pub const fn stored(text: String) -> Self {
         Self(text)
     }
 
-    /// As it was written.
+    /// The name in its original spelling.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The form under which it is looked up, and unique.
+    /// Lower-case form, by which the name is looked up and unique.
     pub fn key(&self) -> String {
         self.0.to_lowercase()
     }

@@ -1,26 +1,25 @@
 use crate::{Access, OperatorName, PasswordHash, Totp};
 use dwar_kernel::{OperatorId, Timestamp};
 
-/// Somebody who runs the service, or part of it.
+/// A person who runs the service, or part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operator {
     pub id: OperatorId,
-    /// What they sign in with; no other operator has it.
+    /// The sign-in name, unique ignoring case.
     pub name: OperatorName,
     pub access: Access,
-    /// None until they have chosen one by their link.
+    /// `None` until a password was chosen by a link.
     pub password: Option<PasswordHash>,
-    /// The second factor, if they added one.
     pub totp: Option<Totp>,
     pub created_at: Timestamp,
     pub signed_in_at: Option<Timestamp>,
 }
 
-/// What somebody has proved in order to sign in, as checked before the step that lets them in.
+/// What an operator proved in order to sign in, checked before the step that signs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
     pub password: PasswordHash,
-    /// The code that matched, if one is asked for.
+    /// The matching code, if the operator has a second factor.
     pub step: Option<ProvenStep>,
 }
 
@@ -28,24 +27,24 @@ pub struct Proof {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProvenStep {
     pub step: u64,
-    /// The last one that had been used when the sign-in began.
+    /// The last used time step when the sign-in began.
     pub after: u64,
 }
 
-/// What can be changed of an operator.
+/// A change to one operator's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperatorChange {
-    /// What they may do; applies from their very next request.
+    /// New rights, in force from the operator's next request.
     Access(Access),
-    /// Their password; every other session of theirs ends.
+    /// A new password; ends every other session of the operator.
     Password(PasswordHash),
-    /// Their second factor; every other session of theirs ends.
+    /// A new second factor, or none; ends every other session of the operator.
     Totp(Option<Totp>),
 }
 
 impl Operator {
-    /// Lets them in if the proof still holds: the password is the one that was checked, no code was used
-    /// since the sign-in began, and the time step of this one was never used. `false` changes nothing.
+    /// Signs in if the proof still holds: the password is the one that was checked, no code was used since
+    /// the sign-in began, and the time step of this code was never used. `false` changes nothing.
     pub fn sign_in(&mut self, proof: &Proof, now: Timestamp) -> bool {
         if self.password.as_ref() != Some(&proof.password) {
             return false;
@@ -53,7 +52,7 @@ impl Operator {
         let proven = match (&mut self.totp, proof.step) {
             (None, None) => true,
             (Some(totp), Some(proven)) => totp.last_step == proven.after && totp.take(proven.step),
-            // Added or removed since it was checked.
+            // The second factor was added or removed since the check.
             (None, Some(_)) | (Some(_), None) => false,
         };
         if proven {
@@ -62,12 +61,12 @@ impl Operator {
         proven
     }
 
-    /// Whether they were invited and have not been in yet.
+    /// Whether the operator was invited and has never signed in.
     pub const fn is_invited(&self) -> bool {
         self.password.is_none() && self.signed_in_at.is_none()
     }
 
-    /// Applies a change.
+    /// Applies a change to the record.
     pub fn apply(&mut self, change: OperatorChange) {
         match change {
             OperatorChange::Access(access) => self.access = access,
@@ -76,7 +75,7 @@ impl Operator {
         }
     }
 
-    /// Takes away what they sign in with; only a new link lets them in again.
+    /// Removes password and second factor; only a new link lets the operator sign in again.
     pub fn reset(&mut self) {
         self.password = None;
         self.totp = None;
@@ -84,7 +83,7 @@ impl Operator {
 }
 
 impl OperatorChange {
-    /// Whether every session but the one that asked for the change ends with it.
+    /// Whether the change ends every session except the one that asked for it.
     pub const fn ends_sessions(&self) -> bool {
         matches!(self, Self::Password(_) | Self::Totp(_))
     }

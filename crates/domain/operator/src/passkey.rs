@@ -17,7 +17,7 @@ words! {
 }
 
 impl PasskeyAlgorithm {
-    /// Its number in the registry of COSE algorithms.
+    /// Identifier in the IANA registry of COSE algorithms.
     pub const fn cose(self) -> i32 {
         match self {
             Self::Es256 => -7,
@@ -27,36 +27,36 @@ impl PasskeyAlgorithm {
     }
 }
 
-/// The part of a passkey that we keep; the secret part never leaves its authenticator.
+/// Public key of a passkey; the private key never leaves the authenticator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PasskeyKey {
     pub algorithm: PasskeyAlgorithm,
-    /// SubjectPublicKeyInfo (RFC 5280), DER.
+    /// SubjectPublicKeyInfo (RFC 5280) in DER.
     pub spki: Vec<u8>,
 }
 
-/// A passkey that lets an operator in, without a password or second factor.
+/// A passkey, which signs in an operator without a password or second factor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passkey {
-    /// The digest of its credential id; no other passkey has it.
+    /// Digest of the credential id, unique among all passkeys.
     pub digest: Digest,
     pub operator: OperatorId,
     pub name: String,
     pub credential: Vec<u8>,
     pub key: PasskeyKey,
-    /// The signature counter as it was last seen; zero where the authenticator has none.
+    /// Last seen signature counter; zero if the authenticator has none.
     pub counter: u32,
     pub made_at: Timestamp,
-    /// When it signed in for the last time.
+    /// Time of its last sign-in.
     pub used_at: Option<Timestamp>,
 }
 
 impl Passkey {
-    /// The most passkeys that one operator may have.
+    /// Most passkeys of one operator.
     pub const MOST: usize = 10;
 
-    /// Notes a use; `false`, and nothing is noted, if the counter did not grow, which is the sign of
-    /// a copied authenticator (WebAuthn Level 3, section 7.2, step 22).
+    /// Records a use. `false`, with nothing recorded, if the counter did not grow, which is the sign of a
+    /// copied authenticator (WebAuthn Level 3, section 7.2, step 22).
     pub fn take(&mut self, counter: u32, now: Timestamp) -> bool {
         let grown = counter > self.counter || counter == 0 && self.counter == 0;
         if grown {
@@ -67,36 +67,36 @@ impl Passkey {
     }
 }
 
-/// The answer to adding a passkey.
+/// Result of adding a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasskeyAdded {
     Added,
-    /// It is on record already, with this operator or another.
+    /// Already on record, for this operator or another.
     Known,
-    /// The operator has as many as one may have.
+    /// The operator has [`Passkey::MOST`] passkeys.
     TooMany,
     /// The challenge was used before; nothing changed.
     Replayed,
     NoOperator,
 }
 
-/// The answer to signing in with a passkey.
+/// Result of signing in with a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasskeyUsed {
     LetIn,
-    /// Its counter did not grow; nothing changed.
+    /// The counter did not grow; nothing changed.
     Regressed,
     /// The challenge was used before; nothing changed.
     Replayed,
     Gone,
 }
 
-/// Keeps the passkeys of operators. A reset or removal of the operator removes theirs, too.
+/// Keeps the passkeys of operators. A reset or removal of an operator also removes the passkeys.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PasskeyStore: Send + Sync {
-    /// Records a passkey, and uses the challenge up. However many calls run at once, from any process,
-    /// an operator MUST NOT get more than [`Passkey::MOST`], a credential id more than one owner, or a
+    /// Stores a passkey and uses up the challenge. Under any number of concurrent calls, from any process, an
+    /// operator MUST NOT get more than [`Passkey::MOST`] passkeys, a credential id more than one owner, or a
     /// challenge more than one use.
     async fn add_passkey(
         &self,
@@ -106,16 +106,16 @@ pub trait PasskeyStore: Send + Sync {
 
     async fn all_passkeys(&self) -> Result<Vec<Passkey>, StoreError>;
 
-    /// The passkeys of an operator, oldest first, equals by digest.
+    /// The passkeys of an operator, oldest first, equal times by digest.
     async fn passkeys(&self, operator: OperatorId) -> Result<Vec<Passkey>, StoreError>;
 
     async fn passkey(&self, passkey: Digest) -> Result<Option<(Passkey, Operator)>, StoreError>;
 
-    /// Lets its operator in, by [`Passkey::take`]: `session` begins, and the challenge is used up.
-    /// Counts of failures neither block it nor are reset by it.
+    /// Signs in the operator of a passkey by [`Passkey::take`]: `session` begins, and the challenge is used
+    /// up. Counts of failures neither block this nor are reset by it.
     ///
-    /// Of any number of calls at once with one counter that is not zero, or with one challenge,
-    /// exactly one MUST be let in, from any process.
+    /// Of any number of concurrent calls with the same non-zero counter, or with the same challenge, exactly
+    /// one MUST sign in, from any process.
     async fn use_passkey(
         &self,
         passkey: Digest,
@@ -125,8 +125,8 @@ pub trait PasskeyStore: Send + Sync {
         now: Timestamp,
     ) -> Result<PasskeyUsed, StoreError>;
 
-    /// Removes a passkey of the operator and ends every session of theirs but `keep`; `false`, with
-    /// nothing changed, if they have no such passkey.
+    /// Removes a passkey of the operator and ends every session of the operator except `keep`; `false`, with
+    /// nothing changed, if the operator has no such passkey.
     async fn remove_passkey(
         &self,
         operator: OperatorId,
@@ -135,47 +135,45 @@ pub trait PasskeyStore: Send + Sync {
     ) -> Result<bool, StoreError>;
 }
 
-/// The site and the challenge that a passkey's answer must be for.
+/// The site and the challenge that a passkey's answer must match.
 #[derive(Clone, Copy, Debug)]
 pub struct PasskeySite<'a> {
     pub id: &'a str,
-    /// As browsers write it: scheme, host and port.
+    /// Origin as browsers send it: scheme, host and port.
     pub origin: &'a str,
     pub challenge: &'a [u8],
 }
 
-/// What a browser answers when a passkey was made, each part as the authenticator gave it.
+/// A browser's answer after making a passkey, each part as the authenticator returned it.
 #[derive(Clone, Copy, Debug)]
 pub struct PasskeyMade<'a> {
     pub credential: &'a [u8],
-    /// What the browser says it was asked: `clientDataJSON`.
+    /// `clientDataJSON`: what the browser was asked, according to the browser.
     pub client_data: &'a [u8],
-    /// What the authenticator says about itself and the key: `attestationObject`, which every browser
-    /// gives.
+    /// `attestationObject`: what the authenticator says about itself and the key; every browser sends it.
     pub attestation: &'a [u8],
 }
 
-/// What a browser answers when a passkey signs in.
+/// A browser's answer when a passkey signs in.
 #[derive(Clone, Copy, Debug)]
 pub struct PasskeySigned<'a> {
-    /// What the browser says it was asked: `clientDataJSON`.
+    /// `clientDataJSON`: what the browser was asked, according to the browser.
     pub client_data: &'a [u8],
     pub authenticator_data: &'a [u8],
     pub signature: &'a [u8],
 }
 
-/// An answer that is not accepted: another site, another challenge, a signature that does not
-/// match, or no fingerprint or PIN asked for. Which of them is for the log, and for whoever adds a passkey
-/// of their own.
+/// A refused answer: another site, another challenge, a signature that does not match, or no fingerprint or
+/// PIN. The reason is for the log, and for operators who add a passkey of their own.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an answer to this question: {0}")]
 pub struct NoPasskey(pub &'static str);
 
-/// Checks what passkeys answer (WebAuthn Level 3, sections 7.1 and 7.2). Both require that the user
-/// was verified.
+/// Verifies answers of passkeys (WebAuthn Level 3, sections 7.1 and 7.2). Both kinds require user
+/// verification.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 pub trait PasskeyVerifier: Send + Sync {
-    /// The key of a passkey that was made, and its counter.
+    /// The public key of a new passkey, and its counter.
     #[allow(clippy::needless_lifetimes, reason = "the mock wants them named")]
     fn made<'a>(
         &self,
@@ -192,16 +190,16 @@ pub trait PasskeyVerifier: Send + Sync {
     ) -> Result<u32, NoPasskey>;
 }
 
-/// What a passkey is asked to sign. It is not kept: its MAC proves that it was made here, for whom, and
-/// until when it is valid. A store remembers used ones, so that each works only once.
+/// The challenge that a passkey signs. It is not stored: its MAC proves that it was made here, for whom, and
+/// until when it is valid. A store remembers used challenges, so that each works once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Challenge(Ticket);
 
 impl Challenge {
-    /// An answer may take this long.
+    /// Most time from challenge to answer.
     pub const LIFETIME: Duration = Duration::from_secs(300);
 
-    /// A fresh one: for the session that adds a passkey, or for somebody who signs in.
+    /// Makes a challenge: for the session that adds a passkey, or (`None`) for a sign-in.
     pub fn issue(
         session: Option<Digest>,
         (vault, entropy): (&dyn Vault, &dyn Entropy),
@@ -211,7 +209,8 @@ impl Challenge {
         Self(Ticket::issue(key, &[whose(session.as_ref())], now + Self::LIFETIME, entropy))
     }
 
-    /// What [`Challenge::issue`] made for the same session, or for signing in, while it is valid.
+    /// Verifies a challenge of [`Challenge::issue`] for the same session, or for a sign-in; `None` if it is
+    /// not genuine or has expired.
     pub fn read(
         bytes: &[u8],
         session: Option<Digest>,
@@ -222,17 +221,17 @@ impl Challenge {
         Ticket::read(bytes, key, &[whose(session.as_ref())], now).map(Self)
     }
 
-    /// What is signed.
+    /// The bytes that the passkey signs.
     pub const fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
-    /// What a used one is remembered by.
+    /// Stored form of a used challenge.
     pub fn digest(&self) -> Digest {
         self.0.digest()
     }
 
-    /// Until when a used one is remembered: from then on it is no longer valid anyway.
+    /// Until when a used challenge is remembered: after that it has expired anyway.
     pub fn expires_at(&self) -> Timestamp {
         self.0.until().unwrap_or(Timestamp::MAX_UTC)
     }

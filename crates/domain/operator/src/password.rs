@@ -2,37 +2,37 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 const SHORTEST: usize = 12;
-/// Argon2 would take more; nobody types more.
+/// In bytes. Argon2 would accept more, but nobody types more.
 const LONGEST: usize = 128;
 const DISTINCT: usize = 5;
 
-/// A password as somebody typed it. `Debug` hides it, and dropping it wipes it.
+/// A password in clear. `Debug` hides it; dropping the value wipes it.
 #[derive(Clone)]
 pub struct Password(Zeroizing<String>);
 
-/// Why a new password is not accepted (NIST SP 800-63B, section 3.1.1).
+/// Why a new password is refused (NIST SP 800-63B, section 3.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPassword {
     #[error("the password needs at least 12 characters")]
     TooShort,
     #[error("the password can have at most 128 bytes")]
     TooLong,
-    /// Few different characters, the name of the operator or of this service in it, or on the list
-    /// of passwords that are tried first.
+    /// Too few different characters remain without common words, the name of the operator and that of this
+    /// service.
     #[error("this password is too easy to guess")]
     TooEasy,
 }
 
 impl Password {
-    /// What somebody typed to sign in; anything.
+    /// A password entered at sign-in, without any check.
     pub fn typed(text: &str) -> Self {
         Self(Zeroizing::new(text.to_owned()))
     }
 
-    /// What somebody wants as a password.
+    /// Checks a new password of the operator `name`.
     ///
     /// # Errors
-    /// [`InvalidPassword`], for the page to show.
+    /// [`InvalidPassword`], to be shown on the page.
     pub fn chosen(text: &str, name: &str) -> Result<Self, InvalidPassword> {
         if text.chars().count() < SHORTEST {
             return Err(InvalidPassword::TooShort);
@@ -46,13 +46,13 @@ impl Password {
         Ok(Self::typed(text))
     }
 
-    /// The text, for the hasher alone.
+    /// The password in clear, for the hasher only.
     pub fn expose(&self) -> &str {
         &self.0
     }
 }
 
-/// Without the words that are tried first, the rest must still be strong enough.
+/// Removes common words first; the rest must still have enough different characters.
 fn is_easy(text: &str, name: &str) -> bool {
     const FIRST_TRIED: [&str; 8] =
         ["password", "qwerty", "letmein", "welcome", "admin", "dwar", "123456789", "123456"];
@@ -70,17 +70,17 @@ impl fmt::Debug for Password {
     }
 }
 
-/// What is kept of a password: a PHC string with its own salt and costs. `Debug` hides it.
+/// Stored form of a password: a PHC string with its own salt and costs. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash(String);
 
 impl PasswordHash {
-    /// Wraps what a hasher made or a store kept.
+    /// Wraps a PHC string of a hasher or a store, without any check.
     pub fn new(phc: impl Into<String>) -> Self {
         Self(phc.into())
     }
 
-    /// The PHC string, for hasher and store.
+    /// The PHC string, for hashers and stores.
     pub fn as_str(&self) -> &str {
         &self.0
     }

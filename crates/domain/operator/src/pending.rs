@@ -8,18 +8,18 @@ use zeroize::Zeroizing;
 
 const ID: usize = 16;
 
-/// What a browser keeps between the right password and the code of an authenticator app.
+/// Cookie of a browser between the right password and the code of an authenticator app.
 ///
-/// Nothing is stored of it. It is bound to the operator, to their password and to the last code that was
-/// used: the first code that lets them in ends it, wherever that code is typed. `Debug` hides it.
+/// Nothing of it is stored. It is bound to the operator, the password and the last used code: the first code
+/// that signs in the operator invalidates it, wherever that code is entered. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PendingSignIn(Zeroizing<String>);
 
 impl PendingSignIn {
-    /// The code has to follow within this time.
+    /// Most time until the code.
     pub const LIFETIME: Duration = Duration::from_secs(300);
 
-    /// A fresh one for an operator whose password was right; `None` where no code is asked for.
+    /// Makes one for an operator whose password was right; `None` if the operator has no second factor.
     pub fn issue(
         operator: &Operator,
         (vault, entropy): (&dyn Vault, &dyn Entropy),
@@ -32,18 +32,19 @@ impl PendingSignIn {
         Some(Self(Zeroizing::new(base16ct::lower::encode_string(&bytes))))
     }
 
-    /// The text, for the browser alone.
+    /// The cookie value, for the browser only.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whose sign-in this text says it is; [`PendingSignIn::is_open`] tells whether that is true.
+    /// The operator that the text claims to belong to; [`PendingSignIn::is_open`] verifies the claim.
     pub fn operator(text: &str) -> Option<OperatorId> {
         let (bytes, _) = read(text)?;
         Some(Uuid::from_bytes(bytes).into())
     }
 
-    /// Whether the text was made for this operator, as they now are, and is not over.
+    /// Whether the text was made for this operator, whose password and last code are unchanged, and has not
+    /// expired.
     pub fn is_open(text: &str, operator: &Operator, vault: &dyn Vault, now: Timestamp) -> bool {
         let (Some((id, ticket)), Some(about)) = (read(text), about(operator)) else { return false };
         let key = (vault, Purpose::OperatorPending);
@@ -63,7 +64,7 @@ fn read(text: &str) -> Option<([u8; ID], [u8; Ticket::LENGTH])> {
     Some((id.try_into().ok()?, ticket.try_into().ok()?))
 }
 
-/// Two parts of a fixed length come before the hash, so that no two operators read the same.
+/// Two parts of fixed length come before the hash, so that no two operators give the same bytes.
 fn about(operator: &Operator) -> Option<Vec<u8>> {
     let (password, totp) = (operator.password.as_ref()?, operator.totp.as_ref()?);
     let (id, step) = (operator.id.uuid(), totp.last_step.to_be_bytes());

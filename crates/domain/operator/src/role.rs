@@ -37,7 +37,7 @@ words! {
     }
 }
 
-/// One thing that a role allows in a project or does not.
+/// A single right in a project, which a role includes or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
     See(Area),
@@ -46,7 +46,7 @@ pub enum Permission {
 }
 
 impl Role {
-    /// Whether the role allows this; the only table of it.
+    /// Whether the role includes the permission; the only table of roles.
     pub const fn may(self, permission: Permission) -> bool {
         use Area::{Activity, Identities, Money, Overview, Playground, Settings};
         use Permission::{Change, See, Unmask};
@@ -65,7 +65,7 @@ impl Role {
 }
 
 impl Permission {
-    /// Every permission.
+    /// All permissions, area by area, then [`Permission::Unmask`].
     pub fn all() -> impl Iterator<Item = Self> {
         let areas = Area::ALL.into_iter().flat_map(|area| [Self::See(area), Self::Change(area)]);
         areas.chain([Self::Unmask])
@@ -76,7 +76,7 @@ impl Permission {
 mod tests {
     use super::*;
 
-    /// A cell per permission: `o` owner, `m` member, `s` support, `v` viewer.
+    /// One row per permission: `o` owner, `m` member, `s` support, `v` viewer.
     const TABLE: [(Permission, &str); 17] = [
         (Permission::See(Area::Overview), "omv"),
         (Permission::Change(Area::Overview), "o"),

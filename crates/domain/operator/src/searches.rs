@@ -2,51 +2,51 @@ use crate::AuditEntry;
 use dwar_kernel::{BlindIndex, SearcherId, Timestamp};
 use std::time::Duration;
 
-/// How many numbers may be searched for in how long.
+/// How many numbers may be searched for within a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchQuota {
     pub numbers: u32,
     pub window: Duration,
 }
 
-/// A search for a phone number by somebody who sees them masked.
+/// A search for a phone number by a caller who sees numbers masked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhoneSearch {
     pub searcher: SearcherId,
-    /// The number, in one world of one project.
+    /// Blind index of the number in one project and mode.
     pub number: BlindIndex,
     pub entry: AuditEntry,
 }
 
-/// The numbers that one searcher was admitted to in the last day, and when.
+/// The numbers that one searcher searched for in the last day, with the times.
 ///
-/// A masked number hides four digits, and the answer to a search shows whether somebody is known by
-/// that number: trying all ten thousand reveals it. At 200 a day that takes 25 days on average and
-/// leaves an entry in the audit log for each.
+/// A masked number hides four digits, and the answer to a search shows whether an identity has that number:
+/// trying all ten thousand reveals it. At 200 a day that takes 25 days on average and leaves an audit entry
+/// for each search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Searches(pub Vec<(BlindIndex, Timestamp)>);
 
-/// Whether a number may be searched for.
+/// Whether a search is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchAdmission {
-    /// It was searched for within the hour: that reveals nothing new, and does not count.
+    /// The number was searched for within the hour: the search reveals nothing new, and does not count.
     Repeated(SearchAllowance),
     Counted(SearchAllowance),
-    /// There were too many others; at this instant one more is admitted.
+    /// Too many numbers were searched for; at `until` one more is admitted.
     Refused {
-        /// The quota that is used up for longest.
+        /// The used-up quota that frees a place last.
         quota: SearchQuota,
         until: Timestamp,
     },
 }
 
-/// What is left to search for.
+/// How many more numbers may be searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchAllowance {
-    /// The quota that is nearer to its end.
+    /// The quota with fewer searches left.
     pub quota: SearchQuota,
     pub remaining: u32,
-    /// When the first of those that count stops counting.
+    /// When the oldest counted search stops counting.
     pub resets_at: Timestamp,
 }
 
@@ -56,15 +56,15 @@ impl SearchQuota {
         Self { numbers: 60, window: Duration::from_secs(3_600) },
         Self { numbers: 200, window: Duration::from_secs(86_400) },
     ];
-    /// How long a number that was searched for can be searched for again.
+    /// How long a number may be searched for again without counting.
     pub const REPEATED: Duration = Self::ALL[0].window;
-    /// Older searches no longer count.
+    /// Age from which searches no longer count.
     pub const LONGEST: Duration = Self::ALL[1].window;
 }
 
 impl Searches {
-    /// Admits a number, or not. A search stops counting at the end of its window, to the
-    /// millisecond.
+    /// Judges a search, and counts it if it is admitted and new. A search stops counting at the end of its
+    /// window, to the millisecond.
     pub fn admit(&mut self, number: BlindIndex, now: Timestamp) -> SearchAdmission {
         self.0.retain(|(_, at)| now < *at + SearchQuota::LONGEST);
         let repeated = |(known, at): &(BlindIndex, Timestamp)| {

@@ -2,10 +2,10 @@ use dwar_kernel::{Digest, Entropy, Purpose, SecretText, Vault};
 use std::str::FromStr;
 use subtle::ConstantTimeEq;
 
-/// Random characters of a secret: 32 of base62, 190 bits.
+/// Random base62 characters of a secret: 190 bits.
 const BODY: usize = 32;
 
-/// The text cannot be such a secret: wrong prefix, length, alphabet or checksum.
+/// Parse error: the text has a wrong prefix, length, alphabet or checksum.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a secret of this kind")]
 pub struct MalformedSecret;
@@ -17,17 +17,17 @@ macro_rules! secrets {
         pub struct $name(SecretText);
 
         impl $name {
-            /// A fresh one.
+            /// Makes a secret of 32 random characters.
             pub fn generate(entropy: &dyn Entropy) -> Self {
                 Self(SecretText::generate($prefix, BODY, entropy))
             }
 
-            /// The plaintext, for its recipient.
+            /// The secret in clear, for its recipient.
             pub fn expose(&self) -> &str {
                 self.0.expose()
             }
 
-            /// The form under which stores know it.
+            /// Stored form, by which stores look it up.
             pub fn digest(&self, vault: &dyn Vault) -> Digest {
                 vault.digest(Purpose::$purpose, &[self.0.expose().as_bytes()])
             }
@@ -44,24 +44,24 @@ macro_rules! secrets {
 }
 
 secrets! {
-    /// What makes a [`Link`](crate::Link) work; it is in the fragment of an address, which browsers
-    /// do not send along.
+    /// Secret of a [`Link`](crate::Link). It is in the fragment of the address, which browsers do not send to
+    /// servers.
     LinkSecret = "svc_lnk_" for OperatorLink;
-    /// What a signed-in browser keeps in its cookie.
+    /// Session cookie of a signed-in browser.
     SessionToken = "svc_ops_" for OperatorSession;
     /// The bearer token of the admin API.
     AdminSecret = "svc_adm_" for AdminToken;
 }
 
 impl SessionToken {
-    /// What each form and each changing request of this session carries: another site cannot know
-    /// it, and another session has another one. Hexadecimal.
+    /// CSRF token in each form and each changing request of this session, in hexadecimal: another site cannot
+    /// know it, and it differs between sessions.
     pub fn csrf(&self, vault: &dyn Vault) -> String {
         let digest = vault.digest(Purpose::OperatorForm, &[self.0.expose().as_bytes()]);
         base16ct::lower::encode_string(&digest.0)
     }
 
-    /// Whether a request carries it, in constant time.
+    /// Whether `given` is the CSRF token of this session, compared in constant time.
     pub fn is_csrf(&self, given: &str, vault: &dyn Vault) -> bool {
         self.csrf(vault).as_bytes().ct_eq(given.as_bytes()).into()
     }

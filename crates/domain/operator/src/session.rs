@@ -6,41 +6,40 @@ use std::time::Duration;
 /// One signed-in browser of an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorSession {
-    /// The digest of its token.
     pub digest: Digest,
     pub operator: OperatorId,
-    /// Where it was begun, as far as that is known.
+    /// Address of the sign-in, if known.
     pub from: Option<IpAddr>,
-    /// In which browser, as far as that is known.
+    /// Browser of the sign-in, if known.
     pub device: Option<Device>,
     pub created_at: Timestamp,
-    /// The last request, to within a minute.
+    /// Last request, to within a minute.
     pub seen_at: Timestamp,
-    /// The first instant at which it is over, used or not.
+    /// The first instant at which the session has expired, used or not.
     pub expires_at: Timestamp,
 }
 
 impl OperatorSession {
-    /// Ends this long after its beginning, whatever happens.
+    /// A session ends this long after its beginning, even if it is in use.
     pub const LIFETIME: Duration = Duration::from_secs(12 * 3_600);
-    /// Ends this long after its last request.
+    /// A session ends this long after its last request.
     pub const IDLE: Duration = Duration::from_secs(3_600);
-    /// Requests are noted this far apart, so that a page that makes many does not write for each.
+    /// Requests are recorded at most this often, so that a page with many requests does not write for each.
     pub const NOTED_EVERY: Duration = Duration::from_secs(60);
 
-    /// A session that begins.
+    /// A session that begins at `now`, and expires after [`OperatorSession::LIFETIME`].
     pub fn begin(digest: Digest, operator: OperatorId, client: Client, now: Timestamp) -> Self {
         let Client { address: from, device } = client;
         let expires_at = now + Self::LIFETIME;
         Self { digest, operator, from, device, created_at: now, seen_at: now, expires_at }
     }
 
-    /// Whether it is valid.
+    /// Whether the session has neither expired nor been idle for too long.
     pub fn is_alive(&self, now: Timestamp) -> bool {
         now < self.expires_at && now < self.seen_at + Self::IDLE
     }
 
-    /// Notes a request; `false` if the last one was noted too recently to write again.
+    /// Records a request; `false` if the last one was recorded too recently to write again.
     pub fn note(&mut self, now: Timestamp) -> bool {
         let due = now >= self.seen_at + Self::NOTED_EVERY;
         if due {

@@ -1,39 +1,39 @@
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 
-/// How many failures in a row cost nothing but the time they take.
+/// Failures in a row without a lock.
 const FREE: u32 = 5;
 const FIRST_LOCK: Duration = Duration::from_secs(30);
 const LONGEST_LOCK: Duration = Duration::from_secs(3_600);
 
-/// How many failures under one name are free; then one per [`STEP`], which is as many an hour.
+/// Failures with one name that are free; after that one per [`STEP`], which is also [`BURST`] an hour.
 const BURST: u32 = 100;
 const STEP: Duration = Duration::from_secs(36);
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// What too many failures lead to.
+/// How too many failures are punished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// The fifth failure in a row locks for 30 s, each further one for twice as long, up to an hour.
     Lock,
-    /// A hundred are free, and one more every 36 s: 100 an hour. So at most [`Rule::MOST_A_DAY`] are
-    /// judged, from however many origins at once.
+    /// A hundred failures are free, and one more every 36 s: 100 an hour. So at most [`Rule::MOST_A_DAY`]
+    /// attempts are judged, from any number of concurrent origins.
     Pace,
 }
 
 impl Rule {
-    /// The most attempts that [`Rule::Pace`] lets be judged in any 24 hours, wherever they come from:
-    /// 100 at once, and 100 more each hour.
+    /// Most attempts that [`Rule::Pace`] admits in any 24 hours, from all origins: 100 at once, and 100 more
+    /// each hour.
     pub const MOST_A_DAY: u64 = BURST as u64 + DAY.as_secs() / STEP.as_secs();
 }
 
-/// The state of one count of failures.
+/// State of one count of failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// In a row by [`Rule::Lock`]; those not worn off by [`Rule::Pace`].
+    /// Under [`Rule::Lock`] failures in a row, under [`Rule::Pace`] failures that have not worn off.
     pub failures: u32,
-    /// When the last attempt was; by [`Rule::Pace`], up to when failures have worn off.
+    /// Time of the last attempt; under [`Rule::Pace`] the time up to which failures have worn off.
     pub last_at: Timestamp,
     pub locked_until: Option<Timestamp>,
 }
@@ -41,9 +41,9 @@ pub struct Standing {
 /// Whether an attempt is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It is, and counts as a failure until it was none.
+    /// Admitted; counts as a failure until it is withdrawn.
     Admitted,
-    /// It is not, nor is any other before this instant.
+    /// Refused, like every other attempt before this instant.
     Locked(Timestamp),
 }
 
@@ -53,7 +53,7 @@ impl Standing {
         Self { failures: 0, last_at: now, locked_until: None }
     }
 
-    /// Begins an attempt, by the rule; what is a day old is forgotten.
+    /// Begins an attempt under the rule. A count that is a day old is reset first.
     pub fn admit(&mut self, rule: Rule, now: Timestamp) -> Admission {
         if self.is_forgotten(now) {
             *self = Self::fresh(now);
@@ -74,7 +74,7 @@ impl Standing {
         Admission::Admitted
     }
 
-    /// A leaky bucket: one failure wears off each step.
+    /// A leaky bucket: one failure wears off in each step.
     fn pace(&mut self, now: Timestamp) -> Admission {
         let passed = (now - self.last_at).to_std().unwrap_or_default();
         let worn_off = u32::try_from(passed.as_millis() / STEP.as_millis()).unwrap_or(u32::MAX);
@@ -91,18 +91,18 @@ impl Standing {
         Admission::Admitted
     }
 
-    /// Takes an attempt back that was no failure.
+    /// Takes back an attempt that was no failure.
     pub fn withdraw(&mut self) {
         self.failures = self.failures.saturating_sub(1);
         self.locked_until = None;
     }
 
-    /// Whether it means nothing any more.
+    /// Whether the count is too old to matter.
     pub fn is_forgotten(&self, now: Timestamp) -> bool {
         self.last_at <= Self::forgotten_before(now)
     }
 
-    /// A count last touched at this instant or before means nothing any more.
+    /// A count last touched at this instant or earlier no longer matters.
     pub fn forgotten_before(now: Timestamp) -> Timestamp {
         now - DAY
     }

@@ -6,8 +6,8 @@ const ID: usize = 16;
 const UNTIL: usize = 8;
 const MAC: usize = 32;
 
-/// Bytes that prove, without being kept, that they were made here: for one purpose, for whom or what
-/// `about` names, and until when they are valid. They are a random id, an instant and a MAC of both.
+/// Bytes that prove without a record that they were made here: for one purpose, for the subject `about`, and
+/// with an expiry. They consist of a random id, an instant and a MAC of both.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket([u8; Ticket::LENGTH]);
 
@@ -28,7 +28,8 @@ impl Ticket {
         Self(bytes)
     }
 
-    /// What [`Ticket::issue`] made for the same purpose and about the same, while it is valid.
+    /// Verifies the bytes of [`Ticket::issue`] for the same purpose and subject; `None` if they are not
+    /// genuine or have expired.
     pub(crate) fn read(
         bytes: &[u8],
         (vault, purpose): (&dyn Vault, Purpose),
@@ -45,14 +46,14 @@ impl Ticket {
         &self.0
     }
 
-    /// What it is known by; no two have the same.
+    /// The MAC, which identifies the ticket: no two are the same.
     pub(crate) fn digest(&self) -> Digest {
         let mut digest = [0; MAC];
         digest.copy_from_slice(&self.0[ID + UNTIL..]);
         Digest(digest)
     }
 
-    /// From when on it is no longer valid.
+    /// The first instant at which the ticket has expired.
     pub(crate) fn until(&self) -> Option<Timestamp> {
         let mut millis = [0; UNTIL];
         millis.copy_from_slice(&self.0[ID..ID + UNTIL]);

@@ -12,22 +12,21 @@ const STEP_SECONDS: u64 = 30;
 const DIGITS: usize = 6;
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// The second factor of an operator (RFC 6238), as stores keep it.
+/// Second factor of an operator (RFC 6238), in stored form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Totp {
-    /// The secret, unreadable at rest.
     pub secret: Sealed,
-    /// The last time step that was used; it and those before it no longer work.
+    /// The last used time step; codes of this and earlier steps no longer work.
     pub last_step: u64,
 }
 
 impl Totp {
-    /// The last time step whose code is taken at `now`.
+    /// The latest time step whose code is accepted at `now`.
     pub fn latest_step(now: Timestamp) -> u64 {
         TotpSecret::steps(now)[2]
     }
 
-    /// Uses a time step up; `false` if it, or a later one, was used before.
+    /// Uses up a time step; `false` if this or a later one was used before.
     pub const fn take(&mut self, step: u64) -> bool {
         let fresh = step > self.last_step;
         if fresh {
@@ -37,40 +36,40 @@ impl Totp {
     }
 }
 
-/// The secret that an authenticator app shares. `Debug` hides it, and dropping it wipes it.
+/// Shared secret of an authenticator app. `Debug` hides it; dropping the value wipes it.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct TotpSecret([u8; BYTES]);
 
-/// The text is not such a secret in base32.
+/// Parse error: the text is neither such a secret in base32 nor six digits.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a secret of an authenticator app")]
 pub struct MalformedTotpSecret;
 
-/// Six digits that somebody typed; blanks between them are fine. `Debug` hides them.
+/// Six digits as typed; blanks between them are ignored. `Debug` hides them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TotpCode([u8; DIGITS]);
 
 impl TotpSecret {
-    /// A fresh secret.
+    /// Makes a secret of 160 random bits.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = [0; BYTES];
         entropy.fill(&mut bytes);
         Self(bytes)
     }
 
-    /// The secret as a vault opened it.
+    /// The secret from the bytes of a vault; `None` if the length differs.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The bytes, for the vault.
+    /// The bytes, to be sealed by the vault.
     pub const fn bytes(&self) -> &[u8; BYTES] {
         &self.0
     }
 
-    /// For the one page that shows it, in base32 (RFC 4648 section 6).
+    /// The secret in base32 (RFC 4648 section 6), for the one page that shows it.
     pub fn expose(&self) -> Zeroizing<String> {
-        // 160 bits are 32 letters, with nothing left over.
+        // 160 bits are exactly 32 letters.
         let groups = self.0.chunks_exact(5).flat_map(|five| {
             let bits = five.iter().fold(0_u64, |bits, byte| (bits << 8) | u64::from(*byte));
             (0..8).rev().map(move |letter| BASE32[(bits >> (5 * letter)) as usize & 31])
@@ -78,7 +77,7 @@ impl TotpSecret {
         Zeroizing::new(groups.map(char::from).collect())
     }
 
-    /// For authenticator apps, as they read it from a QR code
+    /// The URI that authenticator apps read from a QR code
     /// (<https://github.com/google/google-authenticator/wiki/Key-Uri-Format>).
     pub fn uri(&self, issuer: &str, account: &str) -> Zeroizing<String> {
         let (issuer, account) = (percent(issuer), percent(account));
@@ -89,10 +88,10 @@ impl TotpSecret {
         ))
     }
 
-    /// The time step whose code this is, of the present one and its neighbours; the latest, if it
-    /// is the code of more than one. Says nothing about whether it was used.
+    /// The time step of this code: the present step or one of its neighbours, the latest if several have the
+    /// same code. Does not tell whether it was used.
     pub fn step_of(&self, code: TotpCode, now: Timestamp) -> Option<u64> {
-        // Looks at all three, whichever it is.
+        // Compares with all three, so that timing does not reveal which one matched.
         Self::steps(now).into_iter().fold(None, |found, step| {
             let same: bool = self.code_of(step).0.ct_eq(&code.0).into();
             if same { Some(step) } else { found }
@@ -104,14 +103,15 @@ impl TotpSecret {
         [present.saturating_sub(1), present, present + 1]
     }
 
-    /// What the app shows at `now`.
+    /// The code that the app shows at `now`.
     pub fn code_at(&self, now: Timestamp) -> TotpCode {
         self.code_of(Self::steps(now)[1])
     }
 
     /// RFC 4226 section 5.3 with the time step as counter.
     fn code_of(&self, step: u64) -> TotpCode {
-        // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
+        // HMAC pads a key shorter than the block with zeros (RFC 2104). Padding it here means that creating
+        // the MAC cannot fail.
         let mut block = Zeroizing::new([0; 64]);
         block[..BYTES].copy_from_slice(&self.0);
         let mut mac = <Hmac<Sha1> as KeyInit>::new((&*block).into());
@@ -134,13 +134,13 @@ impl TotpCode {
         Self(digits)
     }
 
-    /// The digits.
+    /// The six digits in clear.
     pub fn expose(&self) -> String {
         self.0.iter().copied().map(char::from).collect()
     }
 }
 
-/// Upper or lower case, blanks anywhere.
+/// Parses upper or lower case, with blanks anywhere.
 impl FromStr for TotpSecret {
     type Err = MalformedTotpSecret;
 
@@ -189,7 +189,7 @@ impl fmt::Debug for TotpCode {
     }
 }
 
-/// What RFC 3986 calls unreserved stays as it is.
+/// Leaves the unreserved characters of RFC 3986 as they are.
 fn percent(text: &str) -> String {
     text.bytes().fold(String::new(), |mut out, byte| {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
