@@ -2,29 +2,30 @@ use dwar_kernel::{CLOCK_TOLERANCE, Clock, SteadyClock, Timestamp};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A difference between clocks that people are told of, in milliseconds.
+/// Least difference between clocks that is reported, in milliseconds.
 const TOLD_MS: i64 = 2_000;
 
-/// Watches the wall clock of this machine: compares it with the database's, where that is another one, and with the
-/// time that went by since the start.
+/// Watches the wall clock of this machine: compares it with the clock of the database, if that is another one,
+/// and with the time that has passed since the start.
 ///
-/// - Between two comparisons the difference from the database goes on by the steady clock, so that a wall clock that is
-///   set is noticed at once and not at the next comparison.
-/// - Sweeps ask [`ClockWatch::for_sweeps`], which never goes on faster than the time went by. Where the wall clock was set
-///   forward it stays that far behind until the process ends: nobody here can know which of the two was right. A
-///   machine that was suspended is none whose clock was set.
-/// - What the wall clock wrote while it was ahead is put right by [`crate::ClockSetBack`] once it was set back, which
-///   [`ClockWatch::times_set_back`] tells.
+/// - Between two comparisons the difference is extrapolated by the steady clock, so that a wall clock that is
+///   set is noticed at once and not only at the next comparison.
+/// - Sweeps use [`ClockWatch::for_sweeps`], which never advances faster than time passes. If the wall clock is
+///   set forward, that clock stays behind by the same amount until the process ends: it is unknown which of the
+///   two times was right. Suspending the machine does not count as setting its clock.
+/// - What was written while the wall clock was ahead is corrected by [`crate::ClockSetBack`] after the clock was
+///   set back, which [`ClockWatch::times_set_back`] reports.
 ///
-/// From [`CLOCK_TOLERANCE`] on an instance serves no request and does no background work that goes by the time. Both
-/// differences are logged once, when they begin to matter (2 s, 30 s) and when they no longer do.
+/// From a difference of [`CLOCK_TOLERANCE`] on, an instance serves no request and does no background work that
+/// depends on the time. Both differences are logged once, when they begin to matter (2 s, 30 s) and when they no
+/// longer do.
 pub struct ClockWatch {
     clock: Arc<dyn Clock>,
     steady: Arc<dyn SteadyClock>,
     kept: Mutex<Kept>,
 }
 
-/// One moment, by both clocks of this machine.
+/// One moment, read from both clocks of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     wall: Timestamp,
@@ -32,7 +33,7 @@ pub struct Moment {
 }
 
 struct Kept {
-    /// When the clocks were last looked at.
+    /// When the clocks were last read.
     seen: Moment,
     sweeps: Timestamp,
     compared: Option<Comparison>,
@@ -43,7 +44,7 @@ struct Kept {
 #[derive(Clone, Copy)]
 struct Comparison {
     at: Moment,
-    /// By how many milliseconds the wall clock was ahead of the database's; negative if it was behind.
+    /// Milliseconds by which the wall clock was ahead of the database's; negative if it was behind.
     ahead_ms: i64,
 }
 
@@ -55,14 +56,15 @@ enum Agreement {
 }
 
 impl Moment {
-    /// By how many milliseconds the wall clock was set forward since `earlier`; negative if it was set back.
+    /// Milliseconds by which the wall clock was set forward since `earlier`; negative if it was set back.
     fn set_since(self, earlier: Self) -> i64 {
         let went = self.steady.saturating_sub(earlier.steady);
         (self.wall - earlier.wall).num_milliseconds() - whole_ms(went)
     }
 
-    /// By how many milliseconds at least the wall clock is ahead of the database's, whose clock showed `database` at
-    /// some instant between `asked` and this moment; negative if it is behind, 0 if they may agree.
+    /// Milliseconds by which the wall clock is at least ahead of the database's, whose clock showed
+    /// `database` at some instant between `asked` and this moment; negative if it is behind, 0 if they may
+    /// agree.
     fn ahead_of(self, database: Timestamp, asked: Self) -> i64 {
         let earliest = self.wall - self.steady.saturating_sub(asked.steady);
         let nearest = database.clamp(earliest.min(self.wall), self.wall);
@@ -71,7 +73,7 @@ impl Moment {
 }
 
 impl Comparison {
-    /// The difference at a later moment, if the database's clock went on as the steady one did.
+    /// The difference at a later moment, assuming that the database's clock ran like the steady one.
     fn ahead_at(self, moment: Moment) -> i64 {
         self.ahead_ms.saturating_add(moment.set_since(self.at))
     }
@@ -90,7 +92,8 @@ impl Agreement {
 }
 
 impl Kept {
-    /// Takes note of this moment; tells the log of a wall clock that was set, and of one that agrees or no longer does.
+    /// Records this moment, and logs if the wall clock was set, or if it began or ceased to agree with the
+    /// database's.
     fn note(&mut self, moment: Moment) {
         let set_ms = moment.set_since(self.seen);
         let went = moment.steady.saturating_sub(self.seen.steady);
@@ -125,7 +128,7 @@ impl Kept {
 }
 
 impl ClockWatch {
-    /// One that has compared nothing yet.
+    /// A watch that has compared nothing yet.
     pub fn new(clock: Arc<dyn Clock>, steady: Arc<dyn SteadyClock>) -> Self {
         let seen = Moment { wall: clock.now(), steady: steady.elapsed() };
         let kept = Kept {
@@ -133,19 +136,19 @@ impl ClockWatch {
             sweeps: seen.wall,
             compared: None,
             agreement: Agreement::Agrees,
-            // Nobody knows what was done to it before.
+            // The clock may have been set back before the start.
             times_set_back: 1,
         };
         Self { clock, steady, kept: Mutex::new(kept) }
     }
 
-    /// This moment, for [`ClockWatch::compare`].
+    /// The present moment, for [`ClockWatch::compare`].
     pub fn moment(&self) -> Moment {
         Moment { wall: self.clock.now(), steady: self.steady.elapsed() }
     }
 
-    /// Compares with what the database's clock showed at some instant since `asked`. The longer that is ago, the less a
-    /// difference is noticed.
+    /// Compares with the time that the database's clock showed at some instant since `asked`. The longer ago
+    /// that is, the larger a difference has to be to be noticed.
     pub fn compare(&self, asked: Moment, database: Timestamp) {
         let at = self.moment();
         let ahead_ms = at.ahead_of(database, asked);
@@ -154,16 +157,16 @@ impl ClockWatch {
         kept.note(at);
     }
 
-    /// Looks at the clocks; `true` if the wall clock was set by 2 s or more since it was compared, so that it should be
-    /// compared again.
+    /// Reads the clocks; `true` if the wall clock was set by 2 s or more since the last comparison, so that
+    /// it should be compared again.
     pub fn look(&self) -> bool {
         let (moment, mut kept) = (self.moment(), self.kept());
         kept.note(moment);
         kept.compared.is_some_and(|it| moment.set_since(it.at).saturating_abs() >= TOLD_MS)
     }
 
-    /// By how many milliseconds the wall clock is ahead of the database's, negative if it is behind; `None` if nothing was
-    /// compared, as where the database has no clock of its own.
+    /// Milliseconds by which the wall clock is ahead of the database's, negative if it is behind; `None` if
+    /// nothing was compared, for example because the database has no clock of its own.
     pub fn ahead_ms(&self) -> Option<i64> {
         let compared = self.kept().compared;
         compared.map(|it| it.ahead_at(self.moment()))
@@ -174,7 +177,8 @@ impl ClockWatch {
         self.ahead_ms().is_some_and(|ahead| Agreement::of(ahead) == Agreement::TooFar)
     }
 
-    /// The present instant by the clock that all instances share: the database's, or this machine's if it has none.
+    /// The present instant by the clock that all instances share: the database's, or this machine's if the
+    /// database has none.
     pub fn shared_now(&self) -> Timestamp {
         let now = self.clock.now();
         let ahead = self.ahead_ms().unwrap_or_default();
@@ -182,28 +186,28 @@ impl ClockWatch {
         if ahead < 0 { now + by } else { now - by }
     }
 
-    /// How often the wall clock was set back by 2 s or more; the start counts as once.
+    /// How many times the wall clock was set back by 2 s or more; the start counts as one.
     pub fn times_set_back(&self) -> u64 {
         let (moment, mut kept) = (self.moment(), self.kept());
         kept.note(moment);
         kept.times_set_back
     }
 
-    /// What sweeps have to take for the present instant: never later than it is, and no later after a while than that while
-    /// later.
+    /// The present instant for sweeps: never later than the wall clock, and never advancing faster than time
+    /// passes.
     pub fn for_sweeps(&self) -> Timestamp {
         let (moment, mut kept) = (self.moment(), self.kept());
         kept.note(moment);
         kept.sweeps
     }
 
-    /// By how much sweeps are behind the wall clock, since it was set forward.
+    /// How far the clock of sweeps is behind the wall clock, because that was set forward.
     pub fn sweeps_behind(&self) -> Duration {
         let sweeps = self.for_sweeps();
         (self.clock.now() - sweeps).to_std().unwrap_or_default()
     }
 
-    /// What is wrong with the clock, from 2 s on, in a sentence; `None` if nothing is.
+    /// A problem of the clock, from 2 s on, in a sentence; `None` if there is none.
     pub fn trouble(&self) -> Option<String> {
         let ahead = self.ahead_ms().unwrap_or_default();
         if Agreement::of(ahead) != Agreement::Agrees {
@@ -217,7 +221,7 @@ impl ClockWatch {
         })
     }
 
-    /// Nothing panics in there; if it did, what was kept would still be good.
+    /// Nothing panics while the lock is held; if it did, the values would still be valid.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -227,7 +231,7 @@ fn whole_ms(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Whole seconds, rounded up so that a bound that is reached is never told as less.
+/// Whole seconds, rounded up so that a reached bound is never reported as less.
 const fn seconds(ms: i64) -> u64 {
     ms.unsigned_abs().div_ceil(1_000)
 }

@@ -1,7 +1,7 @@
 //! The use cases, one file each; together they read like the endpoint table.
 //!
-//! A use case is a struct of the ports it needs (filled in by [`Parts`], or by a test) with one method
-//! per thing a caller can ask. Refusals are the variants of its error.
+//! A use case is a struct of the ports that it needs (filled in by [`Parts`], or by a test), with one method
+//! per kind of request. Refusals are the variants of its error.
 
 mod calls;
 mod clock_watch;

@@ -3,13 +3,13 @@ use dwar_otp::GuessPolicy;
 use dwar_ratelimit::{Quota, RequestScope, SendQuota};
 use std::time::Duration;
 
-/// Every limit of both modes; by default what docs/contract.md says under Limits.
+/// All limits of both modes; the defaults are those of docs/contract.md, Limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub live: ModeLimits,
-    /// For test keys, which have no guess budget.
+    /// Limits of test keys, which have no guess budget.
     pub test: ModeLimits,
-    /// Wrong codes across resends; live keys only.
+    /// Guess budget across resends, for live keys only.
     pub guesses: GuessPolicy,
 }
 
@@ -19,12 +19,12 @@ pub struct ModeLimits {
     pub send: SendQuota,
     /// Wrong guesses per code; the last of them locks it.
     pub max_wrong: u32,
-    /// Sends per API key, whichever the phone; `None` sets no ceiling.
+    /// Sends per API key, to all phones together; `None` sets no ceiling.
     pub sends: Option<Quota>,
-    /// Verifications per API key, whichever the phone; `None` sets no ceiling.
+    /// Verifications per API key, for all phones together; `None` sets no ceiling.
     pub verifies: Option<Quota>,
     pub validate: Quota,
-    /// All other requests per API key that have no limit of their own.
+    /// Requests per API key without a limit of their own.
     pub general: Quota,
 }
 
@@ -55,7 +55,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits of a mode.
+    /// The limits of `mode`, without the guess budget.
     pub const fn of(&self, mode: KeyMode) -> &ModeLimits {
         match mode {
             KeyMode::Live => &self.live,
@@ -63,7 +63,7 @@ impl Limits {
         }
     }
 
-    /// The guess budget of a mode: a test key may guess as it likes.
+    /// The guess budget of `mode`; test keys have none.
     pub const fn guesses(&self, mode: KeyMode) -> GuessPolicy {
         match mode {
             KeyMode::Live => self.guesses,
@@ -73,7 +73,7 @@ impl Limits {
 }
 
 impl ModeLimits {
-    /// The quota of a request window, if there is one.
+    /// The quota of a request window; `None` if it is unlimited.
     pub const fn requests(&self, scope: RequestScope) -> Option<Quota> {
         match scope {
             RequestScope::Send => self.sends,

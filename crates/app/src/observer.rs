@@ -5,52 +5,52 @@ use dwar_otp::{DeliveryAttempt, Report};
 use dwar_ratelimit::{RequestScope, SendBound};
 use std::time::Duration;
 
-/// Is told what happens as it happens, for whoever counts it.
+/// Receives what happens as it happens, to count it.
 ///
-/// Requests call these methods on their way: an implementation MUST neither wait nor fail, and must not
-/// keep what it is given. Each does nothing unless it is implemented.
+/// Requests call these methods on their way: an implementation MUST neither wait nor fail, and must not keep
+/// its arguments. The default of each method does nothing.
 pub trait Observer: Send + Sync {
     fn answered(&self, _: &Answered) {}
 
-    /// A request was measured against this window of its key.
+    /// A request was judged by this window of its key.
     fn limited(&self, _: RequestScope, _admitted: bool) {}
 
     fn sent(&self, _: KeyMode, _: SendKind, _: SendEnd) {}
 
-    /// A provider was to take a message, and this came of it.
+    /// A provider was called with a message, with this result.
     fn attempted(&self, _: &DeliveryAttempt, _: &Report) {}
 
-    /// A provider was called, and answered or was given up, after so long.
+    /// A provider was called, and answered or timed out, after this long.
     fn called(&self, _: Channel, _provider: &str, _: Duration) {}
 
-    /// A message goes on to a further provider.
+    /// A message goes to a further provider.
     fn fell_back(&self) {}
 
-    /// A live message was reported to have arrived, so long after it was asked for.
+    /// A live message was reported as delivered, this long after it was requested.
     fn delivered(&self, _: Channel, _after: Duration) {}
 
-    /// A code was guessed. `left` is for how long it would still have been good.
+    /// A code was guessed. `left` is the remaining lifetime of a right code.
     fn guessed(&self, _: KeyMode, _: GuessEnd, _left: Option<Duration>) {}
 
-    /// A provider called with a receipt, or with what is none.
+    /// A provider called a webhook, with a receipt or with something else.
     fn reported(&self, _provider: &str, _: ReceiptEnd) {}
 
     fn told(&self, _: Result<u16, SendFailure>, _took: Duration) {}
 
-    /// So many calls to endpoints are in progress now, and so many deliveries are claimed and wait for a place.
+    /// Current number of calls to endpoints, and of claimed deliveries that wait for a place.
     fn calling(&self, _in_progress: u32, _waiting: u32) {}
 }
 
 impl Observer for () {}
 
-/// How a request to the API ended.
+/// An answered request to the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// The pattern of the route that took it; `None` if none did.
+    /// Pattern of the matched route; `None` if no route matched.
     pub route: Option<&'static str>,
     /// One of the usual methods, else `other`.
     pub method: &'static str,
-    /// `None` if the client hung up before there was an answer.
+    /// `None` if the client disconnected before the answer.
     pub status: Option<u16>,
     pub code: Option<&'static str>,
     pub took: Duration,

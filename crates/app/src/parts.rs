@@ -14,33 +14,32 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// What the use cases are built from: the same way in the service, in a command and in a test of more
-/// than one. A test of a single use case may fill in its ports itself, with mocks.
+/// Everything that the use cases are built from, in the same way in the service, in a command and in a test
+/// of several use cases. A test of a single use case may fill in its ports itself, with mocks.
 #[derive(Clone)]
 pub struct Parts {
     pub tools: Toolbox,
     pub stores: Stores,
     pub signer: Arc<dyn TokenSigner>,
-    /// What codes are digested with: the present secret, and older ones.
+    /// The present secret for code digests, and older ones.
     pub codes: Arc<CodeKeys>,
-    /// Every number that the use cases go by.
+    /// Every number that the use cases depend on.
     pub policies: Policies,
 }
 
-/// What a service needs besides its [`Parts`]: the ways to the world outside.
+/// What a service needs besides its [`Parts`]: its connections to the outside.
 pub struct Outside {
     pub requests: Arc<dyn RequestLimiter>,
     pub routes: Routes,
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
-    /// How other systems ask for their codes to be delivered.
     pub hook_formats: HookFormats,
     pub sender: Arc<dyn WebhookSender>,
 }
 
-/// The whole service: what requests ask for, and what goes on alongside them.
+/// The whole service: use cases of requests, and background work.
 pub struct Service {
     pub use_cases: UseCases,
-    /// Finishes what a crash left, and drops what is over.
+    /// Finishes what a crash left open, and deletes expired rows.
     pub sweep: Arc<Sweep>,
     pub clock_set_back: Arc<ClockSetBack>,
     pub apply_receipts: Arc<ApplyReceipts>,
@@ -48,13 +47,13 @@ pub struct Service {
     pub tally: Arc<Tally>,
 }
 
-/// Every use case that a request can ask for.
+/// Every use case that a request can call.
 #[derive(Clone)]
 pub struct UseCases {
-    /// For what a request is stamped and named with.
+    /// Clock and entropy, for time stamps and request ids.
     pub tools: Toolbox,
     pub authenticate: Arc<Authenticate>,
-    /// Whether one more request of a key is admitted.
+    /// Counts requests against the limits of their key.
     pub admit_request: Arc<AdmitRequest>,
     /// `POST /v1/otp/send`.
     pub send_otp: Arc<SendOtp>,
@@ -86,24 +85,24 @@ pub struct UseCases {
     pub receive_hook: Arc<ReceiveHook>,
     /// `POST /webhooks/{provider}`.
     pub receive_webhook: Arc<ReceiveWebhook>,
-    /// Counts what is refused, and which keys were used.
+    /// Counts refused sends, and records which keys were used.
     pub tally: Arc<Tally>,
 }
 
 impl Parts {
-    /// Makes projects.
+    /// The use case that creates projects with their keys.
     pub fn create_project(&self) -> CreateProject {
         let Self { tools, stores, .. } = self.clone();
         CreateProject { tools, projects: stores.projects, wallets: stores.wallets }
     }
 
-    /// Makes signing keys; a service MUST have one before it serves.
+    /// The use case for signing keys; a service MUST have a signing key before it serves.
     pub fn signing_keys(&self) -> SigningKeys {
         let Self { tools, stores, signer, policies, .. } = self.clone();
         SigningKeys { tools, keys: stores.signing_keys, signer, policy: policies.signing_keys() }
     }
 
-    /// Tells endpoints what happened.
+    /// The use case that delivers events to endpoints.
     pub fn tell_events(&self, sender: Arc<dyn WebhookSender>) -> TellEvents {
         let Self { tools, stores, .. } = self.clone();
         TellEvents {
@@ -116,7 +115,7 @@ impl Parts {
         }
     }
 
-    /// The whole service, put together.
+    /// Builds the whole service, with its connections to the outside.
     pub fn service(&self, outside: Outside) -> Service {
         let Self { tools, stores, policies, .. } = self.clone();
         let Outside { requests, routes, sources, hook_formats, sender } = outside;

@@ -10,38 +10,37 @@ use std::time::Duration;
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// Clocks of verifiers may be a little behind.
 const VERIFIER_SKEW: Duration = Duration::from_secs(60);
-/// Beyond the time that a call to a provider took, for writing down what it said.
+/// Time to record a provider's answer, in addition to the time of the call.
 const MARGIN: Duration = Duration::from_secs(2);
-/// How long events can be sent again, by somebody who was away for some days. Their phone numbers are kept, sealed,
-/// as long.
+/// How long events can be sent again, by an operator who was away for some days. Their sealed phone numbers
+/// are kept as long.
 const CALLS: Duration = Duration::from_secs(7 * 24 * 3_600);
 /// How long a consumer of the feed may be away without missing an event.
 const FEED: Duration = CALLS;
 
-/// Every number and choice that the use cases go by. Those of `default` are what docs/contract.md says, and where it
-/// says nothing what the service has if nobody configures it.
+/// All numbers and choices of the use cases. The defaults are those of docs/contract.md, and where that names
+/// none, the defaults of the service.
 #[derive(Clone, Debug)]
 pub struct Policies {
-    /// How often each thing may be asked for.
     pub limits: Limits,
     pub code_lifetime: Duration,
-    /// How long a call to a provider may take.
+    /// Time limit of a call to a provider.
     pub call_timeout: Duration,
-    /// How long a receipt is waited for before the next channel is tried; `None` waits for none.
+    /// How long to wait for a receipt before the next channel is tried; `None` does not wait.
     pub receipt_window: Option<Duration>,
     pub session: SessionPolicy,
     pub issuer: String,
     pub algorithm: Algorithm,
-    /// For how long a new signing key is published before it signs.
+    /// How long a new signing key is published before it signs.
     pub publish_before: Duration,
-    /// What a message costs unless its project has its own price.
+    /// Price of a message, unless its project has its own.
     pub prices: PriceList,
-    /// How long OTP requests and ended sessions stay on record.
+    /// How long OTP requests and ended sessions are kept.
     pub keep_records: Duration,
     pub keep_audit: Duration,
-    /// How many records of each kind the test keys of a project may leave behind; `None` bounds nothing.
+    /// Most records of each kind that the test keys of a project may leave behind; `None` sets no bound.
     pub test_records: Option<u32>,
-    /// How many events the feed of a project keeps, in each mode; of test keys no more than `test_records`.
+    /// Most events that the feed of a project keeps in each mode; in test mode at most `test_records`.
     pub feed_events: u32,
 }
 
@@ -68,18 +67,18 @@ impl Default for Policies {
 }
 
 impl Policies {
-    /// How long a send may be silent before another process takes it for lost.
+    /// How long a send may be silent before another process considers it lost.
     pub fn lease(&self) -> Duration {
         self.call_timeout.saturating_add(self.grace())
     }
 
-    /// How long a message that was accepted waits for its receipt at most, whatever its project has set.
+    /// The longest time that an accepted message waits for its receipt, over all projects.
     pub fn longest_receipt_window(&self) -> Duration {
         let of_projects = Duration::from_secs(Project::LONGEST_FALLBACK.into());
         self.receipt_window.unwrap_or_default().max(of_projects)
     }
 
-    /// How signing keys overlap.
+    /// When signing keys are published and how they overlap.
     pub fn signing_keys(&self) -> SigningKeyPolicy {
         SigningKeyPolicy {
             algorithm: self.algorithm,
@@ -88,8 +87,9 @@ impl Policies {
         }
     }
 
-    /// How long rows stay. Nothing is dropped before its last use: a send counts for the longest window in force, a
-    /// hold stays longer than any send takes to its end, both channels and the wait for a receipt included.
+    /// How long rows are kept. Nothing is deleted before its last use: a send counts for the longest window
+    /// in force, and a hold stays longer than any send takes to its end, including both channels and the wait
+    /// for a receipt.
     pub fn retention(&self) -> Retention {
         let Limits { live, test, guesses } = &self.limits;
         let windows = [
@@ -104,7 +104,7 @@ impl Policies {
         let in_use = first_answers.lease.max(test.send.places.window);
         Retention {
             requests: self.keep_records.max(self.code_lifetime),
-            // Counts in a row and periods are over this long after the last wrong code.
+            // Counts in a row and periods have expired this long after the last wrong code.
             guesses: guesses.period.max(guesses.stop_for),
             sessions: self.keep_records,
             sends: windows.into_iter().max().unwrap_or_default(),

@@ -1,4 +1,4 @@
-/// What a use case can refuse, each with its words, besides a store that failed.
+/// Declares the error of a use case: its refusals with their messages, and a failed store.
 macro_rules! refusals {
     ($(#[$doc:meta])* $name:ident {
         $($(#[$more:meta])* $refusal:ident $(($with:ty))? = $words:literal),+ $(,)?
@@ -12,7 +12,7 @@ macro_rules! refusals {
                 #[error($words)]
                 $refusal $(($with))?,
             )+
-            /// A store failed: what was asked for may or may not have been done.
+            /// The store failed: the request may have been carried out or not.
             #[error(transparent)]
             Store(#[from] dwar_kernel::StoreError),
         }

@@ -10,17 +10,16 @@ use dwar_session::{SessionStore, SigningKeyStore};
 use dwar_wallet::WalletStore;
 use std::sync::Arc;
 
-/// Every port of logins that a database implements.
+/// The ports of this crate that a database implements.
 #[derive(Clone)]
 pub struct Stores {
     pub projects: Arc<dyn ProjectStore>,
-    /// Where other systems ask for codes to be delivered.
     pub hooks: Arc<dyn HookStore>,
-    /// The steps of a login, over several of the others at once.
+    /// The steps of a login, atomic over several of the other stores.
     pub logins: Arc<dyn LoginStore>,
     pub otps: Arc<dyn OtpStore>,
     pub inbox: Arc<dyn SandboxInbox>,
-    /// What test keys leave behind, and its bound.
+    /// Bounds the records of test keys.
     pub test_quota: Arc<dyn TestQuotaStore>,
     pub sessions: Arc<dyn SessionStore>,
     pub signing_keys: Arc<dyn SigningKeyStore>,
@@ -28,7 +27,7 @@ pub struct Stores {
     pub wallets: Arc<dyn WalletStore>,
     pub sends: Arc<dyn SendLimiter>,
     pub idempotency: Arc<dyn IdempotencyStore>,
-    /// What providers reported and has not been applied yet.
+    /// Receipts of providers that are not applied yet.
     pub receipts: Arc<dyn ReceiptStore>,
     pub events: Arc<dyn EventStore>,
     pub calls: Arc<dyn CallLog>,
@@ -37,7 +36,7 @@ pub struct Stores {
     pub key_uses: Arc<dyn KeyUseStore>,
 }
 
-/// The same adapter behind every port.
+/// Uses the same adapter for every port.
 impl<S> From<&Arc<S>> for Stores
 where
     S: ProjectStore

@@ -10,12 +10,12 @@ pub struct AdmitRequest {
     pub tools: Toolbox,
     pub limiter: Arc<dyn RequestLimiter>,
     pub limits: Limits,
-    /// Counts sends that are refused, for people who ask why no code came.
+    /// Counts refused sends, for operators who look for the reason why a code did not come.
     pub tally: Arc<Tally>,
 }
 
 impl AdmitRequest {
-    /// Judges and, if admitted, counts one request by `key`, which opens this world; `None` if nothing bounds it.
+    /// Judges one request by `key`, and counts it if it is admitted; `None` if the scope has no limit.
     #[instrument(name = "admit_request", target = TRACE, level = "error", skip_all)]
     pub async fn admit(
         &self,

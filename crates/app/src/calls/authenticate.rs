@@ -6,47 +6,47 @@ use dwar_session::{AccessToken, PresentedToken, RefreshToken, SessionStore, Soug
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Whom a request claims to speak for; not looked up yet.
+/// How a request identifies its caller, before the look-up.
 #[derive(Debug)]
 pub enum Claim {
     Key(ApiKey),
-    /// The test mode of a project, without a key: the caller has been let into the project already.
+    /// Test mode of a project, without a key: the caller was authorised for the project already.
     TestMode(ProjectId),
 }
 
-/// Recognises who is calling, for clients by the `X-Api-Key` header (docs/contract.md, Callers).
+/// Identifies the caller of a request; clients send the `X-Api-Key` header (docs/contract.md, Callers).
 pub struct Authenticate {
     pub tools: Toolbox,
     pub projects: Arc<dyn ProjectStore>,
-    /// Finds the session of a token in the same step.
+    /// Looks up the key together with the session of a token.
     pub sessions: Arc<dyn SessionStore>,
     pub signer: Arc<dyn TokenSigner>,
 }
 
 refusals! {
-    /// Why a key was not recognised.
+    /// Why a caller was not identified.
     AuthenticateError { Unrecognised = "unrecognised API key" }
 }
 
 impl Authenticate {
-    /// Whom the request speaks for.
+    /// The project and mode of the caller.
     ///
     /// # Errors
-    /// [`AuthenticateError::Unrecognised`] for every key that is not in force at this instant, and
-    /// for a project that does not exist; the same for the other two.
+    /// [`AuthenticateError::Unrecognised`] for every key that is not in force at this instant, and for a
+    /// project that does not exist. This also holds for the other two methods.
     #[instrument(name = "authenticate", target = TRACE, level = "error", skip_all)]
     pub async fn caller(&self, claim: &Claim) -> Result<Caller, AuthenticateError> {
         let caller = self.projects.caller(self.digest(claim).await?).await?;
         caller.ok_or(AuthenticateError::Unrecognised)
     }
 
-    /// Takes the access token that a request brings, without checking it.
+    /// Reads the access token of a request, without checking it.
     pub fn read(&self, token: AccessToken) -> PresentedToken {
         self.signer.read(token)
     }
 
-    /// Whom the request speaks for, and the session that `token` names, if it is theirs. The token
-    /// has not been checked for this: strangers cost no signature.
+    /// Looks up the caller, and the session that `token` names if it is the caller's. The signature is not
+    /// checked for this, so that strangers cannot cause signature checks.
     #[instrument(name = "authenticate", target = TRACE, level = "error", skip_all)]
     pub async fn with_access_token(
         &self,
@@ -56,7 +56,7 @@ impl Authenticate {
         self.seek(claim, token.and_then(|token| token.session)).await
     }
 
-    /// As [`Authenticate::with_access_token`], by a refresh token.
+    /// Like [`Authenticate::with_access_token`], with a refresh token.
     #[instrument(name = "authenticate", target = TRACE, level = "error", skip_all)]
     pub async fn with_refresh_token(
         &self,
@@ -75,8 +75,8 @@ impl Authenticate {
         sought.ok_or(AuthenticateError::Unrecognised)
     }
 
-    /// The digest by which the key is on record. A project's own test key represents its test mode,
-    /// so requests without a key see, and count as, what requests with that key do.
+    /// The digest by which stores look up the key. Test mode without a key is represented by the project's
+    /// own test key, so such requests see the same data and count against the same limits.
     async fn digest(&self, claim: &Claim) -> Result<Digest, AuthenticateError> {
         match claim {
             Claim::Key(key) => Ok(key.digest(self.tools.vault.as_ref())),

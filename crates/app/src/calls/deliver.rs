@@ -16,43 +16,42 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 use zeroize::Zeroizing;
 
-/// Takes a code along its route until a provider has it, and settles the money.
+/// Sends a code along its route until a provider accepts it, and settles the money.
 ///
-/// Each provider's answer is on disk before the next one is asked, so that a process that takes
-/// over after a crash knows how far it came.
+/// Each provider's answer is on disk before the next provider is called, so that a process that takes over
+/// after a crash knows how far the delivery came.
 pub struct Deliver {
-    /// Says what is due, and opens phone numbers.
     pub tools: Toolbox,
-    /// Begins sends, and keeps what became of each attempt and of the money.
+    /// Begins sends, and keeps the outcome of each attempt and of the money.
     pub logins: Arc<dyn LoginStore>,
     pub otps: Arc<dyn OtpStore>,
     pub projects: Arc<dyn ProjectStore>,
     pub wallets: Arc<dyn WalletStore>,
     pub sends: Arc<dyn SendLimiter>,
     pub routes: Routes,
-    /// What a message costs unless the project has its own price.
+    /// Price of a message, unless the project has its own.
     pub prices: PriceList,
 }
 
-/// What is the same for every provider that a code is taken to.
+/// Values that are the same for every provider on the route.
 pub(crate) struct Way<'project> {
     pub(crate) project: &'project Project,
     pub(crate) route: Route,
-    /// What the message says, if the caller has it at hand; otherwise it is unsealed.
+    /// Content of the message, if the caller has it; otherwise it is unsealed from the request.
     pub(crate) contents: Option<Contents>,
 }
 
-/// What only this message says.
+/// The parts of a message that differ from send to send.
 #[derive(Clone)]
 pub(crate) struct Contents {
     pub(crate) phone: Phone,
     pub(crate) code: Code,
-    /// The last line of its SMS, if the send named one.
+    /// The last line of the SMS, if the send named one.
     pub(crate) last_line: Option<String>,
 }
 
 impl Contents {
-    /// The code and the last line, as they are kept sealed for a fallback.
+    /// Code and last line in the form that is sealed for a fallback.
     pub(crate) fn sealed_text(&self) -> Zeroizing<String> {
         let (code, line) = (self.code.expose(), self.last_line.as_deref());
         Zeroizing::new(line.map_or_else(|| code.to_owned(), |line| format!("{code} {line}")))
@@ -60,10 +59,10 @@ impl Contents {
 }
 
 impl Deliver {
-    /// Calls the provider of `attempt` and follows the route from there.
+    /// Calls the provider of `attempt`, and further providers as the route says.
     ///
-    /// Gives the request as it stands when nothing is left to be done right now. If it was erased
-    /// meanwhile, gives its last state.
+    /// Returns the request as soon as nothing more can be done now. If the request was erased meanwhile,
+    /// returns its last state.
     pub(crate) async fn attempt(
         &self,
         way: Way<'_>,
@@ -73,8 +72,8 @@ impl Deliver {
         self.follow(&way, otp, DeliveryStep::Try(attempt)).await
     }
 
-    /// Applies what a provider reports (docs/contract.md, Delivery) and gives what it is about;
-    /// `None` if no attempt has its reference. Repetition is harmless.
+    /// Applies a provider's receipt (docs/contract.md, Delivery) and returns the attempt concerned; `None` if
+    /// no attempt has its reference. Repetition is harmless.
     pub async fn receipt(&self, receipt: Receipt) -> Result<Option<ReceiptTarget>, StoreError> {
         let Receipt { provider, provider_ref, report } = receipt;
         match self.otps.find_attempt(provider, provider_ref).await? {
@@ -83,7 +82,7 @@ impl Deliver {
         }
     }
 
-    /// Applies a report that came from outside (a receipt, the sweep) and follows the route;
+    /// Applies a report from outside (a receipt, the sweep) and calls further providers as the route says;
     /// `None` if there is no such request.
     pub async fn report(
         &self,
@@ -101,8 +100,8 @@ impl Deliver {
         }
     }
 
-    /// Ends a send whose request no report can end any more: settles its money, and gives its place back if
-    /// it is certain to have reached nobody.
+    /// Ends a send whose request cannot get any more reports: settles its money, and returns its place if
+    /// certainly no message was sent.
     pub async fn conclude(
         &self,
         project: &Project,
@@ -117,7 +116,7 @@ impl Deliver {
         }
     }
 
-    /// Settles the money of a send by itself; once, however often it is called.
+    /// Settles the money of a send, without its request. Repeated calls settle once.
     pub async fn settle(
         &self,
         project: &Project,
@@ -136,14 +135,14 @@ impl Deliver {
         };
         let (entries, now) = (self.entries(), self.tools.now());
         let ended = self.wallets.settle(project.id, send, settlement, entries, now).await?;
-        // It had been charged before it was erased, and nobody was reached after all.
+        // The send was charged before its request was erased, and now it turns out that nobody was reached.
         if !ended && charge == Charge::Nothing {
             self.wallets.refund(project.id, send, entries[0], now).await?;
         }
         Ok(())
     }
 
-    /// The ids of what a settlement may write.
+    /// Ids of the entries that a settlement may write.
     fn entries(&self) -> [EntryId; 2] {
         [(); 2].map(|()| EntryId::new(self.tools.now(), self.tools.entropy.as_ref()))
     }
@@ -169,8 +168,8 @@ impl Deliver {
         Ok(otp)
     }
 
-    /// The last step of a request that was erased while its provider was being called: no further
-    /// hop, no receipt to wait for, only the money is settled by what the provider said.
+    /// Ends a request that was erased during the call to its provider: no further provider is called and no
+    /// receipt is awaited; only the money is settled by the provider's answer.
     async fn outlive(
         &self,
         project: &Project,
@@ -207,7 +206,7 @@ impl Deliver {
         Ok(done)
     }
 
-    /// Tells what a report came to; `arrived` is the attempt that it says arrived, unless that was known.
+    /// Reports to the observer; `arrived` is the attempt that has newly arrived, if any.
     fn observe(&self, otp: &Otp, arrived: Option<&DeliveryAttempt>, step: &DeliveryStep) {
         let observer = &self.tools.observer;
         if matches!(step, DeliveryStep::Try(_)) {
@@ -232,7 +231,7 @@ impl Deliver {
         let call = span_of(attempt);
         let lines = call.in_scope(|| way.span_about(&phone));
         let outcome = gateway.deliver(message).instrument(lines).await;
-        // The kind alone: what a provider calls a message is its own text.
+        // Logs only the kind of the outcome: a provider's message reference is text of the provider.
         let (outcome_kind, reason) = outcome.words();
         call.record("dwar.outcome", outcome_kind).record("error.type", reason);
         tracing::info!(otp = %otp.id, attempt = %attempt.id, %phone, provider = %attempt.provider,
@@ -245,7 +244,7 @@ impl Deliver {
         }
     }
 
-    /// Puts a message together; if that is not possible, the cause goes to the log.
+    /// Composes the message. A failure is logged with its cause.
     fn message(
         &self,
         way: &Way<'_>,
@@ -257,7 +256,7 @@ impl Deliver {
         let opened = opened.inspect_err(|cause| {
             tracing::error!(otp = %otp.id, error = %cause, "a stored code or phone cannot be read");
         });
-        // Nothing was sent, for certain.
+        // No provider was called, so certainly nothing was sent.
         let opened = opened.map_err(|_| Reason::ProviderUnavailable)?;
         let Contents { phone, code, last_line } = opened;
         let text = sms_text_of(project, last_line.as_deref()).inspect_err(|cause| {
@@ -296,8 +295,8 @@ impl Deliver {
 }
 
 impl Way<'_> {
-    /// The span for a gateway's log lines: the request's, which knows the phone, or one of its own if
-    /// no request waits for the send (receipts, the sweep).
+    /// Span for the gateway's log lines: the span of the request, which knows the phone, or a new one if no
+    /// request waits for the send (receipts, the sweep).
     fn span_about(&self, phone: &Phone) -> Span {
         match self.contents {
             Some(_) => Span::current(),
@@ -306,7 +305,7 @@ impl Way<'_> {
     }
 }
 
-/// The part of a trace that a provider's call is.
+/// The span of a provider call in a trace.
 fn span_of(attempt: &DeliveryAttempt) -> Span {
     tracing::error_span!(
         target: TRACE,

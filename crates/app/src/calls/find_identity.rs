@@ -6,26 +6,25 @@ use dwar_project::Caller;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Looks an identity up by id or phone (`GET /v1/identity…`).
+/// Looks up an identity by id or phone (`GET /v1/identity…`).
 pub struct FindIdentity {
     pub tools: Toolbox,
     pub identities: Arc<dyn IdentityStore>,
 }
 
-/// An identity with its phone number in the clear.
+/// An identity with its phone number in clear.
 #[derive(Debug)]
 pub struct FoundIdentity {
-    /// The id that the project keeps of it.
     pub id: IdentityId,
-    /// In the clear; shows itself masked.
+    /// In clear; `Debug` and `Display` mask it.
     pub phone: Phone,
-    /// When the phone was first seen by the project.
+    /// When the project first verified the phone.
     pub created_at: Timestamp,
     pub last_verified_at: Timestamp,
 }
 
 impl FoundIdentity {
-    /// Opens what a store keeps of an identity.
+    /// Decrypts the stored form of an identity.
     pub fn open(vault: &dyn Vault, identity: Identity) -> Result<Self, StoreError> {
         Ok(Self {
             id: identity.id,
@@ -37,7 +36,7 @@ impl FoundIdentity {
 }
 
 refusals! {
-    /// Why there is no answer.
+    /// Why a look-up has no result.
     FindIdentityError {
         Disabled = "identity look-up is not enabled",
         NotFound = "no such identity",
@@ -58,7 +57,7 @@ impl FindIdentity {
         self.opened(found)
     }
 
-    /// The identity of this phone number.
+    /// The identity of this phone number in the caller's project and mode.
     #[instrument(name = "find_identity", target = TRACE, level = "error", skip_all)]
     pub async fn by_phone(
         &self,

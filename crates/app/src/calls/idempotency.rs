@@ -4,41 +4,41 @@ use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot
 use dwar_project::Caller;
 use std::sync::Arc;
 
-/// Gives a repeated request its first answer; what an answer says is up to the use case.
+/// Answers a repeated request with the first answer. The use case defines the content of the answer.
 pub struct Idempotency {
-    /// Seals answers, and says how old they are.
     pub tools: Toolbox,
     pub store: Arc<dyn IdempotencyStore>,
-    /// How long a request may take, and how long its answer is kept, unless it says otherwise.
+    /// Default lifetimes: how long a first request may run, and how long its answer is kept.
     pub lifetimes: Lifetimes,
 }
 
-/// By what a request is recognised when it is repeated, and for how long.
+/// Idempotency key and its lifetimes.
 #[derive(Clone, Copy)]
 pub(crate) struct Repeat<'a> {
-    /// For a digest alone.
+    /// The key in clear; only to make a digest of it.
     pub(crate) key: &'a [u8],
     pub(crate) lifetimes: Lifetimes,
 }
 
-/// The right to do the work of one key; ends in [`Idempotency::end`].
+/// The right to do the work of one key. The holder has to call [`Idempotency::end`].
 pub(crate) struct Ticket {
     slot: Slot,
     began_at: Timestamp,
 }
 
 pub(crate) enum Begun {
-    /// It is the first: do the work.
+    /// First request: do the work.
     Fresh(Ticket),
-    /// The work is done; this was the answer.
+    /// The work is done, with this answer.
     Replay(Vec<u8>),
-    /// The first request with this key is still at work.
+    /// The first request with this key is still running.
     Running,
     Reused,
 }
 
 impl Idempotency {
-    /// Asks whether to do the work of a key on `route`, for a request about a phone; `asked` is all that it asks for.
+    /// Asks whether to do the work of a key on `route`. `asked` is the content of the request, and `phone`
+    /// the phone it is about.
     pub(crate) async fn begin(
         &self,
         caller: &Caller,
@@ -66,11 +66,11 @@ impl Idempotency {
         })
     }
 
-    /// Keeps the answer for repeated requests. Without one nothing came of the work: the next
-    /// request with this key does it.
+    /// Stores the answer for repeated requests. `None` means that nothing was done: the next request with
+    /// this key does the work.
     ///
-    /// A failure changes nothing for the first caller: the work is done and its answer holds. It is
-    /// logged, and the key is freed when its lease ends.
+    /// A failed write changes nothing for the first caller, whose work is done. It is logged, and the key
+    /// becomes free when its lease ends.
     pub(crate) async fn end(&self, ticket: Ticket, answer: Option<&str>) {
         let Ticket { slot, began_at } = ticket;
         let ended = match answer {

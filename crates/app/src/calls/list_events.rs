@@ -9,31 +9,31 @@ use dwar_project::Caller;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Lists what happened in a project, in the order in which it can be told (`GET /v1/events`).
+/// Lists the events of a project in the order of its feed (`GET /v1/events`).
 pub struct ListEvents {
     pub tools: Toolbox,
     pub feed: Arc<dyn EventFeed>,
     pub sender: Arc<dyn WebhookSender>,
 }
 
-/// What is asked for.
+/// Query of a page of the feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventsQuery {
-    /// The cursor of the page before; none begins with the oldest event that is kept.
+    /// Cursor of the previous page; `None` begins with the oldest event that is kept.
     pub after: Option<String>,
     pub limit: FeedLimit,
 }
 
-/// A part of the events of a project and mode, the oldest first.
+/// A page of the events of a project and mode, oldest first.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EventPage {
     pub events: Vec<ListedEvent>,
-    /// What to ask with next; the same as was given if there are no events.
+    /// Cursor for the next request; the given one if there are no events.
     pub cursor: String,
     pub has_more: bool,
 }
 
-/// An event, with its phone number masked. No `Debug` of its body: who has it may not have the right to see it.
+/// An event with its phone number masked. Its body has no `Debug`, since logs must not show it.
 #[derive(PartialEq, Eq, derive_more::Debug)]
 pub struct ListedEvent {
     /// The `webhook-id` that endpoints get.
@@ -43,7 +43,7 @@ pub struct ListedEvent {
 }
 
 refusals! {
-    /// Why there is no page.
+    /// Why the request is refused.
     ListEventsError {
         NotACursor = "not a cursor of this project and mode",
         Disabled = "the feed of events is not enabled",
@@ -62,7 +62,7 @@ impl From<FeedRefusal> for ListEventsError {
 }
 
 impl ListEvents {
-    /// What follows the cursor.
+    /// The page of events after the cursor.
     #[instrument(name = "list_events", target = TRACE, level = "error", skip_all)]
     pub async fn list(
         &self,
@@ -86,8 +86,8 @@ impl ListEvents {
         ListedEvent { id: event.id(), body: self.sender.body(event, self.masked_phone(event)) }
     }
 
-    /// The phone an event is about; none once it is erased. One that no key of this process opens is left out, so
-    /// that no single event keeps a consumer from all that follow.
+    /// The masked phone of an event; `None` once it is erased. A phone that no key of this process opens is
+    /// left out, so that one unreadable event does not stop a consumer.
     fn masked_phone(&self, event: &Event) -> Option<String> {
         let Subject::Otp { phone: Some(phone), .. } = &event.subject else { return None };
         let opened = self.tools.vault.open_phone(event.world.project, &phone.sealed);

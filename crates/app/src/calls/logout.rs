@@ -8,7 +8,6 @@ use tracing::instrument;
 
 /// Ends the session of an access token (`POST /v1/session/logout`).
 pub struct Logout {
-    /// Says whether a token is still valid, and when its session ended.
     pub tools: Toolbox,
     pub signer: Arc<dyn TokenSigner>,
     pub sessions: Arc<dyn SessionStore>,
@@ -16,7 +15,7 @@ pub struct Logout {
 
 refusals! {
     LogoutError {
-        /// A client whose token has expired refreshes first.
+        /// A client whose access token has expired has to refresh first.
         Invalid = "invalid access token",
     }
 }

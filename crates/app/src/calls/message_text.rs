@@ -2,42 +2,41 @@ use dwar_otp::{DltForm, DltWarning, Ending, InvalidText, Language, Segments, Sms
 use dwar_project::{Messages, Project};
 
 const DEFAULT_LANGUAGE: &str = "en";
-/// The longest brand that fits a message (see [`InvalidText::Brand`]).
+/// Longest brand that fits a message (see [`InvalidText::Brand`]).
 const BRAND: usize = 30;
-/// The code in previews, and for how many minutes it says that it works.
+/// Code and minutes in previews.
 const EXAMPLE: (&str, u32) = ("482915", 10);
 
-/// A project's SMS, for people to look at.
+/// A preview of a project's SMS, with the texts to register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmsPreview {
     pub text: String,
-    /// How it is coded, how long it is, and into how many parts it is cut.
+    /// Encoding, length and number of SMS parts.
     pub segments: Segments,
-    /// The text to register with an operator, by the form that its portal takes.
+    /// The text to register with a telecom operator, per form of DLT portal.
     pub registered: Vec<(DltForm, String)>,
-    /// Why a portal may reject it.
+    /// Why a portal may reject the text.
     pub dlt_warnings: Vec<DltWarning>,
 }
 
-/// The language of a project's messages.
+/// The language of a project's messages; English by default.
 pub fn language_of(project: &Project) -> &str {
     project.messages.language.as_deref().unwrap_or(DEFAULT_LANGUAGE)
 }
 
-/// Who sends a project's messages, as recipients know it: as much of its name as fits, unless it
-/// sets a brand.
+/// The sender name in a project's messages: its brand, or as much of its name as fits.
 pub fn brand_of(project: &Project) -> String {
     let brand = project.messages.brand.clone();
     brand.unwrap_or_else(|| project.name.chars().take(BRAND).collect())
 }
 
-/// The text of a project's SMS, with its own last line or the one that a send named.
+/// The text of a project's SMS, with the project's own last line or the one that a send named.
 ///
-/// It may be longer than [`check_sms_texts`] allows, if it was stored before that was: it still goes out.
+/// The text may be longer than [`check_sms_texts`] allows, if it was stored before that check existed: it is
+/// still sent.
 ///
 /// # Errors
-/// Settings that cannot work; checked when they are changed, so that no send is the first to
-/// notice.
+/// Settings that cannot work. They are checked when they are changed, so that a send is not the first to fail.
 pub fn sms_text_of(project: &Project, last_line: Option<&str>) -> Result<SmsText, InvalidText> {
     let messages = &project.messages;
     language_of(project).parse::<Language>()?;
@@ -50,10 +49,10 @@ pub fn sms_text_of(project: &Project, last_line: Option<&str>) -> Result<SmsText
     SmsText::new(template, &brand_of(project), ending)
 }
 
-/// Whether every text of a project can be sent, whichever of its last lines a send names.
+/// Checks that every text of a project can be sent, with each of its last lines.
 ///
 /// # Errors
-/// As [`sms_text_of`] and [`SmsText::check_length`], with the last line that it is about.
+/// Those of [`sms_text_of`] and [`SmsText::check_length`], with the last line concerned.
 pub fn check_sms_texts(project: &Project) -> Result<(), (Option<&str>, InvalidText)> {
     let lines = &project.messages.last_lines;
     if lines.len() > Messages::MOST_LAST_LINES {
@@ -67,10 +66,10 @@ pub fn check_sms_texts(project: &Project) -> Result<(), (Option<&str>, InvalidTe
     Ok(())
 }
 
-/// What a phone would show of a project's SMS with its present settings.
+/// The project's SMS as a phone would show it, with the present settings.
 ///
 /// # Errors
-/// As [`sms_text_of`].
+/// Those of [`sms_text_of`].
 pub fn sms_preview(project: &Project) -> Result<SmsPreview, InvalidText> {
     let (text, (code, minutes)) = (sms_text_of(project, None)?, EXAMPLE);
     let shown = code.parse().map(|code| text.compose(&code, minutes)).unwrap_or_default();

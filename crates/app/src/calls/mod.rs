@@ -1,4 +1,4 @@
-//! What callers of the HTTP API ask for: one file per use case.
+//! Use cases of the public HTTP API, one file each.
 
 mod admit_request;
 mod authenticate;

@@ -5,13 +5,13 @@ use dwar_project::Caller;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Tells how far a code has come (`GET /v1/otp/status/{otp_id}`).
+/// Shows the state of a request for a code (`GET /v1/otp/status/{otp_id}`).
 pub struct OtpStatus {
     pub otps: Arc<dyn OtpStore>,
 }
 
 refusals! {
-    /// Why there is no answer.
+    /// Why there is no status.
     OtpStatusError { NotFound = "no such OTP request" }
 }
 

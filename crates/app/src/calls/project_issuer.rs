@@ -6,32 +6,33 @@ use dwar_session::{JwkSet, issuer_of};
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Says what others need to verify the tokens of a project with an issuer of its own (`/p/{project}/.well-known/…`).
+/// Publishes the issuer and keys of a project with an issuer of its own, for those who verify its tokens
+/// (`/p/{project}/.well-known/…`).
 pub struct ProjectIssuer {
     pub projects: Arc<dyn ProjectStore>,
-    /// The keys; they are those of the installation.
+    /// The keys of the installation, which sign these tokens too.
     pub keys: Arc<PublicKeys>,
-    /// What tokens of other projects name as their issuer (`tokens.issuer`).
+    /// The issuer in tokens of other projects (`tokens.issuer`).
     pub installation: String,
 }
 
-/// An issuer, and what it signs with.
+/// An issuer and its public keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedIssuer {
-    /// The `iss` of its tokens, and the address below which this is found.
+    /// The `iss` of its tokens, and the base address of its metadata.
     pub issuer: String,
     pub keys: JwkSet,
 }
 
 refusals! {
     ProjectIssuerError {
-        /// There is no such project, it is archived, or its tokens name the installation.
+        /// There is no such project, it is archived, or it has no issuer of its own.
         NotFound = "no such issuer",
     }
 }
 
 impl ProjectIssuer {
-    /// The issuer of this project.
+    /// The issuer of this project, if it has one of its own.
     #[instrument(name = "project_issuer", target = TRACE, level = "error", skip_all)]
     pub async fn find(&self, project: ProjectId) -> Result<PublishedIssuer, ProjectIssuerError> {
         let found = self.projects.find(project).await?;

@@ -4,14 +4,14 @@ use dwar_session::{JwkSet, TokenSigner};
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Gives the keys that verify access tokens (`GET /.well-known/jwks.json`).
+/// Publishes the keys that verify access tokens (`GET /.well-known/jwks.json`).
 pub struct PublicKeys {
     pub tools: Toolbox,
     pub signer: Arc<dyn TokenSigner>,
 }
 
 impl PublicKeys {
-    /// Every published public key.
+    /// Every public key that is published now.
     #[instrument(name = "public_keys", target = TRACE, level = "error", skip_all)]
     pub async fn publish(&self) -> Result<JwkSet, StoreError> {
         self.signer.public_keys(self.tools.now()).await

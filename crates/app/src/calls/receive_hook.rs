@@ -12,16 +12,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
 
-/// The format of each system that may call.
+/// Returns the request format of each kind of calling system.
 pub type HookFormats = fn(HookKind) -> &'static dyn HookFormat;
 
-/// Delivers a code at the call of another system, in its own format (`POST /hooks/{hook}`).
+/// Delivers a code when another login system calls, in that system's format (`POST /hooks/{hook}`).
 ///
-/// A hook is of its own accord switched on: it is there because somebody made it.
+/// A hook needs no switch: an operator created it.
 pub struct ReceiveHook {
     pub tools: Toolbox,
     pub hooks: Arc<dyn HookStore>,
-    /// How other systems prove themselves, ask and are answered.
     pub formats: HookFormats,
     pub admit_request: Arc<AdmitRequest>,
     pub relay: Arc<RelayOtp>,
@@ -29,12 +28,12 @@ pub struct ReceiveHook {
 
 refusals! {
     ReceiveHookError {
-        /// There is no such hook, its project is archived, or the call does not show its secret.
+        /// There is no such hook, its project is archived, or the call does not prove the secret.
         Unauthenticated = "the call is not authenticated",
     }
 }
 
-/// A proven call, and what it asks for.
+/// A proven call, with its parsed content.
 pub struct HookOrder {
     pub caller: Caller,
     asked: Result<HookMessage, HookRefusal>,
@@ -44,29 +43,28 @@ pub struct HookOrder {
 }
 
 impl HookOrder {
-    /// Whose code it is, if that can be read.
+    /// The phone number in the call, if the call could be parsed.
     pub fn phone(&self) -> Option<&Phone> {
         self.asked.as_ref().ok().map(|asked| &asked.phone)
     }
 }
 
-/// A hook that a call is for, whose head can be one of its calls.
+/// A hook with the head of a call that may be genuine.
 pub struct AdmittedHook {
     hook: Hook,
     caller: Caller,
     secrets: Vec<WebhookSecret>,
-    /// How the other system asks and is answered.
     pub format: &'static dyn HookFormat,
 }
 
-/// Says in the log what is wrong with a call. No answer does.
+/// Logs why a call is refused. The answer does not say it.
 fn turned_away(hook: HookId, fault: HookFault) -> ReceiveHookError {
     tracing::info!(%hook, fault = fault.as_str(), "a call of a hook is not authenticated");
     ReceiveHookError::Unauthenticated
 }
 
 impl ReceiveHook {
-    /// Judges whether a call with this head can be one of any hook; needs no look-up.
+    /// Checks whether a call with this head can belong to a hook of any kind; needs no look-up.
     ///
     /// # Errors
     /// [`ReceiveHookError::Unauthenticated`].
@@ -76,16 +74,15 @@ impl ReceiveHook {
         if judged.contains(&Ok(())) {
             return Ok(());
         }
-        // A call that is signed at another time has the shape of no other format.
+        // A call with a wrong time has the shape of its own format and of no other.
         let late = judged.contains(&Err(HookFault::Time));
         Err(turned_away(hook, if late { HookFault::Time } else { HookFault::Shape }))
     }
 
-    /// Judges the head of a call, before any of its body is read.
+    /// Checks the head of a call, before its body is read.
     ///
     /// # Errors
-    /// [`ReceiveHookError::Unauthenticated`] if there is no such hook, or no body could make this one of its
-    /// calls.
+    /// [`ReceiveHookError::Unauthenticated`] if there is no such hook, or no body could make this call genuine.
     #[instrument(name = "admit_hook", target = TRACE, level = "error", skip_all)]
     pub async fn admit(
         &self,
@@ -108,11 +105,11 @@ impl ReceiveHook {
         Ok(AdmittedHook { hook, caller, secrets, format })
     }
 
-    /// Judges a whole call, and reads what it asks for.
+    /// Authenticates a whole call and parses it.
     ///
     /// # Errors
-    /// [`ReceiveHookError::Unauthenticated`] for whatever was not called by whom the hook was made for; the
-    /// same for all of that.
+    /// [`ReceiveHookError::Unauthenticated`] for every call that does not prove the secret of the hook,
+    /// whatever the fault.
     #[instrument(name = "open_hook", target = TRACE, level = "error", skip_all)]
     pub async fn open(
         &self,
@@ -122,35 +119,35 @@ impl ReceiveHook {
         let AdmittedHook { hook, caller, secrets, format } = admitted;
         let now = self.tools.now();
         if !format.proves(&secrets, call, now) {
-            // The time may have run out while the body came.
+            // The signed time may have become too old while the body arrived.
             let fault = format.fits(&call.head, now).err().unwrap_or(HookFault::Signature);
             return Err(turned_away(hook.id, fault));
         }
         let asked = match format.read(&call.body) {
-            // Judged here, so that a repetition that waits for the first call counts once.
+            // Counted here, so that a repetition that waits for the first call counts once.
             Ok(_) if !self.admits(&caller).await? => Err(HookRefusal::ProjectLimited),
             asked => asked,
         };
         let is_mfa = asked.as_ref().is_ok_and(|asked| asked.is_mfa);
         let lifetime = hook.mfa_lifetime.filter(|_| is_mfa).unwrap_or(hook.lifetime);
-        // A repetition of the call is recognised by the hook and the body.
+        // Hook and body identify a repetition of the call.
         let (owner, vault) = (hook.id.uuid(), self.tools.vault.as_ref());
         let key = vault.digest(Purpose::Idempotency, &[owner.as_bytes(), &call.body]);
         Ok(HookOrder { caller, asked, lifetime, key, format })
     }
 
-    /// Whether the ceiling of the project and mode leaves room for one more send.
+    /// Whether the limit of the project and mode has room for one more send.
     async fn admits(&self, caller: &Caller) -> Result<bool, StoreError> {
         let scope = RequestScope::Send;
         let admission = self.admit_request.admit(caller.world(), caller.key, scope).await?;
         Ok(admission.is_none_or(|admission| admission.admitted))
     }
 
-    /// Sends what is asked for, once for each body; `None` while the first call with this body is at work.
+    /// Sends the code, once for each body; `None` while the first call with this body is still running.
     /// `recorded` is called once the send is on record.
     ///
     /// # Errors
-    /// A store is out of reach.
+    /// The store failed.
     #[instrument(name = "receive_hook", target = TRACE, level = "error", skip_all)]
     pub async fn deliver(
         &self,
@@ -174,7 +171,7 @@ impl ReceiveHook {
         let HookMessage { phone, code, .. } = asked.clone().map_err(Ended::Refused)?;
         let lifetime = RelayLifetime::from_seconds(lifetime.as_secs());
         let lifetime = lifetime.ok_or(Ended::Refused(HookRefusal::Unavailable))?;
-        // A first call that never ended is not done again: whoever repeats it has given up by then.
+        // A first call that never finished is not done again, since the caller has given up by then.
         let lifetimes = Lifetimes { lease: format.repeats_for(), keep: format.repeats_for() };
         let repeat = Some(Repeat { key: &key.0, lifetimes });
         self.relay.deliver(caller, &phone, (code, lifetime), repeat, recorded).await?;
@@ -182,7 +179,7 @@ impl ReceiveHook {
     }
 }
 
-/// How a call ends that does not send.
+/// How a call ends without a message.
 enum Ended {
     Refused(HookRefusal),
     Running,

@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Takes in what providers report (`/webhooks/{provider}`): on disk first, applied afterwards by
-/// [`ApplyReceipts`](crate::ApplyReceipts).
+/// Receives delivery reports of providers (`/webhooks/{provider}`). Receipts are stored first and applied
+/// afterwards by [`ApplyReceipts`](crate::ApplyReceipts).
 pub struct ReceiveWebhook {
     pub tools: Toolbox,
-    /// Who may call, by the last part of the address.
+    /// By provider name, the last part of the path.
     pub sources: HashMap<String, Arc<dyn ReceiptSource>>,
     pub receipts: Arc<dyn ReceiptStore>,
 }
@@ -45,8 +45,8 @@ impl ReceiveWebhook {
         Ok(self.source(provider)?.handshake(head)?)
     }
 
-    /// Whether a call may go on to its body, and how long that may be; the provider comes first,
-    /// then what its head proves.
+    /// Whether the body of a call may be read, and how long it may be. Fails first for an unknown provider,
+    /// then for a head that proves nothing.
     pub fn admit(
         &self,
         provider: &str,
@@ -56,8 +56,7 @@ impl ReceiveWebhook {
         Ok(admitted.inspect_err(|cause| self.turned_away(provider, cause))?)
     }
 
-    /// Keeps the receipts of a call. Once this returns none of them can be lost; gives their
-    /// number.
+    /// Stores the receipts of a call and returns their number. After this none of them can be lost.
     pub async fn receive(
         &self,
         provider: &str,
@@ -66,8 +65,8 @@ impl ReceiveWebhook {
         Ok(self.keep(self.read(provider, call)?).await?)
     }
 
-    /// The receipts of a call, none of them on record yet. Takes milliseconds for a long body, and
-    /// waits for nothing.
+    /// Parses the receipts of a call without storing them. Takes milliseconds for a long body, and never
+    /// waits.
     pub fn read(
         &self,
         provider: &str,
@@ -77,7 +76,7 @@ impl ReceiveWebhook {
         Ok(receipts.inspect_err(|cause| self.turned_away(provider, cause))?)
     }
 
-    /// Puts receipts on record before they are answered; gives their number.
+    /// Stores receipts before the provider gets its answer; returns their number.
     #[instrument(name = "receive_webhook", target = TRACE, level = "error", skip_all)]
     pub async fn keep(&self, receipts: Vec<Receipt>) -> Result<usize, StoreError> {
         for Receipt { provider, report, .. } in &receipts {

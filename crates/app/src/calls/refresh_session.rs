@@ -17,7 +17,6 @@ use zeroize::Zeroizing;
 
 /// Exchanges a refresh token for a new pair (`POST /v1/session/refresh`).
 pub struct RefreshSession {
-    /// Exchanges refresh tokens, once each.
     pub sessions: Arc<dyn SessionStore>,
     pub tokens: Tokens,
 }
@@ -25,17 +24,16 @@ pub struct RefreshSession {
 refusals! {
     /// Why there is no new pair.
     RefreshSessionError {
-        /// Or the token was used, revoked, or not one of ours.
+        /// The session or the token has expired, was used or revoked, or was never issued here.
         Expired = "the session has expired",
     }
 }
 
 impl RefreshSession {
-    /// Rotates `token`; of any number of calls with one token exactly one gets a new pair.
+    /// Rotates `token`; of any number of concurrent calls with one token exactly one gets a new pair.
     ///
-    /// With an `Idempotency-Key`, the same token and key get the same pair again for a minute: a
-    /// lost response must not cost a login. The same holds if a store failed after the old pair was
-    /// spent.
+    /// With an `Idempotency-Key`, the same token and key get the same pair again for a minute, so that a lost
+    /// response does not cost a login. The same holds if a store failed after the old pair was spent.
     #[instrument(name = "refresh_session", target = TRACE, level = "error", skip_all)]
     pub async fn refresh(
         &self,
@@ -103,7 +101,7 @@ impl RefreshSession {
         self.tokens.tools.vault.digest(Purpose::Idempotency, &parts)
     }
 
-    /// Keeps the pair as lines of text: tokens hold no line breaks.
+    /// Stores the pair as lines of text, since tokens contain no line breaks.
     fn seal(&self, session: &Session, pair: &TokenPair) -> Sealed {
         let lines = [
             pair.access.expose(),
@@ -133,7 +131,8 @@ impl RefreshSession {
             let mut lines = std::str::from_utf8(&plain).ok()?.lines();
             let access = AccessToken::new(lines.next()?);
             let refresh = RefreshToken::read(token_id.world, lines.next()?, vault)?;
-            // A request that began before the one that it repeats was answered is not told of more than a lifetime.
+            // A request that began before the first answer was given must not report more than a full
+            // lifetime.
             let mut left = |lifetime: Duration| {
                 let end = Timestamp::from_timestamp_millis(lines.next()?.parse().ok()?)?;
                 let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);

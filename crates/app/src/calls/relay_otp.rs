@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
 
-/// Delivers a code that somebody else made, and will check (`POST /v1/otp/relay`).
+/// Delivers a code that another system made and will check (`POST /v1/otp/relay`).
 ///
-/// What bounds a send and becomes of it holds here too. The code is none of the codes that can be verified: it takes
-/// the place of none, and opens nothing.
+/// The rules of a send apply here too. A relayed code cannot be verified here, and does not replace the
+/// phone's login code.
 pub struct RelayOtp {
     pub sends: Arc<SendOtp>,
 }
@@ -20,10 +20,10 @@ pub struct RelayOtp {
 /// Why a code was not relayed.
 #[derive(Debug, thiserror::Error)]
 pub enum RelayOtpError {
-    /// The project has not switched it on for the mode of the key.
+    /// Relaying is switched off for the mode of the key.
     #[error("relaying codes is not enabled for this project")]
     Disabled,
-    /// Every text on the route names other minutes, in words that cannot be changed: these, none twice.
+    /// Every text on the route names another lifetime in fixed words; holds these lifetimes, each once.
     #[error("the registered text is for codes that work for {} seconds", any_of(_0))]
     FixedLifetime(Vec<Duration>),
     #[error(transparent)]
@@ -31,11 +31,11 @@ pub enum RelayOtpError {
 }
 
 impl RelayOtp {
-    /// Sends `code` to `phone`, which keeps its present login code; or, with a `key` that came before, gives the
-    /// first answer again and sends nothing.
+    /// Sends `code` to `phone`, whose login code stays in force. With a known `key` it returns the first
+    /// answer again and sends nothing.
     ///
     /// # Errors
-    /// As [`SendOtp::send`].
+    /// Those of [`SendOtp::send`], and the other variants of [`RelayOtpError`].
     #[instrument(name = "relay_otp", target = TRACE, level = "error", skip_all)]
     pub async fn relay(
         &self,
@@ -51,8 +51,8 @@ impl RelayOtp {
         self.deliver(caller, phone, message, repeat, &|| ()).await
     }
 
-    /// As [`RelayOtp::relay`], whether or not the project has switched that on; `recorded` is called once the
-    /// send is on record.
+    /// Like [`RelayOtp::relay`], even if relaying is switched off; `recorded` is called once the send is on
+    /// record.
     pub(crate) async fn deliver(
         &self,
         caller: &Caller,
@@ -67,8 +67,8 @@ impl RelayOtp {
         Ok(self.sends.run(&Order { caller, phone, errand, repeat, recorded, only: None }).await?)
     }
 
-    /// Whether a text on the route of a caller's messages can go with a code of this lifetime: the others are passed
-    /// over. A route without any hop is not judged here.
+    /// Fails if the route has hops, but the text of each names another lifetime. A route without hops is not
+    /// judged here.
     fn check_lifetime(&self, caller: &Caller, lifetime: Duration) -> Result<(), RelayOtpError> {
         let route = self.sends.deliver.routes.of(&caller.project, caller.mode);
         let mut named: Vec<_> = route.hops.iter().filter_map(|hop| hop.only_for).collect();

@@ -6,23 +6,23 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Which providers carry whose messages, and the gateways behind their names.
+/// The providers that carry each project's messages, and the gateways behind their names.
 #[derive(Clone)]
 pub struct Routes {
-    /// For live keys of projects that set nothing else.
+    /// Route of live keys, for projects without a choice of their own.
     pub live: Route,
     pub test: Route,
     pub gateways: HashMap<String, Arc<dyn Gateway>>,
-    /// By name, providers whose registered text names the minutes in words that no message can change.
+    /// Minutes that a provider's registered text names in fixed words, by provider name.
     pub fixed_minutes: HashMap<String, u32>,
-    /// How long a login code works: what a project's own text means by minutes that it names so.
+    /// Lifetime of login codes: the lifetime that fixed minutes in a project's own text refer to.
     pub login_lifetime: Duration,
 }
 
 impl Routes {
-    /// The route of a project's messages: as configured, except for what the project sets itself.
+    /// The route of a project's messages: the configured one, with the project's own choices.
     ///
-    /// A provider that is no longer configured is skipped.
+    /// Providers that are no longer configured are skipped.
     pub fn of(&self, project: &Project, mode: KeyMode) -> Route {
         let routing = &project.routing;
         let mut route = match mode {
@@ -44,8 +44,8 @@ impl Routes {
         route
     }
 
-    /// The one lifetime that a hop's text names: of a text that is registered with the provider, or else of the
-    /// project's own, which SMS carry.
+    /// The only lifetime that a hop's text names: from the text registered with the provider, else from the
+    /// project's own text, which is used for SMS.
     fn lifetime_named_by(&self, hop: &Hop, own_is_fixed: bool) -> Option<Duration> {
         let registered = self.fixed_minutes.get(&hop.provider);
         let registered = registered.map(|minutes| Duration::from_secs(u64::from(*minutes) * 60));
@@ -66,7 +66,8 @@ impl Routes {
     }
 }
 
-/// A repeated hop would be tried for ever: a delivery knows its place by the hop.
+/// Removes repeated hops: a delivery finds its place in the route by the hop, so a repeated one would be
+/// tried for ever.
 fn once_each(all: impl Iterator<Item = Hop>) -> Vec<Hop> {
     let mut hops = Vec::new();
     for hop in all {
@@ -77,7 +78,7 @@ fn once_each(all: impl Iterator<Item = Hop>) -> Vec<Hop> {
     hops
 }
 
-/// The price of the dearest hop of a route.
+/// The price of the most expensive hop of a route; zero without hops.
 pub fn dearest(prices: PriceList, route: &Route) -> Paise {
     route.hops.iter().map(|hop| prices.of(hop.channel)).max().unwrap_or(Paise::ZERO)
 }

@@ -9,13 +9,13 @@ use tracing::instrument;
 
 const NEWEST: u32 = 50;
 
-/// Shows what test keys would have sent (`GET /v1/sandbox/messages`).
+/// Shows the messages that test keys would have sent (`GET /v1/sandbox/messages`).
 pub struct SandboxMessages {
     pub tools: Toolbox,
     pub inbox: Arc<dyn SandboxInbox>,
 }
 
-/// A message as it would have reached the phone; `Debug` hides what it says.
+/// A message as the phone would have received it; `Debug` hides its content.
 #[derive(derive_more::Debug)]
 #[debug("SandboxMessage({otp} over {channel} at {at})")]
 pub struct SandboxMessage {
@@ -27,12 +27,12 @@ pub struct SandboxMessage {
 }
 
 refusals! {
-    /// Why there is no answer.
+    /// Why there is no list.
     SandboxMessagesError { LiveKey = "the sandbox is for test keys" }
 }
 
 impl SandboxMessages {
-    /// Whether the caller has a sandbox at all.
+    /// Fails for live keys, which have no sandbox.
     ///
     /// # Errors
     /// [`SandboxMessagesError::LiveKey`], so that a live key learns nothing more.
@@ -40,7 +40,7 @@ impl SandboxMessages {
         if caller.mode.is_test() { Ok(()) } else { Err(SandboxMessagesError::LiveKey) }
     }
 
-    /// The newest messages to `phone`, newest first.
+    /// The newest 50 messages to `phone`, newest first.
     #[instrument(name = "sandbox_messages", target = TRACE, level = "error", skip_all)]
     pub async fn list(
         &self,

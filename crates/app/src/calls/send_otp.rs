@@ -23,46 +23,44 @@ use tracing::instrument;
 use zeroize::Zeroizing;
 
 pub(crate) enum Errand {
-    /// A login code, made here, and the last line of its SMS, if that is not the project's own.
+    /// A login code, made here, with the last line of its SMS if that is not the project's own.
     LogIn(Option<String>),
-    /// A code of somebody else, and how long it works.
+    /// A code of another system, with its lifetime.
     Relay(Code, Duration),
 }
 
-/// A send, and all that is known of it before it is made.
+/// A send and all that is known of it before it begins.
 pub(crate) struct Order<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) phone: &'a Phone,
     pub(crate) errand: Errand,
-    /// By what it is recognised when it is asked for again.
+    /// Idempotency key and its lifetimes.
     pub(crate) repeat: Option<Repeat<'a>>,
-    /// Called when it is on record: from then on nothing that happens to this process loses it.
+    /// Called once the send is on record: after that a crash of this process does not lose it.
     pub(crate) recorded: &'a (dyn Fn() + Send + Sync),
-    /// The only provider that it goes by; `None` is the project's route.
+    /// The only provider to use; `None` means the project's route.
     pub(crate) only: Option<&'a Hop>,
 }
 
-/// Sends a code to a phone: prepare, deliver, report (`POST /v1/otp/send`).
+/// Sends a code to a phone in three steps: prepare, deliver, report (`POST /v1/otp/send`).
 pub struct SendOtp {
     pub idempotency: Idempotency,
-    /// Takes the code to the phone, and keeps what became of it.
     pub deliver: Arc<Deliver>,
     pub codes: Arc<CodeKeys>,
     pub lifetime: Duration,
-    /// How often one phone may be sent to.
     pub limits: Limits,
-    /// Counts what is refused, for people who ask why no code came.
+    /// Counts refused sends, for operators who look for the reason why a code did not come.
     pub tally: Arc<Tally>,
 }
 
 impl SendOtp {
-    /// Sends a fresh code to `phone`, which supersedes its present one; or, with a `key` that came
-    /// before, gives the first answer again and sends nothing.
+    /// Sends a new code to `phone`, which supersedes its active one. With a known `key` it returns the first
+    /// answer again and sends nothing.
     ///
     /// # Errors
-    /// [`SendOtpError::InsufficientBalance`] uses up none of the phone's allowance. Nor does
-    /// [`SendOtpError::Undeliverable`] if every provider refused outright; if one may have sent
-    /// something, the send keeps its place.
+    /// [`SendOtpError::InsufficientBalance`] does not count against the limit of the phone. Nor does
+    /// [`SendOtpError::Undeliverable`] if every provider refused; if one may have sent a message, the send
+    /// keeps its place.
     #[instrument(name = "send_otp", target = TRACE, level = "error", skip_all)]
     pub async fn send(
         &self,
@@ -76,11 +74,11 @@ impl SendOtp {
         self.run(&Order { caller, phone, errand, repeat, recorded: &|| (), only: None }).await
     }
 
-    /// Sends a live code of a project by one provider alone, to see whether it arrives: within the same limits and
-    /// at the same price as any other, and with no other provider if this one fails.
+    /// Sends a live code of a project by one provider only, to test whether it arrives. Limits and price are
+    /// those of any other send; if the provider fails, no other one is tried.
     ///
     /// # Errors
-    /// As [`SendOtp::send`]. It is [`SendOtpError::Undeliverable`] as well if no such provider is configured.
+    /// Those of [`SendOtp::send`]; also [`SendOtpError::Undeliverable`] if no such provider is configured.
     #[instrument(name = "send_test", target = TRACE, level = "error", skip_all)]
     pub async fn send_by(
         &self,
@@ -95,12 +93,12 @@ impl SendOtp {
         self.run(&Order { caller, phone, errand, repeat: None, recorded: &|| (), only }).await
     }
 
-    /// A request with this `Idempotency-Key`.
+    /// The `Idempotency-Key` of a client, with the default lifetimes.
     pub(crate) fn repeat<'a>(&self, key: &'a IdempotencyKey) -> Repeat<'a> {
         Repeat { key: key.expose().as_bytes(), lifetimes: self.idempotency.lifetimes }
     }
 
-    /// Does what is ordered, once for each key.
+    /// Does the send, once per idempotency key.
     pub(crate) async fn run(&self, order: &Order<'_>) -> Result<SentOtp, SendOtpError> {
         let world = order.caller.world();
         let index = self.deliver.tools.vault.phone_index(world, order.phone);
@@ -184,8 +182,8 @@ impl SendOtp {
         })
     }
 
-    /// What has to be set aside for a send: the price of the dearest provider it may take. Test keys cost
-    /// nothing, but play an empty wallet for the number that stands for it.
+    /// The amount to hold for a send: the price of the most expensive provider on its route. Test keys pay
+    /// nothing, but one test number simulates an empty wallet.
     fn cost(&self, caller: &Caller, phone: &Phone, route: &Route) -> Cost {
         if caller.mode.is_test() {
             let poor = Scenario::of(phone) == Scenario::InsufficientBalance;
@@ -238,7 +236,7 @@ impl SendOtp {
             delivery,
         };
         if otp.delivery.attempts.is_empty() {
-            // A login code supersedes the phone's present one like any other, and leaves no active one.
+            // Like any login code it supersedes the phone's active one, so the phone has no active code now.
             tracing::error!(project = %world.project, "no provider is configured");
             otp.give_up();
         }
@@ -247,7 +245,7 @@ impl SendOtp {
 }
 
 impl Errand {
-    /// The word that distinguishes its answers from those of others.
+    /// Separates the stored answers of sends from those of relays.
     const fn route(&self) -> &'static str {
         match self {
             Self::LogIn(_) => "otp/send",
@@ -255,7 +253,7 @@ impl Errand {
         }
     }
 
-    /// What of a route it may take.
+    /// The part of a route that it may take.
     fn way(&self, route: Route) -> Route {
         match self {
             Self::LogIn(_) => route,
@@ -270,7 +268,7 @@ impl Errand {
         }
     }
 
-    /// All that it asks for, for a digest alone.
+    /// The content of the request; only to make a digest of it.
     fn asked(&self, phone: &Phone) -> Zeroizing<String> {
         Zeroizing::new(match self {
             Self::LogIn(None) => phone.national().to_owned(),
@@ -282,8 +280,7 @@ impl Errand {
     }
 }
 
-/// What to tell somebody who waits for the code; nothing if a request is on record, or another one
-/// is under way.
+/// The refusal to show to an operator; `None` if a request is on record, or another one is under way.
 const fn reason_of(refused: &SendOtpError) -> Option<Refusal> {
     match refused {
         SendOtpError::RateLimited(refusal) => Some(match refusal.bound {

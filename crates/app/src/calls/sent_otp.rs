@@ -3,25 +3,25 @@ use dwar_kernel::{KeyMode, OtpId, Timestamp};
 use dwar_otp::{Channel, DeliveryStatus};
 use dwar_ratelimit::{Admission, SendBound};
 
-/// A code that a provider has accepted.
+/// A send that a provider has accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentOtp {
     pub otp: OtpId,
-    /// Of the key that asked; in test mode no phone is reached.
+    /// Mode of the key; in test mode no phone is reached.
     pub mode: KeyMode,
     pub status: DeliveryStatus,
-    /// The channel that it took, if that is known.
+    /// The channel that carried it, if known.
     pub channel: Option<Channel>,
     /// The first instant at which the code no longer works.
     pub expires_at: Timestamp,
-    /// Whole seconds until then, when this was answered first.
+    /// Whole seconds until `expires_at`, as of the first answer.
     pub expires_in: i64,
-    /// The phone's allowance after this send; `None` if the first answer to an `Idempotency-Key`
-    /// is given again.
+    /// State of the phone's limit after this send; `None` if the first answer to an `Idempotency-Key` is
+    /// repeated.
     pub admission: Option<Admission>,
 }
 
-/// A send that was refused by the limits of the phone.
+/// A send that the limits of the phone refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendRefusal {
     pub bound: SendBound,
@@ -31,12 +31,12 @@ pub struct SendRefusal {
 refusals! {
     /// Why no code was sent.
     SendOtpError {
-        /// More than the limit, or than the phone's wrong guesses leave room for.
+        /// The limit of the phone is reached, or its wrong guesses allow no send now.
         RateLimited(SendRefusal) = "too many codes for this phone number",
-        /// Nothing was sent or charged. Without an allowance, this is the first answer to an
-        /// `Idempotency-Key`, given again.
+        /// Nothing was sent or charged. Holds the state of the limit, or `None` if the first answer to an
+        /// `Idempotency-Key` is repeated.
         InsufficientBalance(Option<Admission>) = "the wallet balance is too low",
-        /// Nothing was charged. Without an allowance, as above.
+        /// Nothing was charged. Holds the state of the limit, or `None` as above.
         Undeliverable(Option<Admission>) = "no channel could deliver the code",
         Conflict = "the first request with this key is still running",
         Reused = "the key was used with another body",
@@ -46,8 +46,8 @@ refusals! {
 const POOR: &str = "insufficient_balance";
 const LOST: &str = "undeliverable";
 
-/// What is kept of an answer to give it again: only answers that say what became of the code. After
-/// any other refusal nothing was done, and the next request may do it.
+/// Stored form of an answer, to repeat it: only for answers that tell the outcome of a code. After any other
+/// refusal nothing was done, and the next request may do the work.
 pub(crate) fn first_answer(outcome: &Result<SentOtp, SendOtpError>) -> Option<String> {
     match outcome {
         Ok(sent) => {
@@ -61,7 +61,7 @@ pub(crate) fn first_answer(outcome: &Result<SentOtp, SendOtpError>) -> Option<St
     }
 }
 
-/// The answer that [`first_answer`] wrote down; `None` if it cannot be read.
+/// Parses what [`first_answer`] wrote; `None` if it cannot be read.
 pub(crate) fn again(answer: &[u8], mode: KeyMode) -> Option<Result<SentOtp, SendOtpError>> {
     let text = std::str::from_utf8(answer).ok()?;
     match text {

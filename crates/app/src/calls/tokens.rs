@@ -9,26 +9,25 @@ use dwar_session::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Makes sessions and their token pairs; verify and refresh share it.
+/// Makes sessions and their token pairs, for verify and refresh.
 #[derive(Clone)]
 pub struct Tokens {
-    /// Says when they were issued, and makes what is random in them.
     pub tools: Toolbox,
     pub signer: Arc<dyn TokenSigner>,
     pub policy: SessionPolicy,
 }
 
-/// Lifetimes and leeways of sessions; by default what docs/contract.md says under Sessions.
+/// Lifetimes and leeways of sessions; the defaults are those of docs/contract.md, Sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionPolicy {
     pub access: Duration,
-    /// How long a refresh token is valid, from its issue.
+    /// Lifetime of a refresh token, from its issue.
     pub refresh: Duration,
-    /// How long a session lasts in all, however often it is refreshed.
+    /// Longest lifetime of a session, however often it is refreshed.
     pub session: Duration,
-    /// Within this long of its exchange a refresh token that comes again revokes nothing.
+    /// Within this long of its exchange, a refresh token that is presented again revokes nothing.
     pub leeway: Duration,
-    /// Within this long of its exchange it gets the same pair again, given the same
+    /// Within this long of its exchange, a refresh token gets the same pair again for the same
     /// `Idempotency-Key`.
     pub replay: Duration,
 }
@@ -46,7 +45,7 @@ impl Default for SessionPolicy {
     }
 }
 
-/// What a verify or a refresh gives out.
+/// The tokens that a verify or a refresh returns.
 #[derive(Clone, Debug)]
 pub struct TokenPair {
     pub access: AccessToken,
@@ -60,7 +59,7 @@ pub struct TokenPair {
 }
 
 impl Tokens {
-    /// A new session of `identity`, not yet on record, and its first refresh token.
+    /// Makes a session of `identity`, not yet on record, and its first refresh token.
     pub(crate) fn open(
         &self,
         world: ProjectMode,
@@ -90,7 +89,7 @@ impl Tokens {
         RefreshToken::generate(token_id, self.tools.vault.as_ref(), self.tools.entropy.as_ref())
     }
 
-    /// A fresh access token's place in a session, which it does not outlive; JWT times are whole
+    /// A new access token id with its times. It expires with the session at the latest; JWT times are whole
     /// seconds.
     pub(crate) fn access(&self, now: Timestamp, session_end: Timestamp) -> CurrentAccess {
         let issued_at = whole_second(now);
@@ -101,13 +100,13 @@ impl Tokens {
         }
     }
 
-    /// Makes sure that the first access token of `session` can be signed, without a store from then on.
+    /// Loads the key for the first access token of `session`, so that signing needs no store afterwards.
     pub(crate) async fn ready(&self, session: &Session) -> Result<(), StoreError> {
         self.signer.ready(session.access.issued_at).await
     }
 
-    /// Signs the current access token of `session` and pairs it with `refresh`; with a profile of its `own`, by
-    /// the issuer of its project.
+    /// Signs the current access token of `session` and pairs it with `refresh`. With `own`, the token profile
+    /// of a project, the token names that project's issuer.
     pub(crate) async fn pair(
         &self,
         session: &Session,
@@ -132,7 +131,7 @@ pub(crate) fn seconds(end: Timestamp, now: Timestamp) -> i64 {
     ((end - now).num_milliseconds().max(0) + 999) / 1_000
 }
 
-/// The whole second that `instant` lies in, as JWT times are (RFC 7519 section 2).
+/// `instant` rounded down to whole seconds, as JWT times are (RFC 7519 section 2).
 pub(crate) fn whole_second(instant: Timestamp) -> Timestamp {
     Timestamp::from_timestamp(instant.timestamp(), 0).unwrap_or(instant)
 }

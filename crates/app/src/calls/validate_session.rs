@@ -6,33 +6,31 @@ use dwar_session::{PresentedToken, Session, Sought, TokenSigner};
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Tells whether an access token is valid right now (`POST /v1/session/validate`, and what proxies and frameworks
-/// ask instead).
+/// Tells whether an access token is valid now (`POST /v1/session/validate`, forward auth and introspection).
 pub struct ValidateSession {
     pub tools: Toolbox,
     pub signer: Arc<dyn TokenSigner>,
 }
 
-/// A valid token.
+/// A valid token, with the session that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValidSession {
     pub session: SessionId,
     pub identity: IdentityId,
     /// When this token was issued, not when the session began.
     pub issued_at: Timestamp,
-    /// The first instant at which it is no longer valid.
+    /// The first instant at which the token is no longer valid.
     pub expires_at: Timestamp,
-    /// Whole seconds until then.
     pub expires_in: i64,
 }
 
-/// A valid token as resource servers are told of it (RFC 7662 section 2.2).
+/// A valid token in the form for resource servers (RFC 7662 section 2.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntrospectedToken {
     pub session: ValidSession,
     /// `client_id` and `aud` are its project.
     pub world: ProjectMode,
-    /// `iss`, as the token has it: a project may have got an issuer of its own since.
+    /// The `iss` claim of the token, even if the project has got an issuer of its own since.
     pub issuer: String,
 }
 
@@ -45,8 +43,8 @@ refusals! {
 }
 
 impl ValidateSession {
-    /// Checks `token` against what was `sought` for this very request; never answers from memory
-    /// about revocation.
+    /// Checks `token` against the session that was loaded for this request. Revocation is never answered from
+    /// a cache.
     #[instrument(name = "validate_session", target = TRACE, level = "error", skip_all)]
     pub async fn validate(
         &self,
@@ -69,7 +67,7 @@ impl ValidateSession {
         })
     }
 
-    /// As [`ValidateSession::validate`], with what the token says of itself.
+    /// Like [`ValidateSession::validate`], with the claims of the token.
     pub async fn introspect(
         &self,
         sought: &Sought,
@@ -81,8 +79,8 @@ impl ValidateSession {
     }
 }
 
-/// The session that was sought, and which of its tokens `token` is, if it is well signed, has not
-/// expired, and names this session of the caller's project and mode.
+/// The loaded session and the id of `token`, if the token is well signed, has not expired, and names this
+/// session of the caller's project and mode.
 pub(crate) async fn named<'sought>(
     signer: &dyn TokenSigner,
     sought: &'sought Sought,

@@ -8,19 +8,19 @@ use dwar_session::{Login, Session};
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Judges a code, and opens a session in the same step (`POST /v1/otp/verify`), or none (`POST /v1/otp/check`).
+/// Judges a code. A right one begins a session in the same step (`POST /v1/otp/verify`), or none (`POST
+/// /v1/otp/check`).
 pub struct VerifyOtp {
-    /// Says when a guess was made, and makes ids.
     pub tools: Toolbox,
-    /// Judges guesses, counts wrong ones, and begins a session with the right one if one is asked for.
+    /// Judges guesses, counts wrong ones, and begins the session of a right one.
     pub logins: Arc<dyn LoginStore>,
     pub tokens: Tokens,
     pub codes: Arc<CodeKeys>,
-    /// How many wrong guesses a code and a phone have.
+    /// Allowed wrong guesses, per code and per phone.
     pub limits: Limits,
 }
 
-/// A login.
+/// The result of a right guess: a session with its first tokens.
 #[derive(Debug)]
 pub struct VerifiedOtp {
     pub tokens: TokenPair,
@@ -29,22 +29,22 @@ pub struct VerifiedOtp {
 
 refusals! {
     VerifyOtpError {
-        /// Or the named request is not the one whose code is active.
+        /// No active code, or the named request is not the one whose code is active.
         NotFound = "no active code for this phone number",
-        /// This was counted.
+        /// The wrong guess was counted.
         Wrong(Allowance) = "the code is incorrect",
         Locked(Allowance) = "too many incorrect attempts",
     }
 }
 
 impl VerifyOtp {
-    /// Judges `code` for `phone`, as the code of `request` alone if one is named; the right one
-    /// logs in, exactly once.
+    /// Judges `code` for `phone`, only as the code of `request` if one is named. The right code logs in
+    /// exactly once.
     ///
     /// # Errors
-    /// Every wrong guess is counted on disk before this answers. The right one uses the code up and begins
-    /// the session, both or neither; if a store fails, the code works for the next request, unless its
-    /// answer alone was lost.
+    /// A wrong guess is counted on disk before this returns. The right guess uses up the code and begins the
+    /// session, both or neither. If a store fails, the code works for the next request, unless only the
+    /// answer was lost.
     #[instrument(name = "verify_otp", target = TRACE, level = "error", skip_all)]
     pub async fn verify(
         &self,
@@ -59,11 +59,11 @@ impl VerifyOtp {
         outcome
     }
 
-    /// Judges `code` as [`VerifyOtp::verify`] does, and uses the right one up; begins no session, and makes or
-    /// recognises no identity. Gives what was left of the code's guesses.
+    /// Judges `code` like [`VerifyOtp::verify`] and uses up the right one, but begins no session, and neither
+    /// creates nor recognises an identity. Returns the remaining guesses of the code.
     ///
     /// # Errors
-    /// As [`VerifyOtp::verify`].
+    /// Those of [`VerifyOtp::verify`].
     #[instrument(name = "check_otp", target = TRACE, level = "error", skip_all)]
     pub async fn check(
         &self,
@@ -100,7 +100,7 @@ impl VerifyOtp {
         let (world, now) = (caller.world(), self.tools.now());
         let fresh = IdentityId::new(now, entropy.as_ref());
         let (session, refresh) = self.tokens.open(world, fresh, now);
-        // A login whose token nobody can sign would use the code up for nothing.
+        // Checked first: a login whose token cannot be signed would use up the code for nothing.
         self.tokens.ready(&session).await?;
         let index = vault.phone_index(world, phone);
         let login = Login {

@@ -5,20 +5,17 @@ use dwar_wallet::{Amount, Credit, Reference, WalletStore};
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Makes projects with a key per mode and an opening balance.
+/// Creates projects, with one key per mode and an opening balance.
 #[derive(Clone)]
 pub struct CreateProject {
-    /// Ids and keys are drawn from its entropy.
     pub tools: Toolbox,
-    /// Keeps projects with the digests of their keys.
     pub projects: Arc<dyn ProjectStore>,
     pub wallets: Arc<dyn WalletStore>,
 }
 
-/// A project that was just made; the only time its keys are in the clear.
+/// A project that was just created. Its keys are in clear only here.
 #[derive(Debug)]
 pub struct CreatedProject {
-    /// The id that every other call uses for it.
     pub id: ProjectId,
     pub name: String,
     pub live_key: ApiKey,
@@ -26,7 +23,7 @@ pub struct CreatedProject {
     pub balance: Amount,
 }
 
-/// A project that is drawn up and not kept yet.
+/// A project that is not stored yet.
 #[derive(Debug)]
 pub struct DraftProject {
     pub project: CreatedProject,
@@ -34,7 +31,7 @@ pub struct DraftProject {
 }
 
 impl CreateProject {
-    /// Makes a project.
+    /// Creates and stores a project.
     #[instrument(name = "create_project.create", target = TRACE, level = "error", skip_all)]
     pub async fn create(
         &self,
@@ -44,7 +41,7 @@ impl CreateProject {
         self.keep(self.draft(name, balance)).await
     }
 
-    /// Draws a project up, for a caller that has something to do before it is kept.
+    /// Makes a project without storing it, for callers that have to do something first.
     pub fn draft(&self, name: &ProjectName, balance: Amount) -> DraftProject {
         let (created_at, entropy) = (self.tools.now(), self.tools.entropy.as_ref());
         let key = |mode| ApiKey::generate(mode, entropy);
@@ -58,14 +55,14 @@ impl CreateProject {
         DraftProject { project, created_at }
     }
 
-    /// Keeps what was drawn up.
+    /// Stores a draft, and opens its wallet.
     pub async fn keep(&self, draft: DraftProject) -> Result<CreatedProject, StoreError> {
         let (new, keys) = self.records(&draft);
         self.projects.create(new, keys).await?;
         self.open_wallet(draft).await
     }
 
-    /// The same, but only if the store holds no project yet.
+    /// Stores a draft only if the store has no project yet; `None` if it has one.
     pub async fn keep_first(
         &self,
         draft: DraftProject,

@@ -1,4 +1,4 @@
-//! What has to be there before anybody can log in: a project with its keys, and a key to sign tokens with.
+//! What a service needs before the first login: a project with its keys, and a signing key.
 
 mod create_project;
 mod signing_keys;

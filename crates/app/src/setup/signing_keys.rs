@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
 
-/// Makes and lists signing keys, and has one take over from another (docs/contract.md, Access tokens).
+/// Creates, lists and rotates signing keys (docs/contract.md, Access tokens).
 #[derive(Clone)]
 pub struct SigningKeys {
     pub tools: Toolbox,
@@ -15,22 +15,22 @@ pub struct SigningKeys {
     pub policy: SigningKeyPolicy,
 }
 
-/// How signing keys overlap.
+/// When signing keys are published and how they overlap.
 #[derive(Clone, Copy, Debug)]
 pub struct SigningKeyPolicy {
-    /// The algorithm of the next key; those before it keep theirs.
+    /// Algorithm of the next key; existing keys keep theirs.
     pub algorithm: Algorithm,
-    /// For how long a new key is published before it signs: longer than verifiers cache.
+    /// How long a new key is published before it signs: longer than verifiers cache.
     pub publish_before: Duration,
-    /// For how long a key stays published after it stopped signing: the life of its last token.
+    /// How long a key stays published after it stopped signing: the life of its last token.
     pub publish_after: Duration,
 }
 
 impl SigningKeys {
     /// Makes sure that a key of the configured algorithm signs, now or soon.
     ///
-    /// An empty store gets one that signs at once; after a change of the algorithm, a successor
-    /// takes over when verifiers have seen it.
+    /// An empty store gets a key that signs at once; after a change of the algorithm, a successor takes over
+    /// when verifiers have seen it.
     #[instrument(name = "signing_keys.ensure", target = TRACE, level = "error", skip_all)]
     pub async fn ensure(&self) -> Result<(), StoreError> {
         let now = self.tools.now();
@@ -51,15 +51,15 @@ impl SigningKeys {
         self.keys.add_first(key, now).await.map(drop)
     }
 
-    /// A key that signs once verifiers have seen it, if [`SigningKeys::publish`] is called now.
+    /// Makes a key that signs after verifiers have seen it, if [`SigningKeys::publish`] is called now.
     pub fn successor(&self) -> Result<SigningKey, StoreError> {
         let now = self.tools.now();
         let signs_from = whole_second(now + self.policy.publish_before);
         self.signer.generate(self.policy.algorithm, now, signs_from)
     }
 
-    /// Publishes a successor, which takes over when it says. If no key signs yet, makes one that does
-    /// first.
+    /// Publishes a successor, which takes over at its own time. If no key signs yet, one that signs at once
+    /// is made first.
     pub async fn publish(&self, successor: SigningKey) -> Result<(), StoreError> {
         self.ensure().await?;
         self.hand_over_to(successor).await

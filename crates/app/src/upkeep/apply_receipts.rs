@@ -6,18 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
 
-/// Receipts applied at once, apart from those that may call the next provider: they must not take
-/// every connection of the store.
+/// Most concurrent receipts that cannot call another provider, so that they leave connections of the store to
+/// others.
 const OTHERS: u32 = 16;
-/// Those have places of their own: they last as long as a provider may.
+/// Most concurrent receipts that may call another provider. They have places of their own, since they take as
+/// long as the provider does.
 const CALLING: u32 = 32;
-/// One whose process died is applied this much later.
+/// A receipt whose process died is applied after this time.
 const LEASE: Duration = Duration::from_secs(10);
-/// One that cannot be applied is tried for this long.
+/// A receipt that cannot be applied is retried for this long.
 const TRIED_FOR: Duration = Duration::from_secs(600);
 
-/// Applies the receipts that are on record, each by [`Deliver::receipt`], side by side; those about
-/// one message in the order in which they came.
+/// Applies stored receipts by [`Deliver::receipt`], several at a time; receipts of one message in the order
+/// in which they came.
 pub struct ApplyReceipts {
     pub receipts: Arc<dyn ReceiptStore>,
     pub deliver: Arc<Deliver>,
@@ -46,7 +47,7 @@ impl Chores for ApplyReceipts {
     #[instrument(name = "apply_receipt", target = TRACE_BEGINS, level = "error", skip_all)]
     async fn perform(&self, kept: &KeptReceipt) -> Result<(), StoreError> {
         match self.deliver.receipt(kept.receipt.clone()).await {
-            // What the sandbox simulates says nothing about a provider.
+            // Receipts simulated by the sandbox say nothing about a provider.
             Ok(Some(about)) if about.world.mode.is_test() => {}
             Ok(Some(about)) => self.watch.note(&kept.receipt, about.world.project).await?,
             // The message was erased meanwhile.
@@ -64,8 +65,8 @@ impl Chores for ApplyReceipts {
 }
 
 impl ApplyReceipts {
-    /// Reviews receipts whose message was not on record when they came, and bounds their number; not while the clock
-    /// is too far off.
+    /// Reviews receipts whose message was not on record when they came, and bounds their number. Does nothing
+    /// while the clock is too far off.
     pub async fn review(&self) -> Result<Reviewed, StoreError> {
         let tools = &self.deliver.tools;
         if tools.watch.is_too_far_off() {

@@ -10,16 +10,16 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::time::Duration;
 
-/// How long a delivery that is claimed waits for a place; then it is left to its lease, so that what is called is
-/// about as it is on record.
+/// How long a claimed delivery waits for a place. After that it is left to its lease, so that a call uses a
+/// recent state of the endpoint.
 const WAITS: Duration = Duration::from_secs(5);
 
-/// Calls endpoints with what is due, as many at once as each takes ([`CallPlaces`]), until the ticks end and what is
-/// claimed is done.
+/// Calls endpoints with due events, each with as many concurrent calls as it handles ([`CallPlaces`]), until
+/// the ticks end and all claimed work is done.
 ///
-/// Deliveries are claimed at each tick, and as soon as few of an endpoint wait. Calls that were accepted are written
-/// together, those that ended while the last ones were being written. A failure of the store is logged; what it
-/// leaves is due again when its lease is over.
+/// Deliveries are claimed at each tick, and as soon as few deliveries of an endpoint wait. Accepted calls are
+/// recorded in batches: those that ended while the previous batch was being written. A failure of the store
+/// is logged; unfinished deliveries become due again when their lease ends.
 pub async fn call_endpoints(tell: &TellEvents, ticks: impl Stream<Item = ()> + Send) {
     let mut ticks = pin!(ticks);
     let mut calls = Calls::new(tell);
@@ -57,20 +57,20 @@ struct Calls<'tell> {
     tell: &'tell TellEvents,
     places: CallPlaces,
     waiting: HashMap<EndpointId, VecDeque<Waiting>>,
-    /// Calls that were accepted and are not on record yet.
+    /// Accepted calls that are not on record yet.
     accepted: Vec<EndpointCall>,
     writing: u32,
     claiming: bool,
     claim_soon: bool,
     running: FuturesUnordered<BoxFuture<'tell, End>>,
-    /// How many of `running` end.
+    /// Number of futures in `running` that will end.
     jobs: u32,
 }
 
 impl<'tell> Calls<'tell> {
     fn new(tell: &'tell TellEvents) -> Self {
         let running = FuturesUnordered::new();
-        // Never empty, so that asking for the next end waits for one.
+        // A future that never ends keeps the set non-empty, so that waiting for the next end always waits.
         running.push(pending().boxed());
         Self {
             tell,
@@ -104,7 +104,7 @@ impl<'tell> Calls<'tell> {
         self.run(async move { End::Claim(tell.claim(room).await) }.boxed());
     }
 
-    /// Begins the calls that there are places for, and writes what was accepted.
+    /// Begins the calls that have a place, and records accepted calls.
     fn go_on(&mut self) {
         self.begin_calls();
         let (in_progress, waiting) = self.places.held();
@@ -149,7 +149,7 @@ impl<'tell> Calls<'tell> {
     fn begin(&mut self, dispatch: Dispatch, began: Timestamp) {
         let (tell, endpoint) = (self.tell, dispatch.endpoint.id);
         let call = async move {
-            // One that panics must not take the others with it, some in the middle of a call.
+            // A panic must not end the other calls, some of which are under way.
             let called = AssertUnwindSafe(tell.call(&dispatch)).catch_unwind().await;
             End::Call(endpoint, began, called.ok())
         };
@@ -171,7 +171,7 @@ impl<'tell> Calls<'tell> {
             End::Trim(trimmed) => trimmed,
         };
         if let Err(error) = outcome
-            // A store without room has logged that itself, once.
+            // A store without room logs that itself, once.
             && !matches!(error, StoreError::NoRoom)
         {
             tracing::warn!(error = %with_causes(&error), "events could not be delivered");
@@ -199,7 +199,7 @@ impl<'tell> Calls<'tell> {
             tracing::error!("a task panicked and will be tried again when its lease ends");
             return Ok(());
         };
-        // Keys of ours that do not fit say nothing about the endpoint.
+        // A call that could not be signed with our keys says nothing about the endpoint.
         let accepted = (call.outcome != Err(SendFailure::Unsigned)).then_some(call.outcome.is_ok());
         self.places.ended(endpoint, began, accepted, call.took);
         self.claim_soon |= written.is_ok() && self.places.runs_low(endpoint);
@@ -209,7 +209,8 @@ impl<'tell> Calls<'tell> {
         } else {
             self.trim(vec![call]);
         }
-        // What was claimed before it asked for a pause waits like the rest; what is claimed since may be called.
+        // Deliveries that were claimed before the endpoint asked for a pause have to wait; later claims may
+        // be called.
         let resting = !was_accepted && tell.resting.at(tell.tools.now()).contains(&endpoint);
         if written? || resting {
             for _ in self.waiting.remove(&endpoint).unwrap_or_default() {

@@ -6,26 +6,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Puts right what the wall clock wrote while it was ahead, once it was set back and at every start: sends, receipts and
-/// events that are due later than they can be. Otherwise they would wait for as long as the clock was ahead.
+/// Corrects what was written while the wall clock was ahead, after the clock was set back and at every start:
+/// sends, receipts and events that are due later than they can be. Otherwise they would wait for as long as
+/// the clock was ahead.
 ///
-/// Each gets a lease from now on, because whoever works on it may still be at it.
+/// Each gets a new lease from now on, because a worker may still be busy with it.
 pub struct ClockSetBack {
     pub tools: Toolbox,
     pub otps: Arc<dyn OtpStore>,
     pub receipts: Arc<dyn ReceiptStore>,
     pub events: Arc<dyn EventStore>,
-    /// How long a send may be silent before another process takes it for lost.
+    /// How long a send may be silent before another process considers it lost.
     pub lease: Duration,
-    /// How long a send waits for a receipt at most.
+    /// Longest time that a send waits for a receipt.
     pub longest_wait: Duration,
-    /// How often the clock had been set back when this was done last.
+    /// Value of [`ClockWatch::times_set_back`](crate::ClockWatch::times_set_back) at the last correction.
     pub done: AtomicU64,
 }
 
 impl ClockSetBack {
-    /// Does nothing if the clock was not set back since this was done last, or while it is too far off; gives the
-    /// number of rows.
+    /// Makes the corrections and returns the number of rows. Does nothing if the clock was not set back since
+    /// the last correction, or while it is too far off.
     pub async fn put_right(&self) -> Result<u64, StoreError> {
         let watch = &self.tools.watch;
         let times = watch.times_set_back();

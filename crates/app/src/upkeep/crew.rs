@@ -6,23 +6,23 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 
-/// Work that is claimed from a store and done side by side.
+/// Work that is claimed from a store in pieces and done concurrently.
 #[async_trait]
 pub trait Chores: Send + Sync {
     type Chore: Send + Sync;
 
-    /// What to do now, besides what is under way: no more than there is room for.
+    /// Claims pieces of work, no more than there is room for beside those under way.
     async fn claim(&self, under_way: &[Arc<Self::Chore>]) -> Result<Vec<Self::Chore>, StoreError>;
 
-    /// Does one piece. One that fails is left to its lease.
+    /// Does one piece. A failed piece is retried after its lease.
     async fn perform(&self, chore: &Self::Chore) -> Result<(), StoreError>;
 }
 
-/// Does what there is to do, at each tick and as soon as there is room again, so that a slow piece
-/// holds up nothing but its own place.
+/// Does the work at each tick, and as soon as there is room again, so that a slow piece blocks only its own
+/// place.
 ///
-/// When the ticks end it claims no more, and returns once everything that is under way is done. A
-/// failure of the store is logged as `trouble`; the next tick tries again.
+/// When the ticks end it claims no more, and returns once everything under way is done. A failure of the
+/// store is logged as `trouble`; the next tick tries again.
 pub async fn keep_going<W: Chores>(
     work: &W,
     ticks: impl Stream<Item = ()> + Send,
@@ -50,7 +50,7 @@ pub async fn keep_going<W: Chores>(
 
 enum End<C> {
     Claim(Result<Vec<C>, StoreError>),
-    /// `None` if it panicked.
+    /// `None` if the piece panicked.
     Chore(Arc<C>, Option<Result<(), StoreError>>),
 }
 
@@ -60,14 +60,14 @@ struct Crew<'work, W: Chores> {
     running: FuturesUnordered<BoxFuture<'work, End<W::Chore>>>,
     under_way: Vec<Arc<W::Chore>>,
     claiming: bool,
-    /// Something ended while a claim was being answered that did not know of it.
+    /// Whether a piece ended during a claim that did not know of it.
     claim_again: bool,
 }
 
 impl<'work, W: Chores> Crew<'work, W> {
     fn new(work: &'work W, trouble: &'static str) -> Self {
         let running = FuturesUnordered::new();
-        // Never empty, so that asking for the next end waits for one.
+        // A future that never ends keeps the set non-empty, so that waiting for the next end always waits.
         running.push(pending().boxed());
         let (under_way, claiming, claim_again) = (Vec::new(), false, false);
         Self { work, trouble, running, under_way, claiming, claim_again }
@@ -92,7 +92,7 @@ impl<'work, W: Chores> Crew<'work, W> {
         let (work, chore) = (self.work, Arc::new(chore));
         self.under_way.push(Arc::clone(&chore));
         let perform = async move {
-            // One that panics must not take the others with it, some in the middle of a call.
+            // A panic must not end the other pieces, some of which are in the middle of a call.
             let done = AssertUnwindSafe(work.perform(&chore)).catch_unwind().await;
             End::Chore(chore, done.ok())
         };
@@ -119,7 +119,7 @@ impl<'work, W: Chores> Crew<'work, W> {
             }
         };
         outcome.unwrap_or_else(|error| {
-            // A store without room has logged that itself, once.
+            // A store without room logs that itself, once.
             if !matches!(error, StoreError::NoRoom) {
                 tracing::warn!(error = %with_causes(&error), "{}", self.trouble);
             }

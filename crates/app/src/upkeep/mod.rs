@@ -1,4 +1,4 @@
-//! Background work alongside requests: sweeps, receipts, events.
+//! Background work: sweeps, receipts, events.
 
 mod apply_receipts;
 mod call_endpoints;

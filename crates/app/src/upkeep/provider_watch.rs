@@ -6,12 +6,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How many projects are told of a provider that fails: those whose messages failed last, ...
+/// Most projects that get an event about a failing provider: those with the latest failed messages, ...
 const TOLD: usize = 100;
 const LAST: Duration = Duration::from_secs(15 * 60);
 
-/// Notices when the receipts of a provider fail unlike its past, by [`ReceiptHealth`]. It knows
-/// what this process has seen since its start.
+/// Notices when the receipts of a provider fail more often than in its past, by [`ReceiptHealth`]. It knows
+/// only what this process has seen since its start.
 pub struct ProviderWatch {
     tools: Toolbox,
     events: Arc<dyn EventStore>,
@@ -21,18 +21,19 @@ pub struct ProviderWatch {
 #[derive(Default)]
 struct Provider {
     health: ReceiptHealth,
-    /// Whose messages failed when, each project once, the latest at the end.
+    /// Projects with failed messages and the time of the last failure, each project once, the latest at the
+    /// end.
     hit: VecDeque<(ProjectId, Timestamp)>,
 }
 
 impl ProviderWatch {
-    /// A watch that has seen nothing yet.
+    /// A watch without any receipts yet.
     pub fn new(tools: Toolbox, events: Arc<dyn EventStore>) -> Self {
         Self { tools, events, providers: Mutex::default() }
     }
 
-    /// Counts a receipt about a message of the project. If its provider begins to fail, the log
-    /// says so, and the projects concerned get an event.
+    /// Counts a receipt about a message of the project. If its provider begins to fail, logs it, and records
+    /// an event for each project concerned.
     pub async fn note(&self, receipt: &Receipt, project: ProjectId) -> Result<(), StoreError> {
         let Some((change, hit)) = self.take_in(receipt, project) else { return Ok(()) };
         let HealthChange { failing, failed, receipts, usual } = change;

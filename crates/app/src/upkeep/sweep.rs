@@ -15,21 +15,21 @@ use std::time::Duration;
 use tracing::instrument;
 
 const BATCH: u32 = 100;
-/// A provider that is slow with one send must not hold up the others; nor may they all together
-/// take every connection of the store.
+/// Concurrent pieces of work: a provider that is slow with one send must not delay the others, and all
+/// together must leave connections of the store to others.
 const AT_ONCE: usize = 16;
 
-/// Finishes what a crash or a silent provider left open, and drops what has expired: overdue sends,
-/// stale holds, old rows. Does nothing while the clock is too far off, and drops nothing for time that did not go by
-/// ([`crate::ClockWatch`]).
+/// Finishes what a crash or a silent provider left open, and deletes expired rows: overdue sends, stale
+/// holds, old rows. Does nothing while the clock is too far off, and expires nothing for time that has not
+/// passed ([`crate::ClockWatch`]).
 pub struct Sweep {
-    /// Follows routes and settles money; its ports are swept, too.
+    /// Continues deliveries and settles money; its ports are swept, too.
     pub deliver: Arc<Deliver>,
     pub sessions: Arc<dyn SessionStore>,
-    /// Drops counts of windows that are over, and tends its quotas.
+    /// Drops counts of past windows, and renews leased quotas.
     pub requests: Arc<dyn RequestLimiter>,
     pub idempotency: Arc<dyn IdempotencyStore>,
-    /// Drops what test keys leave beyond their quota.
+    /// Deletes records of test keys beyond their quota.
     pub test_quota: Arc<dyn TestQuotaStore>,
     pub calls: Arc<dyn CallLog>,
     pub feed: Arc<dyn EventFeed>,
@@ -40,33 +40,32 @@ pub struct Sweep {
 /// How long rows are kept after their use.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {
-    /// OTP requests, from their creation; their status can be asked for that long.
+    /// OTP requests, from their creation; their status can be queried that long.
     pub requests: Duration,
-    /// Counts of wrong guesses, from the last one.
+    /// Guess budgets, from the last wrong guess.
     pub guesses: Duration,
     pub sessions: Duration,
     /// Places of sends: the longest window in force.
     pub sends: Duration,
-    /// First answers, from the request on.
+    /// First answers, from the time of the request.
     pub idempotency: Duration,
-    /// Calls to endpoints, and what they were told.
+    /// Calls to endpoints, and their events.
     pub calls: Duration,
-    /// Events in the feed, from when they happened.
+    /// Events in the feed, from the time of the event.
     pub feed: Duration,
     pub feed_bound: FeedBound,
-    /// A hold open for longer than this is settled by what its request says.
+    /// A hold that is open for longer is settled by the state of its request.
     pub holds: Duration,
-    /// What the test keys of a project may leave behind; `None` bounds nothing.
+    /// Bounds of the records of test keys; `None` sets no bound.
     pub tests: Option<TestQuota>,
 }
 
-/// What a clean-up removed.
+/// Numbers of deleted rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     pub requests: u64,
     pub sessions: u64,
     pub sends: u64,
-    /// First answers.
     pub idempotency: u64,
     pub calls: u64,
     pub fed: u64,
@@ -75,9 +74,10 @@ pub struct Swept {
 }
 
 impl Sweep {
-    /// Follows up every send that is due: a receipt that never came, a call whose caller is gone.
+    /// Continues every send that is due: its receipt never came, or the process that called the provider is
+    /// gone.
     ///
-    /// Several instances share the work: each request goes to one of them. Gives their number.
+    /// Several instances share the work: each request goes to one of them. Returns the number of sends.
     pub async fn follow_up(&self) -> Result<u64, StoreError> {
         let Deliver { tools, otps, routes, .. } = self.deliver.as_ref();
         let mut done = 0;
@@ -87,14 +87,15 @@ impl Sweep {
             }
             let due = otps.claim_due(tools.now(), routes.live.lease, BATCH).await?;
             done += side_by_side(due.iter().map(|otp| self.follow_up_one(otp)).collect()).await?;
-            // A provider whose receipts stop leaves as many as there are sends, more than a batch a second.
+            // If the receipts of a provider stop, as many sends become due as are made, which may be more
+            // than a batch per second.
             if due.len() < BATCH as usize {
                 return Ok(done);
             }
         }
     }
 
-    /// Settles holds whose send no process handles any more; gives their number.
+    /// Settles holds whose send is no longer handled by any process; returns how many.
     pub async fn settle_stale_holds(&self) -> Result<u64, StoreError> {
         let Deliver { tools, wallets, .. } = self.deliver.as_ref();
         let (mut settled, mut after) = (0, None);
@@ -105,7 +106,7 @@ impl Sweep {
             let before = tools.now() - self.retention.holds;
             let stale = wallets.stale_holds(before, after, BATCH).await?;
             settled += side_by_side(stale.iter().map(|hold| self.settle(hold)).collect()).await?;
-            // Those that cannot be settled yet stay, and must not keep those behind them from it.
+            // Holds that cannot be settled yet are skipped, so that they do not block later ones.
             after = stale.last().map(|hold| hold.send);
             if stale.len() < BATCH as usize {
                 return Ok(settled);
@@ -113,7 +114,7 @@ impl Sweep {
         }
     }
 
-    /// Drops what is no longer needed.
+    /// Deletes rows whose retention is over.
     pub async fn tidy(&self) -> Result<Swept, StoreError> {
         let Deliver { tools, otps, sends, .. } = self.deliver.as_ref();
         if tools.watch.is_too_far_off() {
@@ -137,12 +138,12 @@ impl Sweep {
         })
     }
 
-    /// Renews what is held of quotas that several instances share, and gives back what is not used.
+    /// Renews leased shares of quotas, and returns unused ones.
     pub async fn tend_quotas(&self) -> Result<(), StoreError> {
         self.requests.tend(self.deliver.tools.now()).await
     }
 
-    /// Gives back what is held of quotas, because this process stops.
+    /// Returns all leased shares of quotas, because this process stops.
     pub async fn leave_quotas(&self) -> Result<(), StoreError> {
         self.requests.leave(self.deliver.tools.now()).await
     }
@@ -159,7 +160,7 @@ impl Sweep {
         go_on(reported, "an overdue send", about.otp)
     }
 
-    /// Only live sends have holds. A request that is still on its way is left alone.
+    /// Only live sends have holds. A request whose delivery is under way is left alone.
     #[instrument(name = "settle_stale_hold", target = TRACE_BEGINS, level = "error", skip_all)]
     async fn settle(&self, hold: &OpenHold) -> Result<bool, StoreError> {
         go_on(self.settle_one(hold).await, "a stale hold", hold.send)
@@ -183,8 +184,8 @@ impl Sweep {
     }
 }
 
-/// Does all of it, some side by side, and gives how much was done. Once the store is out of reach nothing more is begun,
-/// and what was begun may end.
+/// Runs all futures, several at a time, and returns how many had something to do. Once the store is
+/// unreachable no more are begun, and those under way may end.
 async fn side_by_side<W>(work: Vec<W>) -> Result<u64, StoreError>
 where
     W: Future<Output = Result<bool, StoreError>> + Send,
@@ -202,7 +203,7 @@ where
     ends.into_iter().try_fold(0, |done, end| Ok(done + u64::from(end?)))
 }
 
-/// One row that cannot be dealt with must not hold up those behind it; a store out of reach does.
+/// One row that cannot be handled must not block later rows; an unreachable store ends the work.
 fn go_on(done: Result<bool, StoreError>, what: &str, send: OtpId) -> Result<bool, StoreError> {
     match done {
         Err(cause) if !cause.is_transient() => {

@@ -7,35 +7,35 @@ use std::mem::take;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What requests leave behind for people to look at, without a write of their own: refused sends,
-/// and when each key was used last. Kept in memory and written by [`Tally::write`] every second, so
-/// a process that is killed loses up to a second of it.
+/// Collects what requests leave behind for operators without a write per request: refused sends, and the last
+/// use of each key. The counts are kept in memory and written by [`Tally::write`] every second, so a process
+/// that is killed loses up to a second of them.
 ///
-/// Bounds: 100 refusals of different phones and reasons per project, mode and minute, and 10,000 in
-/// all. Those beyond are counted without their phone. 10,000 keys.
+/// Bounds: 100 refusals of different phones and reasons per project, mode and minute, and 10,000 in all.
+/// Those beyond are counted without their phone. 10,000 keys.
 pub struct Tally {
     tools: Toolbox,
     refusals: Arc<dyn RefusalStore>,
     key_uses: Arc<dyn KeyUseStore>,
-    /// Distinguishes our counts from those of other processes.
+    /// Separates the counts of this process from those of others.
     id: TallyId,
     kept: Mutex<Kept>,
 }
 
-/// Counts that name a phone, per project, mode and minute. This bounds the table: about 144,000
-/// rows a day of one project in one mode and one process, however it is attacked.
+/// Most counts with a phone, per project, mode and minute. This bounds the table: about 144,000 rows a day
+/// per project, mode and process, even under attack.
 pub const PHONES: u32 = 100;
-/// Counts kept in memory, about 150 bytes each; as many keys.
+/// Most counts in memory, about 150 bytes each; also the most keys.
 pub const MOST: usize = 10_000;
-/// Counts without a phone find room above [`MOST`]: there are few of them, one per project, mode,
-/// reason and minute.
+/// Counts without a phone may exceed [`MOST`]: there are few of them, one per project, mode, reason and
+/// minute.
 const MOST_OF_ALL: usize = 2 * MOST;
 
 #[derive(Default)]
 struct Kept {
     refused: HashMap<RefusalKey, Count>,
     phones: HashMap<(ProjectMode, Timestamp), u32>,
-    /// Refusals that found no room at all since the last write.
+    /// Refusals since the last write that could not be counted at all.
     lost: u64,
     uses: HashMap<ApiKeyId, Noted>,
 }
@@ -71,13 +71,13 @@ impl Tally {
         Self { tools, refusals, key_uses, id, kept: Mutex::default() }
     }
 
-    /// Counts a send that was refused.
+    /// Counts a refused send; `phone` is `None` if the phone is not known.
     pub fn refused(&self, world: ProjectMode, phone: Option<BlindIndex>, reason: Refusal) {
         let minute = RefusedSends::minute_of(self.tools.now());
         self.kept().count(RefusalKey { world, phone, reason, minute });
     }
 
-    /// Notes that a key was used, once a minute at most.
+    /// Records the use of a key, at most once a minute.
     pub fn used(&self, key: ApiKeyId, from: Option<IpAddr>) {
         let at = self.tools.now();
         let mut kept = self.kept();
@@ -91,8 +91,8 @@ impl Tally {
         }
     }
 
-    /// Writes what is new to the store, and forgets what is over. What could not be written is
-    /// written next time.
+    /// Writes new counts to the store, and drops old ones. Counts that could not be written are written next
+    /// time.
     pub async fn write(&self) -> Result<(), StoreError> {
         let now = self.tools.now();
         let (counts, uses, lost) = {
@@ -114,7 +114,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Nothing panics in there; if it did, the counts would still be good.
+    /// Nothing panics while the lock is held; if it did, the counts would still be valid.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -171,7 +171,7 @@ impl Kept {
         }
     }
 
-    /// A minute that is over and written is not needed any more, nor one that nobody keeps.
+    /// Drops past minutes that were written, and minutes that the store no longer keeps.
     fn drop_old(&mut self, now: Timestamp) {
         let (present, kept) = (RefusedSends::minute_of(now), now - RefusedSends::KEPT);
         self.refused

@@ -11,31 +11,31 @@ use std::time::Duration;
 use tracing::field::Empty;
 use tracing::{Span, instrument};
 
-/// Tells endpoints what happened (Standard Webhooks), each at least once.
+/// Delivers events to endpoints (Standard Webhooks), each at least once.
 pub struct TellEvents {
     pub tools: Toolbox,
-    /// Keeps endpoints, and what each has to be told.
+    /// Keeps endpoints and undelivered events.
     pub events: Arc<dyn EventStore>,
     pub calls: Arc<dyn CallLog>,
     pub sender: Arc<dyn WebhookSender>,
-    /// When an endpoint that keeps failing is switched off; `None` is never.
+    /// When to disable an endpoint that keeps failing; `None` means never.
     pub switch_off: Option<SwitchOff>,
-    /// Who asked this process to be left alone.
+    /// Endpoints that asked this process for a pause.
     pub resting: Resting,
 }
 
 pub(crate) struct Called {
     pub(crate) call: EndpointCall,
-    /// Whether it switched its endpoint off. One that was accepted is not written yet.
+    /// Whether the call disabled its endpoint. An accepted call is not recorded yet.
     pub(crate) written: Result<bool, StoreError>,
 }
 
-/// The endpoints that asked to be left alone (`Retry-After`), and until when.
+/// Endpoints that asked for a pause (`Retry-After`), with its end.
 #[derive(Debug, Default)]
 pub struct Resting(Mutex<HashMap<EndpointId, Timestamp>>);
 
 impl Resting {
-    /// Leaves an endpoint alone from `now` on for as long as it asked for.
+    /// Records the pause that an endpoint asked for at `now`.
     fn note(&self, endpoint: EndpointId, asked: Option<Duration>, now: Timestamp) {
         let rest = rest_of(asked);
         if !rest.is_zero() {
@@ -44,10 +44,10 @@ impl Resting {
         }
     }
 
-    /// Those that are still to be left alone at `now`; the others are forgotten.
+    /// Endpoints whose pause lasts at `now`; ended pauses are dropped.
     pub(crate) fn at(&self, now: Timestamp) -> HashSet<EndpointId> {
         let mut resting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // After a clock that jumped back nobody rests for longer than anybody may ask for.
+        // After the clock was set back, no pause lasts longer than an endpoint may ask for.
         let longest = now + rest_of(Some(Duration::MAX));
         resting.retain(|_, until| now < *until && *until <= longest);
         resting.keys().copied().collect()
@@ -55,12 +55,12 @@ impl Resting {
 }
 
 impl TellEvents {
-    /// Drops what endpoints that are switched off have not been told.
+    /// Deletes undelivered events of disabled endpoints; returns the number of deliveries.
     pub async fn drop_untold(&self) -> Result<u64, StoreError> {
         self.events.drop_untold().await
     }
 
-    /// Deliveries that are due, leased: no more than there is room for, and none of those who asked to be left alone.
+    /// Claims due deliveries: no more than there is room for, and none to endpoints that asked for a pause.
     pub async fn claim(&self, room: Room) -> Result<Vec<Dispatch>, StoreError> {
         if room.total == 0 || self.tools.watch.is_too_far_off() {
             return Ok(Vec::new());
@@ -70,7 +70,7 @@ impl TellEvents {
         self.events.claim_due(now, CALL_LEASE, room).await
     }
 
-    /// Makes one call and puts it on record; gives it.
+    /// Makes one call, records it, and returns it.
     pub async fn tell(&self, dispatch: &Dispatch) -> Result<EndpointCall, StoreError> {
         let Called { call, written } = self.call(dispatch).await;
         if call.outcome.is_ok() {
@@ -94,8 +94,8 @@ impl TellEvents {
             dwar.project = %dispatch.event.world.project,
         )
     )]
-    /// Makes one call, and puts it on record if it was not accepted. It is not part of the trace in which the event
-    /// happened.
+    /// Makes one call, and records it if it was not accepted. Its span is not part of the trace in which the
+    /// event happened.
     pub(crate) async fn call(&self, dispatch: &Dispatch) -> Called {
         let Dispatch { endpoint, event, failures } = dispatch;
         let at = self.tools.now();
@@ -126,8 +126,8 @@ impl TellEvents {
         Called { call, written }
     }
 
-    /// Puts calls on record that were accepted. If they cannot be written together, each is tried alone, so that one
-    /// that cannot be written has none of the others made again.
+    /// Records accepted calls. If they cannot be written together, each is written alone, so that one
+    /// unwritable call does not cause the others to be repeated.
     pub(crate) async fn delivered(&self, calls: Vec<EndpointCall>) -> Result<(), StoreError> {
         match self.events.delivered(calls.clone()).await {
             Err(error) if calls.len() > 1 && !error.is_transient() => {
@@ -141,7 +141,7 @@ impl TellEvents {
         }
     }
 
-    /// Puts a call on record if it was not accepted; `true` if its endpoint is now switched off.
+    /// Records a call that was not accepted; `true` if its endpoint is now disabled.
     async fn not_delivered(
         &self,
         call: EndpointCall,
@@ -158,7 +158,7 @@ impl TellEvents {
         Ok(off)
     }
 
-    /// Cuts the logs of the endpoints of those calls that ask for it.
+    /// Trims the logs of the endpoints of those calls that ask for it.
     pub(crate) async fn trim(
         &self,
         calls: impl IntoIterator<Item = &EndpointCall> + Send,
@@ -210,7 +210,7 @@ impl TellEvents {
         Ok(WebhookSecret::open(vault, Purpose::WebhookSecret, owner, sealed)?)
     }
 
-    /// The phone an event is about: masked, unless the endpoint is to know it; none once erased.
+    /// The phone of an event: masked, unless the endpoint gets full numbers; `None` once it is erased.
     fn phone(&self, endpoint: &Endpoint, event: &Event) -> Result<Option<String>, StoreError> {
         let Subject::Otp { phone: Some(phone), .. } = &event.subject else {
             return Ok(None);
@@ -220,7 +220,7 @@ impl TellEvents {
     }
 }
 
-/// Tells the span of a call how it ended.
+/// Records the outcome of a call in its span.
 fn note(outcome: Result<u16, SendFailure>) {
     let (word, status) = match outcome.map_err(SendFailure::word) {
         Ok(status) => (None, Some(status)),
@@ -229,8 +229,9 @@ fn note(outcome: Result<u16, SendFailure>) {
     Span::current().record("http.response.status_code", status).record("error.type", word);
 }
 
-/// When an event is tried again after the `number`th call that ended at `ended`. An address that is
-/// not allowed today will not be allowed tomorrow, one that is gone gets nothing more, and a test is one call.
+/// When an event is tried again after the `number`th call, which ended at `ended`; `None` for never. An
+/// address that is not allowed will not become allowed, an endpoint that is gone gets nothing more, and a
+/// test is one call.
 fn next_try(
     kind: EventKind,
     answer: Result<u16, NotTaken>,
