@@ -8,21 +8,20 @@ use std::sync::Arc;
 use tracing::instrument;
 use zeroize::Zeroizing;
 
-/// The name under which authenticator apps list the secret.
+/// Issuer name under which authenticator apps list the secret.
 const ISSUER: &str = "Dwar";
 
-/// What operators change of their own account. Each change asks for the password once more, and
-/// ends every other session of theirs.
+/// Changes that operators make to their own account. Each change asks for the password again, and ends every
+/// other session of the operator.
 pub struct ManageAccount {
     pub(crate) sign_in: Arc<SignIn>,
 }
 
-/// A second factor that is not added yet. The page gives the secret back with the first code.
+/// A second factor that is not added yet. The page sends the secret back with the first code.
 #[derive(Debug)]
 pub struct TotpOffer {
-    /// The secret for the app and the page to keep.
     pub secret: TotpSecret,
-    /// `otpauth://…`, for a QR code. It holds the secret.
+    /// `otpauth://…`, for a QR code. It contains the secret.
     pub uri: Zeroizing<String>,
 }
 
@@ -33,7 +32,7 @@ impl TotpOffer {
     }
 }
 
-/// Why nothing was changed.
+/// Why an account was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
     #[error("the current password is wrong")]
@@ -43,19 +42,19 @@ pub enum AccountError {
     /// The code is not one of this secret at this time.
     #[error("the code does not match the one in your app")]
     WrongCode,
-    /// No more passwords can be checked at this moment.
+    /// The password hasher is full at this moment.
     #[error("too many people are signing in: try again in a moment")]
     Busy,
-    /// Not a name that a passkey can have.
+    /// Not a valid name of a passkey.
     #[error("enter a name of 1 to 64 characters")]
     PasskeyName,
-    /// The challenge is over, or was answered before.
+    /// The challenge has expired, or was answered before.
     #[error("that took too long: try again")]
     PasskeyTooLate,
-    /// The browser's answer is not valid, or the passkey is known already; in words.
+    /// The browser's answer is invalid, or the passkey is registered already; holds the reason in words.
     #[error("this passkey was not accepted: {0}")]
     PasskeyRefused(&'static str),
-    /// The account has as many passkeys as one may have.
+    /// The operator has [`Passkey::MOST`](dwar_operator::Passkey::MOST) passkeys.
     #[error("you have the maximum number of passkeys: remove one first")]
     PasskeysFull,
     #[error(transparent)]
@@ -66,7 +65,7 @@ pub enum AccountError {
     Store(#[from] StoreError),
 }
 
-/// A present password that was asked for once more.
+/// For the password that each change asks for again.
 impl From<SignInError> for AccountError {
     fn from(cause: SignInError) -> Self {
         match cause {
@@ -79,8 +78,8 @@ impl From<SignInError> for AccountError {
 }
 
 impl ManageAccount {
-    /// Replaces the caller's password; `current` is their present one, if they have any. Gives what
-    /// their browser is to keep from now on.
+    /// Replaces the caller's password; `current` is the present one, if there is any. Returns the new token
+    /// for the browser.
     #[instrument(name = "account.change_password", target = TRACE, level = "error", skip_all)]
     pub async fn change_password(
         &self,
@@ -101,18 +100,18 @@ impl ManageAccount {
         Ok(self.sign_in.known_browser(&operator, self.sign_in.tools.now()))
     }
 
-    /// A fresh secret for the caller's authenticator app; nothing of it is kept yet.
+    /// Makes a new secret for the caller's authenticator app, without storing it.
     pub fn offer_totp(&self, operator: &Operator) -> TotpOffer {
         TotpOffer::of(TotpSecret::generate(self.sign_in.tools.entropy.as_ref()), operator)
     }
 
-    /// The offer whose secret the page gave back, to be shown once more after a wrong code; `None` if that is
-    /// no secret.
+    /// The offer with the secret that the page sent back, to be shown again after a wrong code; `None` if the
+    /// text is no secret.
     pub fn offer_again(&self, operator: &Operator, secret: &str) -> Option<TotpOffer> {
         Some(TotpOffer::of(secret.parse().ok()?, operator))
     }
 
-    /// Adds the second factor that was offered, once the app shows its codes.
+    /// Adds the offered second factor, after a right code proves that the app has the secret.
     #[instrument(name = "account.add_totp", target = TRACE, level = "error", skip_all)]
     pub async fn add_totp(
         &self,
@@ -132,7 +131,7 @@ impl ManageAccount {
         self.change(by, present, Action::TotpAdded, OperatorChange::Totp(totp)).await
     }
 
-    /// Removes the second factor.
+    /// Removes the caller's second factor, after the password was entered again.
     #[instrument(name = "account.remove_totp", target = TRACE, level = "error", skip_all)]
     pub async fn remove_totp(
         &self,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
 
-/// Shows what was sent and what became of it. Phones are masked until somebody unmasks one.
+/// Shows sends and their outcome. Phones are masked until an operator unmasks one.
 #[derive(Clone)]
 pub struct Activity {
     pub(crate) control: Control,
@@ -26,33 +26,33 @@ pub struct Activity {
     pub(crate) charges: Arc<dyn ChargeStore>,
     pub(crate) limits: Limits,
     pub requests_kept: Duration,
-    /// For callers who ask about a number, and see numbers masked.
+    /// For callers who search for a number and see numbers masked.
     pub(crate) searches: SearchPhones,
 }
 
-/// Requests on one page.
+/// Requests on one page of a list.
 pub const PAGE: u32 = 50;
-/// Requests of one phone that its timeline shows.
+/// Requests in the timeline of one phone.
 const OF_PHONE: u32 = 20;
-/// Counts of refused sends that are read, each of one minute.
+/// Most counts of refused sends that are read, each of one minute.
 const REFUSALS: u32 = 500;
 
 /// A page of requests, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestPage {
-    /// At most 50 of them.
+    /// At most [`PAGE`] requests, unless the caller asked for more.
     pub lines: Vec<RequestLine>,
-    /// The newest request that was looked at, whether it is among them or not.
+    /// The newest request that was read, even if it did not match.
     pub newest: Option<OtpId>,
     pub looked_through: u32,
-    /// When the oldest of these was made.
+    /// Creation of the oldest request that was read.
     pub looked_back_to: Option<Timestamp>,
-    /// Where to go on; `None` at the end of what is on record.
+    /// Where the next page begins; `None` after the last page.
     pub next: Option<OtpId>,
 }
 
 impl Activity {
-    /// The newest requests that match `filter`, older than `before`: at most `most` of them.
+    /// At most `most` requests that match `filter` and are older than `before`, newest first.
     #[instrument(name = "activity.requests", target = TRACE, level = "error", skip_all)]
     pub async fn requests(
         &self,
@@ -66,12 +66,12 @@ impl Activity {
         Ok(self.page(project, filter, before, most).await?)
     }
 
-    /// Whether somebody may watch the requests of a project as they come, and go on watching.
+    /// Whether the caller may watch new requests of a project. Watching asks again from time to time.
     pub fn may_watch(&self, by: &By, project: ProjectId) -> bool {
         by.may(Command::ListRequests, Some(project))
     }
 
-    /// The newest requests of one mode, for watchers whom [`Activity::may_watch`] let through.
+    /// The newest requests of one mode, for callers that [`Activity::may_watch`] allowed.
     #[instrument(name = "activity.newest", target = TRACE, level = "error", skip_all)]
     pub async fn newest(&self, world: ProjectMode) -> Result<Vec<RequestLine>, StoreError> {
         let filter = RequestFilter { mode: Some(world.mode), ..RequestFilter::default() };
@@ -120,7 +120,7 @@ impl Activity {
         Ok(found.into_iter().map(line).collect())
     }
 
-    /// What was refused in the last hour, for all phones; added up by mode and reason.
+    /// Sends refused in the last hour, over all phones; added up by mode and reason.
     #[instrument(name = "activity.refused_lately", target = TRACE, level = "error", skip_all)]
     pub async fn refused_lately(
         &self,
@@ -133,8 +133,8 @@ impl Activity {
         Ok(RefusedSends::whenever(counts))
     }
 
-    /// What was refused from one instant up to another, for all phones, newest first and added up by
-    /// minute, mode and reason; for as long as it is kept, and of many counts the newest.
+    /// Refused sends from `since` on and before `until`, over all phones, newest first and added up by
+    /// minute, mode and reason: as long as they are kept, and only the newest counts if there are many.
     #[instrument(name = "activity.refused", target = TRACE, level = "error", skip_all)]
     pub async fn refused(
         &self,
@@ -148,8 +148,8 @@ impl Activity {
         Ok(self.refusals.of_project(project, since, until, REFUSALS).await?)
     }
 
-    /// The timeline of all that is on record about a phone, for a caller who knows its number; and how
-    /// many more they may ask about, see [`SearchPhones::admit`].
+    /// The timeline of a phone whose number the caller knows; and how many more searches the caller has, see
+    /// [`SearchPhones::admit`].
     #[instrument(name = "activity.search", target = TRACE, level = "error", skip_all)]
     pub async fn search(
         &self,
@@ -162,7 +162,7 @@ impl Activity {
         Ok((self.told(world, phone).await?, left))
     }
 
-    /// The same for a phone whose requests the caller was shown before.
+    /// The timeline of a phone whose requests were shown to the caller before.
     #[instrument(name = "activity.timeline", target = TRACE, level = "error", skip_all)]
     pub async fn timeline(
         &self,
@@ -174,7 +174,7 @@ impl Activity {
         Ok(self.told(world, phone).await?)
     }
 
-    /// The same for the phone of a request.
+    /// The timeline of the phone of a request.
     #[instrument(name = "activity.story", target = TRACE, level = "error", skip_all)]
     pub async fn story(
         &self,
@@ -188,7 +188,7 @@ impl Activity {
         Ok((mode, phone, timeline))
     }
 
-    /// The world and the phone of a request, in full, as [`Activity::unmask`] shows it.
+    /// Mode and full phone number of a request; recorded like [`Activity::unmask`].
     #[instrument(name = "activity.unmask_request", target = TRACE, level = "error", skip_all)]
     pub async fn unmask_request(
         &self,
@@ -202,7 +202,7 @@ impl Activity {
         Ok((mode, phone))
     }
 
-    /// Shows a phone number in full, and records who asked for it.
+    /// Records that the caller sees this phone number in full; MUST come before showing it.
     #[instrument(name = "activity.unmask", target = TRACE, level = "error", skip_all)]
     pub async fn unmask(
         &self,
@@ -235,7 +235,7 @@ impl Activity {
         Err(ManageError::NotFound("request with this id"))
     }
 
-    /// Only live sends cost anything.
+    /// Reads the charges of live sends; test sends cost nothing.
     async fn charges_of(
         &self,
         project: ProjectId,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
 
-/// Makes, lists, checks and revokes the tokens of the admin API.
+/// Makes, lists, checks and revokes tokens of the admin API.
 #[derive(Clone)]
 pub struct ManageAdminTokens {
     pub(crate) control: Control,
@@ -24,20 +24,20 @@ const NO_TOKEN: ManageError = ManageError::NotFound("such token");
 /// A token to be made.
 #[derive(Clone, Debug)]
 pub struct NewAdminToken<'a> {
-    /// What a person calls it; the same rules as for an operator's name.
+    /// Display name, with the same rules as an operator's name.
     pub name: &'a str,
     pub access: Access,
-    /// From now on; a minute at least, [`AdminToken::LONGEST`] at most.
+    /// From now on: at least one minute, at most [`AdminToken::LONGEST`].
     pub lifetime: Duration,
-    /// Whether it may make what works by itself, and so outlives it.
+    /// Whether the token may make things that outlive it.
     pub may_delegate: bool,
 }
 
 impl ManageAdminTokens {
-    /// Makes a token; its secret is in the clear here and never again.
+    /// Makes a token; its secret is in clear only here.
     ///
-    /// Nobody hands out more than they have ([`Control::may_grant`]), and a token no more time than it has
-    /// left: one that leaked cannot outlive itself by making another.
+    /// Callers cannot give more access than they have ([`Control::may_grant`]), and a token cannot give a
+    /// longer life than its own: a leaked token cannot outlive itself by making another.
     #[instrument(name = "admin_tokens.make", target = TRACE, level = "error", skip_all)]
     pub async fn make(
         &self,
@@ -79,15 +79,15 @@ impl ManageAdminTokens {
         Ok((token, secret))
     }
 
-    /// Every token, oldest first.
+    /// All tokens, oldest first.
     #[instrument(name = "admin_tokens.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By) -> Result<Vec<AdminToken>, ManageError> {
         self.control.admit(by, Command::ListTokens, None)?;
         Ok(self.tokens.tokens().await?)
     }
 
-    /// Revokes a token, for every request that begins after this returns. A token may do so without the
-    /// right to delegate: revoking another does not help it to outlive itself.
+    /// Revokes a token, for every request that begins after this returns. A token may revoke without the
+    /// right to delegate: that does not help it to outlive itself.
     #[instrument(name = "admin_tokens.revoke", target = TRACE, level = "error", skip_all)]
     pub async fn revoke(&self, by: &By, token: AdminTokenId) -> Result<(), ManageError> {
         self.control.admit(by, Command::RevokeToken, None)?;
@@ -107,7 +107,7 @@ impl ManageAdminTokens {
         end: Timestamp,
     ) -> Result<(), ManageError> {
         let tokens = self.tokens.tokens().await?;
-        // It was revoked since it was let in.
+        // The token of the caller was revoked after authentication.
         let maker = tokens.iter().find(|token| token.id == maker);
         let maker = maker.ok_or(ManageError::Forbidden)?;
         if end <= maker.expires_at {
@@ -117,7 +117,7 @@ impl ManageAdminTokens {
         }
     }
 
-    /// Whom a bearer token speaks for, if it is valid; notes the use, once a minute at most.
+    /// The valid token with this text, or `None`. Records the use, at most once a minute.
     #[instrument(name = "admin_tokens.authenticate", target = TRACE, level = "error", skip_all)]
     pub async fn authenticate(
         &self,

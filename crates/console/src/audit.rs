@@ -3,14 +3,14 @@ use dwar_kernel::{AuditId, ProjectId, StoreError};
 use dwar_operator::{Action, AuditEntry, AuditStore, By, Facts};
 use std::sync::Arc;
 
-/// Writes down what those who run the service change, and shows it (docs/adr/0029).
+/// Records the changes of operators in the audit log (docs/adr/0029).
 #[derive(Clone)]
 pub struct Audit {
     pub tools: Toolbox,
     pub entries: Arc<dyn AuditStore>,
 }
 
-/// A change that is about to be made, as its audit entry describes it.
+/// A change that is about to be made, with the content of its audit entry.
 #[derive(Clone, Debug)]
 pub struct AuditedChange {
     action: Action,
@@ -21,24 +21,24 @@ pub struct AuditedChange {
 }
 
 impl AuditedChange {
-    /// What is done, and to what: an id, a name, a masked number.
+    /// `subject` is the changed thing: an id, a name, a masked number.
     pub fn new(action: Action, subject: impl ToString) -> Self {
         Self { action, subject: subject.to_string(), project: None, before: None, after: None }
     }
 
-    /// The project it is about, if it is about exactly one.
+    /// Sets the project concerned; `None` if there is none, or several.
     #[must_use]
     pub fn within(self, project: impl Into<Option<ProjectId>>) -> Self {
         Self { project: project.into(), ..self }
     }
 
-    /// What it is.
+    /// Sets the state before the change.
     #[must_use]
     pub fn before(self, facts: Facts) -> Self {
         Self { before: Some(facts), ..self }
     }
 
-    /// What it will be.
+    /// Sets the state after the change.
     #[must_use]
     pub fn after(self, facts: Facts) -> Self {
         Self { after: Some(facts), ..self }
@@ -46,8 +46,8 @@ impl AuditedChange {
 }
 
 impl Audit {
-    /// Records a change before it is made; every change goes through here. If this fails the change
-    /// MUST NOT be made.
+    /// Records a change before it is made; every change is recorded here. If this fails the change MUST NOT
+    /// be made.
     pub async fn record(&self, by: &By, change: AuditedChange) -> Result<(), StoreError> {
         self.entries.append(self.entry(by, change)).await
     }

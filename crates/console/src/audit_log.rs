@@ -3,15 +3,15 @@ use dwar_kernel::TRACE;
 use dwar_operator::{AuditCursor, AuditEntry, AuditFilter, By, Command};
 use tracing::instrument;
 
-/// Shows what those who run the service changed.
+/// Shows the audit log of changes by operators.
 #[derive(Clone)]
 pub struct AuditLog {
     pub(crate) control: Control,
 }
 
 impl AuditLog {
-    /// The log, newest first, at most `limit` entries, starting after `after`: of the project that
-    /// the filter names, or of the whole installation.
+    /// At most `limit` entries after `after`, newest first: of the project in the filter, or of the whole
+    /// installation.
     #[instrument(name = "audit_log.page", target = TRACE, level = "error", skip_all)]
     pub async fn page(
         &self,

@@ -5,19 +5,19 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
-/// From where a proof begins.
+/// Where a proof begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// From where the last sound proof ended: entries are only ever added.
+    /// After the last sound proof, since entries are only ever added.
     Newer,
-    /// From the first entry.
+    /// At the first entry.
     Everything,
 }
 
 const MOST: usize = 100;
 
-/// Proofs begun in this process that are not being made yet, oldest first. Those lost with the
-/// process are taken for dead when their lease is over, and can be begun again.
+/// Proofs begun in this process that wait to be made, oldest first. If the process dies, their leases expire,
+/// and the proofs can be begun again.
 #[derive(Debug, Default)]
 pub struct BegunProofs {
     waiting: Mutex<VecDeque<(ProofRun, Scope)>>,
@@ -25,7 +25,7 @@ pub struct BegunProofs {
 }
 
 impl BegunProofs {
-    /// Whether no more may be begun for the moment.
+    /// Whether no more proofs can be begun at present.
     pub(super) fn is_full(&self) -> bool {
         self.waiting().len() >= MOST
     }
@@ -35,7 +35,7 @@ impl BegunProofs {
         self.maker.wake();
     }
 
-    /// Each as soon as it is begun. Only one listener at a time.
+    /// Yields each proof as soon as it is begun. Supports only one listener at a time.
     pub(super) fn stream(&self) -> impl Stream<Item = (ProofRun, Scope)> + Send {
         poll_fn(|context| {
             self.maker.register(context.waker());

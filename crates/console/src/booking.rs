@@ -8,16 +8,16 @@ use dwar_wallet::{
 };
 use tracing::instrument;
 
-/// A send has a hold, a capture, a release and a refund at most; a credit and a correction may have its id
-/// for their reference.
+/// A send has at most a hold, a capture, a release and a refund; a credit and a correction may have its id as
+/// reference.
 const ENTRIES_OF_A_SEND: u32 = 6;
 
-/// A movement of money that somebody makes by hand.
+/// A movement of money that an operator books by hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Booking {
     Credit {
         amount: Amount,
-        /// Of the payment; it is booked once.
+        /// Reference of the payment; each is booked once.
         reference: Reference,
     },
     Refund {
@@ -25,12 +25,12 @@ pub enum Booking {
     },
     Adjustment {
         amount: Correction,
-        /// Why; it is booked once.
+        /// Reason of the correction; each is booked once.
         reference: Reference,
     },
 }
 
-/// What a booking would come to if it were made now; a send may move the wallet before it is.
+/// Result of a booking if it were made now; a send may change the wallet before that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preview {
     pub amount: Paise,
@@ -39,7 +39,7 @@ pub struct Preview {
 }
 
 impl Booking {
-    /// What it takes to make it.
+    /// The command that the booking needs.
     pub const fn command(&self) -> Command {
         match self {
             Self::Credit { .. } => Command::CreditWallet,
@@ -69,8 +69,8 @@ impl ManageWallets {
         }
     }
 
-    /// What a booking would come to, by the rules of [`Wallet`]; changes nothing. `None` if it was made
-    /// before.
+    /// Computes the result of a booking by the rules of [`Wallet`], without changing anything. `None` if it
+    /// was made before.
     ///
     /// # Errors
     /// Those of the booking.
@@ -126,7 +126,7 @@ impl ManageWallets {
         Ok(amount.map(|amount| Preview { amount, before, after: wallet.balance }))
     }
 
-    /// The end of the newest month of the ledger that was closed.
+    /// The end of the newest closed month of the ledger.
     async fn closed_until(&self, project: ProjectId) -> Result<Option<Timestamp>, StoreError> {
         let closed =
             StatementFilter { kind: Some(EntryKind::Closed), ..StatementFilter::default() };

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
 
-/// How many positions of a ledger one read of an export goes over.
+/// Positions of a ledger that one read of an export covers.
 const BATCH: u64 = 1_000;
 
-/// Closes months of ledgers: exports their holds, captures and releases, and replaces these by one entry for each
+/// Closes months of ledgers: exports their holds, captures and releases, and replaces these by one entry per
 /// project and month.
 #[derive(Clone)]
 pub struct CloseMonths {
@@ -29,11 +29,11 @@ pub struct MonthToClose {
     pub project: ProjectId,
     pub month: Month,
     pub entries: Closable,
-    /// What an earlier run began and did not complete.
+    /// A closing that an earlier run began and did not complete.
     pub begun: Option<Closing>,
 }
 
-/// Why months were not closed. Those that were closed before stay closed.
+/// Why months were not closed. Months that were closed before stay closed.
 #[derive(Debug, thiserror::Error)]
 pub enum CloseError {
     #[error(transparent)]
@@ -73,12 +73,12 @@ impl From<StoreError> for CloseError {
 }
 
 impl CloseMonths {
-    /// The months before `before` that can be closed, of one project or of all, in the order in which they will be;
-    /// what an earlier run began comes first. Changes nothing.
+    /// The months before `before` that can be closed, of one project or of all, in the order of closing;
+    /// unfinished closings of an earlier run come first. Changes nothing.
     ///
     /// # Errors
-    /// [`CloseError::NotOver`] if requests of these months may still be on record; [`CloseError::Unsound`] if a wallet
-    /// does not match its ledger.
+    /// [`CloseError::NotOver`] if requests of these months may still be on record; [`CloseError::Unsound`] if
+    /// a wallet does not match its ledger.
     #[instrument(name = "close_months.plan", target = TRACE, level = "error", skip_all)]
     pub async fn plan(
         &self,
@@ -126,7 +126,8 @@ impl CloseMonths {
         while let Some(oldest) = self.closings.oldest_closable(project, since).await? {
             let Some(month) = Month::of(oldest).filter(|month| *month < before) else { break };
             since = month.until();
-            // What was booked late, by a clock that was wrong, stays as it is: a month is closed once.
+            // Entries that a wrong clock booked late into a closed month stay as they are: a month is closed
+            // once.
             if closings.iter().any(|closing| closing.month == month) {
                 continue;
             }
@@ -137,9 +138,9 @@ impl CloseMonths {
         Ok(())
     }
 
-    /// Closes a month of a [plan](Self::plan), after its export is complete, and gives its entry.
+    /// Closes a month of a [plan](Self::plan) after its export is complete, and returns its entry.
     ///
-    /// May be cut off at any point: the sum of the ledger is the same throughout, and a later run goes on.
+    /// It may be interrupted at any point: the sum of the ledger never changes, and a later run continues.
     #[instrument(name = "close_months.close", target = TRACE, level = "error", skip_all)]
     pub async fn close(
         &self,
@@ -167,7 +168,7 @@ impl CloseMonths {
         }
     }
 
-    /// Exports a month, and puts its closing on record.
+    /// Exports a month, and records its closing.
     async fn begin(
         &self,
         by: &By,
@@ -190,7 +191,7 @@ impl CloseMonths {
             export.add(&lines).await?;
             after = through;
         }
-        // Counted before and after: entries that another run takes away meanwhile are missing in the file.
+        // Compared before and after: entries that another run removes meanwhile are missing in the file.
         let unchanged = self.closings.closings(project).await? == earlier;
         if exported != entries.entries || !unchanged {
             return Err(CloseError::Overtaken { project, month });
@@ -203,7 +204,7 @@ impl CloseMonths {
         if self.closings.begin_closing(closing).await? {
             return Ok(closing);
         }
-        // Another run exported the same to somewhere else, which is as good.
+        // Another run exported the same content to another place, which is as good.
         let present = self.closings.closings(project).await?;
         let same = present.into_iter().find(|other| other.month == month && other.digest == digest);
         same.ok_or(CloseError::Overtaken { project, month })

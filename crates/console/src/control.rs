@@ -5,22 +5,21 @@ use dwar_operator::{Access, By, Command, Verdict};
 use dwar_project::{Project, ProjectStore};
 use std::sync::Arc;
 
-/// What every command of those who run the service goes through: who may give it, about which project;
-/// and its entry in the audit log.
+/// Checks the caller's right to every command, and records changes in the audit log.
 #[derive(Clone)]
 pub struct Control {
-    /// The time, ids and secrets of every command.
+    /// Clock, ids and secrets of every command.
     pub tools: Toolbox,
     pub projects: Arc<dyn ProjectStore>,
     pub audit: Audit,
 }
 
 impl Control {
-    /// Lets a command through that is about no single project, or whose project is known to exist.
+    /// Admits a command that concerns no single project, or whose project is known to exist.
     ///
     /// # Errors
-    /// [`ManageError::Forbidden`] if a right is missing, [`ManageError::MayNotDelegate`] if it is that of a
-    /// token to make what outlives it, [`ManageError::NoSuchProject`] if the caller may not even know of the
+    /// [`ManageError::Forbidden`] if a right is missing, [`ManageError::MayNotDelegate`] if a token lacks the
+    /// right to make things that outlive it, [`ManageError::NoSuchProject`] if the caller may not know of the
     /// project.
     pub fn admit(
         &self,
@@ -42,18 +41,18 @@ impl Control {
         }
     }
 
-    /// Whether somebody may give this access to an operator or to a token, or take it from an operator.
+    /// Fails unless the caller may give this access to an operator or token, or take it away.
     ///
     /// # Errors
-    /// [`ManageError::Forbidden`] if it goes beyond what is theirs.
+    /// [`ManageError::Forbidden`] if it exceeds the caller's own access.
     pub fn may_grant(&self, by: &By, access: &Access) -> Result<(), ManageError> {
         if by.access.grants(access) { Ok(()) } else { Err(ManageError::Forbidden) }
     }
 
-    /// The project that a command is about.
+    /// Admits a command for one project, and loads the project.
     ///
     /// # Errors
-    /// As [`Control::admit`]; [`ManageError::NoSuchProject`] also if there is none.
+    /// Those of [`Control::admit`]; [`ManageError::NoSuchProject`] also if the project does not exist.
     pub async fn project(
         &self,
         by: &By,
@@ -69,7 +68,7 @@ impl Control {
         }
     }
 
-    /// Checks that every project of an access to be given exists.
+    /// Checks that every project of an access exists, before the access is given.
     ///
     /// # Errors
     /// [`ManageError::Invalid`] if one does not.

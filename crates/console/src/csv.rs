@@ -1,19 +1,20 @@
-//! Lists as CSV (RFC 4180), however long, for pages, admin API and command line alike.
+//! CSV files (RFC 4180) of any length, for pages, admin API and command line.
 
 use crate::ManageError;
 use dwar_kernel::{Paise, StoreError, Timestamp};
 use futures_util::stream::{Stream, try_unfold};
 
-/// Some lines of a file, and where to go on; nowhere at its end.
+/// Some lines of a file, and where the next batch begins; `None` at the end.
 pub(crate) struct Batch<C> {
     pub(crate) lines: String,
     pub(crate) next: Option<C>,
 }
 
-/// A file: its columns, the first batch, and what `read` gives from where the batch before it ended.
+/// Streams a file: its head, the first batch, and the batches that `read` returns from where the previous one
+/// ended.
 ///
-/// Batch by batch, each read once the one before was taken: nothing more is read for a client that has
-/// gone away. The first is read before this is called, so that a refusal does not become a file.
+/// Each batch is read after the previous one was taken, so nothing more is read for a client that has
+/// disconnected. The first batch is an argument, so that a refusal is returned before the file begins.
 pub(crate) fn file<C, R, F>(
     head: &str,
     first: Batch<C>,
@@ -39,13 +40,13 @@ pub(crate) fn instant(at: Timestamp) -> impl std::fmt::Display {
     at.format("%Y-%m-%dT%H:%M:%S%.3fZ")
 }
 
-/// Rupees with two digits, such as `-0.20`.
+/// Rupees with two decimals, such as `-0.20`.
 pub(crate) fn decimal(Paise(amount): Paise) -> String {
     let (sign, size) = (if amount < 0 { "-" } else { "" }, amount.unsigned_abs());
     format!("{sign}{}.{:02}", size / 100, size % 100)
 }
 
-/// A text in quotes that no spreadsheet takes for a formula: one that begins like a formula gets an
+/// A quoted text that no spreadsheet interprets as a formula: a text that begins like a formula gets an
 /// apostrophe in front (OWASP, CSV Injection).
 pub(crate) fn cell(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);

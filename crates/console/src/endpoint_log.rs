@@ -14,16 +14,16 @@ const UNDER_WAY: &str = "This event is being sent, or was sent a moment ago. Che
 const DISABLED: &str = "This endpoint is disabled. Enable it, then send the event again.";
 const TESTED_BEFORE: &str = "A test was sent a moment ago. Wait a few seconds, then try again.";
 
-/// Shows what an endpoint was told, sends it again, and tests whether it answers.
+/// Shows the calls to an endpoint, sends their events again, and tests endpoints.
 #[derive(Clone)]
 pub struct EndpointLog {
     pub(crate) control: Control,
-    /// Makes the calls of tests; its ports hold the log, too.
+    /// Makes the calls of tests; its ports include the log.
     pub tell: Arc<TellEvents>,
 }
 
 impl EndpointLog {
-    /// An endpoint of the project.
+    /// One endpoint of the project, by its id.
     #[instrument(name = "endpoint_log.endpoint", target = TRACE, level = "error", skip_all)]
     pub async fn endpoint(
         &self,
@@ -45,7 +45,7 @@ impl EndpointLog {
         known(self.tell.events.as_ref(), project, endpoint).await
     }
 
-    /// Calls to an endpoint, the newest first, up to `limit`; none if there is no such endpoint.
+    /// Calls to an endpoint, newest first, at most `limit`; empty if there is no such endpoint.
     #[instrument(name = "endpoint_log.calls", target = TRACE, level = "error", skip_all)]
     pub async fn calls(
         &self,
@@ -59,11 +59,11 @@ impl EndpointLog {
         Ok(self.tell.calls.calls(project, endpoint, filter, limit).await?)
     }
 
-    /// Sends an event again to an endpoint that was called with it: the same `webhook-id`, signed
-    /// anew, by the same queue as everything else.
+    /// Sends an event again to an endpoint that was called with it: with the same `webhook-id` and a new
+    /// signature, through the same queue as other events.
     ///
     /// # Errors
-    /// [`ManageError::Conflict`] while it is under way or the endpoint is switched off.
+    /// [`ManageError::Conflict`] while the event is under way, or if the endpoint is disabled.
     #[instrument(name = "endpoint_log.resend", target = TRACE, level = "error", skip_all)]
     pub async fn resend(
         &self,
@@ -85,11 +85,11 @@ impl EndpointLog {
         }
     }
 
-    /// Calls an endpoint with `webhook.test`, now and once, even if it is switched off. Gives what
-    /// came of it.
+    /// Calls an endpoint with `webhook.test`, now and once, even if it is disabled. Returns the call with its
+    /// outcome.
     ///
     /// # Errors
-    /// [`ManageError::Conflict`] if it was tried within the same five seconds.
+    /// [`ManageError::Conflict`] if it was tested within the same five seconds.
     #[instrument(name = "endpoint_log.test", target = TRACE, level = "error", skip_all)]
     pub async fn test(
         &self,
@@ -103,7 +103,7 @@ impl EndpointLog {
         let at = self.tell.tools.now();
         let (kind, subject) = (EventKind::WebhookTest, Subject::Test { endpoint });
         let event = Event { world: project.in_mode(KeyMode::Live), kind, subject, at };
-        // If this process ends half-way, the next one to claim it makes the call.
+        // If this process ends during the call, the next process to claim the event makes it.
         if !self.tell.calls.address(event.clone(), endpoint, at + CALL_LEASE).await? {
             return Err(ManageError::Conflict(TESTED_BEFORE));
         }

@@ -16,14 +16,13 @@ const TOO_MANY: ManageError = ManageError::Conflict(
     "A project has 20 endpoints at most. Remove one that is no longer needed.",
 );
 
-/// How long a replaced secret also signs, so that receivers can change over.
+/// How long a replaced secret stays valid, so that receivers can change over.
 pub(super) const OVERLAP: Duration = Duration::from_secs(24 * 3_600);
 
-/// No endpoint of this id in the project.
 pub(super) const NO_ENDPOINT: ManageError =
     ManageError::NotFound("endpoint with this id in the project");
 
-/// Names the addresses that a project's events go to.
+/// Manages the endpoints that receive a project's events.
 #[derive(Clone)]
 pub struct ManageEndpoints {
     pub control: Control,
@@ -32,7 +31,7 @@ pub struct ManageEndpoints {
 }
 
 impl ManageEndpoints {
-    /// Adds an endpoint; its secret is in the clear here and never again.
+    /// Adds an endpoint; its secret is in clear only here.
     ///
     /// # Errors
     /// [`ManageError::Conflict`] if the project has [`Endpoint::MOST`].
@@ -79,7 +78,7 @@ impl ManageEndpoints {
         Ok(self.events.endpoints(project).await?)
     }
 
-    /// Removes an endpoint, and what it has not been told yet.
+    /// Removes an endpoint and its undelivered events.
     #[instrument(name = "endpoints.remove", target = TRACE, level = "error", skip_all)]
     pub async fn remove(
         &self,
@@ -107,7 +106,7 @@ impl ManageEndpoints {
         if enabled { Ok(()) } else { Err(NO_ENDPOINT) }
     }
 
-    /// Gives an endpoint a new secret; the old one also signs for a day.
+    /// Gives an endpoint a new secret; for a day, events are signed with the old one too.
     #[instrument(name = "endpoints.rotate_secret", target = TRACE, level = "error", skip_all)]
     pub async fn rotate_secret(
         &self,
@@ -129,7 +128,7 @@ impl ManageEndpoints {
         if replaced { Ok(secret) } else { Err(NO_ENDPOINT) }
     }
 
-    /// Records what is about to be done to an endpoint of the project.
+    /// Records a change to an endpoint of the project before it is made.
     async fn record(
         &self,
         by: &By,
@@ -158,7 +157,7 @@ pub(super) async fn known(
     known.into_iter().find(|known| known.id == endpoint).ok_or(NO_ENDPOINT)
 }
 
-/// The host alone of an address: what follows it may be a secret of its receiver.
+/// Only the host of an address: its path may contain a secret of the receiver.
 fn facts(endpoint: &Endpoint) -> Facts {
     let rest = endpoint.url.split_once("://").map_or(endpoint.url.as_str(), |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();

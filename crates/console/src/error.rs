@@ -2,12 +2,12 @@ use dwar_kernel::{StoreError, Timestamp};
 use dwar_project::InvalidSetting;
 use std::fmt::Display;
 
-/// Why a command was not carried out: the same for every door. Nothing was changed.
+/// Why a command was not carried out, the same for command line, admin API and pages. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ManageError {
     #[error("your role does not allow this")]
     Forbidden,
-    /// A token that was not made for this.
+    /// The token may not make things that outlive it.
     #[error(
         "this token was not made with the right to delegate, so it makes nothing that works by itself: \
          no key, hook, endpoint, token or operator"
@@ -16,29 +16,29 @@ pub enum ManageError {
     /// There is no such project, or the caller may not know of it.
     #[error("there is no project with this id")]
     NoSuchProject,
-    /// The project has no such thing, or none that the caller may see.
+    /// The project has no such thing, or the caller may not see it.
     #[error("there is no {0}")]
     NotFound(&'static str),
-    /// A field has a value that it cannot have.
+    /// A field has an invalid value.
     #[error("{reason}")]
     Invalid { field: &'static str, reason: String },
-    /// It is not as the caller expects it to be.
+    /// The state is not the one that the caller expects.
     #[error("{0}")]
     Conflict(&'static str),
-    /// The caller searched for too many phone numbers that they see masked.
+    /// The caller sees phone numbers masked and searched for too many.
     #[error("without the right to see phone numbers you can search for 60 an hour and 200 a day")]
     SearchedTooMuch {
         until: Timestamp,
         /// Whole seconds until then.
         seconds: u64,
     },
-    /// The store failed: what was asked for may or may not have been done.
+    /// The store failed: the command may have been carried out or not.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl ManageError {
-    /// The stable word for a refusal, the same at every door; none for a store that failed.
+    /// The stable error code of a refusal; `None` for a store that failed.
     pub const fn code(&self) -> Option<&'static str> {
         match self {
             Self::Forbidden | Self::MayNotDelegate => Some("FORBIDDEN"),
@@ -50,13 +50,13 @@ impl ManageError {
         }
     }
 
-    /// A field with a value that it cannot have, and why.
+    /// The error for a field with an invalid value.
     pub fn invalid(field: &'static str, reason: impl Display) -> Self {
         Self::Invalid { field, reason: reason.to_string() }
     }
 
-    /// Why an answer that is read piece by piece broke off: the store failed, or the caller lost
-    /// the right in between.
+    /// The error that ends an answer which is read in pieces: the store failed, or the caller lost the right
+    /// meanwhile.
     pub fn into_store_error(self) -> StoreError {
         match self {
             Self::Store(cause) => cause,

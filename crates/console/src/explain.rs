@@ -1,4 +1,4 @@
-//! What happened to a code, in words for people who support users; the same in the admin API and on pages.
+//! Explanations of what happened to a code, for support staff; the same texts in the admin API and on pages.
 
 use crate::{Fact, FellBack};
 use dwar_activity::Cause;
@@ -7,19 +7,19 @@ use dwar_otp::{Channel, Reason, Refusal};
 use dwar_ratelimit::{Quota, SendBound};
 use std::time::Duration;
 
-/// How something went, for its colour and sign.
+/// How an event is rated, which decides its colour and sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Good,
-    /// Something failed, or somebody was refused.
+    /// Something failed, or a send was refused.
     Bad,
-    /// Not as hoped, and nothing failed.
+    /// Not as intended, but nothing failed.
     Warn,
     Plain,
 }
 
 impl Tone {
-    /// One word for it.
+    /// The word for this tone in the admin API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -30,14 +30,14 @@ impl Tone {
     }
 }
 
-/// A sentence, what can be done about it, and an instant that ends it.
+/// A sentence with advice, and an instant at its end.
 #[derive(Debug)]
 pub struct Sentence {
     pub tone: Tone,
     pub text: String,
-    /// What to do, or how to read it; empty if there is nothing to say.
+    /// What to do, or how to read the sentence; empty if there is nothing to add.
     pub advice: &'static str,
-    /// Until when it holds, if that is known.
+    /// When the described state ends, if known.
     pub until: Option<Timestamp>,
 }
 
@@ -55,7 +55,7 @@ impl Sentence {
     }
 }
 
-/// A channel by its name.
+/// The display name of a channel.
 pub const fn channel(channel: Channel) -> &'static str {
     match channel {
         Channel::Whatsapp => "WhatsApp",
@@ -63,7 +63,7 @@ pub const fn channel(channel: Channel) -> &'static str {
     }
 }
 
-/// What a reason means, and what to do about it.
+/// The meaning of a failure reason, and advice.
 pub const fn reason(reason: Reason) -> (&'static str, &'static str) {
     match reason {
         Reason::NotOnChannel => (
@@ -109,7 +109,7 @@ pub const fn reason(reason: Reason) -> (&'static str, &'static str) {
     }
 }
 
-/// Why sends were refused, and what to do about it.
+/// Why sends were refused, and advice; `limit` is named in the text.
 pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str) {
     let (text, advice) = match refusal {
         Refusal::Limit => {
@@ -145,7 +145,7 @@ pub fn refusal(refusal: Refusal, limit: Option<Quota>) -> (String, &'static str)
     (text.to_owned(), advice)
 }
 
-/// Why no code reached a phone, and what to do about it.
+/// Why no code reached a phone, and advice.
 pub fn cause(cause: Cause) -> (String, &'static str) {
     match cause {
         Cause::Failed(why) => {
@@ -160,7 +160,7 @@ pub fn cause(cause: Cause) -> (String, &'static str) {
     }
 }
 
-/// What is in the way of the next send.
+/// The reason why the next send has to wait.
 pub const fn bound(bound: SendBound) -> &'static str {
     match bound {
         SendBound::Limit => "This number has reached its limit. The next code is allowed at",
@@ -178,7 +178,7 @@ pub fn now(remaining: u32) -> String {
     format!("Allowed now, {remaining} left in this window.")
 }
 
-/// The text if no limit admits a send.
+/// The text if no limit ever admits a send.
 pub const NEVER: &str = "The limit of this mode allows no codes.";
 
 /// What happened, as a sentence without its time.
@@ -239,7 +239,7 @@ pub fn fact(fact: &Fact) -> Sentence {
     }
 }
 
-/// How many sends were refused.
+/// How many sends were refused, as the beginning of a sentence.
 pub fn refused(count: u32) -> String {
     if count == 1 {
         "One send was refused".to_owned()

@@ -9,8 +9,8 @@ use dwar_event::WebhookSender;
 use dwar_otp::Providers;
 use std::sync::Arc;
 
-/// What those who run the service ask of it: the command line, the admin API and the dashboard call
-/// this and nothing else. Each method names who asks, and decides whether they may.
+/// All use cases of operators: command line, admin API and dashboard call only these. Each method takes the
+/// caller, and decides whether the caller may.
 #[derive(Clone)]
 pub struct Management {
     pub projects: ManageProjects,
@@ -18,21 +18,20 @@ pub struct Management {
     pub ledger: ManageLedger,
     pub months: CloseMonths,
     pub endpoints: ManageEndpoints,
-    /// What endpoints were told, and telling it again.
+    /// Calls to endpoints, and sending their events again.
     pub endpoint_log: EndpointLog,
-    /// Where other systems ask for codes to be delivered.
+    /// Hooks, at which other systems have codes delivered.
     pub hooks: ManageHooks,
-    /// Those who verified a phone number, and their sessions.
+    /// Identities and their sessions.
     pub identities: ManageIdentities,
     pub phones: UnlockPhone,
-    /// What was sent, and what became of it.
+    /// Sends and their outcome.
     pub activity: Activity,
     pub inbox: Inbox,
-    /// Sends by one provider alone.
+    /// Test sends by one provider only.
     pub provider_test: TestProvider,
-    /// Counts by minute, hour and day.
     pub figures: ReadFigures,
-    /// What live sends cost, and how long a balance lasts.
+    /// Costs of live sends, and how long a balance lasts.
     pub spend: ReadSpend,
     pub find: Find,
     pub first_steps: FirstSteps,
@@ -41,20 +40,19 @@ pub struct Management {
     pub tokens: ManageAdminTokens,
     pub audit_log: AuditLog,
     pub alerts: Alerts,
-    /// For a door that must check the caller's right before it reads the request.
+    /// For handlers that must check the caller's right before they read the request.
     pub control: Control,
 }
 
-/// What managing needs besides its [`ConsoleParts`](crate::ConsoleParts): the ways to the world outside.
+/// What management needs besides its [`ConsoleParts`](crate::ConsoleParts): its connections to the outside.
 #[derive(Clone)]
 pub struct ManagementOutside {
-    /// Says which addresses events may go to, and calls them.
+    /// Checks the addresses of endpoints, and calls them.
     pub sender: Arc<dyn WebhookSender>,
-    /// The providers that projects may name.
     pub providers: Arc<dyn Providers>,
 }
 
-/// How operators get in, and what they change of their own account.
+/// Sign-in of operators, and the changes to their own accounts.
 #[derive(Clone)]
 pub struct Administration {
     pub sign_in: Arc<SignIn>,

@@ -9,10 +9,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Projects that are given at once, and in how many an id is looked for.
+/// Most projects in a result, and most projects in which an id is looked up.
 const MOST: usize = 10;
 
-/// Finds projects by name and things by their whole id, each only for who may see it.
+/// Finds projects by name and other records by their whole id, only those that the caller may see.
 #[derive(Clone)]
 pub struct Find {
     pub(crate) control: Control,
@@ -21,10 +21,10 @@ pub struct Find {
     pub(crate) events: Arc<dyn EventStore>,
 }
 
-/// Something that was found.
+/// One search result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A project, by its name or its id.
+    /// Found by its name or its id.
     Project(Project),
     Request(Project, OtpId),
     Identity(Project, KeyMode, IdentityId),
@@ -32,18 +32,18 @@ pub enum Found {
     Key(Project, KeyMode),
 }
 
-/// What a text leads to.
+/// The results of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finds {
     pub found: Vec<Found>,
-    /// A whole phone number, and the project in which the caller may search for it. That is not done
-    /// here: [`Activity::search`](crate::Activity::search) limits and records it.
+    /// A whole phone number, and the project in which the caller may search for it. The search itself is left
+    /// to [`Activity::search`](crate::Activity::search), which limits and records it.
     pub number: Option<(Project, Phone)>,
 }
 
 impl Find {
-    /// What `text` leads to for the caller, within the project that they look at, if there is one. Of an
-    /// empty text, projects. Every look-up is by a key of the store, and their number is bounded.
+    /// The results for `text`, within the project that the caller looks at, if any. An empty text finds
+    /// projects. Every look-up uses a key of the store, and their number is bounded.
     #[instrument(name = "find.find", target = TRACE, level = "error", skip_all)]
     pub async fn find(
         &self,

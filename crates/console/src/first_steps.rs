@@ -8,7 +8,7 @@ use dwar_project::Project;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Prints messages instead of sending them.
+/// Provider that prints messages instead of sending them.
 const CONSOLE: &str = "console";
 
 words! {
@@ -24,13 +24,13 @@ words! {
 }
 
 impl FirstStep {
-    /// Whether a project works without it.
+    /// Whether a project works without this step.
     pub const fn is_optional(self) -> bool {
         matches!(self, Self::Endpoint)
     }
 }
 
-/// Tells how far a new project has come, by what really happened.
+/// Tells which first steps of a new project are done, from what really happened.
 #[derive(Clone)]
 pub struct FirstSteps {
     pub(crate) control: Control,
@@ -40,8 +40,8 @@ pub struct FirstSteps {
 }
 
 impl FirstSteps {
-    /// The steps of a project, each with whether it is done; nothing once all but the optional ones
-    /// are, and for a project older than its figures.
+    /// The steps of a project, each with whether it is done; `None` once all required steps are done, and for
+    /// a project older than its figures.
     #[instrument(name = "first_steps.of", target = TRACE, level = "error", skip_all)]
     pub async fn of(
         &self,
@@ -82,7 +82,7 @@ impl FirstSteps {
         })
     }
 
-    /// Everything since the project was made, from a bounded number of figures.
+    /// Counts since the project was created, from a bounded number of figures.
     async fn counts(
         &self,
         project: &Project,
@@ -98,7 +98,7 @@ impl FirstSteps {
         Ok(counts)
     }
 
-    /// Whether any provider is configured that sends messages, so that there is one to choose.
+    /// Whether any provider is configured that really sends messages.
     pub fn can_send(&self) -> bool {
         let all = Channel::ALL.into_iter().flat_map(|channel| self.providers.names(channel));
         all.into_iter().any(|name| name != CONSOLE)

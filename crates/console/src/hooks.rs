@@ -15,7 +15,7 @@ const NO_MFA: &str = "the codes of this system are all alike; only Supabase has 
 const TOO_MANY: ManageError =
     ManageError::Conflict("A project has 20 hooks at most. Remove one that is no longer called.");
 
-/// Makes the addresses at which other systems ask for codes to be delivered.
+/// Manages the hooks at which other systems have codes delivered.
 #[derive(Clone)]
 pub struct ManageHooks {
     pub control: Control,
@@ -27,13 +27,13 @@ pub struct ManageHooks {
 pub struct NewHook {
     pub kind: HookKind,
     pub mode: KeyMode,
-    /// How long the other system's codes work, in seconds; as [`RelayLifetime`] allows.
+    /// Lifetime of the other system's codes in seconds, within [`RelayLifetime`].
     pub expires_in: u64,
-    /// The same of its second factor; by default [`HookKind::mfa_lifetime`].
+    /// The same for second-factor codes; [`HookKind::mfa_lifetime`] by default.
     pub mfa_expires_in: Option<u64>,
 }
 
-/// What is to change of a hook, in seconds; `None` stays.
+/// New lifetimes of a hook, in seconds; `None` leaves one unchanged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChangedLifetimes {
     pub expires_in: Option<u64>,
@@ -41,7 +41,7 @@ pub struct ChangedLifetimes {
 }
 
 impl ManageHooks {
-    /// Makes a hook; its secret is in the clear here and never again.
+    /// Makes a hook; its secret is in clear only here.
     ///
     /// # Errors
     /// [`ManageError::Conflict`] if the project has [`Hook::MOST`].
@@ -83,12 +83,12 @@ impl ManageHooks {
         Ok(self.hooks.hooks(project).await?)
     }
 
-    /// Says anew how long the other system's codes work, from the very next call on. What it says already is
-    /// neither changed nor written down.
+    /// Changes the lifetimes of the other system's codes, from the very next call on. If nothing differs,
+    /// nothing is changed or recorded.
     ///
     /// # Errors
-    /// [`ManageError::Invalid`] for what a lifetime cannot be, or for one of a second factor that the other system
-    /// does not have.
+    /// [`ManageError::Invalid`] for a lifetime out of bounds, or a second-factor lifetime for a system
+    /// without a second factor.
     #[instrument(name = "hooks.change", target = TRACE, level = "error", skip_all)]
     pub async fn change(
         &self,
@@ -115,7 +115,7 @@ impl ManageHooks {
         if is_there { Ok(found) } else { Err(NO_HOOK) }
     }
 
-    /// Gives a hook a new secret; the old one counts too for a day.
+    /// Gives a hook a new secret; the old one stays valid for a day.
     #[instrument(name = "hooks.rotate_secret", target = TRACE, level = "error", skip_all)]
     pub async fn rotate_secret(
         &self,
@@ -145,7 +145,7 @@ impl ManageHooks {
         if removed { Ok(()) } else { Err(NO_HOOK) }
     }
 
-    /// Records what is about to be done to a hook of the project.
+    /// Records a change to a hook of the project before it is made.
     async fn record(
         &self,
         by: &By,
@@ -159,7 +159,7 @@ impl ManageHooks {
         Ok(found)
     }
 
-    /// A hook that a command is about, for whoever may give it.
+    /// Loads a hook, after checking the caller's right to the command.
     async fn found(
         &self,
         by: &By,
@@ -187,7 +187,7 @@ fn facts(hook: &Hook) -> Facts {
     }
 }
 
-/// Of a hook, what a change is about.
+/// The values of a hook that the change names.
 fn changed_facts(hook: &Hook, change: HookChange) -> Facts {
     let (lifetime, mfa) = (change.lifetime.map(|_| hook.lifetime), change.mfa_lifetime);
     let named = [("expires_in", lifetime), ("mfa_expires_in", mfa.and(hook.mfa_lifetime))];

@@ -11,21 +11,20 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Identities that a list of the latest shows.
+/// Identities in the list of the latest.
 const LATEST: usize = 20;
 const NO_IDENTITY: ManageError = ManageError::NotFound("such identity");
 
-/// Who gave a right code lately.
+/// Identities that were verified lately.
 #[derive(Debug)]
 pub struct LatestIdentities {
-    /// Newest first.
     pub identities: Vec<FoundIdentity>,
-    /// How far back their codes were looked for; `None` if all that are on record were looked through.
+    /// How far back requests were searched; `None` if all requests on record were searched.
     pub looked_back_to: Option<Timestamp>,
 }
 
-/// Shows identities and their sessions to those who run the service, erases and ends them, whatever the
-/// project allows its API keys.
+/// Shows and erases identities, and ends their sessions, for operators. The switches of a project for its API
+/// keys do not apply.
 #[derive(Clone)]
 pub struct ManageIdentities {
     pub(crate) control: Control,
@@ -48,7 +47,8 @@ impl ManageIdentities {
         Ok(FoundIdentity::open(self.control.tools.vault.as_ref(), found)?)
     }
 
-    /// An identity by its phone number. Searches are not counted: whoever may see identities may see numbers.
+    /// An identity by its phone number. Searches are not counted: callers who may see identities may see
+    /// numbers.
     #[instrument(name = "identities.find", target = TRACE, level = "error", skip_all)]
     pub async fn find(
         &self,
@@ -63,7 +63,8 @@ impl ManageIdentities {
         Ok(FoundIdentity::open(vault, found.ok_or(NO_IDENTITY)?)?)
     }
 
-    /// Who gave a right code lately, newest first: 20 of them at most, found by their codes within 200 ms.
+    /// Identities that were verified lately, newest first: at most 20, found in about 200 ms through their
+    /// codes.
     #[instrument(name = "identities.latest", target = TRACE, level = "error", skip_all)]
     pub async fn latest(
         &self,
@@ -88,7 +89,7 @@ impl ManageIdentities {
         Ok(LatestIdentities { identities, looked_back_to })
     }
 
-    /// The identity of a phone whose requests the caller was shown before, if it has one.
+    /// The identity of a phone whose requests were shown to the caller before, if there is one.
     #[instrument(name = "identities.of_phone", target = TRACE, level = "error", skip_all)]
     pub async fn of_phone(
         &self,
@@ -123,8 +124,8 @@ impl ManageIdentities {
         self.identities.erase(world, id, now).await?.ok_or(NO_IDENTITY)
     }
 
-    /// The sessions of an identity, newest first, starting after `after`, at most `limit`: ended
-    /// ones too, as long as they are on record.
+    /// At most `limit` sessions of an identity after `after`, newest first, including ended ones that are
+    /// still on record.
     #[instrument(name = "identities.sessions", target = TRACE, level = "error", skip_all)]
     pub async fn sessions(
         &self,
@@ -139,10 +140,10 @@ impl ManageIdentities {
         Ok(self.sessions.of_identity(world, id, after, limit).await?)
     }
 
-    /// Ends one session. Neither of its tokens works for any request that begins after this returns.
+    /// Ends one session. Its tokens do not work for any request that begins after this returns.
     ///
     /// # Errors
-    /// [`ManageError::NotFound`] if the identity has no valid one with this id.
+    /// [`ManageError::NotFound`] if the identity has no valid session with this id.
     #[instrument(name = "identities.end_session", target = TRACE, level = "error", skip_all)]
     pub async fn end_session(
         &self,
@@ -165,8 +166,7 @@ impl ManageIdentities {
         if ended { Ok(()) } else { Err(ManageError::NotFound("such session")) }
     }
 
-    /// Ends every session of an identity, as [`ManageIdentities::end_session`] does; gives how many
-    /// ended.
+    /// Ends every session of an identity, like [`ManageIdentities::end_session`]; returns how many ended.
     #[instrument(name = "identities.end_sessions", target = TRACE, level = "error", skip_all)]
     pub async fn end_sessions(
         &self,

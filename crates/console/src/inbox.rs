@@ -6,41 +6,40 @@ use dwar_otp::sandbox::{Received, SandboxInbox};
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Shows what the test keys of a project would have sent, to whichever number.
+/// Shows the messages that the test keys of a project would have sent, to all numbers.
 #[derive(Clone)]
 pub struct Inbox {
     pub(crate) control: Control,
     pub(crate) inbox: Arc<dyn SandboxInbox>,
 }
 
-/// Messages of a project that can be looked through: its newest.
+/// Messages of a project that can be searched: its newest.
 pub const IN_INBOX: u32 = 1_000;
 const PAGE: u32 = 50;
 
-/// A message in the inbox of a project; `Debug` hides what it says.
+/// A message in the inbox of a project; `Debug` hides its content.
 #[derive(Clone, derive_more::Debug, PartialEq, Eq)]
 #[debug("InboxLine({otp} over {channel} at {at})")]
 pub struct InboxLine {
     pub otp: OtpId,
     pub channel: Channel,
     pub at: Timestamp,
-    /// Whom it is for; `None` if that cannot be read.
+    /// Recipient; `None` if it cannot be decrypted.
     pub phone: Option<Phone>,
-    /// What a phone would show; `None` if it cannot be read.
+    /// Text as a phone would show it; `None` if it cannot be decrypted.
     pub text: Option<String>,
 }
 
-/// A page of the inbox.
+/// A page of the inbox, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InboxPage {
-    /// Newest first.
     pub lines: Vec<InboxLine>,
     pub has_older: bool,
 }
 
 impl InboxLine {
-    /// Whether the number or the text holds each word that is wanted; a number with or without blanks,
-    /// hyphens and `+91`.
+    /// Whether number or text contains each word of `wanted`; numbers match with or without blanks, hyphens
+    /// and `+91`.
     pub fn matches(&self, wanted: &str) -> bool {
         let text = self.text.as_deref().unwrap_or_default().to_lowercase();
         let phone = self.phone.as_ref().map(Phone::e164).unwrap_or_default();
@@ -53,7 +52,7 @@ impl InboxLine {
 }
 
 impl Inbox {
-    /// A page of the newest [`IN_INBOX`] messages, counted from 0, of those that match what is wanted.
+    /// Page number `page`, from 0, of those among the newest [`IN_INBOX`] messages that match `wanted`.
     #[instrument(name = "inbox.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(
         &self,
@@ -64,7 +63,7 @@ impl Inbox {
     ) -> Result<InboxPage, ManageError> {
         self.control.project(by, Command::Play, project).await?;
         let begin = page.saturating_mul(PAGE);
-        // One more tells whether there is another page.
+        // One more than a page, to know whether there is another page.
         let most = if wanted.trim().is_empty() {
             begin.saturating_add(PAGE + 1).min(IN_INBOX)
         } else {
@@ -76,12 +75,12 @@ impl Inbox {
         Ok(InboxPage { lines, has_older: found.next().is_some() })
     }
 
-    /// Whether somebody may watch the messages of a project as they come, and go on watching.
+    /// Whether the caller may watch new messages of a project. Watching asks again from time to time.
     pub fn may_watch(&self, by: &By, project: ProjectId) -> bool {
         by.may(Command::Play, Some(project))
     }
 
-    /// The newest messages of a project, for watchers whom [`Inbox::may_watch`] let through.
+    /// The newest messages of a project, for callers that [`Inbox::may_watch`] allowed.
     #[instrument(name = "inbox.newest", target = TRACE, level = "error", skip_all)]
     pub async fn newest(&self, project: ProjectId) -> Result<Vec<InboxLine>, StoreError> {
         self.lines(project, PAGE).await

@@ -10,39 +10,39 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// How many entries one read of the store adds up, which takes a few milliseconds.
+/// Entries that one read of the store adds up, which takes a few milliseconds.
 const BATCH: u64 = 10_000;
 
-/// How many proofs one process makes side by side.
+/// Proofs that one process makes concurrently.
 const AT_ONCE: usize = 4;
 
-/// How many entries a page of grouped lines reads at once, and how often at most: a burst of sends at one time has
-/// holds in a row that all stand behind the charges of later pages.
+/// Entries that a page of grouped lines reads at once, and most reads per page: a burst of sends has many
+/// holds in a row whose charges are on later pages.
 const READ: u32 = 100;
 const READS: usize = 5;
 
 const TOO_MANY: ManageError =
     ManageError::Conflict("Too many ledger checks are waiting. Nothing was started.");
 
-/// Reads the ledger of a project, and proves that it adds up to what the wallet says.
+/// Reads the ledger of a project, and proves that it adds up to the stored wallet.
 #[derive(Clone)]
 pub struct ManageLedger {
     pub control: Control,
     pub ledger: Arc<dyn LedgerStore>,
     pub charges: Arc<dyn ChargeStore>,
-    /// What [`ManageLedger::keep_proving`] has to make.
+    /// Proofs that [`ManageLedger::keep_proving`] has to make.
     pub begun: Arc<BegunProofs>,
 }
 
-/// What is known of a ledger's proofs.
+/// State of the proofs of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proven {
-    /// The newest that was finished, sound or not.
+    /// The newest finished proof, sound or not.
     pub last: Option<LedgerProof>,
     pub running: Option<ProofRun>,
 }
 
-/// Lines of a statement as people read it, and where the next page begins.
+/// A page of grouped statement lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupedPage {
     pub lines: Vec<GroupedLine>,
@@ -51,7 +51,7 @@ pub struct GroupedPage {
 }
 
 impl ManageLedger {
-    /// The entries that match the filter, newest first, starting after `after`, at most `limit`.
+    /// At most `limit` entries that match the filter, after `after`, newest first.
     #[instrument(name = "ledger.lines", target = TRACE, level = "error", skip_all)]
     pub async fn lines(
         &self,
@@ -65,7 +65,7 @@ impl ManageLedger {
         Ok(self.ledger.lines(project, filter, after, limit).await?)
     }
 
-    /// As [`ManageLedger::lines`], with one line for each send; without grouping where one kind is wanted.
+    /// Like [`ManageLedger::lines`], with one line per send; without grouping if the filter names a kind.
     #[instrument(name = "ledger.grouped_lines", target = TRACE, level = "error", skip_all)]
     pub async fn grouped_lines(
         &self,
@@ -96,7 +96,7 @@ impl ManageLedger {
         Ok(GroupedPage { next: after, ..page })
     }
 
-    /// The last proof, and the one that is being made.
+    /// The last proof, and the one under way.
     #[instrument(name = "ledger.proven", target = TRACE, level = "error", skip_all)]
     pub async fn proven(&self, by: &By, project: ProjectId) -> Result<Proven, ManageError> {
         self.control.project(by, Command::ShowWalletProof, project).await?;
@@ -111,11 +111,11 @@ impl ManageLedger {
         Ok(self.ledger.proof_run(project).await?.filter(|run| run.is_alive(now)))
     }
 
-    /// Begins a proof for [`ManageLedger::keep_proving`] of this process to make, and does not wait for
-    /// it. Of any number of calls at once one begins it, and the others are told of it.
+    /// Begins a proof that [`ManageLedger::keep_proving`] of this process will make, without waiting for it.
+    /// Of any number of concurrent calls one begins it, and the others get the running one.
     ///
     /// # Errors
-    /// [`ManageError::Conflict`] if too many wait.
+    /// [`ManageError::Conflict`] if too many proofs wait.
     #[instrument(name = "ledger.begin", target = TRACE, level = "error", skip_all)]
     pub async fn begin(
         &self,
@@ -134,8 +134,8 @@ impl ManageLedger {
         Ok(start)
     }
 
-    /// Makes the proofs that are begun in this process, each at once and a few side by side, until
-    /// `stopped`; those under way are then finished. A panic is not caught.
+    /// Makes the proofs that are begun in this process, a few concurrently, until `stopped`; those under way
+    /// are then finished. A panic is not caught.
     pub async fn keep_proving(&self, stopped: impl Future<Output = ()> + Send) {
         let begun = self.begun.stream().take_until(stopped);
         let made = begun.for_each_concurrent(AT_ONCE, |(run, scope)| async move {
@@ -147,7 +147,7 @@ impl ManageLedger {
         made.await;
     }
 
-    /// As [`ManageLedger::begin`], for a caller that makes the proof by [`ManageLedger::prove`].
+    /// Like [`ManageLedger::begin`], for a caller that makes the proof itself by [`ManageLedger::prove`].
     #[instrument(name = "ledger.begin_here", target = TRACE, level = "error", skip_all)]
     pub async fn begin_here(&self, by: &By, project: ProjectId) -> Result<ProofStart, ManageError> {
         self.control.project(by, Command::BeginWalletProof, project).await?;
@@ -160,11 +160,10 @@ impl ManageLedger {
         Ok(self.ledger.begin_proof(run).await?)
     }
 
-    /// Makes a proof that was begun, in bounded steps that keep no writer waiting, and puts it on
-    /// record. `None` if it was taken for dead meanwhile, and another began.
+    /// Makes a begun proof in bounded steps that block no writer, and records it. `None` if its lease expired
+    /// meanwhile and another proof began.
     ///
-    /// It proves the wallet as it was at the first step: whatever is written meanwhile has later
-    /// positions.
+    /// It proves the wallet as of the first step: later entries have higher positions.
     #[instrument(name = "ledger.prove", target = TRACE, level = "error", skip_all)]
     pub async fn prove(
         &self,
@@ -185,7 +184,7 @@ impl ManageLedger {
             let next: LedgerSum = self.ledger.sum(project, reached, through).await?;
             (sum, reached) = (sum.and(next), through);
             if next.closed != snapshot.closed {
-                // Entries were closed meanwhile, which moves what they come to: it begins anew.
+                // Entries were closed meanwhile, which moves amounts between positions: start again.
                 snapshot = self.ledger.snapshot(project).await?;
                 (sum, reached) = (LedgerSum::default(), 0);
             }
@@ -206,7 +205,7 @@ impl ManageLedger {
     }
 }
 
-/// The sends that these entries follow, each once.
+/// The sends that these entries belong to, each once.
 fn sends_of(lines: &[StatementLine]) -> Vec<OtpId> {
     let entries = lines.iter().map(|line| &line.entry);
     let of_sends = entries.filter(|entry| entry.kind.follows_a_send());

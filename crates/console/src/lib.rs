@@ -1,6 +1,6 @@
-//! What those who run the service ask for: projects, money, people, and looking things up; one file each.
+//! Use cases of operators: projects, money, operators, and looking things up; one file each.
 //!
-//! Every use case names who asks, decides whether they may, and writes a change down before it is made.
+//! Every use case takes the caller, decides whether the caller may, and records a change before it is made.
 
 mod account;
 mod activity;
@@ -88,5 +88,5 @@ pub use unlock_phone::{UnlockPhone, Unlocked};
 pub use upkeep::{About, ConsoleSweep, ConsoleSwept, ConsoleUpkeep, Heartbeat, KeepFigures};
 pub use wallets::ManageWallets;
 
-/// The most entries that a list gives at once, at any door.
+/// Most entries of one list, on the command line, in the admin API and on pages.
 pub const MOST_LISTED: u32 = 500;

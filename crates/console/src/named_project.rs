@@ -1,14 +1,14 @@
-//! Which project a person means by a text.
+//! Finds the project that a person means by a text.
 
 use crate::ManageError;
 use dwar_project::Project;
 
-/// The shortest beginning of an id that counts: a shorter text may be anything.
+/// Shortest prefix of an id that counts: a shorter text could be anything.
 const SHORTEST: usize = 4;
 const MOST: usize = 10;
 
 /// The project that `text` means: the one whose id begins with it (from four characters on), else the one
-/// with this name, else the one with this name in other capitals.
+/// with exactly this name, else the one with this name ignoring case.
 ///
 /// # Errors
 /// [`ManageError::NoSuchProject`], or [`ManageError::Invalid`] with the candidates if there are several.
@@ -60,7 +60,7 @@ mod tests {
         NewProject { id, name, created_at: Timestamp::default() }.into_project()
     }
 
-    /// The id that is meant, or what the refusal says.
+    /// The id of the project, or the text of the refusal.
     fn meant(all: &[Project], text: &str) -> String {
         named(all, text).map_or_else(|refused| refused.to_string(), |it| it.id.to_string())
     }

@@ -1,22 +1,22 @@
-//! How an installation is doing: the port that those who run it read.
+//! State of an installation: the port that operators read it through.
 
 use async_trait::async_trait;
 use dwar_activity::installation::{Instance, Queues};
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 
-/// How this installation is doing.
+/// Reads the state of this installation.
 #[async_trait]
 pub trait Operations: Send + Sync {
-    /// Reads everything; costs little, however much is on record.
+    /// Reads everything; the cost does not depend on how much is on record.
     async fn snapshot(&self) -> Snapshot;
 }
 
-/// How it was at one moment.
+/// State of an installation at one moment.
 pub struct Snapshot {
-    /// The checks of `dwar doctor` that cost little.
+    /// The cheap checks of `dwar doctor`.
     pub checks: Vec<Check>,
-    /// Those of the last day, the latest seen first; `None` if unknown.
+    /// Instances of the last day, the latest seen first; `None` if unknown.
     pub instances: Option<Vec<Instance>>,
     /// `None` if unknown.
     pub queues: Option<Queues>,
@@ -25,53 +25,53 @@ pub struct Snapshot {
     pub process: Process,
 }
 
-/// One thing that was checked.
+/// Result of one check.
 pub struct Check {
     pub name: &'static str,
     pub health: Health,
     pub detail: String,
-    /// What to do, if there is anything to do.
+    /// What to do; `None` if nothing needs doing.
     pub advice: Option<&'static str>,
 }
 
-/// How bad it is, the best first.
+/// Severity of a check result, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Health {
     Good,
-    /// Works, but not for everything or not for ever.
+    /// Works, but not completely or not permanently.
     Warning,
     Failed,
 }
 
-/// A loop of this process.
+/// A background loop of this process.
 pub struct Loop {
-    /// As the log and `/readyz` call it.
+    /// Name in the log and in `/readyz`.
     pub name: &'static str,
     pub restarts: u64,
-    /// Whether it runs now; if not, it is about to be started again.
+    /// Whether it runs now; if not, it will be restarted.
     pub running: bool,
 }
 
-/// A provider, as this process sees it.
+/// A provider, as seen by this process.
 pub struct Provider {
     pub name: String,
-    /// For how long it is not called; `None` while it is called.
+    /// Remaining pause; `None` while the provider is called.
     pub open_for: Option<Duration>,
-    /// How many of its latest calls are counted.
+    /// Number of recent calls that are counted.
     pub calls: u32,
-    /// How many of these failed through its fault.
+    /// Recent calls that failed through the provider's fault.
     pub faults: u32,
-    /// Where live messages go by default: channels, or nothing.
+    /// Channels for which the provider is a default in live mode.
     pub carries: Vec<&'static str>,
     pub projects: Vec<String>,
 }
 
-/// This process.
+/// Facts about this process.
 pub struct Process {
-    /// The version, and what its build was called, if anything.
+    /// Version, with the name of the build if it has one.
     pub version: String,
     pub database: &'static str,
     pub started_at: Timestamp,
-    /// Resident memory in bytes, where that can be known.
+    /// Resident memory in bytes, if known.
     pub memory: Option<u64>,
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Invites operators, says what they may do, and removes them.
+/// Invites operators, changes their access, and removes them.
 #[derive(Clone)]
 pub struct ManageOperators {
     pub(crate) control: Control,
@@ -16,17 +16,17 @@ pub struct ManageOperators {
     pub(crate) passkeys: Arc<dyn PasskeyStore>,
 }
 
-/// How somebody gets in at present, besides with their password and second factor.
+/// How an operator can sign in at present, besides by password and second factor.
 #[derive(Clone, Debug, Default)]
 pub struct SignInState {
-    /// Until when a link works by which they choose a password, if they have none.
+    /// When the link for choosing a first password expires, if there is one.
     pub link_until: Option<Timestamp>,
     /// Oldest first.
     pub passkeys: Vec<Passkey>,
     pub lockout: Lockout,
 }
 
-/// Somebody with a link that lets them in once; the only time its secret is in the clear.
+/// An operator with a new sign-in link; the secret of the link is in clear only here.
 #[derive(Debug)]
 pub struct Invited {
     pub operator: Operator,
@@ -40,7 +40,7 @@ const HAS_BEEN_IN: ManageError =
 const NAME_TAKEN: ManageError = ManageError::Conflict("An operator with this name already exists.");
 
 impl ManageOperators {
-    /// Makes an operator with a link, good for three days, by which they choose a password.
+    /// Makes an operator with a link for choosing a password, valid for three days.
     #[instrument(name = "operators.invite", target = TRACE, level = "error", skip_all)]
     pub async fn invite(
         &self,
@@ -63,8 +63,8 @@ impl ManageOperators {
         if made { Ok(invited) } else { Err(NAME_TAKEN) }
     }
 
-    /// Makes an owner of the installation, with a link that signs in once, if there is no operator
-    /// yet; for the first start on a developer's machine.
+    /// Makes an owner of the installation with a link that signs in once, if there is no operator yet; for
+    /// the first start on a developer's machine.
     #[instrument(name = "operators.invite_first", target = TRACE, level = "error", skip_all)]
     pub async fn invite_first(&self, name: OperatorName) -> Result<Option<Invited>, StoreError> {
         if !self.operators.list().await?.is_empty() {
@@ -78,7 +78,7 @@ impl ManageOperators {
         Ok(made.then_some(invited))
     }
 
-    /// The operators whom the caller may see: those of projects whose team they see, or all.
+    /// The operators that the caller may see: those of projects whose team the caller sees, or all.
     #[instrument(name = "operators.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By) -> Result<Vec<Operator>, ManageError> {
         self.control.admit(by, Command::ListOperators, None)?;
@@ -91,13 +91,13 @@ impl ManageOperators {
         Ok(operators)
     }
 
-    /// The operator of this name.
+    /// The operator with this name, ignoring case.
     #[instrument(name = "operators.named", target = TRACE, level = "error", skip_all)]
     pub async fn named(&self, name: &str) -> Result<Operator, ManageError> {
         self.operators.find_by_name(named(name)?).await?.ok_or(NO_OPERATOR)
     }
 
-    /// How each of these operators gets in at present.
+    /// How each of these operators can sign in at present.
     #[instrument(name = "operators.sign_in_states", target = TRACE, level = "error", skip_all)]
     pub async fn sign_in_states(
         &self,
@@ -127,7 +127,8 @@ impl ManageOperators {
         Ok(states)
     }
 
-    /// Forgets the failed sign-ins of an operator, so that nothing locks or slows them any more, and gives them.
+    /// Forgets the failed sign-ins of an operator, so that nothing is locked or slowed any more; returns the
+    /// operator.
     #[instrument(name = "operators.unlock", target = TRACE, level = "error", skip_all)]
     pub async fn unlock(&self, by: &By, operator: OperatorId) -> Result<Operator, ManageError> {
         self.control.admit(by, Command::UnlockOperator, None)?;
@@ -137,11 +138,10 @@ impl ManageOperators {
         Ok(operator)
     }
 
-    /// Makes another link for somebody who was invited and has not been in yet; the one before stops
-    /// working.
+    /// Makes a new link for an operator who was invited and has never signed in; the old link stops working.
     ///
     /// # Errors
-    /// [`ManageError::Conflict`] for somebody who has been in.
+    /// [`ManageError::Conflict`] for an operator who has signed in before.
     #[instrument(name = "operators.renew_invitation", target = TRACE, level = "error", skip_all)]
     pub async fn renew_invitation(
         &self,
@@ -160,8 +160,8 @@ impl ManageOperators {
         if renewed { Ok(Invited { operator, secret, expires_at }) } else { Err(HAS_BEEN_IN) }
     }
 
-    /// Changes what an operator may do, from their very next request on. What they may already is neither
-    /// changed nor written down.
+    /// Changes the access of an operator, from the operator's next request on. If nothing differs, nothing is
+    /// changed or recorded.
     #[instrument(name = "operators.change_access", target = TRACE, level = "error", skip_all)]
     pub async fn change_access(
         &self,
@@ -181,7 +181,8 @@ impl ManageOperators {
         done(self.operators.change(operator, change, None).await?)
     }
 
-    /// Gives the operator as they are, if the caller may change what they may do to this; changes nothing.
+    /// Checks whether the caller may change the operator's access to this, and returns the present operator;
+    /// changes nothing.
     ///
     /// # Errors
     /// Those of [`ManageOperators::change_access`].
@@ -199,10 +200,10 @@ impl ManageOperators {
         Ok(present)
     }
 
-    /// Takes away what an operator signs in with, ends their sessions, and makes a new link.
+    /// Removes password and second factor of an operator, ends the sessions, and makes a new link.
     ///
     /// # Errors
-    /// [`ManageError::Forbidden`] for everybody but the command line.
+    /// [`ManageError::Forbidden`] unless the caller is the command line.
     #[instrument(name = "operators.reset", target = TRACE, level = "error", skip_all)]
     pub async fn reset(&self, by: &By, operator: OperatorId) -> Result<Invited, ManageError> {
         self.control.admit(by, Command::ResetOperator, None)?;
@@ -220,7 +221,7 @@ impl ManageOperators {
         Ok(Invited { operator, secret, expires_at })
     }
 
-    /// Removes an operator, and ends their sessions. Tokens they made stay.
+    /// Removes an operator and ends the sessions. Tokens that the operator made stay valid.
     #[instrument(name = "operators.remove", target = TRACE, level = "error", skip_all)]
     pub async fn remove(&self, by: &By, operator: OperatorId) -> Result<(), ManageError> {
         self.control.admit(by, Command::RemoveOperator, None)?;
@@ -230,7 +231,7 @@ impl ManageOperators {
         done(self.operators.remove(operator).await?)
     }
 
-    /// Somebody whom the caller may change.
+    /// Loads an operator whom the caller may change.
     async fn find(&self, by: &By, operator: OperatorId) -> Result<Operator, ManageError> {
         let found = self.operators.find(operator).await?.ok_or(NO_OPERATOR)?;
         self.control.may_grant(by, &found.access)?;

@@ -14,17 +14,17 @@ use dwar_operator::{PasskeyVerifier, PasswordHasher};
 use dwar_otp::Providers;
 use std::sync::Arc;
 
-/// What the use cases of those who run a service are built from: what logins are built from, and what is
-/// kept besides.
+/// Everything that the use cases of operators are built from: the parts of logins, and the stores for
+/// operators.
 #[derive(Clone)]
 pub struct ConsoleParts {
     pub login: Parts,
-    /// What only those who run the service ask for.
+    /// The stores that only operators' use cases need.
     pub stores: ConsoleStores,
 }
 
 impl ConsoleParts {
-    /// Writes down what is changed.
+    /// The audit log of operators' changes.
     pub fn audit(&self) -> Audit {
         Audit { tools: self.login.tools.clone(), entries: self.stores.audit.clone() }
     }
@@ -34,7 +34,7 @@ impl ConsoleParts {
         Control { tools, projects, audit: self.audit() }
     }
 
-    /// All that those who run the service can ask for.
+    /// All use cases of operators.
     pub fn management(&self, outside: ManagementOutside) -> Management {
         let Self { login, stores } = self.clone();
         let (policies, kept) = (login.policies.clone(), login.stores.clone());
@@ -159,12 +159,12 @@ impl ConsoleParts {
         }
     }
 
-    /// Rotates and lists signing keys.
+    /// The use case for rotating and listing signing keys.
     pub fn manage_signing_keys(&self) -> ManageSigningKeys {
         ManageSigningKeys { control: self.control(), keys: self.login.signing_keys() }
     }
 
-    /// Settles a database that was put back from a backup.
+    /// The use case for a database that was restored from a backup.
     pub fn settle_restored(&self) -> SettleRestored {
         let Self { login, stores } = self.clone();
         SettleRestored {
@@ -175,19 +175,19 @@ impl ConsoleParts {
         }
     }
 
-    /// How operators get in, and what they change of their own account.
+    /// The use cases of sign-in and of operators' own accounts.
     pub fn administration(&self, hasher: Arc<dyn PasswordHasher>) -> Administration {
         let (tools, operators) = (self.login.tools.clone(), self.stores.operators.clone());
         let sign_in = Arc::new(SignIn { tools, operators, hasher, audit: self.audit() });
         Administration { account: Arc::new(ManageAccount { sign_in: sign_in.clone() }), sign_in }
     }
 
-    /// Adds passkeys, removes them, and lets operators in by them.
+    /// The use cases that add and remove passkeys, and sign in with them.
     pub fn passkeys(&self, sign_in: Arc<SignIn>, verifier: Arc<dyn PasskeyVerifier>) -> Passkeys {
         Passkeys { sign_in, passkeys: self.stores.passkeys.clone(), verifier }
     }
 
-    /// What goes on alongside the requests.
+    /// The background work for operators.
     pub fn upkeep(&self, about: About, local: Arc<dyn LocalFacts>) -> ConsoleUpkeep {
         let Self { login: Parts { tools, policies, .. }, stores } = self.clone();
         ConsoleUpkeep {

@@ -7,14 +7,14 @@ use dwar_operator::{
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Operators' passkeys: adds them, removes them, and lets operators in by them.
+/// Adds and removes operators' passkeys, and signs operators in with them.
 pub struct Passkeys {
     pub(crate) sign_in: Arc<SignIn>,
     pub(crate) passkeys: Arc<dyn PasskeyStore>,
     pub(crate) verifier: Arc<dyn PasskeyVerifier>,
 }
 
-/// Which passkey a browser says it used.
+/// A browser's answer when a passkey signs in, with the credential that it used.
 #[derive(Clone, Copy, Debug)]
 pub struct PasskeyAnswer<'a> {
     pub credential: &'a [u8],
@@ -22,7 +22,7 @@ pub struct PasskeyAnswer<'a> {
 }
 
 impl Passkeys {
-    /// What a passkey is asked to sign: by a session that adds one, or by somebody who signs in.
+    /// Makes a challenge: for the session that adds a passkey, or (`None`) for a sign-in.
     pub fn challenge(&self, session: Option<Digest>) -> Challenge {
         let keys = (self.sign_in.tools.vault.as_ref(), self.sign_in.tools.entropy.as_ref());
         Challenge::issue(session, keys, self.sign_in.tools.now())
@@ -34,7 +34,7 @@ impl Passkeys {
         self.passkeys.passkeys(operator).await
     }
 
-    /// Adds a passkey to the caller's account, once they have shown their password again.
+    /// Adds a passkey to the caller's account, after the password was entered again.
     #[instrument(name = "passkeys.add", target = TRACE, level = "error", skip_all)]
     pub async fn add(
         &self,
@@ -44,7 +44,8 @@ impl Passkeys {
         site: PasskeySite<'_>,
         answer: PasskeyMade<'_>,
     ) -> Result<(), AccountError> {
-        // A name of a passkey is like one of an operator: short, and nothing that hides.
+        // The rules of operator names apply to names of passkeys too: short, and without invisible
+        // characters.
         let name: OperatorName = name.parse().map_err(|_| AccountError::PasskeyName)?;
         let challenge = self.read(site.challenge, Some(present.session.digest));
         let challenge = challenge.ok_or(AccountError::PasskeyTooLate)?;
@@ -73,7 +74,7 @@ impl Passkeys {
         }
     }
 
-    /// Removes a passkey of the caller, and ends every other session of theirs.
+    /// Removes a passkey of the caller, and ends every other session of the caller.
     #[instrument(name = "passkeys.remove", target = TRACE, level = "error", skip_all)]
     pub async fn remove(
         &self,
@@ -94,8 +95,8 @@ impl Passkeys {
         Ok(())
     }
 
-    /// Lets an operator in by a passkey, in place of password and second factor. A signature is not
-    /// a guess: nothing is counted, and a lock of their password does not block it.
+    /// Signs in an operator with a passkey instead of password and second factor. A signature is not a guess:
+    /// nothing is counted, and a locked password does not block it.
     #[instrument(name = "passkeys.sign_in", target = TRACE, level = "error", skip_all)]
     pub async fn sign_in(
         &self,
@@ -115,7 +116,7 @@ impl Passkeys {
         })?;
         let (token, session) = self.sign_in.begin(id, client, now);
         let by = By::operator(&operator, from);
-        // Checked again under a lock below; here so that a copied passkey leaves an audit entry.
+        // Checked again under a lock below; checked here so that a copied passkey leaves an audit entry.
         let grows = passkey.clone().take(counter, now);
         let action = if grows { Action::OperatorSignedIn } else { Action::PasskeyRefused };
         self.note(&by, &operator, action, &passkey.name).await?;

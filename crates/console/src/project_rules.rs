@@ -5,16 +5,16 @@ use dwar_project::{InvalidSetting, Project, ProjectRules, Setting};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest id of a registered text; DLT content templates have 19 digits.
+/// Longest id of a registered text; DLT content templates have 19 digits.
 const TEMPLATE_ID: usize = 64;
 
-/// Whether a project's settings can work with these providers: the only rule for this. Stores apply it
-/// before they keep a change, and so do previews.
+/// The rules that a project's settings have to meet with these providers; the only place for them. Stores
+/// apply them before they save a change, and previews use them too.
 pub fn project_rules(providers: Arc<dyn Providers>, issuers: OwnIssuers) -> ProjectRules {
     Arc::new(move |project| judge(project, providers.as_ref(), &issuers))
 }
 
-/// Whether projects can have issuers of their own, by the settings of the installation.
+/// Whether projects can have their own issuers, judged by the settings of the installation.
 #[derive(Clone, Debug)]
 pub struct OwnIssuers {
     installation: String,
@@ -25,7 +25,7 @@ pub struct OwnIssuers {
 const SEEN_BY_OTHERS: Duration = Duration::from_secs(7_200);
 
 impl OwnIssuers {
-    /// By these policies.
+    /// Takes issuer and publication time from `policies`.
     pub fn of(policies: &Policies) -> Self {
         Self { installation: policies.issuer.clone(), publish_before: policies.publish_before }
     }
@@ -44,8 +44,8 @@ impl OwnIssuers {
     }
 }
 
-/// Whether nobody on the way can change the keys that are found there. Production refuses an `http://` issuer
-/// before anything starts.
+/// Whether nobody in between can replace the keys at this address. Production refuses an `http://` issuer at
+/// startup.
 fn is_trusted_address(issuer: &str) -> bool {
     let Some((scheme, rest)) = issuer.split_once("://") else { return false };
     let authority = rest.split('/').next().unwrap_or_default();
@@ -57,7 +57,7 @@ fn is_trusted_address(issuer: &str) -> bool {
     trusted && !host.is_empty() && !rest.ends_with('/') && !rest.contains(['?', '#', '@', ' '])
 }
 
-/// The first of `names` that carries nothing over `channel`, as a sentence.
+/// A sentence about the first of `names` that does not carry `channel`; `None` if all do.
 pub fn unknown_provider(
     providers: &dyn Providers,
     channel: Channel,

@@ -11,17 +11,17 @@ use dwar_project::{
 use dwar_wallet::{Amount, Balance, BalanceLevel};
 use tracing::instrument;
 
-/// Makes and changes projects and their keys.
+/// Creates and changes projects and their keys.
 #[derive(Clone)]
 pub struct ManageProjects {
     pub control: Control,
-    /// Makes a project once that is written down.
+    /// Creates a project after the audit entry is written.
     pub create: CreateProject,
     pub rules: ProjectRules,
 }
 
 impl ManageProjects {
-    /// Makes a project with a key per mode and an opening balance.
+    /// Creates a project with one key per mode and an opening balance.
     #[instrument(name = "projects.create", target = TRACE, level = "error", skip_all)]
     pub async fn create(
         &self,
@@ -35,15 +35,15 @@ impl ManageProjects {
         Ok(self.create.keep(draft).await?)
     }
 
-    /// As [`ManageProjects::create`], on behalf of the person who started the service, but only if
-    /// the store holds no project yet.
+    /// Like [`ManageProjects::create`], on behalf of the person who started the service, but only if the
+    /// store has no project yet.
     #[instrument(name = "projects.create_first", target = TRACE, level = "error", skip_all)]
     pub async fn create_first(
         &self,
         name: &ProjectName,
         balance: Amount,
     ) -> Result<Option<CreatedProject>, StoreError> {
-        // Otherwise each start would leave an entry.
+        // Checked first, so that not every start leaves an audit entry.
         if !self.control.projects.list().await?.is_empty() {
             return Ok(None);
         }
@@ -52,11 +52,11 @@ impl ManageProjects {
         self.create.keep_first(draft).await
     }
 
-    /// Replaces the present key with a fresh one; the old one ends before this returns. With
-    /// `replaces` only if that is the present one, so that a request sent twice replaces one key.
+    /// Replaces the current key with a new one; the old key has stopped working when this returns. With
+    /// `replaces`, only if that is the current key, so that a repeated request replaces one key only.
     ///
     /// # Errors
-    /// [`ManageError::Conflict`] if the present key is another one.
+    /// [`ManageError::Conflict`] if another key is current.
     #[instrument(name = "projects.regenerate_key", target = TRACE, level = "error", skip_all)]
     pub async fn regenerate_key(
         &self,
@@ -85,11 +85,11 @@ impl ManageProjects {
         if replaced { Ok(key) } else { Err(ManageError::NoSuchProject) }
     }
 
-    /// Changes settings, from the very next request on, and gives the project after that. What it has already
-    /// is neither changed nor written down.
+    /// Changes settings, from the very next request on, and returns the changed project. If nothing differs,
+    /// nothing is changed or recorded.
     ///
     /// # Errors
-    /// [`ManageError::Invalid`] for a setting that the project cannot have.
+    /// [`ManageError::Invalid`] for a setting that the rules refuse.
     #[instrument(name = "projects.change", target = TRACE, level = "error", skip_all)]
     pub async fn change(
         &self,
@@ -98,7 +98,7 @@ impl ManageProjects {
         change: ProjectChange,
     ) -> Result<Project, ManageError> {
         let before = self.admit_change(by, project, &change).await?;
-        // Judged again under the lock; here so that an impossible change leaves no entry.
+        // Judged again under the lock; judged here so that a refused change leaves no audit entry.
         let after = before.clone().changed(change.clone(), &self.rules)?;
         if after == before {
             return Ok(before);
@@ -112,9 +112,8 @@ impl ManageProjects {
         }
     }
 
-    /// Archives a project: its API keys are refused from the very next request on, on every instance.
-    /// Nothing else changes, and [`ManageProjects::restore`] takes it back. To archive it again changes
-    /// nothing.
+    /// Archives a project: its API keys are refused from the very next request on, on every instance. Nothing
+    /// else changes, and [`ManageProjects::restore`] reverts it. Archiving again changes nothing.
     #[instrument(name = "projects.archive", target = TRACE, level = "error", skip_all)]
     pub async fn archive(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
         let found = self.control.project(by, Command::ArchiveProject, project).await?;
@@ -122,7 +121,7 @@ impl ManageProjects {
         self.set_archived(by, found, Action::ProjectArchived, Some(at)).await
     }
 
-    /// Restores a project: its API keys are accepted again, from the very next request on.
+    /// Restores a project: its API keys are accepted again from the very next request on.
     #[instrument(name = "projects.restore", target = TRACE, level = "error", skip_all)]
     pub async fn restore(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
         let found = self.control.project(by, Command::RestoreProject, project).await?;
@@ -146,7 +145,7 @@ impl ManageProjects {
         kept.ok_or(ManageError::NoSuchProject)
     }
 
-    /// What a project would send if this were changed; changes nothing.
+    /// The project and its SMS if this change were made; changes nothing.
     #[instrument(name = "projects.preview", target = TRACE, level = "error", skip_all)]
     pub async fn preview(
         &self,
@@ -160,7 +159,8 @@ impl ManageProjects {
         Ok((project, preview.map_err(|cause| ManageError::invalid("sms_text", cause))?))
     }
 
-    /// Why a project cannot have a value that it does not have yet, before anybody asks for it; nothing if it can.
+    /// Why the project cannot have this value, to warn before it is chosen; `None` if it can, or has it
+    /// already.
     pub fn obstacle(
         &self,
         project: &Project,
@@ -182,19 +182,17 @@ impl ManageProjects {
         Ok(all)
     }
 
-    /// The project that a person means: by its id or at least four characters of its beginning, else by its
-    /// whole name.
+    /// Finds a project by its id, at least four first characters of its id, or its whole name.
     ///
     /// # Errors
-    /// [`ManageError::NoSuchProject`], or [`ManageError::Invalid`] that names the candidates if there are
-    /// several.
+    /// [`ManageError::NoSuchProject`], or [`ManageError::Invalid`] that names the candidates if there are several.
     #[instrument(name = "projects.named", target = TRACE, level = "error", skip_all)]
     pub async fn named(&self, by: &By, text: &str) -> Result<Project, ManageError> {
         named(&self.list(by).await?, text).cloned()
     }
 
-    /// Those of them that are in use and whose settings cannot work, each with the cause: a provider may
-    /// have been taken out of the configuration since its name was checked.
+    /// Projects of the caller that are in use and whose settings cannot work, each with the cause: a provider
+    /// may have been removed from the configuration since its name was checked.
     #[instrument(name = "projects.unfit", target = TRACE, level = "error", skip_all)]
     pub async fn unfit(&self, by: &By) -> Result<Vec<(Project, InvalidSetting)>, ManageError> {
         let mut in_use = self.list(by).await?;
@@ -206,7 +204,7 @@ impl ManageProjects {
         Ok(judged.collect())
     }
 
-    /// What keeps a project that is in use from working, or soon will, as far as the caller may know of it.
+    /// A problem that keeps a project in use from working, now or soon, as far as the caller may see it.
     pub fn concern(
         &self,
         by: &By,
@@ -228,20 +226,20 @@ impl ManageProjects {
         }
     }
 
-    /// One project.
+    /// One project, by its id.
     #[instrument(name = "projects.show", target = TRACE, level = "error", skip_all)]
     pub async fn show(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
         self.control.project(by, Command::ShowProject, project).await
     }
 
-    /// The present keys of a project, live first.
+    /// The current keys of a project, live first.
     #[instrument(name = "projects.keys", target = TRACE, level = "error", skip_all)]
     pub async fn keys(&self, by: &By, project: ProjectId) -> Result<Vec<KeyRecord>, ManageError> {
         self.control.project(by, Command::ListKeys, project).await?;
         Ok(self.control.projects.keys(project).await?)
     }
 
-    /// Prices need a right of their own, and so does the rest.
+    /// Prices need a permission of their own; all other settings share one.
     async fn admit_change(
         &self,
         by: &By,
@@ -281,7 +279,7 @@ fn since(archived_at: Option<Timestamp>) -> Facts {
     }
 }
 
-/// A key, by what may be shown of it.
+/// The parts of a key that may be shown.
 fn of_key(key: &KeyRecord) -> Facts {
     Facts::new().word("key_id", key.id).word("ending", &key.ending)
 }

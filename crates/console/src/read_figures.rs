@@ -9,11 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
 
-/// How much longer than usual it may take to settle before a page says that older figures are
-/// still being counted.
+/// How long settlement may be late before a page says that older figures are still being counted.
 const LATE: Duration = Duration::from_secs(600);
 
-/// Why there is nothing to show of a range.
+/// Why a range has no figures.
 const NOTHING: &str = "must be before the end, in the past, and within the last 61 days";
 
 /// Reads the figures of a project.
@@ -23,20 +22,20 @@ pub struct ReadFigures {
     pub store: Arc<dyn FiguresStore>,
 }
 
-/// Figures, and how far they can be relied on.
+/// Figures, and how current they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// The period alongside the one before it.
+    /// The period, with the preceding one.
     pub overview: Overview,
-    /// How old the newest are; `None` before they were counted for the first time.
+    /// Age of the newest figures; `None` before the first count.
     pub age: Option<Duration>,
-    /// Whether older ones are still being counted, after an absence.
+    /// Whether older figures are still being counted, after an outage.
     pub catching_up: bool,
 }
 
 impl ReadFigures {
-    /// What those of these projects sent with their live keys in the last 24 hours whose figures the caller may
-    /// see; of one that sent nothing, nothing.
+    /// Live sends in the last 24 hours, per project whose figures the caller may see; projects without sends
+    /// are left out.
     #[instrument(name = "read_figures.traffic", target = TRACE, level = "error", skip_all)]
     pub async fn traffic(
         &self,
@@ -50,7 +49,7 @@ impl ReadFigures {
         self.store.traffic(projects, KeyMode::Live, spans).await
     }
 
-    /// The range that is wanted and the one before it, from a bounded number of figures.
+    /// The chosen range and the one before it, from a bounded number of figures.
     #[instrument(name = "read_figures.overview", target = TRACE, level = "error", skip_all)]
     pub async fn overview(
         &self,

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::instrument;
 
-/// How many whole days say what a project spends a day.
+/// Whole days over which daily spending is averaged.
 const DAYS: u32 = 7;
 
-/// Says what a project spends, and how long its balance lasts.
+/// Computes what a project spends, and how long its balance lasts.
 #[derive(Clone)]
 pub struct ReadSpend {
     pub(crate) control: Control,
@@ -22,19 +22,20 @@ pub struct ReadSpend {
     pub(crate) prices: PriceList,
 }
 
-/// What live sends of a project cost, less what was given back.
+/// Cost of a project's live sends, less refunds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spend {
-    /// This month and the one before it by Indian time, the newest first; of each channel how many requests it
-    /// carried and what they cost. A month without requests is left out.
+    /// This month and the one before it, in Indian time, newest first; per channel the requests it carried
+    /// and their cost. A month without requests is left out.
     pub months: Vec<(Month, BTreeMap<Channel, ChannelSpend>)>,
-    /// Whole days until nothing is available, at the pace of the last seven days; `None` without a charge in these.
+    /// Whole days until nothing is available, at the pace of the last seven days; `None` if these have no
+    /// charge.
     pub days_left: Option<u64>,
-    /// How much there is, compared with one send and with the project's threshold.
+    /// The balance compared with one send and with the project's threshold.
     pub level: BalanceLevel,
 }
 
-/// What one channel carried, and what that cost.
+/// Requests that one channel carried, and their cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChannelSpend {
     pub requests: u64,
@@ -42,7 +43,7 @@ pub struct ChannelSpend {
 }
 
 impl ReadSpend {
-    /// From a bounded number of figures; `balance` is that of the project.
+    /// Computed from a bounded number of figures; `balance` is the project's balance.
     #[instrument(name = "read_spend.of", target = TRACE, level = "error", skip_all)]
     pub async fn of(
         &self,
@@ -77,7 +78,7 @@ impl ReadSpend {
     }
 }
 
-/// What a live send of the project sets aside: the price of the dearest channel that carries it.
+/// The amount that a live send of the project holds: the price of the most expensive channel on its route.
 pub(crate) fn set_aside(project: &Project, prices: PriceList, providers: &dyn Providers) -> Paise {
     let prices = project.prices.over(prices);
     let routing = &project.routing;
@@ -106,8 +107,8 @@ fn by_month(figures: &[Figure]) -> Vec<(Month, BTreeMap<Channel, ChannelSpend>)>
     months.into_iter().rev().collect()
 }
 
-/// By the last whole days; of a project that began to spend within them by the days since then, and of one that began
-/// today by today.
+/// Averages over the last whole days: for a project that began to spend within them, over the days since
+/// then; for one that began today, over today.
 fn days_left(figures: &[Figure], balance: Balance, now: Timestamp) -> Option<u64> {
     let day = Grain::Day.length();
     let today = Grain::Day.begin(now);

@@ -2,56 +2,56 @@ use dwar_activity::Cause;
 use dwar_kernel::{KeyMode, OtpId, Paise, Phone, Timestamp};
 use dwar_otp::{Channel, DeliveryAttempt, DeliveryStatus, Otp, OtpState, Reason};
 
-/// Which requests are wanted; `None` matches all.
+/// Filter of requests; `None` matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestFilter {
-    /// With a live key or a test key.
+    /// Mode of the key that asked.
     pub mode: Option<KeyMode>,
     pub status: Option<DeliveryStatus>,
     pub state: Option<OtpState>,
-    /// Those with a message that failed for this, whatever became of the request.
+    /// Requests with a message that failed for this reason, whatever their final outcome.
     pub failed: Option<FailedFor>,
-    /// A channel that was tried, whatever came of it.
+    /// A channel that was tried, whatever the outcome.
     pub channel: Option<Channel>,
-    /// A provider that was tried, whatever came of it.
+    /// A provider that was tried, whatever the outcome.
     pub provider: Option<String>,
-    /// Made at this instant or later.
+    /// Inclusive.
     pub since: Option<Timestamp>,
-    /// Made before this instant.
+    /// Exclusive.
     pub until: Option<Timestamp>,
 }
 
-/// What a message failed for.
+/// Reason of a failed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailedFor {
     Any,
-    /// No request was made of what was refused.
+    /// A cause of failed messages; refused sends have no request, so their causes never match.
     Cause(Cause),
 }
 
-/// A request as a line of a list.
+/// A request as one line of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestLine {
     pub otp: OtpId,
     pub mode: KeyMode,
     pub at: Timestamp,
-    /// `None` if it cannot be read. Shows itself masked.
+    /// `None` if it cannot be decrypted. `Debug` and `Display` mask it.
     pub phone: Option<Phone>,
-    /// What carried it, or was tried last.
+    /// Channel and provider that carried it, or were tried last.
     pub carrier: Option<(Channel, String)>,
-    /// Every provider that was tried, in that order, and why it failed if it did.
+    /// Every provider that was tried, in order, with the reason of its failure if it failed.
     pub tried: Vec<(Channel, String, Option<Reason>)>,
     pub status: DeliveryStatus,
     pub state: OtpState,
-    /// What it cost in the end; nothing in test mode.
+    /// Final cost; zero in test mode.
     pub charged: Paise,
 }
 
 impl FailedFor {
-    /// The word for all of them.
+    /// The word that stands for every cause.
     pub const ANY: &str = "any";
 
-    /// Its word.
+    /// The word of this filter value.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Any => Self::ANY,
@@ -59,7 +59,7 @@ impl FailedFor {
         }
     }
 
-    /// What a word stands for.
+    /// The filter value of a word; `None` for an unknown word.
     pub fn from_word(word: &str) -> Option<Self> {
         if word == Self::ANY { Some(Self::Any) } else { Cause::from_word(word).map(Self::Cause) }
     }
@@ -86,7 +86,7 @@ impl RequestLine {
         }
     }
 
-    /// Why a message of it failed last, also where another one arrived.
+    /// The cause of the last failed message, even if another message arrived.
     pub fn cause(&self) -> Option<Cause> {
         let failed = self.tried.iter().rev().find_map(|(.., reason)| *reason).map(Cause::Failed);
         failed.or_else(|| self.tried.is_empty().then_some(Cause::NoProvider))
@@ -94,7 +94,7 @@ impl RequestLine {
 }
 
 impl RequestFilter {
-    /// Whether the request matches.
+    /// Whether the request matches the filter.
     pub fn wants(&self, line: &RequestLine) -> bool {
         let tried = || line.tried.iter();
         let causes = || {
@@ -114,13 +114,13 @@ impl RequestFilter {
             && self.until.is_none_or(|until| line.at < until)
     }
 
-    /// Whether only the failed ones are wanted, which are read apart.
+    /// Whether only failed requests match, for which stores have an index.
     pub(crate) fn only_failed(&self) -> bool {
         self.status == Some(DeliveryStatus::Failed)
     }
 
-    /// Whether every request that is read is wanted, so that none is read for nothing. Time is read by
-    /// the order of the requests.
+    /// Whether every request that is read also matches, so that none is read in vain. The time bounds do not
+    /// matter, since requests are read in order of time.
     pub(crate) fn wants_what_is_read(&self) -> bool {
         let is_read = self.status.is_none() || self.only_failed();
         let others = (self.state, self.failed, self.channel, self.provider.as_ref());

@@ -3,41 +3,41 @@ use dwar_otp::{Otp, OtpHistory};
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
-/// Requests that are read at once where not all of them are wanted.
+/// Requests per read if not all of them match.
 pub(crate) const WINDOW: u32 = 500;
-/// How long one page looks for what it shows. A look that has begun is finished.
+/// How long one page goes on searching. A read that has begun is finished.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Looks through requests, newest first, for those that no index tells apart.
+/// Searches requests, newest first, for properties that no index covers.
 pub(crate) struct RequestScan<'a> {
     pub(crate) history: &'a dyn OtpHistory,
     pub(crate) worlds: Vec<ProjectMode>,
-    /// Reads only those whose delivery failed.
+    /// Read only requests whose delivery failed.
     pub(crate) failed: bool,
-    /// Where it ends: older ones are not looked at.
+    /// Where the scan ends: older requests are not read.
     pub(crate) since: Option<Timestamp>,
-    /// How many are read at once.
+    /// Requests per read.
     pub(crate) window: u32,
-    /// How long it looks, by the steady clock: what people wait for is no business of the wall clock.
+    /// Time limit by the steady clock; the wall clock may be set meanwhile.
     pub(crate) patience: Duration,
 }
 
-/// What was found, and how far the scan has come.
+/// The matches, and how far the scan got.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     /// Newest first.
     pub(crate) requests: Vec<Otp>,
-    /// The newest request that was looked at.
+    /// The newest request that was read.
     pub(crate) newest: Option<OtpId>,
     pub(crate) looked_through: u32,
-    /// When the oldest request that was looked at was made.
+    /// Creation of the oldest request that was read.
     pub(crate) looked_back_to: Option<Timestamp>,
-    /// Where to go on; `None` at the end of what is on record.
+    /// Where to continue; `None` at the end of the records.
     pub(crate) next: Option<OtpId>,
 }
 
 impl RequestScan<'_> {
-    /// The newest `most` requests older than `before` that are wanted, or as many as were found in time.
+    /// The newest `most` matching requests older than `before`, or as many as were found in time.
     pub(crate) async fn find(
         &self,
         before: Option<OtpId>,
@@ -73,7 +73,7 @@ impl RequestScan<'_> {
         }
     }
 
-    /// The newest requests of all the modes together.
+    /// Reads the newest requests of all chosen modes together.
     async fn read(&self, before: Option<OtpId>) -> Result<Vec<Otp>, StoreError> {
         let mut all = Vec::new();
         for world in &self.worlds {
@@ -92,7 +92,7 @@ mod tests {
     use dwar_otp::MockOtpHistory;
     use dwar_testkit::{CODE, Fixtures, START, seconds};
 
-    /// So many requests of one mode, one a second, the newest first.
+    /// `count` requests of one mode, one per second, newest first.
     fn requests(make: &Fixtures, world: ProjectMode, count: u64) -> Vec<Otp> {
         let line = make.line(world);
         let at = |number| START + seconds(number);
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!((found.looked_through, found.next), (3, Some(all[12].id)));
     }
 
-    /// What ends there is not looked for any further.
+    /// Requests before the end are not read.
     #[tokio::test]
     async fn it_ends_where_it_is_told_to() {
         let make = Fixtures::seeded(3);

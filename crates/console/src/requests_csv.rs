@@ -1,4 +1,4 @@
-//! Requests as CSV.
+//! Requests as a CSV file.
 
 use crate::csv::{Batch, cell, file, instant};
 use crate::{Activity, ManageError, RequestFilter, RequestLine};
@@ -8,11 +8,11 @@ use dwar_operator::{By, Command};
 use dwar_otp::Channel;
 use futures_util::stream::Stream;
 
-/// Requests of a download that are held at once.
+/// Requests of a download that are held in memory at once.
 const BATCH: u32 = 500;
 
 impl Activity {
-    /// The requests of a project that match `filter` as a file, newest first, however many.
+    /// The requests of a project that match `filter` as a CSV file, newest first, without a limit.
     pub async fn csv(
         self,
         by: By,
@@ -39,7 +39,7 @@ impl Activity {
     }
 }
 
-/// The columns. They are documented, and programs read them by name: none changes its meaning.
+/// The columns. They are documented, and programs read them by name: their meaning must not change.
 const HEAD: &str = "at,otp_id,mode,phone,status,state,reason,channel,provider,charged_paise";
 
 fn csv_line(line: &RequestLine) -> String {

@@ -6,8 +6,8 @@ use dwar_operator::{
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Bounds the searches of those who see phone numbers masked, and records each: trying all values
-/// of the four hidden digits reveals the number.
+/// Limits and records searches of callers who see phone numbers masked: trying all values of the four hidden
+/// digits would reveal a number.
 #[derive(Clone)]
 pub struct SearchPhones {
     pub(crate) control: Control,
@@ -15,12 +15,12 @@ pub struct SearchPhones {
 }
 
 impl SearchPhones {
-    /// Admits a search before it is made, at any door, by a caller who may make it; gives what is
-    /// left, or `None` for a caller who may see the number anyway, whose search is neither counted nor
-    /// recorded.
+    /// Admits a search before it is made, by a caller who has the right to search. Returns how many more
+    /// searches the caller has, or `None` for a caller who may see the number anyway: such a search is
+    /// neither counted nor recorded.
     ///
-    /// All searches of an operator, or of a token, count together, across projects. One for the same
-    /// number within the hour is neither counted nor recorded again.
+    /// All searches of an operator, or of a token, count together, across projects. Repeating a search within
+    /// the hour is neither counted nor recorded.
     ///
     /// # Errors
     /// [`ManageError::SearchedTooMuch`].

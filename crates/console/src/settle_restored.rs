@@ -10,11 +10,11 @@ use std::time::Duration;
 use tracing::instrument;
 
 const BATCH: u32 = 100;
-/// No send is due later than this; one that is being ended is put out of reach by as much.
+/// No send is due later than this; a claim during settlement lasts as long.
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// Settles a database that was put back from a backup, before a service runs on it: what was under
-/// way when the backup was made, and what may have been used up since.
+/// Settles a database that was restored from a backup, before a service uses it: sends that were under way at
+/// the time of the backup, and codes and sessions that may have been used up since.
 pub struct SettleRestored {
     pub(crate) audit: Audit,
     pub(crate) login: Stores,
@@ -22,26 +22,25 @@ pub struct SettleRestored {
     pub(crate) prices: PriceList,
 }
 
-/// What had to be settled.
+/// What was settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settled {
-    /// When the newest record was made, as far as that shows: every process that runs the service
-    /// leaves one each ten seconds.
+    /// Time of the newest record, as far as it is visible: every running process leaves one each ten seconds.
     pub newest: Option<Timestamp>,
     pub codes: u64,
-    /// Sends that were under way, and are over.
+    /// Sends that were under way and were ended.
     pub sends: u64,
-    /// Sessions that ended; `None` if they were kept.
+    /// Ended sessions; `None` if sessions were kept.
     pub sessions: Option<u64>,
 }
 
 impl SettleRestored {
-    /// Withdraws the codes in force, since they may have been used; ends the sends under way without
-    /// another message, since their messages went out, and settles their money by what was known;
-    /// takes back what lets operators in; ends every session unless they are to be kept, since ended
-    /// ones would work again.
+    /// Withdraws the codes in force, since they may have been used. Ends the sends under way without another
+    /// message, since their messages were sent, and settles their money by what was known. Invalidates
+    /// everything that signs in operators. Ends every session unless `keep_sessions` is set, since sessions
+    /// that ended after the backup would work again.
     ///
-    /// MUST run while no service does. Repetition is harmless.
+    /// MUST run while no service runs. Repetition is harmless.
     #[instrument(name = "restore.settle", target = TRACE, level = "error", skip_all)]
     pub async fn settle(&self, by: &By, keep_sessions: bool) -> Result<Settled, StoreError> {
         let (stores, now) = (&self.stores, self.audit.tools.now());
@@ -49,7 +48,7 @@ impl SettleRestored {
         let facts = Facts::new().flag("sessions_kept", keep_sessions);
         let change = AuditedChange::new(Action::DatabaseRestored, "database").after(facts);
         self.audit.record(by, change).await?;
-        // Events from after the backup were read by consumers whose cursors are good no more.
+        // Consumers may have read events from after the backup, so their cursors are no longer valid.
         self.login.feed.begin_life(FeedLife::name(self.audit.tools.entropy.as_ref())).await?;
         let codes = self.login.otps.withdraw_all(now).await?;
         let sends = self.end_sends(now).await?;
@@ -83,7 +82,7 @@ impl SettleRestored {
         }
     }
 
-    /// Ends a send as one that is overdue, and has nowhere else to go.
+    /// Ends a send like an overdue one that has no further provider.
     async fn end_send(&self, otp: &Otp, now: Timestamp) -> Result<bool, StoreError> {
         let Some(last) = otp.delivery.attempts.last() else { return Ok(false) };
         let Some(project) = self.login.projects.find(otp.world.project).await? else {

@@ -11,69 +11,67 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Lets operators in and out.
+/// Signs operators in and out.
 pub struct SignIn {
-    /// Says when somebody signed in, and makes tokens.
     pub tools: Toolbox,
     pub operators: Arc<dyn OperatorStore>,
     pub hasher: Arc<dyn PasswordHasher>,
     pub audit: Audit,
 }
 
-/// What somebody shows to sign in. No `Debug`: it holds a password.
+/// Name and password of a sign-in. No `Debug`: it holds a password.
 #[derive(Clone, Copy)]
 pub struct Credentials<'a> {
     pub name: &'a str,
     pub password: &'a str,
-    /// What their browser has kept since an earlier sign-in, if anything.
+    /// Cookie that the browser has from an earlier sign-in, if any.
     pub browser: Option<&'a str>,
 }
 
-/// What somebody shows once their password was right. No `Debug`: it holds a code.
+/// The second step of a sign-in, after a right password. No `Debug`: it holds a code.
 #[derive(Clone, Copy)]
 pub struct TypedCode<'a> {
-    /// What [`SignInError::CodeNeeded`] gave their browser.
+    /// The value of [`SignInError::CodeNeeded`] that the browser kept.
     pub pending: &'a str,
     pub code: &'a str,
-    /// As [`Credentials::browser`].
+    /// Like [`Credentials::browser`].
     pub browser: Option<&'a str>,
 }
 
-/// Somebody who was just let in; the only time the tokens are in the clear.
+/// A successful sign-in; the tokens are in clear only here.
 #[derive(Debug)]
 pub struct SignedIn {
     pub operator: Operator,
     pub session: OperatorSession,
     pub token: SessionToken,
-    /// What their browser is to keep; none while they have no password.
+    /// New cookie for the browser; `None` if the operator has no password yet.
     pub browser: Option<BrowserToken>,
 }
 
-/// The operator that a request comes from.
+/// The operator who makes a request, with the session.
 #[derive(Clone, Debug)]
 pub struct Present {
     pub operator: Operator,
     pub session: OperatorSession,
 }
 
-/// Whom a link is for.
+/// The recipient of a sign-in link.
 #[derive(Clone, Debug)]
 pub struct Welcome {
     pub name: OperatorName,
-    /// Whether it asks for a new password or signs in.
+    /// Whether the link asks for a new password or signs in.
     pub kind: LinkKind,
     pub expires_at: Timestamp,
 }
 
 impl SignIn {
-    /// Lets an operator in by name and password, or asks for the code of their authenticator app.
+    /// Signs in an operator by name and password, or asks for the code of the authenticator app.
     ///
-    /// Failures are counted as [`Attempt`] says: those of a browser that signed in before by
-    /// themselves, those of any other with its network and with the name. Unknown names are counted
-    /// too, and take as long to be refused.
+    /// Failures are counted as [`Attempt`] says: separately for a browser that signed in before, and by
+    /// network and name for any other. Unknown names are counted too, and take as long to be refused.
     ///
     /// # Errors
-    /// [`SignInError::CodeNeeded`] where the password is right and [`SignIn::enter_code`] has to follow.
+    /// [`SignInError::CodeNeeded`] if the password is right and [`SignIn::enter_code`] has to follow.
     #[instrument(name = "sign_in.sign_in", target = TRACE, level = "error", skip_all)]
     pub async fn sign_in(
         &self,
@@ -108,11 +106,11 @@ impl SignIn {
         }
     }
 
-    /// Lets an operator in whose password was right, by the code of their authenticator app. A wrong
-    /// code counts as a wrong password does, and with the codes of its operator too.
+    /// Signs in an operator, after a right password, by the code of the authenticator app. A wrong code
+    /// counts like a wrong password, and also among the codes of the operator.
     ///
     /// # Errors
-    /// [`SignInError::TooLate`] where the sign-in has to begin anew.
+    /// [`SignInError::TooLate`] if the sign-in has to start again.
     #[instrument(name = "sign_in.enter_code", target = TRACE, level = "error", skip_all)]
     pub async fn enter_code(
         &self,
@@ -162,15 +160,15 @@ impl SignIn {
         Ok(SignedIn { operator, session, token, browser })
     }
 
-    /// Whom a link is for, without using it up.
+    /// The recipient of a link; does not use up the link.
     #[instrument(name = "sign_in.read_link", target = TRACE, level = "error", skip_all)]
     pub async fn read_link(&self, secret: &str) -> Result<Welcome, SignInError> {
         let (link, operator) = self.link(secret).await?;
         Ok(Welcome { name: operator.name, kind: link.kind, expires_at: link.expires_at })
     }
 
-    /// Uses a link up and lets its operator in: with the password they choose if the link is for
-    /// that, and without one if it signs in.
+    /// Uses up a link and signs in its operator: with the chosen password if the link is for one, else
+    /// without.
     #[instrument(name = "sign_in.follow_link", target = TRACE, level = "error", skip_all)]
     pub async fn follow_link(
         &self,
@@ -202,7 +200,7 @@ impl SignIn {
         Ok(SignedIn { operator, session, token, browser })
     }
 
-    /// Whom a session belongs to, if it is valid; notes the request, once a minute at most.
+    /// The operator of a valid session, or `None`. Records the request, at most once a minute.
     #[instrument(name = "sign_in.session", target = TRACE, level = "error", skip_all)]
     pub async fn session(&self, token: &str) -> Result<Option<Present>, StoreError> {
         let Some(mut present) = self.present(token).await? else { return Ok(None) };
@@ -213,7 +211,7 @@ impl SignIn {
         Ok(Some(present))
     }
 
-    /// As [`SignIn::session`], for a page that polls: it does not keep a session from going idle.
+    /// Like [`SignIn::session`], for a page that polls: it does not keep a session from becoming idle.
     #[instrument(name = "sign_in.present", target = TRACE, level = "error", skip_all)]
     pub async fn present(&self, token: &str) -> Result<Option<Present>, StoreError> {
         let Ok(token) = token.parse::<SessionToken>() else { return Ok(None) };
@@ -232,7 +230,7 @@ impl SignIn {
         Ok(sessions)
     }
 
-    /// Ends sessions of the caller: this one, or all; gives how many ended.
+    /// Ends sessions of the caller: the present one, or all; returns how many ended.
     #[instrument(name = "sign_in.sign_out", target = TRACE, level = "error", skip_all)]
     pub async fn sign_out(
         &self,
@@ -252,7 +250,7 @@ impl SignIn {
         open.ok_or(SignInError::LinkGone)
     }
 
-    /// A session that is not kept yet, with its token.
+    /// A new session with its token, not stored yet.
     pub(super) fn begin(
         &self,
         operator: OperatorId,
@@ -284,7 +282,7 @@ impl SignIn {
         }
     }
 
-    /// The browser, if the operator signed in there before with the password that they have now.
+    /// The browser, if the operator signed in there before with the present password.
     fn origin(
         &self,
         operator: Option<&Operator>,
@@ -305,7 +303,7 @@ impl SignIn {
         Ok(self.audit.record(&By::operator(operator, from), change).await?)
     }
 
-    /// What the browser of an operator who was let in is to keep.
+    /// The cookie for the browser of an operator who signed in; `None` without a password.
     pub(super) fn known_browser(
         &self,
         operator: &Operator,
@@ -322,9 +320,8 @@ impl SignIn {
         }
     }
 
-    /// Asks the signed-in operator for their password once more; failures are counted for their
-    /// session alone. An operator who came in by the link of a first start has no password yet, and
-    /// is not asked.
+    /// Checks the password of a signed-in operator again; failures count for the session only. An operator
+    /// who signed in by the link of a first start has no password yet, and is not asked.
     ///
     /// # Errors
     /// [`SignInError::Wrong`], [`SignInError::Locked`], [`SignInError::Busy`], [`SignInError::Store`].
@@ -352,7 +349,7 @@ fn wrong(operator: Option<&Operator>, client: &Client) -> SignInError {
     SignInError::Wrong
 }
 
-/// Opens the secret of an operator's second factor.
+/// Decrypts the secret of an operator's second factor.
 pub(crate) fn totp_secret(
     vault: &dyn Vault,
     operator: OperatorId,

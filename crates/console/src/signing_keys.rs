@@ -5,7 +5,7 @@ use dwar_operator::{Action, By, Command, Facts};
 use dwar_session::{KeyState, SigningKey};
 use tracing::instrument;
 
-/// Rotates and lists signing keys.
+/// Rotates and lists signing keys, for operators.
 #[derive(Clone)]
 pub struct ManageSigningKeys {
     pub control: Control,
@@ -13,8 +13,8 @@ pub struct ManageSigningKeys {
 }
 
 impl ManageSigningKeys {
-    /// Publishes a new key now, which takes over once verifiers have seen it. If none signs yet, it
-    /// first makes one that does.
+    /// Publishes a new key now, which takes over once verifiers have seen it. If no key signs yet, one that
+    /// signs at once is made first.
     #[instrument(name = "signing_keys.rotate", target = TRACE, level = "error", skip_all)]
     pub async fn rotate(&self, by: &By) -> Result<SigningKey, ManageError> {
         self.control.admit(by, Command::RotateSigningKey, None)?;

@@ -1,4 +1,4 @@
-//! A statement as CSV.
+//! A statement as a CSV file.
 
 use crate::csv::{Batch, cell, decimal, file, instant};
 use crate::{ManageError, ManageLedger};
@@ -7,11 +7,11 @@ use dwar_operator::By;
 use dwar_wallet::{LedgerEntry, Paise, StatementCursor, StatementFilter, StatementLine};
 use futures_util::stream::Stream;
 
-/// Lines of a download that are held at once.
+/// Lines of a download that are held in memory at once.
 const BATCH: u32 = 500;
 
 impl ManageLedger {
-    /// The lines of a project's ledger that `filter` names as a file, newest first, however many.
+    /// The lines of a project's ledger that match `filter` as a CSV file, newest first, without a limit.
     pub async fn csv(
         self,
         by: By,
@@ -39,7 +39,7 @@ impl ManageLedger {
     }
 }
 
-/// The columns. They are documented, and programs read them by name: none changes its meaning.
+/// The columns. They are documented, and programs read them by name: their meaning must not change.
 const HEAD: &str = "position,entry_id,at,kind,reference,amount_paise,held_paise,balance_after_paise,\
      held_after_paise,amount_rupees,held_rupees,balance_after_rupees,held_after_rupees,relayed,closed";
 

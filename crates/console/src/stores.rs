@@ -6,31 +6,30 @@ use dwar_session::IdentitySessions;
 use dwar_wallet::{ChargeStore, ClosingStore, LedgerStore};
 use std::sync::Arc;
 
-/// The ports that a database implements for those who run a service, besides those of logins.
+/// The ports that a database implements for operators, besides those of logins.
 #[derive(Clone)]
 pub struct ConsoleStores {
     pub identity_sessions: Arc<dyn IdentitySessions>,
     pub ledger: Arc<dyn LedgerStore>,
     pub closings: Arc<dyn ClosingStore>,
-    /// Those who run the service, what lets them in, and their failures to sign in.
+    /// Operators, their sign-in links, sessions and failed sign-ins.
     pub operators: Arc<dyn OperatorStore>,
     pub passkeys: Arc<dyn PasskeyStore>,
     pub admin_tokens: Arc<dyn AdminTokenStore>,
     pub audit: Arc<dyn AuditStore>,
-    /// What those who see numbers masked searched for.
+    /// Searches of callers who see numbers masked.
     pub searches: Arc<dyn SearchStore>,
     pub instances: Arc<dyn InstanceStore>,
     pub queues: Arc<dyn QueueStore>,
     pub alerts: Arc<dyn AlertStore>,
-    /// Counts by minute, hour and day.
     pub figures: Arc<dyn FiguresStore>,
-    /// What was sent, for people to look at.
+    /// Past requests, for operators to look at.
     pub activity: Arc<dyn OtpHistory>,
     pub attempts: Arc<dyn AttemptHistory>,
     pub charges: Arc<dyn ChargeStore>,
 }
 
-/// The same adapter behind every port.
+/// Uses the same adapter for every port.
 impl<S> From<&Arc<S>> for ConsoleStores
 where
     S: IdentitySessions

@@ -18,27 +18,27 @@ const POOR: ManageError = ManageError::Conflict(
 const REFUSED: ManageError =
     ManageError::Conflict("The provider did not take it. Nothing was charged.");
 
-/// Sends a code by one provider alone, so that people see whether it works.
+/// Sends a code by one provider only, to test whether the provider works.
 #[derive(Clone)]
 pub struct TestProvider {
     pub(crate) control: Control,
     pub(crate) providers: Arc<dyn Providers>,
-    /// What sends; none where no service runs.
+    /// `None` in a process without a running service.
     pub(crate) sends: Option<Arc<SendOtp>>,
 }
 
 impl TestProvider {
-    /// The same, in a service that sends.
+    /// The same use case, in a service that can send.
     #[must_use]
     pub fn sending(self, sends: Arc<SendOtp>) -> Self {
         Self { sends: Some(sends), ..self }
     }
 
-    /// Asks a provider whether it answers, without a message; if it does, its pause is over in this process. `None` if
-    /// it has no address to be asked at.
+    /// Probes whether a provider answers, without a message; an answer ends its pause in this process. `None`
+    /// if the provider cannot be probed.
     ///
     /// # Errors
-    /// [`ManageError::NotFound`] for one that is not configured.
+    /// [`ManageError::NotFound`] for a provider that is not configured.
     #[instrument(name = "test_provider.probe", target = TRACE, level = "error", skip_all)]
     pub async fn probe(
         &self,
@@ -58,12 +58,12 @@ impl TestProvider {
         self.providers.names(channel).iter().any(|known| known == provider)
     }
 
-    /// Sends a live code of the project to `phone` by this provider and no other, within the limits of the phone and
-    /// at the price of the channel. Gives its request, whose story tells what came of it.
+    /// Sends a live code of the project to `phone` by this provider only, within the limits of the phone and
+    /// at the price of the channel. Returns the request, whose timeline shows the outcome.
     ///
     /// # Errors
-    /// [`ManageError::NotFound`] for a provider that does not carry the channel; [`ManageError::Conflict`] if the
-    /// project is archived, or the send is refused.
+    /// [`ManageError::NotFound`] for a provider that does not carry the channel; [`ManageError::Conflict`] if
+    /// the project is archived, or the send is refused.
     #[instrument(name = "test_provider.send", target = TRACE, level = "error", skip_all)]
     pub async fn send(
         &self,

@@ -9,13 +9,12 @@ use dwar_wallet::{EntryKind, LedgerEntry, Reference};
 use std::cmp::Reverse;
 use std::time::Duration;
 
-/// Refusals for one reason that are no further apart than this are shown as one.
+/// Refusals for one reason that are at most this far apart are shown as one.
 const TOGETHER: Duration = Duration::from_secs(5 * 60);
 
-/// What is on record about one phone in one world of a project.
+/// The records of one phone in one project and mode.
 #[derive(Clone, Debug)]
 pub struct OnRecord {
-    /// Which key all of it was asked for with.
     pub mode: KeyMode,
     pub requests: Vec<Otp>,
     pub charges: Vec<LedgerEntry>,
@@ -23,9 +22,9 @@ pub struct OnRecord {
     pub log: SendLog,
 }
 
-/// What happened to the codes of a phone, to explain why one did or did not arrive.
+/// What happened to the codes of a phone, to explain why a code did or did not arrive.
 ///
-/// Facts, not sentences: the wording is up to the door that shows them.
+/// Holds facts, not sentences: [`crate::explain`] words them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
     pub next: NextSend,
@@ -38,23 +37,23 @@ pub struct Timeline {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextSend {
     Now {
-        /// How many can be sent before a limit is reached.
+        /// Sends until a limit is reached.
         remaining: u32,
     },
-    /// At this instant; until then this is in the way.
+    /// At this instant; until then this bound delays it.
     At(Timestamp, SendBound),
-    /// The limit admits none.
+    /// The limit never admits a send.
     Never,
 }
 
-/// One thing that somebody asked for.
+/// A send of the timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     Request(Story),
     Refused(Refused),
 }
 
-/// A request and what became of it.
+/// A request and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
     pub otp: OtpId,
@@ -65,35 +64,35 @@ pub struct Story {
     pub facts: Vec<(Option<Timestamp>, Fact)>,
 }
 
-/// Sends that were refused for one reason, one after the other.
+/// Consecutive sends that were refused for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub first: Timestamp,
     pub last: Timestamp,
     pub count: u32,
     pub reason: Refusal,
-    /// The limit, if that was the reason.
+    /// The limit that was reached, if that was the reason.
     pub limit: Option<Quota>,
 }
 
-/// One thing that happened to a code.
+/// One fact about a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
     Asked,
-    /// No provider was there to carry it.
+    /// No provider was configured to carry it.
     NoProvider,
     Handed {
         channel: Channel,
         provider: String,
-        /// Why it was asked after another; `None` for the first.
+        /// Why this provider came after another one; `None` for the first.
         after: Option<FellBack>,
     },
     Unanswered,
-    /// The provider took it; no receipt has come.
+    /// The provider accepted the message; no receipt has come.
     Accepted,
-    /// The provider said no, or nothing that can be relied on.
+    /// The provider refused, or gave no reliable answer.
     Refused(Reason),
-    /// The provider took it and reported later that it failed.
+    /// The provider accepted the message, and reported a failure later.
     FailedLater(Reason),
     Delivered,
     NobodyReached,
@@ -103,49 +102,49 @@ pub enum Fact {
     Refunded(Paise),
     /// Wrong codes whose times are not on record.
     EarlierWrong(u32),
-    /// A wrong code, and how many more the code allows.
+    /// A wrong code, with the number of remaining attempts.
     WrongCode {
         left: u32,
     },
     RightCode,
-    /// Too many wrong codes for this one; until when it stays locked.
+    /// Locked after too many wrong guesses of this code.
     Locked {
-        /// The first instant at which that is over.
+        /// When the lock ends.
         until: Timestamp,
     },
     Stopped {
-        /// The first instant at which that is over.
+        /// When the lock ends.
         until: Timestamp,
     },
     Superseded,
     Expired,
-    /// Somebody else made the code and checks it, until this instant at most.
+    /// Another system made the code and checks it.
     Relayed {
-        /// The first instant at which nothing is sent any more.
+        /// The first instant at which it is not sent any more.
         until: Timestamp,
     },
     Usable {
-        /// The first instant at which that is over.
+        /// The first instant at which it no longer works.
         until: Timestamp,
     },
 }
 
-/// Why the next provider was asked.
+/// Why the next provider was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FellBack {
-    /// The one before refused it, or failed.
+    /// The previous provider refused or failed.
     Failed,
-    /// The one before took it, and no receipt came in time.
+    /// The previous provider accepted the message, but no receipt came in time.
     Silent,
 }
 
 impl Timeline {
-    /// Tells what is on record as of `now`.
+    /// Builds the timeline as of `now`.
     pub fn of(on_record: OnRecord, limits: &Limits, now: Timestamp) -> Self {
         let OnRecord { mode, mut requests, charges, refused, log } = on_record;
         let (send, policy) = (&limits.of(mode).send, limits.guesses(mode));
         requests.sort_by_key(|otp| Reverse((otp.created_at, otp.id)));
-        // A relayed code takes the place of none.
+        // A relayed code replaces no other code.
         let newer = |index: usize| {
             let newer = requests[..index].iter().rev().find(|otp| !otp.is_relayed());
             newer.map(|otp| otp.created_at)
@@ -169,8 +168,8 @@ impl Timeline {
 }
 
 impl Entry {
-    /// When it happened; of several, when the last minute of them was over, since a send that is
-    /// refused comes after those that took its place.
+    /// The time of the entry. For refusals it is the end of their last minute, since a refused send comes
+    /// after the sends that used up the limit.
     pub fn at(&self) -> Timestamp {
         match self {
             Self::Request(story) => story.at,
@@ -185,7 +184,7 @@ fn story(otp: &Otp, charges: &[LedgerEntry], newer: Option<Timestamp>, now: Time
     facts.extend(money(otp, charges));
     facts.extend(guesses(otp));
     facts.extend(ending(otp, newer, now));
-    // A receipt may come after the code was used. What has no instant stays where it is.
+    // A receipt may come after the code was used. Facts without a time stay after the previous fact.
     let mut last = otp.created_at;
     let mut placed: Vec<_> = facts
         .into_iter()
@@ -222,7 +221,7 @@ fn on_its_way(otp: &Otp) -> Vec<(Option<Timestamp>, Fact)> {
     facts
 }
 
-/// An attempt that failed always has its reason.
+/// A failed attempt always has a reason.
 fn outcome(attempt: &DeliveryAttempt) -> Fact {
     let reason = attempt.reason.unwrap_or(Reason::Unknown);
     match attempt.status {
@@ -290,7 +289,7 @@ fn ending(
     }
 }
 
-/// Refusals for one reason, close together, as one.
+/// Joins refusals for one reason that are close together.
 fn runs(mut refused: Vec<RefusedSends>, places: Quota) -> Vec<Refused> {
     refused.sort_by_key(|it| (it.reason, it.minute));
     let mut runs: Vec<Refused> = Vec::new();

@@ -6,8 +6,8 @@ use dwar_otp::{GuessBudget, OtpStore, SendPace};
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Lifts the limits that wrong codes put on a phone (`dwar project unlock`); live keys only, since
-/// test keys have no guess budget.
+/// Lifts the limits that wrong codes put on a phone (`dwar project unlock`). Only for live keys, since test
+/// keys have no guess budget.
 #[derive(Clone)]
 pub struct UnlockPhone {
     pub control: Control,
@@ -15,18 +15,18 @@ pub struct UnlockPhone {
     pub limits: Limits,
 }
 
-/// What was lifted.
+/// The guess budget that was lifted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unlocked {
     pub guesses: GuessBudget,
-    /// How fast codes could be sent with them.
+    /// How often codes could be sent with it.
     pub pace: SendPace,
 }
 
 impl UnlockPhone {
     /// Forgets the wrong codes of `phone`, in a row and in the period, from the very next send on.
     ///
-    /// A code that is locked stays locked until it expires or a new one takes its place.
+    /// A locked code stays locked until it expires or a new one replaces it.
     #[instrument(name = "unlock_phone.unlock", target = TRACE, level = "error", skip_all)]
     pub async fn unlock(
         &self,

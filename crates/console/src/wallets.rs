@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Pays into wallets and reads them.
+/// Pays into wallets, corrects and reads them, for operators.
 #[derive(Clone)]
 pub struct ManageWallets {
     pub control: Control,
@@ -35,7 +35,7 @@ pub(super) fn above_zero(amount: Amount) -> Result<(), ManageError> {
 }
 
 impl ManageWallets {
-    /// Pays in; `false`, with nothing changed, if `reference` was used before.
+    /// Pays money in; `false`, with nothing changed, if `reference` was used before.
     ///
     /// Without a reference every call pays in.
     #[instrument(name = "wallets.credit", target = TRACE, level = "error", skip_all)]
@@ -60,8 +60,7 @@ impl ManageWallets {
         }
     }
 
-    /// Gives back what was charged for a send, once; gives how much, or `None` if it had come back
-    /// before.
+    /// Refunds the charge of a send, once; returns the amount, or `None` if it was refunded before.
     #[instrument(name = "wallets.refund", target = TRACE, level = "error", skip_all)]
     pub async fn refund(
         &self,
@@ -82,8 +81,7 @@ impl ManageWallets {
         }
     }
 
-    /// Corrects a balance; `reference` says why. `false`, with nothing changed, if it was used
-    /// before.
+    /// Corrects a balance; `reference` says why. `false`, with nothing changed, if it was used before.
     #[instrument(name = "wallets.adjust", target = TRACE, level = "error", skip_all)]
     pub async fn adjust(
         &self,
@@ -106,14 +104,14 @@ impl ManageWallets {
         }
     }
 
-    /// The wallet as it stands.
+    /// The current balance of a project.
     #[instrument(name = "wallets.balance", target = TRACE, level = "error", skip_all)]
     pub async fn balance(&self, by: &By, project: ProjectId) -> Result<Balance, ManageError> {
         self.control.project(by, Command::ShowWallet, project).await?;
         Ok(self.wallets.balance(project).await?)
     }
 
-    /// The wallets of those of these existing projects whose money the caller may see.
+    /// The balances of those projects whose money the caller may see; all projects have to exist.
     #[instrument(name = "wallets.balances", target = TRACE, level = "error", skip_all)]
     pub async fn balances(
         &self,
@@ -131,7 +129,7 @@ impl ManageWallets {
         Ok(self.wallets.audit().await?)
     }
 
-    /// Records the balance before, and what is to move; the ledger says what came of it.
+    /// Records the present balance and the amount to be moved; the ledger shows the result.
     async fn record(
         &self,
         by: &By,

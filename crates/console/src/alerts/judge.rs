@@ -1,4 +1,4 @@
-//! What needs a person now, judged of plain data.
+//! Derives alerts from plain data.
 
 use super::alert::{Alert, FAULTS};
 use super::providers;
@@ -9,65 +9,65 @@ use dwar_otp::DeliveryAttempt;
 use dwar_wallet::{Balance, BalanceLevel};
 use std::time::Duration;
 
-/// How long what is due may wait, ...
+/// How long due work may wait, ...
 pub const LATE: Duration = Duration::from_secs(300);
-/// ... money may be set aside, ...
+/// ... a hold may be open, ...
 pub const LATE_HOLD: Duration = Duration::from_secs(900);
 /// ... and a feed may be held back.
 pub const LATE_FEED: Duration = Duration::from_secs(60);
-/// Free bytes on the disk of the database below which somebody should do something.
+/// Free bytes on the disk of the database below which an operator should act.
 pub const LITTLE_DISK: u64 = 2 * 1_024 * 1_024 * 1_024;
-/// How long a key may sign.
+/// How long a signing key may be in use.
 pub const OLD_KEY: Duration = Duration::from_secs(180 * 86_400);
-/// So many alerts are told at most, the most urgent first.
+/// Most alerts that are returned, the most urgent first.
 pub const MOST_ALERTS: usize = 1_000;
 
-/// What is on record of an installation at one moment.
+/// The data of an installation at one moment, from which alerts are derived.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// The newest attempts of live requests, the newest first.
+    /// Attempts of live requests, newest first.
     pub attempts: Vec<DeliveryAttempt>,
     pub reported: Vec<Reported>,
     pub wallets: Vec<WalletFacts>,
-    /// Endpoints that are disabled or keep failing.
+    /// Disabled or failing endpoints.
     pub endpoints: Vec<Endpoint>,
     pub queues: Queues,
     pub room: Room,
-    /// Since when the key signs that signs now.
+    /// When the present signing key began to sign.
     pub signs_since: Option<Timestamp>,
-    /// The alerts on record, which say since when.
+    /// Recorded alerts, which say since when they are open.
     pub open: Vec<OpenAlert>,
 }
 
-/// Whether the database can be written to.
+/// Whether the database accepts writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Room {
     #[default]
     Unknown,
-    /// It can; with the bytes that are free on its disk, where they can be known.
+    /// Writable; holds the free bytes of its disk, if known.
     Writable(Option<u64>),
     Full,
-    /// It answers and takes no writes.
+    /// The database answers, but refuses writes.
     ReadOnly,
 }
 
-/// A wallet, and what it has to do with sends.
+/// A wallet with the facts by which it is judged.
 #[derive(Clone, Debug)]
 pub struct WalletFacts {
     pub project: ProjectId,
     pub name: String,
     pub balance: Balance,
-    /// What each live send sets aside.
+    /// The amount that each live send holds.
     pub price: Paise,
-    /// What was spent within the last 24 hours.
+    /// Spent within the last 24 hours.
     pub spent: Paise,
     pub low: Option<Paise>,
-    /// When its balance last changed; `None` if it never had money.
+    /// Last change of the balance; `None` if the wallet never had money.
     pub moved_at: Option<Timestamp>,
 }
 
 impl WalletFacts {
-    /// Whether it has too little for the next send, for a day, or less than the project wants to be told of.
+    /// Whether the balance is too low for the next send, for a day, or for the threshold of the project.
     pub fn is_short(&self) -> bool {
         self.state().is_some()
     }
@@ -82,7 +82,7 @@ impl WalletFacts {
     }
 }
 
-/// All that needs a person, the most urgent first.
+/// All alerts, the most urgent first.
 pub fn judge(facts: &Facts, now: Timestamp) -> Vec<Alert> {
     let mut alerts = providers::judge(&facts.attempts, &facts.reported);
     alerts.extend(facts.reported.iter().filter_map(reported));
@@ -104,7 +104,7 @@ pub fn judge(facts: &Facts, now: Timestamp) -> Vec<Alert> {
     in_order(alerts)
 }
 
-/// As [`judge`], where the database does not answer: of what this process alone reports.
+/// Like [`judge`] while the database does not answer: from the reports of this process only.
 pub fn judge_without_database(reported: &[Reported]) -> Vec<Alert> {
     let detail = "what is on record cannot be read, and most requests are answered 503".to_owned();
     let mut alerts = vec![Alert::new(AlertKind::DatabaseAway, "The database", detail)];
@@ -121,7 +121,8 @@ fn in_order(mut alerts: Vec<Alert>) -> Vec<Alert> {
     alerts
 }
 
-/// What an instance says of itself; of providers the attempts of all instances say more.
+/// The alert of an instance's report. Provider problems are judged from the attempts of all instances
+/// instead.
 fn reported(it: &Reported) -> Option<Alert> {
     let Reported { host, trouble } = it;
     let subject = match trouble.kind {
@@ -134,7 +135,7 @@ fn reported(it: &Reported) -> Option<Alert> {
 }
 
 fn wallet(it: &WalletFacts) -> Option<Alert> {
-    // A project that never had money sends with its test key alone.
+    // A project that never had money uses its test key only.
     let moved_at = it.moved_at?;
     let kind = it.state()?;
     let detail = match kind {
@@ -150,7 +151,7 @@ fn wallet(it: &WalletFacts) -> Option<Alert> {
         }
         _ => format!("{} left, below {}", it.balance.balance, it.low.unwrap_or_default()),
     };
-    // A pace is noticed at no instant that is on record.
+    // The pace of spending has no recorded instant at which it became too high.
     let since = (kind != AlertKind::WalletEmptySoon).then_some(moved_at);
     Some(Alert {
         kind,
@@ -175,7 +176,7 @@ fn endpoint(it: &Endpoint) -> Option<Alert> {
         }
         (None, _) => return None,
     };
-    // What follows the path may be a secret of the receiver, and an answer of `doctor` goes to others.
+    // The query may contain a secret of the receiver, and output of `doctor` is passed on to others.
     let subject = it.url.split('?').next().unwrap_or_default().to_owned();
     let about = it.id.to_string();
     Some(Alert { kind, project: Some(it.project), about, subject, detail, since: Some(since) })

@@ -1,4 +1,5 @@
-//! What a process alone can see: its calls to providers, its loops, its clock, and whether it may write.
+//! Facts that only one process can see: its calls to providers, its loops, its clock, and whether it can
+//! write.
 
 use super::alert::FAULTS;
 use super::judge::Room;
@@ -8,25 +9,26 @@ use dwar_kernel::{AlertKind, Timestamp};
 use dwar_otp::Reason;
 use std::time::Duration;
 
-/// By how much the clock of a machine may differ from the database's: from 30 s on it serves nothing.
+/// Least difference between the clocks of machine and database that causes an alert. From 30 s on the
+/// instance serves nothing.
 pub const CLOCK_DIFFERS: Duration = Duration::from_secs(20);
-/// By how much a clock may be set forward.
+/// Most that a clock may be set forward without an alert.
 pub const CLOCK_SET_FORWARD: Duration = Duration::from_secs(30);
-/// A loop that has run for this long goes on.
+/// A loop that has run for this long counts as recovered.
 pub const STEADY_LOOP: Duration = Duration::from_secs(300);
 
-/// What this process alone can see.
+/// Facts that only this process can see.
 #[async_trait]
 pub trait LocalFacts: Send + Sync {
     fn host(&self) -> String;
 
-    /// What is wrong, from [`troubles`]. Asks nobody.
+    /// Present problems, from [`troubles`]. Must not call anything outside this process.
     fn troubles(&self) -> Vec<Trouble>;
 
     async fn room(&self) -> Room;
 }
 
-/// Sees nothing.
+/// An implementation that reports no problems, for tests and commands.
 #[derive(Clone, Copy, Debug)]
 pub struct NothingLocal;
 
@@ -45,40 +47,40 @@ impl LocalFacts for NothingLocal {
     }
 }
 
-/// The calls of this process to a provider since it last took a message.
+/// Failed calls of this process to a provider since the last success.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderCalls {
     pub provider: String,
-    /// How many failed in a row, and since when.
+    /// Failed calls in a row, and the time of the first.
     pub faults: u32,
     pub since: Timestamp,
-    /// Why the last one failed, with the status and the code that the provider answered with, if it answered.
+    /// Reason of the last failure, with status and code of the provider's answer, if it answered.
     pub reason: Reason,
     pub status: Option<u16>,
     pub code: Option<i64>,
-    /// For how long it is not called.
+    /// How long the provider is not called.
     pub paused: Option<Duration>,
 }
 
-/// A loop of this process that ended at least once.
+/// A loop of this process that restarted at least once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopState {
     pub name: &'static str,
     pub restarts: u64,
     pub running: bool,
-    /// How long ago it last ended.
+    /// Time since it last ended.
     pub ended: Duration,
 }
 
-/// The clock of this machine.
+/// State of the clock of this machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockState {
-    /// By how many milliseconds it is ahead of the database's; negative if it is behind.
+    /// Milliseconds by which it is ahead of the database's clock; negative if it is behind.
     pub ahead_ms: i64,
     pub set_forward: Duration,
 }
 
-/// What is wrong with them.
+/// The problems of providers, loops and clock.
 pub fn troubles(
     providers: &[ProviderCalls],
     loops: &[LoopState],
@@ -118,7 +120,7 @@ fn provider(calls: &ProviderCalls) -> Option<Trouble> {
     Some(Trouble { kind, about, detail, since })
 }
 
-/// One end is over within seconds; it is told while it lasts, and from the second end on.
+/// A single end is over within seconds: it is reported while the loop is down, and from the second end on.
 fn fallen(it: &LoopState) -> Option<Trouble> {
     let is_told = !it.running || it.restarts > 1 && it.ended < STEADY_LOOP;
     let state = if it.running { "runs again" } else { "waits to be started again" };

@@ -1,4 +1,4 @@
-//! What needs a person now: one judgement for every door.
+//! Alerts: problems that need a person now, judged in one place for command line, admin API and pages.
 
 mod alert;
 mod judge;
@@ -32,16 +32,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tracing::instrument;
 
-/// How many of the newest attempts are looked at, and how old these may be: without a later one nobody
-/// knows that a provider works again.
+/// How many of the newest attempts are read, and how old they may be: without a later attempt it is unknown
+/// whether a provider works again.
 const ATTEMPTS: u32 = 500;
 const MEMORY: Duration = Duration::from_secs(24 * 3_600);
-/// How many endpoints, and queues of projects, are looked at.
+/// Most endpoints, and most queues of projects, that are read.
 const MOST: u32 = 50;
-/// How long what was spent is taken for what it is.
+/// How long a computed daily spend is reused.
 const PACE_KEPT: Duration = Duration::from_secs(60);
 
-/// Says what needs a person now. Clones share what was said last.
+/// Judges which problems need a person now. Clones share the last result.
 #[derive(Clone)]
 pub struct Alerts {
     pub(crate) control: Control,
@@ -59,23 +59,23 @@ pub struct Alerts {
     pub(crate) known: Arc<Mutex<Known>>,
 }
 
-/// What was said last, for whoever must not ask the database.
+/// The last result, for callers that must not query the database.
 #[derive(Default)]
 pub(crate) struct Known {
     alerts: Arc<Vec<Alert>>,
-    /// When the balance of a project last changed, as long as it is this one.
+    /// Time of the last balance change per project, valid while the balance is this one.
     moved: BTreeMap<ProjectId, (Balance, Option<Timestamp>)>,
     spent: Option<(Timestamp, Arc<BTreeMap<ProjectId, Paise>>)>,
 }
 
 impl Alerts {
-    /// The same, with what this process alone can see.
+    /// The same alerts, with the facts of this process.
     #[must_use]
     pub fn with_local(self, local: Arc<dyn LocalFacts>) -> Self {
         Self { local, ..self }
     }
 
-    /// All that needs a person now, the most urgent first; a database that does not answer is one of them.
+    /// All open alerts, the most urgent first. A database that does not answer is one of them.
     ///
     /// # Errors
     /// [`ManageError::Forbidden`].
@@ -85,7 +85,7 @@ impl Alerts {
         Ok(self.judged().await.0)
     }
 
-    /// What needs a person now in one project: what concerns it alone, and the providers that carry its messages.
+    /// The open alerts of one project: its own, and those of providers that carry its messages.
     ///
     /// # Errors
     /// [`ManageError::Forbidden`], [`ManageError::NoSuchProject`].
@@ -97,8 +97,8 @@ impl Alerts {
         Ok(alerts)
     }
 
-    /// What [`Alerts::refresh`] found last that concerns a page: that of a project, or one of the installation, which
-    /// shows all that the operator may see. Asks no store.
+    /// The alerts of the last [`Alerts::refresh`] for a page: of a project, or of the installation, where all
+    /// alerts are shown that the operator may see. Queries no store.
     pub fn of_page(&self, by: &By, project: Option<&Project>) -> Vec<Alert> {
         let all = self.latest();
         let is_shown = |alert: &&Alert| match (project, alert.project) {
@@ -110,15 +110,15 @@ impl Alerts {
         all.iter().filter(is_shown).cloned().collect()
     }
 
-    /// What [`Alerts::refresh`] found last. Asks no store.
+    /// The alerts of the last [`Alerts::refresh`]. Queries no store.
     pub fn latest(&self) -> Arc<Vec<Alert>> {
         Arc::clone(&self.known().alerts)
     }
 
-    /// Judges anew, puts on record what opened and what is over, and tells the projects concerned.
+    /// Judges again, records opened and resolved alerts, and makes events for the projects concerned.
     ///
     /// # Errors
-    /// The store failed; what was found is kept for [`Alerts::latest`] all the same.
+    /// The store failed. [`Alerts::latest`] has the new result all the same.
     pub async fn refresh(&self) -> Result<(), StoreError> {
         let now = self.control.tools.now();
         let (mut alerts, open) = self.judged().await;
@@ -167,12 +167,12 @@ impl Alerts {
         Ok(())
     }
 
-    /// All alerts, and those on record; of a database that does not answer what is local.
+    /// All alerts, and the recorded ones. If the database does not answer, only the alerts of this process.
     async fn judged(&self) -> (Vec<Alert>, Option<Vec<OpenAlert>>) {
         let now = self.control.tools.now();
         match self.facts(now).await {
             Ok(facts) => (judge(&facts, now), Some(facts.open)),
-            // The cause is in the log of the store: it may name what is nobody's business.
+            // The store has logged the cause, which must not be shown here.
             Err(_) => (judge_without_database(&own(self.local.as_ref())), None),
         }
     }
@@ -224,7 +224,7 @@ impl Alerts {
         Ok(found)
     }
 
-    /// When this balance came about; asks the ledger once for each.
+    /// When this balance came about. Queries the ledger once per balance.
     async fn moved_at(
         &self,
         project: ProjectId,
@@ -240,7 +240,7 @@ impl Alerts {
         Ok(moved_at)
     }
 
-    /// What projects spent within the last 24 hours, at most a minute old.
+    /// Money that projects spent within the last 24 hours, at most a minute old.
     async fn spent(
         &self,
         projects: Vec<ProjectId>,
@@ -257,7 +257,7 @@ impl Alerts {
         Ok(spent)
     }
 
-    /// Whether it concerns the project: its own, or of a provider that carries its messages.
+    /// Whether the alert concerns the project: its own, or of a provider that carries its messages.
     fn is_of(&self, alert: &Alert, project: &Project) -> bool {
         if alert.project.is_some() {
             return alert.project == Some(project.id);
@@ -271,19 +271,19 @@ impl Alerts {
                 || carries(Channel::Sms, &project.routing.sms))
     }
 
-    /// Nothing panics in there; if it did, what is kept would still be good.
+    /// Nothing panics while the lock is held; if it did, the values would still be valid.
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What this process would report with its next heartbeat.
+/// The problems that this process would report with its next heartbeat.
 fn own(local: &dyn LocalFacts) -> Vec<Reported> {
     let host = local.host();
     local.troubles().into_iter().map(|trouble| Reported { host: host.clone(), trouble }).collect()
 }
 
-/// Whether somebody may see what such an alert tells of a project.
+/// Whether the caller may see an alert of this kind in the project.
 fn may_see(by: &By, alert: &Alert, project: ProjectId) -> bool {
     let command = match alert.kind {
         AlertKind::WalletEmpty | AlertKind::WalletEmptySoon | AlertKind::WalletLow => {
@@ -297,7 +297,7 @@ fn may_see(by: &By, alert: &Alert, project: ProjectId) -> bool {
     by.may(command, Some(project))
 }
 
-/// What a project is told of an alert of its own.
+/// The event for a project about an alert of its own; `None` for alerts of the installation.
 fn event(kind: EventKind, alert: &OpenAlert, now: Timestamp) -> Option<Event> {
     let subject = Subject::Alert {
         alert: alert.kind,

@@ -1,4 +1,4 @@
-//! Which providers fail, by what became of messages and by what instances saw of their answers.
+//! Provider alerts, from the outcome of messages and from the answers that instances saw.
 
 use super::alert::{Alert, FAULTS};
 use dwar_activity::installation::{Reported, Trouble};
@@ -6,18 +6,19 @@ use dwar_kernel::AlertKind;
 use dwar_otp::{AttemptStatus, DeliveryAttempt, Reason};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of messages decides, since that survives a restart and is the same for all instances. Instances know
-/// the answers of the provider, which are the cause; where no message of late went to it, they decide alone.
+/// The outcome of messages decides, since it survives a restart and is the same for all instances. Instances
+/// know the answers of the provider, which are the cause; if no message went to a provider lately, their
+/// reports alone decide.
 pub(super) fn judge(attempts: &[DeliveryAttempt], reported: &[Reported]) -> Vec<Alert> {
     let mut by_provider: BTreeMap<&str, Vec<&DeliveryAttempt>> = BTreeMap::new();
-    // One that is under way says nothing yet.
+    // An attempt that is under way says nothing yet.
     for attempt in attempts.iter().filter(|it| it.status != AttemptStatus::Queued) {
         by_provider.entry(&attempt.provider).or_default().push(attempt);
     }
     let troubles = reported.iter().map(|it| &it.trouble).filter(|it| is_of_provider(it));
     let mut seen: BTreeMap<&str, &Trouble> = BTreeMap::new();
     for trouble in troubles {
-        // Refused credentials say more than an outage that another instance took for one.
+        // Refused credentials say more than an outage that another instance reported.
         let known = seen.entry(&trouble.about).or_insert(trouble);
         if trouble.kind < known.kind {
             *known = trouble;
@@ -39,12 +40,12 @@ const fn is_of_provider(trouble: &Trouble) -> bool {
     matches!(trouble.kind, AlertKind::ProviderAuth | AlertKind::ProviderFailing)
 }
 
-/// It fails if its newest calls did; one that it took ends that.
+/// A provider fails if its newest calls failed; one accepted message ends that.
 fn provider(name: &str, newest: &[&DeliveryAttempt], seen: Option<&Trouble>) -> Option<Alert> {
     let faults: Vec<Reason> = newest.iter().map_while(|it| fault_of(it)).collect();
     let last = *faults.first()?;
     let first_at = newest[faults.len() - 1].at;
-    // While it is not called for a while, all that is on record is that it was out of reach.
+    // While a provider is paused, its attempts only say that it was unreachable.
     let told =
         faults.iter().find(|it| **it != Reason::ProviderUnavailable).copied().unwrap_or(last);
     let (kind, detail) = match seen {

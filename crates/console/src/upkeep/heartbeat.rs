@@ -5,32 +5,32 @@ use dwar_kernel::{InstanceId, StoreError, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Reports regularly that this process runs the service, and what is wrong that it alone can see.
+/// Reports regularly that this process runs the service, and its own problems.
 pub struct Heartbeat {
     pub(crate) tools: Toolbox,
     pub(crate) instances: Arc<dyn InstanceStore>,
     pub(crate) alerts: Arc<dyn AlertStore>,
     pub(crate) local: Arc<dyn LocalFacts>,
-    /// Whether nothing that was reported before is on record.
+    /// Whether no problem of this process is on record.
     pub(crate) clean: AtomicBool,
     pub(crate) id: InstanceId,
     pub(crate) started_at: Timestamp,
     pub(crate) about: About,
 }
 
-/// What a process knows of itself.
+/// Facts that a process knows about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     pub version: String,
     pub host: String,
     pub pid: u32,
     pub api: String,
-    /// Where its dashboard listens, if it has one.
+    /// Address of its dashboard, if it has one.
     pub dashboard: Option<String>,
 }
 
 impl Heartbeat {
-    /// One that begins now.
+    /// A heartbeat with a new instance id.
     pub fn new(
         tools: Toolbox,
         instances: Arc<dyn InstanceStore>,
@@ -44,7 +44,8 @@ impl Heartbeat {
         Self { tools, instances, alerts, local, clean, id, started_at, about }
     }
 
-    /// This process is alive; those that were silent for a day are forgotten. Compares the clocks.
+    /// Reports that this process is alive, and deletes instances that were silent for a day. Compares the
+    /// clocks.
     pub async fn beat(&self) -> Result<(), StoreError> {
         let watch = &self.tools.watch;
         let (now, about) = (watch.shared_now(), self.about.clone());
@@ -65,7 +66,7 @@ impl Heartbeat {
         self.report().await
     }
 
-    /// Nothing is written where nothing is wrong and nothing was.
+    /// Writes nothing if there are no problems and none are on record.
     async fn report(&self) -> Result<(), StoreError> {
         let troubles = self.local.troubles();
         let is_clean = troubles.is_empty();
@@ -77,12 +78,12 @@ impl Heartbeat {
         Ok(())
     }
 
-    /// Looks at the clock of this machine; `true` if it was set, so that a beat should compare it again.
+    /// Reads the clock of this machine; `true` if it was set, so that a heartbeat should compare it again.
     pub fn look_at_clock(&self) -> bool {
         self.tools.watch.look()
     }
 
-    /// This process stops.
+    /// Removes this process from the record, because it stops.
     pub async fn leave(&self) -> Result<(), StoreError> {
         self.instances.leave(self.id).await
     }

@@ -6,14 +6,14 @@ use dwar_kernel::{KeeperId, StoreError, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the keeper of the figures may be silent.
+/// Lease of the keeper of the figures.
 const LEASE: Duration = Duration::from_secs(60);
 const PAGE: u32 = 1_000;
-/// Chunks that one run settles: the rest after a long absence is left for the next ones.
+/// Chunks that one run settles; after a long outage the rest is left to later runs.
 const CHUNKS: usize = 200;
 const RENEW: usize = 10;
 
-/// Keeps the figures that pages show, from what is on record.
+/// Computes the figures of pages from the records.
 pub struct KeepFigures {
     pub tools: Toolbox,
     pub store: Arc<dyn FiguresStore>,
@@ -21,8 +21,8 @@ pub struct KeepFigures {
 }
 
 impl KeepFigures {
-    /// Counts what is due: the newest minutes first, then what is to be settled, oldest first. Only
-    /// one of several instances works; the others give `false`, and so does one whose clock is too far off.
+    /// Counts what is due: the newest minutes first, then minutes to be settled, oldest first. Only one
+    /// instance works; `false` from the others, and from one whose clock is too far off.
     pub async fn run(&self) -> Result<bool, StoreError> {
         if self.tools.watch.is_too_far_off() {
             return Ok(false);
@@ -39,7 +39,7 @@ impl KeepFigures {
         if !self.store.refreshed(self.keeper, now).await? {
             return Ok(false);
         }
-        // What is settled is never counted again, so not by a clock that was set forward.
+        // Settled minutes are never counted again, so a clock that was set forward must not settle them.
         let until = Grain::Minute.begin(self.tools.watch.for_sweeps() - SETTLED_AFTER);
         let from = match progress.settled {
             Some(settled) => settled,
@@ -88,7 +88,7 @@ impl KeepFigures {
         Ok(true)
     }
 
-    /// The minute of the first request that is on record and not too old to be counted.
+    /// The minute of the first request on record that is not too old to be counted.
     async fn beginning(&self, until: Timestamp) -> Result<Timestamp, StoreError> {
         let from = Grain::Day.begin(until - KEEP_HOURS) + Grain::Day.length();
         let first = self.store.sent(Window { from, until }, None, 1).await?;
@@ -109,7 +109,7 @@ impl KeepFigures {
         }
     }
 
-    /// Whether this one still leads after this many chunks.
+    /// Renews the lease after some chunks; `false` if it was lost.
     async fn renewed(&self, turn: usize) -> Result<bool, StoreError> {
         if !turn.is_multiple_of(RENEW) {
             return Ok(true);
@@ -118,7 +118,7 @@ impl KeepFigures {
         Ok(led.is_some())
     }
 
-    /// Minutes stay as long as their hour is not complete.
+    /// Minutes are kept until their hour is complete.
     async fn sweep(&self, settled: Timestamp) -> Result<(), StoreError> {
         let now = self.tools.watch.for_sweeps();
         let minutes = (now - KEEP_MINUTES).min(Grain::Hour.begin(settled));

@@ -1,4 +1,4 @@
-//! Background work beside that of logins: which instances run, figures, what operators leave behind.
+//! Background work besides that of logins: heartbeats, figures, and expired rows of operators.
 
 mod heartbeat;
 mod keep_figures;
@@ -8,10 +8,9 @@ pub use heartbeat::{About, Heartbeat};
 pub use keep_figures::KeepFigures;
 pub use sweep::{ConsoleSweep, ConsoleSwept};
 
-/// What goes on alongside the requests of those who run a service.
+/// The background work of the operators' side.
 pub struct ConsoleUpkeep {
     pub heartbeat: Heartbeat,
     pub keep_figures: KeepFigures,
-    /// Drops what operators and their tokens leave behind.
     pub sweep: ConsoleSweep,
 }

@@ -4,30 +4,31 @@ use dwar_operator::{AdminTokenStore, AuditStore, OperatorStore, SearchStore};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Drops what operators and their tokens leave behind.
+/// Deletes expired rows of operators, admin tokens, searches and the audit log.
 pub struct ConsoleSweep {
     pub tools: Toolbox,
     pub operators: Arc<dyn OperatorStore>,
     pub admin_tokens: Arc<dyn AdminTokenStore>,
     pub audit: Arc<dyn AuditStore>,
     pub searches: Arc<dyn SearchStore>,
-    /// How long audit entries stay, and tokens from their end.
+    /// How long audit entries are kept, and tokens after their expiry.
     pub kept: Duration,
 }
 
-/// What a clean-up removed.
+/// Numbers of deleted rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConsoleSwept {
-    /// Links and sessions of operators, and their failures to sign in.
+    /// Links, sessions and counts of failed sign-ins.
     pub operators: u64,
-    /// Tokens of the admin API that were over.
+    /// Expired tokens of the admin API.
     pub admin_tokens: u64,
     pub audit: u64,
     pub searches: u64,
 }
 
 impl ConsoleSweep {
-    /// Drops what is no longer needed: nothing while the clock is too far off, nor for time that did not go by.
+    /// Deletes rows whose retention is over. Does nothing while the clock is too far off, and expires nothing
+    /// for time that has not passed.
     pub async fn tidy(&self) -> Result<ConsoleSwept, StoreError> {
         if self.tools.watch.is_too_far_off() {
             return Ok(ConsoleSwept::default());
