@@ -1,11 +1,11 @@
-//! Holds answers of an HTTP API to its OpenAPI document.
+//! Compares answers of an HTTP API with its OpenAPI document.
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Headers of HTTP itself, and of what browsers may do with an answer, which no document lists.
+/// Headers of HTTP and of browser security, which no document lists.
 const OF_HTTP: [&str; 15] = [
     "content-type",
     "content-length",
@@ -28,7 +28,7 @@ const OF_HTTP: [&str; 15] = [
 pub struct Documented {
     document: Value,
     seen: Mutex<BTreeSet<(String, String)>>,
-    /// By what they are of: one takes longer to build than a request to answer.
+    /// Cached by schema: building a validator takes longer than answering a request.
     validators: Mutex<BTreeMap<String, Arc<Validator>>>,
 }
 
@@ -37,15 +37,15 @@ pub struct SeenAnswer<'a> {
     pub method: &'a str,
     /// Without the query.
     pub path: &'a str,
-    /// The number alone.
+    /// The number only.
     pub status: u16,
     pub headers: &'a [(String, String)],
-    /// Of `HEAD`, nothing.
+    /// Empty for `HEAD`.
     pub body: &'a [u8],
 }
 
 impl Documented {
-    /// A document as it is served.
+    /// Parses a document as it is served.
     ///
     /// # Panics
     /// If it is not JSON.
@@ -55,7 +55,7 @@ impl Documented {
         Self { document, seen: Mutex::default(), validators: Mutex::default() }
     }
 
-    /// Every operation with each of its codes, as (operation id, code).
+    /// Every operation with each of its error codes, as (operation id, code).
     pub fn refusals(&self) -> BTreeSet<(String, String)> {
         let mut all = BTreeSet::new();
         for operation in self.operations() {
@@ -69,16 +69,16 @@ impl Documented {
         all
     }
 
-    /// Those that [`Documented::hold`] has met.
+    /// The refusals that [`Documented::hold`] has met.
     pub fn seen(&self) -> BTreeSet<(String, String)> {
         lock(&self.seen).clone()
     }
 
-    /// Checks an answer: its status, its headers and its body have to be those of the document. What the
-    /// document has no operation for is left alone.
+    /// Checks that status, headers and body of an answer are documented. Requests for which the document has
+    /// no operation are ignored.
     ///
     /// # Panics
-    /// If it is another answer than the document promises, saying how.
+    /// If the answer differs from the document; the message says how.
     pub fn hold(&self, answer: SeenAnswer<'_>) {
         let Some(operation) = self.operation(answer.method, answer.path) else { return };
         let id = text(&operation["operationId"]);
@@ -131,7 +131,7 @@ impl Documented {
     fn hold_value(&self, what: &str, schema: &Value, value: &Value) {
         let problems: Vec<String> =
             self.validator(what, schema).iter_errors(value).map(|it| it.to_string()).collect();
-        // A body may be longer than anybody reads.
+        // A body may be too long to be read in full.
         let shown = |text: String| format!("{text:.1000}");
         assert!(
             problems.is_empty(),
@@ -161,7 +161,7 @@ impl Documented {
         paths.flat_map(|(_, path)| members(path).map(|(_, operation)| operation)).collect()
     }
 
-    /// The operation of a request; a fixed path goes before a pattern.
+    /// The operation of a request; a fixed path takes precedence over a pattern.
     fn operation(&self, method: &str, path: &str) -> Option<&Value> {
         let method = if method == "HEAD" { "get".to_owned() } else { method.to_lowercase() };
         let fits = |(pattern, _): &(&String, &Value)| {
@@ -174,7 +174,7 @@ impl Documented {
     }
 }
 
-/// Lets no object have members that its schema does not name, however deep it is.
+/// Forbids members that a schema does not name, at every depth.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

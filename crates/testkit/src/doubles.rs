@@ -17,7 +17,7 @@ impl FixedClock {
         Self(AtomicI64::new(now.timestamp_millis()))
     }
 
-    /// Shows `now` from here on, forwards or backwards.
+    /// Shows `now` from now on, whether later or earlier.
     pub fn set(&self, now: Timestamp) {
         self.0.store(now.timestamp_millis(), Ordering::SeqCst);
     }
@@ -34,19 +34,19 @@ impl Clock for FixedClock {
     }
 }
 
-/// One of these beside another is a steady clock that a test does not set.
+/// A second `FixedClock` can serve as a steady clock that the test does not set.
 impl SteadyClock for FixedClock {
     fn elapsed(&self) -> Duration {
         Duration::from_millis(self.0.load(Ordering::SeqCst).try_into().unwrap_or_default())
     }
 }
 
-/// Entropy that repeats itself for an equal seed (SplitMix64); never a secret, safe to share.
+/// Entropy that repeats itself for an equal seed (SplitMix64); never secret, safe to share.
 #[derive(Debug)]
 pub struct SeededEntropy(AtomicU64);
 
 impl SeededEntropy {
-    /// The stream that belongs to `seed`.
+    /// The stream of `seed`.
     pub const fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }
@@ -68,8 +68,8 @@ impl Entropy for SeededEntropy {
     }
 }
 
-/// A vault that hides nothing: a sealed value is its purpose, its context and its plain text, and
-/// digests are plain hashes. It does refuse a wrong purpose or context.
+/// A vault that hides nothing: a sealed value is its purpose, its context and its plain text, and digests are
+/// plain hashes. It does refuse a wrong purpose or context.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClearVault;
 
@@ -99,14 +99,14 @@ impl Vault for ClearVault {
     }
 }
 
-/// A hasher that hashes nothing, and counts what it was asked.
+/// A hasher that does not hash, and counts the passwords that it verified.
 #[derive(Debug, Default)]
 pub struct PlainHasher {
     verified: AtomicU64,
 }
 
 impl PlainHasher {
-    /// How many passwords were judged, with a hash or without.
+    /// Number of verified passwords, with a hash or without.
     pub fn verified(&self) -> u64 {
         self.verified.load(Ordering::SeqCst)
     }

@@ -27,17 +27,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// When fixtures happen: an instant with a fraction, so that a store that loses it is noticed.
+/// Time of all fixtures: an instant with a fraction, so that a store that loses the fraction is noticed.
 pub const START: Timestamp = match Timestamp::from_timestamp_millis(1_800_000_000_123) {
     Some(start) => start,
     None => Timestamp::UNIX_EPOCH,
 };
 pub const MS: Duration = Duration::from_millis(1);
-/// The code of every OTP that a fixture makes, unless told otherwise.
+/// The code of every OTP that a fixture makes, unless a test names another.
 pub const CODE: &str = "123456";
 /// A code that no fixture has.
 pub const WRONG_CODE: &str = "000000";
-/// What messages cost in every report that a fixture makes.
+/// Prices in every report that a fixture makes.
 pub const PRICES: PriceList = PriceList { whatsapp: Paise(30), sms: Paise(20) };
 
 pub const fn seconds(count: u64) -> Duration {
@@ -65,14 +65,14 @@ pub struct Line {
 }
 
 impl Line {
-    /// Under which key its sends are counted.
+    /// The key under which its sends are counted.
     pub const fn send_key(&self) -> SendKey {
         SendKey { world: self.world, phone: self.index }
     }
 }
 
-/// Makes domain values with sane defaults at [`START`]; every field is public, so a test changes
-/// what it is about.
+/// Makes domain values with sensible defaults at [`START`]; every field is public, so that a test changes
+/// only the values that matter to it.
 #[derive(Debug)]
 pub struct Fixtures {
     pub entropy: SeededEntropy,
@@ -86,7 +86,7 @@ impl Fixtures {
         Self { entropy: SeededEntropy::new(seed), vault: ClearVault, codes }
     }
 
-    /// Fixtures that no other test, process or run shares, for a database that outlives them.
+    /// Fixtures with random ids, for a database that several tests, processes or runs share.
     pub fn random() -> Self {
         Self::seeded(RandomState::new().hash_one(START))
     }
@@ -110,7 +110,7 @@ impl Fixtures {
         Sealed(self.digest().0.to_vec())
     }
 
-    /// A fresh phone in a project and mode.
+    /// A new phone in a project and mode.
     pub fn line(&self, world: ProjectMode) -> Line {
         let mut bytes = [0; 4];
         self.entropy.fill(&mut bytes);
@@ -142,12 +142,12 @@ impl Fixtures {
         }
     }
 
-    /// A request for [`CODE`] at [`START`], good for ten minutes and five guesses.
+    /// A request for [`CODE`] at [`START`], valid for ten minutes and five guesses.
     pub fn otp(&self, line: &Line) -> Otp {
         self.otp_with(line, CODE, START)
     }
 
-    /// A request for `code` at `now`, good for ten minutes and five guesses.
+    /// A request for `code` at `now`, valid for ten minutes and five guesses.
     pub fn otp_with(&self, line: &Line, code: &str, now: Timestamp) -> Otp {
         let id = self.id_at(now);
         let code: Code = code.parse().expect("six digits");
@@ -172,12 +172,12 @@ impl Fixtures {
         }
     }
 
-    /// A send to this phone, as [`Fixtures::new_send_of`].
+    /// A send to this phone, made by [`Fixtures::new_send_of`].
     pub fn new_send(&self, line: &Line) -> NewSend {
         self.new_send_of(self.otp(line))
     }
 
-    /// A send of this request, free and to a phone whose limit has always room.
+    /// A send of this request, free of charge and with plenty of places.
     pub fn new_send_of(&self, otp: Otp) -> NewSend {
         let places = Quota { limit: 1_000_000, window: minutes(10) };
         let quota = SendQuota { places, reach: None };
@@ -190,13 +190,13 @@ impl Fixtures {
         SendReport { attempt, report, route, next, prices: PRICES, entries }
     }
 
-    /// A guess at the code of a phone, and a login for the case that it is right.
+    /// A guess at the code of a phone, with a login if it is right.
     pub fn redemption(&self, line: &Line, code: &str) -> Redemption {
         let login = Some(self.login(line));
         Redemption { login, ..self.check(line, code) }
     }
 
-    /// A guess at the code of a phone that logs nobody in.
+    /// A guess at the code of a phone, without a login.
     pub fn check(&self, line: &Line, code: &str) -> Redemption {
         let Line { world, index: phone, .. } = *line;
         let (guess, policy) = (self.guess(code), GuessPolicy::OFF);
@@ -207,24 +207,24 @@ impl Fixtures {
         Guess::new(code.parse().expect("six digits"), Arc::clone(&self.codes))
     }
 
-    /// A message in the sandbox, for a request of this line.
+    /// A sandbox message of this request.
     pub fn message(&self, otp: &Otp, at: Timestamp) -> InboxMessage {
         let (otp, phone) = (otp.id, otp.phone);
         InboxMessage { otp, phone, channel: Channel::Whatsapp, content: self.sealed(), at }
     }
 
-    /// A login on this phone at [`START`], of a new identity if the phone has none.
+    /// A login of this phone at [`START`], with a new identity if the phone has none.
     pub fn login(&self, line: &Line) -> Login {
         self.login_of(line, self.session(line, self.id()))
     }
 
-    /// A login on this phone that begins this session.
+    /// A login of this phone that begins this session.
     pub fn login_of(&self, line: &Line, session: Session) -> Login {
         let sealed_phone = self.vault.seal_phone(line.world.project, &line.phone);
         Login { session, phone: line.index, sealed_phone }
     }
 
-    /// A fresh session: access 15 minutes, refresh 30 days, 90 days in all.
+    /// A new session: access 15 minutes, refresh 30 days, 90 days in all.
     pub fn session(&self, line: &Line, identity: IdentityId) -> Session {
         Session {
             id: self.id(),
@@ -252,7 +252,7 @@ impl Fixtures {
         Presented { generation: session.generation, refresh: session.refresh, key: None }
     }
 
-    /// A fresh pair to take the place of the session's present one.
+    /// A new pair to replace the session's current one.
     pub fn successor(&self, session: &Session, now: Timestamp) -> Successor {
         Successor {
             refresh: self.digest(),
@@ -281,14 +281,14 @@ impl Fixtures {
         Credit { id, amount, reference: id.into() }
     }
 
-    /// A report of "meta" on a message of its own, as it comes in at [`START`].
+    /// A report of "meta" on a new message, received at [`START`].
     pub fn receipt(&self, report: Report) -> KeptReceipt {
         let id = self.id();
         let (provider, provider_ref) = ("meta".to_owned(), format!("wamid.{id}"));
         KeptReceipt { id, receipt: Receipt { provider, provider_ref, report }, received_at: START }
     }
 
-    /// A call to an endpoint that was taken, and took no time.
+    /// A successful call to an endpoint that took no time.
     pub fn call(&self, endpoint: EndpointId, event: &str) -> EndpointCall {
         EndpointCall {
             id: self.id(),
@@ -303,7 +303,7 @@ impl Fixtures {
         }
     }
 
-    /// As [`Fixtures::call`], refused with a 500 and to be made again at an instant, if at all.
+    /// Like [`Fixtures::call`], answered with a 500; `again` is the time of the next attempt.
     pub fn failed_call(
         &self,
         endpoint: EndpointId,
@@ -314,7 +314,7 @@ impl Fixtures {
         EndpointCall { outcome, again, ..self.call(endpoint, event) }
     }
 
-    /// An endpoint that is shown masked numbers and has had one secret so far.
+    /// An endpoint that gets masked numbers and has had one secret so far.
     pub fn endpoint(&self, project: ProjectId) -> Endpoint {
         let id = self.id();
         Endpoint {
@@ -329,7 +329,7 @@ impl Fixtures {
         }
     }
 
-    /// A live hook of Supabase, for codes that work five minutes.
+    /// A live hook of Supabase, for codes with a lifetime of five minutes.
     pub fn hook(&self, project: ProjectId) -> Hook {
         Hook {
             id: self.id(),
@@ -342,7 +342,7 @@ impl Fixtures {
         }
     }
 
-    /// An owner of the installation who has a password, and a name that nobody else has.
+    /// An owner of the installation with a password and a unique name.
     pub fn operator(&self) -> Operator {
         let id = self.id();
         Operator {
@@ -356,7 +356,7 @@ impl Fixtures {
         }
     }
 
-    /// A link by which the operator chooses a password, for three days.
+    /// A link for choosing a password, valid for three days.
     pub fn link(&self, operator: &Operator) -> Link {
         Link {
             digest: self.digest(),
@@ -367,14 +367,14 @@ impl Fixtures {
         }
     }
 
-    /// A session of the operator that begins at `now`, from an address and in a browser.
+    /// A session of the operator that begins at `now`, with an address and a browser.
     pub fn operator_session(&self, operator: &Operator, now: Timestamp) -> OperatorSession {
         let device = Some("Chrome on Windows".parse().unwrap());
         let client = Client { address: Some([192, 0, 2, 7].into()), device };
         OperatorSession::begin(self.digest(), operator.id, client, now)
     }
 
-    /// A token of the admin API for a day, never used.
+    /// A token of the admin API for one day, never used.
     pub fn admin_token(&self) -> AdminToken {
         AdminToken {
             id: self.id(),
@@ -404,7 +404,7 @@ impl Fixtures {
         }
     }
 
-    /// A slot of a fresh key on the line's project and mode.
+    /// A slot of a new key in the line's project and mode.
     pub fn slot(&self, line: &Line) -> Slot {
         Slot { world: line.world, route: "otp/send", key: self.digest() }
     }

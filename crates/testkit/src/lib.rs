@@ -1,7 +1,7 @@
 //! Contract suites for every port, fixed clock, seeded entropy, fixtures. For tests only.
 //!
-//! An adapter's test file opens its store and hands it to [`store_contract_tests!`]; what the
-//! ports promise is then checked against it, one test per promise.
+//! An adapter's test file opens its store and passes it to [`store_contract_tests!`], which checks the
+//! promises of the ports, one test per promise.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 

@@ -30,9 +30,8 @@ macro_rules! store_contract_tests {
     };
 }
 
-/// One test per promise of a request limiter, each over what `open` gives: a pair of
-/// `Arc<dyn RequestLimiter>` and whatever has to live as long as it is used. With attributes for
-/// every test it is `#[ignore] each: open()`.
+/// One test per promise of a request limiter. `open` returns a pair: an `Arc<dyn RequestLimiter>`, and a
+/// value that has to live as long. With attributes for every test it is `#[ignore] each: open()`.
 #[macro_export]
 macro_rules! request_limiter_contract_tests {
     ($open:expr $(,)?) => {
@@ -56,8 +55,8 @@ macro_rules! request_limiter_contract_tests {
     };
 }
 
-/// One test per promise of shares of quotas, and of the limiters that go by them, each over what
-/// `open` gives: a pair of [`crate::contract::quota_leases::Leases`] and whatever has to live as long.
+/// One test per promise of shares of quotas, and of the limiters that use them. `open` returns a pair:
+/// [`crate::contract::quota_leases::Leases`], and a value that has to live as long.
 #[macro_export]
 macro_rules! quota_leases_contract_tests {
     ($(#[$attribute:meta])* each: $open:expr $(,)?) => {

@@ -13,8 +13,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A service's ways out that lead nowhere: every message of both modes lands in `postbox`, first
-/// over WhatsApp, then over SMS; every event in `post`.
+/// Connections of a service that lead nowhere: every message of both modes goes to `postbox`, first over
+/// WhatsApp, then over SMS; every event goes to `post`.
 pub fn outside(
     requests: Arc<dyn RequestLimiter>,
     postbox: &Arc<Postbox>,
@@ -41,7 +41,7 @@ pub fn outside(
     }
 }
 
-/// All that those who run a service can ask for; events go to `post`.
+/// All use cases of operators; events go to `post`.
 pub fn management(parts: &ConsoleParts, post: &Arc<Post>) -> Management {
     let sender = Arc::<Post>::clone(post);
     parts.management(ManagementOutside { sender, providers: Arc::new(Carriers) })
@@ -99,7 +99,7 @@ pub struct Postbox {
 }
 
 impl Postbox {
-    /// Answers the next message that has no answer yet.
+    /// Sets the answer to the next message that has none yet.
     pub fn answer(&self, outcome: Outcome) {
         self.answers.lock().unwrap().push_back(outcome);
     }
@@ -122,8 +122,8 @@ impl Gateway for Postbox {
     }
 }
 
-/// The shortest format of another system: its secret stands in `authorization`, and the body is the number, a
-/// blank, and the code.
+/// The shortest hook format: the secret is in `authorization`, and the body is the number, a blank, and the
+/// code.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainFormat;
 
@@ -158,7 +158,7 @@ impl HookFormat for PlainFormat {
     }
 }
 
-/// Posts to nobody and keeps what it was given; an event's body says what happened, and where, but not to what.
+/// Keeps events instead of posting them. An event's body names its kind and its project, but not its subject.
 #[derive(Debug, Default)]
 pub struct Post(Mutex<Vec<Vec<u8>>>);
 

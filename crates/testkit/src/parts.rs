@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Everything that use cases are built from, over `stores`: the policies by default, the doubles
-/// of this crate for the rest.
+/// Everything that use cases are built from, over `stores`, with the default policies and the doubles of this
+/// crate.
 pub fn parts(stores: dwar_app::Stores, clock: &Arc<FixedClock>) -> Parts {
     Parts {
         tools: Toolbox {
@@ -30,17 +30,17 @@ pub fn parts(stores: dwar_app::Stores, clock: &Arc<FixedClock>) -> Parts {
     }
 }
 
-/// Watches a clock that is the steady one as well: to set it is to let that time go by.
+/// Watches a clock that is also the steady clock: setting it means that the time passes.
 pub fn watch(clock: &Arc<FixedClock>) -> Arc<ClockWatch> {
     Arc::new(ClockWatch::new(Arc::<FixedClock>::clone(clock), Arc::<FixedClock>::clone(clock)))
 }
 
-/// The same for those who run a service.
+/// The same for the use cases of operators.
 pub fn console(stores: Stores, clock: &Arc<FixedClock>) -> ConsoleParts {
     ConsoleParts { login: parts(stores.login, clock), stores: stores.console }
 }
 
-/// A signer that signs nothing and keeps a list of what it was asked to.
+/// A signer that does not sign, and keeps a list of the claims.
 #[derive(Debug, Default)]
 pub struct ListSigner(Mutex<HashMap<String, Claims>>);
 
@@ -108,7 +108,7 @@ impl TokenSigner for ListSigner {
     }
 }
 
-/// A token of the admin API to be made, which may not delegate.
+/// An admin token to be made, which may not delegate.
 pub const fn new_token(name: &str, access: Access, lifetime: Duration) -> NewAdminToken<'_> {
     NewAdminToken { name, access, lifetime, may_delegate: false }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A PgBouncer of one test in transaction mode, on loopback, before the server of a PostgreSQL URL; goes
-/// with this value.
+/// A PgBouncer for one test in transaction mode, on loopback, in front of the server of a PostgreSQL URL;
+/// dropping the value stops it.
 #[derive(Debug)]
 pub struct Pooler {
     port: u16,
@@ -15,8 +15,8 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts the program that DWAR_TEST_PGBOUNCER names and waits until it listens. It has so many
-    /// connections to each database; its files lie in `folder`.
+    /// Starts the program that DWAR_TEST_PGBOUNCER names and waits until it listens. It opens at most
+    /// `connections` to each database and keeps its files in `folder`.
     pub fn start(server: &str, folder: &Path, connections: u32, connect_query: &str) -> Self {
         let program = std::env::var("DWAR_TEST_PGBOUNCER")
             .expect("DWAR_TEST_PGBOUNCER names a PgBouncer; scripts/test.sh finds or builds one");
@@ -37,7 +37,7 @@ impl Pooler {
         let file = folder.join("pgbouncer.ini");
         std::fs::write(&file, settings).unwrap();
         let mut command = Command::new(program);
-        // As root it refuses to run.
+        // PgBouncer refuses to run as root.
         if Command::new("id").arg("-u").output().unwrap().stdout == b"0\n" {
             command.args(["-u", "nobody"]);
         }

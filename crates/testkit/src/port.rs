@@ -1,11 +1,10 @@
 use std::net::{TcpListener, TcpStream};
 
-/// A port on loopback that nobody listens on, and that the system gives to no one else for a minute.
+/// A port on loopback that nobody listens on, and that the system gives to no other process for a minute.
 ///
-/// A port that was only bound and let go again may be given to the next connection of another test
-/// before the server it was meant for has it. Here a connection was closed from the side of the
-/// server, so the port waits in TIME-WAIT (RFC 9293, section 3.6.1): the system passes it over, and
-/// whoever asks for it with `SO_REUSEADDR`, as servers do, gets it.
+/// A port that was only bound and released may be given to the next connection of another test before its
+/// server uses it. Here a connection was closed from the side of the server, so the port is in TIME-WAIT (RFC
+/// 9293, section 3.6.1): the system skips it, and a server that asks for it with `SO_REUSEADDR` gets it.
 pub fn reserved_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

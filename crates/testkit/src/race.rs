@@ -1,10 +1,10 @@
 use std::sync::Arc;
 use tokio::sync::Barrier;
 
-/// Runs `count` futures as tasks that all start together; gives their answers in order.
+/// Runs `count` futures as tasks that all start together; returns their answers in order.
 ///
 /// # Panics
-/// When a task panics, so that an assertion inside one fails the test.
+/// If a task panics, so that an assertion inside one fails the test.
 pub async fn race<F>(count: usize, make: impl Fn(usize) -> F) -> Vec<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,

@@ -5,7 +5,7 @@ use dwar_session::{Login, Session};
 use dwar_wallet::{LedgerEntry, LedgerStore, StatementFilter};
 use std::cmp::Reverse;
 
-/// A project that no other test knows, and what it takes to fill it.
+/// A project that no other test knows, with the stores and fixtures to fill it.
 pub(crate) struct Scene {
     pub stores: Stores,
     pub make: Fixtures,
@@ -24,13 +24,12 @@ impl Scene {
         new_project(&self.stores, &self.make).await
     }
 
-    /// A fresh phone of the project, live mode.
+    /// A new phone of the project, live mode.
     pub fn line(&self) -> Line {
         self.make.line(self.project.in_mode(KeyMode::Live))
     }
 
-    /// The same look-up form of a phone where it must mean something else: in the other mode and
-    /// in another project.
+    /// The same blind index where it must mean another phone: in the other mode and in another project.
     pub async fn elsewhere(&self, line: &Line) -> [Line; 2] {
         let project = self.another().await;
         [
@@ -39,12 +38,12 @@ impl Scene {
         ]
     }
 
-    /// Puts a request on record, free and whatever its phone was sent before.
+    /// Records a request, free of charge and regardless of the phone's limit.
     pub async fn issue(&self, otp: Otp) -> Otp {
         self.make.issue(self.stores.logins.as_ref(), otp).await
     }
 
-    /// Reports on an attempt of a request, by its place.
+    /// Reports on an attempt of a request, by the index of the attempt.
     pub async fn reports(
         &self,
         otp: &Otp,
@@ -60,7 +59,7 @@ impl Scene {
             .unwrap()
     }
 
-    /// Guesses the code of a phone; the right one logs somebody in.
+    /// Guesses the code of a phone; the right code logs in.
     pub async fn judge(
         &self,
         line: &Line,
@@ -71,7 +70,7 @@ impl Scene {
         self.make.judge(self.stores.logins.as_ref(), line, code, policy, now).await
     }
 
-    /// The identity of a phone that has just logged in.
+    /// Logs in a phone; returns its identity.
     pub async fn identity(&self, line: &Line) -> IdentityId {
         self.session(line).await.identity
     }
@@ -80,19 +79,19 @@ impl Scene {
         self.log_in(line, self.make.login(line).session).await
     }
 
-    /// Puts this session on record, with a code of its own; it becomes one of the phone's identity.
+    /// Records this session, through a login with a code of its own; it becomes one of the phone's identity.
     pub async fn log_in(&self, line: &Line, session: Session) -> Session {
         let identity = self.log_in_by(line, self.make.login_of(line, session.clone())).await;
         Session { identity, ..session }
     }
 
-    /// The identity that a login by a code of its own gives.
+    /// Logs in with a code of its own; returns the identity.
     pub async fn log_in_by(&self, line: &Line, login: Login) -> IdentityId {
         self.make.log_in(self.stores.logins.as_ref(), line, login).await
     }
 }
 
-/// What is on record of a session, as a caller of this project and mode sees it.
+/// The stored session, as a caller of this project and mode sees it.
 pub(crate) async fn stored_session(
     stores: &Stores,
     world: ProjectMode,
@@ -112,7 +111,7 @@ pub(crate) async fn new_project(stores: &Stores, make: &Fixtures) -> ProjectId {
     id
 }
 
-/// The whole ledger of a project, as its entries were booked, the newest first; up to 10,000.
+/// The whole ledger of a project, in order of booking, newest first; up to 10,000 entries.
 pub async fn ledger_of(ledger: &dyn LedgerStore, project: ProjectId) -> Vec<LedgerEntry> {
     let lines = ledger.lines(project, StatementFilter::default(), None, 10_000);
     let mut lines = lines.await.unwrap();

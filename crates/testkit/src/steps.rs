@@ -5,16 +5,16 @@ use dwar_otp::{DeliveryStep, Otp, Report, Reported, Verdict};
 use dwar_session::Login;
 use dwar_wallet::Paise;
 
-/// Steps of a login with everything that a test is not about filled in.
+/// Steps of a login, with defaults for everything that a test is not about.
 impl Fixtures {
-    /// Puts a request on record, free and whatever its phone was sent before.
+    /// Records a request, free of charge and regardless of the phone's limit.
     pub async fn issue(&self, store: &dyn LoginStore, otp: Otp) -> Otp {
         let prepared = store.prepare(self.new_send_of(otp.clone()), otp.created_at).await.unwrap();
         assert!(matches!(prepared, Prepared::Ready(_)), "{prepared:?}");
         otp
     }
 
-    /// Puts a request on record for which this much is set aside; whether it was.
+    /// Records a request that holds `amount`; whether it succeeded.
     pub async fn hold(&self, store: &dyn LoginStore, otp: Otp, amount: Paise) -> bool {
         let now = otp.created_at;
         let send = NewSend { cost: Cost::Hold(amount), ..self.new_send_of(otp) };
@@ -34,7 +34,7 @@ impl Fixtures {
         store.report(request, report, now).await.unwrap()
     }
 
-    /// Guesses the code of a phone; the right one logs somebody in.
+    /// Guesses the code of a phone; the right code logs in.
     pub async fn judge(
         &self,
         store: &dyn LoginStore,
@@ -47,7 +47,7 @@ impl Fixtures {
         verdict(store.redeem(redemption, now).await.unwrap())
     }
 
-    /// Logs in with a code of its own; gives the phone's identity.
+    /// Logs in with a code of its own; returns the phone's identity.
     pub async fn log_in(&self, store: &dyn LoginStore, line: &Line, login: Login) -> IdentityId {
         let now = login.session.created_at;
         self.issue(store, self.otp_with(line, CODE, now)).await;
@@ -59,7 +59,7 @@ impl Fixtures {
     }
 }
 
-/// What the code said, whoever it logged in.
+/// The verdict on the code, without the identity.
 pub const fn verdict(redeemed: Redeemed) -> Verdict {
     match redeemed {
         Redeemed::LoggedIn(allowance, _) | Redeemed::Verified(allowance) => {

@@ -3,16 +3,16 @@ use dwar_console::ConsoleStores;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Every port that a database implements, as the suites take them: those of logins by their names, the others
-/// as those of `console`.
+/// Every port that a database implements, for the suites: those of logins by their names, the others as
+/// fields of `console`.
 #[derive(Clone)]
 pub struct Stores {
     pub login: LoginStores,
-    /// What those who run a service ask for besides.
+    /// The stores of operators' use cases.
     pub console: ConsoleStores,
 }
 
-/// The same adapter behind every port.
+/// Uses the same adapter for every port.
 impl<'store, S> From<&'store Arc<S>> for Stores
 where
     LoginStores: From<&'store Arc<S>>,

@@ -1,4 +1,4 @@
-//! What is kept for people to look at: [`dwar_otp::OtpHistory`], [`dwar_otp::RefusalStore`],
+//! Promises of the stores that operators' lists read: [`dwar_otp::OtpHistory`], [`dwar_otp::RefusalStore`],
 //! [`dwar_project::KeyUseStore`], [`dwar_wallet::ChargeStore`] and the log of
 //! [`dwar_ratelimit::SendLimiter`].
 
@@ -29,8 +29,8 @@ fn newest_first(mut otps: Vec<Otp>) -> Vec<Otp> {
     otps
 }
 
-/// Requests of one mode come back whole and newest first, page after page, none twice and none of the
-/// other mode or of another project; and so do those alone that failed.
+/// Requests of one mode come back whole and newest first, page after page, none twice and none of the other
+/// mode or of another project; so do only the failed ones.
 pub async fn requests_come_back_in_pages(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut issued = Vec::new();
@@ -39,7 +39,7 @@ pub async fn requests_come_back_in_pages(stores: &Stores) {
         let line = scene.make.line(scene.project.in_mode(mode));
         let otp = scene.make.otp_with(&line, crate::CODE, START + MS * number);
         let mut otp = scene.issue(otp).await;
-        // Failed on one channel, a request goes on by the other.
+        // After a failure on one channel the request goes on to the other.
         let refused = || Report::Failed(dwar_otp::Reason::Blocked);
         let reports =
             if number % 2 == 0 { vec![refused(), refused()] } else { vec![Report::Delivered] };
@@ -70,7 +70,7 @@ pub async fn requests_come_back_in_pages(stores: &Stores) {
     assert_eq!(stores.console.activity.newest(world, false, None, 9).await.unwrap(), [foreign]);
 }
 
-/// The newest requests of a phone come back, and none of it elsewhere.
+/// The newest requests of a phone come back; another phone, mode or project sees none of them.
 pub async fn requests_of_a_phone_stay_inside_it(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -88,8 +88,8 @@ pub async fn requests_of_a_phone_stay_inside_it(stores: &Stores) {
     assert_eq!(ids(of_phone(3).await.unwrap()), own[..3]);
 }
 
-/// Fresh: attempts of live requests of every project come back newest first, those of a request from the last
-/// to the first, and none that is older than asked for.
+/// Fresh: attempts of live requests of all projects come back newest first, those of one request from last to
+/// first, and none older than asked for.
 pub async fn newest_attempts_are_those_of_live_requests(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let other = scene.another().await;
@@ -112,8 +112,8 @@ pub async fn newest_attempts_are_those_of_live_requests(stores: &Stores) {
     assert_eq!(newest(START + minutes(3), 9).await.unwrap(), []);
 }
 
-/// What a tally says of a minute takes the place of what it said before, however often and in
-/// whatever order; what several say adds up.
+/// A tally's new count of a minute replaces its earlier one, however often and in whatever order it is
+/// written; counts of several tallies add up.
 pub async fn counts_of_several_tallies_add_up(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -130,7 +130,7 @@ pub async fn counts_of_several_tallies_add_up(stores: &Stores) {
     assert_eq!(refused_of(stores, &line).await, sum);
 }
 
-/// Counts of tallies that write at once are all there.
+/// No count is lost when tallies write at the same time.
 pub async fn counts_at_once_lose_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let lines: Vec<Line> = (0..20).map(|_| scene.line()).collect();
@@ -147,7 +147,7 @@ pub async fn counts_at_once_lose_nothing(stores: &Stores) {
     }
 }
 
-/// Counts stay inside project, mode and phone; those of a project name no phone.
+/// Counts stay inside project, mode and phone; counts of a whole project name no phone.
 pub async fn counts_stay_inside_project_mode_and_phone(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -174,7 +174,7 @@ pub async fn counts_stay_inside_project_mode_and_phone(stores: &Stores) {
     assert_eq!(earlier, of_project[1..]);
 }
 
-/// An erased phone leaves no count behind, and no other phone's goes with it.
+/// An erased phone leaves no count behind; counts of other phones stay.
 pub async fn an_erasure_takes_the_counts(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (line, other) = (scene.line(), scene.line());
@@ -186,7 +186,7 @@ pub async fn an_erasure_takes_the_counts(stores: &Stores) {
     assert_eq!(refused_of(stores, &other).await.len(), 1);
 }
 
-/// Counts go with their minute, however many there are.
+/// A sweep deletes counts of old minutes, however many there are.
 pub async fn sweep_drops_old_counts(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let old = (0..1_200).map(|_| refused(&scene.line(), Refusal::Limit, 0, 1));
@@ -212,8 +212,8 @@ fn at(at: Timestamp) -> Used {
     Used { at, from: Some([203, 0, 113, 7].into()) }
 }
 
-/// A use is noted once a minute, to the exact instant, by whichever process; never backwards; and
-/// what the key does goes on as before.
+/// A use is recorded at most once a minute, to the exact instant, by whichever process, and never backwards.
+/// The key works as before.
 pub async fn a_key_use_is_noted_once_a_minute(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (project, other) = (scene.project, scene.another().await);
@@ -234,7 +234,8 @@ pub async fn a_key_use_is_noted_once_a_minute(stores: &Stores) {
     assert_eq!((caller.key, caller.mode), (keys[0].id, KeyMode::Live));
 }
 
-/// A new key was never used, whatever the one before it was; and nobody can use that one any more.
+/// A new key has no recorded use, even if its predecessor had one; uses of the replaced key are not recorded
+/// any more.
 pub async fn a_new_key_was_never_used(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let old = stores.projects.keys(scene.project).await.unwrap()[0].id;
@@ -248,7 +249,7 @@ pub async fn a_new_key_was_never_used(stores: &Stores) {
     assert_eq!(used(stores, scene.project).await, [None, None]);
 }
 
-/// What sends cost and what came back, of these sends and of this project alone.
+/// Charges and refunds are those of the given sends of this project only.
 pub async fn charges_are_those_of_the_sends(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (project, make, wallets) = (scene.project, &scene.make, &stores.wallets);
@@ -288,7 +289,7 @@ pub async fn charges_are_those_of_the_sends(stores: &Stores) {
     assert_eq!(stores.console.charges.steps(other, wanted).await.unwrap(), []);
 }
 
-/// The log of a phone says of its next send what the next send is then told.
+/// The log of a phone predicts the answer to its next send.
 pub async fn the_log_says_what_the_next_send_is_told(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();

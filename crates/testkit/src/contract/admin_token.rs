@@ -1,4 +1,4 @@
-//! What [`dwar_operator::AdminTokenStore`] promises.
+//! Promises of [`dwar_operator::AdminTokenStore`].
 
 use crate::{Fixtures, MS, START, Stores, minutes};
 use dwar_operator::{Access, AdminToken, Role};
@@ -7,7 +7,7 @@ async fn token(stores: &Stores, token: &AdminToken) -> Option<AdminToken> {
     stores.console.admin_tokens.token(token.digest).await.unwrap()
 }
 
-/// Tokens come back as they were given, oldest first, and by their digest.
+/// Tokens come back unchanged, oldest first, and by their digest.
 pub async fn tokens_come_back_oldest_first(stores: &Stores) {
     let make = Fixtures::random();
     let old = make.admin_token();
@@ -29,7 +29,7 @@ pub async fn tokens_come_back_oldest_first(stores: &Stores) {
     assert_eq!(stores.console.admin_tokens.token(make.digest()).await.unwrap(), None);
 }
 
-/// A use is noted by [`AdminToken::note`].
+/// A use is recorded by [`AdminToken::note`].
 pub async fn a_use_is_noted_once_a_minute(stores: &Stores) {
     let make = Fixtures::random();
     let mut known = make.admin_token();
@@ -45,7 +45,7 @@ pub async fn a_use_is_noted_once_a_minute(stores: &Stores) {
     stores.console.admin_tokens.note_token(make.id(), from, START).await.unwrap();
 }
 
-/// A revoked token is gone, once, and no other.
+/// A revoked token is unknown at once, can be revoked once, and no other token is affected.
 pub async fn a_revoked_token_is_unknown_at_once(stores: &Stores) {
     let make = Fixtures::random();
     let (gone, kept) = (make.admin_token(), make.admin_token());
@@ -57,7 +57,7 @@ pub async fn a_revoked_token_is_unknown_at_once(stores: &Stores) {
     assert_eq!((token(stores, &gone).await, token(stores, &kept).await), (None, Some(kept)));
 }
 
-/// Fresh: tokens go that ended at the instant or before.
+/// Fresh: a sweep deletes tokens that expired at the instant or before.
 pub async fn sweep_drops_what_ended(stores: &Stores) {
     let make = Fixtures::random();
     let ends = |at| AdminToken { expires_at: at, ..make.admin_token() };

@@ -1,5 +1,4 @@
-//! What [`dwar_project::ProjectStore`] and [`dwar_session::SessionStore`] promise about archived
-//! projects.
+//! Promises of [`dwar_project::ProjectStore`] and [`dwar_session::SessionStore`] about archived projects.
 
 use super::{ROUNDS, count};
 use crate::scene::Scene;
@@ -12,7 +11,7 @@ async fn set(stores: &Stores, project: ProjectId, at: Option<Timestamp>) -> Proj
     stores.projects.set_archived(project, at).await.unwrap().unwrap()
 }
 
-/// How many of the project's present keys are known to both look-ups, with a session and without.
+/// Number of the project's current keys that both look-ups know, with a session and without.
 async fn known(stores: &Stores, project: ProjectId, session: SessionId) -> usize {
     let mut known = 0;
     for key in stores.projects.keys(project).await.unwrap() {
@@ -26,8 +25,8 @@ async fn known(stores: &Stores, project: ProjectId, session: SessionId) -> usize
     known
 }
 
-/// No key of an archived project is known to any later request, with a session or without, until it is
-/// restored; all else of it, and other projects, stay as they were.
+/// No key of an archived project is known to any later request, with a session or without, until the project
+/// is restored. Its other data and other projects are unchanged.
 pub async fn no_key_of_an_archived_project_is_known(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
@@ -60,7 +59,7 @@ pub async fn no_key_of_an_archived_project_is_known(stores: &Stores) {
     assert_eq!(sought.session, Some(session));
 }
 
-/// Archiving and restoring again change nothing, and nobody answers for a project that there is not.
+/// Archiving or restoring again changes nothing, and an unknown project gives `None`.
 pub async fn the_first_archival_counts(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let found = async || stores.projects.find(scene.project).await.unwrap().unwrap();
@@ -79,7 +78,7 @@ pub async fn the_first_archival_counts(stores: &Stores) {
     }
 }
 
-/// A key that replaces another while the project is archived is unknown until it is restored.
+/// A key that replaces another one while the project is archived is unknown until it is restored.
 pub async fn a_key_replaced_meanwhile_waits_for_the_restoration(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let knows = async |digest| stores.projects.caller(digest).await.unwrap().is_some();
@@ -95,7 +94,7 @@ pub async fn a_key_replaced_meanwhile_waits_for_the_restoration(stores: &Stores)
     }
 }
 
-/// An archival and a change of a setting at the same moment are both kept.
+/// A concurrent archival and change of a setting are both kept.
 pub async fn an_archival_and_a_change_at_once_are_both_kept(stores: &Stores) {
     for round in 0..50 {
         let scene = Scene::open(stores).await;

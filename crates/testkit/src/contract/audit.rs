@@ -1,4 +1,4 @@
-//! What [`dwar_operator::AuditStore`] promises.
+//! Promises of [`dwar_operator::AuditStore`].
 
 use crate::{Fixtures, MS, START, Stores, seconds};
 use dwar_kernel::{AdminTokenId, OperatorId, ProjectId, Timestamp};
@@ -14,8 +14,8 @@ fn newest_first(mut entries: Vec<AuditEntry>) -> Vec<AuditEntry> {
     entries
 }
 
-/// Entries with all there can be and with next to nothing come back, newest first, and stay inside
-/// their project.
+/// Entries with all fields set and with hardly any come back unchanged, newest first, and stay inside their
+/// project.
 pub async fn entries_come_back_newest_first(stores: &Stores) {
     let make = Fixtures::random();
     let (project, other) = (make.id(), make.id());
@@ -45,7 +45,7 @@ pub async fn entries_come_back_newest_first(stores: &Stores) {
     assert_eq!(all, [nowhere]);
 }
 
-/// Each page begins after the last one, also within one instant; none is shown twice or left out.
+/// Each page begins after the previous one, also within one instant; no entry is shown twice or left out.
 pub async fn pages_follow_one_another(stores: &Stores) {
     let make = Fixtures::random();
     let project = make.id();
@@ -66,7 +66,7 @@ pub async fn pages_follow_one_another(stores: &Stores) {
     assert_eq!(seen, newest_first(entries));
 }
 
-/// A page holds what [`AuditFilter::wants`], to the instant.
+/// A page holds exactly what [`AuditFilter::wants`], to the instant.
 pub async fn a_page_is_what_the_filter_wants(stores: &Stores) {
     let make = Fixtures::random();
     let project: ProjectId = make.id();
@@ -110,7 +110,7 @@ fn product(
     })
 }
 
-/// Fresh: entries go by age alone, whatever they are about, to the instant.
+/// Fresh: a sweep deletes entries by age only, whatever they are about, to the instant.
 pub async fn sweep_drops_by_age_alone(stores: &Stores) {
     let make = Fixtures::random();
     let project = make.id();

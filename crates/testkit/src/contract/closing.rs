@@ -1,4 +1,4 @@
-//! What [`dwar_wallet::ClosingStore`] promises.
+//! Promises of [`dwar_wallet::ClosingStore`].
 
 use super::wallet::{balance_of, hold};
 use super::{ROUNDS, count};
@@ -22,7 +22,7 @@ impl Scene {
         &*self.stores.console.closings
     }
 
-    /// A send of this instant that was charged 20 of the 30 that it set aside.
+    /// A send at this instant that held 30 and was charged 20 of them.
     async fn charged_at(&self, at: Timestamp) -> OtpId {
         let send: OtpId = self.make.id_at(at);
         let held = hold(&*self.stores.logins, self.holding(send, 30), at).await;
@@ -45,7 +45,7 @@ impl Scene {
         lines
     }
 
-    /// A closing of that month as the use case begins it.
+    /// A closing of that month, begun like in the use case.
     async fn to_close(&self, month: Month) -> Closing {
         let exported = self.closing_store().closable(self.project, month).await.unwrap().unwrap();
         Closing::begin(self.make.id(), (self.project, month), exported, FileDigest([7; 32]))
@@ -66,7 +66,8 @@ impl Scene {
         self.stores.console.ledger.sum(self.project, 0, u64::MAX >> 1).await.unwrap()
     }
 
-    /// Sends around both ends of the month, to the millisecond, a credit before and a correction after each.
+    /// Makes sends around both ends of the month, to the millisecond, with a credit before them and a
+    /// correction after each.
     async fn around_the_month(&self) -> Vec<OtpId> {
         self.credit(10_000).await;
         let (first, after) = (month().since(), month().until());
@@ -79,7 +80,8 @@ impl Scene {
     }
 }
 
-/// Exactly the holds, captures and releases of that month become one entry with their sum; nothing else changes.
+/// The holds, captures and releases of the closed month become one entry with their sum; nothing else
+/// changes.
 pub async fn a_closed_month_leaves_one_entry_with_its_sum(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.around_the_month().await;
@@ -123,7 +125,7 @@ pub async fn a_closed_month_leaves_one_entry_with_its_sum(stores: &Stores) {
     assert_eq!(lines, Vec::from_iter(StatementLine::of_closing(&closed)));
 }
 
-/// What comes after a closed month is booked as before it, and the next month is closed as well.
+/// Bookings after a closed month work as before, and the next month can be closed too.
 pub async fn months_are_closed_one_after_another(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.around_the_month().await;
@@ -147,7 +149,7 @@ pub async fn months_are_closed_one_after_another(stores: &Stores) {
     assert_eq!(scene.refund_of(send).await, Refunded::Refunded(Paise(20)));
 }
 
-/// A month is closed once, and one at a time; what is booked late stays an entry of its own.
+/// A month is closed once, and one month at a time; late entries of a closed month stay separate.
 pub async fn a_month_is_closed_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.around_the_month().await;
@@ -169,7 +171,7 @@ pub async fn a_month_is_closed_once(stores: &Stores) {
     assert!(store.begin_closing(other).await.unwrap());
 }
 
-/// After closing, references are still refused twice, and a refund is never made without its capture.
+/// After closing, known references are still refused, and a refund is never made without its capture.
 pub async fn references_outlive_their_month(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let sends = scene.around_the_month().await;
@@ -199,7 +201,7 @@ pub async fn references_outlive_their_month(stores: &Stores) {
     }
 }
 
-/// What can be closed is found by its exact instant, by its kind, and by its position.
+/// Closable entries are found by their exact instant, kind and position.
 pub async fn what_can_be_closed_is_found(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let store = scene.closing_store();
@@ -239,7 +241,7 @@ pub async fn what_can_be_closed_is_found(stores: &Stores) {
     assert!(!store.has_holds_since(scene.another().await, START + MS).await.unwrap());
 }
 
-/// Closing touches no other project, whatever month it is of.
+/// Closing a month of one project affects no other project.
 pub async fn closings_stay_inside_their_project(stores: &Stores) {
     let (scene, other) = (Scene::open(stores).await, Scene::open(stores).await);
     scene.around_the_month().await;
@@ -255,7 +257,7 @@ pub async fn closings_stay_inside_their_project(stores: &Stores) {
     assert_eq!(other.whole_sum().await.closed, 0);
 }
 
-/// Fresh: while a month is closed by several at once, beside sends, the ledger adds up at every instant.
+/// Fresh: while several processes close a month beside sends, the ledger adds up at every instant.
 pub async fn a_ledger_adds_up_while_months_are_closed(stores: &Stores) {
     for round in 1..=ROUNDS {
         let scene = Arc::new(Scene::open(stores).await);
@@ -299,7 +301,7 @@ impl Scene {
         closed.is_complete() && closed.closed.entries == begun.exported.entries
     }
 
-    /// Whether the entries come to the wallet, at a moment of no closing.
+    /// Whether the entries add up to the wallet, at a moment when no closing happens.
     async fn adds_up(&self) -> bool {
         let ledger = &self.stores.console.ledger;
         loop {
@@ -313,7 +315,7 @@ impl Scene {
     }
 }
 
-/// The sums of two parts of a ledger fit together where both say the same of what was closed.
+/// Partial sums of a ledger can be added if both have the same number of closed entries.
 pub async fn sums_say_what_was_closed(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.around_the_month().await;

@@ -1,9 +1,9 @@
-//! What suites that compare a store with the domain ask for.
+//! Random input for suites that compare a store with the domain.
 
 use crate::SeededEntropy;
 use dwar_kernel::Entropy;
 
-/// Draws what is asked, close to where the answer changes.
+/// Draws values close to where an answer changes.
 pub(super) struct Draw(SeededEntropy);
 
 impl Draw {
@@ -17,7 +17,7 @@ impl Draw {
         i64::from(u32::from_le_bytes(bytes)) % bound
     }
 
-    /// Just under, at or over the edge, or anything up to 150, a little below nothing too.
+    /// Just below, at or above the edge, or any value up to 150, sometimes slightly below zero.
     pub fn around(&self, edge: i64) -> i64 {
         match self.below(3) {
             0 => self.below(153) - 2,
@@ -25,7 +25,7 @@ impl Draw {
         }
     }
 
-    /// One of those that came last, or a fresh one.
+    /// One of the latest known values, or a fresh one.
     pub fn of<T: Copy>(&self, known: &[T], fresh: T) -> T {
         let place = usize::try_from(self.below(8)).unwrap();
         known.iter().rev().nth(place).copied().unwrap_or(fresh)

@@ -1,5 +1,5 @@
-//! What [`dwar_event::EventFeed`] promises. A store may hold events back while other tests have transactions open in
-//! the same server, so whoever waits for events asks again.
+//! Promises of [`dwar_event::EventFeed`]. A store may hold events back while other tests have open
+//! transactions in the same server, so a reader that waits for events asks again.
 
 use super::ROUNDS;
 use crate::scene::Scene;
@@ -13,7 +13,7 @@ use dwar_project::ProjectChange;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How long nothing new may come: longer than any transaction of another test.
+/// How long no new event may come: longer than any transaction of another test.
 const PATIENCE: Duration = seconds(20);
 const ENDLESS: FeedBound = FeedBound { live: 1_000_000, test: 1_000_000 };
 
@@ -21,7 +21,7 @@ fn limit(most: u32) -> FeedLimit {
     most.to_string().parse().unwrap()
 }
 
-/// Somebody who reads the feed of a world, page by page.
+/// Reads the feed of a project and mode page by page.
 struct Consumer {
     stores: Stores,
     world: ProjectMode,
@@ -50,7 +50,7 @@ impl Consumer {
         Ok(page.has_more)
     }
 
-    /// Asks until it has seen so many events, and once more; gives them.
+    /// Reads until it has `wanted` events, and once more; returns them.
     async fn sees(&mut self, wanted: usize) -> Vec<Event> {
         let (mut last, mut before) = (std::time::Instant::now(), 0);
         while self.seen.len() < wanted {
@@ -69,7 +69,7 @@ impl Consumer {
 }
 
 impl Scene {
-    /// A project of its own, with its feed on.
+    /// A new project with its feed switched on.
     async fn feeding(stores: &Stores) -> Self {
         let scene = Self::open(stores).await;
         scene.switch(scene.project, true).await;
@@ -88,7 +88,7 @@ impl Scene {
         Event { world, kind: EventKind::SessionRevoked, subject, at }
     }
 
-    /// So many events of a world, one after the other, a second apart.
+    /// Records `count` events of a project and mode, one second apart.
     async fn records(&self, world: ProjectMode, count: u32) -> Vec<Event> {
         let mut events = Vec::new();
         for second in 0..count {
@@ -99,7 +99,7 @@ impl Scene {
         events
     }
 
-    /// Trims until so many events have left their feeds.
+    /// Trims until `wanted` events have left their feeds.
     async fn trims(&self, bound: FeedBound, before: Timestamp, wanted: u64) {
         let (begun, mut gone) = (std::time::Instant::now(), 0);
         while gone < wanted {
@@ -111,8 +111,8 @@ impl Scene {
     }
 }
 
-/// What happens while a feed is off is in no feed; from the moment it is on it is, also without an endpoint. Each time
-/// it is switched on counts, so that no cursor leads across what is missing.
+/// Events while a feed is off are in no feed; events from the moment it is on are, even without an endpoint.
+/// Each switching on counts, so that no cursor skips the missing events.
 pub async fn a_feed_has_what_happens_while_it_is_on(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let world = scene.project.in_mode(KeyMode::Live);
@@ -132,7 +132,7 @@ pub async fn a_feed_has_what_happens_while_it_is_on(stores: &Stores) {
     assert_eq!(anew.sees(3).await, [first, second].concat());
 }
 
-/// Every kind of change comes into the feed by itself, in the order in which things happened; recording an event again
+/// Every kind of change comes into the feed by itself, in the order of events; recording an event again
 /// changes nothing.
 pub async fn every_change_comes_into_the_feed(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
@@ -169,7 +169,8 @@ pub async fn every_change_comes_into_the_feed(stores: &Stores) {
     assert_eq!(seen[5], own);
 }
 
-/// A world sees its own events alone, whole and in order, however many it asks for at a time, and as often as it asks.
+/// A project and mode read only their own events, whole and in order, with any page size and as often as they
+/// ask.
 pub async fn a_feed_is_read_in_order_and_inside_its_world(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
     let other = scene.another().await;
@@ -195,7 +196,7 @@ pub async fn a_feed_is_read_in_order_and_inside_its_world(stores: &Stores) {
     assert_eq!(Consumer { run: 0, ..nobody }.ask().await, Ok(false));
 }
 
-/// Consumers that read beside many writers get each event once, and all in the same order.
+/// Consumers that read while many writers write get each event once, all in the same order.
 pub async fn consumers_beside_writers_get_each_event_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::feeding(stores).await;
@@ -227,7 +228,7 @@ pub async fn consumers_beside_writers_get_each_event_once(stores: &Stores) {
     }
 }
 
-/// What a feed gives of an erased phone has no number; the same phone elsewhere keeps its number.
+/// Events of an erased phone come without the number; the same phone elsewhere keeps its number.
 pub async fn an_erasure_takes_the_phone_from_the_feed(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
     let line = scene.line();
@@ -248,8 +249,8 @@ pub async fn an_erasure_takes_the_phone_from_the_feed(stores: &Stores) {
     }
 }
 
-/// Fresh: events leave by age to the exact instant, and by number, the oldest first and of each mode by its own bound;
-/// a cursor from before what has left is refused, one at it goes on.
+/// Fresh: events leave by age, to the exact instant, and by number, the oldest first, with a bound per mode.
+/// A cursor before the removed events is refused, a cursor at them is continued.
 pub async fn the_oldest_leave_a_feed(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
     let worlds = KeyMode::ALL.map(|mode| scene.project.in_mode(mode));
@@ -265,7 +266,7 @@ pub async fn the_oldest_leave_a_feed(stores: &Stores) {
         }
         consumers.push(consumer);
     }
-    // The first two happened before, the third at that instant.
+    // The first two happened before this instant, the third at it.
     scene.trims(ENDLESS, START + seconds(2), 4).await;
     assert_eq!(consumers[0].ask().await, Err(FeedRefusal::Expired));
     for consumer in &mut consumers[1..] {
@@ -278,7 +279,7 @@ pub async fn the_oldest_leave_a_feed(stores: &Stores) {
     for ((world, made), kept) in worlds.into_iter().zip(&made).zip([3, 1]) {
         assert_eq!(Consumer::new(stores, world).sees(kept).await, made[6 - kept..]);
     }
-    // A consumer that has everything has missed nothing, whatever leaves.
+    // A consumer that has read everything misses nothing, whatever is removed.
     scene.trims(FeedBound { live: 0, test: 0 }, START, 4).await;
     assert_eq!(consumers[2].ask().await, Ok(false));
     let mut new = Consumer::new(stores, worlds[0]);
@@ -287,8 +288,8 @@ pub async fn the_oldest_leave_a_feed(stores: &Stores) {
     assert_eq!((new.sees(1).await, consumers[2].seen.len()), (more, 6));
 }
 
-/// Fresh: an event that leaves the feed stays for an endpoint that waits for it, and one that an endpoint was told
-/// stays in the feed.
+/// Fresh: an event that leaves the feed stays for an endpoint that waits for it, and an event that was
+/// delivered to an endpoint stays in the feed.
 pub async fn a_feed_and_endpoints_do_not_take_events_from_each_other(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
     let endpoint = scene.endpoint().await;
@@ -308,8 +309,8 @@ pub async fn a_feed_and_endpoints_do_not_take_events_from_each_other(stores: &St
     assert_eq!(Consumer::new(stores, world).sees(1).await, more);
 }
 
-/// Fresh: sweeps at once, beside writers, leave exactly what the bound says, and no reader in between gets a page
-/// with a gap.
+/// Fresh: concurrent sweeps beside writers leave exactly what the bound says, and no reader in between gets a
+/// page with a gap.
 pub async fn trims_at_once_keep_the_bound(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
     let world = scene.project.in_mode(KeyMode::Live);
@@ -337,7 +338,7 @@ pub async fn trims_at_once_keep_the_bound(stores: &Stores) {
     Consumer::new(stores, world).sees(10).await;
 }
 
-/// Fresh: what the quota of test keys drops is counted without what a feed keeps.
+/// Fresh: the quota of test keys does not count events that a feed keeps.
 pub async fn the_quota_of_test_keys_leaves_feeds_alone(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
     let world = scene.project.in_mode(KeyMode::Test);
@@ -347,7 +348,7 @@ pub async fn the_quota_of_test_keys_leaves_feeds_alone(stores: &Stores) {
     assert_eq!(Consumer::new(stores, world).sees(5).await, made);
 }
 
-/// Fresh: no cursor outlives the life of the database, and one of the new life is good.
+/// Fresh: cursors of an earlier life of the database are refused; a cursor of the new life works.
 pub async fn a_new_life_ends_every_cursor(stores: &Stores) {
     let scene = Scene::feeding(stores).await;
     let world = scene.project.in_mode(KeyMode::Live);

@@ -1,5 +1,5 @@
-//! What [`dwar_activity::FiguresStore`] promises, and what comes of it: figures that equal a plain
-//! recount of what is on record.
+//! Promises of [`dwar_activity::FiguresStore`], and their result: figures that equal a plain recount of the
+//! records.
 
 use crate::contract::count;
 use crate::scene::Scene;
@@ -26,7 +26,7 @@ use std::time::Duration;
 const LEASE: Duration = seconds(60);
 const BY: By = By::command_line();
 
-/// One that keeps figures, one that reads them, and their clock.
+/// A keeper and a reader of figures, with their clock.
 struct Desk {
     clock: Arc<FixedClock>,
     keep: KeepFigures,
@@ -61,7 +61,7 @@ impl Desk {
     }
 }
 
-/// What a request came to, as whoever drew it knows.
+/// A drawn request, with what the figures have to count.
 struct Drawn {
     world: ProjectMode,
     at: Timestamp,
@@ -88,7 +88,7 @@ impl Scene {
         assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
     }
 
-    /// Puts a request on record, with a hold.
+    /// Records a request with a hold.
     async fn send_paid(&self, otp: Otp) -> Otp {
         let at = otp.created_at;
         let cost = Cost::Hold(Paise(100));
@@ -98,7 +98,7 @@ impl Scene {
         otp
     }
 
-    /// Ends the hold of a request, if no report did.
+    /// Ends the hold of a request, unless a report did.
     async fn charge(&self, otp: &Otp, settlement: Settlement, refund: bool) {
         let (wallets, at) = (&self.stores.wallets, otp.created_at);
         let entries = [self.make.id(), self.make.id()];
@@ -114,7 +114,7 @@ impl Scene {
         self.stores.wallets.credit(project, credit, START).await.unwrap();
     }
 
-    /// A request of one of six kinds, with all that comes of it.
+    /// Draws a request of one of six kinds, with all its consequences.
     async fn draw(&self, world: ProjectMode, at: Timestamp, number: u64) -> Drawn {
         let line = self.make.line(world);
         let kind = number % 6;
@@ -174,7 +174,7 @@ impl Scene {
     }
 }
 
-/// Counts one by one what was drawn in a window.
+/// Counts the drawn requests of a window one by one.
 fn recount(all: &[Drawn], world: ProjectMode, window: Window, provider: Option<&str>) -> Counts {
     let mut counts = Counts::default();
     let within =
@@ -203,8 +203,8 @@ fn told(counts: &Counts) -> Counts {
     Counts { accepted: 0, arrived: 0, failed: 0, delivery_times, ..counts.clone() }
 }
 
-/// Whatever was sent in whichever world of whichever project, and whenever the keeper ran: each
-/// period and the one before it, its points and its providers are what a plain recount says.
+/// Whatever was sent, in any mode of any project, and whenever the keeper ran: each period and the preceding
+/// one, its points and its providers equal a plain recount.
 pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let other = scene.another().await;
@@ -268,7 +268,7 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
         let elsewhere = scene.another().await.in_mode(world.mode);
         assert_eq!(desk.overview(elsewhere, Period::Day).await.total, Counts::default());
     }
-    // The sums of many projects are those of each one's overview.
+    // The sums of many projects equal those of each project's overview.
     let settled = stores.console.figures.progress().await.unwrap().settled.unwrap();
     let spans = Range::last(Period::Day, end).window.spans(Grain::Hour, settled);
     let both = vec![scene.project, other];
@@ -296,8 +296,8 @@ pub async fn figures_are_what_a_plain_recount_says(stores: &Stores) {
     assert_eq!(desk.overview(worlds[0], Period::Month).await, again, "a repetition counted again");
 }
 
-/// What was refused is in the figures of its minute, hour and day, by its reason, whether anything was
-/// sent or not; how long a delivery took is beside it.
+/// Refused sends are counted in their minute, hour and day, by reason, even if nothing was sent; delivery
+/// times are counted beside them.
 pub async fn what_was_refused_is_counted_by_its_reason(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -327,7 +327,7 @@ pub async fn what_was_refused_is_counted_by_its_reason(stores: &Stores) {
         Refused { count: 5, ..of_hour(Refusal::Balance) },
     ];
     assert_eq!(own, expected, "of the first hour alone");
-    // Minutes first, then hours and days, and no second time.
+    // Counted in minutes first, then in hours and days, and never twice.
     for after in [1, 62, 62 + 61, 62 + 61, 300] {
         desk.run_at(START + minutes(after)).await;
         let total = desk.overview(live, Period::Day).await.total;
@@ -346,7 +346,7 @@ pub async fn what_was_refused_is_counted_by_its_reason(stores: &Stores) {
     assert_eq!(overview.routes.len(), 1, "{overview:?}");
 }
 
-/// A request belongs to the minute, the hour and the day that it was made in, to the millisecond.
+/// A request counts in the minute, hour and day in which it was made, to the millisecond.
 pub async fn a_request_counts_where_it_was_made_to_the_millisecond(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let midnight = Grain::Day.begin(START) + Grain::Day.length();
@@ -383,8 +383,8 @@ fn began(figures: &[Figure]) -> Vec<Timestamp> {
     began
 }
 
-/// A receipt and a verification that come minutes later are in the figures five and fifteen minutes
-/// after the send, whatever the newest minutes are by then; what comes after an hour is not.
+/// A receipt and a verification that come minutes later are counted five and fifteen minutes after the send,
+/// whatever the newest minutes are by then; those that come after an hour are not.
 pub async fn what_comes_late_is_counted_until_the_minute_is_settled(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -420,7 +420,7 @@ pub async fn what_comes_late_is_counted_until_the_minute_is_settled(stores: &Sto
     assert_eq!(all_of(&scene, Grain::Hour).await, settled);
 }
 
-/// After hours in which nobody counted, every request is counted once, in minutes, hours and days.
+/// After hours in which no keeper ran, every request is counted once, in minutes, hours and days.
 pub async fn a_gap_of_hours_is_caught_up_with(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (desk, live) = (Desk::of(&scene, START), scene.project.in_mode(KeyMode::Live));
@@ -457,7 +457,7 @@ pub async fn a_gap_of_hours_is_caught_up_with(stores: &Stores) {
     assert_eq!(sum(all_of(&scene, Grain::Hour).await), 60);
 }
 
-/// A first run on a store that has been in use counts what is there, over as many runs as it takes.
+/// The first run on a store that was in use counts the existing requests, over as many runs as it takes.
 pub async fn what_was_there_before_is_counted_too(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for number in 0..30_u32 {
@@ -472,8 +472,7 @@ pub async fn what_was_there_before_is_counted_too(stores: &Stores) {
     assert!(overview.series.iter().all(|(_, counts)| counts.requests == 1), "{overview:?}");
 }
 
-/// Requests come in the order of their making and each once, however they are paged, also several
-/// of one instant.
+/// Requests are read in the order of creation and once each, with any page size, also several of one instant.
 pub async fn requests_are_read_in_order_and_each_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut sends = Vec::new();
@@ -508,8 +507,8 @@ fn chunk_of(sent: &[Sent], window: Window) -> Chunk {
     gathering.chunk()
 }
 
-/// While one leads no other does, to the instant its lease is over; whoever lost it writes nothing
-/// any more.
+/// While one keeper has the lease no other gets it, to the instant at which it ends; a keeper that lost it
+/// writes nothing any more.
 pub async fn one_keeper_works_and_who_lost_the_lease_writes_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.send(&scene.line(), START).await;
@@ -534,7 +533,7 @@ pub async fn one_keeper_works_and_who_lost_the_lease_writes_nothing(stores: &Sto
     assert_eq!(all_of(&scene, Grain::Minute).await, chunk.minutes);
     assert!(store.settle(second, chunk.clone()).await.unwrap());
     assert_eq!(store.progress().await.unwrap().settled, Some(window.until));
-    // What is settled is neither replaced nor settled again, nor is anything left out.
+    // Settled minutes are neither replaced nor settled again, and none may be skipped.
     assert!(!store.replace(second, emptied.clone()).await.unwrap());
     assert!(!store.settle(second, chunk.clone()).await.unwrap());
     let later = Window { from: window.until + minutes(1), until: window.until + minutes(2) };
@@ -551,7 +550,7 @@ pub async fn leads_at_once_go_to_one_keeper(stores: &Stores) {
     assert_eq!(count(&led.await, |led| *led), 1);
 }
 
-/// A chunk that is settled many times at once is in its hour once.
+/// A chunk that is settled many times concurrently counts once in its hour.
 pub async fn settlements_at_once_count_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.send(&scene.line(), START).await;
@@ -571,7 +570,7 @@ pub async fn settlements_at_once_count_once(stores: &Stores) {
     }
 }
 
-/// A sweep drops what began before its instants, each grain by its own, and nothing else.
+/// A sweep deletes figures that began before its instants, each grain by its own, and nothing else.
 pub async fn a_sweep_drops_old_figures(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let hour = Grain::Hour.begin(START);

@@ -1,4 +1,4 @@
-//! What [`dwar_project::HookStore`] promises.
+//! Promises of [`dwar_project::HookStore`].
 
 use crate::scene::new_project;
 use crate::{Fixtures, MS, START, Stores, minutes};
@@ -12,7 +12,7 @@ async fn stored_hook(stores: &Stores, make: &Fixtures, project: ProjectId) -> Ho
     hook
 }
 
-/// Hooks come back as they were given, oldest first; those of another project stay its own.
+/// Hooks come back unchanged, oldest first, to their own project only.
 pub async fn hooks_come_back_oldest_first(stores: &Stores) {
     let make = Fixtures::random();
     let (project, other) = (new_project(stores, &make).await, new_project(stores, &make).await);
@@ -34,7 +34,7 @@ pub async fn hooks_come_back_oldest_first(stores: &Stores) {
     assert_eq!(stores.hooks.hooks(make.id()).await.unwrap(), []);
 }
 
-/// A hook speaks for its project in its mode, by that mode's present key.
+/// The caller of a hook is its project, in its mode, with the current key of that mode.
 pub async fn a_hook_speaks_for_the_present_key_of_its_mode(stores: &Stores) {
     let make = Fixtures::random();
     let project = new_project(stores, &make).await;
@@ -64,7 +64,8 @@ pub async fn a_hook_of_an_archived_project_is_unknown(stores: &Stores) {
     assert!(stores.hooks.hook_caller(hook.id).await.unwrap().is_some());
 }
 
-/// A change is what the very next call finds, and leaves the rest as it was. Another project changes nothing.
+/// The very next call finds a change, and everything else is as before. Another project cannot change the
+/// hook.
 pub async fn a_changed_hook_is_found_changed_at_once(stores: &Stores) {
     let make = Fixtures::random();
     let (project, other) = (new_project(stores, &make).await, new_project(stores, &make).await);
@@ -82,7 +83,7 @@ pub async fn a_changed_hook_is_found_changed_at_once(stores: &Stores) {
     assert_eq!(stores.hooks.hooks(project).await.unwrap(), [hook]);
 }
 
-/// Two changes at once of two different things: both are made.
+/// Two concurrent changes of different values are both made.
 pub async fn changes_of_a_hook_at_once_are_both_made(stores: &Stores) {
     let make = Fixtures::random();
     let project = new_project(stores, &make).await;
@@ -100,8 +101,8 @@ pub async fn changes_of_a_hook_at_once_are_both_made(stores: &Stores) {
     }
 }
 
-/// A new secret takes the place of the present one, which is kept with its end; an older one goes. Another
-/// project replaces nothing.
+/// A new secret replaces the present one, which stays valid until its end; an even older one is dropped.
+/// Another project cannot replace the secret.
 pub async fn a_new_secret_takes_the_place_of_the_present_one(stores: &Stores) {
     let make = Fixtures::random();
     let (project, other) = (new_project(stores, &make).await, new_project(stores, &make).await);
@@ -120,7 +121,7 @@ pub async fn a_new_secret_takes_the_place_of_the_present_one(stores: &Stores) {
     assert_eq!(stores.hooks.hooks(project).await.unwrap(), [hook]);
 }
 
-/// Two new secrets at once: one is the present, the other the one before.
+/// Of two concurrent new secrets one becomes the present, the other the previous one.
 pub async fn new_secrets_at_once_are_both_kept(stores: &Stores) {
     let make = Fixtures::random();
     let project = new_project(stores, &make).await;
@@ -138,7 +139,8 @@ pub async fn new_secrets_at_once_are_both_kept(stores: &Stores) {
     }
 }
 
-/// A removed hook is gone, once, and no other; another project removes nothing.
+/// A removed hook is unknown at once, can be removed once, and no other hook is affected; another project
+/// cannot remove it.
 pub async fn a_removed_hook_is_unknown_at_once(stores: &Stores) {
     let make = Fixtures::random();
     let (project, other) = (new_project(stores, &make).await, new_project(stores, &make).await);
@@ -151,7 +153,8 @@ pub async fn a_removed_hook_is_unknown_at_once(stores: &Stores) {
     assert_eq!(stores.hooks.hooks(project).await.unwrap(), [kept]);
 }
 
-/// A project has so many hooks and no more, also if they come at once; another project has its own.
+/// A project has at most [`Hook::MOST`] hooks, also if they are added concurrently; another project has its
+/// own.
 pub async fn a_project_has_a_bounded_number_of_hooks(stores: &Stores) {
     let make = Fixtures::random();
     let (project, other) = (new_project(stores, &make).await, new_project(stores, &make).await);

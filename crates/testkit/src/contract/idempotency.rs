@@ -1,4 +1,4 @@
-//! What [`dwar_otp::idempotency::IdempotencyStore`] promises.
+//! Promises of [`dwar_otp::idempotency::IdempotencyStore`].
 
 use super::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
@@ -18,7 +18,7 @@ impl Scene {
         self.stores.idempotency.begin(slot, record, LIFETIMES).await.unwrap()
     }
 
-    /// A free slot that now holds the record it gives.
+    /// Takes a free slot; returns it with its record.
     async fn begun(&self) -> (Slot, Record) {
         let (slot, record) = (self.slot(), self.make.record(&self.line()));
         assert_eq!(self.begin(slot, record.clone()).await, Beginning::Fresh);
@@ -44,7 +44,8 @@ fn reworded(record: &Record, fingerprint: Digest) -> Record {
     Record { fingerprint, ..record.clone() }
 }
 
-/// A repetition waits for the first request and then gets its answer; another question is refused.
+/// A repetition waits for the first request and then gets its answer; another request with the key is
+/// refused.
 pub async fn a_repetition_gets_the_first_answer(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (slot, record) = scene.begun().await;
@@ -58,7 +59,7 @@ pub async fn a_repetition_gets_the_first_answer(stores: &Stores) {
     assert_eq!(scene.begin(slot, other).await, Beginning::Reused);
 }
 
-/// An abandoned slot is free again; one that has its answer cannot be abandoned.
+/// An abandoned slot is free again; a slot with an answer cannot be abandoned.
 pub async fn abandon_frees_an_unanswered_slot(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (slot, record) = scene.begun().await;
@@ -70,8 +71,8 @@ pub async fn abandon_frees_an_unanswered_slot(stores: &Stores) {
     assert_eq!(scene.begin(slot, other).await, Beginning::Replay(answer));
 }
 
-/// A request that does not finish is taken for dead at the exact end of its lease; what it still
-/// says is then of no effect.
+/// A request that does not finish counts as dead at the exact end of its lease; what it writes later has no
+/// effect.
 pub async fn a_dead_request_loses_its_slot(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (slot, dead) = scene.begun().await;
@@ -89,7 +90,7 @@ pub async fn a_dead_request_loses_its_slot(stores: &Stores) {
     assert_eq!(scene.begin(slot, heir).await, Beginning::Replay(answer));
 }
 
-/// An answer is given until the exact end of its time; then the slot is free for any question.
+/// An answer is repeated until the exact end of its lifetime; then the slot is free for any request.
 pub async fn an_answer_is_kept_to_the_exact_instant(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (slot, record) = scene.begun().await;
@@ -103,7 +104,7 @@ pub async fn an_answer_is_kept_to_the_exact_instant(stores: &Stores) {
     assert_eq!(scene.begin(slot, later(&record, end)).await, Beginning::Reused);
 }
 
-/// Projects, modes, routes and keys have slots of their own.
+/// Projects, modes, routes and keys have separate slots.
 pub async fn slots_are_apart(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (slot, record) = scene.begun().await;
@@ -129,7 +130,7 @@ async fn begin_at_once(scene: &Scene, slot: Slot, record: &Record) -> Vec<Beginn
     .await
 }
 
-/// Of two hundred beginnings at once, on a free slot and on a given-up one, exactly one is fresh.
+/// Of two hundred concurrent requests for a slot, free or given up, exactly one is fresh.
 pub async fn beginnings_at_once_are_fresh_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -142,7 +143,7 @@ pub async fn beginnings_at_once_are_fresh_once(stores: &Stores) {
     }
 }
 
-/// Of different questions under one key at once one is fresh and the others are refused.
+/// Of different concurrent requests under one key one is fresh and the others are refused.
 pub async fn questions_at_once_are_answered_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -158,7 +159,7 @@ pub async fn questions_at_once_are_answered_once(stores: &Stores) {
     }
 }
 
-/// Fresh: a sweep drops records that began before the instant, answered or not.
+/// Fresh: a sweep deletes records that began before the instant, answered or not.
 pub async fn sweep_drops_old_records(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let record = scene.make.record(&scene.line());

@@ -1,4 +1,4 @@
-//! What [`dwar_identity::IdentityStore`] promises.
+//! Promises of [`dwar_identity::IdentityStore`].
 
 use super::{ROUNDS, count};
 use crate::scene::{Scene, stored_session};
@@ -24,7 +24,7 @@ async fn erase(stores: &Stores, line: &Line, id: IdentityId) -> Option<Erased> {
     stores.identities.erase(line.world, id, START + seconds(1)).await.unwrap()
 }
 
-/// The first login of a phone makes its identity; later ones keep its id and its first date.
+/// The first login of a phone creates its identity; later logins keep its id and its first date.
 pub async fn logins_make_once_and_then_recognise(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -41,7 +41,7 @@ pub async fn logins_make_once_and_then_recognise(stores: &Stores) {
     assert_eq!(by_id(stores, &line, id).await.as_ref(), Some(&identity));
     assert_eq!(by_phone(stores, &line).await.as_ref(), Some(&identity));
 
-    // Sealed anew, as under another master key; the second comes late and takes no date back.
+    // Sealed again, as under another master key; the second login comes late and does not set a date back.
     for (at, last, seal) in [(minutes(1), minutes(1), 7), (seconds(1), minutes(1), 8)] {
         let session =
             Session { created_at: START + at, ..scene.make.session(&line, scene.make.id()) };
@@ -59,7 +59,7 @@ pub async fn logins_make_once_and_then_recognise(stores: &Stores) {
     }
 }
 
-/// The same phone elsewhere is somebody else, and nobody is found across project or mode.
+/// The same phone elsewhere is another identity, and none is found across projects or modes.
 pub async fn identities_stay_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -74,7 +74,7 @@ pub async fn identities_stay_inside_project_and_mode(stores: &Stores) {
     assert_eq!(by_phone(stores, &line).await.map(|identity| identity.id), Some(id));
 }
 
-/// A login from its beginning: a code of its own, and the guess at it.
+/// A login with a code of its own, and the guess at that code.
 #[derive(Clone)]
 struct Entering {
     send: NewSend,
@@ -87,7 +87,7 @@ impl Entering {
         Self { send, redemption }
     }
 
-    /// The identity that it logs in, unless another code took the place of its own.
+    /// The identity that it logs in, unless another code has replaced its own.
     async fn enter(self, store: &dyn LoginStore) -> Option<IdentityId> {
         let Self { send, mut redemption } = self;
         redemption.guess = redemption.guess.meant_for(Some(send.otp.id));
@@ -100,7 +100,7 @@ impl Entering {
     }
 }
 
-/// However many logins of one phone come at once, there is one identity after them.
+/// After any number of concurrent logins of one phone there is one identity.
 pub async fn logins_at_once_make_one_identity(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -117,7 +117,7 @@ pub async fn logins_at_once_make_one_identity(stores: &Stores) {
     }
 }
 
-/// Erasing takes the identity and its sessions, and counts those that were alive.
+/// Erasing deletes the identity and its sessions, and counts the sessions that were valid.
 pub async fn erase_takes_identity_and_sessions(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (line, other) = (scene.line(), scene.line());
@@ -141,7 +141,7 @@ pub async fn erase_takes_identity_and_sessions(stores: &Stores) {
     assert_ne!(scene.identity(&line).await, id);
 }
 
-/// Everything but the identity that knows the phone of a line.
+/// All records of a phone except its identity.
 struct Traces {
     line: Line,
     otp: dwar_otp::Otp,
@@ -168,7 +168,7 @@ impl Traces {
         Self { line, otp, slot }
     }
 
-    /// Whether all of them are there, or none is; limits stand either way.
+    /// Asserts that all records are there, or none; limits stay either way.
     async fn assert(&self, scene: &Scene, there: bool) {
         let (stores, otp) = (&scene.stores, &self.otp);
         let Line { world, index, .. } = self.line;
@@ -190,7 +190,7 @@ impl Traces {
     }
 }
 
-/// Erasing takes every trace of the phone in this project and mode; limits are not reset.
+/// Erasing deletes every trace of the phone in this project and mode; limits are not reset.
 pub async fn erase_takes_every_trace_of_the_phone(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -215,7 +215,7 @@ pub async fn erase_takes_every_trace_of_the_phone(stores: &Stores) {
     }
 }
 
-/// Of many deletions at once exactly one finds the identity.
+/// Of many concurrent deletions exactly one finds the identity.
 pub async fn erasures_at_once_erase_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -236,7 +236,7 @@ async fn find_session(stores: &Stores, session: &Session) -> Option<Session> {
     stored_session(stores, session.world, session.id).await
 }
 
-/// No login or refresh that is in flight while the identity is erased leaves a session behind.
+/// No login or refresh in flight during an erasure leaves a session behind.
 pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
     const POLICY: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: seconds(60) };
     let scene = Scene::open(stores).await;
@@ -266,7 +266,7 @@ pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
         .await;
         assert_eq!(by_id(stores, &line, id).await, None);
         assert_eq!(find_session(stores, &present).await, None);
-        // A login that came later is of somebody new.
+        // A later login belongs to a new identity.
         let now = by_phone(stores, &line).await.map(|identity| identity.id);
         for entering in fresh {
             let left = find_session(stores, entering.redemption.session().unwrap()).await;
@@ -275,7 +275,7 @@ pub async fn nothing_in_flight_survives_an_erasure(stores: &Stores) {
     }
 }
 
-/// A verification in flight while the identity is erased makes a new one or comes to nothing.
+/// A verification in flight during an erasure creates a new identity or has no effect.
 pub async fn a_verification_survives_an_erasure_only_as_a_new_identity(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -299,7 +299,7 @@ pub async fn a_verification_survives_an_erasure_only_as_a_new_identity(stores: &
     }
 }
 
-/// Whatever happens to one phone at once, no step fails for another's sake: no deadlock, no clash.
+/// Concurrent steps on one phone never make each other fail: no deadlock, no conflict.
 pub async fn all_steps_on_one_phone_get_along(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! What [`dwar_session::IdentitySessions`] promises.
+//! Promises of [`dwar_session::IdentitySessions`].
 
 use super::{ROUNDS, count};
 use crate::scene::{Scene, stored_session};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 const POLICY: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: seconds(60) };
 
 impl Scene {
-    /// Sessions of one identity that began at these instants.
+    /// Sessions of one identity that began this many seconds after [`START`](crate::START).
     async fn sessions(&self, line: &Line, began: &[u64]) -> Vec<Session> {
         let mut sessions = Vec::new();
         for later in began {
@@ -42,7 +42,7 @@ impl Scene {
     }
 }
 
-/// They come newest first, equals by id, in pages of any size, with those that ended.
+/// Sessions come newest first, equal times by id, with any page size, ended ones included.
 pub async fn sessions_are_newest_first_in_pages(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -65,7 +65,7 @@ pub async fn sessions_are_newest_first_in_pages(stores: &Stores) {
     }
 }
 
-/// One ends and no other; it ends once, and never after it was over.
+/// One session ends and no other; it ends once, and not after it has expired.
 pub async fn sessions_end_one_by_one(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut all = scene.sessions(&scene.line(), &[0, 1, 2]).await;
@@ -79,7 +79,7 @@ pub async fn sessions_end_one_by_one(stores: &Stores) {
     }
 }
 
-/// All end that count, more than one turn of a store takes too.
+/// All valid sessions of the identity end, also if a store needs several batches.
 pub async fn all_sessions_of_one_identity_end(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (line, other) = (scene.line(), scene.line());
@@ -97,7 +97,7 @@ pub async fn all_sessions_of_one_identity_end(stores: &Stores) {
     assert_eq!(scene.on_record(&bystander).await, bystander);
 }
 
-/// Another project, the other mode and another identity reach nothing.
+/// Calls for another project, the other mode or another identity end nothing.
 pub async fn ends_stay_inside_project_mode_and_identity(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
@@ -121,7 +121,7 @@ pub async fn ends_stay_inside_project_mode_and_identity(stores: &Stores) {
     assert_eq!(scene.on_record(&session).await, session);
 }
 
-/// Of many at once, some for one and some for all, one ends a session.
+/// Of many concurrent calls, for one session or for all, one ends the session.
 pub async fn ends_at_once_end_a_session_once(stores: &Stores) {
     let scene = Arc::new(Scene::open(stores).await);
     for _ in 0..ROUNDS {
@@ -141,7 +141,7 @@ pub async fn ends_at_once_end_a_session_once(stores: &Stores) {
     }
 }
 
-/// A refresh that began before an end, of one session or of all, does not survive it.
+/// A refresh that began before an end, of one session or of all, does not keep the session alive.
 pub async fn no_refresh_survives_an_end(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for round in 0..ROUNDS * 5 {
@@ -174,8 +174,8 @@ pub async fn no_refresh_survives_an_end(stores: &Stores) {
     }
 }
 
-/// Fresh: all end, of every project, mode and identity, more than one turn of a store takes too; each
-/// once, and what was over stays as it was.
+/// Fresh: all sessions of every project, mode and identity end, also if a store needs several batches; each
+/// once, and ended sessions are unchanged.
 pub async fn every_session_ends(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();

@@ -1,4 +1,4 @@
-//! What [`dwar_otp::sandbox::SandboxInbox`] promises.
+//! Promises of [`dwar_otp::sandbox::SandboxInbox`].
 
 use crate::scene::Scene;
 use crate::{Line, START, Stores, seconds};
@@ -11,7 +11,7 @@ impl Scene {
         self.deposit_of(line, second, channel).await.0
     }
 
-    /// The message that landed, and the number of its request.
+    /// Deposits a message; returns it with the sealed phone of its request.
     async fn deposit_of(
         &self,
         line: &Line,
@@ -55,8 +55,8 @@ pub async fn messages_stay_inside_project_and_phone(stores: &Stores) {
     assert_eq!(stores.inbox.messages(scene.project, line.index, 9).await.unwrap().len(), 1);
 }
 
-/// The inbox of a project holds the messages to all of its phones, the last one to land first, each with
-/// the number of its request; nothing of another project.
+/// The inbox of a project has the messages to all its phones, the last deposited first, each with the sealed
+/// phone of its request, and none of another project.
 pub async fn the_inbox_of_a_project_is_newest_first_and_bounded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let lines = [(); 2].map(|()| scene.make.line(scene.project.in_mode(KeyMode::Test)));
@@ -64,7 +64,7 @@ pub async fn the_inbox_of_a_project_is_newest_first_and_bounded(stores: &Stores)
         Line { world: scene.another().await.in_mode(lines[0].world.mode), ..lines[0].clone() };
     assert_eq!(stores.inbox.newest(scene.project, 9).await.unwrap(), []);
     let mut landed = Vec::new();
-    // The last three of one instant.
+    // The last three have the same time.
     for (line, second) in [(0, 0), (1, 1), (0, 2), (1, 2), (0, 2)] {
         let line = &lines[line];
         let (message, sealed) = scene.deposit_of(line, second, Channel::Sms).await;

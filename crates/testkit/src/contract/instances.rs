@@ -1,4 +1,5 @@
-//! What the stores of an installation promise: [`dwar_activity::installation::InstanceStore`], `AlertStore`, `QueueStore`.
+//! Promises of the stores of an installation: [`dwar_activity::installation::InstanceStore`], `AlertStore`,
+//! `QueueStore`.
 
 use crate::contract::count;
 use crate::scene::Scene;
@@ -24,8 +25,8 @@ fn instance(scene: &Scene, seen_at: Timestamp) -> Instance {
     }
 }
 
-/// Fresh: an instance is what it said last, the latest seen comes first, and one that has been
-/// silent for long is forgotten at the exact instant.
+/// Fresh: an instance is as it reported last, the latest seen comes first, and an instance that was silent
+/// for long is deleted at the exact instant.
 pub async fn instances_are_what_they_said_last(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let store = &stores.console.instances;
@@ -35,7 +36,7 @@ pub async fn instances_are_what_they_said_last(stores: &Stores) {
     for beat in [&first, &second] {
         shown.push(store.beat(beat.clone(), START - MS).await.unwrap());
     }
-    // The store's own clock, if it has one, goes on, and is not what it was told.
+    // The store's own clock, if it has one, advances, and does not show the reported time.
     assert!(shown[0] <= shown[1] && shown[0].is_none_or(|at| at != START), "{shown:?}");
     assert_eq!(store.instances(9).await.unwrap(), [second.clone(), first.clone()]);
     first = Instance { seen_at: START + MS * 2, dashboard: None, ..first };
@@ -54,7 +55,7 @@ pub async fn instances_are_what_they_said_last(stores: &Stores) {
     assert_eq!(store.instances(9).await.unwrap(), []);
 }
 
-/// Fresh: many that beat and forget at once are all there afterwards.
+/// Fresh: instances that report and delete concurrently are all on record afterwards.
 pub async fn instances_beat_at_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     stores.console.instances.beat(instance(&scene, START), START).await.unwrap();
@@ -76,7 +77,8 @@ fn trouble(kind: AlertKind, about: &str, since: Option<Timestamp>) -> Trouble {
     Trouble { kind, about, detail, since }
 }
 
-/// Fresh: what is wrong with an instance is what it reported last, as long as it is on record and was seen.
+/// Fresh: the problems of an instance are those that it reported last, as long as it is on record and was
+/// seen.
 pub async fn troubles_are_what_an_instance_reported_last(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (store, alerts) = (&stores.console.instances, &stores.console.alerts);
@@ -95,7 +97,7 @@ pub async fn troubles_are_what_an_instance_reported_last(stores: &Stores) {
     let all = [of("node-1", clock()), of("node-1", auth()), of("node-2", auth())];
     assert_eq!(alerts.reported(START).await.unwrap(), all);
     assert_eq!(alerts.reported(START + MS).await.unwrap(), all[2..], "the first is silent");
-    // A heartbeat alone changes nothing of it.
+    // A heartbeat alone does not change them.
     store.beat(first.clone(), START - MS).await.unwrap();
     alerts.report(second.id, vec![]).await.unwrap();
     assert_eq!(alerts.reported(START).await.unwrap(), all[..2]);
@@ -105,7 +107,8 @@ pub async fn troubles_are_what_an_instance_reported_last(stores: &Stores) {
     assert_eq!(alerts.reported(START).await.unwrap(), [], "it went with the instance");
 }
 
-/// Fresh: an alert is on record from its first to its last moment, and keeps since when; each change is told to one.
+/// Fresh: an alert is on record from its beginning to its end and keeps its time; each change is returned to
+/// one caller.
 pub async fn alerts_are_on_record_until_they_are_over(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let alerts = Arc::clone(&stores.console.alerts);
@@ -137,7 +140,7 @@ pub async fn alerts_are_on_record_until_they_are_over(stores: &Stores) {
     assert_eq!(alerts.open_alerts().await.unwrap(), []);
 }
 
-/// Fresh: each queue tells how much waits and since when, from the instant on that it is due.
+/// Fresh: each queue reports its length and its longest wait, from the instant at which work is due.
 pub async fn queues_tell_what_waits(stores: &Stores) {
     let (scene, other) = (Scene::open(stores).await, Scene::open(stores).await);
     let queues = async |now| stores.console.queues.queues(now, 9).await.unwrap();
@@ -156,7 +159,7 @@ pub async fn queues_tell_what_waits(stores: &Stores) {
     let one = Backlog { count: 1, oldest: Some(START + MS * 7) };
     let found = queues(later).await.events;
     assert_eq!(found, [(scene.project, two), (other.project, one)].into());
-    // What is tried again later waits too, also where nothing is due.
+    // Events whose next attempt comes later are counted too, even if none is due.
     let early = queues(START).await;
     assert_eq!(early.events, [].into());
     assert_eq!(early.retries, [(scene.project, two), (other.project, one)].into());
@@ -176,7 +179,7 @@ pub async fn queues_tell_what_waits(stores: &Stores) {
     scene.held(10).await;
     assert_eq!(queues(later).await.open_holds, Backlog { count: 1, oldest: Some(START) });
 
-    // Receipts about messages of nobody do not wait to be applied.
+    // Receipts about unknown messages are not waiting to be applied.
     let accepted = Report::Accepted { provider_ref: Some("ours".to_owned()), awaits_receipt: true };
     scene.reports(&otp, 0, accepted, START).await.unwrap();
     let mut receipt = scene.make.receipt(Report::Delivered);

@@ -1,4 +1,4 @@
-//! What [`dwar_wallet::LedgerStore`] promises.
+//! Promises of [`dwar_wallet::LedgerStore`].
 
 use super::{ROUNDS, count};
 use crate::scene::Scene;
@@ -18,8 +18,8 @@ impl Scene {
         assert_eq!(credited, Credited::Booked);
     }
 
-    /// Entries of several kinds, of which some have one time, and one is earlier than the one
-    /// before it, as when two come at once.
+    /// Books entries of several kinds. Some have the same time, and one is earlier than its predecessor, as
+    /// with two concurrent bookings.
     async fn booked(&self) -> Vec<StatementLine> {
         for (paise, seconds) in [(100, 5), (101, 3), (102, 3), (103, 9), (104, 7)] {
             let at = START + crate::seconds(seconds);
@@ -30,7 +30,7 @@ impl Scene {
         self.every(&StatementFilter::default(), 1_000).await
     }
 
-    /// All that the filter wants, in pages of this many lines.
+    /// Reads all that match the filter, in pages of `limit` lines.
     async fn every(&self, filter: &StatementFilter, limit: u32) -> Vec<StatementLine> {
         let (mut lines, mut after) = (Vec::new(), None);
         loop {
@@ -73,7 +73,7 @@ impl Scene {
     }
 }
 
-/// Pages of any size give each entry once, by time and then by position, downwards.
+/// Pages of any size give each entry once, by descending time and then position.
 pub async fn pages_follow_one_another_newest_first(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let all = scene.booked().await;
@@ -87,7 +87,7 @@ pub async fn pages_follow_one_another_newest_first(stores: &Stores) {
     }
 }
 
-/// A filter gives what the domain says, in pages too; its instants are exact.
+/// A filter matches what the domain says, in pages too; its instants are exact.
 pub async fn a_page_has_what_the_filter_wants(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let all = scene.booked().await;
@@ -117,7 +117,7 @@ pub async fn a_page_has_what_the_filter_wants(stores: &Stores) {
     }
 }
 
-/// Nobody sees the entries, sums or proofs of another project.
+/// No project sees the entries, sums or proofs of another project.
 pub async fn statements_stay_inside_their_project(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.booked().await;
@@ -158,8 +158,8 @@ pub async fn sums_and_stand_are_what_was_booked(stores: &Stores) {
     }
 }
 
-/// However much goes on, wallet and holds are of one instant, and the entries up to the wallet's
-/// last come to what it says.
+/// Under concurrent bookings, wallet and holds are of one instant, and the entries up to the wallet's last
+/// one add up to it.
 pub async fn the_snapshot_is_of_one_instant(stores: &Stores) {
     let scene = Arc::new(Scene::open(stores).await);
     scene.credit_at(100_000, "start", START).await;
@@ -191,11 +191,11 @@ pub async fn the_snapshot_is_of_one_instant(stores: &Stores) {
     .await;
 }
 
-/// Of many clicks at once exactly one begins, and the others are told which.
+/// Of many concurrent requests exactly one begins a proof, and the others get the running one.
 pub async fn proofs_at_once_begin_once(stores: &Stores) {
     let scene = Arc::new(Scene::open(stores).await);
     for round in 0..ROUNDS {
-        // In every second round a dead run is in the way.
+        // In every second round a dead run has to be replaced.
         let now = START + seconds(1_000) * u32::try_from(round).unwrap();
         let answers = race(30, |number| {
             let scene = Arc::clone(&scene);
@@ -214,7 +214,7 @@ pub async fn proofs_at_once_begin_once(stores: &Stores) {
     }
 }
 
-/// A run that was not heard of for its lease is dead; one that was goes on.
+/// A run without a sign of life for its lease is dead; a run with one goes on.
 pub async fn a_dead_run_makes_room_at_the_exact_instant(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let first = scene.run("Asha", START);
@@ -230,7 +230,7 @@ pub async fn a_dead_run_makes_room_at_the_exact_instant(stores: &Stores) {
     assert_eq!(stores.console.ledger.proof_run(scene.project).await.unwrap(), Some(second));
 }
 
-/// What was taken for dead, and replaced, neither goes on nor ends anything.
+/// A run that was considered dead and replaced neither continues nor ends anything.
 pub async fn a_run_that_was_replaced_changes_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (dead, next) = (scene.run("Asha", START), scene.run("Ravi", START + ProofRun::LEASE));
@@ -246,7 +246,7 @@ pub async fn a_run_that_was_replaced_changes_nothing(stores: &Stores) {
     assert!(!scene.end_run(&next, true).await.1, "it ended before");
 }
 
-/// A long row of proofs that were not sound leaves the last one that was.
+/// Many unsound proofs in a row do not displace the last sound one.
 pub async fn the_newest_proofs_stay_and_the_last_sound_one(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut ended = Vec::new();

@@ -1,9 +1,9 @@
-//! What the ports promise, one function per promise.
+//! Promises of the ports, one function per promise.
 //!
-//! «shared» functions work on a store that other tests use at the same moment and that holds rows
-//! of earlier runs: each makes its own project with fresh ids. «fresh» ones see or change rows of
-//! every tenant and need a store of their own, empty but migrated. [`crate::store_contract_tests!`]
-//! knows which is which. A store MUST be set up to queue 200 callers without turning one away.
+//! «shared» functions work on a store that other tests use at the same time and that has rows of earlier
+//! runs: each makes its own project with fresh ids. «fresh» functions see or change rows of every tenant and
+//! need a store of their own, empty but migrated. [`crate::store_contract_tests!`] knows which is which. A
+//! store MUST be set up to queue 200 callers without refusing one.
 
 pub mod activity;
 pub mod admin_token;
@@ -37,11 +37,11 @@ pub mod test_quota;
 pub mod together;
 pub mod wallet;
 
-/// How many come at once where the limits of a phone or a code are at stake.
+/// Concurrent callers in tests of the limits of a phone or a code.
 const CROWD: usize = 200;
-/// As many of one project as there are.
+/// More than any project has.
 const MANY: u32 = 1_000;
-/// How often a race is run: a missing lock that slips through once will not slip through always.
+/// Repetitions of a race: a missing lock may stay unnoticed once, but not always.
 const ROUNDS: usize = 4;
 
 fn count<T>(answers: &[T], wanted: impl Fn(&T) -> bool) -> usize {

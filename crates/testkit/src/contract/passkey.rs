@@ -1,4 +1,4 @@
-//! What [`dwar_operator::PasskeyStore`] promises.
+//! Promises of [`dwar_operator::PasskeyStore`].
 
 use super::{ROUNDS, count};
 use crate::{ClearVault, Fixtures, MS, START, SeededEntropy, Stores, minutes, race, seconds};
@@ -73,7 +73,7 @@ async fn is_in(stores: &Stores, session: &OperatorSession) -> bool {
     stores.console.operators.session(session.digest).await.unwrap().is_some()
 }
 
-/// They come back as they were given, oldest first, each with its operator.
+/// Passkeys come back unchanged, oldest first, each with its operator.
 pub async fn passkeys_come_back_oldest_first(stores: &Stores) {
     let make = Fixtures::random();
     let (owner, other) = (operator(stores, &make).await, operator(stores, &make).await);
@@ -98,7 +98,7 @@ pub async fn passkeys_come_back_oldest_first(stores: &Stores) {
     assert_eq!(stores.console.passkeys.passkey(make.digest()).await.unwrap(), None);
 }
 
-/// What one operator has no other gets, and nobody who is not there gets any.
+/// A passkey of one operator cannot be added for another, and none can be added for an unknown operator.
 pub async fn a_passkey_has_one_owner(stores: &Stores) {
     let make = Fixtures::random();
     let (owner, thief) = (operator(stores, &make).await, operator(stores, &make).await);
@@ -112,7 +112,7 @@ pub async fn a_passkey_has_one_owner(stores: &Stores) {
     assert_eq!(add(stores, &passkey(&make, &stranger, 0)).await, PasskeyAdded::NoOperator);
 }
 
-/// Of any number at once as many are added as one may have.
+/// Of any number of concurrent passkeys as many are added as one operator may have.
 pub async fn passkeys_at_once_are_bounded(stores: &Stores) {
     let make = Fixtures::random();
     let owner = operator(stores, &make).await;
@@ -127,8 +127,7 @@ pub async fn passkeys_at_once_are_bounded(stores: &Stores) {
     assert_eq!(stores.console.passkeys.passkeys(owner.id).await.unwrap().len(), Passkey::MOST);
 }
 
-/// Who is let in has a session, and the use is on record. A lock of their codes neither bars them nor
-/// is lifted.
+/// A use begins a session and is recorded. A lock of the operator's codes neither blocks it nor is lifted.
 pub async fn a_use_lets_in_and_is_noted(stores: &Stores) {
     let make = Fixtures::random();
     let owner = operator(stores, &make).await;
@@ -153,7 +152,7 @@ pub async fn a_use_lets_in_and_is_noted(stores: &Stores) {
     assert!(matches!(admit(now).await.unwrap(), Admission::Locked(_)));
 }
 
-/// A counter that did not grow lets nobody in, nor does a passkey under the name of another.
+/// A counter that did not grow signs in nobody, nor does a passkey under the name of another operator.
 pub async fn a_copied_passkey_is_refused(stores: &Stores) {
     let make = Fixtures::random();
     let (owner, other) = (operator(stores, &make).await, operator(stores, &make).await);
@@ -169,7 +168,7 @@ pub async fn a_copied_passkey_is_refused(stores: &Stores) {
     assert_eq!(find(stores, &known).await, Some(known));
 }
 
-/// Of a passkey and its copy at once, with one counter, one is let in.
+/// Of concurrent uses of a passkey and its copy with the same counter exactly one succeeds.
 pub async fn uses_at_once_with_one_counter_let_in_once(stores: &Stores) {
     let make = Fixtures::random();
     let owner = operator(stores, &make).await;
@@ -187,8 +186,7 @@ pub async fn uses_at_once_with_one_counter_let_in_once(stores: &Stores) {
     }
 }
 
-/// Of answers at once to one challenge, whichever passkeys they are of, exactly one counts; those
-/// that count for nothing use nothing up.
+/// Of concurrent answers to one challenge, by any passkeys, exactly one succeeds; failed ones use nothing up.
 pub async fn answers_at_once_to_one_challenge_count_once(stores: &Stores) {
     let make = Fixtures::random();
     let (one, two) = (operator(stores, &make).await, operator(stores, &make).await);
@@ -220,7 +218,7 @@ pub async fn answers_at_once_to_one_challenge_count_once(stores: &Stores) {
     }
 }
 
-/// Of passkeys at once that answer one challenge exactly one is added.
+/// Of concurrent passkeys that answer one challenge exactly one is added.
 pub async fn a_challenge_adds_one_passkey(stores: &Stores) {
     let make = Fixtures::random();
     let owner = operator(stores, &make).await;
@@ -238,7 +236,7 @@ pub async fn a_challenge_adds_one_passkey(stores: &Stores) {
     assert_eq!((used, is_in(stores, &session).await), (PasskeyUsed::Replayed, false));
 }
 
-/// Fresh: a used challenge is remembered until it is over.
+/// Fresh: a used challenge is remembered until it expires.
 pub async fn a_used_challenge_is_remembered_until_it_is_over(stores: &Stores) {
     let make = Fixtures::random();
     let owner = operator(stores, &make).await;
@@ -249,11 +247,12 @@ pub async fn a_used_challenge_is_remembered_until_it_is_over(stores: &Stores) {
     assert_eq!(used().await, PasskeyUsed::LetIn);
     assert_eq!(stores.console.operators.sweep(end - MS).await.unwrap(), 0);
     assert_eq!(used().await, PasskeyUsed::Replayed);
-    // With that by which the passkey was added.
+    // Includes the challenge with which the passkey was added.
     assert_eq!(stores.console.operators.sweep(end).await.unwrap(), 2);
 }
 
-/// A removal is for the own ones, happens once, and ends what the lost device may have open.
+/// Only own passkeys can be removed, once, and a removal ends the other sessions, which may be on a lost
+/// device.
 pub async fn a_removal_ends_the_other_sessions(stores: &Stores) {
     let make = Fixtures::random();
     let (owner, thief) = (operator(stores, &make).await, operator(stores, &make).await);
@@ -273,7 +272,7 @@ pub async fn a_removal_ends_the_other_sessions(stores: &Stores) {
     assert_eq!(use_it(stores, (&known, 0), &lost, START).await, PasskeyUsed::Gone);
 }
 
-/// Nothing that let somebody in before a reset or a removal does so after it.
+/// Nothing that signed in an operator before a reset or a removal does so afterwards.
 pub async fn a_reset_and_a_removal_of_the_operator_take_them_along(stores: &Stores) {
     let make = Fixtures::random();
     let (bystander, mut owners) = (operator(stores, &make).await, Vec::new());

@@ -1,4 +1,4 @@
-//! What [`dwar_project::ProjectStore`] promises.
+//! Promises of [`dwar_project::ProjectStore`].
 
 use super::{ROUNDS, count};
 use crate::scene::Scene;
@@ -35,7 +35,7 @@ pub async fn create_keeps_project_and_keys(stores: &Stores) {
     }
 }
 
-/// Nobody answers to an unknown key or id, and nothing is made of them.
+/// Unknown keys and ids find nothing, and create nothing.
 pub async fn the_unknown_stay_unknown(stores: &Stores) {
     let make = Fixtures::random();
     let (nobody, key) = (make.id::<ProjectId>(), make.key(KeyMode::Live));
@@ -49,7 +49,7 @@ pub async fn the_unknown_stay_unknown(stores: &Stores) {
     assert_eq!(stores.projects.keys(nobody).await.unwrap(), []);
 }
 
-/// A replaced key is unknown to every later request; the other mode and other projects keep theirs.
+/// A replaced key is unknown to every later request; the other mode and other projects keep their keys.
 pub async fn a_replaced_key_is_unknown_at_once(stores: &Stores) {
     let make = Fixtures::random();
     let (project, [live, test]) = created(stores, &make).await;
@@ -73,7 +73,7 @@ pub async fn a_replaced_key_is_unknown_at_once(stores: &Stores) {
     }
 }
 
-/// Of keys put in place at the same moment one is left, and no other works.
+/// Of concurrent replacements of a key one key is left, and no other works.
 pub async fn replacements_at_once_leave_one_key(stores: &Stores) {
     let make = Fixtures::random();
     let (project, [_, test]) = created(stores, &make).await;
@@ -94,7 +94,7 @@ pub async fn replacements_at_once_leave_one_key(stores: &Stores) {
     }
 }
 
-/// A change sets what it names, for the very next request, and leaves the rest and others alone.
+/// A change sets the settings that it names, for the very next request, and nothing else.
 pub async fn a_change_sets_what_it_names(stores: &Stores) {
     let make = Fixtures::random();
     let (mut project, [key, _]) = created(stores, &make).await;
@@ -170,8 +170,8 @@ fn routes(routing: Routing) -> ProjectChange {
     }
 }
 
-/// Texts, routes and threshold come back as they were set, to every reader: each alone and all
-/// together, a list of no providers and no list, zero and nothing.
+/// Texts, routes and threshold come back as they were set, to every reader: each alone and all together, an
+/// empty list and no list, zero and none.
 pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
     let make = Fixtures::random();
     let (mut project, keys) = created(stores, &make).await;
@@ -226,7 +226,7 @@ pub async fn texts_routes_and_threshold_come_back(stores: &Stores) {
     assert_eq!(stores.projects.find(other.id).await.unwrap(), Some(other));
 }
 
-/// Changes of different settings at the same moment all come into force.
+/// Concurrent changes of different settings are all kept.
 pub async fn changes_at_once_lose_nothing(stores: &Stores) {
     let make = Fixtures::random();
     for _ in 0..ROUNDS {
@@ -252,7 +252,7 @@ pub async fn changes_at_once_lose_nothing(stores: &Stores) {
     }
 }
 
-/// Two changes of different settings at the same moment both come into force, a thousand times.
+/// Two concurrent changes of different settings are both kept, a thousand times.
 pub async fn two_settings_changed_at_once_are_both_kept(stores: &Stores) {
     let make = Fixtures::random();
     let (project, _) = created(stores, &make).await;
@@ -272,8 +272,8 @@ pub async fn two_settings_changed_at_once_are_both_kept(stores: &Stores) {
     }
 }
 
-/// A change that the rules refuse changes nothing, and they are asked about the project as it would be
-/// kept: of two changes at the same moment that are good alone and bad together one is refused.
+/// A change that the rules refuse changes nothing. The rules judge the project as it would be stored: of two
+/// concurrent changes that are good alone and bad together one is refused.
 pub async fn a_change_is_judged_as_it_is_kept(stores: &Stores) {
     let make = Fixtures::random();
     let not_both: ProjectRules = Arc::new(|project| match &project.messages {
@@ -319,7 +319,7 @@ pub async fn the_list_is_oldest_first(stores: &Stores) {
     assert_eq!(list, wanted);
 }
 
-/// Fresh: of any number of first projects at once exactly one is created.
+/// Fresh: of any number of concurrent first projects exactly one is created.
 pub async fn create_first_answers_true_once(stores: &Stores) {
     let make = Fixtures::random();
     let firsts: Vec<_> = (0..50).map(|_| (make.project(), make.keys())).collect();
@@ -339,7 +339,7 @@ pub async fn create_first_answers_true_once(stores: &Stores) {
     }
 }
 
-/// Fresh: where there is a project there is no first one any more.
+/// Fresh: if a project exists, no first project is created.
 pub async fn create_first_yields_to_any_project(stores: &Stores) {
     let make = Fixtures::random();
     let (project, _) = created(stores, &make).await;

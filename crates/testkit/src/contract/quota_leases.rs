@@ -1,5 +1,5 @@
-//! What [`dwar_ratelimit::QuotaLeases`] promises, and what limiters promise that share quotas by it.
-//! Every function uses keys of its own.
+//! Promises of [`dwar_ratelimit::QuotaLeases`], and of limiters that share quotas through it. Every function
+//! uses keys of its own.
 
 use super::{CROWD, count};
 use crate::{Fixtures, START, race, seconds};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const QUOTA: Quota = Quota { limit: 320, window: seconds(60) };
-/// What each instance may leave unused of [`QUOTA`] while others are refused.
+/// Places of [`QUOTA`] that each instance may leave unused while others are refused.
 const BLOCK: usize = 20;
 const LASTS: Duration = seconds(10);
 
@@ -20,9 +20,9 @@ type Limiter = Arc<dyn RequestLimiter>;
 #[derive(Clone)]
 pub struct Leases {
     pub store: Arc<dyn QuotaLeases>,
-    /// Moves the clock of the store, or makes everything in it that much older.
+    /// Advances the clock of the store, or makes all its records older by this.
     pub pass: Arc<dyn Fn(Duration) -> Passing + Send + Sync>,
-    /// A limiter of a new instance that goes by these shares.
+    /// A limiter of a new instance that uses these shares.
     pub instance: Arc<dyn Fn() -> Limiter + Send + Sync>,
 }
 
@@ -66,7 +66,7 @@ async fn admitted(limiter: &Limiter, key: RequestKey, quota: Quota, now: Timesta
     admitted
 }
 
-/// What is on record decides, and nothing else does: neither another key nor another scope.
+/// Only what is on record for the same key and scope limits a grant.
 pub async fn what_others_leave_is_granted(leases: &Leases) {
     let (key, first, second) = (fresh_key(), wish(200), wish(200));
     assert_eq!(leases.places(key, &first).await, (200, 0));
@@ -80,7 +80,7 @@ pub async fn what_others_leave_is_granted(leases: &Leases) {
     assert_eq!(leases.places(key, &wish(400)).await, (150, 170));
 }
 
-/// Many keys are asked for in one call, each by itself, and the answers are in order.
+/// Many keys are asked for in one call, each separately, and the answers are in order.
 pub async fn wishes_are_answered_in_their_order(leases: &Leases) {
     let keys: Vec<_> = (0..50).map(|_| fresh_key()).collect();
     let wishes = |spare: u32| keys.iter().copied().zip((spare..).map(wish)).collect();
@@ -95,7 +95,7 @@ pub async fn wishes_are_answered_in_their_order(leases: &Leases) {
     assert_eq!(leases.store.exchange(Vec::new()).await.unwrap(), []);
 }
 
-/// Of many instances that ask at once none gets what another got.
+/// Of many instances that ask concurrently none gets a place of another.
 pub async fn exchanges_at_once_grant_every_place_once(leases: &Leases) {
     for _ in 0..4 {
         let key = fresh_key();
@@ -117,8 +117,8 @@ pub async fn exchanges_at_once_grant_every_place_once(leases: &Leases) {
     }
 }
 
-/// A share counts in full while it is in force; then what is known to have left the window counts no
-/// more, and nothing does one window after its end.
+/// A share counts in full while it is in force; after that, admissions known to have left the window no
+/// longer count, and one window after its end nothing does.
 pub async fn a_share_that_ended_counts_for_one_window(leases: &Leases) {
     let (key, mut uses) = (fresh_key(), vec![0; 30]);
     (uses[0], uses[10]) = (30, 70);
@@ -132,7 +132,7 @@ pub async fn a_share_that_ended_counts_for_one_window(leases: &Leases) {
     assert_eq!(others, [150, 150, 80, 80, 50, 0]);
 }
 
-/// A wish that comes late, after a newer one, changes nothing; one that comes twice counts once.
+/// A wish that arrives after a newer one changes nothing; a repeated wish counts once.
 pub async fn an_older_wish_changes_nothing(leases: &Leases) {
     let (key, first) = (fresh_key(), wish(100));
     let second = Wish { number: 2, spare: 200, ..first.clone() };
@@ -140,13 +140,13 @@ pub async fn an_older_wish_changes_nothing(leases: &Leases) {
     assert_eq!(leases.ask(key, &first).await, None);
     assert_eq!(leases.places(key, &second).await, (200, 0));
     assert_eq!(leases.places(key, &wish(0)).await, (0, 200));
-    // Nor does it spoil what was asked for beside it.
+    // It does not affect other wishes of the same call.
     let (other, wishes) = (fresh_key(), |other| vec![(key, first.clone()), (other, wish(7))]);
     let grants = leases.store.exchange(wishes(other)).await.unwrap();
     assert_eq!(grants.iter().map(|it| it.map(|it| it.places)).collect::<Vec<_>>(), [None, Some(7)]);
 }
 
-/// A sweep drops shares that count no more, and no other.
+/// A sweep deletes only shares that no longer count.
 pub async fn a_sweep_drops_what_counts_no_more(leases: &Leases) {
     let [old, young] = [(); 2].map(|()| fresh_key());
     leases.places(old, &wish(10)).await;
@@ -162,7 +162,7 @@ pub async fn a_sweep_drops_what_counts_no_more(leases: &Leases) {
     assert_eq!(leases.places(old, &wish(400)).await, (320, 0));
 }
 
-/// Three limiters, each hit by many at once, admit together the quota and no more.
+/// Three limiters, each hit by many concurrent requests, together admit exactly the quota.
 pub async fn several_together_admit_the_quota(leases: &Leases) {
     for _ in 0..3 {
         let (key, instances) = (fresh_key(), leases.instances());
@@ -173,7 +173,7 @@ pub async fn several_together_admit_the_quota(leases: &Leases) {
         .await;
         let mut total = count(&answers, |admitted| *admitted);
         assert!((320 - 3 * BLOCK..=320).contains(&total), "{total}");
-        // What one has not used of its block is left to it alone.
+        // Unused places of an instance's block stay reserved for it.
         for instance in &instances {
             total += admitted(instance, key, QUOTA, START + seconds(1)).await;
         }
@@ -182,7 +182,7 @@ pub async fn several_together_admit_the_quota(leases: &Leases) {
     }
 }
 
-/// One after the other: a refusal comes early by at most one block for each other instance.
+/// With requests one after another, a refusal comes early by at most one block per other instance.
 pub async fn a_refusal_comes_early_by_a_block_at_most(leases: &Leases) {
     let (key, [one, other, third]) = (fresh_key(), leases.instances());
     for limiter in [&one, &other] {
@@ -197,19 +197,18 @@ pub async fn a_refusal_comes_early_by_a_block_at_most(leases: &Leases) {
     assert_eq!(admitted(&other, key, QUOTA, START).await, BLOCK - 1);
 }
 
-/// The places of an instance that died come back: what it had not used, too.
+/// The places of a dead instance come back, unused ones too.
 pub async fn the_places_of_the_dead_come_back(leases: &Leases) {
     let (key, [dead, living, _]) = (fresh_key(), leases.instances());
     assert_eq!(admitted(&dead, key, QUOTA, START).await, 320);
     drop(dead);
     assert_eq!(admitted(&living, key, QUOTA, START).await, 0);
-    // Its lease and a window later nothing of it counts.
+    // Nothing of it counts after its lease and one more window.
     leases.pass(seconds(71)).await;
     assert_eq!(admitted(&living, key, QUOTA, START + seconds(71)).await, 320);
 }
 
-/// One that leaves gives back what it has not used, and what it used counts until it has left the
-/// window.
+/// An instance that leaves returns its unused places; used ones count until they leave the window.
 pub async fn whoever_leaves_gives_back_what_is_not_used(leases: &Leases) {
     let (key, [leaving, staying, _]) = (fresh_key(), leases.instances());
     for _ in 0..30 {
@@ -223,7 +222,7 @@ pub async fn whoever_leaves_gives_back_what_is_not_used(leases: &Leases) {
     assert_eq!(admitted(&staying, key, QUOTA, START + seconds(60)).await, 30);
 }
 
-/// One that was stopped for longer than its lease does not use what it had.
+/// An instance that was suspended for longer than its lease does not use its old share.
 pub async fn whoever_sleeps_past_its_lease_asks_anew(leases: &Leases) {
     let (key, [sleeper, awake, _]) = (fresh_key(), leases.instances());
     assert!(sleeper.hit(key, QUOTA, START).await.unwrap().admitted);
@@ -233,7 +232,7 @@ pub async fn whoever_sleeps_past_its_lease_asks_anew(leases: &Leases) {
         awake.hit(key, QUOTA, START + seconds(5 * time)).await.unwrap();
         awake.tend(START + seconds(5 * time)).await.unwrap();
     }
-    // Its block has come back, and is used.
+    // Its block came back and was used.
     let now = START + seconds(75);
     leases.pass(seconds(5)).await;
     let before = awake.hit(key, QUOTA, now).await.unwrap();
@@ -242,7 +241,7 @@ pub async fn whoever_sleeps_past_its_lease_asks_anew(leases: &Leases) {
     assert_eq!(admitted(&sleeper, key, QUOTA, now).await, 0);
 }
 
-/// Instances that are configured alike again, one after the other, go by the narrower quota soon.
+/// Instances that are reconfigured one after the other soon apply the narrower quota.
 pub async fn a_changed_quota_holds_with_the_next_wish(leases: &Leases) {
     let (key, [old, new, _]) = (fresh_key(), leases.instances());
     let narrow = Quota { limit: 160, ..QUOTA };
@@ -255,7 +254,7 @@ pub async fn a_changed_quota_holds_with_the_next_wish(leases: &Leases) {
     assert!((320 - 100 - BLOCK..=220).contains(&wide), "{wide}");
 }
 
-/// A share is renewed for as long as it is used, and given back when it is not.
+/// A share is renewed as long as it is used, and returned when it is not.
 pub async fn tending_keeps_what_is_used_alone(leases: &Leases) {
     let (key, [one, other, _]) = (fresh_key(), leases.instances());
     for second in 0..30 {
@@ -267,7 +266,7 @@ pub async fn tending_keeps_what_is_used_alone(leases: &Leases) {
     let second = |second| START + seconds(second);
     let first = admitted(&other, key, QUOTA, second(30)).await;
     assert!((320 - 30 - BLOCK..=290).contains(&first), "{first}");
-    // Nobody comes to the first any more.
+    // The first instance gets no requests any more.
     for now in 30..40 {
         one.tend(second(now)).await.unwrap();
         leases.pass(seconds(1)).await;

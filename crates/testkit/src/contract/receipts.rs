@@ -1,5 +1,4 @@
-//! What [`dwar_otp::ReceiptStore`] promises. Receipts belong to no tenant, so all of these are for
-//! a fresh store.
+//! Promises of [`dwar_otp::ReceiptStore`]. Receipts belong to no tenant, so all of these need a fresh store.
 
 use super::{MANY, ROUNDS};
 use crate::scene::Scene;
@@ -13,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const LEASE: Duration = seconds(45);
-/// How long after [`START`] everything that a test keeps has come in.
+/// Time after [`START`] at which all receipts of a test have arrived.
 const WAIT: Duration = seconds(1);
 
 const fn room(count: u32) -> ReceiptRoom {
@@ -33,12 +32,12 @@ async fn claim_ids(stores: &Stores, now: Timestamp, limit: u32) -> Vec<ReceiptId
 }
 
 impl Scene {
-    /// A receipt of "meta" that came in this long after [`START`], on a message that nobody knows.
+    /// A receipt of "meta", received this long after [`START`], about an unknown message.
     fn stray(&self, wait: Duration) -> KeptReceipt {
         KeptReceipt { received_at: START + wait, ..self.make.receipt(Report::Delivered) }
     }
 
-    /// A receipt on a message that is on record.
+    /// A receipt about a message on record.
     async fn receipt(&self, wait: Duration) -> KeptReceipt {
         let kept = self.stray(wait);
         self.knows(&kept.receipt).await;
@@ -53,7 +52,7 @@ impl Scene {
         receipts
     }
 
-    /// The message that a receipt is about comes on record.
+    /// Records the message that a receipt is about.
     async fn knows(&self, receipt: &Receipt) {
         let otp = self.on_its_way(&receipt.provider).await;
         answers(&self.stores, &otp, receipt).await;
@@ -75,7 +74,7 @@ async fn answers(stores: &Stores, otp: &Otp, receipt: &Receipt) {
     assert!(reported.await.unwrap().is_some());
 }
 
-/// Fresh: whatever is reported comes back as it was kept.
+/// Fresh: every kind of report comes back unchanged.
 pub async fn receipts_come_back_as_they_were_kept(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let reasons = [
@@ -112,8 +111,8 @@ pub async fn receipts_come_back_as_they_were_kept(stores: &Stores) {
     assert_eq!(claimed, receipts);
 }
 
-/// Fresh: receipts are handed out oldest first, up to the room of their kind, however they were
-/// kept.
+/// Fresh: receipts are claimed oldest first, up to the room of their kind, in whatever order they were
+/// stored.
 pub async fn receipts_are_oldest_first_and_bounded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let [first, second, third, fourth] = scene.receipts(4).await.try_into().unwrap();
@@ -125,8 +124,7 @@ pub async fn receipts_are_oldest_first_and_bounded(stores: &Stores) {
     assert_eq!(claim(stores, START + WAIT, 3).await, []);
 }
 
-/// Fresh: receipts that may have to call the next provider have room of their own, and those that
-/// need not are never behind them.
+/// Fresh: receipts that may call the next provider have places of their own, and never delay the others.
 pub async fn failures_have_room_of_their_own(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut receipts = scene.receipts(6).await;
@@ -143,8 +141,8 @@ pub async fn failures_have_room_of_their_own(stores: &Stores) {
     assert_eq!(given(9, 9).await, [&receipts[5..], &receipts[3..4]].concat());
 }
 
-/// Fresh: receipts about one message are handed out one after the other, in the order in which
-/// they came; others go on meanwhile.
+/// Fresh: receipts of one message are claimed one after another, in the order of arrival; others are not
+/// delayed.
 pub async fn receipts_about_one_message_come_one_after_the_other(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let [first, other] = scene.receipts(2).await.try_into().unwrap();
@@ -165,8 +163,8 @@ pub async fn receipts_about_one_message_come_one_after_the_other(stores: &Stores
     }
 }
 
-/// Fresh: a receipt that repeats one on record is not kept again; one that says something else
-/// about the message, or the same about another one, is.
+/// Fresh: a receipt that repeats a stored one is not stored again; another report on the message, or the same
+/// report on another one, is.
 pub async fn a_repetition_is_not_kept_again(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let first = scene.receipt(MS).await;
@@ -189,7 +187,8 @@ pub async fn a_repetition_is_not_kept_again(stores: &Stores) {
     assert_eq!(ids, [first.id, failed.id]);
 }
 
-/// Fresh: of receipts of which one cannot be kept, because its id is taken, none is or all are.
+/// Fresh: if one of several receipts cannot be stored, because its id is taken, either none or all of them
+/// are.
 pub async fn keep_is_all_or_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let [known, second, third] = scene.receipts(3).await.try_into().unwrap();
@@ -199,8 +198,8 @@ pub async fn keep_is_all_or_nothing(stores: &Stores) {
     assert_eq!(claim(stores, START + WAIT, 9).await, wanted);
 }
 
-/// Fresh: a receipt that was given out comes again at the end of its lease, to the instant; one that ends too late is
-/// brought forward.
+/// Fresh: a claimed receipt comes again at the end of its lease, to the instant; a lease that ends too late
+/// is brought forward.
 pub async fn a_receipt_given_out_comes_again_after_the_lease(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (receipt, now) = (scene.receipt(Duration::ZERO).await, START + WAIT);
@@ -218,7 +217,7 @@ pub async fn a_receipt_given_out_comes_again_after_the_lease(stores: &Stores) {
     assert_eq!(claim(stores, now, 9).await, [receipt]);
 }
 
-/// Fresh: a receipt that is done, before or after it was given out, is gone; its end repeats.
+/// Fresh: a receipt that is done, before or after it was claimed, is deleted; repeating that is harmless.
 pub async fn a_receipt_that_is_done_is_gone(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let [one, two, three] = scene.receipts(3).await.try_into().unwrap();
@@ -237,8 +236,7 @@ pub async fn a_receipt_that_is_done_is_gone(stores: &Stores) {
     assert_eq!(claim_ids(stores, now + LEASE * 2, 9).await, []);
 }
 
-/// Fresh: however many older receipts nobody waits for are on record, a claim gives what somebody
-/// does wait for, and never one of the others.
+/// Fresh: any number of older unknown receipts does not delay a known one, and none of them is claimed.
 pub async fn unknown_receipts_hold_up_no_known_one(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let strays: Vec<_> = (0..600).map(|age| scene.stray(MS * age)).collect();
@@ -253,8 +251,8 @@ pub async fn unknown_receipts_hold_up_no_known_one(stores: &Stores) {
     assert_eq!(stores.receipts.unknown().await.unwrap(), unknown);
 }
 
-/// Fresh: a receipt that overtook the answer to its own send is due from the instant at which that
-/// answer is on record, before any review; the same reference of another provider is not.
+/// Fresh: a receipt that came before the answer to its own send is due from the instant at which that answer
+/// is on record, before any review; the same reference of another provider is not.
 pub async fn a_receipt_that_overtook_its_answer_is_due_with_it(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let early = scene.stray(Duration::ZERO);
@@ -269,8 +267,7 @@ pub async fn a_receipt_that_overtook_its_answer_is_due_with_it(stores: &Stores) 
     assert_eq!(stores.receipts.unknown().await.unwrap().count, 1);
 }
 
-/// Fresh: receipts and the answers they are about, at the same moment, find each other: at once, or
-/// at the first review.
+/// Fresh: concurrent receipts and answers to their sends find each other: at once, or at the first review.
 pub async fn receipts_and_answers_at_once_meet(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -297,7 +294,7 @@ pub async fn receipts_and_answers_at_once_meet(stores: &Stores) {
     }
 }
 
-/// Fresh: a receipt that nobody claims to know is over after ten minutes, to the instant.
+/// Fresh: a receipt that stays unknown is dropped after ten minutes, to the instant.
 pub async fn an_unknown_receipt_is_over_after_ten_minutes(stores: &Stores) {
     let scene = Scene::open(stores).await;
     keep(stores, &[scene.stray(Duration::ZERO)]).await;
@@ -309,7 +306,7 @@ pub async fn an_unknown_receipt_is_over_after_ten_minutes(stores: &Stores) {
     assert_eq!(stores.receipts.unknown().await.unwrap(), UnknownReceipts::default());
 }
 
-/// Fresh: beyond their bound the oldest unknown receipts go, and never a known one.
+/// Fresh: beyond the bound the oldest unknown receipts are dropped, and never a known one.
 pub async fn the_oldest_unknown_receipts_make_room(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let known = scene.receipt(Duration::ZERO).await;
@@ -331,7 +328,7 @@ pub async fn the_oldest_unknown_receipts_make_room(stores: &Stores) {
     assert_eq!(claim_ids(stores, START + WAIT, MANY).await, wanted);
 }
 
-/// Fresh: of many callers at once each receipt goes to exactly one, and none is forgotten.
+/// Fresh: under many concurrent callers each receipt goes to exactly one, and none is forgotten.
 pub async fn claims_at_once_hand_each_receipt_to_one_caller(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

@@ -1,5 +1,5 @@
-//! What [`dwar_ratelimit::RequestLimiter`] promises. Every function uses keys of its own, so a
-//! limiter may be shared, except where it says fresh.
+//! Promises of [`dwar_ratelimit::RequestLimiter`]. Every function uses keys of its own, so a limiter may be
+//! shared, except for «fresh» ones.
 
 use super::{CROWD, count};
 use crate::{Fixtures, MS, START, SeededEntropy, minutes, race, seconds};
@@ -23,7 +23,7 @@ async fn admits(limiter: &Limiter, key: RequestKey, quota: Quota, now: Timestamp
     limiter.hit(key, quota, now).await.unwrap().admitted
 }
 
-/// Every answer is the one the window of the domain gives, to the millisecond.
+/// Every answer equals that of the domain's window, to the millisecond.
 pub async fn hit_answers_as_the_window_does(limiter: &Limiter) {
     let (key, mut window) = (fresh_key(), Window::default());
     let full = START + THREE.window;
@@ -45,8 +45,8 @@ pub async fn hit_answers_as_the_window_does(limiter: &Limiter) {
     }
 }
 
-/// Whatever the quotas, and however the clock jumps, forth and back, every answer is that of the
-/// window of the domain.
+/// For any quotas, and a clock that jumps forwards and backwards, every answer equals that of the domain's
+/// window.
 pub async fn every_hit_is_what_the_window_says(limiter: &Limiter) {
     let entropy = SeededEntropy::new(1);
     let below = |bound: u32| {
@@ -64,7 +64,7 @@ pub async fn every_hit_is_what_the_window_says(limiter: &Limiter) {
                 2 => now + MS * below(40_000),
                 _ => now + MS * below(400),
             };
-            // Half a millisecond, too: a place is free no sooner than the whole window is over.
+            // Includes half milliseconds: a place becomes free only when the whole window is over.
             let length = seconds(10) + Duration::from_micros(500) * (case % 2);
             let quota = Quota { limit: below(4) * below(6), window: length };
             let admission = limiter.hit(key, quota, now).await.unwrap();
@@ -75,7 +75,7 @@ pub async fn every_hit_is_what_the_window_says(limiter: &Limiter) {
     assert!((300..1_140).contains(&refused), "{refused} refusals say little");
 }
 
-/// A quota is that of the call: none admits nothing, a wider one admits more.
+/// The quota of the call applies: zero admits nothing, a wider one admits more.
 pub async fn hit_takes_the_quota_of_the_call(limiter: &Limiter) {
     let key = fresh_key();
     assert!(!admits(limiter, key, Quota { limit: 0, ..THREE }, START).await);
@@ -85,7 +85,7 @@ pub async fn hit_takes_the_quota_of_the_call(limiter: &Limiter) {
     assert!(!admits(limiter, key, ONE, START).await);
 }
 
-/// A refusal is not counted: the key is free again when the admitted request has gone.
+/// A refusal is not counted: the key is free again when the admitted request leaves the window.
 pub async fn a_refused_hit_is_not_counted(limiter: &Limiter) {
     let key = fresh_key();
     assert!(admits(limiter, key, ONE, START).await);
@@ -110,7 +110,7 @@ pub async fn keys_and_scopes_are_apart(limiter: &Limiter) {
     }
 }
 
-/// Of two hundred hits at once exactly as many are admitted as the quota says.
+/// Of two hundred concurrent hits exactly as many are admitted as the quota says.
 pub async fn hits_at_once_are_admitted_up_to_the_quota(limiter: &Limiter) {
     for (limit, wanted) in [(3, 3), (20, 20), (150, 150)].repeat(ROUNDS / 3) {
         let (key, quota) = (fresh_key(), Quota { limit, ..THREE });
@@ -128,7 +128,7 @@ pub async fn hits_at_once_are_admitted_up_to_the_quota(limiter: &Limiter) {
     }
 }
 
-/// Clients that hit without a pause, side by side, are together admitted up to the quota.
+/// Concurrent clients that hit without a pause are together admitted up to the quota.
 pub async fn streams_at_once_are_admitted_up_to_the_quota(limiter: &Limiter) {
     let quota = Quota { limit: 1_000, window: minutes(1) };
     for _ in 0..5 {
@@ -148,8 +148,8 @@ pub async fn streams_at_once_are_admitted_up_to_the_quota(limiter: &Limiter) {
     }
 }
 
-/// A ceiling of thousands is as exact as a small quota, however its hits are spread over time:
-/// what leaves the window at an instant, and no more, may come in at it.
+/// A ceiling of thousands is as exact as a small quota, however its hits are spread over time: as many places
+/// become free at an instant as admissions leave the window.
 pub async fn a_window_of_thousands_is_exact(limiter: &Limiter) {
     let quota = Quota { limit: 6_000, window: minutes(1) };
     for pace in [MS * 7, MS] {
@@ -171,7 +171,7 @@ pub async fn a_window_of_thousands_is_exact(limiter: &Limiter) {
     }
 }
 
-/// Fresh: a sweep leaves every place taken that is still occupied at its instant.
+/// Fresh: a sweep keeps every place that is still occupied at its instant.
 pub async fn sweep_keeps_what_is_occupied(limiter: &Limiter) {
     let (key, wide) = (fresh_key(), fresh_key());
     let hour = Quota { limit: 1, window: minutes(60) };
@@ -185,7 +185,7 @@ pub async fn sweep_keeps_what_is_occupied(limiter: &Limiter) {
     assert!(!admits(limiter, wide, hour, START + hour.window - MS).await);
 }
 
-/// Fresh: sweeps at the same moment let nobody in twice.
+/// Fresh: concurrent sweeps admit nobody twice.
 pub async fn sweeps_and_hits_at_once_keep_the_quota(limiter: &Limiter) {
     for _ in 0..ROUNDS {
         let key = fresh_key();

@@ -1,4 +1,4 @@
-//! What [`dwar_operator::SearchStore`] promises.
+//! Promises of [`dwar_operator::SearchStore`].
 
 use crate::contract::{CROWD, ROUNDS, count};
 use crate::{Fixtures, MS, START, Stores, minutes, race};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const HOUR: usize = SearchQuota::ALL[0].numbers as usize;
 
-/// Somebody who searches in a project of their own, and the domain's account of it.
+/// A searcher in a project of their own, with the expected state by the domain.
 struct Searcher<'stores> {
     stores: &'stores Stores,
     make: Fixtures,
@@ -52,8 +52,8 @@ const fn is_counted(admission: &SearchAdmission) -> bool {
     matches!(admission, SearchAdmission::Counted(_))
 }
 
-/// As many numbers are admitted in an hour as the domain says, to the exact instant; what counts, and
-/// nothing else, is in the audit log.
+/// As many numbers are admitted in an hour as the domain says, to the exact instant; only counted searches
+/// are in the audit log.
 pub async fn numbers_are_admitted_as_the_domain_says(stores: &Stores) {
     let mut one = Searcher::new(stores);
     let first = one.number();
@@ -92,7 +92,7 @@ pub async fn numbers_of_a_day_are_admitted_as_the_domain_says(stores: &Stores) {
     assert_eq!(one.admit(number, over).await, SearchAdmission::Counted(left));
 }
 
-/// What one has searched for is nothing to another.
+/// Searches of one searcher do not count for another.
 pub async fn searchers_are_counted_by_themselves(stores: &Stores) {
     let (mut one, mut other) = (Searcher::new(stores), Searcher::new(stores));
     let number = one.number();
@@ -105,8 +105,8 @@ pub async fn searchers_are_counted_by_themselves(stores: &Stores) {
     assert_eq!((one.entries().await, other.entries().await), (HOUR, 1));
 }
 
-/// Of two hundred numbers at once exactly as many are admitted as of as many in turn, and each of
-/// those, and no other, is in the audit log.
+/// Of two hundred concurrent numbers exactly as many are admitted as of numbers one after another; only these
+/// are in the audit log.
 pub async fn searches_at_once_are_admitted_up_to_the_limit(stores: &Stores) {
     for _ in 0..ROUNDS {
         let one = Searcher::new(stores);
@@ -121,7 +121,7 @@ pub async fn searches_at_once_are_admitted_up_to_the_limit(stores: &Stores) {
     }
 }
 
-/// Of one number many times at once it counts once.
+/// Many concurrent searches for one number count once.
 pub async fn one_number_at_once_counts_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let one = Searcher::new(stores);
@@ -136,7 +136,7 @@ pub async fn one_number_at_once_counts_once(stores: &Stores) {
     }
 }
 
-/// Fresh: searches go that count no more at the instant.
+/// Fresh: a sweep deletes searches that no longer count at the instant.
 pub async fn sweep_drops_what_counts_no_more(stores: &Stores) {
     let mut one = Searcher::new(stores);
     for now in [START, START + MS] {

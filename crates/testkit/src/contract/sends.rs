@@ -1,5 +1,5 @@
-//! What [`dwar_login::LoginStore`] promises of a phone's limit, and what
-//! [`dwar_ratelimit::SendLimiter`] does.
+//! Promises of [`dwar_login::LoginStore`] about a phone's limit, and those of
+//! [`dwar_ratelimit::SendLimiter`].
 
 use super::{CROWD, ROUNDS, count};
 use crate::scene::Scene;
@@ -20,13 +20,13 @@ const fn places(limit: u32) -> SendQuota {
 }
 
 impl Scene {
-    /// One more send to a phone, and the answer to it.
+    /// Makes one more send to a phone; returns its id and the admission.
     async fn admit(&self, line: &Line, quota: SendQuota, now: Timestamp) -> (OtpId, SendAdmission) {
         let send = NewSend { quota, ..self.make.new_send_of(self.make.otp_with(line, CODE, now)) };
         (send.otp.id, self.admission(send, now).await)
     }
 
-    /// What the phone's limit says of a send that costs nothing.
+    /// The admission of a send that costs nothing.
     pub(super) async fn admission(&self, send: NewSend, now: Timestamp) -> SendAdmission {
         admission(self.stores.logins.prepare(send, now).await.unwrap())
     }
@@ -54,7 +54,7 @@ fn admission(prepared: Prepared) -> SendAdmission {
     }
 }
 
-/// Every answer is the one the log of the domain gives, to the millisecond.
+/// Every answer equals that of the domain's log, to the millisecond.
 pub async fn a_send_is_answered_as_the_log_does(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -78,7 +78,7 @@ pub async fn a_send_is_answered_as_the_log_does(stores: &Stores) {
     }
 }
 
-/// A quota is that of the call: none admits nothing, a wider one admits more.
+/// The quota of the call applies: zero admits nothing, a wider one admits more.
 pub async fn a_send_takes_the_quota_of_the_call(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -89,8 +89,8 @@ pub async fn a_send_takes_the_quota_of_the_call(stores: &Stores) {
     assert!(!scene.admits(&line, ONE, START).await);
 }
 
-/// Wrong guesses count for the next send: they slow it down, and stop it where there were too many;
-/// those for another phone, mode or project do not.
+/// Wrong guesses slow down the next send, and stop it after too many; wrong guesses of another phone, mode or
+/// project do not.
 pub async fn wrong_guesses_slow_sends_down(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let policy = GuessPolicy {
@@ -101,7 +101,7 @@ pub async fn wrong_guesses_slow_sends_down(stores: &Stores) {
         period: minutes(43_200),
         ..GuessPolicy::OFF
     };
-    // One send in the window: its answers look like those of a pace, and say which they are.
+    // With one send per window, its answers look like those of a pace; the bound tells them apart.
     let quota = SendQuota { places: ONE.places, ..LIVE };
     let (line, now) = (scene.line(), START + minutes(1));
     let ask = async |line, now| {
@@ -125,7 +125,7 @@ pub async fn wrong_guesses_slow_sends_down(stores: &Stores) {
     }
 }
 
-/// A refusal takes no place: the phone is free again when the admitted one has gone.
+/// A refusal takes no place: the phone is free again when the admitted send leaves the window.
 pub async fn a_refused_send_takes_no_place(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -147,7 +147,7 @@ pub async fn sends_stay_inside_project_mode_and_phone(stores: &Stores) {
     assert!(!scene.admits(&line, ONE, START).await);
 }
 
-/// A forgiven send gives back its own place, once, and nobody else's.
+/// A forgiven send returns its own place, once, and no other.
 pub async fn forgive_gives_back_one_place(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -169,7 +169,7 @@ pub async fn forgive_gives_back_one_place(stores: &Stores) {
     assert!(!scene.admits(&line, THREE, START + seconds(2)).await);
 }
 
-/// A forgiven send counts on as one that reached a provider, to the exact instant.
+/// A forgiven send still counts as one that reached a provider, to the exact instant.
 pub async fn forgiven_sends_are_bounded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -183,12 +183,12 @@ pub async fn forgiven_sends_are_bounded(stores: &Stores) {
     let (_, refused) = scene.admit(&line, LIVE, START + seconds(9)).await;
     assert_eq!((refused.counted.admitted, refused.counted.reset), (false, seconds(591)));
     assert!(!scene.admits(&line, LIVE, START + WINDOW - MS).await);
-    // The oldest leaves the window, and one more is let in.
+    // The oldest leaves the window, and one more is admitted.
     assert!(scene.admits(&line, LIVE, START + WINDOW).await);
     assert!(!scene.admits(&line, LIVE, START + WINDOW).await);
 }
 
-/// However many are sent and forgiven at once, no more reach a provider than the bound says.
+/// Under any number of concurrent sends and forgivings, no more reach a provider than the bound says.
 pub async fn sends_forgiven_at_once_stay_within_the_reach(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -215,7 +215,7 @@ pub async fn sends_forgiven_at_once_stay_within_the_reach(stores: &Stores) {
     }
 }
 
-/// Of two hundred sends to one phone at once exactly as many are admitted as the quota says.
+/// Of two hundred concurrent sends to one phone exactly as many are admitted as the quota says.
 pub async fn sends_at_once_are_admitted_up_to_the_quota(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for (limit, wanted) in [(3, 3), (20, 20)].repeat(ROUNDS / 2) {
@@ -235,7 +235,7 @@ pub async fn sends_at_once_are_admitted_up_to_the_quota(stores: &Stores) {
     }
 }
 
-/// Fresh: a sweep drops places taken before the instant, not those taken at it.
+/// Fresh: a sweep deletes places taken before the instant, not those taken at it.
 pub async fn sweep_drops_old_places(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (old, kept) = (scene.line(), scene.line());

@@ -1,5 +1,5 @@
-//! What [`dwar_session::SigningKeyStore`] promises. Every function needs a fresh store: signing
-//! keys belong to the whole service.
+//! Promises of [`dwar_session::SigningKeyStore`]. Every function needs a fresh store: signing keys belong to
+//! the whole service.
 
 use super::count;
 use crate::{Fixtures, MS, START, Stores, minutes, race};
@@ -15,7 +15,7 @@ async fn add_first(stores: &Stores, key: &SigningKey, now: Timestamp) -> bool {
     stores.signing_keys.add_first(key.clone(), now).await.unwrap()
 }
 
-/// Fresh: of any number of first keys at once exactly one is added.
+/// Fresh: of any number of concurrent first keys exactly one is added.
 pub async fn add_first_answers_true_once(stores: &Stores) {
     let make = Fixtures::random();
     let firsts: Vec<_> = (0..50).map(|_| make.signing_key()).collect();
@@ -29,7 +29,7 @@ pub async fn add_first_answers_true_once(stores: &Stores) {
     assert_eq!(keys(stores, START).await, [firsts[winner].clone()]);
 }
 
-/// Fresh: a key that signs, or will, bars another first one of its algorithm and of no other.
+/// Fresh: a key that signs, or will sign, prevents another first key of its algorithm, and of no other.
 pub async fn add_first_asks_for_the_algorithm(stores: &Stores) {
     let make = Fixtures::random();
     let next = SigningKey { signs_from: START + minutes(5), ..make.signing_key() };
@@ -45,7 +45,7 @@ pub async fn add_first_asks_for_the_algorithm(stores: &Stores) {
     assert_eq!(keys(stores, START).await.len(), 3);
 }
 
-/// Fresh: a key that signs no more does not bar a first one, from the exact instant on.
+/// Fresh: a key that has stopped signing does not prevent a first key, from the exact instant on.
 pub async fn add_first_disregards_retired_keys(stores: &Stores) {
     let make = Fixtures::random();
     let retired = SigningKey {
@@ -94,7 +94,7 @@ pub async fn keys_of_one_instant_come_by_kid(stores: &Stores) {
     assert_eq!(keys(stores, START).await, [a, b, c]);
 }
 
-/// Fresh: a successor retires every other key when it starts to sign, unless it ends sooner.
+/// Fresh: a successor retires every other key when it starts to sign, unless that key ends sooner.
 pub async fn rotate_retires_every_other_key(stores: &Stores) {
     let make = Fixtures::random();
     let (from, until) = (START + minutes(10), START + minutes(30));
@@ -129,7 +129,7 @@ pub async fn rotate_retires_every_other_key(stores: &Stores) {
     }
 }
 
-/// Fresh: of successors at once each retires those before it, so that one is left without an end.
+/// Fresh: of concurrent successors each retires the earlier ones, so that one key is left without an end.
 pub async fn rotations_at_once_leave_one_open_key(stores: &Stores) {
     let make = Fixtures::random();
     assert!(add_first(stores, &make.signing_key(), START).await);

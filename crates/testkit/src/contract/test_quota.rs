@@ -1,4 +1,4 @@
-//! What [`dwar_otp::TestQuotaStore`] promises. All are fresh: a trim goes through every project.
+//! Promises of [`dwar_otp::TestQuotaStore`]. All need a fresh store: a trim covers every project.
 
 use crate::scene::{Scene, stored_session};
 use crate::{CODE, Line, MS, START, Stores, WRONG_CODE, minutes, race, seconds};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const THREE: TestQuota = TestQuota { kept: 3, in_use: minutes(10) };
-/// How long a fixture's code is good for.
+/// Lifetime of a code of a fixture.
 const LIFETIME: Duration = minutes(10);
 /// Everything that these tests make has expired by then.
 const LATER: Timestamp = match Timestamp::from_timestamp_millis(1_800_100_000_123) {
@@ -30,7 +30,7 @@ impl Scene {
         self.make.line(self.project.in_mode(KeyMode::Test))
     }
 
-    /// A request of a phone of its own for each instant, in this order.
+    /// Makes a request per instant, each of a new phone, in this order.
     async fn asks(&self, world: ProjectMode, at: &[Timestamp]) -> Vec<Otp> {
         let mut made = Vec::new();
         for at in at {
@@ -40,7 +40,7 @@ impl Scene {
         made
     }
 
-    /// Which of these requests are still on record.
+    /// For each of these requests, whether it is still on record.
     async fn left(&self, otps: &[Otp]) -> Vec<bool> {
         let mut left = Vec::new();
         for otp in otps {
@@ -50,7 +50,7 @@ impl Scene {
         left
     }
 
-    /// A session of a phone of its own that begins, and is verified, at this instant.
+    /// A session of a new phone that begins, and is verified, at this instant.
     async fn logs_in(&self, line: &Line, at: Timestamp) -> (IdentityId, SessionId) {
         let session = Session { created_at: at, ..self.make.login(line).session };
         let session = self.log_in(line, session).await;
@@ -71,7 +71,7 @@ fn at(second: u64) -> Timestamp {
     START + seconds(second)
 }
 
-/// Exactly what is beyond the quota goes, the oldest, each with its place; once.
+/// Exactly the records beyond the quota are deleted, the oldest ones, each with its place; once.
 pub async fn trim_keeps_the_newest_requests(stores: &Stores) {
     let scene = Scene::open(stores).await;
     // Not in the order of their age.
@@ -88,7 +88,7 @@ pub async fn trim_keeps_the_newest_requests(stores: &Stores) {
     assert_eq!(scene.trim(TestQuota { kept: 0, ..THREE }, LATER).await, 6);
 }
 
-/// A code that has not expired stays whatever the quota, to the exact instant, and still works.
+/// A code that has not expired stays, whatever the quota, to the exact instant, and still works.
 pub async fn trim_never_drops_a_live_code(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let none = TestQuota { kept: 0, ..THREE };
@@ -105,7 +105,7 @@ pub async fn trim_never_drops_a_live_code(stores: &Stores) {
     assert_eq!(scene.left(&made).await, [false, true, true, false]);
 }
 
-/// With a request go its attempts and its messages; those of the others stay.
+/// Attempts and messages are deleted with their request; those of other requests stay.
 pub async fn trim_takes_attempts_and_messages_along(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let made = scene.asks(scene.project.in_mode(KeyMode::Test), &[at(0), at(1)]).await;
@@ -128,7 +128,7 @@ pub async fn trim_takes_attempts_and_messages_along(stores: &Stores) {
     }
 }
 
-/// What other projects and live keys make is neither counted nor dropped.
+/// Records of other projects and of live keys are neither counted nor deleted.
 pub async fn trim_stays_inside_test_mode_and_each_project(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let other = scene.another().await;
@@ -151,7 +151,8 @@ pub async fn trim_stays_inside_test_mode_and_each_project(stores: &Stores) {
     }
 }
 
-/// Sessions go by their start, identities by their last verification, with what is theirs.
+/// Sessions are ordered by start, identities by last verification; identities are deleted with their
+/// sessions.
 pub async fn trim_bounds_sessions_and_identities(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let lines: Vec<Line> = (0..5).map(|_| scene.tester()).collect();
@@ -162,8 +163,8 @@ pub async fn trim_bounds_sessions_and_identities(stores: &Stores) {
     // The first phone comes back, so that the second is the longest unseen.
     let (back, again) = scene.logs_in(&lines[0], at(9)).await;
     assert_eq!(back, made[0].0);
-    // Of six sessions, codes and places the three oldest, and of five identities the two longest
-    // unseen.
+    // Deletes the three oldest of six sessions, codes and places, and the two longest unseen of five
+    // identities.
     assert_eq!(scene.trim(THREE, START + minutes(20)).await, 3 * 3 + 2);
     let (mut known, mut logged_in) = (Vec::new(), Vec::new());
     for (line, (identity, session)) in lines.iter().zip(&made) {
@@ -205,14 +206,14 @@ pub async fn trim_bounds_first_answers_and_places(stores: &Stores) {
     assert_eq!(next.counted.remaining, 100 - 3 - 1);
 }
 
-/// Of events that are still to be told the oldest go.
+/// The oldest undelivered events are deleted.
 pub async fn trim_bounds_events(stores: &Stores) {
     let scene = Scene::open(stores).await;
     stores.events.add_endpoint(scene.make.endpoint(scene.project)).await.unwrap();
     for second in 0..5 {
         scene.logs_in(&scene.tester(), at(second)).await;
     }
-    // Two events, and the sessions and identities of the logins that they tell of.
+    // Two events, and the sessions and identities of the logins that they are about.
     assert_eq!(scene.trim(THREE, START + LIFETIME - MS).await, 6);
     let told = stores.events.claim_due(LATER, minutes(1), Room::of(9)).await.unwrap();
     let mut told: Vec<_> = told.into_iter().map(|dispatch| dispatch.event.at).collect();
@@ -220,7 +221,7 @@ pub async fn trim_bounds_events(stores: &Stores) {
     assert_eq!(told, [at(2), at(3), at(4)]);
 }
 
-/// Counts of wrong guesses are of no use to a test key, and not kept for it.
+/// Guess budgets of test keys are deleted, since test keys have none.
 pub async fn trim_drops_counts_of_test_guesses(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for (line, counted) in [(scene.tester(), 0), (scene.line(), 1)] {
@@ -233,7 +234,7 @@ pub async fn trim_drops_counts_of_test_guesses(stores: &Stores) {
     }
 }
 
-/// Instances that trim at the same moment drop together what one would, beyond one batch of theirs.
+/// Instances that trim concurrently together delete what one would, also beyond one batch.
 pub async fn trims_at_once_drop_what_one_would(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let times: Vec<_> = (0..620).map(at).collect();

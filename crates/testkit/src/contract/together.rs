@@ -1,5 +1,4 @@
-//! Whatever happens to one phone, its identity and its project's wallet at once, no step fails for
-//! another's sake.
+//! Concurrent steps on one phone, its identity and its project's wallet never make each other fail.
 
 use crate::scene::Scene;
 use crate::{CODE, Fixtures, Line, START, Stores, WRONG_CODE, any_project, minutes, race, seconds};
@@ -57,9 +56,9 @@ steps! {
 }
 
 impl PortCall {
-    /// Those that hold one lock on the phone, the identity or the wallet while they ask for more, but
-    /// for [`Self::ReportDelivered`], which asks as [`Self::ReportAccepted`] does, and
-    /// [`Self::ReportOverdue`], which asks as [`Self::ReportRefused`] does.
+    /// Steps that take further locks while they hold one on the phone, the identity or the wallet. Left out
+    /// are [`Self::ReportDelivered`], which locks like [`Self::ReportAccepted`], and [`Self::ReportOverdue`],
+    /// which locks like [`Self::ReportRefused`].
     pub const HOLDING: &'static [Self] = &[
         Self::Prepare,
         Self::PrepareFree,
@@ -80,8 +79,8 @@ impl PortCall {
     ];
 }
 
-/// What is on record when a round begins, all of one phone: somebody who is logged in, an old send
-/// that was charged, and one whose provider is being called.
+/// The records of one phone when a round begins: a logged-in identity, an old charged send, and a send whose
+/// provider is being called.
 struct Stage {
     scene: Arc<Scene>,
     line: Line,
@@ -98,12 +97,12 @@ const LIFETIMES: Lifetimes = Lifetimes { lease: minutes(1), keep: minutes(1_440)
 const ROTATION: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: seconds(60) };
 const RECEIPTS: ReceiptRoom = ReceiptRoom { calling: 50, others: 50 };
 const AT_ONCE: SwitchOff = SwitchOff { after: Duration::ZERO, failures: 1 };
-/// Room for what is on stage and two more, so that some sends of a round are refused.
+/// Room for the sends of the stage and two more, so that some sends of a round are refused.
 const QUOTA: SendQuota = SendQuota { places: Quota { limit: 5, window: minutes(10) }, reach: None };
-/// Twenty thousand rupees: no round ever runs out of them.
+/// Twenty thousand rupees, more than any round spends.
 const PLENTY: Paise = Paise(2_000_000);
 
-/// One project whose steps can be set against each other.
+/// One project whose steps are run concurrently.
 pub struct Together {
     scene: Arc<Scene>,
 }
@@ -123,7 +122,7 @@ impl Together {
         (0..PortCall::ALL.len()).flat_map(from).collect()
     }
 
-    /// Every three different steps of those that hold a lock while they ask for more.
+    /// All combinations of three different steps of [`PortCall::HOLDING`].
     pub fn triples() -> Vec<Vec<PortCall>> {
         let all = PortCall::HOLDING;
         let mut triples = Vec::new();
@@ -135,10 +134,10 @@ impl Together {
         triples
     }
 
-    /// Runs each of the steps twice on one phone, all at the same moment.
+    /// Runs each of the steps twice on one phone, all concurrently.
     ///
     /// # Panics
-    /// When a step fails.
+    /// If a step fails.
     pub async fn round(&self, steps: &[PortCall]) {
         let stage = Arc::new(self.stage().await);
         race(steps.len() * 2, |number| {
@@ -184,7 +183,7 @@ pub async fn every_pair_of_steps_gets_along(stores: &Stores) {
     }
 }
 
-/// Every triple of the steps that hold a lock while they ask for more gets along.
+/// No combination of three locking steps makes a step fail.
 pub async fn every_triple_of_locking_steps_gets_along(stores: &Stores) {
     let together = Together::open(stores).await;
     for triple in Together::triples() {
@@ -192,7 +191,7 @@ pub async fn every_triple_of_locking_steps_gets_along(stores: &Stores) {
     }
 }
 
-/// A send of a phone that sets money aside.
+/// A send of a phone that holds money.
 fn paid(make: &Fixtures, line: &Line) -> NewSend {
     NewSend { quota: QUOTA, cost: Cost::Hold(Paise(20)), ..make.new_send(line) }
 }
@@ -416,7 +415,7 @@ impl Stage {
                 stores.projects.change(project, change, any_project()).await.map(drop)
             }
             PortCall::ArchiveProject => {
-                // Restored, because what is on record is then read with its keys.
+                // Restored, because the records are read with its keys afterwards.
                 stores.projects.set_archived(project, Some(NOW)).await?;
                 stores.projects.set_archived(project, None).await.map(drop)
             }

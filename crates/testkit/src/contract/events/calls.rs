@@ -1,4 +1,4 @@
-//! What [`dwar_event::CallLog`] promises.
+//! Promises of [`dwar_event::CallLog`].
 
 use super::accepted;
 use crate::contract::{ROUNDS, count};
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const ALL: CallFilter = CallFilter { failed: false, before: None };
 const FAILED: CallFilter = CallFilter { failed: true, before: None };
-/// Long enough after a call for the same event to be sent again.
+/// Long enough after a call that the same event may be sent again.
 const LATER: Duration = seconds(10);
 
 impl Scene {
@@ -27,7 +27,7 @@ impl Scene {
         calls.resend(endpoint.project, endpoint.id, event, now).await.unwrap()
     }
 
-    /// What is due at `now`, leased by this: ids and how often they failed.
+    /// Claims what is due at `now`; returns event ids and numbers of failures.
     async fn due_again(&self, now: Timestamp) -> Vec<(String, u32)> {
         let due = self.claims(now, 100).await;
         due.iter().map(|dispatch| (dispatch.event.id(), dispatch.failures)).collect()
@@ -47,7 +47,7 @@ fn test_of(project: ProjectId, endpoint: EndpointId) -> Event {
     Event { world: project.in_mode(KeyMode::Live), kind, subject, at: START }
 }
 
-/// Fresh: each call comes back as it was, the newest first, page by page; nobody else sees it.
+/// Fresh: each call comes back unchanged, newest first, page by page, to its own project only.
 pub async fn calls_come_back_newest_first_to_their_project(stores: &Stores) {
     let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
     let (endpoint, other) = (scene.endpoint().await, scene.endpoint().await);
@@ -100,8 +100,8 @@ pub async fn calls_come_back_newest_first_to_their_project(stores: &Stores) {
     assert_eq!(scene.calls_of(&endpoint, FAILED).await, wanted);
 }
 
-/// Fresh: a log is cut to exactly its newest calls, and others' logs are not; the log of an
-/// endpoint goes with it.
+/// Fresh: a log is trimmed to exactly its newest calls; other logs are unchanged. The log of an endpoint is
+/// deleted with it.
 pub async fn a_log_is_cut_to_its_newest_calls(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (endpoint, other) = (scene.endpoint().await, scene.endpoint().await);
@@ -122,8 +122,8 @@ pub async fn a_log_is_cut_to_its_newest_calls(stores: &Stores) {
     assert_eq!(scene.calls_of(&endpoint, ALL).await, all[..3]);
 }
 
-/// Fresh: an event is on record while somebody waits for it or a call with it is kept, and no
-/// longer: only then does it count as new.
+/// Fresh: an event is on record as long as an endpoint waits for it or a call with it is kept; only after
+/// that does it count as new.
 pub async fn an_event_is_kept_as_long_as_its_calls(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (one, two) = (scene.endpoint().await, scene.endpoint().await);
@@ -133,11 +133,11 @@ pub async fn an_event_is_kept_as_long_as_its_calls(stores: &Stores) {
     scene.delivers(&one, &id).await;
     assert_eq!(stores.calls.sweep_calls(START).await.unwrap(), 0, "it began then, not before");
     assert_eq!(stores.calls.sweep_calls(START + MS).await.unwrap(), 1);
-    // The other one still waits for it.
+    // The other endpoint still waits for it.
     let dispatches = scene.claims(START, 9).await;
     assert_eq!((dispatches.len(), &dispatches[0].event), (1, &event));
     scene.delivers(&two, &id).await;
-    // Told to everybody, and kept for the log of the second.
+    // Delivered to both, and kept for the log of the second.
     stores.events.record(event.clone()).await.unwrap();
     assert_eq!(scene.due_again(START + minutes(9)).await, []);
     assert!(scene.calls_of(&two, ALL).await[0].on_record);
@@ -146,7 +146,7 @@ pub async fn an_event_is_kept_as_long_as_its_calls(stores: &Stores) {
     assert_eq!(scene.due_again(START + minutes(9)).await.len(), 2, "nothing knew it any more");
 }
 
-/// Fresh: what an endpoint was told is told again, as a series of its own, to it alone.
+/// Fresh: an event that was sent to an endpoint is sent again to that endpoint only, as a new series.
 pub async fn an_event_is_sent_again_to_one_endpoint(stores: &Stores) {
     let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
     let (endpoint, other) = (scene.endpoint().await, scene.endpoint().await);
@@ -175,8 +175,8 @@ pub async fn an_event_is_sent_again_to_one_endpoint(stores: &Stores) {
     assert_eq!(scene.calls_of(&endpoint, ALL).await.len(), 2);
 }
 
-/// Fresh: what waits for its next try is due at once and stays in its series; what is about to go
-/// out is left alone; one that is switched off gets nothing.
+/// Fresh: an event that waits for its next attempt becomes due at once and stays in its series; an event that
+/// is about to be sent is left alone; a disabled endpoint gets nothing.
 pub async fn what_waits_for_its_next_try_is_brought_forward(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let endpoint = scene.endpoint().await;
@@ -195,7 +195,7 @@ pub async fn what_waits_for_its_next_try_is_brought_forward(stores: &Stores) {
     assert_eq!(scene.resend(&endpoint, &event, now + minutes(9)).await, Resend::Off);
 }
 
-/// Fresh: of many wishes at once, one is queued.
+/// Fresh: of many concurrent requests to send an event again exactly one is queued.
 pub async fn wishes_at_once_are_queued_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let endpoint = scene.endpoint().await;
@@ -215,7 +215,7 @@ pub async fn wishes_at_once_are_queued_once(stores: &Stores) {
     }
 }
 
-/// Fresh: an event for one endpoint alone is on record once, for its project's endpoint only.
+/// Fresh: an event for one endpoint is recorded once, and only for that endpoint of its project.
 pub async fn an_event_is_addressed_to_one_endpoint_once(stores: &Stores) {
     let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
     let (endpoint, _) = (scene.endpoint().await, scene.endpoint().await);
@@ -239,8 +239,8 @@ pub async fn an_event_is_addressed_to_one_endpoint_once(stores: &Stores) {
     assert!(!calls.address(event, endpoint.id, due_at).await.unwrap(), "it was told");
 }
 
-/// Fresh: an erasure takes the number from what was told already, so that sending it again does
-/// not bring it back.
+/// Fresh: an erasure removes the number from events that were sent already, so that sending them again does
+/// not reveal it.
 pub async fn an_erasure_takes_the_phone_from_what_was_told(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let endpoint = scene.endpoint().await;

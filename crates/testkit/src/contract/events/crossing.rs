@@ -8,7 +8,7 @@ use dwar_project::ProjectChange;
 use dwar_wallet::{Adjusted, Paise, Settlement};
 use std::sync::Arc;
 
-/// What is to be told of a balance that has become low.
+/// The event of a balance that became low.
 const fn low(
     project: ProjectId,
     entry: EntryId,
@@ -28,7 +28,7 @@ impl Scene {
         assert!(changed.done().is_some());
     }
 
-    /// Holds `held`, captures `spent` of it a second later; gives the capture's id.
+    /// Holds `held` and captures `spent` of it a second later; returns the id of the capture.
     async fn spend(&self, held: i64, spent: i64) -> EntryId {
         let (send, entries) = (self.held(held).await, [self.make.id(), self.make.id()]);
         let (capture, now) = (Settlement::Capture(Paise(spent)), START + seconds(1));
@@ -38,8 +38,8 @@ impl Scene {
     }
 }
 
-/// Fresh: the capture that takes the balance under the threshold is recorded, and no hold, release,
-/// refund or later capture, until the balance has been up again.
+/// Fresh: the capture that takes the balance below the threshold is recorded. No hold, release, refund or
+/// later capture is, until the balance has been above it again.
 pub async fn a_low_balance_is_recorded_once_per_crossing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
@@ -66,7 +66,7 @@ pub async fn a_low_balance_is_recorded_once_per_crossing(stores: &Stores) {
     let wanted = low(scene.project, entry, (40, 50), START + seconds(1));
     assert_eq!(scene.told_events().await, [wanted]);
 
-    // A threshold that is raised over the balance is no crossing, and without one there is none.
+    // Raising the threshold above the balance is no crossing, and without a threshold there is none.
     scene.low_under(Some(1_000)).await;
     scene.spend(5, 5).await;
     scene.credit(1_000).await;
@@ -75,8 +75,8 @@ pub async fn a_low_balance_is_recorded_once_per_crossing(stores: &Stores) {
     assert_eq!(scene.told().await, []);
 }
 
-/// Fresh: a correction downwards crosses the threshold like a capture; refused, repeated or upwards
-/// it does not, and other projects' thresholds are their own.
+/// Fresh: a correction downwards crosses the threshold like a capture. A refused, repeated or upward
+/// correction does not, and thresholds of other projects do not matter.
 pub async fn a_correction_crosses_the_threshold_too(stores: &Stores) {
     let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
     for scene in [&scene, &stranger] {
@@ -102,8 +102,8 @@ pub async fn a_correction_crosses_the_threshold_too(stores: &Stores) {
     assert_eq!(scene.told().await, []);
 }
 
-/// Fresh: of captures, each of less than was held, and corrections at once that take a balance under
-/// its threshold exactly one is recorded, the one that did; the ledger is unbroken.
+/// Fresh: of concurrent captures and corrections that take a balance below its threshold exactly one is
+/// recorded, the one that crossed it; the ledger is unbroken.
 pub async fn captures_at_once_cross_the_threshold_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 const POLICY: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: LEASE };
 
-/// What is to be told of a session that ended.
+/// The event of a session that ended.
 const fn revoked(session: &Session, at: Timestamp) -> Event {
     let subject = Subject::Session { session: session.id, identity: session.identity };
     let (world, kind) = (session.world, EventKind::SessionRevoked);
@@ -46,7 +46,7 @@ pub async fn a_logout_is_recorded(stores: &Stores) {
     }
 }
 
-/// Fresh: an end by an operator is told as a logout is, each session once.
+/// Fresh: an end by an operator is recorded like a logout, once per session.
 pub async fn an_end_by_an_operator_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
@@ -64,8 +64,8 @@ pub async fn an_end_by_an_operator_is_recorded(stores: &Stores) {
     assert_eq!(scene.told_events().await, [revoked(&other, now + MS)]);
 }
 
-/// Fresh: a refresh token used again ends its session, and that is recorded; a refresh that is
-/// refused, or meets a session that is over, is not.
+/// Fresh: a refresh token that is used again ends its session, and that is recorded; a refused refresh, or
+/// one of an ended session, is not.
 pub async fn a_theft_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
@@ -84,7 +84,7 @@ pub async fn a_theft_is_recorded(stores: &Stores) {
     assert_eq!(scene.told().await, []);
 }
 
-/// Fresh: of many logouts and thefts at once the one that ended the session is recorded.
+/// Fresh: of many concurrent logouts and thefts only the one that ended the session is recorded.
 pub async fn logouts_at_once_are_recorded_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;

@@ -11,7 +11,7 @@ async fn endpoints(stores: &Stores, project: ProjectId) -> Vec<Endpoint> {
     stores.events.endpoints(project).await.unwrap()
 }
 
-/// A project's endpoints come oldest first with everything about them, and nobody else's do.
+/// A project's endpoints come back unchanged, oldest first; those of other projects do not.
 pub async fn endpoints_are_oldest_first_and_stay_inside_their_project(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let other = scene.another().await;
@@ -24,7 +24,7 @@ pub async fn endpoints_are_oldest_first_and_stay_inside_their_project(stores: &S
     for endpoint in [&third, &first, &second] {
         stores.events.add_endpoint(endpoint.clone()).await.unwrap();
     }
-    // Two endpoints may share an address, within a project and across.
+    // Two endpoints may share an address, within a project and across projects.
     let shared = Endpoint { url: first.url.clone(), ..scene.make.endpoint(other) };
     stores.events.add_endpoint(shared.clone()).await.unwrap();
     assert_eq!(endpoints(stores, scene.project).await, [first, second, third]);
@@ -32,7 +32,7 @@ pub async fn endpoints_are_oldest_first_and_stay_inside_their_project(stores: &S
     assert_eq!(endpoints(stores, scene.make.id()).await, []);
 }
 
-/// A new secret takes the place of the present one, which is kept with its end; an older one goes.
+/// A new secret replaces the present one, which stays valid until its end; an even older one is dropped.
 pub async fn a_new_secret_takes_the_place_of_the_present_one(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (mut endpoint, bystander) = (scene.endpoint().await, scene.endpoint().await);
@@ -60,7 +60,7 @@ pub async fn a_new_secret_takes_the_place_of_the_present_one(stores: &Stores) {
     assert_eq!(stored, bystanders);
 }
 
-/// An endpoint is removed once, from its own project only, and alone.
+/// An endpoint is removed once, only by its own project, and alone.
 pub async fn an_endpoint_is_removed_once_and_by_its_project(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (endpoint, bystander) = (scene.endpoint().await, scene.endpoint().await);
@@ -74,7 +74,7 @@ pub async fn an_endpoint_is_removed_once_and_by_its_project(stores: &Stores) {
     assert_eq!(endpoints(stores, scene.project).await, [bystander]);
 }
 
-/// Fresh: what a removed endpoint had not been told is dropped; others are told the same events.
+/// Fresh: undelivered events of a removed endpoint are dropped; other endpoints still get them.
 pub async fn a_removed_endpoint_is_told_nothing_more(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (kept, removed) = (scene.endpoint().await, scene.endpoint().await);
@@ -86,7 +86,7 @@ pub async fn a_removed_endpoint_is_told_nothing_more(stores: &Stores) {
 
     assert!(!stores.events.remove_endpoint(scene.another().await, removed.id).await.unwrap());
     assert!(stores.events.remove_endpoint(scene.project, removed.id).await.unwrap());
-    // A delivery that was under way when its endpoint went ends without a trace.
+    // A delivery that was under way when its endpoint was removed ends without a trace.
     for id in event {
         let call = scene.make.failed_call(removed.id, &id, Some(START));
         assert_eq!(stores.events.failed(call, None).await.unwrap(), None);
@@ -109,10 +109,10 @@ fn otp_event_ids(dispatches: &[dwar_event::Dispatch]) -> BTreeSet<String> {
     dispatches.iter().map(|dispatch| dispatch.event.id()).collect()
 }
 
-/// How many endpoints go, and come, at once.
+/// Number of endpoints that are removed, and of those that are added, at the same time.
 const LEAVING: usize = 9;
 
-/// Fresh: endpoints that come and go make no step fail, and nobody is told who is gone.
+/// Fresh: adding and removing endpoints makes no step fail, and no removed endpoint gets an event.
 pub async fn endpoints_come_and_go_while_things_happen(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for round in 0..ROUNDS {
@@ -150,14 +150,15 @@ pub async fn endpoints_come_and_go_while_things_happen(stores: &Stores) {
         assert!(told.iter().all(|dispatch| present.contains(&dispatch.endpoint.id)));
         let to_stays = told.iter().filter(|dispatch| dispatch.endpoint == stays).count();
         assert_eq!(to_stays, sent.len());
-        // A project has twenty at most.
+        // A project has at most twenty endpoints.
         for endpoint in present {
             assert!(stores.events.remove_endpoint(scene.project, endpoint).await.unwrap());
         }
     }
 }
 
-/// A project has so many endpoints and no more, also if they come at once; another project has its own.
+/// A project has at most [`Endpoint::MOST`] endpoints, also if they are added concurrently; another project
+/// has its own.
 pub async fn a_project_has_a_bounded_number_of_endpoints(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let other = scene.another().await;

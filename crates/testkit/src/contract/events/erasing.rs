@@ -6,7 +6,7 @@ use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, Timestamp};
 use dwar_otp::{Channel, GuessPolicy, Report, Reported};
 
-/// What is to be told of an identity that is gone.
+/// The event of an erased identity.
 const fn deleted(line: &Line, identity: IdentityId, sessions: u64, at: Timestamp) -> Event {
     let subject = Subject::Identity { identity, sessions_revoked: sessions };
     let (world, kind) = (line.world, EventKind::IdentityDeleted);
@@ -20,8 +20,8 @@ impl Scene {
     }
 }
 
-/// Fresh: an erasure is recorded once, with the number of sessions that ended with it and no event
-/// for each of these.
+/// Fresh: an erasure is recorded once, with the number of sessions that ended with it and without an event
+/// for each of them.
 pub async fn an_erasure_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
@@ -53,7 +53,7 @@ pub async fn an_erasure_is_recorded(stores: &Stores) {
     }
 }
 
-/// Fresh: what was recorded of an erased phone is still told, without the number; nothing more is
+/// Fresh: recorded events of an erased phone are still delivered, without the number; nothing more is
 /// recorded of its requests. The same phone elsewhere keeps its number.
 pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
@@ -73,7 +73,8 @@ pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) 
         scene.hears(&mut otp, accepted(), now).await;
         kept.push(of_otp(&otp, EventKind::OtpSent, Channel::Whatsapp, now));
     }
-    // Given out, not told: whoever has it tells it, and whoever claims it next has no number.
+    // Claimed but not delivered: the present claimer may still deliver the number, the next one does not have
+    // it.
     assert_eq!(scene.claims(now, 100).await.len(), 5);
     assert!(scene.erase(&line, id, START + seconds(2)).await);
     assert_eq!(scene.reports(&erased, 0, Report::Delivered, now).await, None);
@@ -94,8 +95,7 @@ pub async fn an_erasure_takes_the_phone_from_what_was_recorded(stores: &Stores) 
     }
 }
 
-/// Fresh: no report or guess that is in flight while an identity is erased leaves its number in an
-/// event.
+/// Fresh: no report or guess in flight during an erasure leaves the number in an event.
 pub async fn nothing_in_flight_keeps_an_erased_phone(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;

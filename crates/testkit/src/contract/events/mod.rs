@@ -1,4 +1,4 @@
-//! What [`dwar_event::EventStore`] promises, and what the other stores put on record for it.
+//! Promises of [`dwar_event::EventStore`], and of the other stores that record events.
 
 mod calls;
 mod crossing;
@@ -29,11 +29,11 @@ use dwar_session::Session;
 use std::time::Duration;
 
 const LEASE: Duration = seconds(45);
-/// How long after [`START`] everything that a test does is over and due.
+/// Time after [`START`] at which everything that a test does is over and due.
 const MUCH_LATER: Duration = minutes(1_440);
 
 impl Scene {
-    /// An endpoint of the project that is on record.
+    /// Adds an endpoint to the project.
     pub(in crate::contract) async fn endpoint(&self) -> Endpoint {
         self.endpoint_of(self.project).await
     }
@@ -48,7 +48,7 @@ impl Scene {
         self.stores.events.claim_due(now, LEASE, Room::of(limit)).await.unwrap()
     }
 
-    /// Something happens of which the project's endpoints have to be told; gives the event's id.
+    /// Makes something happen that the project's endpoints have to be told; returns the event's id.
     async fn happens(&self, at: Timestamp) -> String {
         let mut otp = self.issued(&self.line()).await;
         self.hears(&mut otp, accepted(), at).await;
@@ -65,7 +65,7 @@ impl Scene {
         self.stores.events.delivered(vec![call]).await.unwrap();
     }
 
-    /// Everything that waits to be told, by the time it happened, then by its id; told by this.
+    /// Claims and delivers everything that is waiting, ordered by time of the event, then by id.
     async fn told(&self) -> Vec<Dispatch> {
         let mut told = self.claims(START + MUCH_LATER, 1_000).await;
         for dispatch in &told {
@@ -75,12 +75,12 @@ impl Scene {
         told
     }
 
-    /// The events among [`Scene::told`].
+    /// The events of [`Scene::told`].
     pub(in crate::contract) async fn told_events(&self) -> Vec<Event> {
         self.told().await.into_iter().map(|dispatch| dispatch.event).collect()
     }
 
-    /// A session that is on record, and nobody has to be told of its login any more.
+    /// A session on record, whose login events are delivered already.
     async fn told_session(&self, line: &Line) -> Session {
         let session = self.session(line).await;
         let told = self.told_events().await;
@@ -103,7 +103,7 @@ impl Scene {
     }
 }
 
-/// What is to be told of a request.
+/// The event of a request.
 fn of_otp(otp: &Otp, kind: EventKind, channel: Channel, at: Timestamp) -> Event {
     let subject = Subject::Otp {
         otp: otp.id,

@@ -8,10 +8,10 @@ use dwar_login::Redemption;
 use dwar_otp::{AttemptStatus, Channel, GuessPolicy, Otp, Reason, Report, Reported};
 use std::sync::Arc;
 
-/// Overdue, as found while a receipt was waited for.
+/// Overdue, as noticed while a receipt was awaited.
 const OVERDUE: Report = Report::Overdue { seen: AttemptStatus::Sent };
 
-/// Fresh: a project without an endpoint has nothing on record, not even for one that comes later.
+/// Fresh: a project without an endpoint records nothing, not even for a later endpoint.
 pub async fn nothing_is_recorded_without_an_endpoint(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint_of(scene.another().await).await;
@@ -30,8 +30,8 @@ pub async fn nothing_is_recorded_without_an_endpoint(stores: &Stores) {
     assert_eq!(scene.told().await, []);
 }
 
-/// Fresh: every endpoint that the project has at that moment is told, each once and each with its
-/// own delivery; other projects' are not.
+/// Fresh: every endpoint that the project has at that moment gets the event once, as a delivery of its own;
+/// endpoints of other projects do not.
 pub async fn each_endpoint_of_the_project_is_told(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint_of(scene.another().await).await;
@@ -53,8 +53,7 @@ pub async fn each_endpoint_of_the_project_is_told(stores: &Stores) {
     assert_eq!(scene.told().await, []);
 }
 
-/// Fresh: each step of a code on its way is recorded with the channel that carries it, in both
-/// modes.
+/// Fresh: each step of a delivery is recorded with the channel that carries the code, in both modes.
 pub async fn a_code_on_its_way_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
@@ -70,7 +69,7 @@ pub async fn a_code_on_its_way_is_recorded(stores: &Stores) {
         let delivered = of_otp(&otp, EventKind::OtpDelivered, Channel::Sms, START + seconds(3));
         assert_eq!(scene.told_events().await, [delivered]);
     }
-    // The channel is the one that carried the code, though another was tried after it.
+    // The channel is the one that carried the code, although another was tried after it.
     let mut otp = scene.issued(&scene.line()).await;
     scene.hears(&mut otp, accepted(), START + seconds(1)).await;
     scene.hears(&mut otp, OVERDUE, START + seconds(21)).await;
@@ -82,7 +81,7 @@ pub async fn a_code_on_its_way_is_recorded(stores: &Stores) {
     assert_eq!(scene.told_events().await, wanted);
 }
 
-/// Fresh: that every channel failed is recorded, with the one that was tried last.
+/// Fresh: a failure of every channel is recorded, with the channel that was tried last.
 pub async fn a_code_that_reached_nobody_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
@@ -91,13 +90,13 @@ pub async fn a_code_that_reached_nobody_is_recorded(stores: &Stores) {
     scene.hears(&mut otp, Report::Failed(Reason::Blocked), START + seconds(2)).await;
     let failed = of_otp(&otp, EventKind::OtpFailed, Channel::Sms, START + seconds(2));
     assert_eq!(scene.told_events().await, [failed]);
-    // Late news beat the failure.
+    // A late delivery receipt overrides the failure.
     scene.hears(&mut otp, Report::Delivered, START + seconds(3)).await;
     let delivered = of_otp(&otp, EventKind::OtpDelivered, Channel::Sms, START + seconds(3));
     assert_eq!(scene.told_events().await, [delivered]);
 }
 
-/// Fresh: a report that does not change where the request stands is not recorded.
+/// Fresh: a report that does not change the status of the request is not recorded.
 pub async fn a_report_that_changes_nothing_is_not_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
@@ -106,7 +105,7 @@ pub async fn a_report_that_changes_nothing_is_not_recorded(stores: &Stores) {
     assert_eq!(scene.told().await.len(), 1);
     scene.hears(&mut otp, accepted(), START + seconds(2)).await;
     scene.hears(&mut otp, OVERDUE, START + seconds(21)).await;
-    // A second provider accepts what was sent already, and the first one fails after all.
+    // A second provider accepts a message that was sent already, and the first one fails after all.
     scene.hears(&mut otp, accepted(), START + seconds(22)).await;
     scene.hears_of(&mut otp, 0, Report::Failed(Reason::Blocked), START + seconds(23)).await;
     assert_eq!(scene.told().await, []);
@@ -118,7 +117,7 @@ pub async fn a_report_that_changes_nothing_is_not_recorded(stores: &Stores) {
     assert_eq!(scene.told().await, []);
 }
 
-/// Fresh: what is reported many times at once is recorded once.
+/// Fresh: a report that comes many times concurrently is recorded once.
 pub async fn reports_at_once_are_recorded_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
@@ -140,7 +139,7 @@ pub async fn reports_at_once_are_recorded_once(stores: &Stores) {
             scene.told().await.into_iter().map(|told| (told.endpoint.id, told.event)).collect();
         let count = |kind| told.iter().filter(|(_, event)| event.kind == kind).count();
         assert_eq!(count(EventKind::OtpDelivered), 2);
-        // Sent and delivered, or, where the receipt came first, delivered alone.
+        // Sent and delivered, or only delivered if the receipt came first.
         assert!(matches!(count(EventKind::OtpSent), 0 | 2));
         let all = told.len();
         told.sort_by_key(|(endpoint, event)| (*endpoint, event.id()));
@@ -155,7 +154,7 @@ impl Scene {
     }
 }
 
-/// Fresh: the right code is recorded, once; wrong ones are not.
+/// Fresh: the right code is recorded once; wrong ones are not.
 pub async fn an_accepted_code_is_recorded(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;
@@ -172,8 +171,8 @@ pub async fn an_accepted_code_is_recorded(stores: &Stores) {
     }
 }
 
-/// Fresh: the wrong code that reaches the stop is recorded with its phone, once in a period, also
-/// when many come at once.
+/// Fresh: the wrong code that reaches the stop is recorded with its phone, once per period, also if many come
+/// concurrently.
 pub async fn a_stop_is_recorded_once_in_a_period(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.endpoint().await;

@@ -1,4 +1,4 @@
-//! One endpoint that is slow, or has much to be told, takes nothing from the others.
+//! A slow endpoint, or one with many waiting events, takes nothing from the others.
 
 use super::LEASE;
 use crate::contract::ROUNDS;
@@ -9,7 +9,7 @@ use dwar_kernel::{EndpointId, Timestamp};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Two deliveries at once to one endpoint, one to one that fails.
+/// Two concurrent deliveries per endpoint, one for a failing endpoint.
 fn room(total: u32) -> Room {
     Room { total, failing: total, per_endpoint: 2, per_failing: 1, ..Room::default() }
 }
@@ -22,8 +22,8 @@ fn to(dispatches: &[Dispatch], endpoint: EndpointId) -> usize {
     dispatches.iter().filter(|dispatch| dispatch.endpoint.id == endpoint).count()
 }
 
-/// Fresh: however much waits for one endpoint, and for however long, a claim gives it its places and
-/// everybody else theirs.
+/// Fresh: however much waits for one endpoint, and for however long, a claim gives it its places and every
+/// other endpoint its own.
 pub async fn a_backlog_of_one_endpoint_holds_up_no_other(stores: &Stores) {
     let flooded = Scene::open(stores).await;
     let endpoint = flooded.endpoint().await;
@@ -43,15 +43,15 @@ pub async fn a_backlog_of_one_endpoint_holds_up_no_other(stores: &Stores) {
         assert!(given.iter().any(|it| it.endpoint.id == *id && it.event.id() == *event));
     }
     assert_eq!(given.len(), 7);
-    // Only what is left in the backlog is given out next, again in its bounds.
+    // The next claim gives what is left of the backlog, within its bounds again.
     let given = claim(stores, now, room(50)).await;
     assert_eq!((given.len(), to(&given, endpoint.id)), (2, 2));
-    // With one place in all it is the longest due.
+    // With one place in all, the longest due delivery gets it.
     assert_eq!(claim(stores, now, room(1)).await[0].endpoint.id, endpoint.id);
 }
 
-/// Fresh: what an endpoint has under way counts, and what was given out comes again when its lease
-/// is over, also beside a backlog.
+/// Fresh: deliveries under way count against the endpoint's places, and come again when their lease ends,
+/// also beside a backlog.
 pub async fn what_is_under_way_takes_the_places_of_its_endpoint(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let endpoint = scene.endpoint().await.id;
@@ -65,7 +65,7 @@ pub async fn what_is_under_way_takes_the_places_of_its_endpoint(stores: &Stores)
     assert_eq!(ids(&claim(stores, now, busy(0)).await), events[..2]);
     assert_eq!(claim(stores, now, busy(2)).await, []);
     assert_eq!(ids(&claim(stores, now, busy(1)).await), events[2..3]);
-    // Whoever claimed is dead: at the end of the lease, the rest of the backlog first.
+    // The claimer is dead: when the lease ends, the rest of the backlog comes first.
     assert_eq!(ids(&claim(stores, now + LEASE - MS, room(9)).await), events[3..5]);
     let mut again = ids(&claim(stores, now + LEASE, room(9)).await);
     assert_eq!((again.len(), &again[0]), (2, &events[5]));
@@ -76,8 +76,8 @@ pub async fn what_is_under_way_takes_the_places_of_its_endpoint(stores: &Stores)
     assert_eq!(again[1..], events[..3]);
 }
 
-/// Fresh: an endpoint whose last call failed is called one at a time until one succeeds, and comes
-/// after those that answer.
+/// Fresh: an endpoint whose last call failed gets one call at a time until one succeeds, and comes after
+/// endpoints that answer.
 pub async fn an_endpoint_that_fails_gets_one_place_and_comes_last(stores: &Stores) {
     let (failing, sound) = (Scene::open(stores).await, Scene::open(stores).await);
     let (bad, good) = (failing.endpoint().await, sound.endpoint().await);
@@ -99,7 +99,7 @@ pub async fn an_endpoint_that_fails_gets_one_place_and_comes_last(stores: &Store
     assert_eq!((given.len(), given[0].endpoint.failing), (2, None));
 }
 
-/// Fresh: claims at once hand each delivery to one caller, and keep each endpoint's bound.
+/// Fresh: concurrent claims hand each delivery to one caller, and keep the bound of each endpoint.
 pub async fn shares_at_once_are_handed_to_one_caller_each(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let endpoints = [scene.endpoint().await.id, scene.endpoint().await.id];

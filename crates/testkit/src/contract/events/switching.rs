@@ -1,4 +1,4 @@
-//! An endpoint that keeps failing is switched off.
+//! An endpoint that keeps failing is disabled.
 
 use super::MUCH_LATER;
 use crate::contract::{ROUNDS, count};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const RULE: SwitchOff = SwitchOff { after: minutes(1), failures: 3 };
 
 impl Scene {
-    /// A call to the endpoint fails under the rule; gives the endpoint if that switched it off.
+    /// Fails a call to the endpoint under the rule; returns the endpoint if that disabled it.
     async fn fails_at(&self, endpoint: &Endpoint, event: &str, at: Timestamp) -> Option<Endpoint> {
         let call = EndpointCall { at, ..self.make.failed_call(endpoint.id, event, Some(at)) };
         self.stores.events.failed(call, Some(RULE)).await.unwrap()
@@ -38,8 +38,8 @@ fn disabled(endpoint: &Endpoint, at: Timestamp) -> Event {
     Event { world: endpoint.project.in_mode(mode), kind, subject, at }
 }
 
-/// Fresh: an endpoint that failed often and long enough is switched off, its project's others are
-/// told of it and nobody else is, and nothing more is recorded for it.
+/// Fresh: an endpoint that failed often and long enough is disabled. Only the other endpoints of its project
+/// are told, and nothing more is recorded for it.
 pub async fn an_endpoint_that_keeps_failing_is_switched_off(stores: &Stores) {
     let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
     let bad = scene.endpoint().await;
@@ -58,13 +58,13 @@ pub async fn an_endpoint_that_keeps_failing_is_switched_off(stores: &Stores) {
     assert!(told.iter().all(|dispatch| dispatch.endpoint == other), "{told:?}");
     assert_eq!(told[0].event, disabled(&bad, at));
     assert_eq!((told.len(), told[1].event.id()), (2, later));
-    // A call that was under way ends without a second word.
+    // The end of a call that was under way records nothing more.
     assert_eq!(scene.fails_at(&bad, &event, at + seconds(1)).await, None);
     assert_eq!(scene.told().await, []);
 }
 
-/// Fresh: one that answers that it is gone is switched off by that call, even without a rule; its project's others are
-/// told, and what it had not been told is dropped.
+/// Fresh: an endpoint that answers that it is gone is disabled by that call, even without a rule; the other
+/// endpoints of its project are told, and its undelivered events are dropped.
 pub async fn an_endpoint_that_is_gone_is_switched_off_at_once(stores: &Stores) {
     for rule in [None, Some(RULE)] {
         let scene = Scene::open(stores).await;
@@ -88,7 +88,7 @@ pub async fn an_endpoint_that_is_gone_is_switched_off_at_once(stores: &Stores) {
     }
 }
 
-/// Fresh: a success in between begins the count anew.
+/// Fresh: a success in between resets the count.
 pub async fn a_success_keeps_an_endpoint_on(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let endpoint = scene.endpoint().await;
@@ -110,8 +110,8 @@ impl Scene {
     }
 }
 
-/// Fresh: one that is switched on again is as new, and is told what happens from then on; what it
-/// had not been told is dropped, and what others have to be told stays.
+/// Fresh: an endpoint that is enabled again starts without failures, and gets the events from then on. Its
+/// undelivered events are dropped, those of other endpoints stay.
 pub async fn what_a_switched_off_endpoint_was_not_told_is_dropped(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let bad = scene.endpoint().await;
@@ -154,8 +154,8 @@ pub async fn what_a_switched_off_endpoint_was_not_told_is_dropped(stores: &Store
     assert_eq!(scene.told().await.len(), 2);
 }
 
-/// Fresh: of failures at once exactly one switches the endpoint off, none is lost, and its project
-/// is told once.
+/// Fresh: of concurrent failures exactly one disables the endpoint, none is lost, and its project is told
+/// once.
 pub async fn failures_at_once_switch_an_endpoint_off_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -182,8 +182,7 @@ pub async fn failures_at_once_switch_an_endpoint_off_once(stores: &Stores) {
     }
 }
 
-/// Fresh: an event that no other store records comes back as it was recorded, to its project's
-/// endpoints, once.
+/// Fresh: an event that no other store records comes back unchanged, once, to the endpoints of its project.
 pub async fn an_event_of_its_own_is_recorded_once(stores: &Stores) {
     let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
     let subject = Subject::Provider { provider: "meta_2".to_owned(), failed: 41, receipts: 60 };
@@ -209,7 +208,7 @@ pub async fn an_event_of_its_own_is_recorded_once(stores: &Stores) {
         alert(EventKind::AlertOpened, AlertKind::WalletEmpty, None, START),
         alert(EventKind::AlertResolved, AlertKind::WalletEmpty, None, START),
         alert(EventKind::AlertOpened, AlertKind::EndpointFailing, Some(endpoint), START),
-        // It opens again.
+        // The alert opens again.
         alert(EventKind::AlertOpened, AlertKind::WalletEmpty, None, START + MS),
     ];
     for event in &all {

@@ -7,7 +7,7 @@ use dwar_kernel::{EndpointId, Timestamp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What makes a delivery itself, and not another one.
+/// Identifies a delivery.
 type Delivery = (EndpointId, String);
 
 fn delivery(dispatch: &Dispatch) -> Delivery {
@@ -20,7 +20,7 @@ impl Scene {
     }
 }
 
-/// Fresh: deliveries come the longest due first, of every project, up to the limit.
+/// Fresh: deliveries of all projects come the longest due first, up to the limit.
 pub async fn claims_are_longest_due_first_and_bounded(stores: &Stores) {
     let (one, two) = (Scene::open(stores).await, Scene::open(stores).await);
     let endpoints = [one.endpoint().await, two.endpoint().await];
@@ -41,8 +41,8 @@ pub async fn claims_are_longest_due_first_and_bounded(stores: &Stores) {
     assert_eq!(one.due_ids(now, 3).await, Vec::<String>::new());
 }
 
-/// Fresh: a delivery is due from the instant of its event on, and again at the end of its lease; no
-/// failure is counted for that. One that is due later than it can be is brought forward.
+/// Fresh: a delivery is due from the instant of its event on, and again when its lease ends, without counting
+/// a failure. A delivery that is due later than possible is brought forward.
 pub async fn a_delivery_given_out_comes_again_after_the_lease(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let endpoint = scene.endpoint().await;
@@ -68,7 +68,7 @@ pub async fn a_delivery_given_out_comes_again_after_the_lease(stores: &Stores) {
     assert_eq!(bring(back).await.unwrap(), 0);
     assert_eq!(bring(back - MS).await.unwrap(), 1);
     is_due_at(back - MS + CALL_LEASE, 0).await;
-    // Whoever failed may wait for longer.
+    // A failed delivery may wait for longer.
     scene.fails(&endpoint, &event, Some(at)).await;
     let back = before(at, true);
     assert_eq!(bring(back).await.unwrap(), 0);
@@ -76,8 +76,8 @@ pub async fn a_delivery_given_out_comes_again_after_the_lease(stores: &Stores) {
     is_due_at(back - MS + CALL_LEASE, 1).await;
 }
 
-/// Fresh: a failed delivery is due again at exactly the instant given, sooner or later than its
-/// lease, and counts its failures; the other endpoint's delivery of the same event is not touched.
+/// Fresh: a failed delivery is due again at exactly the given instant, earlier or later than its lease, and
+/// counts its failures; the delivery of the same event to the other endpoint is unaffected.
 pub async fn a_failed_delivery_is_due_again_at_the_exact_instant(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (failing, other) = (scene.endpoint().await, scene.endpoint().await);
@@ -105,8 +105,8 @@ pub async fn a_failed_delivery_is_due_again_at_the_exact_instant(stores: &Stores
     assert_eq!((failures(&due, &failing), failures(&due, &other)), (1, 0));
 }
 
-/// Fresh: a delivery that is made, or given up, is over, for its endpoint and event alone; saying
-/// so again changes nothing.
+/// Fresh: a completed or given-up delivery is over, only for its endpoint and event; repeating that changes
+/// nothing.
 pub async fn a_delivery_ends_when_it_is_made_or_given_up(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let endpoints = [scene.endpoint().await, scene.endpoint().await];
@@ -130,7 +130,7 @@ pub async fn a_delivery_ends_when_it_is_made_or_given_up(stores: &Stores) {
                 scene.fails(endpoint, event, None).await;
             }
         }
-        // What is over does not come back by a failure either.
+        // A failure does not bring a finished delivery back either.
         scene.fails(endpoint, event, Some(START)).await;
         wanted.remove(&(endpoint.id, event.clone()));
         now += LEASE;
@@ -142,8 +142,8 @@ pub async fn a_delivery_ends_when_it_is_made_or_given_up(stores: &Stores) {
     assert_eq!(waiting(now + LEASE).await, wanted);
 }
 
-/// Fresh: many calls are put on record together, to several endpoints and of several projects; those to an endpoint
-/// that was removed are left out, the others are not.
+/// Fresh: many calls are recorded together, to several endpoints of several projects. Calls to a removed
+/// endpoint are left out, the others are not.
 pub async fn deliveries_end_together(stores: &Stores) {
     let (scene, other) = (Scene::open(stores).await, Scene::open(stores).await);
     let (one, failing, removed) =
@@ -179,7 +179,7 @@ pub async fn deliveries_end_together(stores: &Stores) {
     assert_eq!(logged(&other, &third).await, 5);
 }
 
-/// Fresh: of many callers at once each delivery goes to exactly one, and none is forgotten.
+/// Fresh: under many concurrent callers each delivery goes to exactly one, and none is forgotten.
 pub async fn claims_at_once_hand_each_delivery_to_one_caller(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let endpoints = [scene.endpoint().await, scene.endpoint().await];
@@ -200,7 +200,7 @@ pub async fn claims_at_once_hand_each_delivery_to_one_caller(stores: &Stores) {
         claimed.extend(scene.claims(now, 1_000).await.iter().map(delivery));
         assert_eq!(claimed.len(), wanted.len());
         assert_eq!(claimed.iter().cloned().collect::<BTreeSet<_>>(), wanted);
-        // The two endpoints of an event are told at the same moment.
+        // Both endpoints of an event get it at the same moment.
         race(claimed.len(), |number| {
             let (store, (endpoint, event)) = (Arc::clone(&stores.events), &claimed[number]);
             let call = scene.make.call(*endpoint, event);

@@ -43,12 +43,12 @@ struct Phone {
     identity: Option<Identity>,
 }
 
-/// What it says of everything that was asked so far: the steps of [`dwar_login`] over plain values.
+/// The expected result of all steps so far: the rules of [`dwar_login`] over plain values.
 struct Model {
     books: Books,
     phones: Vec<Phone>,
     sessions: Vec<Session>,
-    /// Requests as they were before they changed.
+    /// Earlier states of requests.
     views: Vec<Otp>,
 }
 
@@ -119,15 +119,15 @@ impl Model {
         Redeemed::of(verdict, id)
     }
 
-    /// This phone, or the first one with a code in force if it has none.
+    /// This phone if it has a code in force, else the first one that has.
     fn busy(&self, phone: usize, now: Timestamp) -> usize {
         let is_busy = |phone: &Phone| phone.otps.iter().any(|otp| otp.in_force(now));
         let first = || self.phones.iter().position(is_busy);
         if is_busy(&self.phones[phone]) { phone } else { first().unwrap_or(phone) }
     }
 
-    /// A moment later, or close to one at which an answer changes: a code is over, a place is free again,
-    /// a stop ends.
+    /// A moment later, or close to an instant at which an answer changes: a code expires, a place becomes
+    /// free, a stop ends.
     fn later(&self, draw: &Draw, phone: usize, now: Timestamp) -> Timestamp {
         let Phone { places, budget, otps, .. } = &self.phones[phone];
         let edge = match draw.below(24) {
@@ -158,7 +158,7 @@ impl Draw {
     }
 }
 
-/// Asks the store and the model for the same; gives both answers.
+/// Asks the store and the model for the same step; returns both answers.
 async fn ask(scene: &Scene, draw: &Draw, model: &mut Model, now: Timestamp) -> [String; 2] {
     let (logins, make) = (&scene.stores.logins, &scene.make);
     let mut phone = draw.phone();
@@ -234,8 +234,8 @@ async fn ask(scene: &Scene, draw: &Draw, model: &mut Model, now: Timestamp) -> [
     }
 }
 
-/// A send that costs about what is `free`, nothing, or more than there is; sometimes it calls nobody, sometimes the
-/// code is somebody else's.
+/// A send that costs about `free`, nothing, or more than there is. Sometimes it calls no provider, sometimes
+/// its code is relayed.
 fn new_send(scene: &Scene, draw: &Draw, line: &Line, free: i64, now: Timestamp) -> NewSend {
     let max_wrong = 2 + draw.small(3);
     let mut otp = Otp { max_wrong, ..scene.make.otp_with(line, CODE, now) };
@@ -256,7 +256,7 @@ fn new_send(scene: &Scene, draw: &Draw, line: &Line, free: i64, now: Timestamp) 
     NewSend { quota: QUOTA, guesses: POLICY, cost, ..scene.make.new_send_of(otp) }
 }
 
-/// Any report on any attempt of a request, or on one that it does not have.
+/// Any report on any attempt of a request, or on an unknown attempt.
 fn new_report(scene: &Scene, draw: &Draw, otp: &Otp) -> SendReport {
     let attempts = &otp.delivery.attempts;
     let attempt = draw.place(attempts.len()).map(|place| &attempts[place]);
@@ -282,8 +282,8 @@ fn both<T: Debug, E: Debug>(said: T, wanted: E) -> [String; 2] {
     [format!("{said:?}"), format!("{wanted:?}")]
 }
 
-/// Fresh: whatever steps are taken, in whatever order, the answers and everything that is on record are
-/// those of [`NewSend`], [`SendReport`] and [`Redemption`] over the aggregates.
+/// Fresh: for any steps in any order, answers and records are those of [`NewSend`], [`SendReport`] and
+/// [`Redemption`] over the aggregates.
 pub async fn every_step_of_a_login_is_what_the_domain_says(stores: &Stores) {
     let mut answers = BTreeMap::new();
     let mut kinds = BTreeMap::new();
@@ -315,7 +315,7 @@ pub async fn every_step_of_a_login_is_what_the_domain_says(stores: &Stores) {
 }
 
 impl Model {
-    /// Two live phones and one of a test key, and a project that is told when it owns less than 60.
+    /// Two live phones, one of a test key, and a project that is told when it owns less than 60.
     async fn open(scene: &Scene) -> Self {
         let low_balance = Some(Paise(60));
         let change = ProjectChange { low_balance: Some(low_balance), ..ProjectChange::default() };
@@ -333,7 +333,7 @@ impl Model {
         Self { books, phones, sessions: Vec::new(), views: Vec::new() }
     }
 
-    /// The store has the same on record, and tells the same.
+    /// Asserts that the store has the same records and the same events.
     async fn check(&mut self, scene: &Scene, now: Timestamp, case: &str) {
         let stores = &scene.stores;
         self.books.check(stores, now + MS, case).await;

@@ -1,8 +1,8 @@
-//! What [`dwar_login::LoginStore`] promises of its steps as wholes: all of one is on record, or none.
+//! Promises of [`dwar_login::LoginStore`] about whole steps: all of a step is on record, or nothing.
 //!
-//! What they promise of one kind of record alone is with the other promises about it: codes and guesses
-//! in [`super::otp`], money in [`super::wallet`], places in [`super::sends`], identities in
-//! [`super::identity`], events in [`super::events`].
+//! Its promises about one kind of record are with the other promises about that kind: codes and guesses in
+//! [`super::otp`], money in [`super::wallet`], places in [`super::sends`], identities in [`super::identity`],
+//! events in [`super::events`].
 
 mod agreement;
 mod prepare;
@@ -29,14 +29,14 @@ use dwar_wallet::Paise;
 use std::time::Duration;
 
 const WINDOW: Duration = minutes(10);
-/// What a send sets aside here, more than any message costs.
+/// Amount that a send holds here, more than any message costs.
 const HELD: Paise = Paise(40);
 
 const fn places(limit: u32) -> SendQuota {
     SendQuota { places: Quota { limit, window: WINDOW }, reach: None }
 }
 
-/// Everything that is on record of one phone.
+/// All records of one phone.
 #[derive(Debug, PartialEq)]
 struct OnRecord {
     /// Newest first.
@@ -69,7 +69,7 @@ impl OnRecord {
     }
 }
 
-/// A send that sets [`HELD`] aside and is on record, its first provider not called yet.
+/// A send that holds [`HELD`] and is on record; its first provider is not called yet.
 async fn begun(scene: &Scene, line: &Line) -> Otp {
     let send = NewSend { cost: Cost::Hold(HELD), ..scene.make.new_send(line) };
     let otp = send.otp.clone();

@@ -22,8 +22,8 @@ const fn is_ready(prepared: &Prepared) -> bool {
     matches!(prepared, Prepared::Ready(_))
 }
 
-/// Fresh: a send that is ready is on record as a whole: its place, its hold with the entry of it, and its
-/// code in the place of the present one.
+/// Fresh: a ready send is on record as a whole: its place, its hold with the ledger entry, and its code,
+/// which replaces the active one.
 pub async fn a_send_that_is_ready_is_on_record_as_a_whole(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -62,8 +62,8 @@ pub async fn a_send_that_is_ready_is_on_record_as_a_whole(stores: &Stores) {
     assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
 }
 
-/// A limit is told before a balance. Whatever refuses a send, nothing of it is on record and nothing else
-/// has changed: the present code stays in force.
+/// A limit is reported before a balance. A refused send leaves no record and changes nothing: the active code
+/// stays in force.
 pub async fn a_refusal_changes_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -95,8 +95,8 @@ pub async fn a_refusal_changes_nothing(stores: &Stores) {
     assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
 }
 
-/// Of sixty sends to as many phones at once exactly as many are ready as the balance covers, and nothing
-/// is on record of the others.
+/// Of sixty concurrent sends to as many phones exactly as many are ready as the balance covers; the others
+/// leave no record.
 pub async fn sends_at_once_are_ready_as_far_as_the_balance_goes(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -122,8 +122,8 @@ pub async fn sends_at_once_are_ready_as_far_as_the_balance_goes(stores: &Stores)
     }
 }
 
-/// Of sixty sends to one phone at once exactly as many are ready as its quota has places and the balance
-/// covers; one of their codes is in force after them, and the others have no place.
+/// Of sixty concurrent sends to one phone exactly as many are ready as its quota has places and the balance
+/// covers; one of their codes is in force afterwards, and refused sends have no place.
 pub async fn sends_to_one_phone_at_once_are_ready_up_to_both_bounds(stores: &Stores) {
     for (limit, paid_in, ready) in [(5, 2_000, 5), (20, 4 * 20 + 19, 4), (60, 2_000, 60)] {
         let scene = Scene::open(stores).await;
@@ -153,8 +153,8 @@ pub async fn sends_to_one_phone_at_once_are_ready_up_to_both_bounds(stores: &Sto
     }
 }
 
-/// A send changes nothing of the same phone in the other mode or in another project, and takes nothing
-/// of another project's money.
+/// A send changes nothing of the same phone in the other mode or another project, and takes no money of
+/// another project.
 pub async fn a_send_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -179,8 +179,8 @@ pub async fn a_send_stays_inside_project_and_mode(stores: &Stores) {
     assert_eq!(balance_of(stores, scene.project).await, balance(100, 40));
 }
 
-/// A send that is asked for again, since its answer was lost, is done once and answered as it was, though
-/// it has the last place and the last money itself; many times at once too.
+/// A send that is repeated because its answer was lost is done once and answered as before, even if it took
+/// the last place and the last money itself; also many times concurrently.
 pub async fn a_repeated_send_is_done_once(stores: &Stores) {
     for at_once in [1, 20].repeat(ROUNDS) {
         let scene = Scene::open(stores).await;
@@ -208,8 +208,8 @@ pub async fn a_repeated_send_is_done_once(stores: &Stores) {
     }
 }
 
-/// Fresh: a send that somebody has changed since it was put on record, as one who took it for abandoned
-/// or a newer code, is not answered for: no provider may be called for it.
+/// Fresh: a repeated send that was changed since it was recorded, by a process that considered it abandoned
+/// or by a newer code, gets an error: no provider may be called for it.
 pub async fn a_send_that_was_taken_over_is_not_answered_for(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -232,8 +232,8 @@ pub async fn a_send_that_was_taken_over_is_not_answered_for(stores: &Stores) {
     }
 }
 
-/// A send that calls nobody takes no place, and its code is void from the start; the present one is not
-/// in force any more.
+/// A send without a provider takes no place, and its code is void from the start; the active code is
+/// superseded.
 pub async fn a_send_that_calls_nobody_takes_no_place(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();

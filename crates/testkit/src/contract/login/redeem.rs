@@ -19,8 +19,8 @@ const fn identity_of(redeemed: &Redeemed) -> Option<IdentityId> {
     }
 }
 
-/// Of sixty right guesses at once exactly one logs in: there are one identity, one session and a used
-/// code after them.
+/// Of sixty concurrent right guesses exactly one logs in: afterwards there are one identity, one session and
+/// a used code.
 pub async fn right_guesses_at_once_log_in_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for is_known in [false, true].repeat(ROUNDS) {
@@ -54,8 +54,8 @@ pub async fn right_guesses_at_once_log_in_once(stores: &Stores) {
     }
 }
 
-/// Of sixty right guesses at once, half of them checks, exactly one is accepted. If that is a check, the code is used
-/// up and nothing begins.
+/// Of sixty concurrent right guesses, half of them checks, exactly one is accepted. If it is a check, the
+/// code is used up and no session begins.
 pub async fn a_check_uses_the_code_up_and_begins_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -94,7 +94,7 @@ pub async fn a_check_uses_the_code_up_and_begins_nothing(stores: &Stores) {
     assert_eq!((on_record.identity, on_record.sessions), (None, vec![]));
 }
 
-/// A wrong guess begins nothing, nor does the right one once the code is locked.
+/// A wrong guess begins no session, nor does the right one once the code is locked.
 pub async fn a_guess_that_is_not_accepted_begins_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -112,7 +112,7 @@ pub async fn a_guess_that_is_not_accepted_begins_nothing(stores: &Stores) {
     }
 }
 
-/// The right code of a phone begins nothing in the other mode or in another project.
+/// The right code of a phone begins no session in the other mode or in another project.
 pub async fn a_login_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -138,8 +138,8 @@ pub async fn a_login_stays_inside_project_and_mode(stores: &Stores) {
     }
 }
 
-/// A login that is asked for again, since its answer was lost, many times at once too, is made once: one
-/// session, one guess, one identity, and no other answer than the first, or that there is no code.
+/// A login that is repeated because its answer was lost, also many times concurrently, is made once: one
+/// session, one guess, one identity, and no answer except the first one, or that there is no code.
 pub async fn a_repeated_login_is_made_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for at_once in [1, 20].repeat(ROUNDS) {
@@ -165,8 +165,8 @@ pub async fn a_repeated_login_is_made_once(stores: &Stores) {
     }
 }
 
-/// However logins and the erasure of the phone's identity meet, no session of the erased identity is left,
-/// and no code is used up whose session is not there.
+/// Under concurrent logins and erasures of an identity, no session of the erased identity is left, and no
+/// code is used up without its session.
 pub async fn no_code_is_used_in_vain_beside_an_erasure(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for round in 0..ROUNDS * 5 {
@@ -211,8 +211,8 @@ pub async fn no_code_is_used_in_vain_beside_an_erasure(stores: &Stores) {
     }
 }
 
-/// Sends and right guesses of one phone at once: as many sessions as logins, each of the one identity, and
-/// as many used codes.
+/// After concurrent sends and right guesses of one phone there are as many sessions as logins, all of one
+/// identity, and as many used codes.
 pub async fn sends_and_logins_at_once_match(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

@@ -11,11 +11,11 @@ use dwar_otp::{
 use dwar_wallet::{EntryKind, Paise, Settlement};
 use std::sync::Arc;
 
-/// As many sends of one phone as come at once here; no more get a place in real life.
+/// Number of concurrent sends to one phone; more never get a place in practice.
 const SENDS: usize = 20;
 
 impl Scene {
-    /// A request to deliver a code of somebody else, which is [`CODE`].
+    /// A request to deliver [`CODE`] as a relayed code.
     fn relayed(&self, line: &Line, now: Timestamp) -> Otp {
         let (state, code) = (OtpState::Relayed, CodeDigest::NONE);
         Otp { state, code, ..self.make.otp_with(line, CODE, now) }
@@ -35,8 +35,8 @@ impl Scene {
     }
 }
 
-/// A relayed code takes a place and sets money aside as any send, and changes no other code of the phone: the
-/// login code before it works, and so do other relayed codes beside it. A login code does not end it.
+/// A relayed code takes a place and holds money like any send, and changes no other code of the phone: the
+/// earlier login code works, and so do other relayed codes. A login code does not end it.
 pub async fn a_relayed_code_takes_the_place_of_none(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(200).await;
@@ -62,8 +62,8 @@ pub async fn a_relayed_code_takes_the_place_of_none(stores: &Stores) {
     assert!(matches!(right, Verdict::Accepted(_)), "{right:?}");
 }
 
-/// Nobody logs in with a relayed code: there is nothing to guess at, also by its id and however many try at once,
-/// and beside a login code it is a wrong one.
+/// A relayed code cannot be guessed, not even by its id or by many concurrent guesses; beside a login code it
+/// is a wrong code.
 pub async fn a_relayed_code_opens_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(200).await;
@@ -93,8 +93,8 @@ pub async fn a_relayed_code_opens_nothing(stores: &Stores) {
     assert_eq!((on_record.request(relayed.id), &on_record.identity), (&relayed, &None));
 }
 
-/// Its delivery goes as that of any code: it falls back, and once no channel is left, or one has delivered it, the
-/// money ends and nobody can read the code any more. What it is stays on record.
+/// A relayed code is delivered like any code: it falls back, and once no channel is left, or one has
+/// delivered it, the money ends and the code can no longer be read. Its state stays on record.
 pub async fn a_relayed_code_is_delivered_as_any_other(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(200).await;
@@ -116,8 +116,8 @@ pub async fn a_relayed_code_is_delivered_as_any_other(stores: &Stores) {
     }
 }
 
-/// Whatever moves the money of a relayed code is marked as such, by its hold, and what moves that of a login code beside it
-/// is not, however the two end.
+/// Every ledger entry of a relayed code is marked as such, and no entry of a login code is, whichever way
+/// they end.
 pub async fn the_ledger_tells_relayed_codes_from_others(stores: &Stores) {
     use EntryKind::{Capture, Hold, Refund, Release};
     let scene = Scene::open(stores).await;
@@ -159,7 +159,7 @@ pub async fn the_ledger_tells_relayed_codes_from_others(stores: &Stores) {
     assert!(!ledger.last().unwrap().relayed, "a credit is for no request");
 }
 
-/// After its end nothing is sent any more.
+/// Nothing is sent after the relayed code has expired.
 pub async fn nothing_is_sent_after_the_end_of_a_relayed_code(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(200).await;
@@ -174,8 +174,8 @@ pub async fn nothing_is_sent_after_the_end_of_a_relayed_code(stores: &Stores) {
     }
 }
 
-/// However many login codes and relayed codes of one phone come at once, one login code is in force after them,
-/// and every relayed code is on record.
+/// After any number of concurrent login codes and relayed codes of one phone one login code is in force, and
+/// every relayed code is on record.
 pub async fn relayed_codes_and_login_codes_at_once_leave_one_in_force(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;

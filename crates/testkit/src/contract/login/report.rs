@@ -13,26 +13,26 @@ use dwar_ratelimit::{Quota, SendQuota};
 use dwar_wallet::{EntryKind, LedgerEntry};
 use std::sync::Arc;
 
-/// A provider took the message; whether it says later that it arrived.
+/// The provider accepted the message; `awaits_receipt` says whether it reports delivery later.
 const fn accepted(awaits_receipt: bool) -> Report {
     Report::Accepted { provider_ref: None, awaits_receipt }
 }
 
-/// The kinds of everything that was booked, oldest first.
+/// The kinds of all ledger entries, oldest first.
 async fn booked(stores: &Stores, scene: &Scene) -> Vec<EntryKind> {
     let ledger = checked_ledger(stores, scene.project).await;
     ledger.iter().rev().map(|entry| entry.kind).collect()
 }
 
 impl Scene {
-    /// As [`Scene::reports`], a second later, on a request that is there.
+    /// Like [`Scene::reports`], one second later, for a request that exists.
     async fn hears_back(&self, otp: &Otp, attempt: usize, report: Report) -> (Otp, DeliveryStep) {
         self.reports(otp, attempt, report, START + seconds(1)).await.unwrap()
     }
 }
 
-/// The answer that ends a send takes the price of its channel and gives the rest back, with the entries
-/// that the report names.
+/// The answer that ends a send captures the price of its channel and releases the rest, with the entry ids of
+/// the report.
 pub async fn the_answer_that_ends_a_send_charges_its_channel(stores: &Stores) {
     for (tried, channel) in [(0, Channel::Whatsapp), (1, Channel::Sms)] {
         let scene = Scene::open(stores).await;
@@ -72,7 +72,7 @@ pub async fn the_answer_that_ends_a_send_charges_its_channel(stores: &Stores) {
     }
 }
 
-/// An answer that awaits its receipt leaves the hold; the receipt ends it.
+/// An answer that awaits a receipt leaves the hold open; the receipt ends it.
 pub async fn an_answer_that_awaits_a_receipt_leaves_the_hold(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -87,7 +87,7 @@ pub async fn an_answer_that_awaits_a_receipt_leaves_the_hold(stores: &Stores) {
     assert_eq!(booked(stores, &scene).await, kinds);
 }
 
-/// The next attempt is on record before it is asked for, and the hold stays for it.
+/// The next attempt is on record before its provider is called, and the hold stays open for it.
 pub async fn a_next_attempt_is_on_record_before_the_answer(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -100,9 +100,9 @@ pub async fn a_next_attempt_is_on_record_before_the_answer(stores: &Stores) {
     assert_eq!(balance_of(stores, scene.project).await, balance(100, 40));
 }
 
-/// When every channel has failed the code is void and the money is free again. If each provider refused
-/// outright, the phone has its place back, though the send counts as one that reached a provider; if a
-/// message may have come through, it has not.
+/// When every channel has failed, the code is void and the money is released. If each provider refused, the
+/// phone gets its place back, though the send counts as one that reached a provider; if a message may have
+/// been sent, it does not.
 pub async fn a_send_that_failed_is_undone(stores: &Stores) {
     for (first, second, is_forgiven) in [
         (Reason::NotOnChannel, Reason::Blocked, true),
@@ -135,8 +135,8 @@ pub async fn a_send_that_failed_is_undone(stores: &Stores) {
     }
 }
 
-/// A failure that is reported after the charge gives it back, once, and keeps the place; a receipt after
-/// that charges nothing again.
+/// A failure that is reported after the charge refunds it once, and keeps the place; a later receipt does not
+/// charge again.
 pub async fn a_failure_after_the_charge_gives_it_back_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -164,7 +164,8 @@ pub async fn a_failure_after_the_charge_gives_it_back_once(stores: &Stores) {
     assert_eq!(OnRecord::of(stores, &line).await.log, log);
 }
 
-/// The same where another channel could follow: the code was kept until the charge, so nobody else can be given it.
+/// The same if another channel could follow: the code was kept only until the charge, so no other channel is
+/// tried.
 pub async fn a_failure_after_the_charge_tries_no_other_channel(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -181,8 +182,8 @@ pub async fn a_failure_after_the_charge_tries_no_other_channel(stores: &Stores) 
     assert_eq!(booked(stores, &scene).await, kinds);
 }
 
-/// A receipt that overtook the provider's answer ends the send, and the answer of whoever called, who
-/// knows nothing of it, charges nothing again: what is on record decides.
+/// A receipt that came before the provider's answer ends the send. The answer, whose caller does not know of
+/// the receipt, does not charge again: the stored request decides.
 pub async fn a_receipt_before_the_answer_is_charged_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -214,8 +215,8 @@ fn reports_at_once(scene: &Scene, otp: &Otp, number: usize) -> (Reported, SendRe
     (request, report)
 }
 
-/// However many reports come at once, all the same or each its own, the hold ends once, and what was
-/// charged comes back once at most.
+/// Under any number of concurrent reports, equal or different, the hold ends once, and the charge is refunded
+/// at most once.
 pub async fn reports_at_once_end_a_hold_once(stores: &Stores) {
     for (round, same) in [true, false].into_iter().cycle().take(ROUNDS * 3).enumerate() {
         let scene = Scene::open(stores).await;
@@ -246,8 +247,8 @@ pub async fn reports_at_once_end_a_hold_once(stores: &Stores) {
     }
 }
 
-/// Fresh: of reports at once that take a balance under its threshold one tells of it, and each tells of
-/// its own send.
+/// Fresh: of concurrent reports that take a balance below its threshold one makes the event, and each makes
+/// the event of its own send.
 pub async fn reports_at_once_cross_the_threshold_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -277,7 +278,7 @@ pub async fn reports_at_once_cross_the_threshold_once(stores: &Stores) {
     }
 }
 
-/// Test keys move no money, whatever becomes of their sends, and free sends do not either.
+/// Test sends and free sends move no money, whatever their outcome.
 pub async fn a_send_that_held_nothing_moves_no_money(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;

@@ -1,4 +1,4 @@
-//! Sessions, and what ends them.
+//! Sessions of operators, and what ends them.
 
 use super::{
     admit, every_attempt, find, from, hash, invited, is_known, lock, right, sign_in, with_totp,
@@ -10,7 +10,7 @@ use dwar_operator::{
     Access, Admission, EndSessions, Operator, OperatorChange, OperatorSession, Proof, ProvenStep,
 };
 
-/// A new password, and a new second factor, end every session but the one that asked.
+/// A new password, and a new second factor, end every session except the one that asked.
 pub async fn a_changed_password_ends_the_other_sessions(stores: &Stores) {
     let make = Fixtures::random();
     let access = OperatorChange::Access(Access::default());
@@ -29,7 +29,7 @@ pub async fn a_changed_password_ends_the_other_sessions(stores: &Stores) {
     }
 }
 
-/// After a reset neither password, code, session, link nor lock is left, but the new link.
+/// After a reset no password, code, session, link or lock is left, except the new link.
 pub async fn a_reset_leaves_nothing_that_lets_in(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, old) = invited(stores, &make, with_totp(&make)).await;
@@ -55,7 +55,7 @@ pub async fn a_reset_leaves_nothing_that_lets_in(stores: &Stores) {
     assert!(!stores.console.operators.reset(make.id(), make.link(&operator)).await.unwrap());
 }
 
-/// A removal takes sessions and links along, once, and frees the name.
+/// A removal deletes sessions and links too, happens once, and frees the name.
 pub async fn a_removal_leaves_nothing(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, session) = within(stores, &make).await;
@@ -72,7 +72,7 @@ pub async fn a_removal_leaves_nothing(stores: &Stores) {
     invited(stores, &make, back).await;
 }
 
-/// Sessions come newest first, as they began, and their use is noted once a minute.
+/// Sessions come newest first, unchanged, and their use is recorded once a minute.
 pub async fn sessions_are_newest_first_and_noted_once_a_minute(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, first) = within(stores, &make).await;
@@ -91,7 +91,7 @@ pub async fn sessions_are_newest_first_and_noted_once_a_minute(stores: &Stores) 
     stores.console.operators.note_session(make.digest(), at(9)).await.unwrap();
 }
 
-/// A session is ended by its own operator alone: one, all but one, or all.
+/// Sessions are ended only by their own operator: one, all but one, or all.
 pub async fn sessions_end_one_by_one_or_all(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, first) = within(stores, &make).await;
@@ -111,7 +111,7 @@ pub async fn sessions_end_one_by_one_or_all(stores: &Stores) {
     assert_eq!(stores.console.operators.sessions(other.id).await.unwrap(), [kept]);
 }
 
-/// Fresh: links, sessions and standings go at the instant they count no more.
+/// Fresh: a sweep deletes links, sessions and counts at the instant at which they no longer matter.
 pub async fn sweep_drops_what_counts_no_more(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, link) = invited(stores, &make, make.operator()).await;
@@ -141,7 +141,7 @@ pub async fn sweep_drops_what_counts_no_more(stores: &Stores) {
     assert_eq!(stores.console.operators.list().await.unwrap().len(), 1);
 }
 
-/// Fresh: sessions, links and codes up to a time step let nobody in any more; passwords and later codes
+/// Fresh: sessions, links, and codes up to a time step no longer sign in anybody; passwords and later codes
 /// do.
 pub async fn what_is_outdated_lets_nobody_in(stores: &Stores) {
     let make = Fixtures::random();

@@ -1,4 +1,4 @@
-//! What [`dwar_operator::OperatorStore`] promises.
+//! Promises of [`dwar_operator::OperatorStore`].
 
 mod ending;
 mod signing_in;
@@ -31,7 +31,7 @@ async fn invited(stores: &Stores, make: &Fixtures, operator: Operator) -> (Opera
     (operator, link)
 }
 
-/// An operator who is in, with a session.
+/// An operator who is signed in, with the session.
 async fn within(stores: &Stores, make: &Fixtures) -> (Operator, OperatorSession) {
     let (mut operator, _) = invited(stores, make, make.operator()).await;
     let session = make.operator_session(&operator, START);
@@ -40,13 +40,13 @@ async fn within(stores: &Stores, make: &Fixtures) -> (Operator, OperatorSession)
     (operator, session)
 }
 
-/// An attempt from an unknown browser; each number is an address of its own.
+/// An attempt from an unknown browser; each number is a different address.
 fn from(operator: OperatorId, number: u32) -> Attempt {
     let network = Network::of(Some(IpAddr::V4(number.into())));
     Attempt::with_password(operator, Origin::Network(network), &ClearVault)
 }
 
-/// An attempt from a browser that is known.
+/// An attempt from a known browser.
 fn in_browser(operator: OperatorId, browser: Digest) -> Attempt {
     Attempt::with_password(operator, Origin::Browser(browser), &ClearVault)
 }
@@ -59,7 +59,7 @@ fn every_attempt(operator: OperatorId) -> [Attempt; 3] {
     [from(operator, 1), in_browser(operator, Digest([7; 32])), Attempt::with_code(operator)]
 }
 
-/// Fails until each is locked.
+/// Fails each attempt until it is locked.
 async fn lock(stores: &Stores, attempts: &[Attempt]) {
     for attempt in attempts {
         for _ in 0..5 {
@@ -69,7 +69,7 @@ async fn lock(stores: &Stores, attempts: &[Attempt]) {
     }
 }
 
-/// Lets somebody in whose attempt was counted nowhere.
+/// Signs in an operator with an attempt that was not counted.
 async fn sign_in(stores: &Stores, proof: Proof, session: &OperatorSession, now: Timestamp) -> bool {
     let attempt = in_browser(session.operator, session.digest);
     stores.console.operators.sign_in(proof, attempt, session.clone(), now).await.unwrap()

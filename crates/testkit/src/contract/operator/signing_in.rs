@@ -1,4 +1,4 @@
-//! Links, attempts, and what lets in.
+//! Links, sign-in attempts, and what signs in an operator.
 
 use super::super::{CROWD, ROUNDS, count};
 use super::{
@@ -12,7 +12,7 @@ use dwar_operator::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A link works once, as its kind says, and not from its end on.
+/// A link works once, as its kind says, and no longer from its end on.
 pub async fn a_link_lets_in_once_until_the_exact_instant(stores: &Stores) {
     let make = Fixtures::random();
     let end = START + Link::INVITE;
@@ -44,7 +44,7 @@ pub async fn a_link_lets_in_once_until_the_exact_instant(stores: &Stores) {
     }
 }
 
-/// Whoever comes in by a link is alone with it: older sessions end, and a lock is lifted.
+/// Following a link ends all older sessions and lifts locks.
 pub async fn a_link_ends_all_that_let_in_before(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, link) = invited(stores, &make, make.operator()).await;
@@ -63,7 +63,7 @@ pub async fn a_link_ends_all_that_let_in_before(stores: &Stores) {
     }
 }
 
-/// Of any number who use one link at once one is let in.
+/// Of any number of concurrent uses of one link exactly one succeeds.
 pub async fn links_at_once_let_in_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let make = Fixtures::random();
@@ -81,7 +81,7 @@ pub async fn links_at_once_let_in_once(stores: &Stores) {
     }
 }
 
-/// Attempts are admitted and locked as [`Attempt`] says, to the instant, also those of nobody.
+/// Attempts are admitted and locked as [`Attempt`] says, to the instant, also for unknown names.
 pub async fn attempts_are_admitted_as_the_domain_says(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, _) = invited(stores, &make, make.operator()).await;
@@ -109,7 +109,7 @@ pub async fn attempts_are_admitted_as_the_domain_says(stores: &Stores) {
     }
 }
 
-/// Failures are counted by name and network together, and by browser: one locks no other.
+/// Failures are counted per name and network, and per browser: a lock of one does not affect another.
 pub async fn a_lock_is_of_one_origin_alone(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, other) = (make.id(), make.id());
@@ -125,8 +125,8 @@ pub async fn a_lock_is_of_one_origin_alone(stores: &Stores) {
     }
 }
 
-/// A name takes a hundred failures and then one each 36 seconds, from however many networks; what is
-/// refused leaves nothing behind, and known browsers are let pass.
+/// A name admits a hundred failures and then one every 36 seconds, from all networks together. A refused
+/// attempt leaves no record, and known browsers are not affected.
 pub async fn a_name_is_slowed_however_many_networks_take_part(stores: &Stores) {
     let make = Fixtures::random();
     let operator = make.id();
@@ -147,7 +147,7 @@ pub async fn a_name_is_slowed_however_many_networks_take_part(stores: &Stores) {
     assert_eq!(admit(stores, &known, next).await, Admission::Admitted);
 }
 
-/// Of attempts at once as many are admitted as until the lock, and the rest told its end.
+/// Of concurrent attempts exactly as many are admitted as before the lock, and the others are told its end.
 pub async fn attempts_at_once_are_admitted_up_to_the_lock(stores: &Stores) {
     let make = Fixtures::random();
     for _ in 0..ROUNDS {
@@ -163,7 +163,7 @@ pub async fn attempts_at_once_are_admitted_up_to_the_lock(stores: &Stores) {
     }
 }
 
-/// Of attempts at once from as many networks no more are admitted than a name takes.
+/// Of concurrent attempts from as many networks no more are admitted than the name allows.
 pub async fn attempts_at_once_from_many_networks_are_admitted_up_to_the_pace(stores: &Stores) {
     let operator = Fixtures::random().id();
     let answers = race(150, |number| {
@@ -176,7 +176,7 @@ pub async fn attempts_at_once_from_many_networks_are_admitted_up_to_the_pace(sto
     assert_eq!(count(&answers, |answer| *answer == slowed), 50);
 }
 
-/// An attempt that was neither a failure nor a success does not count; nor does one of nobody.
+/// An attempt that was neither a failure nor a success does not count; nor does one with an unknown name.
 pub async fn an_attempt_is_taken_back(stores: &Stores) {
     let make = Fixtures::random();
     for attempt in every_attempt(make.id()) {
@@ -188,7 +188,7 @@ pub async fn an_attempt_is_taken_back(stores: &Stores) {
     }
 }
 
-/// A success forgets the failures in a row of its own origin, and gives the name its attempt back.
+/// A success forgets the failures in a row of its own origin, and takes back its attempt on the name.
 pub async fn a_success_forgets_what_it_was_counted_against(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, _) = invited(stores, &make, make.operator()).await;
@@ -207,7 +207,7 @@ pub async fn a_success_forgets_what_it_was_counted_against(stores: &Stores) {
         }
         assert_eq!(admit(stores, attempt, START).await, Admission::Locked(START + seconds(30)));
     }
-    // Of the hundred 14 began, and one was given back.
+    // 14 of the hundred began, and one of them was taken back.
     for number in 10..97 {
         assert_eq!(admit(stores, &from(operator.id, number), START).await, Admission::Admitted);
     }
@@ -215,7 +215,8 @@ pub async fn a_success_forgets_what_it_was_counted_against(stores: &Stores) {
     assert_eq!(slowed, Admission::Locked(START + seconds(36)));
 }
 
-/// What is locked of an operator and the count of their name are told, of nobody else, until they are forgotten.
+/// The locks of an operator and the count of the name are listed until they are forgotten, for existing
+/// operators only.
 pub async fn standings_are_told_and_forgotten(stores: &Stores) {
     let make = Fixtures::random();
     let (asha, _) = invited(stores, &make, make.operator()).await;
@@ -253,7 +254,7 @@ pub async fn standings_are_told_and_forgotten(stores: &Stores) {
     }
 }
 
-/// A proof that holds no more lets nobody in and changes nothing; one that does begins a session.
+/// A proof that no longer holds signs in nobody and changes nothing; a valid one begins a session.
 pub async fn a_sign_in_needs_a_proof_that_holds(stores: &Stores) {
     let make = Fixtures::random();
     let wrong = Proof { password: hash("$wrong"), step: None };
@@ -277,7 +278,7 @@ pub async fn a_sign_in_needs_a_proof_that_holds(stores: &Stores) {
     assert!(!sign_in(stores, right(None), &nobody, START).await);
 }
 
-/// Another link takes the place of the one before, for whoever was only invited.
+/// A new link replaces the old one, for an operator who was only invited.
 pub async fn another_link_takes_the_place_of_the_one_before(stores: &Stores) {
     let make = Fixtures::random();
     let fresh = || Operator { password: None, ..make.operator() };
@@ -302,7 +303,7 @@ pub async fn another_link_takes_the_place_of_the_one_before(stores: &Stores) {
     }
 }
 
-/// Whoever follows a link while it is renewed is in without a link left, or has the new one.
+/// An operator who follows a link while it is renewed is signed in without a link left, or has the new one.
 pub async fn a_link_renewed_while_it_is_used_leaves_none(stores: &Stores) {
     for _ in 0..ROUNDS {
         let make = Fixtures::random();
@@ -331,7 +332,7 @@ pub async fn a_link_renewed_while_it_is_used_leaves_none(stores: &Stores) {
     }
 }
 
-/// Of any number at once with codes that follow the same one, one is let in.
+/// Of any number of concurrent sign-ins whose codes follow the same time step exactly one succeeds.
 pub async fn a_time_step_at_once_lets_in_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let make = Fixtures::random();
@@ -348,7 +349,7 @@ pub async fn a_time_step_at_once_lets_in_once(stores: &Stores) {
     }
 }
 
-/// Whoever signs in while they are reset is either refused or out again.
+/// A sign-in during a reset is either refused or ended by it.
 pub async fn a_sign_in_and_a_reset_at_once_leave_no_session(stores: &Stores) {
     for _ in 0..ROUNDS {
         let make = Fixtures::random();

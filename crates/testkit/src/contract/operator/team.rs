@@ -1,4 +1,4 @@
-//! Who there is, and what is changed of them.
+//! The list of operators, and changes to them.
 
 use super::super::{ROUNDS, count};
 use super::{find, hash, invited, with_totp};
@@ -7,7 +7,7 @@ use dwar_kernel::Sealed;
 use dwar_operator::{Access, Operator, OperatorChange, Role, Totp};
 use std::sync::Arc;
 
-/// An operator and their link come back as they were given, with and without all there can be.
+/// An operator and the link come back unchanged, with all optional values and with none.
 pub async fn an_invitation_keeps_everything(stores: &Stores) {
     let make = Fixtures::random();
     let projects = [(make.id(), Role::Owner), (make.id(), Role::Viewer)].into();
@@ -32,7 +32,7 @@ pub async fn an_invitation_keeps_everything(stores: &Stores) {
     assert_eq!(stores.console.operators.session(make.digest()).await.unwrap(), None);
 }
 
-/// Two names that differ in their case alone are one.
+/// Names that differ only in case are the same name.
 pub async fn a_name_is_taken_in_any_case(stores: &Stores) {
     let make = Fixtures::random();
     let (operator, _) = invited(stores, &make, make.operator()).await;
@@ -45,7 +45,7 @@ pub async fn a_name_is_taken_in_any_case(stores: &Stores) {
     assert_eq!(stores.console.operators.find_by_name(other.name).await.unwrap(), Some(operator));
 }
 
-/// Of invitations at once under one name one is made.
+/// Of concurrent invitations under one name exactly one succeeds.
 pub async fn invitations_at_once_take_a_name_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let make = Fixtures::random();
@@ -64,7 +64,8 @@ pub async fn invitations_at_once_take_a_name_once(stores: &Stores) {
     }
 }
 
-/// Fresh: of any number of first operators at once one is made, and none where there is one.
+/// Fresh: of any number of concurrent first operators exactly one is created, and none if there is one
+/// already.
 pub async fn invite_first_answers_true_once(stores: &Stores) {
     let make = Fixtures::random();
     let all: Vec<_> =
@@ -82,7 +83,7 @@ pub async fn invite_first_answers_true_once(stores: &Stores) {
     assert!(!stores.console.operators.invite_first(late, link).await.unwrap());
 }
 
-/// Fresh: the list is oldest first, equals by id.
+/// Fresh: the list is oldest first, equal times by id.
 pub async fn the_list_is_oldest_first(stores: &Stores) {
     let make = Fixtures::random();
     let aged = |age: u32| Operator { created_at: START + MS * age, ..make.operator() };
@@ -94,7 +95,7 @@ pub async fn the_list_is_oldest_first(stores: &Stores) {
     assert_eq!(stores.console.operators.list().await.unwrap(), all);
 }
 
-/// Each change is kept, and that of a stranger refused.
+/// Each change is kept; a change of an unknown operator is refused.
 pub async fn changes_come_back_and_touch_nobody_else(stores: &Stores) {
     let make = Fixtures::random();
     let (mut operator, _) = invited(stores, &make, make.operator()).await;

@@ -9,7 +9,7 @@ use dwar_otp::{
 };
 use std::sync::Arc;
 
-/// Overdue, as found while a receipt was waited for.
+/// Overdue, as noticed while a receipt was awaited.
 const OVERDUE: Report = Report::Overdue { seen: AttemptStatus::Sent };
 
 fn accepted(provider_ref: &str) -> Report {
@@ -17,7 +17,7 @@ fn accepted(provider_ref: &str) -> Report {
 }
 
 impl Scene {
-    /// Reports to the store and to `otp` itself: the two must agree, in the answer and on record.
+    /// Reports to the store and to `otp` itself; both must agree, in the answer and on record.
     async fn report(
         &self,
         otp: &mut Otp,
@@ -35,7 +35,7 @@ impl Scene {
     }
 }
 
-/// A refusal puts the next attempt on record before it is answered, and its report ends the way.
+/// A refusal records the next attempt before it is returned; the report on that attempt ends the delivery.
 pub async fn a_refusal_opens_the_next_attempt(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut otp = scene.issued(&scene.line()).await;
@@ -49,7 +49,7 @@ pub async fn a_refusal_opens_the_next_attempt(stores: &Stores) {
     assert_eq!(otp.delivery.status, DeliveryStatus::Delivered);
 }
 
-/// A receipt that fails to come, or comes late, is applied as the domain says.
+/// A missing or late receipt is applied as the domain says.
 pub async fn late_reports_are_applied_as_the_domain_says(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut otp = scene.issued(&scene.line()).await;
@@ -63,7 +63,7 @@ pub async fn late_reports_are_applied_as_the_domain_says(stores: &Stores) {
     scene.report(&mut otp, 0, Report::Delivered, 24).await;
 }
 
-/// What was found overdue and has a later word by the time it is reported is left as it is.
+/// An overdue report on an attempt with a newer report changes nothing.
 pub async fn an_overdue_report_after_a_later_word_changes_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (queued, sent) = (AttemptStatus::Queued, AttemptStatus::Sent);
@@ -87,7 +87,7 @@ pub async fn an_overdue_report_after_a_later_word_changes_nothing(stores: &Store
     }
 }
 
-/// That a provider took the message is kept, whatever it reports later.
+/// An acceptance by a provider stays on record, whatever is reported later.
 pub async fn an_acceptance_outlives_a_later_failure(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut otp = scene.issued(&scene.line()).await;
@@ -109,7 +109,7 @@ pub async fn a_repeated_report_changes_nothing(stores: &Stores) {
     assert_eq!(otp, once);
 }
 
-/// When every channel failed there is no code any more.
+/// When every channel failed, the code is void.
 pub async fn a_code_that_reached_nobody_is_void(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -121,7 +121,7 @@ pub async fn a_code_that_reached_nobody_is_void(stores: &Stores) {
     assert_eq!(scene.try_code(&line, CODE).await, Answer::NotFound);
 }
 
-/// A report on a request that is not the project's is `None`; an unknown attempt changes nothing.
+/// A report on a request of another project returns `None`; a report on an unknown attempt changes nothing.
 pub async fn a_report_stays_inside_its_project(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let otp = scene.issued(&scene.line()).await;
@@ -137,7 +137,7 @@ pub async fn a_report_stays_inside_its_project(stores: &Stores) {
     assert_eq!(stored(stores, &otp).await, Some(otp));
 }
 
-/// A provider's reference leads to its attempt, per provider.
+/// A reference leads to its attempt, per provider.
 pub async fn a_reference_leads_to_its_attempt(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut otp = scene.issued(&scene.line()).await;
@@ -154,13 +154,13 @@ pub async fn a_reference_leads_to_its_attempt(stores: &Stores) {
     assert_eq!(find("meta", &reference[1..]).await, None);
 }
 
-/// A reference that a provider used more than once leads to the attempt made last, whatever was
-/// reported on the others since.
+/// A reference that a provider used more than once leads to the attempt made last, whatever was reported on
+/// the others since.
 pub async fn a_repeated_reference_leads_to_the_newest_attempt(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let reference = format!("ref-{}", scene.make.id::<OtpId>());
     let at = |second| AttemptId::new(START + seconds(second), &scene.make.entropy);
-    // Neither the order on record nor that of the reports is the order in which they were made.
+    // The attempts are recorded and reported in other orders than the one in which they were made.
     let mut made = Vec::new();
     for (second, reported) in [(2, 10), (3, 11), (1, 12)] {
         let delivery = Delivery::begin(&scene.make.route(), at(second), START);
@@ -173,8 +173,8 @@ pub async fn a_repeated_reference_leads_to_the_newest_attempt(stores: &Stores) {
     assert_eq!(found.map(|target| target.otp), Some(made[1].id));
 }
 
-/// Whoever reports may have seen the request as it was before a guess or another report: what is on
-/// record decides, and nothing of it is lost.
+/// A caller may report with a view of the request from before a guess or another report: the stored request
+/// decides, and nothing is lost.
 pub async fn a_report_by_an_old_view_loses_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -200,7 +200,7 @@ pub async fn a_report_by_an_old_view_loses_nothing(stores: &Stores) {
     }
 }
 
-/// Reports of many who saw the same request at once are each applied to what the last one left.
+/// Concurrent reports with the same view of a request are applied one after another.
 pub async fn reports_by_one_view_at_once_are_applied_in_turn(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -221,7 +221,7 @@ pub async fn reports_by_one_view_at_once_are_applied_in_turn(stores: &Stores) {
     }
 }
 
-/// Of one failure reported many times at once exactly one opens the next attempt.
+/// Of one failure that is reported many times concurrently exactly one report opens the next attempt.
 pub async fn failures_at_once_open_one_attempt(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -240,7 +240,7 @@ pub async fn failures_at_once_open_one_attempt(stores: &Stores) {
     }
 }
 
-/// Guesses and reports at the same moment do not undo each other.
+/// Concurrent guesses and reports do not undo each other.
 pub async fn guesses_and_reports_at_once_lose_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

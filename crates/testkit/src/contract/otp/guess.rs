@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 const NOW: std::time::Duration = seconds(1);
 
-/// The right code is accepted once; after that there is none.
+/// The right code is accepted once; afterwards there is no code.
 pub async fn the_right_code_is_accepted_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -21,7 +21,7 @@ pub async fn the_right_code_is_accepted_once(stores: &Stores) {
     assert_eq!(scene.try_code(&line, WRONG_CODE).await, Answer::NotFound);
 }
 
-/// Each wrong code is on record when it is answered; the last one allowed locks, until the end.
+/// Each wrong code is on record when it is answered; the last allowed one locks the code until it expires.
 pub async fn wrong_codes_are_counted_and_the_last_one_locks(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for max_wrong in [5, 20] {
@@ -42,7 +42,7 @@ pub async fn wrong_codes_are_counted_and_the_last_one_locks(stores: &Stores) {
     }
 }
 
-/// The right code is still accepted at the last try that is left.
+/// The right code is still accepted at the last remaining attempt.
 pub async fn the_right_code_is_accepted_at_the_last_try(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -53,8 +53,8 @@ pub async fn the_right_code_is_accepted_at_the_last_try(stores: &Stores) {
     assert_eq!(scene.try_code(&line, CODE).await, Answer::Accepted);
 }
 
-/// When each guess was judged is on record, the right one last; what was not compared is not there,
-/// and a report changes none of it. Of many the last sixteen stay.
+/// The time of each judged guess is on record, the right one last. Guesses that were not compared are not
+/// recorded, and a report changes none of them. Only the last sixteen are kept.
 pub async fn each_guess_that_was_judged_is_on_record_with_its_instant(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -80,7 +80,7 @@ pub async fn each_guess_that_was_judged_is_on_record_with_its_instant(stores: &S
     assert_eq!(stored(stores, &otp).await.unwrap().guesses, kept);
 }
 
-/// A code works up to its last millisecond and not at the instant of its end.
+/// A code works until its last millisecond, and not at the instant of its expiry.
 pub async fn a_code_ends_at_the_exact_instant(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -93,7 +93,7 @@ pub async fn a_code_ends_at_the_exact_instant(stores: &Stores) {
     assert_eq!(at(CODE, otp.expires_at - MS).await, Answer::Accepted);
 }
 
-/// Guesses reach the code of their own project, mode and phone only.
+/// Guesses reach only the code of their own project, mode and phone.
 pub async fn guesses_stay_inside_project_mode_and_phone(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -120,7 +120,7 @@ async fn guess_at_once(scene: &Scene, line: &Line, code: &str, policy: GuessPoli
     .await
 }
 
-/// Of two hundred right codes at once exactly one is accepted.
+/// Of two hundred concurrent right codes exactly one is accepted.
 pub async fn right_codes_at_once_are_accepted_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -133,7 +133,7 @@ pub async fn right_codes_at_once_are_accepted_once(stores: &Stores) {
     }
 }
 
-/// Of two hundred wrong codes at once exactly as many are judged as the code allows.
+/// Of two hundred concurrent wrong codes exactly as many are judged as the code allows.
 pub async fn wrong_codes_at_once_are_judged_up_to_the_limit(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for (max_wrong, judged) in [(5, 5), (20, 20)].repeat(ROUNDS / 2) {
@@ -175,7 +175,7 @@ pub async fn the_budget_counts_across_resends(stores: &Stores) {
     assert_eq!(scene.try_at(&line, CODE, policy, served - MS).await, Answer::Locked);
     scene.issued(&line).await;
     assert_eq!(scene.try_at(&line, WRONG_CODE, policy, served).await, Answer::Wrong);
-    // No second stop, and a success resets the row alone.
+    // There is no second stop, and a success only resets the count in a row.
     assert_eq!(scene.try_at(&line, CODE, policy, served).await, Answer::Accepted);
     let period = Some(GuessPeriod { began_at, wrong: 8, stopped_at: Some(last) });
     let on = GuessBudget { wrong: 0, last_wrong_at: Some(served), period };
@@ -197,7 +197,7 @@ pub async fn a_period_ends_at_the_exact_instant(stores: &Stores) {
     }
 }
 
-/// Counts that are lifted are gone, for this phone alone, and told once.
+/// Lifted counts are deleted, for this phone only, and returned once.
 pub async fn forgotten_guesses_are_gone_and_told_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -220,7 +220,7 @@ pub async fn forgotten_guesses_are_gone_and_told_once(stores: &Stores) {
     assert_eq!(scene.try_at(&line, CODE, STOP_AT_SEVEN, START + NOW).await, Answer::Accepted);
 }
 
-/// Of many who lift at once one is told what was counted, and no guess is counted on both sides.
+/// Of many concurrent liftings one returns the counts, and no guess is counted on both sides.
 pub async fn guesses_and_liftings_at_once_count_each_guess_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -243,7 +243,7 @@ pub async fn guesses_and_liftings_at_once_count_each_guess_once(stores: &Stores)
     }
 }
 
-/// A guess at the code of another request finds nothing, counts nothing, and leaves the code alone.
+/// A guess at the code of another request is not found, is not counted, and leaves the code alone.
 pub async fn a_guess_is_judged_for_the_request_it_names(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -265,7 +265,7 @@ pub async fn a_guess_is_judged_for_the_request_it_names(stores: &Stores) {
     assert_eq!(try_for(present.id, CODE).await, Answer::NotFound);
 }
 
-/// A resend at the same moment never lets a guess for the old request count against the new one.
+/// With a concurrent resend, a guess for the old request never counts against the new one.
 pub async fn a_named_guess_and_a_resend_at_once_never_cross(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS * 4 {
@@ -289,7 +289,7 @@ pub async fn a_named_guess_and_a_resend_at_once_never_cross(stores: &Stores) {
     }
 }
 
-/// Every answer, and what is on record after it, is what the domain says, numbers included.
+/// Every answer, and the record after it, is what the domain says, numbers included.
 pub async fn guesses_are_judged_as_the_domain_does(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -306,7 +306,7 @@ pub async fn guesses_are_judged_as_the_domain_does(stores: &Stores) {
     assert_eq!(counted(stores, &line).await, count);
 }
 
-/// Where the budget is the tighter limit, two hundred wrong codes at once are judged up to it.
+/// If the budget is the tighter limit, two hundred concurrent wrong codes are judged up to it.
 pub async fn the_budget_holds_against_many_at_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

@@ -27,8 +27,8 @@ pub async fn issue_keeps_everything(stores: &Stores) {
     assert_eq!(stored(stores, &bare).await, Some(bare));
 }
 
-/// Which code a guess finds and which one a newer code replaces is what the code itself says, in
-/// every state and up to the instant at which it expires.
+/// Which code a guess finds, and which code a newer one replaces, follows from the code's own state and
+/// expiry, to the instant.
 pub async fn which_code_is_in_force_says_the_code(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let states =
@@ -47,7 +47,7 @@ pub async fn which_code_is_in_force_says_the_code(stores: &Stores) {
     }
 }
 
-/// A request is found in its own project and mode only.
+/// A request is found only in its own project and mode.
 pub async fn find_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let otp = scene.issued(&scene.line()).await;
@@ -62,7 +62,7 @@ pub async fn find_stays_inside_project_and_mode(stores: &Stores) {
     }
 }
 
-/// A new code takes the place of the present one, of this phone alone.
+/// A new code supersedes the active one of this phone only.
 pub async fn issue_supersedes_the_present_code(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -104,7 +104,7 @@ pub async fn issue_works_whatever_became_of_the_last_code(stores: &Stores) {
     assert_eq!(stored(stores, &last).await.unwrap().state, OtpState::Used);
 }
 
-/// However many codes come at once for one phone, one is in force after them, and it works.
+/// After any number of concurrent codes for one phone one is in force, and it works.
 pub async fn many_issues_leave_one_code_in_force(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

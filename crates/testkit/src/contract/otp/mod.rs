@@ -1,4 +1,4 @@
-//! What [`dwar_login::LoginStore`] promises of codes, and what [`dwar_otp::OtpStore`] does.
+//! Promises of [`dwar_login::LoginStore`] about codes, and those of [`dwar_otp::OtpStore`].
 
 mod delivery;
 mod guess;
@@ -21,7 +21,7 @@ async fn stored(stores: &Stores, otp: &Otp) -> Option<Otp> {
     stores.otps.find(otp.world, otp.id).await.unwrap()
 }
 
-/// The wrong guesses that are counted for a phone; they are forgotten by being looked at.
+/// The wrong guesses of a phone; reading them forgets them.
 async fn counted(stores: &Stores, line: &Line) -> GuessBudget {
     let counted = stores.otps.forget_guesses(line.world, line.index).await;
     counted.unwrap().unwrap_or_default()
@@ -58,7 +58,7 @@ impl Scene {
         self.issue(self.make.otp(line)).await
     }
 
-    /// A guess a second after [`START`], without a budget.
+    /// A guess one second after [`START`], without a guess budget.
     async fn try_code(&self, line: &Line, code: &str) -> Answer {
         self.try_at(line, code, GuessPolicy::OFF, START + crate::seconds(1)).await
     }

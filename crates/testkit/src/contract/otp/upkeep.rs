@@ -10,7 +10,7 @@ use std::sync::Arc;
 const LEASE: std::time::Duration = seconds(45);
 
 impl Scene {
-    /// Issues a request that was made at `now` and is due 30 seconds later.
+    /// Issues a request at `now` that is due 30 seconds later.
     async fn due(&self, mode: KeyMode, now: Timestamp) -> OtpId {
         let line = self.make.line(self.project.in_mode(mode));
         self.issue(self.make.otp_with(&line, CODE, now)).await.id
@@ -22,7 +22,7 @@ impl Scene {
     }
 }
 
-/// Fresh: what is due is handed out oldest first, of every project and mode, up to the limit.
+/// Fresh: due requests of all projects and modes are claimed oldest first, up to the limit.
 pub async fn claim_due_is_oldest_first_and_bounded(stores: &Stores) {
     let (one, two) = (Scene::open(stores).await, Scene::open(stores).await);
     let third = one.due(KeyMode::Live, START + seconds(2)).await;
@@ -41,8 +41,8 @@ pub async fn claim_due_is_oldest_first_and_bounded(stores: &Stores) {
     assert_eq!(one.claim(now, 2).await, []);
 }
 
-/// Fresh: a request is due from the exact instant on, and again when the lease has passed; a lease that ends too late
-/// is brought forward.
+/// Fresh: a request is due from the exact instant on, and again when the lease ends; a lease that ends too
+/// late is brought forward.
 pub async fn claim_due_keeps_the_instant_and_the_lease(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let id = scene.due(KeyMode::Live, START).await;
@@ -59,7 +59,7 @@ pub async fn claim_due_keeps_the_instant_and_the_lease(stores: &Stores) {
     assert_eq!(scene.claim(due, 9).await, [id]);
 }
 
-/// Fresh: what is handed out is the whole request, and a report ends the claiming.
+/// Fresh: a claim returns the whole request, and a report ends the claiming.
 pub async fn a_claimed_request_can_be_worked_on(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -73,7 +73,7 @@ pub async fn a_claimed_request_can_be_worked_on(stores: &Stores) {
     assert_eq!(scene.try_code(&line, CODE).await, Answer::Accepted);
 }
 
-/// Fresh: of many callers at once each due request goes to exactly one, and none is forgotten.
+/// Fresh: under many concurrent callers each due request goes to exactly one, and none is forgotten.
 pub async fn claim_due_hands_each_request_to_one_caller(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for round in 0..ROUNDS {
@@ -81,7 +81,7 @@ pub async fn claim_due_hands_each_request_to_one_caller(stores: &Stores) {
         for _ in 0..60 {
             wanted.insert(scene.due(KeyMode::Live, START).await);
         }
-        // Every round later than the leases of the one before.
+        // Every round is later than the leases of the previous one.
         let now = START + seconds(100) + LEASE * u32::try_from(round * 2).unwrap();
         let answers = race(80, |_| {
             let store = Arc::clone(&stores.otps);
@@ -103,7 +103,7 @@ impl Scene {
     }
 }
 
-/// Fresh: a sweep drops the requests made before the instant, not those made at it.
+/// Fresh: a sweep deletes requests made before the instant, not those made at it.
 pub async fn sweep_drops_old_requests(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (old, kept) = (scene.line(), scene.line());
@@ -116,7 +116,7 @@ pub async fn sweep_drops_old_requests(stores: &Stores) {
     assert_eq!(stores.otps.sweep(START, START).await.unwrap(), 0);
 }
 
-/// Fresh: a sweep drops guess counts last raised before the instant, and counts no requests for them.
+/// Fresh: a sweep deletes guess budgets last raised before the instant, and does not count them as requests.
 pub async fn sweep_drops_old_guess_counts(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (old, kept) = (scene.line(), scene.line());
@@ -131,8 +131,8 @@ pub async fn sweep_drops_old_guess_counts(stores: &Stores) {
     assert_eq!((counted.wrong, counted.last_wrong_at), (1, Some(instant)));
 }
 
-/// Fresh: the codes that somebody could still enter are withdrawn, of every project and mode; what was
-/// used, locked or over stays as it was.
+/// Fresh: codes that could still be entered are withdrawn, of all projects and modes; used, locked and
+/// expired ones are unchanged.
 pub async fn withdraw_all_takes_the_codes_in_force(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let (line, used, locked) = (scene.line(), scene.line(), scene.line());

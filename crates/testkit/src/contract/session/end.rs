@@ -12,7 +12,7 @@ impl Scene {
     }
 }
 
-/// A revoked session honours neither of its tokens; it is revoked once.
+/// Neither token of a revoked session works; a session is revoked once.
 pub async fn revoke_ends_both_tokens(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
@@ -27,7 +27,7 @@ pub async fn revoke_ends_both_tokens(stores: &Stores) {
     assert_eq!(stored(stores, &bystander).await, Some(bystander));
 }
 
-/// Only the token that counts, while it counts, ends the session.
+/// Only the valid access token, while it is valid, ends the session.
 pub async fn revoke_asks_for_the_token_that_counts(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut session = scene.session(&scene.line()).await;
@@ -41,7 +41,7 @@ pub async fn revoke_asks_for_the_token_that_counts(stores: &Stores) {
     assert!(scene.revoke(&session, current, end - MS).await);
 }
 
-/// A session is revoked from its own project and mode only.
+/// A session is revoked only from its own project and mode.
 pub async fn revoke_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
@@ -56,7 +56,7 @@ pub async fn revoke_stays_inside_project_and_mode(stores: &Stores) {
     assert_eq!(stored(stores, &session).await, Some(session));
 }
 
-/// Of many logouts at once exactly one ends the session.
+/// Of many concurrent logouts exactly one ends the session.
 pub async fn logouts_at_once_revoke_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -73,8 +73,8 @@ pub async fn logouts_at_once_revoke_once(stores: &Stores) {
     }
 }
 
-/// A refresh at the moment of the logout does not survive it; where the refresh came first, the
-/// logout's token no longer counts.
+/// A refresh concurrent with the logout does not keep the session alive; if the refresh came first, the token
+/// of the logout is no longer valid.
 pub async fn no_refresh_survives_a_logout(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for round in 0..ROUNDS * 5 {
@@ -94,7 +94,7 @@ pub async fn no_refresh_survives_a_logout(stores: &Stores) {
             }
         })
         .await;
-        // Exactly one of them all had its way: the logout, or one refresh.
+        // Exactly one of all calls succeeded: the logout, or one refresh.
         assert_eq!(count(&answers, |done| *done), 1);
         let on_record = stored(stores, &session).await.unwrap();
         assert_eq!(on_record.is_alive(START), !answers[logout]);

@@ -16,7 +16,7 @@ pub async fn start_keeps_everything(stores: &Stores) {
     assert_eq!(stored(stores, &second).await, Some(second));
 }
 
-/// A session is found by a key of its own project and mode only.
+/// A session is found only with a key of its own project and mode.
 pub async fn seek_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
@@ -28,7 +28,8 @@ pub async fn seek_stays_inside_project_and_mode(stores: &Stores) {
     assert_eq!(stored(stores, &unknown).await, None);
 }
 
-/// A key is known with a session, without one and with none named; a replaced or unknown one never.
+/// A key in force is found with a session, with an unknown session and without one; a replaced or unknown key
+/// never is.
 pub async fn seek_knows_keys_in_force_alone(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
@@ -50,12 +51,12 @@ pub async fn seek_knows_keys_in_force_alone(stores: &Stores) {
     assert_eq!((sought.key, sought.session), (fresh.id, Some(session)));
 }
 
-/// Fresh: a sweep drops sessions that ended before the instant, and no other.
+/// Fresh: a sweep deletes sessions that ended before the instant, and no other.
 pub async fn sweep_drops_ended_sessions(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let line = scene.line();
     let identity = scene.identity(&line).await;
-    // What logging in to the identity left.
+    // Removes the sessions of logging in to the identity.
     stores.sessions.sweep(START + minutes(365 * 24 * 60)).await.unwrap();
     let instant = START + minutes(60);
     let ending = |expires_at| Session {

@@ -1,4 +1,4 @@
-//! What [`dwar_session::SessionStore`] promises.
+//! Promises of [`dwar_session::SessionStore`].
 
 mod end;
 mod life;
@@ -22,8 +22,7 @@ async fn stored(stores: &Stores, session: &Session) -> Option<Session> {
 }
 
 impl Scene {
-    /// Rotates in the store and in `session` itself: the two must agree, in the answer and on
-    /// record.
+    /// Rotates in the store and in `session` itself; both must agree, in the answer and on record.
     async fn rotate_with(
         &self,
         session: &mut Session,
@@ -49,7 +48,7 @@ impl Scene {
         self.rotate_with(session, presented, next, now).await
     }
 
-    /// Exchanges the current token this often, and gives those that were used.
+    /// Exchanges the current token at each of these instants; returns the used tokens.
     async fn rotate_often(
         &self,
         session: &mut Session,

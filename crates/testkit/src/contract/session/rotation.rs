@@ -6,7 +6,7 @@ use dwar_kernel::KeyMode;
 use dwar_session::{Presented, Replay, Rotation, Session, Successor};
 use std::sync::Arc;
 
-/// The present token is exchanged: the old pair no longer counts, the new one does.
+/// The current token is exchanged: the old pair is no longer valid, the new one is.
 pub async fn rotate_exchanges_the_pair(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut session = scene.session(&scene.line()).await;
@@ -18,7 +18,7 @@ pub async fn rotate_exchanges_the_pair(stores: &Stores) {
     assert_eq!(on_record.generation, 3);
 }
 
-/// A session that this project and mode do not have is `None`, and nothing changes.
+/// A rotation of a session of another project or mode returns `None` and changes nothing.
 pub async fn rotate_stays_inside_project_and_mode(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let session = scene.session(&scene.line()).await;
@@ -36,7 +36,7 @@ pub async fn rotate_stays_inside_project_and_mode(stores: &Stores) {
     assert_eq!(stored(stores, &session).await, Some(session));
 }
 
-/// What was seen of a session decides nothing once it was exchanged, ended or erased.
+/// A stale view of a session does not decide after it was exchanged, ended or erased.
 pub async fn rotate_looks_again_where_the_session_changed(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let seen = scene.session(&scene.line()).await;
@@ -58,8 +58,8 @@ pub async fn rotate_looks_again_where_the_session_changed(stores: &Stores) {
     assert_eq!(rotate(&session).await, None);
 }
 
-/// The same exchange again, as after an answer that was lost on the way, is told again and changes
-/// nothing; it does not bring back a session that has ended.
+/// Repeating an exchange, as after a lost answer, returns the same result and changes nothing; it does not
+/// revive an ended session.
 pub async fn the_same_exchange_again_changes_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let seen = scene.session(&scene.line()).await;
@@ -93,8 +93,8 @@ pub async fn the_leeway_ends_at_the_exact_instant(stores: &Stores) {
     assert_eq!(scene.rotate(&mut session, present, end + MS).await, Rotation::Refused);
 }
 
-/// Three tabs: a token that comes once more within the leeway of its own exchange ends nothing,
-/// though others were exchanged since; later it does, however recent theirs are.
+/// Three tabs: a token that is presented again within the leeway of its own exchange ends nothing, even if
+/// others were exchanged since; later it ends the session, however recent theirs are.
 pub async fn a_used_token_is_judged_by_its_own_exchange(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let bystander = scene.session(&scene.line()).await;
@@ -127,8 +127,8 @@ pub async fn long_lines_are_judged_by_the_oldest_instant_kept(stores: &Stores) {
     }
 }
 
-/// A token that this record has not given out yet, or another of the current generation, as after
-/// an older backup was restored, is refused and ends nothing.
+/// A token of a higher generation, or another one of the current generation, as after an older backup was
+/// restored, is refused and ends nothing.
 pub async fn what_was_never_given_out_ends_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut session = scene.session(&scene.line()).await;
@@ -174,7 +174,7 @@ pub async fn the_same_key_gets_the_same_pair_again(stores: &Stores) {
     assert_eq!(rotation, Rotation::Reused);
 }
 
-/// A refresh token and a session end at the exact instant.
+/// A refresh token and a session expire at the exact instant.
 pub async fn rotate_keeps_the_exact_instants(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let mut session = scene.session(&scene.line()).await;
@@ -191,7 +191,7 @@ pub async fn rotate_keeps_the_exact_instants(stores: &Stores) {
     assert_eq!(scene.rotate(&mut session, present, expires_at - MS).await, Rotation::Rotated);
 }
 
-/// Of two hundred refreshes with one token at once exactly one rotates, and its pair counts.
+/// Of two hundred concurrent refreshes with one token exactly one rotates, and its pair is valid.
 pub async fn refreshes_at_once_rotate_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {
@@ -213,7 +213,7 @@ pub async fn refreshes_at_once_rotate_once(stores: &Stores) {
     }
 }
 
-/// Of many refreshes at once with the same key one rotates and the others get its answer.
+/// Of many concurrent refreshes with the same key one rotates and the others get its answer.
 pub async fn retries_at_once_get_one_pair(stores: &Stores) {
     let scene = Scene::open(stores).await;
     for _ in 0..ROUNDS {

@@ -13,8 +13,7 @@ use std::fmt::Debug;
 const CASES: u64 = 24;
 const STEPS: u32 = 60;
 
-/// Fresh: whatever is asked of a wallet, in whatever order, its answers, its ledger, its holds and
-/// what is told of it are those of [`dwar_wallet::Wallet`].
+/// Fresh: for any steps in any order, answers, ledger, holds and events are those of [`dwar_wallet::Wallet`].
 pub async fn every_step_is_what_the_aggregate_says(stores: &Stores) {
     let mut told = 0;
     for seed in 0..CASES {
@@ -37,7 +36,7 @@ pub async fn every_step_is_what_the_aggregate_says(stores: &Stores) {
     assert_eq!(stores.wallets.audit().await.unwrap(), clean);
 }
 
-/// Asks the store and the aggregate for the same; gives both answers.
+/// Asks the store and the aggregate for the same step; returns both answers.
 async fn ask(
     scene: &Scene,
     draw: &Draw,

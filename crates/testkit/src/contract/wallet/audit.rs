@@ -7,8 +7,8 @@ use crate::{MS, START, Stores, race};
 use dwar_kernel::OtpId;
 use dwar_wallet::{Adjusted, Audit, HoldOutcome, OpenHold, Paise, Refunded, Settlement};
 
-/// Fresh: open holds since before the instant come oldest first, of every project, as many as
-/// asked for, and go on after any of them.
+/// Fresh: open holds since before the instant come oldest first, of all projects, as many as asked for, and
+/// continue after any of them.
 pub async fn stale_holds_are_oldest_first_and_bounded(stores: &Stores) {
     let (one, two) = (Scene::open(stores).await, Scene::open(stores).await);
     for scene in [&one, &two] {
@@ -40,7 +40,7 @@ pub async fn stale_holds_are_oldest_first_and_bounded(stores: &Stores) {
     assert_eq!(rest(third).await.unwrap(), []);
 }
 
-/// Fresh: an audit counts the wallets and finds nothing, after crowds too.
+/// Fresh: an audit counts the wallets and finds no difference, after many concurrent bookings too.
 pub async fn an_audit_finds_every_wallet_in_order(stores: &Stores) {
     assert_eq!(stores.wallets.audit().await.unwrap(), Audit::default());
     let scene = Scene::open(stores).await;
@@ -53,7 +53,7 @@ pub async fn an_audit_finds_every_wallet_in_order(stores: &Stores) {
     assert_eq!(stores.wallets.audit().await.unwrap(), clean);
 }
 
-/// Fresh: an audit finds nothing after refunds and corrections, up and down, alone and at once.
+/// Fresh: an audit finds no difference after refunds and corrections, up and down, alone and concurrently.
 pub async fn an_audit_finds_corrections_in_order(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -69,7 +69,7 @@ pub async fn an_audit_finds_corrections_in_order(stores: &Stores) {
     assert_eq!(stores.wallets.audit().await.unwrap(), clean);
 }
 
-/// Fresh: an audit while money moves sees every movement whole.
+/// Fresh: an audit during bookings sees every movement whole.
 pub async fn an_audit_sees_movements_whole(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100_000).await;

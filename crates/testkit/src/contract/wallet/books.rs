@@ -7,7 +7,7 @@ use dwar_wallet::{
     Refunded, Settlement, Wallet,
 };
 
-/// What the aggregate says of everything that was asked of one wallet so far.
+/// The expected state of one wallet by the aggregate.
 pub(in crate::contract) struct Books {
     pub wallet: Wallet,
     pub ledger: Vec<LedgerEntry>,
@@ -34,7 +34,7 @@ impl Books {
         self.ledger.iter().find(|entry| (entry.kind, &entry.reference) == (kind, reference))
     }
 
-    /// The open hold of a send, what it was charged by, and whether that was given back.
+    /// The open hold of a send, its capture, and whether it was refunded.
     pub fn of_send(&self, send: OtpId) -> (Option<OpenHold>, Option<LedgerEntry>, bool) {
         let hold = self.holds.iter().find(|hold| hold.send == send).copied();
         let capture = self.entry(EntryKind::Capture, &send.into()).cloned();
@@ -70,7 +70,7 @@ impl Books {
         self.enter(moved)
     }
 
-    /// The store has the same entries, and the same holds as of an instant.
+    /// Asserts that the store has the same entries, and the same holds as of an instant.
     pub async fn check(&self, stores: &Stores, until: Timestamp, case: &str) {
         let project = self.wallet.project;
         let mut ledger = ledger_of(&*stores.console.ledger, project).await;

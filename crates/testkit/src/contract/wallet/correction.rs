@@ -8,7 +8,7 @@ use dwar_wallet::{
 };
 use std::sync::Arc;
 
-/// What was captured for a send, and no more than that, comes back once, with an entry of its own.
+/// A refund returns exactly the captured amount of a send, once, with an entry of its own.
 pub async fn a_refund_gives_back_what_was_captured(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -36,7 +36,7 @@ pub async fn a_refund_gives_back_what_was_captured(stores: &Stores) {
     assert_eq!(balance_of(stores, scene.project).await, balance(100, 0));
 }
 
-/// What was held, released, or captured in another project cannot be given back.
+/// Money that was only held, released, or captured in another project cannot be refunded.
 pub async fn a_refund_needs_a_capture(stores: &Stores) {
     let (scene, stranger) = (Scene::open(stores).await, Scene::open(stores).await);
     assert_eq!(scene.refund(scene.make.id()).await, Refunded::NothingCaptured);
@@ -53,7 +53,7 @@ pub async fn a_refund_needs_a_capture(stores: &Stores) {
     assert_eq!(checked_ledger(stores, scene.project).await.len(), 4);
 }
 
-/// Of fifty refunds of one send at once exactly one gives the money back.
+/// Of fifty concurrent refunds of one send exactly one returns the money.
 pub async fn refunds_at_once_give_back_once(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -72,7 +72,7 @@ pub async fn refunds_at_once_give_back_once(stores: &Stores) {
     }
 }
 
-/// A correction moves the balance by its amount, up or down, with an entry of its own.
+/// A correction changes the balance by its amount, up or down, with an entry of its own.
 pub async fn a_correction_goes_up_and_down(stores: &Stores) {
     let scene = Scene::open(stores).await;
     assert_eq!(scene.adjust(-1).await, Adjusted::Insufficient);
@@ -99,8 +99,8 @@ pub async fn a_correction_goes_up_and_down(stores: &Stores) {
     assert_eq!(balance_of(stores, scene.project).await, balance(0, 0));
 }
 
-/// A reference corrects once per project, whatever comes under it again; a credit or a send of the
-/// same name is something else.
+/// A reference corrects once per project, whatever comes under it again; a credit or a send with the same
+/// name is separate.
 pub async fn a_known_reference_corrects_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     let adjustment = scene.adjustment(50);
@@ -123,8 +123,8 @@ pub async fn a_known_reference_corrects_nothing(stores: &Stores) {
     checked_ledger(stores, scene.project).await;
 }
 
-/// A correction takes up to the last paisa that no hold needs; a refused one changes nothing, its
-/// reference included.
+/// A correction takes up to the last paisa that no hold needs; a refused one changes nothing, and its
+/// reference stays unused.
 pub async fn a_correction_takes_what_no_hold_needs(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -141,7 +141,7 @@ pub async fn a_correction_takes_what_no_hold_needs(stores: &Stores) {
     assert_eq!(checked_ledger(stores, scene.project).await.len(), 6);
 }
 
-/// Of two hundred corrections downwards at once exactly as many are booked as the balance covers.
+/// Of two hundred concurrent corrections downwards exactly as many are booked as the balance covers.
 pub async fn corrections_at_once_take_what_is_there(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -159,8 +159,7 @@ pub async fn corrections_at_once_take_what_is_there(stores: &Stores) {
     }
 }
 
-/// Of corrections downwards and holds at the same moment exactly as many succeed together as the
-/// balance covers.
+/// Of concurrent corrections downwards and holds exactly as many succeed together as the balance covers.
 pub async fn corrections_at_once_take_what_no_hold_needs(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -185,7 +184,7 @@ pub async fn corrections_at_once_take_what_no_hold_needs(stores: &Stores) {
     }
 }
 
-/// Of one correction sent many times at once, up or down, exactly one is booked.
+/// Of one correction sent many times concurrently, up or down, exactly one is booked.
 pub async fn one_correction_at_once_is_booked_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -204,7 +203,7 @@ pub async fn one_correction_at_once_is_booked_once(stores: &Stores) {
     checked_ledger(stores, scene.project).await;
 }
 
-/// A balance grows up to [`Amount::MOST`] and not beyond: what would take it there, however it comes in,
+/// A balance grows up to [`Amount::MOST`] and not beyond: a booking that would exceed it, of whatever kind,
 /// is refused and leaves no trace.
 pub async fn a_balance_stays_within_its_bound(stores: &Stores) {
     let scene = Scene::open(stores).await;

@@ -1,4 +1,4 @@
-//! What [`dwar_login::LoginStore`] promises of money, and what [`dwar_wallet::WalletStore`] does.
+//! Promises of [`dwar_login::LoginStore`] about money, and those of [`dwar_wallet::WalletStore`].
 
 mod agreement;
 mod audit;
@@ -31,7 +31,7 @@ pub(super) async fn balance_of(stores: &Stores, project: ProjectId) -> Balance {
     stores.wallets.balance(project).await.unwrap()
 }
 
-/// The ledger adds up to the wallet, entry by entry; gives it, newest first.
+/// Asserts that the ledger adds up to the wallet, entry by entry; returns it, newest first.
 pub(super) async fn checked_ledger(stores: &Stores, project: ProjectId) -> Vec<LedgerEntry> {
     let ledger = ledger_of(&*stores.console.ledger, project).await;
     let mut sum = Balance::default();
@@ -44,7 +44,7 @@ pub(super) async fn checked_ledger(stores: &Stores, project: ProjectId) -> Vec<L
     ledger
 }
 
-/// Whether a send to a phone that may be sent to could set its money aside.
+/// Whether a send to a phone without limits could hold its money.
 pub(super) async fn hold(store: &dyn LoginStore, send: NewSend, now: Timestamp) -> HoldOutcome {
     match store.prepare(send, now).await.unwrap() {
         Prepared::Ready(_) => HoldOutcome::Held,
@@ -60,7 +60,7 @@ impl Scene {
         assert_eq!(credited, Credited::Booked);
     }
 
-    /// A send of a fresh phone that sets so much aside.
+    /// A send of a new phone that holds `paise`.
     pub(super) fn holding(&self, send: OtpId, paise: i64) -> NewSend {
         let otp = Otp { id: send, ..self.make.otp(&self.line()) };
         NewSend { cost: Cost::Hold(Paise(paise)), ..self.make.new_send_of(otp) }

@@ -6,7 +6,7 @@ use dwar_wallet::{
 };
 use std::collections::BTreeMap;
 
-/// A project that never was credited has nothing and can hold nothing.
+/// A project that was never credited has no money and can hold none.
 pub async fn a_project_without_a_wallet_has_nothing(stores: &Stores) {
     let scene = Scene::open(stores).await;
     assert_eq!(scene.hold(scene.make.id(), 1).await, HoldOutcome::Insufficient);
@@ -15,8 +15,7 @@ pub async fn a_project_without_a_wallet_has_nothing(stores: &Stores) {
     assert_eq!(ledger_of(&*stores.console.ledger, scene.project).await, []);
 }
 
-/// Balances are told for many projects at once: of those that were asked for, whether or not they have
-/// a wallet, and of no other.
+/// Balances of many projects are returned together: of exactly those asked for, with a wallet or without.
 pub async fn balances_are_told_of_the_projects_asked_for(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(500).await;
@@ -59,7 +58,7 @@ pub async fn a_reference_pays_in_once(stores: &Stores) {
     assert_eq!(balance_of(stores, scene.project).await, balance(500, 0));
 }
 
-/// A hold succeeds up to the last paisa that is free, and a refused one changes nothing.
+/// A hold succeeds up to the last available paisa, and a refused one changes nothing.
 pub async fn a_hold_needs_the_whole_amount(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -72,7 +71,7 @@ pub async fn a_hold_needs_the_whole_amount(stores: &Stores) {
     assert_eq!(checked_ledger(stores, scene.project).await.len(), 3);
 }
 
-/// A capture spends its amount and gives the rest back, with an entry for each.
+/// A capture spends its amount and releases the rest, with an entry for each.
 pub async fn a_capture_spends_and_gives_the_rest_back(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -104,7 +103,7 @@ pub async fn a_capture_spends_and_gives_the_rest_back(stores: &Stores) {
     assert_eq!(ledger[..3], wanted);
 }
 
-/// A capture of all, or of more, spends what is held and nothing else.
+/// A capture of everything, or of more, spends exactly the held amount.
 pub async fn a_capture_spends_at_most_what_is_held(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;
@@ -119,7 +118,7 @@ pub async fn a_capture_spends_at_most_what_is_held(stores: &Stores) {
     assert!(scene.settle(bystander, Settlement::Release).await);
 }
 
-/// A release gives everything back under the second entry's id.
+/// A release returns the whole amount under the second entry's id.
 pub async fn a_release_gives_everything_back(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(100).await;

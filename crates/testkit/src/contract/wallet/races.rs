@@ -6,8 +6,8 @@ use dwar_kernel::OtpId;
 use dwar_wallet::{Amount, Credit, Credited, HoldOutcome, Paise, Settlement};
 use std::sync::Arc;
 
-/// Of two hundred holds at once exactly as many succeed as the balance covers; captured all at
-/// once, the ledger adds up to what is left.
+/// Of two hundred concurrent holds exactly as many succeed as the balance covers; after capturing all of them
+/// concurrently, the ledger adds up to the rest.
 pub async fn holds_at_once_never_exceed_the_balance(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -38,7 +38,7 @@ pub async fn holds_at_once_never_exceed_the_balance(stores: &Stores) {
     }
 }
 
-/// Of many endings of one hold at once, captures and releases, exactly one counts.
+/// Of many concurrent captures and releases of one hold exactly one counts.
 pub async fn endings_at_once_end_a_hold_once(stores: &Stores) {
     let scene = Scene::open(stores).await;
     scene.credit(10_000).await;
@@ -61,7 +61,7 @@ pub async fn endings_at_once_end_a_hold_once(stores: &Stores) {
     }
 }
 
-/// Of credits at once each reference pays in once, and none is lost.
+/// Of concurrent credits each reference pays in once, and none is lost.
 pub async fn credits_at_once_pay_in_once_each(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -78,7 +78,7 @@ pub async fn credits_at_once_pay_in_once_each(stores: &Stores) {
     }
 }
 
-/// Credits, holds and endings of all kinds at once leave a wallet that adds up.
+/// Concurrent credits, holds, captures and releases leave a wallet that adds up.
 pub async fn a_mixture_at_once_adds_up(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
@@ -110,7 +110,7 @@ pub async fn a_mixture_at_once_adds_up(stores: &Stores) {
     }
 }
 
-/// Of credits at once no more are booked than the balance may hold, however many there are.
+/// Of concurrent credits no more are booked than the balance may hold, however many there are.
 pub async fn credits_at_once_stay_within_the_bound(stores: &Stores) {
     for _ in 0..ROUNDS {
         let scene = Scene::open(stores).await;
