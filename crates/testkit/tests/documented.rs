@@ -1,4 +1,4 @@
-//! What is not as the document says is noticed, whatever it is.
+//! Every deviation from the document is noticed.
 
 #![cfg(feature = "openapi")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]

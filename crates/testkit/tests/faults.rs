@@ -1,4 +1,4 @@
-//! A store in memory fails when it is told to, and changes nothing by it.
+//! A store in memory fails when told to, and such a failure changes nothing.
 
 use dwar_kernel::{KeyMode, StoreError};
 use dwar_login::Prepared;

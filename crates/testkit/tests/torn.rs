@@ -1,4 +1,4 @@
-//! The contracts have teeth: a store that forgets its lock breaks every one about concurrency.
+//! Tests of the contract suites: a store without locks fails every suite about concurrency.
 
 use dwar_memory::{Fault, MemoryStore};
 use dwar_testkit::{Stores, contract};

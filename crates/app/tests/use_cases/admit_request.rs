@@ -60,7 +60,7 @@ async fn a_limiter_that_fails_admits_nobody() {
 async fn without_a_ceiling_nobody_counts() {
     let world = World::live();
     let live = ModeLimits { sends: None, verifies: None, ..limits().live };
-    // The mock would panic if it were asked.
+    // The mock panics if it is called.
     let admit = AdmitRequest {
         limits: Limits { live, ..limits() },
         ..admit(&world, MockRequestLimiter::new())

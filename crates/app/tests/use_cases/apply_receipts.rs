@@ -26,7 +26,7 @@ fn applying_and_telling(
     }
 }
 
-/// The store takes this off the record, and nothing else.
+/// Expects that exactly these receipts are deleted.
 fn takes_off(done: &[ReceiptId]) -> MockReceiptStore {
     let mut receipts = MockReceiptStore::new();
     for id in done {
@@ -35,7 +35,7 @@ fn takes_off(done: &[ReceiptId]) -> MockReceiptStore {
     receipts
 }
 
-/// The next receipts are about a request that WhatsApp has accepted.
+/// Makes the next receipts be about a request that WhatsApp has accepted.
 fn known(world: &mut World) -> Otp {
     let otp = world.sent_by_whatsapp();
     let attempt = otp.delivery.attempts[0].id;
@@ -121,14 +121,14 @@ async fn what_test_keys_provoke_says_nothing_about_a_provider() {
     known(&mut world);
     let mut receipts = MockReceiptStore::new();
     receipts.expect_done().returning(|_| Ok(()));
-    // Nobody may be told: the store of events expects no call.
+    // The store of events expects no call, so no project may get an event.
     let apply = applying(&mut world, receipts);
     apply_many(&world, &apply, Report::Delivered, 200).await.unwrap();
     world.clock.set(world.tools().now() + seconds(900));
     apply_many(&world, &apply, Report::Failed(Reason::Blocked), 200).await.unwrap();
 }
 
-/// Applies this many receipts of one provider, one a second.
+/// Applies this many receipts of one provider, one per second.
 async fn apply_many(
     world: &World,
     apply: &ApplyReceipts,
@@ -152,7 +152,7 @@ async fn apply_many(
 async fn a_provider_whose_receipts_fail_unlike_its_past_is_told_of_once() {
     let mut world = World::live();
     let otp = known(&mut world);
-    // The request was delivered long ago: what comes later changes nothing about it.
+    // The request was delivered long ago: later receipts do not change it.
     let mut receipts = MockReceiptStore::new();
     receipts.expect_done().returning(|_| Ok(()));
     let (told, mut events) = (Arc::new(Mutex::new(Vec::new())), MockEventStore::new());

@@ -56,7 +56,7 @@ async fn a_token_is_looked_up_with_the_key_in_one_step() {
     let (key, session) = (key(&world), world.make.session(&world.line, world.make.id()));
     let id = RefreshTokenId { world: session.world, session: session.id, generation: 0 };
     let refresh = RefreshToken::generate(id, &ClearVault, &world.make.entropy);
-    // What each names; what names nothing is looked up as nothing.
+    // The session in the token is looked up, or none if the token names none.
     for named in [Some(session.id), None] {
         let seeks = || {
             let mut world = World::live();
@@ -90,7 +90,7 @@ async fn a_key_that_seeks_a_session_is_told_apart_from_a_failure() {
     assert!(matches!(answer, Err(AuthenticateError::Store(_))));
 }
 
-/// Under the very digest of the test key, whichever way the request comes in.
+/// The look-up uses the digest of the test key, with the key and without.
 #[tokio::test]
 async fn the_test_mode_of_a_project_is_what_its_test_key_speaks_for() {
     let mut world = World::live();

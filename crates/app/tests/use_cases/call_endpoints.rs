@@ -17,9 +17,9 @@ use tokio::task::{JoinHandle, yield_now};
 struct Receivers {
     held: Mutex<HashMap<String, Arc<Semaphore>>>,
     refusing: Mutex<HashMap<String, u16>>,
-    /// By URL, the calls that are under way, and the most that ever were.
+    /// By URL: the calls under way now, and the most there ever were.
     calls: Mutex<HashMap<String, (usize, usize)>>,
-    /// The `webhook-id`s of each, in the order of the calls.
+    /// By URL: the `webhook-id`s in the order of the calls.
     told: Mutex<HashMap<String, Vec<String>>>,
 }
 
@@ -36,7 +36,7 @@ impl Receivers {
         self.told.lock().unwrap().get(&endpoint.url).cloned().unwrap_or_default()
     }
 
-    /// Holds every call to this endpoint until there is a permit for it.
+    /// Blocks every call to this endpoint until the semaphore has a permit for it.
     fn hold(&self, endpoint: &Endpoint) -> Arc<Semaphore> {
         let permits = Arc::new(Semaphore::new(0));
         self.held.lock().unwrap().insert(endpoint.url.clone(), Arc::clone(&permits));
@@ -95,7 +95,7 @@ impl House {
         Self { make: Fixtures::random(), clock, store, receivers, tell: Arc::new(tell) }
     }
 
-    /// An endpoint of a project of its own that has this much to be told.
+    /// An endpoint of a new project with this many waiting events.
     async fn endpoint(&self, events: usize) -> Endpoint {
         let mut endpoint = self.make.endpoint(self.make.id());
         let secret = WebhookSecret::generate(&SeededEntropy::new(1));
@@ -116,7 +116,7 @@ impl House {
         }
     }
 
-    /// Starts the calls; each message on the channel is a tick, and closing it ends them.
+    /// Starts the calls; each message on the channel is a tick, and closing it ends the calls.
     fn start(&self) -> (mpsc::UnboundedSender<()>, JoinHandle<()>) {
         let (tick, ticks) = mpsc::unbounded_channel();
         let ticks = unfold(ticks, |mut ticks| async { ticks.recv().await.map(|()| ((), ticks)) });
@@ -131,7 +131,7 @@ impl House {
     }
 }
 
-/// Lets everything run that does not wait for something from outside.
+/// Runs all tasks until each waits for something outside.
 async fn settle() {
     for _ in 0..5_000 {
         yield_now().await;
@@ -167,14 +167,15 @@ async fn one_that_does_not_answer_gets_one_call_and_holds_up_nobody() {
     house.clock.set(START + seconds(1));
     permits.add_permits(3);
     settle().await;
-    // The three that answered late were followed by none: one hangs, and that is one place.
+    // The three calls that were answered late were followed by no others: one call hangs, and an endpoint
+    // that hangs has one place.
     assert_eq!((house.receivers.under_way(&hangs), house.receivers.told(&hangs).len()), (1, 4));
     house.happen(&other, 300).await;
     tick.send(()).unwrap();
     settle().await;
     assert_eq!(house.receivers.told(&other).len(), 600);
     assert_eq!(house.receivers.under_way(&hangs), 1);
-    // It answers again.
+    // The endpoint answers again.
     permits.add_permits(1_000);
     settle().await;
     assert_eq!(house.receivers.told(&hangs).len(), 300);
@@ -182,7 +183,7 @@ async fn one_that_does_not_answer_gets_one_call_and_holds_up_nobody() {
     running.await.unwrap();
 }
 
-/// Notes how many calls are in progress, and how many deliveries wait.
+/// Records how many calls are under way, and how many deliveries wait.
 #[derive(Default)]
 struct Noted(Mutex<Vec<(u32, u32)>>);
 
@@ -258,7 +259,7 @@ async fn what_waited_too_long_for_a_place_is_left_to_its_lease() {
     let endpoint = house.endpoint(20).await;
     let (tick, running) = house.start();
     settle().await;
-    // Some more are claimed than there are places.
+    // More deliveries are claimed than there are places.
     let permits = house.receivers.hold(&endpoint);
     house.happen(&endpoint, 400).await;
     tick.send(()).unwrap();
@@ -287,7 +288,7 @@ async fn a_call_that_panics_takes_no_other_with_it() {
     let (tick, running) = house.start();
     settle().await;
     assert_eq!((house.on_record(&bad).await, house.on_record(&good).await), (0, 3));
-    // Its places are free again, and what it had is due when its lease is over.
+    // Its places are free again, and its events are due when their lease ends.
     house.receivers.refusing.lock().unwrap().clear();
     house.clock.set(START + seconds(60));
     tick.send(()).unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 const HOUR: Duration = minutes(60);
 const DAYS: Duration = minutes(40 * 24 * 60);
 
-/// A wall clock that can be set, beside one that only goes on.
+/// A wall clock that can be set, and a steady clock that only advances.
 struct Clocks {
     wall: Arc<FixedClock>,
     steady: Arc<FixedClock>,
@@ -21,7 +21,7 @@ impl Clocks {
         Self { wall, steady, watch }
     }
 
-    /// One whose wall clock was compared with the database's and is this much ahead of it.
+    /// Clocks after a comparison in which the wall clock was this much ahead of the database's.
     fn compared(ahead: i64) -> Self {
         let clocks = Self::new();
         clocks.compare(ahead);
@@ -102,7 +102,7 @@ fn a_clock_that_was_set_is_noticed_before_it_is_compared_again() {
             assert!(clocks.watch.is_too_far_off(), "{by:?}");
             assert!(clocks.watch.look(), "it should be compared");
             assert_eq!(clocks.watch.shared_now(), START + seconds(9));
-            // It was wrong before, and is right now.
+            // The clock was wrong before, and is right now.
             clocks.compare(0);
             assert!(!clocks.watch.is_too_far_off() && !clocks.watch.look());
         }
@@ -134,7 +134,7 @@ fn sweeps_go_on_no_faster_than_the_time_goes_by() {
             jump.as_secs()
         );
         assert_eq!(clocks.watch.trouble(), Some(told));
-        // Somebody puts it right.
+        // The clock is corrected.
         clocks.set(-ms(jump));
         clocks.goes_by(seconds(1));
         assert_eq!(clocks.watch.for_sweeps(), START + seconds(108));
@@ -147,13 +147,14 @@ fn sweeps_never_go_ahead_of_a_clock_that_was_set_back() {
     let clocks = Clocks::new();
     clocks.set(-ms(HOUR));
     assert_eq!(clocks.watch.for_sweeps(), START - HOUR);
-    // Forward again, further than it was: only what went by since counts.
+    // Set forward again, further than before: only the time that passed since counts.
     clocks.goes_by(seconds(3));
     clocks.set(ms(DAYS));
     assert_eq!(clocks.watch.for_sweeps(), START - HOUR + seconds(3));
 }
 
-/// Clocks are slewed by some hundred parts of a million at most, and read one after the other.
+/// Slewing changes a clock by at most some hundred parts per million, and the clocks are read one after the
+/// other.
 #[test]
 fn a_clock_that_is_slewed_is_none_that_was_set() {
     let clocks = Clocks::compared(0);

@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Notify, mpsc};
 
-/// Numbers to be done, at most `places` at once; odd ones end when they are released.
+/// Numbers as work, at most `places` at a time; odd numbers end when they are released.
 struct Numbers {
     places: usize,
     due: Mutex<VecDeque<u32>>,
     done: Mutex<Vec<u32>>,
     changed: Notify,
     release: Notify,
-    /// How often claiming fails before it works.
+    /// How many claims fail before one succeeds.
     outages: Mutex<u32>,
 }
 
@@ -79,7 +79,7 @@ fn start(work: &Arc<Numbers>) -> (mpsc::UnboundedSender<()>, tokio::task::JoinHa
 
 #[tokio::test]
 async fn a_slow_piece_holds_up_nothing_but_its_own_place() {
-    // One of two places is taken for good; the other one does all the rest, at a single tick.
+    // One of two places is blocked; the other one does all the rest after a single tick.
     let work = Numbers::new(2, std::iter::once(1).chain((2..=200).step_by(2)));
     let (tick, running) = start(&work);
     tick.send(()).unwrap();
@@ -96,7 +96,7 @@ async fn at_the_end_nothing_new_is_begun_and_what_is_under_way_is_finished() {
     let (tick, running) = start(&work);
     tick.send(()).unwrap();
     assert_eq!(work.done(1).await, [2]);
-    // 1 has been begun with 2, and 3 in its place.
+    // 1 was begun together with 2, and 3 took the place of 2.
     drop(tick);
     tokio::task::yield_now().await;
     for _ in 0..2 {

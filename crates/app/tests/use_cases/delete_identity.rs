@@ -13,7 +13,7 @@ async fn delete(world: &World, identities: MockIdentityStore, id: &str) -> Answe
     use_case.delete(&world.caller, id).await
 }
 
-/// A project with deletion on, and an id.
+/// A project with deletion switched on, and an id.
 fn enabled() -> (World, IdentityId) {
     let mut world = World::live();
     world.caller.project.identity_delete = true;

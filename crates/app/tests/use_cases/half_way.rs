@@ -1,4 +1,4 @@
-//! What is on record when a step of a login failed, or something came between two of them: a whole
+//! Records after a step of a login failed, or after something happened between two steps, with a whole
 //! service in memory.
 
 use crate::common::{
@@ -38,8 +38,8 @@ impl House {
         places.limit - left.unwrap().remaining
     }
 
-    /// Every request has its place, unless all providers refused it, and its hold until it ends; nothing
-    /// else has one.
+    /// Whether exactly the right places and holds exist: a place per request, unless all its providers
+    /// refused it, and a hold per request until its end.
     async fn has_no_half_state(&self) -> bool {
         let (requests, wallet) = (self.requests().await, self.wallet().await);
         let count = |is: fn(&&Otp) -> bool| requests.iter().filter(is).count();
@@ -50,7 +50,7 @@ impl House {
             && self.stores.wallets.audit().await.unwrap().difference == Paise::ZERO
     }
 
-    /// The identity is erased while a provider has the next message.
+    /// Erases the identity while a provider has the next message.
     fn erase_during_the_next_send(&self, pair: &TokenPair) {
         let (identities, id) = (Arc::clone(&self.stores.identities), pair.identity);
         let SendKey { world, .. } = self.send_key();
@@ -60,8 +60,8 @@ impl House {
     }
 }
 
-/// Whichever step of a send fails, all of each step before it is on record and nothing of its own; the
-/// money adds up in the end, and nobody pays for a message that was not sent.
+/// If a step of a send fails, all earlier steps are on record and nothing of the failed one. In the end the
+/// money adds up, and a message that was not sent is not charged.
 #[tokio::test]
 async fn a_send_whose_step_fails_leaves_no_half_state_and_is_settled_later() {
     const PREPARE: &str = "LoginStore::prepare";
@@ -166,7 +166,7 @@ async fn money_on_hold_for_a_send_that_is_not_on_record_comes_back() {
     assert_eq!(house.wallet().await, spent(whatsapp()));
 }
 
-/// A house with a send over WhatsApp that was answered like this, after it was reported on.
+/// A house with a WhatsApp send whose receipt came before this answer of the provider.
 async fn reported_on_first(answer: fn() -> Outcome, report: Report) -> House {
     let house = House::open().await;
     let mut kept = Fixtures::seeded(3).receipt(report);

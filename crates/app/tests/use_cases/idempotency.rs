@@ -1,4 +1,4 @@
-//! A send with an `Idempotency-Key`: one effect, one answer.
+//! A send with an `Idempotency-Key` has one effect and one answer.
 
 use crate::common::{LIFETIMES, World, accepted, down, refused};
 use dwar_app::{SendOtpError, SentOtp};
@@ -15,7 +15,7 @@ const HOLD: Cost = Cost::Hold(Paise(30));
 type Asked = Arc<Mutex<Vec<(Slot, Record)>>>;
 type Kept = Arc<Mutex<Vec<(Slot, Option<Sealed>)>>>;
 
-/// The store answers every beginning like this; gives what it was asked.
+/// The store answers every beginning like this; returns what it was asked.
 fn begins(world: &mut World, beginning: Beginning) -> Asked {
     let asked = Asked::default();
     let seen = Arc::clone(&asked);
@@ -27,7 +27,7 @@ fn begins(world: &mut World, beginning: Beginning) -> Asked {
     asked
 }
 
-/// The store takes one end of what began at [`START`]: an answer, or none.
+/// The store accepts one end of what began at [`START`]: an answer, or none.
 fn ends(world: &mut World) -> Kept {
     let kept = Kept::default();
     let (answered, given_up) = (Arc::clone(&kept), Arc::clone(&kept));
@@ -49,7 +49,7 @@ async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
     world.send_otp().send(&world.caller, &world.line.phone, None, Some(&key)).await
 }
 
-/// What a first request of `world` is answered, and what is kept of it.
+/// The answer to a first request of `world`, and the stored form of the answer.
 async fn first(world: &mut World) -> (Result<SentOtp, SendOtpError>, Option<Sealed>) {
     let (asked, kept) = (begins(world, Beginning::Fresh), ends(world));
     let answer = send(world).await;
@@ -58,7 +58,7 @@ async fn first(world: &mut World) -> (Result<SentOtp, SendOtpError>, Option<Seal
     (answer, kept)
 }
 
-/// What a repetition of it is answered, where nothing but the store of answers may be asked.
+/// The answer to a repetition, which may call no port except the store of answers.
 async fn again(mode: KeyMode, kept: Sealed) -> Result<SentOtp, SendOtpError> {
     let mut world = World::of(mode);
     begins(&mut world, Beginning::Replay(kept));
@@ -175,7 +175,7 @@ async fn a_slot_is_one_key_in_one_project_and_mode_and_names_the_phone() {
     let index =
         world.tools().vault.phone_index(world.line.world.project.in_mode(KeyMode::Live), &phone(1));
     assert_eq!(record.phone, index);
-    // Another phone under the same key is the same slot and another question.
+    // Another phone under the same key is the same slot with another fingerprint.
     assert_eq!(asked[4].0, asked[0].0);
     assert_ne!(asked[4].1.fingerprint, asked[0].1.fingerprint);
     assert_eq!(asked[5], asked[0]);

@@ -17,7 +17,7 @@ async fn log_out(world: &mut World, sought: &Sought) -> Result<(), LogoutError> 
     use_case.logout(sought, &token).await
 }
 
-/// A well-signed token of the caller is presented; its session was found.
+/// A presented, well-signed token of the caller, with its session.
 fn signed() -> (World, Sought) {
     let mut world = World::live();
     let session = world.make.session(&world.line, world.make.id());
@@ -27,7 +27,7 @@ fn signed() -> (World, Sought) {
     (world, sought)
 }
 
-/// The store is asked to end the session that was found.
+/// Expects that the store is asked to end the session that was found.
 fn revokes(world: &mut World, sought: &Sought, ended: bool) {
     let seen = sought.session.clone().unwrap();
     let token = seen.access.token;

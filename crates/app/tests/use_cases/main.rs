@@ -1,9 +1,8 @@
-//! The use cases, one file each, over mocked ports where a call, its order or its failure is the
-//! point; `states.rs` and `half_way.rs` have them over a store in memory, where what is on record
-//! afterwards is.
+//! The use cases, one file each, over mocked ports where a call, its order or its failure is the point.
+//! `states.rs` and `half_way.rs` test them over a store in memory, where the resulting records are the point.
 //!
-//! A mock that was told to expect nothing fails the test when it is called: a port that a test
-//! does not mention must stay untouched.
+//! A mock without expectations fails the test when it is called: a port that a test does not mention must
+//! stay unused.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 

@@ -6,7 +6,7 @@ use dwar_testkit::{CODE, minutes};
 use dwar_wallet::{Paise, Settlement};
 use mockall::predicate::eq;
 
-/// Overdue, as found while the receipt was waited for.
+/// Overdue, as noticed while the receipt was awaited.
 const OVERDUE: Report = Report::Overdue { seen: AttemptStatus::Sent };
 
 fn receipt(report: Report) -> Receipt {
@@ -47,7 +47,7 @@ async fn a_late_failure_everywhere_is_free() {
     let (mut world, _) = sent();
     world.sms(refused());
     assert!(record(&mut world, Report::Failed(Reason::Blocked)).await);
-    // The first provider had taken it: the place is kept.
+    // The first provider had accepted it, so the place is kept.
     assert_eq!(
         (world.stored().delivery.status, world.ends()),
         (DeliveryStatus::Failed, vec![FREE])

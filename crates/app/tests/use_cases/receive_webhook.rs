@@ -8,7 +8,7 @@ use dwar_testkit::START;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// A provider called "meta" that reads every call like this.
+/// A provider called "meta" whose calls are all read as this.
 struct Source(Result<Vec<Receipt>, WebhookError>);
 
 impl ReceiptSource for Source {

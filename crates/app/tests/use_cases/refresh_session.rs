@@ -44,7 +44,7 @@ fn logged_in() -> (World, Session, RefreshToken) {
     (world, session, token)
 }
 
-/// The store answers every exchange like this; gives what it was asked.
+/// The store answers every exchange like this; returns what it was asked.
 fn rotates(world: &mut World, outcome: Option<Rotation>) -> Rotations {
     let asked = Rotations::default();
     let (seen, line) = (Arc::clone(&asked), world.line.clone());
@@ -104,7 +104,7 @@ async fn a_token_of_another_project_or_mode_or_an_altered_one_is_expired() {
 async fn a_token_whose_session_is_gone_is_expired_and_rotates_nothing() {
     let (mut world, session, token) = logged_in();
     assert!(expired(&refresh(&mut world, None, &token, None).await));
-    // A token tells where to look before anybody has checked it.
+    // The token names a session before anything has verified it.
     let other = Session { id: world.make.id(), ..session };
     assert!(expired(&refresh(&mut world, Some(&other), &token, None).await));
 }
@@ -173,7 +173,7 @@ async fn a_replay_gives_the_same_pair_with_what_is_left_of_its_life() {
     assert_eq!((second.expires_in, second.refresh_expires_in), (860, 30 * 86_400 - 40));
 }
 
-/// Of two at once the older request may be answered from what the newer one was given.
+/// Of two concurrent requests the older one may be answered with the result of the newer one.
 #[tokio::test]
 async fn a_replay_to_an_older_request_tells_no_more_than_a_lifetime() {
     let (mut world, session, token) = logged_in();

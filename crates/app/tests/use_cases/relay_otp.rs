@@ -1,4 +1,4 @@
-//! A code of somebody else: whether it may go out, and as what it is put on record.
+//! Relayed codes: whether they may be sent, and how they are recorded.
 
 use crate::common::{World, accepted};
 use dwar_app::{RelayOtp, RelayOtpError, SentOtp};
@@ -19,7 +19,7 @@ async fn relay(world: &mut World, seconds: u64) -> Result<SentOtp, RelayOtpError
     relay.relay(&world.caller, &world.line.phone, (code, lifetime), None).await
 }
 
-/// The lifetimes that it would have been taken with; none if it was sent.
+/// The lifetimes that would have been accepted; empty if the code was sent.
 fn fixed(outcome: Result<SentOtp, RelayOtpError>) -> Vec<u64> {
     match outcome {
         Err(RelayOtpError::FixedLifetime(fixed)) => fixed.iter().map(Duration::as_secs).collect(),
@@ -74,7 +74,7 @@ async fn a_text_that_names_its_minutes_in_words_of_its_own_is_for_one_lifetime()
     }
 }
 
-/// What is sent over by a relayed code that works ten minutes, or the lifetimes that it would be taken with.
+/// Channel of a relayed code with a lifetime of ten minutes, or the lifetimes that would be accepted.
 async fn way(
     meta: Option<u32>,
     msg91: Option<u32>,
@@ -88,7 +88,7 @@ async fn way(
     }
     let fits = |minutes: Option<u32>| minutes.is_none_or(|minutes| minutes == 10);
     if fits(meta) {
-        // The dearest of the hops that are left.
+        // The dearest of the remaining hops.
         world.begins(Cost::Hold(Paise(30))).whatsapp(accepted());
     } else if fits(msg91) {
         world.begins(Cost::Hold(Paise(20))).sms(accepted());
@@ -111,7 +111,7 @@ async fn a_provider_whose_registered_text_names_other_minutes_is_passed_over() {
         (Some(10), Some(5), None, Ok("whatsapp")),
         (Some(5), Some(7), None, Err(vec![300, 420])),
         (Some(5), Some(5), None, Err(vec![300])),
-        // What is registered with the provider goes out, whatever the project's own text says.
+        // The provider's registered text is sent, whatever the project's own text says.
         (Some(5), Some(7), own, Err(vec![300, 420])),
         (Some(5), None, own, Ok("sms")),
     ] {

@@ -7,7 +7,7 @@ use dwar_testkit::seconds;
 use dwar_wallet::Paise;
 use std::sync::Arc;
 
-/// The usual routes, with more gateways than they name, and a project that says nothing.
+/// The usual routes, with additional gateways, and a project without choices of its own.
 fn routes() -> (Routes, Project) {
     let mut world = World::live();
     let mut routes = world.routes();
@@ -22,7 +22,7 @@ fn names(names: &[&str]) -> Option<Vec<String>> {
     Some(names.iter().map(|&name| name.to_owned()).collect())
 }
 
-/// The stops of a live send with this routing, as `whatsapp:meta`.
+/// The hops of a live send with this routing, as `whatsapp:meta`.
 fn stops(routing: Routing) -> Vec<String> {
     let (routes, project) = routes();
     let route = routes.of(&Project { routing, ..project }, KeyMode::Live);

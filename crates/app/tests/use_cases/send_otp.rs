@@ -1,4 +1,4 @@
-//! The way of a code to the first provider, and every reason to refuse it.
+//! The delivery of a code to the first provider, and every reason to refuse it.
 
 use crate::common::{World, accepted, charged, down, limits, refused};
 use dwar_app::{SendOtpError, SentOtp};
@@ -41,7 +41,7 @@ async fn prepares_once_and_reports_each_answer_before_it_asks_again() {
         let report = world.logins.expect_report().times(1).in_sequence(order);
         report.returning(move |request, report, now| {
             let mut otp = kept.lock().unwrap().clone().unwrap();
-            // What the caller knows of it, so that a store need not load it.
+            // The request as the caller knows it, so that a store need not load it.
             assert_eq!(request, Reported::Seen(Box::new(otp.clone())));
             let step = report.apply(&mut otp, now).step;
             *kept.lock().unwrap() = Some(otp.clone());

@@ -1,4 +1,4 @@
-//! What a send does when a provider refuses, or the request goes while a provider is called.
+//! What a send does if a provider refuses, or if the request is erased while a provider is called.
 
 use crate::common::{FORGIVEN, FREE, World, accepted, awaiting_receipt, charged, refused};
 use dwar_app::{SendOtpError, SentOtp};
@@ -12,7 +12,7 @@ async fn send(world: &mut World) -> Result<SentOtp, SendOtpError> {
     world.send_otp().send(&world.caller, &world.line.phone, None, None).await
 }
 
-/// There is a place, and the dearest price is held.
+/// The limit has a place, and the dearest price is held.
 fn paid_for() -> World {
     let mut world = World::live();
     world.begins(Cost::Hold(Paise(30)));

@@ -1,4 +1,4 @@
-//! What a project's own texts and routes change about a send.
+//! How a project's own texts and routes change a send.
 
 use crate::common::{FORGIVEN, World, accepted, awaiting_receipt, charged, refused};
 use dwar_app::{SendOtpError, SentOtp};
@@ -59,7 +59,7 @@ async fn a_send_names_the_last_line_for_itself_and_its_fallback() {
     for message in world.messages() {
         assert!(message.text.ends_with(&format!("\n\n{debug}")), "{}", message.text);
     }
-    // Whoever takes over finds it beside the code.
+    // A process that takes over finds it beside the code.
     let stored = world.stored();
     assert_eq!(stored.sealed_code, None, "nothing can want it any more");
 }

@@ -22,7 +22,8 @@ fn keys(world: &mut World, keys: MockSigningKeyStore) -> SigningKeys {
     }
 }
 
-/// The second in which fixtures happen: keys change over at whole seconds, as tokens are issued.
+/// The whole second of [`START`]: keys change over at whole seconds, since tokens are issued at whole
+/// seconds.
 fn second() -> Timestamp {
     Timestamp::from_timestamp(START.timestamp(), 0).unwrap()
 }
@@ -33,7 +34,7 @@ fn holding(keys: Vec<SigningKey>) -> MockSigningKeyStore {
     store
 }
 
-/// One key of the configured algorithm is made, to sign from this instant.
+/// Expects one new key of the configured algorithm that signs from this instant.
 fn generates(world: &mut World, signs_from: Timestamp) -> SigningKey {
     let key = SigningKey { signs_from, ..world.make.signing_key() };
     let made = key.clone();
@@ -45,7 +46,7 @@ fn generates(world: &mut World, signs_from: Timestamp) -> SigningKey {
     key
 }
 
-/// The key takes over after ten minutes; the others stay published for fifteen more.
+/// Expects that the key takes over after ten minutes and the others stay published for fifteen more.
 fn rotates_to(store: &mut MockSigningKeyStore, key: &SigningKey) {
     let rotate = store.expect_rotate().with(eq(key.clone()), eq(second() + minutes(25)));
     rotate.times(1).returning(|_, _| Ok(()));

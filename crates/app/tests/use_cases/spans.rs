@@ -1,7 +1,8 @@
 use std::fs;
 use std::path::Path;
 
-/// What is no use case: steps of several of them, and what runs for as long as the service does.
+/// Public methods that are no use cases: steps of several use cases, and work that runs as long as the
+/// service.
 const PARTS: [&str; 10] = [
     "create_project.rs: keep",
     "create_project.rs: keep_first",
@@ -9,11 +10,11 @@ const PARTS: [&str; 10] = [
     "deliver.rs: receipt",
     "deliver.rs: report",
     "deliver.rs: settle",
-    // Their steps are use cases.
+    // The use cases are its steps.
     "receive_webhook.rs: receive",
     "signing_keys.rs: list",
     "signing_keys.rs: publish",
-    // It validates, which is one.
+    // Its span is that of `validate`.
     "validate_session.rs: introspect",
 ];
 

@@ -1,4 +1,4 @@
-//! What is on record when a use case is done: a whole service in memory.
+//! Records after a use case, with a whole service in memory.
 
 use crate::common::{House, refused, sms, spent, whatsapp};
 use dwar_app::{
@@ -34,7 +34,7 @@ async fn an_access_token_ends_at_its_instant_and_a_session_at_its_own() {
         pair = house.refresh(&pair).await.unwrap();
         house.clock.advance(minutes(30 * 24 * 60) - minutes(10));
     }
-    // Half an hour is left of ninety days, less the quarter of an hour before the first refresh.
+    // Of ninety days half an hour is left, less the quarter of an hour before the first refresh.
     pair = house.refresh(&pair).await.unwrap();
     assert_eq!((pair.expires_in, pair.refresh_expires_in), (900, 900));
     house.clock.advance(minutes(15));

@@ -51,7 +51,7 @@ fn due(world: &mut World, otps: Vec<Otp>) {
     world.knows_project().applies_reports();
 }
 
-/// One hold is open for too long; its request is at `delivery`, or is gone.
+/// A world with one stale hold whose request has this delivery, or is gone.
 fn stale(delivery: Option<Delivery>) -> World {
     let mut world = World::live();
     let mut otp = world.make.otp(&world.line);
@@ -90,7 +90,7 @@ async fn a_call_that_was_lost_is_given_up_and_free() {
     let otp = world.on_record();
     due(&mut world, vec![otp]);
     assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 1);
-    // It is unknown whether the phone got it: the place is kept.
+    // It is unknown whether the phone got the message, so the place is kept.
     assert_eq!(world.ends(), [FREE]);
     let delivery = world.stored().delivery;
     assert_eq!(delivery.status, DeliveryStatus::Failed);
@@ -128,7 +128,7 @@ async fn a_receipt_that_comes_between_claim_and_report_opens_no_attempt_and_ends
     let mut world = World::live();
     let claimed = world.sent_by_whatsapp();
     due(&mut world, vec![claimed.clone()]);
-    // Whatever the sweep was given, the store knows better by now.
+    // The stored request has changed since the sweep claimed it.
     let (first, route) = (claimed.delivery.attempts[0].id, world.make.route());
     world.kept.lock().unwrap()[0].report(first, Report::Delivered, &route, first, START);
     assert_eq!(sweep(&mut world).follow_up().await.unwrap(), 1);
@@ -191,12 +191,12 @@ async fn a_store_out_of_reach_holds_up_everybody() {
     let otps = (0..40).map(|_| world.on_record()).collect();
     due(&mut world, otps);
     world.projects.checkpoint();
-    // Those that are under way at once at most.
+    // At most as many as run concurrently.
     world.projects.expect_find().times(1..=16).returning(|_| Err(down()));
     assert!(sweep(&mut world).follow_up().await.is_err());
 }
 
-/// Two holds are open for too long; the store fails like this over the first one's project.
+/// Two stale holds; the store fails like this on the project of the first one.
 fn two_stale(failure: fn() -> dwar_kernel::StoreError) -> World {
     let mut world = World::live();
     let [one, two] = [(); 2].map(|()| OpenHold {
@@ -228,7 +228,7 @@ async fn more_holds_than_a_batch_are_settled_at_once_and_what_stays_hides_none()
         let send = world.make.id_at(START + MS * n);
         OpenHold { project, send, relayed: false, amount, since: START }
     };
-    // The first hundred are of sends that are still on their way.
+    // The first hundred belong to sends that are still under way.
     let all: Vec<OpenHold> = (0..203).map(hold).collect();
     let (under_way, mut otp) = (all[100].send, world.make.otp(&world.line));
     otp.delivery = told(None);
@@ -249,7 +249,7 @@ async fn a_store_out_of_reach_leaves_every_hold() {
     assert!(sweep.settle_stale_holds().await.is_err());
 }
 
-/// How the delivery of a request stands when its provider has said this and nobody else is to be asked.
+/// State of a delivery without further hops after this report of its provider.
 fn told(report: Option<Report>) -> Delivery {
     let make = Fixtures::seeded(5);
     let (route, first) = (make.route(), make.id());

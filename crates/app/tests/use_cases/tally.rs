@@ -94,8 +94,8 @@ async fn two_processes_add_up_also_across_a_minute() {
     assert_eq!(scene.of_phone(line.index).await, 4);
 }
 
-/// Somebody with a key and no money walks through all numbers: the table stays small, and every
-/// refusal is counted.
+/// An attacker with a key and no money who tries all numbers: the table stays small, and every refusal is
+/// counted.
 #[tokio::test]
 async fn a_walk_through_many_phones_costs_few_rows_and_loses_no_count() {
     let scene = Scene::open().await;
@@ -122,7 +122,7 @@ async fn a_walk_through_many_phones_costs_few_rows_and_loses_no_count() {
     assert_eq!(scene.of_phone(index(29_999)).await, 1);
 }
 
-/// However many projects are attacked at once while the store is away, memory has its bound.
+/// Memory is bounded, however many projects are attacked at once while the store is away.
 #[tokio::test]
 async fn many_projects_share_one_bound() {
     let scene = Scene::open().await;

@@ -20,7 +20,7 @@ fn sealed(endpoint: &Endpoint, secret: &WebhookSecret) -> Sealed {
     ClearVault.seal(Purpose::WebhookSecret, context.as_bytes(), secret.expose().as_bytes())
 }
 
-/// An endpoint with the secret of seed 1, to be told of a code that reached the world's phone.
+/// A delivery of a sent code's event to an endpoint with the secret of seed 1.
 fn dispatch(world: &World) -> Dispatch {
     let mut endpoint = world.make.endpoint(world.line.world.project);
     endpoint.secret.present = sealed(&endpoint, &secret(1));
@@ -38,14 +38,14 @@ fn dispatch(world: &World) -> Dispatch {
     Dispatch { endpoint, event, failures: 0 }
 }
 
-/// The room of a process that has nothing under way.
+/// The room of a process without calls under way.
 fn all() -> Room {
     CallPlaces::default().room(0, START)
 }
 
 const RULE: SwitchOff = SwitchOff { after: seconds(3_600), failures: 10 };
 
-/// A store in which these are due now.
+/// A store in which these deliveries are due now.
 fn due(dispatches: Vec<Dispatch>) -> MockEventStore {
     let mut events = MockEventStore::new();
     let claim =
@@ -54,7 +54,7 @@ fn due(dispatches: Vec<Dispatch>) -> MockEventStore {
     events
 }
 
-/// Whether a call says of this dispatch what came of it; the clock stands still meanwhile.
+/// Whether a call reports this outcome of this dispatch; the clock stands still meanwhile.
 fn says(
     dispatch: &Dispatch,
     outcome: Result<u16, SendFailure>,
@@ -102,15 +102,14 @@ fn gives_up(events: &mut MockEventStore, dispatch: &Dispatch) {
     events.expect_give_up().withf(said).times(1).returning(|_| Ok(()));
 }
 
-/// A sender whose body is the phone, and whose signature names its secret; every request ends like
-/// this.
+/// A sender whose body is the phone, and whose signature names its secret; every request ends like this.
 fn sender(
     answer: impl Fn(&WebhookRequest) -> Result<u16, SendFailure> + Send + 'static,
 ) -> (MockWebhookSender, Arc<Mutex<Vec<WebhookRequest>>>) {
     answering(move |request| Ok(answer(request)?))
 }
 
-/// As [`sender`], with what endpoints ask for.
+/// Like [`sender`], with the `Retry-After` of the endpoint.
 fn answering(
     answer: impl Fn(&WebhookRequest) -> Result<u16, NotTaken> + Send + 'static,
 ) -> (MockWebhookSender, Arc<Mutex<Vec<WebhookRequest>>>) {
@@ -138,7 +137,7 @@ fn tell(world: &World, events: MockEventStore, sender: MockWebhookSender) -> Tel
     TellEvents { tools, events, calls, sender, switch_off, resting }
 }
 
-/// Claims what is due and tells all of it; gives how many were tried.
+/// Claims the due deliveries and makes all of them; returns how many.
 async fn tell_due(tell: &TellEvents) -> Result<usize, StoreError> {
     let due = tell.claim(all()).await?;
     let told = join_all(due.iter().map(|dispatch| tell.tell(dispatch))).await;
@@ -212,7 +211,8 @@ async fn a_replaced_secret_signs_along_until_its_end() {
     for (now, seeds) in [(end - MS, vec![2, 1]), (end, vec![2])] {
         world.clock.set(now);
         let signature = told(&world, &dispatch).await.signature;
-        // The parts of a stand-in signature hold no blanks but the one of a masked phone: none.
+        // The parts of a stand-in signature contain no blanks, except the one of a masked phone; here there
+        // is none.
         let parts: Vec<&str> = signature.split(' ').collect();
         assert_eq!(parts.len(), seeds.len());
         for (part, seed) in parts.iter().zip(seeds) {
@@ -262,7 +262,7 @@ async fn an_endpoint_that_asks_for_it_is_left_alone_for_longer_and_altogether() 
         let (sender, _) = answering(move |_| {
             Err(NotTaken { cause, retry_after: Some(Duration::from_secs(asked)) })
         });
-        // It rests until its time is over, in one millisecond and not in the next.
+        // The endpoint is left alone until its pause ends, to the millisecond.
         let end = START + seconds(rests);
         let id = dispatch.endpoint.id;
         let claim = events

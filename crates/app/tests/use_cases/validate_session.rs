@@ -19,7 +19,7 @@ fn presented() -> PresentedToken {
     PresentedToken::unchecked(AccessToken::new("token"), None)
 }
 
-/// A session of the caller whose token is presented and well signed.
+/// A session of the caller with a presented, well-signed token.
 fn signed() -> (World, Session) {
     let mut world = World::live();
     let session = world.make.session(&world.line, world.make.id());
@@ -65,8 +65,8 @@ async fn a_token_that_the_signer_refuses_is_invalid() {
     assert!(invalid(&validate(&mut world, &sought).await));
 }
 
-/// A token tells where to look before anybody has checked it, so it could name one session and be
-/// signed for another.
+/// The session that a token names is read before the token is verified, so a token could name one session and
+/// be signed for another.
 #[tokio::test]
 async fn a_token_counts_for_the_session_of_its_claims_alone() {
     let (mut world, session) = signed();
@@ -137,7 +137,7 @@ async fn a_token_is_judged_at_the_present_instant() {
     assert_eq!(validate(&mut world, &sought).await.unwrap().expires_in, 840);
 }
 
-/// The issuer is the token's own word, asked for once the token is known to be good.
+/// The issuer is read from the token itself, after the token was verified.
 #[tokio::test]
 async fn an_introspected_token_says_what_validate_does_and_its_issuer() {
     let (mut world, session) = signed();

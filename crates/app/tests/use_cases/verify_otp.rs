@@ -34,8 +34,8 @@ fn use_case(world: &mut World) -> VerifyOtp {
     }
 }
 
-/// There is a key to sign with, and the store redeems one guess for the world's phone like this, given
-/// the identity that the login offers. Gives the session that it offers.
+/// There is a signing key, and the store redeems one guess for the world's phone like this, given the
+/// identity that the login offers. Returns the sessions that were offered.
 fn redeems(world: &mut World, answer: fn(IdentityId) -> Redeemed) -> Arc<Mutex<Vec<Session>>> {
     let (line, policy) = (world.line.clone(), limits().guesses(world.caller.mode));
     let issued_at = world.make.access(START).issued_at;
@@ -58,7 +58,7 @@ fn redeems(world: &mut World, answer: fn(IdentityId) -> Redeemed) -> Arc<Mutex<V
     offered
 }
 
-/// The right code, and a signer; gives the session that begins.
+/// The right code, and a signer; returns the sessions that begin.
 fn accepted(world: &mut World) -> Arc<Mutex<Vec<Session>>> {
     world.signs();
     redeems(world, |identity| Redeemed::LoggedIn(LEFT, identity))

@@ -14,7 +14,7 @@ fn project() -> ProjectId {
     "0199a000-0000-7000-8000-000000000001".parse().unwrap()
 }
 
-/// An attempt that failed for this reason, or was taken.
+/// An attempt that failed for this reason, or was accepted.
 fn attempt(provider: &str, reason: Option<Reason>, seconds: i64) -> DeliveryAttempt {
     let failed = reason.is_some();
     DeliveryAttempt {
@@ -198,7 +198,8 @@ fn instances_say_the_cause_and_messages_whether_it_is_over() {
     assert_eq!(told(vec![], seen()), auth(3), "no message of late went to it");
     assert_eq!(told(vec![away()], seen()), auth(9));
     assert_eq!(told(vec![attempt("meta", None, 10), away()], seen()), [], "it took one");
-    // After a restart nobody saw the answer: while the provider is not called, it is out of reach.
+    // After a restart no instance saw the provider's answer, and while the provider is paused its attempts
+    // only say that it was unreachable.
     let first = attempt("meta", Some(Reason::ProviderAuth), 8);
     let found = told(vec![away(), away(), first], vec![]);
     assert_eq!((found[0].0, found[0].2), (AlertKind::ProviderAuth, Some(at(8))));
@@ -264,7 +265,7 @@ fn what_is_on_record_says_since_when() {
 const PAGES: &str = include_str!("../../../../docs/runbooks.md");
 const RULES: &str = include_str!("../../../../packaging/prometheus/dwar.rules.yml");
 
-/// The rules that say the same of the same thing, and how they write its bound.
+/// Alert rules for the same conditions, and how these write the bounds.
 fn doubles() -> Vec<(AlertKind, &'static str, String)> {
     let over = |bound: Duration| format!("> {}", bound.as_secs());
     let days = OLD_KEY.as_secs() / 86_400;

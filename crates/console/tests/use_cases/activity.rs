@@ -13,7 +13,7 @@ use dwar_testkit::{
 use dwar_wallet::Amount;
 use std::sync::Arc;
 
-/// A service, a project with one rupee, a caller with its live key, what support looks at.
+/// A service, a project with one rupee, a caller with its live key, and the lists that support reads.
 struct House {
     clock: Arc<FixedClock>,
     stores: Stores,

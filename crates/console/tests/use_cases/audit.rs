@@ -1,4 +1,4 @@
-//! Every change has an audit entry, written before it is made.
+//! Every change has an audit entry, written before the change is made.
 
 use crate::common::{Office, PASSWORD};
 use dwar_console::{ManageError, NewAdminToken, Present};
@@ -63,7 +63,7 @@ impl Walk {
         }
     }
 
-    /// What the outside could see of it, except the log.
+    /// Everything that is visible from outside, except the log.
     async fn seen(&self) -> String {
         let stores = &self.office.stores;
         let (projects, id) = (stores.projects.list().await.unwrap(), self.project);
@@ -76,7 +76,7 @@ impl Walk {
         let operators = stores.console.operators.list().await.unwrap();
         let sessions = stores.console.operators.sessions(self.present.operator.id).await.unwrap();
         let tokens = stores.console.admin_tokens.tokens().await.unwrap();
-        // A hash does not show itself, but it is there to be compared.
+        // `Debug` hides a hash, but it can be compared.
         let hashes: Vec<_> = operators
             .iter()
             .map(|one| one.password.as_ref().map(|hash| hash.as_str().to_owned()))
@@ -112,7 +112,7 @@ fn maker(name: &str) -> NewAdminToken<'_> {
     NewAdminToken { may_delegate: true, ..new_token(name, Access::everything(), DAY) }
 }
 
-/// Every change that somebody who runs the service can make; each succeeds on a fresh [`Walk`].
+/// Every change that an operator can make; each succeeds on a fresh [`Walk`].
 #[rustfmt::skip]
 fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
     use Action::*;
@@ -124,7 +124,7 @@ fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
         (ProjectRestored, Some(Command::RestoreProject), step!(|w, by| w.office.manage.projects.restore(by, w.archived))),
         (KeyRegenerated, Some(Command::RegenerateKey), step!(|w, by| w.office.manage.projects.regenerate_key(by, w.project.in_mode(KeyMode::Live), None))),
         (WalletCredited, Some(Command::CreditWallet), step!(|w, by| w.office.manage.wallets.credit(by, w.project, Amount::from(5), Some("for 9876543210".parse().unwrap())))),
-        // There is nothing to give back, which is found out after the entry was written.
+        // There is nothing to refund, which is noticed after the entry was written.
         (WalletRefunded, Some(Command::RefundSend), |w, by| Box::pin(async move {
             let answer = w.office.manage.wallets.refund(by, w.project, w.office.make.id()).await;
             matches!(answer, Err(ManageError::Conflict(_)))
@@ -136,7 +136,7 @@ fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
         (EndpointSecretRotated, Some(Command::RotateWebhookSecret), step!(|w, by| w.office.manage.endpoints.rotate_secret(by, w.project, w.endpoint))),
         (EndpointTested, Some(Command::TestWebhook), step!(|w, by| w.office.manage.endpoint_log.test(by, w.project, w.endpoint))),
         (ProviderTested, Some(Command::TestProvider), step!(|w, by| w.office.manage.provider_test.send(by, w.project, (Channel::Sms, "msg91"), &phone(876_543_210)))),
-        // It is not on record, which is found out after the line was written.
+        // The event is not on record, which is noticed after the entry was written.
         (EventResent, Some(Command::ResendEvent), |w, by| Box::pin(async move {
             let event = "otp_sent_1".parse().unwrap();
             let answer = w.office.manage.endpoint_log.resend(by, w.project, w.endpoint, &event).await;
@@ -166,7 +166,7 @@ fn every_change() -> Vec<(Action, Option<Command>, AuditedStep)> {
     ]
 }
 
-/// Those that change nothing that can be seen here, or had nothing to change.
+/// Changes with no effect that is visible here, or with nothing to change.
 const UNSEEN: [Action; 7] = [
     Action::WalletRefunded,
     Action::EndpointEnabled,
@@ -217,7 +217,7 @@ async fn without_an_audit_entry_no_change_is_made() {
 async fn what_a_role_does_not_allow_is_neither_done_nor_written_down() {
     for role in Role::ALL {
         for (action, command, change) in every_change() {
-            // Whom it is about decides the rest; see the tests of each.
+            // Their rights depend on the operator concerned; the tests of each cover them.
             let Some(command) = command else { continue };
             let walk = Walk::open().await;
             let (log, seen) = (walk.office.log().await, walk.seen().await);

@@ -14,7 +14,7 @@ fn adjustment(paise: i64, reference: &str) -> Booking {
     Booking::Adjustment { amount, reference: reference.parse().unwrap() }
 }
 
-/// A send that holds two rupees and, with a price, was charged that.
+/// A send that holds two rupees, and was charged the price if there is one.
 async fn send(office: &Office, project: ProjectId, price: Option<i64>) -> OtpId {
     let (make, stores) = (&office.make, &office.stores);
     let otp = make.otp(&make.line(project.in_mode(KeyMode::Live)));
@@ -47,7 +47,7 @@ async fn a_preview_says_what_the_booking_then_does() {
     let bookings = [
         credit(500, "invoice 7"),
         credit(500, "invoice 7"),
-        // The same reference in another project, and of another kind, is another booking.
+        // The same reference in another project, or of another kind, is another booking.
         adjustment(7, "invoice 7"),
         adjustment(-775, "typo"),
         adjustment(-775, "typo"),

@@ -1,4 +1,4 @@
-//! A month is closed after its export is complete, by whoever has access to the machine.
+//! A month is closed after its export is complete, by an operator with access to the machine.
 
 use crate::common::{BY, Office};
 use dwar_console::{CloseError, ManageError, MonthToClose, Scope};
@@ -83,7 +83,7 @@ impl Office {
         send
     }
 
-    /// A project with two sends of the month, at a time when it can be closed.
+    /// A project with two sends of the month, at a time when the month can be closed.
     async fn over(&self) -> ProjectId {
         let project = self.project().await;
         self.stores.wallets.credit(project, self.make.credit(Paise(500)), START).await.unwrap();

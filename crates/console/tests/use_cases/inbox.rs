@@ -8,7 +8,7 @@ use dwar_testkit::{CODE, FixedClock, Fixtures, Line, START, Stores, console, man
 use dwar_wallet::Amount;
 use std::sync::Arc;
 
-/// A project whose test key sends, and those who look at its messages.
+/// A project whose test key sends, and the operators who read its messages.
 struct House {
     stores: Stores,
     manage: Management,
@@ -28,7 +28,7 @@ impl House {
         Self { stores, manage, vault, make, project: made.id }
     }
 
-    /// A message that lands so many seconds after the start.
+    /// Deposits a message this many seconds after the start.
     async fn land(&self, number: &str, text: &str, second: u64) {
         let at = START + seconds(second);
         let line = self.make.line(self.project.in_mode(KeyMode::Test));

@@ -1,7 +1,7 @@
-//! The use cases of those who run a service, over mocked ports where a call, its order or its failure is the
-//! point, and over a store in memory where what is on record afterwards is.
+//! The use cases of operators, over mocked ports where a call, its order or its failure is the point, and
+//! over a store in memory where the resulting records are.
 //!
-//! A mock that was told to expect nothing fails the test when it is called.
+//! A mock without expectations fails the test when it is called.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 

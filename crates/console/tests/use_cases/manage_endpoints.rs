@@ -170,7 +170,7 @@ async fn a_secret_that_was_not_stored_is_not_shown() {
     assert!(matches!(manage.rotate_secret(&BY, project, id).await, Err(ManageError::Store(_))));
 }
 
-/// One too many is refused before it is written down; and after, where another took the last place.
+/// One endpoint too many is refused before the audit entry; or after it, if another call took the last place.
 #[tokio::test]
 async fn a_project_has_twenty_endpoints_at_most() {
     for there in [Endpoint::MOST, Endpoint::MOST - 1] {

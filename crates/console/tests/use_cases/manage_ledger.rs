@@ -51,7 +51,7 @@ async fn a_proof_finds_what_was_booked_and_stays_on_record() {
     assert_eq!(office.actions().await, [Action::LedgerProved, Action::LedgerProved]);
 }
 
-/// All holds of a burst come before all of its charges, so whole reads of entries are behind later lines.
+/// All holds of a burst come before all of its charges, so several reads of entries precede later lines.
 #[tokio::test]
 async fn pages_have_each_send_once_however_its_entries_lie() {
     const SENDS: usize = 130;
@@ -112,7 +112,7 @@ async fn who_may_not_change_money_begins_none() {
 
 type Ranges = Arc<Mutex<Vec<(u64, u64)>>>;
 
-/// What a store of this many entries, each of one paisa, was asked to add up.
+/// The ranges that a store of this many entries, each of one paisa, was asked to add up.
 fn counting(
     entries: u64,
     proved: Option<LedgerProof>,
@@ -150,7 +150,7 @@ fn manage(office: &Office, store: MockLedgerStore) -> ManageLedger {
 async fn a_long_ledger_is_added_up_in_bounded_steps_that_say_they_go_on() {
     let office = Office::open();
     let (mut store, asked) = counting(1_000_000, None, &office.clock);
-    // An eighth of the lease a step, and heard of every quarter.
+    // Each step takes an eighth of the lease, and a sign of life is due every quarter.
     store.expect_continue_proof().times(49..=51).returning(|_, _, _| Ok(true));
     store.expect_end_proof().times(1).returning(|_| Ok(true));
     let run = ProofRun::begin(office.make.id(), "Asha".to_owned(), START);
@@ -222,7 +222,7 @@ async fn a_proof_that_fails_holds_up_no_other() {
     };
     ledger.begin(&BY, first, Scope::Newer).await.unwrap();
     tokio::join!(ledger.keep_proving(office.proven(second)), later);
-    // Until it is taken for dead.
+    // Running until its lease ends.
     let begun = ledger.begin(&BY, first, Scope::Newer).await.unwrap();
     assert!(matches!(begun, ProofStart::Running(_)));
     office.clock.advance(ProofRun::LEASE);

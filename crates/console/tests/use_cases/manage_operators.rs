@@ -194,7 +194,7 @@ async fn a_token_hands_out_no_more_than_it_has_neither_access_nor_time() {
     assert!(matches!(late, Err(ManageError::Forbidden)), "revoked since it was let in");
 }
 
-/// A thief who held a token for a minute has nothing left when it is over.
+/// A thief who held a token for a minute has nothing left when the token expires.
 #[tokio::test]
 async fn a_token_leaves_nothing_behind_that_outlives_it_unless_it_was_made_for_that() {
     let office = Office::open();
@@ -216,7 +216,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it_unless_it_was_made_for_t
     assert_eq!(office.log().await.len(), entries, "nothing was written down");
     assert_eq!(operators.list(&owner).await.unwrap().len(), 1);
     assert_eq!(tokens.list(&owner).await.unwrap().len(), 1);
-    // Revoking another does not help it to outlive itself.
+    // Revoking another token does not help a token to outlive itself.
     tokens.revoke(&by, token.id).await.unwrap();
 
     let maker = NewAdminToken { may_delegate: true, ..new };
@@ -281,7 +281,7 @@ async fn without_an_audit_entry_nothing_changes() {
     assert!(sign_in.read_link(invited.secret.expose()).await.is_ok());
 }
 
-/// A new link takes the place of the one before, for whoever has not been in.
+/// A new link replaces the old one, for an operator who has never signed in.
 #[tokio::test]
 async fn an_invitation_is_renewed_until_somebody_has_followed_it() {
     let office = Office::open();
@@ -309,7 +309,7 @@ async fn an_invitation_is_renewed_until_somebody_has_followed_it() {
     assert_eq!(ends().await, None, "used");
     let late = operators.renew_invitation(&by, id).await;
     assert!(matches!(late, Err(ManageError::Conflict(_))), "{late:?}");
-    // Who was reset is let in by the command line alone.
+    // Only the command line can give a new link to an operator who was reset.
     let reset = operators.reset(&by, id).await.unwrap();
     assert!(matches!(operators.renew_invitation(&by, id).await, Err(ManageError::Conflict(_))));
     assert_eq!(ends().await, Some(reset.expires_at));
@@ -317,7 +317,7 @@ async fn an_invitation_is_renewed_until_somebody_has_followed_it() {
     assert_eq!(renewed.filter(|action| *action == Action::InvitationRenewed).count(), 2);
 }
 
-/// A lock and a slowed name are seen by the team, and forgotten by whoever may change the person.
+/// The team sees locks and slowed names, and an operator who may change the person can lift them.
 #[tokio::test]
 async fn somebody_who_is_locked_out_is_seen_and_unlocked() {
     let office = Office::open();

@@ -27,7 +27,7 @@ fn has_keys(world: &mut World) -> &mut World {
     world
 }
 
-/// The wallet of a new project takes its opening balance.
+/// Expects the opening balance of a new project.
 fn opens_wallet(world: &mut World, amount: u32) {
     let credit = world.wallets.expect_credit().times(1).withf(move |_, credit, now| {
         (credit.amount, credit.reference.as_str(), *now)
@@ -36,7 +36,7 @@ fn opens_wallet(world: &mut World, amount: u32) {
     credit.returning(|_, _, _| Ok(Credited::Booked));
 }
 
-/// What a store may keep of a key.
+/// Asserts that a record reveals no more of a key than a store may keep.
 fn assert_is_record_of(record: &KeyRecord, key: &ApiKey) {
     assert_eq!((record.mode, record.digest), (key.mode(), key.digest(&ClearVault)));
     assert!(key.expose().ends_with(&record.ending));
@@ -228,7 +228,7 @@ async fn archiving_and_restoring_are_written_down_once_and_repeated_without_a_wo
     assert_eq!(actions, [Action::ProjectRestored, Action::ProjectArchived]);
 }
 
-/// The store is not asked, and nothing is written down: not even where the rest of a form comes along.
+/// The store is not called, and nothing is recorded, even if a form sends unchanged settings along.
 #[tokio::test]
 async fn what_a_project_has_already_is_neither_changed_nor_written_down() {
     let mut world = World::live();

@@ -1,4 +1,4 @@
-//! What those who see phone numbers masked may search for.
+//! Searches of callers who see phone numbers masked.
 
 use crate::common::Office;
 use dwar_console::ManageError;
@@ -10,7 +10,7 @@ use dwar_testkit::{MS, START, minutes, new_token, phone};
 const HOUR: u32 = SearchQuota::ALL[0].numbers;
 
 impl Office {
-    /// How many more numbers there are after this one; `None` where nothing counts.
+    /// Remaining searches after this one; `None` if searches do not count.
     async fn search(
         &self,
         by: &By,
@@ -58,7 +58,7 @@ async fn whoever_may_not_is_limited_and_written_down_number_by_number() {
         assert_eq!(left, Some(HOUR - 1 - number), "one count over all projects");
         office.clock.advance(MS);
     }
-    // Again the same one, and by the other use of it.
+    // The same number again, and by the other kind of search.
     assert_eq!(office.search(&by, ours, 0).await.unwrap(), Some(0));
     let world = theirs.in_mode(KeyMode::Live);
     let refused = office.manage.activity.search(&by, world, &phone(77)).await;
@@ -88,12 +88,12 @@ async fn each_operator_and_each_token_has_a_count_of_its_own() {
     for by in [By::operator(&meena, None), By::token(&one, None), By::token(&other, None)] {
         assert_eq!(office.search(&by, project, 1).await.unwrap(), Some(HOUR - 1));
     }
-    // A caller who is counted cannot make more of themselves.
+    // A caller whose searches count cannot make tokens.
     let by = By::operator(&meena, None);
     assert!(tokens.make(&by, new("mine")).await.is_err());
 }
 
-/// Neither a role without the right nor a store that fails gets an answer, or leaves one.
+/// A role without the right, or a store that fails, gets no answer and leaves no entry.
 #[tokio::test]
 async fn a_search_that_is_not_admitted_is_not_made() {
     let office = Office::open();

@@ -52,7 +52,7 @@ async fn pending(office: &Office) -> PendingSignIn {
     }
 }
 
-/// What stands between password and code is for one sign-in, and for a short time.
+/// The value between password and code is for one sign-in, and for a short time.
 #[tokio::test]
 async fn a_code_follows_its_password_within_five_minutes_and_once() {
     let office = Office::open();
@@ -83,7 +83,7 @@ async fn a_code_follows_its_password_within_five_minutes_and_once() {
     }
 }
 
-/// The password alone must not give an attacker who has it a fresh start with the codes.
+/// A right password alone must not reset the failures of an attacker who then guesses codes.
 #[tokio::test]
 async fn asking_for_the_code_neither_counts_nor_forgets_failures() {
     let office = Office::open();
@@ -98,7 +98,7 @@ async fn asking_for_the_code_neither_counts_nor_forgets_failures() {
     assert!(matches!(locked, Err(SignInError::Locked { .. })));
 }
 
-/// One right password is no way around the count of wrong codes.
+/// A right password does not bypass the count of wrong codes.
 #[tokio::test]
 async fn wrong_codes_behind_one_password_lock_it_and_its_name() {
     let office = Office::open();
@@ -117,7 +117,7 @@ async fn wrong_codes_behind_one_password_lock_it_and_its_name() {
     office.enter_code(&one, &office.code(&secret), Client::default()).await.unwrap();
 }
 
-/// An attacker with the password has 37 guesses at the code a day, wherever they come from.
+/// An attacker with the password has 37 guesses at the code a day, from all places together.
 #[tokio::test]
 async fn wrong_codes_lock_wherever_they_come_from() {
     let office = Office::open();

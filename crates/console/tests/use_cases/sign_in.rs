@@ -75,7 +75,7 @@ async fn failures_lock_and_a_success_forgets_them() {
     office.sign_in("Asha", PASSWORD, None).await.unwrap();
 }
 
-/// The attack: five wrong passwords under a known name, and one more whenever the lock ends.
+/// The attack: five wrong passwords with a known name, and one more whenever the lock ends.
 #[tokio::test]
 async fn a_stranger_who_fails_under_a_name_keeps_nobody_else_out() {
     let office = Office::open();
@@ -93,8 +93,8 @@ async fn a_stranger_who_fails_under_a_name_keeps_nobody_else_out() {
     }
 }
 
-/// The same attack from as many addresses as anybody has, for a day: the guesses are bounded, and
-/// Asha is in whenever she wants to be, in a browser that she has used before.
+/// The same attack from many addresses, for a day: the guesses are bounded, and Asha can sign in at any time
+/// in a browser that she has used before.
 #[tokio::test]
 async fn a_day_of_guesses_from_many_addresses_is_bounded_and_known_browsers_are_let_pass() {
     let office = Office::open();
@@ -128,7 +128,7 @@ async fn a_known_browser_is_locked_by_its_own_failures() {
     office.sign_in("Asha", PASSWORD, None).await.unwrap();
 }
 
-/// What a browser keeps is valid for one operator and one password, and ends with these.
+/// The cookie of a known browser is valid for one operator and one password.
 #[tokio::test]
 async fn a_browser_is_known_for_its_operator_until_the_password_changes() {
     let office = Office::open();
@@ -155,7 +155,7 @@ async fn a_browser_is_known_for_its_operator_until_the_password_changes() {
     assert!(matches!(over, Err(SignInError::Locked { .. })));
 }
 
-/// The check of the present password is counted for the session that asks, and for nobody else.
+/// Checks of the present password count for the session that asks, and for no other.
 #[tokio::test]
 async fn a_session_that_guesses_the_password_locks_itself_alone() {
     let office = Office::open();
@@ -171,7 +171,7 @@ async fn a_session_that_guesses_the_password_locks_itself_alone() {
     account.remove_totp(&by, &present(&other), PASSWORD).await.unwrap();
 }
 
-/// Trying names reveals nothing, neither by the answer nor by how much work it takes.
+/// Trying names reveals nothing, neither by the answer nor by the amount of work.
 #[tokio::test]
 async fn a_name_that_nobody_has_is_refused_as_one_that_somebody_has() {
     let office = Office::open();

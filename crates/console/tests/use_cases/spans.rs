@@ -1,7 +1,8 @@
 use std::fs;
 use std::path::Path;
 
-/// What is no use case: steps of several of them, and what runs for as long as the service does.
+/// Public methods that are no use cases: steps of several use cases, and work that runs as long as the
+/// service.
 const PARTS: [&str; 7] = [
     "audit.rs: record",
     "control.rs: project",

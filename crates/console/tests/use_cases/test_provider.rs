@@ -1,4 +1,4 @@
-//! A code by one provider alone.
+//! Test sends by one provider only.
 
 use crate::common::{BY, Office};
 use dwar_console::ManageError;

@@ -25,7 +25,7 @@ impl Scene {
         Self::of(KeyMode::Live)
     }
 
-    /// A request that these reports came about, one second after the other.
+    /// A request with these reports, one second apart.
     fn sent(&self, reports: &[(usize, Report)]) -> Otp {
         let mut otp = self.make.otp(&self.line);
         for (second, (attempt, report)) in (1..).zip(reports) {
@@ -197,7 +197,7 @@ fn how_a_code_ended_is_told() {
     assert!(told.contains(&(Some(9), Fact::WrongCode { left: 0 })), "{told:?}");
     let stopped = guessed(2, &[5, 6]);
     assert_eq!(last(stopped, 10), (Some(6), Fact::Stopped { until: at(600) }));
-    // Older guesses were counted without their instants.
+    // Older guesses were counted without their times.
     let old = facts(&scene.told(vec![guessed(5, &[9])], vec![], 10));
     assert!(old.contains(&(None, Fact::EarlierWrong(4))), "{old:?}");
     assert!(old.contains(&(Some(9), Fact::WrongCode { left: 0 })), "{old:?}");

@@ -15,7 +15,7 @@ async fn unlock(world: &mut World, project: ProjectId) -> Result<Unlocked, Manag
     use_case.unlock(&BY, project, &world.line.phone).await
 }
 
-/// The store forgets these wrong codes of the world's phone.
+/// Expects that the store forgets these wrong codes of the world's phone.
 fn counted(budget: Option<GuessBudget>) -> World {
     let mut world = World::live();
     let line = world.line.clone();

@@ -9,7 +9,7 @@ fn window(from: &str, until: &str) -> Window {
     Window { from: at(from), until: at(until) }
 }
 
-/// The same day, by the clock of UTC.
+/// A window on one day in UTC.
 fn today(from: &str, until: &str) -> Window {
     window(&format!("2027-01-15T{from}Z"), &format!("2027-01-15T{until}Z"))
 }
@@ -24,7 +24,7 @@ fn hours_and_days_begin_when_they_do_in_india() {
     assert_eq!(Grain::Hour.begin(at("1969-12-31T23:59:00Z")), at("1969-12-31T23:30:00Z"));
 }
 
-/// Every minute of a window is in one span, and no span is finer than it has to be.
+/// Every minute of a window is in one span, and no span is finer than necessary.
 #[test]
 fn spans_cover_a_window_once_with_what_is_complete() {
     for minute in (0..3_000).step_by(37) {
@@ -107,8 +107,8 @@ fn after_a_gap_everything_of_the_last_hour_is_counted_once() {
     assert_eq!(joined(&windows), 27);
 }
 
-/// Whatever the pace of the runs: each minute is counted after it has ended, five and fifteen
-/// minutes later, and not once it is settled.
+/// Whenever the runs happen, each minute is counted after it has ended, five and fifteen minutes later, and
+/// not once it is settled.
 #[test]
 fn no_minute_misses_a_look_whenever_the_runs_are() {
     let start = at("2027-01-15T14:00:00Z");

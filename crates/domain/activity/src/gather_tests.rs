@@ -107,7 +107,7 @@ fn what_was_refused_counts_in_its_minute_and_is_no_request() {
     assert_eq!(minutes, [(at(60), "nobody", 0, 2), (at(60), "a", 1, 0), (at(120), "nobody", 0, 3)]);
 }
 
-/// What was refused in another hour than the requests is left for the next chunk, and the other way about.
+/// Refused sends of another hour than the requests are left to the next chunk, and the other way round.
 #[test]
 fn a_chunk_stays_within_one_hour_whatever_was_refused_when() {
     let of = |requests: &[i64], refusals: &[i64]| {

@@ -8,7 +8,7 @@ fn window(from: &str, until: &str) -> Window {
     Window { from: at(from), until: at(until) }
 }
 
-/// The same day, by the clock of UTC.
+/// A window on one day in UTC.
 fn today(from: &str, until: &str) -> Window {
     window(&format!("2027-01-15T{from}Z"), &format!("2027-01-15T{until}Z"))
 }
@@ -52,7 +52,7 @@ fn a_range_is_widened_to_whole_points_and_is_compared_with_as_much_before_it() {
     assert_eq!(range.window, today("10:00:00", "11:00:00"));
     assert_eq!(range.before, Some(today("09:00:00", "10:00:00")));
     assert_eq!((range.point, range.points().count()), (Duration::from_secs(300), 12));
-    // An hour begins at half past in UTC.
+    // An Indian hour begins at half past in UTC.
     let range = between("2027-01-14T10:01:00Z", "2027-01-15T09:58:00Z").unwrap();
     assert_eq!(range.window, window("2027-01-14T09:30:00Z", "2027-01-15T10:30:00Z"));
     assert_eq!((range.coarsest(), range.points().count()), (Grain::Hour, 25));
@@ -86,13 +86,12 @@ fn where_minutes_are_gone_a_point_is_an_hour() {
     assert_eq!(range.window, window("2027-01-10T09:30:00Z", "2027-01-10T10:30:00Z"));
     assert_eq!(range.point, Duration::from_secs(3_600));
     assert_eq!(range.before, Some(window("2027-01-10T08:30:00Z", "2027-01-10T09:30:00Z")));
-    // Its own minutes are there, those before it are not.
+    // Its own minutes are kept, those before it are not.
     let range = between("2027-01-13T13:40:00Z", "2027-01-13T15:40:00Z").unwrap();
     assert_eq!((range.point, range.before), (Duration::from_secs(300), None));
 }
 
-/// Every minute of a window is in one span, and no span is finer than it has to be, nor made of what is
-/// gone.
+/// Every minute of a window is in one span, and no span is finer than necessary or of a deleted grain.
 #[test]
 fn spans_cover_any_range_once_with_what_is_kept() {
     for number in 0..2_000_u64 {

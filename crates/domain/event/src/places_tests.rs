@@ -16,7 +16,7 @@ fn limit(places: &CallPlaces, number: u32) -> u32 {
     places.endpoints[&endpoint(number)].limit.get()
 }
 
-/// Claims this many deliveries and begins as many calls as are admitted; gives their number.
+/// Claims this many deliveries and begins as many calls as are admitted; returns how many.
 fn begin(places: &mut CallPlaces, number: u32, count: u32, now: Timestamp) -> u32 {
     for _ in 0..count {
         places.claimed(endpoint(number), false, now);
@@ -24,7 +24,7 @@ fn begin(places: &mut CallPlaces, number: u32, count: u32, now: Timestamp) -> u3
     (0..count).map(|_| u32::from(places.begin(endpoint(number), now))).sum()
 }
 
-/// Rounds of as many calls as are admitted, each accepted quickly.
+/// Makes rounds of as many calls as are admitted, each accepted quickly.
 fn answers(places: &mut CallPlaces, number: u32, rounds: u32, mut now: Timestamp) {
     for _ in 0..rounds {
         let begun = begin(places, number, 64, now);
@@ -71,7 +71,7 @@ fn many_that_hang_leave_places_for_the_others() {
     }
     let now = start() + Duration::from_secs(9);
     let begun: u32 = greedy.map(|number| begin(&mut places, number, 64, now)).sum();
-    // Beyond three quarters of all places, each gets its first four alone.
+    // Beyond three quarters of all places, each endpoint gets only its first four.
     assert_eq!((begun, places.calling), (6 * 64 + 14 * 4, 440));
     assert_eq!(begin(&mut places, 99, 9, now), 4);
 }
@@ -155,7 +155,7 @@ proptest! {
                 prop_assert!(known.under_way() <= CallLimit::MOST);
             }
         }
-        // Whatever it went through, an endpoint that answers gets all of its places again.
+        // After any number of failures, an endpoint that answers gets all its places again.
         for (number, began) in calls {
             places.ended(endpoint(number), began, None, Duration::ZERO);
         }

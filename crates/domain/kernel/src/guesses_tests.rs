@@ -72,7 +72,7 @@ fn a_stop_is_followed_by_the_slowest_pace_until_the_period_ends() {
     assert_eq!(pace(stopped, ends - 1), SendPace::Stopped(seconds(1)));
     assert_eq!(pace(stopped, ends), SendPace::OnePer(POLICY.stop_pace));
     assert_eq!(pace(stopped, 30 * DAY - 1), SendPace::OnePer(POLICY.stop_pace));
-    // What is left is the count in a row, thirty days after its last wrong code too.
+    // Only the count in a row is left, until thirty days after its last wrong code.
     assert_eq!(pace(stopped, 30 * DAY), SendPace::OnePer(POLICY.slower_pace));
     assert_eq!(pace(stopped, 30 * DAY + 5 * HOUR - 1), SendPace::OnePer(POLICY.slower_pace));
     assert_eq!(pace(stopped, 30 * DAY + 5 * HOUR), SendPace::Usual);
@@ -126,8 +126,8 @@ fn off_never_slows_and_still_counts() {
     assert_eq!(budget.stopped_for(&GuessPolicy::OFF, at(10_000 * DAY)), None);
 }
 
-/// An attacker who guesses at one phone as fast as the limits allow: three sends in ten minutes or
-/// what the budget says, five guesses at each code, trying again every minute.
+/// An attacker who guesses at one phone as fast as the limits allow: three sends in ten minutes or what the
+/// budget says, five guesses at each code, trying again every minute.
 struct Attack {
     budget: GuessBudget,
     sends: Vec<i64>,
@@ -160,7 +160,7 @@ impl Attack {
         }
     }
 
-    /// A year, in which the owner logs in this often, at no cost of a send.
+    /// A year in which the owner logs in this often, without using sends.
     fn for_a_year(logins_every: i64) -> Self {
         let mut attack = Self { budget: GuessBudget::default(), sends: vec![], guesses: vec![] };
         for minute in 0..365 * 24 * 60 {
@@ -176,8 +176,8 @@ impl Attack {
     }
 }
 
-/// 100 to the stop, then a send per 12 hours in what is left of 30 days after 24 hours of rest:
-/// at most 58 of them, with 5 guesses each.
+/// 100 to the stop, then a send per 12 hours in the rest of 30 days after 24 hours without: at most 58 of
+/// them, with 5 guesses each.
 const A_PERIOD: usize = 100 + 58 * 5;
 
 #[test]
@@ -189,11 +189,11 @@ fn a_phone_attacked_all_year_yields_half_a_percent_also_when_its_owner_logs_in()
         let attack = Attack::for_a_year(logins_every);
         let total = attack.guesses.len();
         assert!(total <= a_year, "{total} with a login every {logins_every} s");
-        // Not for nothing: the attack does what it can.
+        // Shows that the attack uses what the limits allow.
         assert!(total >= 11 * A_PERIOD, "{total} with a login every {logins_every} s");
         for (index, first) in attack.guesses.iter().enumerate() {
             let month = attack.guesses[index..].partition_point(|at| *at < first + 30 * DAY);
-            // A month that straddles two periods sees the slow end of one and the start of the next.
+            // A month across two periods includes the slow end of one and the start of the next.
             assert!(month <= A_PERIOD + 5, "{month} within 30 days");
         }
     }

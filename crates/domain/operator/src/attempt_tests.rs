@@ -60,7 +60,7 @@ fn a_network_is_an_address_or_the_first_half_of_one() {
     assert_ne!(Network::of(None), network("0.0.0.0"));
 }
 
-/// The attack: five wrong passwords from one place; others with the name are not affected.
+/// The attack: five wrong passwords from one place; other places with the same name are not affected.
 #[test]
 fn five_failures_lock_the_name_and_the_network_together() {
     let mut counts = Counts::default();
@@ -83,7 +83,7 @@ fn however_many_networks_take_part_a_name_takes_a_bounded_number_of_guesses_a_da
             Admission::Admitted => admitted += 1,
             Admission::Locked(until) => second = (until - at(0)).num_seconds().unsigned_abs(),
         }
-        // The owner signs in now and then, which gives nobody more attempts.
+        // The owner signs in now and then, which gives an attacker no more attempts.
         if number % 500 == 0 {
             counts.admit(&browser(1), at(second));
             counts.succeed(&browser(1));

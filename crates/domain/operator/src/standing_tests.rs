@@ -7,7 +7,7 @@ fn at(seconds: u64) -> Timestamp {
     Timestamp::from_timestamp(1_800_000_000, 0).unwrap() + Duration::from_secs(seconds)
 }
 
-/// Fails `times` times, as soon as it may; gives when each failure was, in seconds from the first.
+/// Fails `times` times, each as soon as allowed; returns the time of each failure, in seconds from the first.
 fn failing(rule: Rule, times: usize) -> Vec<u64> {
     let mut standing = Standing::fresh(at(0));
     let mut now = at(0);
@@ -96,8 +96,8 @@ fn what_is_taken_back_was_never_counted() {
 }
 
 proptest! {
-    /// Whatever an attacker does, and whenever: within a day no more than the free guesses and one
-    /// per lock are judged, and no lock outlasts an hour.
+    /// Whatever an attacker does, within a day only the free guesses and one per lock are judged, and no lock
+    /// lasts longer than an hour.
     #[test]
     fn a_day_of_guessing_is_worth_few_guesses(pauses in prop::collection::vec(0_u64..4_000, 1..400)) {
         let (mut standing, mut now, mut admitted) = (Standing::fresh(at(0)), at(0), 0);
@@ -117,7 +117,7 @@ proptest! {
         prop_assert!(admitted <= 5 + 8 + 24, "{admitted}");
     }
 
-    /// In any stretch of time a name takes 100 and one for each 36 seconds of it, at most.
+    /// In any period a name admits at most 100 attempts and one more for each 36 seconds.
     #[test]
     fn no_rhythm_of_guesses_beats_the_pace(pauses in prop::collection::vec(0_u64..100_000, 1..600)) {
         let (mut standing, mut now, mut admitted) = (Standing::fresh(at(0)), at(0), Vec::new());
@@ -136,7 +136,7 @@ proptest! {
         }
     }
 
-    /// Success or not, an attempt is judged only where no lock holds at its instant.
+    /// Any attempt, successful or not, is judged only if no lock holds at its instant.
     #[test]
     fn nothing_is_judged_while_a_lock_holds(steps in prop::collection::vec((0_u64..200, any::<bool>()), 1..200)) {
         let (mut standing, mut now) = (Standing::fresh(at(0)), at(0));

@@ -1,8 +1,8 @@
-//! What the tests of this crate share.
+//! Shared by the tests of this crate.
 
 use dwar_kernel::{Digest, Entropy, Purpose, Sealed, Unsealable, Vault};
 
-/// Seals nothing, and adds up what it is to digest, for each purpose differently.
+/// A vault that seals nothing; a digest is a sum that depends on the purpose.
 pub(crate) struct Sums;
 
 impl Vault for Sums {

@@ -18,7 +18,7 @@ fn code(text: &str) -> TotpCode {
 
 #[test]
 fn the_codes_are_those_of_the_standard() {
-    // The last six of its eight digits.
+    // The last six of the RFC's eight digits.
     for (seconds, digits) in [
         (59, "287082"),
         (1_111_111_109, "081804"),

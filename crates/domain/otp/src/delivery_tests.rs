@@ -25,7 +25,7 @@ fn accepted() -> Report {
     Report::Accepted { provider_ref: Some("ref".to_owned()), awaits_receipt: true }
 }
 
-/// Overdue, as found while the attempt had this status.
+/// Overdue, as noticed while the attempt had this status.
 const fn overdue(seen: AttemptStatus) -> Report {
     Report::Overdue { seen }
 }
@@ -151,7 +151,7 @@ fn two_providers_each() -> Route {
     }
 }
 
-/// The providers tried when every one of them fails for the same reason.
+/// The providers tried if every one of them fails for the same reason.
 fn tried(reason: Reason) -> Vec<String> {
     let route = two_providers_each();
     let mut delivery = Delivery::begin(&route, id(1), at(0));
@@ -264,7 +264,7 @@ fn only_a_refusal_is_certain_to_have_reached_nobody() {
     ] {
         let refused = reach(&[Report::Failed(reason)]) == Reach::Refused;
         assert_eq!(refused, certain, "{reason:?}");
-        // What was accepted first may have gone out, whatever is reported later.
+        // A message that was accepted first may have been sent, whatever is reported later.
         assert_eq!(reach(&[accepted(), Report::Failed(reason)]), Reach::Possible);
     }
     assert_eq!(reach(&[]), Reach::Possible);

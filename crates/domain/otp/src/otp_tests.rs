@@ -110,7 +110,7 @@ fn a_guess_at_the_code_of_another_request_finds_nothing_and_counts_nothing() {
     assert_eq!(right, Verdict::Accepted(left(4, 599)));
     let spent = otp.judge(&named("123456", own), &mut budget, &GuessPolicy::OFF, at(1));
     assert_eq!(spent, Verdict::NotFound);
-    // A locked code answers no other request either.
+    // A locked code does not answer guesses for another request either.
     otp.state = OtpState::Locked;
     let locked = otp.judge(&named("123456", other), &mut budget, &GuessPolicy::OFF, at(1));
     assert_eq!(locked, Verdict::NotFound);
@@ -180,8 +180,8 @@ fn a_code_of_somebody_else_goes_past_a_text_that_names_another_lifetime() {
     }
 }
 
-/// A send by one provider alone ends with what that one says; a receipt that it failed comes to the project's whole
-/// route.
+/// A send by one provider only ends with that provider's answer; a later failure receipt is applied with the
+/// project's whole route.
 #[test]
 fn once_the_code_is_not_kept_no_other_provider_is_tried() {
     let lease = Duration::from_secs(30);

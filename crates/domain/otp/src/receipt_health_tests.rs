@@ -1,6 +1,6 @@
 use super::*;
 
-/// A provider, and the time; the same numbers every run (a linear congruential generator).
+/// A provider and the time; repeats the same numbers in every run (a linear congruential generator).
 struct Provider {
     health: ReceiptHealth,
     second: i64,
@@ -17,8 +17,8 @@ impl Provider {
         (self.state >> 33) % 1_000
     }
 
-    /// Receipts for this many minutes, one each `every` seconds, of which `failing` in a thousand
-    /// fail, at random.
+    /// Receipts for this many minutes, one every `every` seconds, of which `failing` in a thousand fail, at
+    /// random.
     fn reports(&mut self, minutes: i64, every: i64, failing: u64) -> Vec<HealthChange> {
         let mut changes = Vec::new();
         for _ in 0..minutes * 60 / every {
@@ -53,7 +53,7 @@ fn a_jump_raises_once_and_a_recovery_clears_once() {
         for (usual, bad) in [(0, 400), (50, 600), (200, 900), (400, 1_000)] {
             let mut provider = Provider::new(seed);
             assert_eq!(provider.reports(120, 10, usual), []);
-            // However long it lasts, longer than what is remembered included.
+            // Also if it lasts longer than the remembered past.
             let began = provider.reports(10 * 60, 10, bad);
             assert_eq!(began.len(), 1, "{seed}: {usual} to {bad}: {began:?}");
             assert!(began[0].failing && provider.health.failing.is_some());
@@ -61,7 +61,7 @@ fn a_jump_raises_once_and_a_recovery_clears_once() {
             let ended = provider.reports(120, 10, usual);
             assert_eq!(ended.len(), 1, "{seed}: {bad} to {usual}: {ended:?}");
             assert!(!ended[0].failing && provider.health.failing.is_none());
-            // The failures meanwhile have not become the usual share.
+            // Failures while it was failing have not become the usual share.
             assert_eq!(provider.reports(60, 10, bad).len(), 1);
         }
     }
@@ -69,7 +69,7 @@ fn a_jump_raises_once_and_a_recovery_clears_once() {
 
 #[test]
 fn a_share_in_between_keeps_the_last_word() {
-    // 5 % is usual, 30 % raises, 17.5 % clears: in between nothing changes either way.
+    // 5 % is usual, 30 % begins a failure, 17.5 % ends it: in between nothing changes.
     let (mut sound, mut failing) = (Provider::new(7), Provider::new(7));
     for provider in [&mut sound, &mut failing] {
         assert_eq!(provider.reports(120, 2, 50), []);
@@ -101,7 +101,7 @@ fn it_remembers_a_bounded_number_of_counts() {
     let mut provider = Provider::new(1);
     provider.reports(3 * 24 * 60, 10, 300);
     assert!(provider.health.counts.len() <= usize::try_from(RECENT + PAST).unwrap());
-    // A clock that goes backwards is no reason for more.
+    // Setting the clock back does not add counts.
     provider.second -= 3_600;
     provider.reports(120, 10, 300);
     assert!(provider.health.counts.iter().is_sorted_by_key(|count| count.step));

@@ -5,7 +5,7 @@ const PROJECT: &str = "01900000-0000-7000-8000-000000000001";
 const OTHER: &str = "01900000-0000-7000-8000-000000000002";
 const OTP: &str = "01900000-0000-7000-8000-00000000000a";
 
-/// Keeps the purpose and context next to the plain text, so that a test can look at all three.
+/// Keeps the purpose and context next to the plain text, so that a test can check all three.
 struct GlassVault;
 
 impl Vault for GlassVault {

@@ -55,7 +55,7 @@ fn is_judged_by_the_longest_code_and_lifetime_and_filled_in_all_the_same() {
     for (template, ending, most, refusal) in [
         ("{code}", Ending::None, 449, InvalidText::TooManySegments(4)),
         ("{code} {minutes}", Ending::None, 446, InvalidText::TooManySegments(4)),
-        // The code stands twice in it.
+        // This text contains the code twice.
         ("{code}", web, 424, InvalidText::TooManySegments(4)),
         ("{code}", hash.clone(), 117, InvalidText::TooLongForApp(141)),
         ("{code} {minutes}", hash, 114, InvalidText::TooLongForApp(141)),
@@ -63,7 +63,7 @@ fn is_judged_by_the_longest_code_and_lifetime_and_filled_in_all_the_same() {
         assert_eq!(filled(template, most, &ending).check_length(), Ok(()), "{template}");
         let longer = filled(template, most + 1, &ending);
         assert_eq!(longer.check_length(), Err(refusal), "{template}");
-        // One that is stored already still goes out.
+        // A text that is already stored is still sent.
         assert!(longer.compose(&code(), 10).starts_with("000042"));
     }
     let longest = filled("{code} {minutes}", 114, &Ending::AppHash("FA+9qCX9VSu".to_owned()));

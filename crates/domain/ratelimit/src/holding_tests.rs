@@ -1,4 +1,4 @@
-//! One instance against the plain window, and several together against a plain log of everything.
+//! Compares one instance with the plain window, and several instances with a plain log of all admissions.
 
 use super::*;
 use crate::Shares;
@@ -19,7 +19,7 @@ struct Instance {
     holding: Holding,
     ahead: i64,
     number: u64,
-    /// A wish that was sent, and what became of it.
+    /// A wish in flight, with its grant once it has one.
     flight: Option<(Wish, Timestamp, Option<Grant>)>,
 }
 
@@ -51,13 +51,13 @@ impl Instance {
     }
 }
 
-/// Everything there is: instances, the record, and a log of what was admitted.
+/// The whole simulation: instances, stored shares, and a log of admissions.
 struct World {
     time: i64,
     quota: Quota,
     instances: Vec<Instance>,
     shares: Shares,
-    /// Wishes that nothing waits for any more, and that may still arrive.
+    /// Wishes that no instance waits for any more, and that may still arrive.
     strays: Vec<Wish>,
     log: Vec<i64>,
     born: u128,
@@ -67,7 +67,7 @@ struct World {
 enum Move {
     Pass(i64),
     Hit(usize, u8),
-    /// As often, and waits for places if it has to.
+    /// The same number of requests, waiting for places if necessary.
     Use(usize, u8),
     Tend(usize),
     Arrive(usize),
@@ -185,7 +185,7 @@ fn quotas() -> impl Strategy<Value = Quota> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
-    /// Whichever instance dies, sleeps or misses an answer, and whatever the clocks say.
+    /// Whichever instance dies, is suspended or misses an answer, and whatever the clocks show.
     #[test]
     fn several_never_admit_more_than_the_quota(
         quota in quotas(),
@@ -206,7 +206,7 @@ proptest! {
             (Instance::new(1, 0), Shares::default(), Window::default());
         let (mut time, mut kept) = (0, 0);
         for (turn, (kind, millis)) in steps.into_iter().enumerate() {
-            // By the clock of the shares time goes on evenly.
+            // By the clock of the shares time passes evenly.
             kept += 50;
             time += match kind {
                 0 => -millis,
@@ -254,7 +254,7 @@ impl World {
         self.go(Move::Answer(who));
     }
 
-    /// Hits one instance until it refuses, and gives how many were admitted.
+    /// Hits one instance until it refuses; returns how many were admitted.
     fn drain(&mut self, who: usize) -> usize {
         let before = self.log.len();
         for _ in 0..250 {
@@ -281,7 +281,7 @@ fn a_refusal_comes_early_by_at_most_one_block_for_each_other_instance() {
 fn what_nobody_uses_any_more_comes_back_within_a_tending() {
     let mut world = World::plain();
     assert_eq!((world.drain(0), world.drain(1)), (100, 0));
-    // The places of the first become free, and no request comes for one.
+    // The places of the first become free, and no request needs one.
     world.time += 60_000;
     world.tend(0);
     let block = usize::try_from(block(HUNDRED)).unwrap();
@@ -309,7 +309,7 @@ fn a_share_that_ended_is_not_used() {
 fn what_is_not_needed_is_not_used_from_the_wish_on() {
     let mut world = World::plain();
     assert_eq!(world.drain(0), 100);
-    // A second before these places are free the share is renewed.
+    // The share is renewed a second before these places become free.
     world.time = 59_000;
     world.ask(0);
     world.time = 60_000;

@@ -31,7 +31,7 @@ fn what_others_leave_is_granted_and_no_more() {
     assert_eq!(told(&mut shares, &wish(2, &[], 60), 0), (40, 60));
     assert_eq!(told(&mut shares, &wish(3, &[], 60), 0), (0, 100));
     assert_eq!(shares.as_slice().len(), 2);
-    // The first gives half of its places back.
+    // The first returns half of its places.
     let smaller = Wish { number: 2, ..wish(1, &[], 30) };
     assert_eq!(told(&mut shares, &smaller, 1), (30, 40));
     assert_eq!(told(&mut shares, &wish(3, &[], 60), 1), (30, 70));
@@ -50,8 +50,8 @@ fn whoever_is_alone_gets_everything_again_and_again() {
 #[test]
 fn a_share_counts_in_full_until_it_ends_and_then_until_what_is_known_of_it_has_gone() {
     let mut shares = Shares::default();
-    // Ten in the last two seconds, twenty about ten seconds ago, five so early that they may or may
-    // not have been in the last window of the share.
+    // Ten in the last two seconds, twenty about ten seconds ago, five so early that they may or may not have
+    // been in the last window of the share.
     let mut uses = [0; 30];
     (uses[0], uses[5], uses[29]) = (10, 20, 5);
     let first = Wish { hold: 45, ..wish(1, &uses, 10) };
@@ -77,14 +77,14 @@ fn what_is_given_up_counts_exactly_by_its_slots() {
 fn what_somebody_goes_by_is_put_on_record_whatever_the_quota_says() {
     let mut shares = Shares::default();
     assert_eq!(told(&mut shares, &wish(1, &[], 100), 0), (100, 0));
-    // It slept past its lease, and used some places before: they count, and are not its own any more.
+    // It was suspended past its lease and had used some places: these count, and are no longer its own.
     assert_eq!(told(&mut shares, &wish(2, &[30], 60), 0), (0, 100));
     let tight = Quota { limit: 10, ..QUOTA };
     let tightened = Wish { number: 2, hold: 50, quota: tight, ..wish(1, &[40], 1) };
     assert_eq!(told(&mut shares, &tightened, 1), (50, 30));
 }
 
-/// Until the last share is over no other holder can have had its places.
+/// Until the last share ends no other holder can have its places.
 #[test]
 fn a_wish_that_comes_after_the_end_of_the_last_share_finds_what_is_left() {
     for (seconds, granted) in [(9, 60), (10, 40)] {
@@ -104,7 +104,7 @@ fn an_older_wish_that_comes_late_changes_nothing() {
     let before = shares.clone();
     assert_eq!(shares.exchange(&first, at(1)), None);
     assert_eq!(shares, before);
-    // Repeating it changes nothing.
+    // Repeating the wish changes nothing.
     assert_eq!(told(&mut shares, &second, 1), (50, 0));
     assert_eq!(told(&mut shares, &wish(2, &[], 100), 1), (50, 50));
 }

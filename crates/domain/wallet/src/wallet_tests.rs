@@ -237,7 +237,7 @@ fn low_id(number: u8) -> String {
 }
 
 proptest! {
-    /// Whatever is asked of a wallet, its entries add up to it and it owns what it holds.
+    /// After any steps the entries of a wallet add up to it, and it owns what it holds.
     #[test]
     fn entries_add_up(steps in prop::collection::vec((0..5_u8, -50..200_i64, any::<bool>()), 1..60)) {
         let mut wallet = Wallet { low_balance: Some(Paise(100)), ..wallet(0, 0) };

@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex};
 
 pub const LIFETIMES: Lifetimes = Lifetimes { lease: seconds(60), keep: minutes(24 * 60) };
 
-/// A provider takes the message and will not report on it.
+/// The provider accepts the message and will not report delivery.
 pub fn accepted() -> Outcome {
     Outcome::Accepted { provider_ref: Some("ref".to_owned()), awaits_receipt: false }
 }
 
-/// A provider takes the message and will report what became of it.
+/// The provider accepts the message and will report delivery.
 pub fn awaiting_receipt() -> Outcome {
     Outcome::Accepted { provider_ref: Some("ref".to_owned()), awaits_receipt: true }
 }
@@ -27,22 +27,22 @@ pub fn refused() -> Outcome {
     Outcome::Refused(Reason::NotOnChannel)
 }
 
-/// How a report ended a send: what became of its money, and whether its place was given back.
+/// How a report ended a send: the end of its money, and whether its place was returned.
 pub type End = (Option<Ending>, bool);
 
 pub const fn charged(paise: i64) -> End {
     (Some(Ending::Settle(Settlement::Capture(Paise(paise)))), false)
 }
 
-/// It costs nothing, but the phone may have got it.
+/// Nothing is charged, but the phone may have got the message.
 pub const FREE: End = (Some(Ending::Settle(Settlement::Release)), false);
 
-/// It costs nothing, and for certain the phone got nothing.
+/// Nothing is charged, and the phone certainly got nothing.
 pub const FORGIVEN: End = (Some(Ending::Settle(Settlement::Release)), true);
 
-/// What the ports of a send are told to expect, each exactly once unless it says otherwise.
+/// Expectations of the ports of a send, each exactly once unless noted.
 impl World {
-    /// A send of this cost begins: the phone has room for it, and the wallet covers it.
+    /// A send of this cost begins: limit and wallet admit it.
     pub fn begins(&mut self, cost: Cost) -> &mut Self {
         self.prepares(cost, HoldOutcome::Held).applies_reports()
     }
@@ -70,7 +70,7 @@ impl World {
         self
     }
 
-    /// The store applies reports to what it keeps, by the rule of [`SendReport::apply`].
+    /// The store applies reports to its requests by [`SendReport::apply`].
     ///
     /// [`SendReport::apply`]: dwar_login::SendReport::apply
     pub fn applies_reports(&mut self) -> &mut Self {
@@ -89,7 +89,7 @@ impl World {
         self
     }
 
-    /// The money of a send whose request is gone ends like this.
+    /// The money of a send without a request is settled like this.
     pub fn settles(&mut self, settlement: Settlement) -> &mut Self {
         self.wallets
             .expect_settle()
@@ -108,7 +108,7 @@ impl World {
         self
     }
 
-    /// A request that is on record already, just made.
+    /// A new request that is already on record.
     pub fn on_record(&mut self) -> Otp {
         let otp = self.make.otp(&self.line);
         self.kept.lock().unwrap().push(otp.clone());
@@ -155,7 +155,7 @@ impl World {
         self
     }
 
-    /// Every message that a gateway was given, oldest first.
+    /// All messages that the gateways got, oldest first.
     pub fn messages(&self) -> Vec<Message> {
         self.messages.lock().unwrap().clone()
     }
@@ -164,12 +164,11 @@ impl World {
         self.ends.lock().unwrap().clone()
     }
 
-    /// The newest request as the store keeps it.
+    /// The newest stored request.
     pub fn stored(&self) -> Otp {
         self.kept.lock().unwrap().last().unwrap().clone()
     }
 
-    /// The use case over the mocks as they were told.
     pub fn send_otp(&mut self) -> SendOtp {
         SendOtp {
             idempotency: Idempotency {
@@ -185,7 +184,6 @@ impl World {
         }
     }
 
-    /// The use case over the mocks as they were told.
     pub fn deliver(&mut self) -> Arc<Deliver> {
         Arc::new(Deliver {
             tools: self.tools(),
@@ -199,7 +197,7 @@ impl World {
         })
     }
 
-    /// Live over the two providers, test over the sandbox.
+    /// Live routes use the two providers, test routes the sandbox.
     pub fn routes(&mut self) -> Routes {
         let hop = |channel| Hop::new(channel, "sandbox");
         let live = self.make.route();

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 
 pub const RUPEE: Paise = Paise(100);
 
-/// Until it is known which channel took the send, the price of the dearer one, SMS, is on hold.
+/// Price of an SMS, the dearer channel, which is held until the channel of the send is known.
 pub fn sms() -> i64 {
     Policies::default().prices.sms.0
 }
@@ -25,7 +25,7 @@ pub fn whatsapp() -> i64 {
     Policies::default().prices.whatsapp.0
 }
 
-/// A service, a project with one rupee and deletion allowed, a caller with its live key, a phone.
+/// A service, a project with one rupee and deletion allowed, a caller with its live key, and a phone.
 pub struct House {
     pub store: Arc<MemoryStore>,
     pub stores: Stores,
@@ -38,7 +38,7 @@ pub struct House {
     pub phone: Phone,
 }
 
-/// Takes messages to the postbox, and lets things happen before it answers.
+/// Delivers messages to the postbox, and runs a test's actions before it answers.
 struct Carrier {
     postbox: Arc<Postbox>,
     /// By the number of the message.
@@ -67,7 +67,7 @@ impl House {
         Self::of(|_| ()).await
     }
 
-    /// A house with some parts of its own.
+    /// Opens a house after `change` has replaced some parts.
     pub async fn of(change: impl FnOnce(&mut Parts)) -> Self {
         let store = Arc::new(MemoryStore::default());
         let (stores, clock) = (Stores::from(&store), Arc::new(FixedClock::at(START)));
@@ -122,12 +122,12 @@ impl House {
         refresh.refresh(sought, token, None).await
     }
 
-    /// The access token of this pair, as a request shows it.
+    /// The access token of this pair, as read from a request.
     pub fn read(&self, pair: &TokenPair) -> PresentedToken {
         self.service.use_cases.authenticate.read(pair.access.clone())
     }
 
-    /// What a request with the access token of this pair finds.
+    /// Key and session, as found for a request with the access token of this pair.
     pub async fn sought(&self, pair: &TokenPair) -> Sought {
         let authenticate = &self.service.use_cases.authenticate;
         authenticate.with_access_token(&self.key, Some(&self.read(pair))).await.unwrap()
@@ -137,7 +137,7 @@ impl House {
         self.stores.wallets.balance(self.caller.project.id).await.unwrap()
     }
 
-    /// This happens while a provider has the message of this number, the first one being 1.
+    /// Runs `happens` while a provider has this message; the first message is number 1.
     pub fn during(&self, message: usize, happens: impl Future<Output = ()> + Send + 'static) {
         self.carrier.happens.lock().unwrap().insert(message, Box::pin(happens));
     }
@@ -146,7 +146,7 @@ impl House {
         self.store.faults().next(step, Fault::Fails);
     }
 
-    /// Later, when no process handles a send any more, everything that can be settled is.
+    /// Advances the clock until no process handles a send any more, and settles everything.
     pub async fn settle(&self) {
         self.clock.advance(Policies::default().retention().holds + MS);
         self.service.sweep.follow_up().await.unwrap();

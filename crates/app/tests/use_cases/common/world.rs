@@ -77,7 +77,7 @@ impl World {
             meta: MockGateway::new(),
             msg91: MockGateway::new(),
             sandbox: MockGateway::new(),
-            // Unlike the defaults, and WhatsApp is the dearer one.
+            // Differs from the defaults: WhatsApp is the dearer channel.
             fixed_minutes: HashMap::new(),
             prices: PriceList { whatsapp: Paise(30), sms: Paise(20) },
             lifetimes: Policies::default().session,
@@ -102,7 +102,7 @@ impl World {
         Arc::new(Tally::new(self.tools(), store.clone(), store))
     }
 
-    /// The same caller with a key of another project.
+    /// A caller with a key of another project.
     pub fn stranger(&self) -> Caller {
         Caller { project: self.make.project().into_project(), ..self.caller.clone() }
     }
@@ -113,7 +113,7 @@ impl World {
         Sought { key, world: project.id.in_mode(mode), own_profile, session }
     }
 
-    /// The same project's caller in the other mode.
+    /// The caller of the same project in the other mode.
     pub fn other_mode(&self) -> Caller {
         let mode = if self.caller.mode.is_test() { KeyMode::Live } else { KeyMode::Test };
         Caller { mode, ..self.caller.clone() }
@@ -146,7 +146,7 @@ pub fn down() -> StoreError {
     StoreError::Unavailable("down".to_owned())
 }
 
-/// A row that cannot be read, however often.
+/// The error of a row that can never be read.
 pub fn broken() -> StoreError {
     StoreError::Inconsistent { table: "projects", column: "name", row: "7".to_owned() }
 }

@@ -19,7 +19,7 @@ pub fn at(number: u32) -> Client {
     Client { address: Some(IpAddr::V4(number.into())), ..Client::default() }
 }
 
-/// Those who run a service, over a store in memory.
+/// The use cases of operators, over a store in memory.
 pub struct Office {
     pub clock: Arc<FixedClock>,
     pub store: Arc<MemoryStore>,
@@ -63,7 +63,7 @@ impl Office {
         self.admin.sign_in.follow_link(secret, Some(PASSWORD), Client::default()).await.unwrap()
     }
 
-    /// By name and password, and then by the code where there is one.
+    /// Signs in by name and password, and by a code if one is given.
     pub async fn sign_in(
         &self,
         name: &str,
@@ -90,7 +90,7 @@ impl Office {
         self.admin.sign_in.enter_code(typed, client).await
     }
 
-    /// From an unknown browser; each number is an address of its own.
+    /// Signs in from an unknown browser; each number is a different address.
     pub async fn sign_in_from(
         &self,
         number: u32,
@@ -100,7 +100,7 @@ impl Office {
         self.admin.sign_in.sign_in(typed, at(number)).await
     }
 
-    /// In a browser in which somebody signed in before.
+    /// Signs in with a browser in which the operator signed in before.
     pub async fn sign_in_at(
         &self,
         before: &SignedIn,
@@ -115,7 +115,7 @@ impl Office {
         self.admin.sign_in.session(signed_in.token.expose()).await.unwrap().is_some()
     }
 
-    /// What an app shows for this secret at the office's time.
+    /// The code of this secret at the office's time.
     pub fn code(&self, secret: &TotpSecret) -> String {
         secret.code_at(self.clock.now()).expose()
     }

@@ -54,7 +54,7 @@ impl World {
         }
     }
 
-    /// What commands go through: the mocked projects, and a log that takes every line.
+    /// The control of the mocked projects, with a log that accepts every entry.
     pub fn control(&mut self) -> Control {
         let projects = Arc::new(take(&mut self.projects));
         let audit = Audit { tools: self.tools(), entries: Arc::new(MemoryStore::default()) };
