@@ -33,7 +33,6 @@ pub struct Moment {
 }
 
 struct Kept {
-    /// When the clocks were last read.
     seen: Moment,
     sweeps: Timestamp,
     compared: Option<Comparison>,
@@ -128,7 +127,7 @@ impl Kept {
 }
 
 impl ClockWatch {
-    /// A watch that has compared nothing yet.
+    /// A watch without any comparison, so that it reports no difference yet.
     pub fn new(clock: Arc<dyn Clock>, steady: Arc<dyn SteadyClock>) -> Self {
         let seen = Moment { wall: clock.now(), steady: steady.elapsed() };
         let kept = Kept {
@@ -142,7 +141,7 @@ impl ClockWatch {
         Self { clock, steady, kept: Mutex::new(kept) }
     }
 
-    /// The present moment, for [`ClockWatch::compare`].
+    /// The present moment, to be passed to [`ClockWatch::compare`] after the database has answered.
     pub fn moment(&self) -> Moment {
         Moment { wall: self.clock.now(), steady: self.steady.elapsed() }
     }

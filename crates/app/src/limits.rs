@@ -13,7 +13,7 @@ pub struct Limits {
     pub guesses: GuessPolicy,
 }
 
-/// The limits of one mode.
+/// The limits of one mode: `send` applies per phone, `max_wrong` per code, the others per API key.
 #[derive(Clone, Copy, Debug)]
 pub struct ModeLimits {
     pub send: SendQuota,

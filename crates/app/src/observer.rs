@@ -43,7 +43,7 @@ pub trait Observer: Send + Sync {
 
 impl Observer for () {}
 
-/// An answered request to the API.
+/// How a request to the API ended, for counts by route and status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answered {
     /// Pattern of the matched route; `None` if no route matched.

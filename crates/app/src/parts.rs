@@ -55,35 +55,20 @@ pub struct UseCases {
     pub authenticate: Arc<Authenticate>,
     /// Counts requests against the limits of their key.
     pub admit_request: Arc<AdmitRequest>,
-    /// `POST /v1/otp/send`.
     pub send_otp: Arc<SendOtp>,
-    /// `POST /v1/otp/relay`.
     pub relay_otp: Arc<RelayOtp>,
-    /// `GET /v1/otp/status/{otp_id}`.
     pub otp_status: Arc<OtpStatus>,
-    /// `POST /v1/otp/verify`.
     pub verify_otp: Arc<VerifyOtp>,
-    /// `POST /v1/session/validate`.
     pub validate_session: Arc<ValidateSession>,
-    /// `POST /v1/session/refresh`.
     pub refresh_session: Arc<RefreshSession>,
-    /// `POST /v1/session/logout`.
     pub logout: Arc<Logout>,
-    /// `GET /v1/identity/{id}`.
     pub find_identity: Arc<FindIdentity>,
-    /// `DELETE /v1/identity/{id}`.
     pub delete_identity: Arc<DeleteIdentity>,
-    /// `GET /v1/events`.
     pub list_events: Arc<ListEvents>,
-    /// `GET /p/{project}/.well-known/…`.
     pub project_issuer: Arc<ProjectIssuer>,
-    /// `GET /.well-known/jwks.json`.
     pub public_keys: Arc<PublicKeys>,
-    /// `GET /v1/sandbox/messages`.
     pub sandbox_messages: Arc<SandboxMessages>,
-    /// `POST /hooks/{hook}`.
     pub receive_hook: Arc<ReceiveHook>,
-    /// `POST /webhooks/{provider}`.
     pub receive_webhook: Arc<ReceiveWebhook>,
     /// Counts refused sends, and records which keys were used.
     pub tally: Arc<Tally>,

@@ -19,7 +19,6 @@ pub struct Stores {
     pub logins: Arc<dyn LoginStore>,
     pub otps: Arc<dyn OtpStore>,
     pub inbox: Arc<dyn SandboxInbox>,
-    /// Bounds the records of test keys.
     pub test_quota: Arc<dyn TestQuotaStore>,
     pub sessions: Arc<dyn SessionStore>,
     pub signing_keys: Arc<dyn SigningKeyStore>,
@@ -36,7 +35,6 @@ pub struct Stores {
     pub key_uses: Arc<dyn KeyUseStore>,
 }
 
-/// Uses the same adapter for every port.
 impl<S> From<&Arc<S>> for Stores
 where
     S: ProjectStore

@@ -32,7 +32,7 @@ impl TotpOffer {
     }
 }
 
-/// Why an account was not changed.
+/// Why an account was not changed, in words for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
     #[error("the current password is wrong")]
@@ -45,7 +45,6 @@ pub enum AccountError {
     /// The password hasher is full at this moment.
     #[error("too many people are signing in: try again in a moment")]
     Busy,
-    /// Not a valid name of a passkey.
     #[error("enter a name of 1 to 64 characters")]
     PasskeyName,
     /// The challenge has expired, or was answered before.
@@ -54,7 +53,6 @@ pub enum AccountError {
     /// The browser's answer is invalid, or the passkey is registered already; holds the reason in words.
     #[error("this passkey was not accepted: {0}")]
     PasskeyRefused(&'static str),
-    /// The operator has [`Passkey::MOST`](dwar_operator::Passkey::MOST) passkeys.
     #[error("you have the maximum number of passkeys: remove one first")]
     PasskeysFull,
     #[error(transparent)]

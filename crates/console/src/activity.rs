@@ -30,14 +30,14 @@ pub struct Activity {
     pub(crate) searches: SearchPhones,
 }
 
-/// Requests on one page of a list.
+/// Most requests on one page of a list.
 pub const PAGE: u32 = 50;
 /// Requests in the timeline of one phone.
 const OF_PHONE: u32 = 20;
 /// Most counts of refused sends that are read, each of one minute.
 const REFUSALS: u32 = 500;
 
-/// A page of requests, newest first.
+/// A page of requests, newest first, and how far it looked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestPage {
     /// At most [`PAGE`] requests, unless the caller asked for more.

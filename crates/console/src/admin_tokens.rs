@@ -21,7 +21,7 @@ const NOWHERE: &str = "a token needs a role in a project at least, or everything
 const OUTLIVES: &str = "a token that a token makes ends no later than that one";
 const NO_TOKEN: ManageError = ManageError::NotFound("such token");
 
-/// A token to be made.
+/// A token to be made, as the caller asks for it.
 #[derive(Clone, Debug)]
 pub struct NewAdminToken<'a> {
     /// Display name, with the same rules as an operator's name.
@@ -79,7 +79,7 @@ impl ManageAdminTokens {
         Ok((token, secret))
     }
 
-    /// All tokens, oldest first.
+    /// All tokens, oldest first, without their secrets.
     #[instrument(name = "admin_tokens.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By) -> Result<Vec<AdminToken>, ManageError> {
         self.control.admit(by, Command::ListTokens, None)?;

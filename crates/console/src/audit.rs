@@ -32,13 +32,13 @@ impl AuditedChange {
         Self { project: project.into(), ..self }
     }
 
-    /// Sets the state before the change.
+    /// Sets what the entry shows as the state before the change.
     #[must_use]
     pub fn before(self, facts: Facts) -> Self {
         Self { before: Some(facts), ..self }
     }
 
-    /// Sets the state after the change.
+    /// Sets what the entry shows as the state after the change.
     #[must_use]
     pub fn after(self, facts: Facts) -> Self {
         Self { after: Some(facts), ..self }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
-/// Where a proof begins.
+/// From which entry on a proof reads the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// After the last sound proof, since entries are only ever added.

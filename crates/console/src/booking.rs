@@ -39,7 +39,7 @@ pub struct Preview {
 }
 
 impl Booking {
-    /// The command that the booking needs.
+    /// The command that the caller needs the right to.
     pub const fn command(&self) -> Command {
         match self {
             Self::Credit { .. } => Command::CreditWallet,

@@ -168,7 +168,6 @@ impl CloseMonths {
         }
     }
 
-    /// Exports a month, and records its closing.
     async fn begin(
         &self,
         by: &By,

@@ -71,14 +71,14 @@ impl ManageEndpoints {
         if added { Ok((endpoint, secret)) } else { Err(TOO_MANY) }
     }
 
-    /// The endpoints of a project, oldest first.
+    /// The endpoints of a project, oldest first, disabled ones included.
     #[instrument(name = "endpoints.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By, project: ProjectId) -> Result<Vec<Endpoint>, ManageError> {
         self.control.project(by, Command::ListWebhooks, project).await?;
         Ok(self.events.endpoints(project).await?)
     }
 
-    /// Removes an endpoint and its undelivered events.
+    /// Removes an endpoint of the project, and its undelivered events.
     #[instrument(name = "endpoints.remove", target = TRACE, level = "error", skip_all)]
     pub async fn remove(
         &self,

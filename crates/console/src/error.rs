@@ -19,7 +19,6 @@ pub enum ManageError {
     /// The project has no such thing, or the caller may not see it.
     #[error("there is no {0}")]
     NotFound(&'static str),
-    /// A field has an invalid value.
     #[error("{reason}")]
     Invalid { field: &'static str, reason: String },
     /// The state is not the one that the caller expects.

@@ -37,7 +37,6 @@ pub struct Sentence {
     pub text: String,
     /// What to do, or how to read the sentence; empty if there is nothing to add.
     pub advice: &'static str,
-    /// When the described state ends, if known.
     pub until: Option<Timestamp>,
 }
 
@@ -55,7 +54,7 @@ impl Sentence {
     }
 }
 
-/// The display name of a channel.
+/// The display name of a channel, as texts and pages use it.
 pub const fn channel(channel: Channel) -> &'static str {
     match channel {
         Channel::Whatsapp => "WhatsApp",

@@ -22,13 +22,10 @@ pub struct Management {
     pub endpoint_log: EndpointLog,
     /// Hooks, at which other systems have codes delivered.
     pub hooks: ManageHooks,
-    /// Identities and their sessions.
     pub identities: ManageIdentities,
     pub phones: UnlockPhone,
-    /// Sends and their outcome.
     pub activity: Activity,
     pub inbox: Inbox,
-    /// Test sends by one provider only.
     pub provider_test: TestProvider,
     pub figures: ReadFigures,
     /// Costs of live sends, and how long a balance lasts.

@@ -21,10 +21,9 @@ pub struct Find {
     pub(crate) events: Arc<dyn EventStore>,
 }
 
-/// One search result.
+/// One search result that the caller may see, with its project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Found by its name or its id.
     Project(Project),
     Request(Project, OtpId),
     Identity(Project, KeyMode, IdentityId),
@@ -32,7 +31,7 @@ pub enum Found {
     Key(Project, KeyMode),
 }
 
-/// The results of a search.
+/// The results of a search by name, id or phone number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finds {
     pub found: Vec<Found>,

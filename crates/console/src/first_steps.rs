@@ -24,7 +24,7 @@ words! {
 }
 
 impl FirstStep {
-    /// Whether a project works without this step.
+    /// Whether a project also works without this step.
     pub const fn is_optional(self) -> bool {
         matches!(self, Self::Endpoint)
     }

@@ -22,7 +22,7 @@ pub struct ManageHooks {
     pub hooks: Arc<dyn HookStore>,
 }
 
-/// A hook to be made.
+/// A hook to be made, as the caller asks for it.
 #[derive(Clone, Copy, Debug)]
 pub struct NewHook {
     pub kind: HookKind,
@@ -76,7 +76,7 @@ impl ManageHooks {
         if added { Ok((hook, secret)) } else { Err(TOO_MANY) }
     }
 
-    /// The hooks of a project, oldest first.
+    /// The hooks of a project in both modes, oldest first.
     #[instrument(name = "hooks.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, by: &By, project: ProjectId) -> Result<Vec<Hook>, ManageError> {
         self.control.project(by, Command::ListHooks, project).await?;

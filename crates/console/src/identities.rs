@@ -11,11 +11,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Identities in the list of the latest.
 const LATEST: usize = 20;
 const NO_IDENTITY: ManageError = ManageError::NotFound("such identity");
 
-/// Identities that were verified lately.
+/// Identities that were verified lately, and how far back the search went.
 #[derive(Debug)]
 pub struct LatestIdentities {
     pub identities: Vec<FoundIdentity>,
@@ -34,7 +33,7 @@ pub struct ManageIdentities {
 }
 
 impl ManageIdentities {
-    /// An identity by its id.
+    /// An identity by its id, with its phone number in clear.
     #[instrument(name = "identities.show", target = TRACE, level = "error", skip_all)]
     pub async fn show(
         &self,

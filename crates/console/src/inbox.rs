@@ -30,7 +30,7 @@ pub struct InboxLine {
     pub text: Option<String>,
 }
 
-/// A page of the inbox, newest first.
+/// A page of the inbox, newest first, and whether there are older messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InboxPage {
     pub lines: Vec<InboxLine>,

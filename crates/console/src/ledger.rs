@@ -13,7 +13,6 @@ use tracing::instrument;
 /// Entries that one read of the store adds up, which takes a few milliseconds.
 const BATCH: u64 = 10_000;
 
-/// Proofs that one process makes concurrently.
 const AT_ONCE: usize = 4;
 
 /// Entries that a page of grouped lines reads at once, and most reads per page: a burst of sends has many
@@ -30,19 +29,17 @@ pub struct ManageLedger {
     pub control: Control,
     pub ledger: Arc<dyn LedgerStore>,
     pub charges: Arc<dyn ChargeStore>,
-    /// Proofs that [`ManageLedger::keep_proving`] has to make.
     pub begun: Arc<BegunProofs>,
 }
 
-/// State of the proofs of a ledger.
+/// State of the proofs of a ledger: the last one, and the running one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proven {
-    /// The newest finished proof, sound or not.
     pub last: Option<LedgerProof>,
     pub running: Option<ProofRun>,
 }
 
-/// A page of grouped statement lines.
+/// A page of grouped statement lines, and where the next one begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupedPage {
     pub lines: Vec<GroupedLine>,

@@ -5,14 +5,14 @@ use dwar_activity::installation::{Instance, Queues};
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 
-/// Reads the state of this installation.
+/// Reads the state of this installation, as operators see it.
 #[async_trait]
 pub trait Operations: Send + Sync {
     /// Reads everything; the cost does not depend on how much is on record.
     async fn snapshot(&self) -> Snapshot;
 }
 
-/// State of an installation at one moment.
+/// State of an installation at one moment, as one process sees it.
 pub struct Snapshot {
     /// The cheap checks of `dwar doctor`.
     pub checks: Vec<Check>,
@@ -25,7 +25,7 @@ pub struct Snapshot {
     pub process: Process,
 }
 
-/// Result of one check.
+/// Result of one check, with advice if it failed.
 pub struct Check {
     pub name: &'static str,
     pub health: Health,
@@ -43,21 +43,19 @@ pub enum Health {
     Failed,
 }
 
-/// A background loop of this process.
+/// A background loop of this process, which is restarted when it ends.
 pub struct Loop {
-    /// Name in the log and in `/readyz`.
     pub name: &'static str,
     pub restarts: u64,
     /// Whether it runs now; if not, it will be restarted.
     pub running: bool,
 }
 
-/// A provider, as seen by this process.
+/// A provider as this process sees it, with its recent calls.
 pub struct Provider {
     pub name: String,
     /// Remaining pause; `None` while the provider is called.
     pub open_for: Option<Duration>,
-    /// Number of recent calls that are counted.
     pub calls: u32,
     /// Recent calls that failed through the provider's fault.
     pub faults: u32,
@@ -66,7 +64,7 @@ pub struct Provider {
     pub projects: Vec<String>,
 }
 
-/// Facts about this process.
+/// Facts about this process, as operators see them.
 pub struct Process {
     /// Version, with the name of the build if it has one.
     pub version: String,

@@ -91,7 +91,7 @@ impl ManageOperators {
         Ok(operators)
     }
 
-    /// The operator with this name, ignoring case.
+    /// The operator with this name, ignoring case. Checks no right.
     #[instrument(name = "operators.named", target = TRACE, level = "error", skip_all)]
     pub async fn named(&self, name: &str) -> Result<Operator, ManageError> {
         self.operators.find_by_name(named(name)?).await?.ok_or(NO_OPERATOR)

@@ -24,7 +24,7 @@ pub struct ConsoleParts {
 }
 
 impl ConsoleParts {
-    /// The audit log of operators' changes.
+    /// The audit log in which every change by an operator is recorded.
     pub fn audit(&self) -> Audit {
         Audit { tools: self.login.tools.clone(), entries: self.stores.audit.clone() }
     }
@@ -34,7 +34,7 @@ impl ConsoleParts {
         Control { tools, projects, audit: self.audit() }
     }
 
-    /// All use cases of operators.
+    /// All use cases of operators, with their connections to the outside.
     pub fn management(&self, outside: ManagementOutside) -> Management {
         let Self { login, stores } = self.clone();
         let (policies, kept) = (login.policies.clone(), login.stores.clone());
@@ -187,7 +187,7 @@ impl ConsoleParts {
         Passkeys { sign_in, passkeys: self.stores.passkeys.clone(), verifier }
     }
 
-    /// The background work for operators.
+    /// The background work for operators, with the facts of this process.
     pub fn upkeep(&self, about: About, local: Arc<dyn LocalFacts>) -> ConsoleUpkeep {
         let Self { login: Parts { tools, policies, .. }, stores } = self.clone();
         ConsoleUpkeep {

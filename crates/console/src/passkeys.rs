@@ -28,7 +28,7 @@ impl Passkeys {
         Challenge::issue(session, keys, self.sign_in.tools.now())
     }
 
-    /// The passkeys of an operator, oldest first.
+    /// The passkeys of an operator, oldest first, for the account page.
     #[instrument(name = "passkeys.list", target = TRACE, level = "error", skip_all)]
     pub async fn list(&self, operator: OperatorId) -> Result<Vec<Passkey>, StoreError> {
         self.passkeys.passkeys(operator).await

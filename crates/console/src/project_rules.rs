@@ -25,7 +25,7 @@ pub struct OwnIssuers {
 const SEEN_BY_OTHERS: Duration = Duration::from_secs(7_200);
 
 impl OwnIssuers {
-    /// Takes issuer and publication time from `policies`.
+    /// Takes the issuer and the time of publication before signing from `policies`.
     pub fn of(policies: &Policies) -> Self {
         Self { installation: policies.issuer.clone(), publish_before: policies.publish_before }
     }

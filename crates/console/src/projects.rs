@@ -11,7 +11,7 @@ use dwar_project::{
 use dwar_wallet::{Amount, Balance, BalanceLevel};
 use tracing::instrument;
 
-/// Creates and changes projects and their keys.
+/// Creates projects, and changes their settings and keys.
 #[derive(Clone)]
 pub struct ManageProjects {
     pub control: Control,
@@ -226,7 +226,7 @@ impl ManageProjects {
         }
     }
 
-    /// One project, by its id.
+    /// One project by its id, if the caller may see its settings.
     #[instrument(name = "projects.show", target = TRACE, level = "error", skip_all)]
     pub async fn show(&self, by: &By, project: ProjectId) -> Result<Project, ManageError> {
         self.control.project(by, Command::ShowProject, project).await

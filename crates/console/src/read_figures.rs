@@ -15,17 +15,16 @@ const LATE: Duration = Duration::from_secs(600);
 /// Why a range has no figures.
 const NOTHING: &str = "must be before the end, in the past, and within the last 61 days";
 
-/// Reads the figures of a project.
+/// Reads the figures of a project, for overview and lists.
 #[derive(Clone)]
 pub struct ReadFigures {
     pub control: Control,
     pub store: Arc<dyn FiguresStore>,
 }
 
-/// Figures, and how current they are.
+/// Figures of a range, and how current they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// The period, with the preceding one.
     pub overview: Overview,
     /// Age of the newest figures; `None` before the first count.
     pub age: Option<Duration>,

@@ -2,10 +2,9 @@ use dwar_activity::Cause;
 use dwar_kernel::{KeyMode, OtpId, Paise, Phone, Timestamp};
 use dwar_otp::{Channel, DeliveryAttempt, DeliveryStatus, Otp, OtpState, Reason};
 
-/// Filter of requests; `None` matches all.
+/// Filter of requests; `None` in a field matches every request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestFilter {
-    /// Mode of the key that asked.
     pub mode: Option<KeyMode>,
     pub status: Option<DeliveryStatus>,
     pub state: Option<OtpState>,
@@ -21,7 +20,7 @@ pub struct RequestFilter {
     pub until: Option<Timestamp>,
 }
 
-/// Reason of a failed message.
+/// Reason of a failed message, as lists filter by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailedFor {
     Any,
@@ -43,15 +42,14 @@ pub struct RequestLine {
     pub tried: Vec<(Channel, String, Option<Reason>)>,
     pub status: DeliveryStatus,
     pub state: OtpState,
-    /// Final cost; zero in test mode.
     pub charged: Paise,
 }
 
 impl FailedFor {
-    /// The word that stands for every cause.
+    /// The word that stands for every cause of a failure.
     pub const ANY: &str = "any";
 
-    /// The word of this filter value.
+    /// The word of this filter value in queries.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Any => Self::ANY,
@@ -94,7 +92,7 @@ impl RequestLine {
 }
 
 impl RequestFilter {
-    /// Whether the request matches the filter.
+    /// Whether the request matches every field of the filter.
     pub fn wants(&self, line: &RequestLine) -> bool {
         let tried = || line.tried.iter();
         let causes = || {

@@ -12,11 +12,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
 pub(crate) struct RequestScan<'a> {
     pub(crate) history: &'a dyn OtpHistory,
     pub(crate) worlds: Vec<ProjectMode>,
-    /// Read only requests whose delivery failed.
     pub(crate) failed: bool,
     /// Where the scan ends: older requests are not read.
     pub(crate) since: Option<Timestamp>,
-    /// Requests per read.
     pub(crate) window: u32,
     /// Time limit by the steady clock; the wall clock may be set meanwhile.
     pub(crate) patience: Duration,
@@ -27,7 +25,6 @@ pub(crate) struct RequestScan<'a> {
 pub(crate) struct Found {
     /// Newest first.
     pub(crate) requests: Vec<Otp>,
-    /// The newest request that was read.
     pub(crate) newest: Option<OtpId>,
     pub(crate) looked_through: u32,
     /// Creation of the oldest request that was read.
@@ -143,7 +140,6 @@ mod tests {
         assert_eq!((found.looked_through, found.next), (3, Some(all[12].id)));
     }
 
-    /// Requests before the end are not read.
     #[tokio::test]
     async fn it_ends_where_it_is_told_to() {
         let make = Fixtures::seeded(3);

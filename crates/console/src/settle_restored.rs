@@ -22,7 +22,7 @@ pub struct SettleRestored {
     pub(crate) prices: PriceList,
 }
 
-/// What was settled.
+/// What was settled, for the output of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settled {
     /// Time of the newest record, as far as it is visible: every running process leaves one each ten seconds.

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Signs operators in and out.
+/// Signs operators in and out, and finds the operator of a session.
 pub struct SignIn {
     pub tools: Toolbox,
     pub operators: Arc<dyn OperatorStore>,
@@ -34,7 +34,6 @@ pub struct TypedCode<'a> {
     /// The value of [`SignInError::CodeNeeded`] that the browser kept.
     pub pending: &'a str,
     pub code: &'a str,
-    /// Like [`Credentials::browser`].
     pub browser: Option<&'a str>,
 }
 
@@ -55,7 +54,7 @@ pub struct Present {
     pub session: OperatorSession,
 }
 
-/// The recipient of a sign-in link.
+/// The recipient of a sign-in link, shown before the link is used.
 #[derive(Clone, Debug)]
 pub struct Welcome {
     pub name: OperatorName,

@@ -1,7 +1,7 @@
 use dwar_kernel::{StoreError, Timestamp};
 use dwar_operator::{InvalidPassword, PendingSignIn};
 
-/// Why a sign-in was refused.
+/// Why a sign-in was refused, in words that reveal no more than necessary.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
     /// Wrong name, password or code; the answer does not say which.

@@ -5,7 +5,7 @@ use dwar_operator::{Action, By, Command, Facts};
 use dwar_session::{KeyState, SigningKey};
 use tracing::instrument;
 
-/// Rotates and lists signing keys, for operators.
+/// Rotates and lists the signing keys of the installation, for operators.
 #[derive(Clone)]
 pub struct ManageSigningKeys {
     pub control: Control,

@@ -17,19 +17,16 @@ pub struct ConsoleStores {
     pub passkeys: Arc<dyn PasskeyStore>,
     pub admin_tokens: Arc<dyn AdminTokenStore>,
     pub audit: Arc<dyn AuditStore>,
-    /// Searches of callers who see numbers masked.
     pub searches: Arc<dyn SearchStore>,
     pub instances: Arc<dyn InstanceStore>,
     pub queues: Arc<dyn QueueStore>,
     pub alerts: Arc<dyn AlertStore>,
     pub figures: Arc<dyn FiguresStore>,
-    /// Past requests, for operators to look at.
     pub activity: Arc<dyn OtpHistory>,
     pub attempts: Arc<dyn AttemptHistory>,
     pub charges: Arc<dyn ChargeStore>,
 }
 
-/// Uses the same adapter for every port.
 impl<S> From<&Arc<S>> for ConsoleStores
 where
     S: IdentitySessions

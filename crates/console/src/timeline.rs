@@ -37,23 +37,21 @@ pub struct Timeline {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextSend {
     Now {
-        /// Sends until a limit is reached.
         remaining: u32,
     },
     /// At this instant; until then this bound delays it.
     At(Timestamp, SendBound),
-    /// The limit never admits a send.
     Never,
 }
 
-/// A send of the timeline.
+/// One line of the timeline: a request, or a run of refused sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     Request(Story),
     Refused(Refused),
 }
 
-/// A request and its outcome.
+/// A request and its outcome, told as facts in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
     pub otp: OtpId,
@@ -75,11 +73,10 @@ pub struct Refused {
     pub limit: Option<Quota>,
 }
 
-/// One fact about a code.
+/// One fact about a code; the time is beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
     Asked,
-    /// No provider was configured to carry it.
     NoProvider,
     Handed {
         channel: Channel,
@@ -109,11 +106,9 @@ pub enum Fact {
     RightCode,
     /// Locked after too many wrong guesses of this code.
     Locked {
-        /// When the lock ends.
         until: Timestamp,
     },
     Stopped {
-        /// When the lock ends.
         until: Timestamp,
     },
     Superseded,
@@ -129,17 +124,16 @@ pub enum Fact {
     },
 }
 
-/// Why the next provider was called.
+/// Why the next provider on the route was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FellBack {
-    /// The previous provider refused or failed.
     Failed,
     /// The previous provider accepted the message, but no receipt came in time.
     Silent,
 }
 
 impl Timeline {
-    /// Builds the timeline as of `now`.
+    /// Builds the timeline from these records, as of `now`.
     pub fn of(on_record: OnRecord, limits: &Limits, now: Timestamp) -> Self {
         let OnRecord { mode, mut requests, charges, refused, log } = on_record;
         let (send, policy) = (&limits.of(mode).send, limits.guesses(mode));
@@ -221,7 +215,6 @@ fn on_its_way(otp: &Otp) -> Vec<(Option<Timestamp>, Fact)> {
     facts
 }
 
-/// A failed attempt always has a reason.
 fn outcome(attempt: &DeliveryAttempt) -> Fact {
     let reason = attempt.reason.unwrap_or(Reason::Unknown);
     match attempt.status {

@@ -15,7 +15,7 @@ pub struct UnlockPhone {
     pub limits: Limits,
 }
 
-/// The guess budget that was lifted.
+/// The guess budget that was lifted, to show what the limits had been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unlocked {
     pub guesses: GuessBudget,

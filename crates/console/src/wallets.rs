@@ -104,7 +104,7 @@ impl ManageWallets {
         }
     }
 
-    /// The current balance of a project.
+    /// The current balance of a project, with the held part.
     #[instrument(name = "wallets.balance", target = TRACE, level = "error", skip_all)]
     pub async fn balance(&self, by: &By, project: ProjectId) -> Result<Balance, ManageError> {
         self.control.project(by, Command::ShowWallet, project).await?;
@@ -122,7 +122,7 @@ impl ManageWallets {
         self.wallets.balances(projects).await
     }
 
-    /// Recomputes every wallet from its ledger.
+    /// Recomputes every wallet from its ledger, and returns the difference.
     #[instrument(name = "wallets.audit", target = TRACE, level = "error", skip_all)]
     pub async fn audit(&self, by: &By) -> Result<dwar_wallet::Audit, ManageError> {
         self.control.admit(by, Command::ProveWallets, None)?;

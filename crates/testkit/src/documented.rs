@@ -69,7 +69,6 @@ impl Documented {
         all
     }
 
-    /// The refusals that [`Documented::hold`] has met.
     pub fn seen(&self) -> BTreeSet<(String, String)> {
         lock(&self.seen).clone()
     }

@@ -46,7 +46,6 @@ impl SteadyClock for FixedClock {
 pub struct SeededEntropy(AtomicU64);
 
 impl SeededEntropy {
-    /// The stream of `seed`.
     pub const fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }

@@ -35,7 +35,6 @@ pub const START: Timestamp = match Timestamp::from_timestamp_millis(1_800_000_00
 pub const MS: Duration = Duration::from_millis(1);
 /// The code of every OTP that a fixture makes, unless a test names another.
 pub const CODE: &str = "123456";
-/// A code that no fixture has.
 pub const WRONG_CODE: &str = "000000";
 /// Prices in every report that a fixture makes.
 pub const PRICES: PriceList = PriceList { whatsapp: Paise(30), sms: Paise(20) };
@@ -95,7 +94,6 @@ impl Fixtures {
         self.id_at(START)
     }
 
-    /// A fresh id made at `now`.
     pub fn id_at<I: From<Uuid>>(&self, now: Timestamp) -> I {
         self.entropy.uuid(now).into()
     }
@@ -207,7 +205,6 @@ impl Fixtures {
         Guess::new(code.parse().expect("six digits"), Arc::clone(&self.codes))
     }
 
-    /// A sandbox message of this request.
     pub fn message(&self, otp: &Otp, at: Timestamp) -> InboxMessage {
         let (otp, phone) = (otp.id, otp.phone);
         InboxMessage { otp, phone, channel: Channel::Whatsapp, content: self.sealed(), at }

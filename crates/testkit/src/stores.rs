@@ -8,11 +8,9 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Stores {
     pub login: LoginStores,
-    /// The stores of operators' use cases.
     pub console: ConsoleStores,
 }
 
-/// Uses the same adapter for every port.
 impl<'store, S> From<&'store Arc<S>> for Stores
 where
     LoginStores: From<&'store Arc<S>>,

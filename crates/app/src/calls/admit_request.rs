@@ -5,7 +5,7 @@ use dwar_ratelimit::{Admission, RequestKey, RequestLimiter, RequestScope};
 use std::sync::Arc;
 use tracing::instrument;
 
-/// Counts requests per API key (docs/contract.md, Limits).
+/// Counts requests per API key and refuses those above its quota (docs/contract.md, Limits).
 pub struct AdmitRequest {
     pub tools: Toolbox,
     pub limiter: Arc<dyn RequestLimiter>,

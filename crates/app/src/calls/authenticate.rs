@@ -24,7 +24,6 @@ pub struct Authenticate {
 }
 
 refusals! {
-    /// Why a caller was not identified.
     AuthenticateError { Unrecognised = "unrecognised API key" }
 }
 

@@ -16,15 +16,13 @@ pub struct FindIdentity {
 #[derive(Debug)]
 pub struct FoundIdentity {
     pub id: IdentityId,
-    /// In clear; `Debug` and `Display` mask it.
     pub phone: Phone,
-    /// When the project first verified the phone.
     pub created_at: Timestamp,
     pub last_verified_at: Timestamp,
 }
 
 impl FoundIdentity {
-    /// Decrypts the stored form of an identity.
+    /// Decrypts the phone number of a stored identity; fails if it was sealed under an unknown key.
     pub fn open(vault: &dyn Vault, identity: Identity) -> Result<Self, StoreError> {
         Ok(Self {
             id: identity.id,
@@ -36,7 +34,6 @@ impl FoundIdentity {
 }
 
 refusals! {
-    /// Why a look-up has no result.
     FindIdentityError {
         Disabled = "identity look-up is not enabled",
         NotFound = "no such identity",

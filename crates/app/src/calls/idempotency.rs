@@ -27,9 +27,7 @@ pub(crate) struct Ticket {
 }
 
 pub(crate) enum Begun {
-    /// First request: do the work.
     Fresh(Ticket),
-    /// The work is done, with this answer.
     Replay(Vec<u8>),
     /// The first request with this key is still running.
     Running,

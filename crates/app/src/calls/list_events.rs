@@ -16,7 +16,7 @@ pub struct ListEvents {
     pub sender: Arc<dyn WebhookSender>,
 }
 
-/// Query of a page of the feed.
+/// The page of the feed that is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventsQuery {
     /// Cursor of the previous page; `None` begins with the oldest event that is kept.
@@ -43,7 +43,6 @@ pub struct ListedEvent {
 }
 
 refusals! {
-    /// Why the request is refused.
     ListEventsError {
         NotACursor = "not a cursor of this project and mode",
         Disabled = "the feed of events is not enabled",
@@ -62,7 +61,7 @@ impl From<FeedRefusal> for ListEventsError {
 }
 
 impl ListEvents {
-    /// The page of events after the cursor.
+    /// The page of events after the cursor, or from the beginning without one.
     #[instrument(name = "list_events", target = TRACE, level = "error", skip_all)]
     pub async fn list(
         &self,

@@ -11,11 +11,9 @@ const EXAMPLE: (&str, u32) = ("482915", 10);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmsPreview {
     pub text: String,
-    /// Encoding, length and number of SMS parts.
     pub segments: Segments,
     /// The text to register with a telecom operator, per form of DLT portal.
     pub registered: Vec<(DltForm, String)>,
-    /// Why a portal may reject the text.
     pub dlt_warnings: Vec<DltWarning>,
 }
 

@@ -11,7 +11,6 @@ pub struct OtpStatus {
 }
 
 refusals! {
-    /// Why there is no status.
     OtpStatusError { NotFound = "no such OTP request" }
 }
 

@@ -16,7 +16,7 @@ pub struct ProjectIssuer {
     pub installation: String,
 }
 
-/// An issuer and its public keys.
+/// An issuer and its public keys, as verifiers of its tokens need them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedIssuer {
     /// The `iss` of its tokens, and the base address of its metadata.

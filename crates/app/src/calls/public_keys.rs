@@ -11,7 +11,7 @@ pub struct PublicKeys {
 }
 
 impl PublicKeys {
-    /// Every public key that is published now.
+    /// Every public key that is published now, including keys that have stopped signing.
     #[instrument(name = "public_keys", target = TRACE, level = "error", skip_all)]
     pub async fn publish(&self) -> Result<JwkSet, StoreError> {
         self.signer.public_keys(self.tools.now()).await

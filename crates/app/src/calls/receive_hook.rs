@@ -179,7 +179,6 @@ impl ReceiveHook {
     }
 }
 
-/// How a call ends without a message.
 enum Ended {
     Refused(HookRefusal),
     Running,

@@ -36,7 +36,7 @@ impl From<WebhookError> for ReceiveWebhookError {
 }
 
 impl ReceiveWebhook {
-    /// Answers a provider's subscription handshake.
+    /// Answers a provider's subscription handshake with the text that the provider expects.
     pub fn handshake(
         &self,
         provider: &str,

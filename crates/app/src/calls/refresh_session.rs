@@ -22,7 +22,6 @@ pub struct RefreshSession {
 }
 
 refusals! {
-    /// Why there is no new pair.
     RefreshSessionError {
         /// The session or the token has expired, was used or revoked, or was never issued here.
         Expired = "the session has expired",

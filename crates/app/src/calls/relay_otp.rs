@@ -17,7 +17,7 @@ pub struct RelayOtp {
     pub sends: Arc<SendOtp>,
 }
 
-/// Why a code was not relayed.
+/// Why a code was not relayed; the wrapped error is that of a send.
 #[derive(Debug, thiserror::Error)]
 pub enum RelayOtpError {
     /// Relaying is switched off for the mode of the key.

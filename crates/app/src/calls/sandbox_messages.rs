@@ -27,7 +27,6 @@ pub struct SandboxMessage {
 }
 
 refusals! {
-    /// Why there is no list.
     SandboxMessagesError { LiveKey = "the sandbox is for test keys" }
 }
 

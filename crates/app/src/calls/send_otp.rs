@@ -34,7 +34,6 @@ pub(crate) struct Order<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) phone: &'a Phone,
     pub(crate) errand: Errand,
-    /// Idempotency key and its lifetimes.
     pub(crate) repeat: Option<Repeat<'a>>,
     /// Called once the send is on record: after that a crash of this process does not lose it.
     pub(crate) recorded: &'a (dyn Fn() + Send + Sync),

@@ -3,14 +3,13 @@ use dwar_kernel::{KeyMode, OtpId, Timestamp};
 use dwar_otp::{Channel, DeliveryStatus};
 use dwar_ratelimit::{Admission, SendBound};
 
-/// A send that a provider has accepted.
+/// The answer to a send: a code that a provider has accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentOtp {
     pub otp: OtpId,
     /// Mode of the key; in test mode no phone is reached.
     pub mode: KeyMode,
     pub status: DeliveryStatus,
-    /// The channel that carried it, if known.
     pub channel: Option<Channel>,
     /// The first instant at which the code no longer works.
     pub expires_at: Timestamp,
@@ -29,7 +28,6 @@ pub struct SendRefusal {
 }
 
 refusals! {
-    /// Why no code was sent.
     SendOtpError {
         /// The limit of the phone is reached, or its wrong guesses allow no send now.
         RateLimited(SendRefusal) = "too many codes for this phone number",

@@ -50,9 +50,8 @@ impl Default for SessionPolicy {
 pub struct TokenPair {
     pub access: AccessToken,
     pub refresh: RefreshToken,
-    /// Whole seconds until the access token expires.
+    /// In whole seconds.
     pub expires_in: i64,
-    /// Whole seconds until the refresh token expires.
     pub refresh_expires_in: i64,
     pub session: SessionId,
     pub identity: IdentityId,

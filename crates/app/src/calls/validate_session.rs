@@ -35,7 +35,6 @@ pub struct IntrospectedToken {
 }
 
 refusals! {
-    /// Why a token is not valid.
     ValidateSessionError {
         /// Malformed, badly signed, expired, revoked, superseded, or of another project or mode.
         Invalid = "invalid access token",

@@ -31,7 +31,6 @@ refusals! {
     VerifyOtpError {
         /// No active code, or the named request is not the one whose code is active.
         NotFound = "no active code for this phone number",
-        /// The wrong guess was counted.
         Wrong(Allowance) = "the code is incorrect",
         Locked(Allowance) = "too many incorrect attempts",
     }

@@ -31,7 +31,7 @@ pub struct DraftProject {
 }
 
 impl CreateProject {
-    /// Creates and stores a project.
+    /// Creates and stores a project: [`CreateProject::draft`] followed by [`CreateProject::keep`].
     #[instrument(name = "create_project.create", target = TRACE, level = "error", skip_all)]
     pub async fn create(
         &self,
@@ -55,7 +55,7 @@ impl CreateProject {
         DraftProject { project, created_at }
     }
 
-    /// Stores a draft, and opens its wallet.
+    /// Stores a draft and pays the opening balance into its wallet.
     pub async fn keep(&self, draft: DraftProject) -> Result<CreatedProject, StoreError> {
         let (new, keys) = self.records(&draft);
         self.projects.create(new, keys).await?;

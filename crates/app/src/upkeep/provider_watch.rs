@@ -27,7 +27,7 @@ struct Provider {
 }
 
 impl ProviderWatch {
-    /// A watch without any receipts yet.
+    /// A watch without any receipts yet: every provider counts as healthy.
     pub fn new(tools: Toolbox, events: Arc<dyn EventStore>) -> Self {
         Self { tools, events, providers: Mutex::default() }
     }

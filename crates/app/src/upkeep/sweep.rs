@@ -49,7 +49,6 @@ pub struct Retention {
     pub sends: Duration,
     /// First answers, from the time of the request.
     pub idempotency: Duration,
-    /// Calls to endpoints, and their events.
     pub calls: Duration,
     /// Events in the feed, from the time of the event.
     pub feed: Duration,
@@ -60,7 +59,7 @@ pub struct Retention {
     pub tests: Option<TestQuota>,
 }
 
-/// Numbers of deleted rows.
+/// Numbers of rows that [`Sweep::tidy`] deleted, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     pub requests: u64,
@@ -114,7 +113,7 @@ impl Sweep {
         }
     }
 
-    /// Deletes rows whose retention is over.
+    /// Deletes rows whose retention is over; returns the numbers by kind.
     pub async fn tidy(&self) -> Result<Swept, StoreError> {
         let Deliver { tools, otps, sends, .. } = self.deliver.as_ref();
         if tools.watch.is_too_far_off() {

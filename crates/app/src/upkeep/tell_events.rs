@@ -14,7 +14,6 @@ use tracing::{Span, instrument};
 /// Delivers events to endpoints (Standard Webhooks), each at least once.
 pub struct TellEvents {
     pub tools: Toolbox,
-    /// Keeps endpoints and undelivered events.
     pub events: Arc<dyn EventStore>,
     pub calls: Arc<dyn CallLog>,
     pub sender: Arc<dyn WebhookSender>,

@@ -13,7 +13,6 @@ struct Numbers {
     done: Mutex<Vec<u32>>,
     changed: Notify,
     release: Notify,
-    /// How many claims fail before one succeeds.
     outages: Mutex<u32>,
 }
 
@@ -29,7 +28,6 @@ impl Numbers {
         })
     }
 
-    /// Waits until this many are done.
     async fn done(&self, count: usize) -> Vec<u32> {
         loop {
             let changed = self.changed.notified();

@@ -16,7 +16,6 @@ async fn list(
     use_case.list(&world.caller, &world.line.phone).await
 }
 
-/// An inbox with one message.
 fn with_message(world: &World) -> (Message, MockSandboxInbox) {
     let (line, mut inbox) = (&world.line, MockSandboxInbox::new());
     let message = Message {

@@ -7,7 +7,6 @@ pub(super) const FAULTS: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
     pub kind: AlertKind,
-    /// The project concerned; `None` for the installation.
     pub project: Option<ProjectId>,
     /// Tells alerts of one kind apart.
     pub about: String,

@@ -29,7 +29,6 @@ pub struct Facts {
     pub attempts: Vec<DeliveryAttempt>,
     pub reported: Vec<Reported>,
     pub wallets: Vec<WalletFacts>,
-    /// Disabled or failing endpoints.
     pub endpoints: Vec<Endpoint>,
     pub queues: Queues,
     pub room: Room,
@@ -39,7 +38,7 @@ pub struct Facts {
     pub open: Vec<OpenAlert>,
 }
 
-/// Whether the database accepts writes.
+/// Whether the database accepts writes, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Room {
     #[default]
@@ -47,7 +46,6 @@ pub enum Room {
     /// Writable; holds the free bytes of its disk, if known.
     Writable(Option<u64>),
     Full,
-    /// The database answers, but refuses writes.
     ReadOnly,
 }
 
@@ -57,9 +55,7 @@ pub struct WalletFacts {
     pub project: ProjectId,
     pub name: String,
     pub balance: Balance,
-    /// The amount that each live send holds.
     pub price: Paise,
-    /// Spent within the last 24 hours.
     pub spent: Paise,
     pub low: Option<Paise>,
     /// Last change of the balance; `None` if the wallet never had money.
@@ -82,7 +78,7 @@ impl WalletFacts {
     }
 }
 
-/// All alerts, the most urgent first.
+/// All alerts that these facts give rise to, the most urgent first.
 pub fn judge(facts: &Facts, now: Timestamp) -> Vec<Alert> {
     let mut alerts = providers::judge(&facts.attempts, &facts.reported);
     alerts.extend(facts.reported.iter().filter_map(reported));

@@ -17,7 +17,7 @@ pub const CLOCK_SET_FORWARD: Duration = Duration::from_secs(30);
 /// A loop that has run for this long counts as recovered.
 pub const STEADY_LOOP: Duration = Duration::from_secs(300);
 
-/// Facts that only this process can see.
+/// Facts that only this process can see, for its alerts.
 #[async_trait]
 pub trait LocalFacts: Send + Sync {
     fn host(&self) -> String;
@@ -58,7 +58,6 @@ pub struct ProviderCalls {
     pub reason: Reason,
     pub status: Option<u16>,
     pub code: Option<i64>,
-    /// How long the provider is not called.
     pub paused: Option<Duration>,
 }
 
@@ -68,11 +67,10 @@ pub struct LoopState {
     pub name: &'static str,
     pub restarts: u64,
     pub running: bool,
-    /// Time since it last ended.
     pub ended: Duration,
 }
 
-/// State of the clock of this machine.
+/// The clock of this machine, compared with that of the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockState {
     /// Milliseconds by which it is ahead of the database's clock; negative if it is behind.
@@ -80,7 +78,7 @@ pub struct ClockState {
     pub set_forward: Duration,
 }
 
-/// The problems of providers, loops and clock.
+/// The problems that these facts show: of providers, loops and clock.
 pub fn troubles(
     providers: &[ProviderCalls],
     loops: &[LoopState],

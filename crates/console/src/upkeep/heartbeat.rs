@@ -18,7 +18,7 @@ pub struct Heartbeat {
     pub(crate) about: About,
 }
 
-/// Facts that a process knows about itself.
+/// Facts that a process knows about itself and reports with each heartbeat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     pub version: String,
@@ -30,7 +30,7 @@ pub struct About {
 }
 
 impl Heartbeat {
-    /// A heartbeat with a new instance id.
+    /// A heartbeat of a process that starts now, with a new instance id.
     pub fn new(
         tools: Toolbox,
         instances: Arc<dyn InstanceStore>,

@@ -8,7 +8,7 @@ pub use heartbeat::{About, Heartbeat};
 pub use keep_figures::KeepFigures;
 pub use sweep::{ConsoleSweep, ConsoleSwept};
 
-/// The background work of the operators' side.
+/// The background work of the operators' side, for the binary to run.
 pub struct ConsoleUpkeep {
     pub heartbeat: Heartbeat,
     pub keep_figures: KeepFigures,

@@ -15,12 +15,11 @@ pub struct ConsoleSweep {
     pub kept: Duration,
 }
 
-/// Numbers of deleted rows.
+/// Numbers of rows that [`ConsoleSweep::tidy`] deleted, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConsoleSwept {
     /// Links, sessions and counts of failed sign-ins.
     pub operators: u64,
-    /// Expired tokens of the admin API.
     pub admin_tokens: u64,
     pub audit: u64,
     pub searches: u64,

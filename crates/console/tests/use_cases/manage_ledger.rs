@@ -25,7 +25,6 @@ impl Office {
         ledger.prove(run, scope).await.unwrap().unwrap()
     }
 
-    /// Waits until a proof is on record.
     async fn proven(&self, project: ProjectId) {
         while self.stores.console.ledger.last_proof(project).await.unwrap().is_none() {
             tokio::task::yield_now().await;

@@ -58,7 +58,7 @@ words! {
 }
 
 impl Grain {
-    /// The length of one unit.
+    /// The length of one minute, hour or day.
     pub const fn length(self) -> Duration {
         Duration::from_secs(match self {
             Self::Minute => MINUTE,

@@ -9,7 +9,6 @@ fn window(from: &str, until: &str) -> Window {
     Window { from: at(from), until: at(until) }
 }
 
-/// A window on one day in UTC.
 fn today(from: &str, until: &str) -> Window {
     window(&format!("2027-01-15T{from}Z"), &format!("2027-01-15T{until}Z"))
 }

@@ -7,11 +7,10 @@ pub enum Cause {
     Failed(Reason),
     /// The send was refused before any provider was called.
     Refused(Refusal),
-    /// There was no provider to call.
     NoProvider,
 }
 
-/// Number of occurrences of each cause.
+/// How many messages or sends each cause affected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Causes(BTreeMap<Cause, u64>);
 
@@ -27,7 +26,7 @@ impl Cause {
         }
     }
 
-    /// The cause with this word.
+    /// The cause with this word; `None` for an unknown word.
     pub fn from_word(word: &str) -> Option<Self> {
         let failed = Reason::from_word(word).map(Self::Failed);
         let refused = || Refusal::from_word(word).map(Self::Refused);
@@ -42,7 +41,7 @@ impl Cause {
 }
 
 impl Causes {
-    /// Adds `more` occurrences of a cause.
+    /// Adds `more` occurrences of a cause; zero adds nothing.
     pub fn note(&mut self, cause: Cause, more: u64) {
         if more > 0 {
             let count = self.0.entry(cause).or_default();
@@ -50,22 +49,22 @@ impl Causes {
         }
     }
 
-    /// Adds all occurrences of `other`.
+    /// Adds all occurrences of `other` to these.
     pub fn merge(&mut self, other: &Self) {
         other.each().for_each(|(cause, more)| self.note(cause, more));
     }
 
-    /// The causes that occurred, with their numbers.
+    /// The causes that occurred, with their numbers, in a fixed order.
     pub fn each(&self) -> impl Iterator<Item = (Cause, u64)> {
         self.0.iter().map(|(cause, count)| (*cause, *count))
     }
 
-    /// Occurrences of one cause.
+    /// Occurrences of one cause; zero if it never occurred.
     pub fn of(&self, cause: Cause) -> u64 {
         self.0.get(&cause).copied().unwrap_or_default()
     }
 
-    /// Occurrences of all causes together.
+    /// Occurrences of all causes together; saturates instead of overflowing.
     pub fn sum(&self) -> u64 {
         self.each().fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
@@ -76,7 +75,7 @@ impl Causes {
         refused.fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
-    /// Stored form: `balance 3,timeout 12`.
+    /// Stored form, one cause and number each: `balance 3,timeout 12`.
     pub fn to_text(&self) -> String {
         let each = self.each().map(|(cause, count)| format!("{} {count}", cause.as_str()));
         each.collect::<Vec<_>>().join(",")

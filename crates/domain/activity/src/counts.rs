@@ -32,7 +32,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds all counts of `other`.
+    /// Adds all counts of `other`; each saturates instead of overflowing.
     pub fn add(&mut self, other: &Self) {
         let pairs = [
             (&mut self.attempts, other.attempts),
@@ -94,7 +94,6 @@ impl Counts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     pub requests: u64,
-    /// Of these, the requests for relayed codes.
     pub relays: u64,
     pub verified: u64,
     /// Charges for these requests, less refunds.
@@ -107,7 +106,7 @@ impl Traffic {
         Share { part: self.verified, whole: self.requests.saturating_sub(self.relays) }
     }
 
-    /// Adds all counts of `other`.
+    /// Adds all counts of `other`; each saturates instead of overflowing.
     pub const fn add(&mut self, other: &Self) {
         self.requests = self.requests.saturating_add(other.requests);
         self.relays = self.relays.saturating_add(other.relays);
@@ -116,7 +115,7 @@ impl Traffic {
     }
 }
 
-/// A part of a number of cases.
+/// A part of a number of cases, to be shown as a percentage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     pub part: u64,

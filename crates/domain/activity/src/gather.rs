@@ -9,7 +9,6 @@ pub struct Sent {
     pub id: OtpId,
     pub world: ProjectMode,
     pub at: Timestamp,
-    /// Whether the request delivers a relayed code.
     pub relayed: bool,
     /// Whether the message is known to have reached the phone.
     pub delivered: bool,
@@ -17,7 +16,6 @@ pub struct Sent {
     /// `None` if the time is not on record.
     pub verified_at: Option<Timestamp>,
     pub spent: Paise,
-    /// The attempts of the request, in order.
     pub tried: Vec<Tried>,
 }
 
@@ -44,7 +42,7 @@ pub struct Refused {
     pub count: u64,
 }
 
-/// The key of a figure.
+/// The key of a figure: project, mode, channel and provider.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     pub world: ProjectMode,
@@ -64,7 +62,6 @@ pub struct Figure {
 /// The figures of consecutive minutes within one hour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// The minutes that the figures cover.
     pub window: Window,
     /// At most one figure per minute and key.
     pub minutes: Vec<Figure>,
@@ -195,7 +192,7 @@ impl Gathering {
         ControlFlow::Continue(())
     }
 
-    /// Counts refused sends, in any order.
+    /// Counts refused sends in their minutes, in any order.
     pub fn refused(&mut self, all: &[Refused]) {
         for Refused { world, minute, reason, count } in all {
             let key = Key { world: *world, carrier: None };

@@ -2,7 +2,7 @@ use crate::{Counts, Figure, Range, Window};
 use dwar_kernel::Channel;
 use std::collections::BTreeMap;
 
-/// The figures of a project's first page.
+/// The figures of one range for a project's first page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overview {
     pub range: Range,
@@ -30,12 +30,11 @@ pub struct Route {
 pub enum Trend {
     New,
     Same,
-    /// Increase or decrease in percent, rounded.
     Percent(i64),
 }
 
 impl Trend {
-    /// The change from `before` to `now`.
+    /// The change from `before` to `now`; [`Trend::New`] if only `before` is zero.
     pub fn between(before: u64, now: u64) -> Self {
         let (before, now) = (i128::from(before), i128::from(now));
         let twice = ((now - before) * 200).checked_div(before);

@@ -4,7 +4,7 @@ use dwar_kernel::{KeeperId, KeyMode, OtpId, ProjectId, ProjectMode, StoreError, 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How far the figures are computed.
+/// How far the figures are computed, for all projects together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Requests made before this are counted for good, in hours and days too; `None` before the first
@@ -55,7 +55,7 @@ pub trait FiguresStore: Send + Sync {
     /// lease.
     async fn refreshed(&self, keeper: KeeperId, as_of: Timestamp) -> Result<bool, StoreError>;
 
-    /// How far the figures have come.
+    /// How far the figures are computed, for readers without the lease.
     async fn progress(&self) -> Result<Progress, StoreError>;
 
     /// The figures of a project in one mode, in any order.

@@ -3,12 +3,11 @@ use crate::{Grain, KEEP_HOURS, KEEP_MINUTES, Period, Window};
 use dwar_kernel::Timestamp;
 use std::time::Duration;
 
-/// Which figures are asked for.
+/// Which figures are asked for: the latest period, or those between two instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The period that ends now.
     Last(Period),
-    /// From one instant up to another, exclusive.
+    /// The end is exclusive.
     Between(Timestamp, Timestamp),
 }
 

@@ -39,7 +39,7 @@ impl Tenure {
         settles
     }
 
-    /// Records how fresh the newest minutes are.
+    /// Records that the newest minutes show the state at `as_of`, if `keeper` has the lease.
     pub fn refresh(&mut self, keeper: KeeperId, as_of: Timestamp) -> bool {
         if self.is_led_by(keeper) {
             self.progress.as_of = Some(as_of);

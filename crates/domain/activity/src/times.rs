@@ -19,12 +19,12 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Adds one duration.
+    /// Adds one duration to the bin that it falls into.
     pub fn note(&mut self, took: Duration) {
         self.add(bin(took), 1);
     }
 
-    /// Adds all durations of `other`.
+    /// Adds all durations of `other`, bin by bin.
     pub fn merge(&mut self, other: &Self) {
         for (count, more) in self.0.iter_mut().zip(other.0) {
             *count = count.saturating_add(more);

@@ -29,7 +29,7 @@ pub struct EndpointCall {
 }
 
 impl EndpointCall {
-    /// When the call ended.
+    /// When the call ended: its start plus its duration.
     pub fn ended(&self) -> Timestamp {
         self.at + self.took
     }
@@ -42,7 +42,7 @@ impl EndpointCall {
     }
 }
 
-/// A call on record.
+/// A call on record, and whether its event can be sent again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedCall {
     pub call: EndpointCall,
@@ -50,11 +50,10 @@ pub struct LoggedCall {
     pub on_record: bool,
 }
 
-/// Filter of the calls to an endpoint.
+/// Filter of the calls to one endpoint; the default matches all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallFilter {
     pub failed: bool,
-    /// Only calls older than this one.
     pub before: Option<CallId>,
 }
 

@@ -2,7 +2,7 @@ use crate::{EndpointCall, Event, EventKind, SendFailure, Subject};
 use dwar_kernel::{EndpointId, KeptSecret, KeyMode, ProjectId, Timestamp};
 use std::time::Duration;
 
-/// An address that receives a project's events.
+/// An address that receives a project's events, with its secret and its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     pub id: EndpointId,
@@ -12,7 +12,6 @@ pub struct Endpoint {
     pub full_phone: bool,
     pub secret: KeptSecret,
     pub created_at: Timestamp,
-    /// Present failures, if the last call failed.
     pub failing: Option<Failing>,
     /// When it was disabled; a disabled endpoint gets no events.
     pub disabled_at: Option<Timestamp>,
@@ -74,7 +73,7 @@ impl Endpoint {
         }
     }
 
-    /// Enables the endpoint and forgets its failures.
+    /// Enables the endpoint and forgets the failures that disabled it.
     pub const fn enable(&mut self) {
         self.disabled_at = None;
         self.failing = None;

@@ -13,7 +13,6 @@ pub enum SendFailure {
     /// The certificate is not trusted, or the endpoint speaks no TLS.
     #[error("no TLS connection to the endpoint can be made")]
     Tls,
-    /// Unreachable for any other reason.
     #[error("the endpoint cannot be reached")]
     Unreachable,
     #[error("the endpoint answered {0}")]
@@ -43,7 +42,7 @@ impl SendFailure {
         }
     }
 
-    /// Parses what [`SendFailure::word`] returned.
+    /// Parses what [`SendFailure::word`] returned; `None` for an unknown word.
     pub fn from_word(word: &str, status: Option<u16>) -> Option<Self> {
         let plain = [
             Self::AddressNotAllowed,

@@ -14,7 +14,7 @@ pub struct FeedLimit(u32);
 pub struct InvalidFeedLimit;
 
 impl FeedLimit {
-    /// Most events of one request.
+    /// Most events that one request may ask for.
     pub const MOST: u32 = 500;
 
     pub const fn get(self) -> u32 {
@@ -46,7 +46,7 @@ pub struct FeedBound {
 }
 
 impl FeedBound {
-    /// The bound in `mode`.
+    /// The bound on the feed of a project in `mode`.
     pub const fn of(self, mode: KeyMode) -> u32 {
         match mode {
             KeyMode::Live => self.live,
@@ -87,7 +87,7 @@ pub struct FeedPage {
     pub has_more: bool,
 }
 
-/// Why a cursor is refused.
+/// Why a cursor is refused, so that its consumer has to start again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeedRefusal {
     /// The cursor belongs to another life of the database.

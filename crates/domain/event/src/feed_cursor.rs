@@ -27,10 +27,10 @@ const CONTENT: usize = 29;
 const CHECK: usize = 8;
 
 impl FeedCursor {
-    /// Characters of its text.
+    /// Length of the text in characters, the same for every cursor.
     pub const LENGTH: usize = 50;
 
-    /// The text that a consumer keeps.
+    /// The text that a consumer keeps and sends with its next request.
     pub fn text(&self, world: ProjectMode) -> String {
         let mut bytes = [0_u8; CONTENT + CHECK];
         let parts: [&[u8]; 5] = [

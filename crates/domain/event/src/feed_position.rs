@@ -22,7 +22,7 @@ impl FeedLife {
         Self(std::array::from_fn(|place| digest[place]))
     }
 
-    /// A random name for a new life.
+    /// A random name for a new life of the database.
     pub fn name(entropy: &dyn Entropy) -> String {
         let mut bytes = [0_u8; 16];
         entropy.fill_public(&mut bytes);

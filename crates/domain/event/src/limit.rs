@@ -8,7 +8,7 @@ pub struct CallLimit(u32);
 impl CallLimit {
     /// Limit of an endpoint about which nothing is known.
     pub const FIRST: u32 = 4;
-    /// Upper bound, however well an endpoint answers.
+    /// Upper bound of the limit, however well an endpoint answers.
     pub const MOST: u32 = 64;
     /// Limit of an endpoint that does not answer.
     pub const HANGING: Self = Self(1);

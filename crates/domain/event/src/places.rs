@@ -17,13 +17,12 @@ struct Places {
     failing: bool,
     /// Claimed deliveries that are not called yet.
     waiting: u32,
-    /// When the calls under way began.
     calling: Vec<Timestamp>,
     last_call: Timestamp,
 }
 
 impl CallPlaces {
-    /// Most calls under way at once.
+    /// Most calls that one process has under way at once.
     pub const MOST: u32 = 512;
     /// Of [`CallPlaces::MOST`], for endpoints with fewer than [`CallLimit::FIRST`] calls under way: endpoints
     /// that take many calls at once and then stop answering leave these places to others.

@@ -127,7 +127,7 @@ impl From<SendFailure> for NotTaken {
     }
 }
 
-/// Signs events and posts them to endpoints.
+/// Signs events with the secrets of endpoints, and posts them.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait WebhookSender: Send + Sync {

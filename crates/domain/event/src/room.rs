@@ -35,12 +35,11 @@ pub struct KnownEndpoint {
     pub sound: bool,
 }
 
-/// An endpoint with due deliveries.
+/// An endpoint with due deliveries, as a claim considers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitingEndpoint {
     pub endpoint: EndpointId,
     pub failing: bool,
-    /// When its oldest delivery became due.
     pub due_at: Timestamp,
 }
 
@@ -89,7 +88,6 @@ struct Share {
     waiting: WaitingEndpoint,
     failing: bool,
     busy: u32,
-    /// Places that it may still get.
     free: u32,
     given: u32,
 }

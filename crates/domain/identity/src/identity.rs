@@ -7,21 +7,18 @@ pub struct Identity {
     pub id: IdentityId,
     pub world: ProjectMode,
     pub phone: Sealed,
-    /// Time of the first verification.
     pub created_at: Timestamp,
-    /// Time of the last verification.
     pub last_verified_at: Timestamp,
 }
 
-/// Result of erasing an identity.
+/// Result of erasing an identity, with what its event reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Erased {
-    /// Sessions that were valid until the erasure.
     pub sessions_revoked: u64,
 }
 
 impl Erased {
-    /// The event of the erasure.
+    /// The event that tells endpoints and the feed of the erasure.
     pub const fn event(self, world: ProjectMode, identity: IdentityId, at: Timestamp) -> Event {
         let subject = Subject::Identity { identity, sessions_revoked: self.sessions_revoked };
         Event { world, kind: EventKind::IdentityDeleted, subject, at }

@@ -30,7 +30,7 @@ macro_rules! alerts {
                 match self { $(Self::$variant => $means,)+ }
             }
 
-            /// What ends the alert.
+            /// What ends the alert, as the rest of a sentence.
             pub const fn over(self) -> &'static str {
                 match self { $(Self::$variant => $over,)+ }
             }

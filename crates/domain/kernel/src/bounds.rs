@@ -20,7 +20,7 @@ pub struct Bound {
 /// A number of the configuration: its name within its section, its value and its bound.
 pub type Number = (&'static str, u64, Bound);
 
-/// Production accepts these values, for this reason.
+/// A bound whose values production accepts, for this reason.
 pub const fn within(takes: RangeInclusive<u64>, reason: &'static str) -> Bound {
     Bound { takes, reason, positive: false }
 }
@@ -45,7 +45,7 @@ macro_rules! sections {
         }
 
         impl $section {
-            /// The numbers that have a bound.
+            /// The numbers that have a bound, with name and value.
             pub fn numbers(&self) -> Vec<$crate::bounds::Number> {
                 // No such number is wider than 64 bits.
                 vec![$($((stringify!($field), self.$field as u64, $bound),)?)*]

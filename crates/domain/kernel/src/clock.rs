@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// An instant in UTC, in whole milliseconds.
+/// An instant in UTC. Instants from a [`Clock`] are whole milliseconds.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;
 
 /// The most that the clocks of serving instances can differ: an instance whose clock differs more from the

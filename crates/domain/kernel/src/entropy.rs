@@ -1,7 +1,7 @@
 use crate::Timestamp;
 use uuid::Uuid;
 
-/// A cryptographically secure source of random bytes.
+/// A cryptographically secure source of random bytes and of UUIDs.
 pub trait Entropy: Send + Sync {
     /// Fills the whole buffer. MUST never return with less, or with predictable bytes.
     fn fill(&self, buffer: &mut [u8]);

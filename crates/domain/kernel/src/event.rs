@@ -37,7 +37,7 @@ words! {
     }
 }
 
-/// The thing that an event is about.
+/// The thing that an event is about, with the values of its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     Otp {
@@ -53,7 +53,6 @@ pub enum Subject {
     },
     Identity {
         identity: IdentityId,
-        /// Sessions that ended with the identity.
         sessions_revoked: u64,
     },
     Wallet {
@@ -64,11 +63,9 @@ pub enum Subject {
     },
     Endpoint {
         endpoint: EndpointId,
-        /// Failed calls in a row.
         failures: u32,
         since: Timestamp,
     },
-    /// A messaging provider of the project.
     Provider {
         provider: String,
         /// Recent receipts that report a failure.
@@ -87,7 +84,7 @@ pub enum Subject {
     },
 }
 
-/// The phone that an event is about.
+/// The phone that an event is about; erased with its identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventPhone {
     /// Blind index, so that erasing the phone erases it here too.

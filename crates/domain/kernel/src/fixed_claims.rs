@@ -10,12 +10,11 @@ use std::str::FromStr;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixedClaims(Vec<(String, String)>);
 
-/// Why claims are refused.
+/// Why claims of a project are refused; the message names the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidClaims {
     #[error("at most 8 claims, with their names 512 bytes together")]
     TooMuch,
-    /// A malformed or repeated name.
     #[error(
         "a claim has a name that no other has in any case: up to 31 of a-z, 0-9 and _, a letter first, \
          or an https:// URL of up to 64 characters"
@@ -68,7 +67,7 @@ const SERVICE_ROLE: &str = "service_role";
 const RESERVED_BEGINNINGS: [&str; 2] = ["email", "phone_number"];
 
 impl FixedClaims {
-    /// Most claims of a project.
+    /// Most claims that a project may add to its tokens.
     pub const MOST: usize = 8;
     /// Most bytes of all names and values together.
     pub const LONGEST: usize = 512;
@@ -107,7 +106,7 @@ impl FixedClaims {
         self.judged().1.map_or(Ok(()), Err)
     }
 
-    /// All names with their values, in order.
+    /// All claims as pairs of name and value, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
@@ -117,7 +116,7 @@ impl FixedClaims {
         self.judged().0
     }
 
-    /// Whether there are no claims.
+    /// Whether there are no claims, as for a new project.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -18,7 +18,6 @@ pub struct GuessBudget {
 /// Wrong codes of one period. A period begins with a wrong code; a success does not reset it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuessPeriod {
-    /// Time of the first wrong code.
     pub began_at: Timestamp,
     pub wrong: u32,
     /// When [`GuessPolicy::stop_at`] was reached.
@@ -50,7 +49,6 @@ pub enum SendPace {
     /// As often as the limit per phone allows.
     Usual,
     OnePer(Duration),
-    /// No send until this long from now.
     Stopped(Duration),
 }
 

@@ -33,7 +33,7 @@ macro_rules! ids {
                 Self(Uuid::from_u128(since_1970 << 80))
             }
 
-            /// The id as a UUID.
+            /// The id as a UUID, for stores and digests.
             pub const fn uuid(self) -> Uuid {
                 self.0
             }

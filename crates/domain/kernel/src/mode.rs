@@ -12,7 +12,7 @@ words! {
 }
 
 impl KeyMode {
-    /// Whether this is test mode, the sandbox.
+    /// Whether this is test mode, in which nothing is sent or charged.
     pub const fn is_test(self) -> bool {
         matches!(self, Self::Test)
     }
@@ -26,7 +26,7 @@ pub struct ProjectMode {
 }
 
 impl ProjectId {
-    /// This project in `mode`.
+    /// This project in `mode`, as ports take it.
     pub const fn in_mode(self, mode: KeyMode) -> ProjectMode {
         ProjectMode { project: self, mode }
     }

@@ -10,7 +10,7 @@ pub struct Paise(pub i64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Amount(Paise);
 
-/// Why an amount is refused.
+/// Why an amount is refused; the message names the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAmount {
     #[error("an amount is rupees with at most two decimals, like 100 or 99.50")]
@@ -34,7 +34,7 @@ impl Default for PriceList {
 }
 
 impl PriceList {
-    /// The price of one message over `channel`.
+    /// The price of one message over `channel`, in paise.
     pub const fn of(&self, channel: Channel) -> Paise {
         match channel {
             Channel::Whatsapp => self.whatsapp,
@@ -44,7 +44,7 @@ impl PriceList {
 }
 
 impl Paise {
-    /// Zero paise.
+    /// Zero paise, the balance of a project without a wallet.
     pub const ZERO: Self = Self(0);
 }
 
@@ -54,7 +54,7 @@ impl Amount {
     /// Anything more is a typing error. Sums stay exact, too: nine thousand balances of this size add up to a
     /// number that JSON carries (RFC 8259, section 6), nine million to one that an `i64` holds.
     pub const MOST: Paise = Paise(1_000_000_000_000);
-    /// Zero paise.
+    /// Zero paise, the smallest amount that can be asked for.
     pub const ZERO: Self = Self(Paise::ZERO);
 
     /// The amount as [`Paise`], which can be added up.
@@ -95,7 +95,6 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Takes the number as paise.
 impl From<u32> for Amount {
     fn from(paise: u32) -> Self {
         Self(Paise(paise.into()))
@@ -111,7 +110,6 @@ impl TryFrom<i64> for Amount {
     }
 }
 
-/// Writes rupees with Indian grouping: `₹1,23,456.50`.
 impl fmt::Display for Paise {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };

@@ -15,12 +15,12 @@ pub struct Phone([u8; 10]);
 pub struct InvalidPhone;
 
 impl Phone {
-    /// The number with its country code: `+919876543210`.
+    /// The number with its country code, unmasked: `+919876543210`.
     pub fn e164(&self) -> String {
         format!("+91{}", self.national())
     }
 
-    /// The ten digits without the country code.
+    /// The ten digits without the country code, unmasked.
     #[expect(clippy::expect_used, reason = "only ASCII digits are ever put in")]
     pub fn national(&self) -> &str {
         std::str::from_utf8(&self.0).expect("digits are text")

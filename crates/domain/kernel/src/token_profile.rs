@@ -18,7 +18,7 @@ impl Default for TokenType {
     }
 }
 
-/// Parse error: the text names no [`TokenType`].
+/// Parse error: the text is neither `at+jwt` nor `JWT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at+jwt or JWT")]
 pub struct UnknownTokenType;

@@ -44,7 +44,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// All purposes, in the order of declaration.
+    /// All purposes, in the order of declaration, for checks that none is forgotten.
     pub const ALL: [Self; 24] = [
         Self::ApiKey,
         Self::RefreshToken,

@@ -21,14 +21,14 @@ pub struct WebhookSecret([u8; BYTES]);
 pub struct MalformedSecret;
 
 impl WebhookSecret {
-    /// Makes a secret of 32 random bytes.
+    /// Makes a secret of 32 random bytes from `entropy`.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = [0; BYTES];
         entropy.fill(&mut bytes);
         Self(bytes)
     }
 
-    /// The bytes, as HMAC key.
+    /// The 32 bytes, which are the key of the HMAC.
     pub const fn bytes(&self) -> &[u8; BYTES] {
         &self.0
     }
@@ -87,16 +87,15 @@ pub struct PreviousSecret {
     pub until: Timestamp,
 }
 
-/// A secret that replaces the present one.
+/// A secret that replaces the present one of an endpoint or hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSecret {
     pub secret: Sealed,
-    /// Until when the present secret stays valid.
     pub previous_until: Timestamp,
 }
 
 impl KeptSecret {
-    /// The first secret, without a predecessor.
+    /// The first secret of an endpoint or hook, without a predecessor.
     pub const fn first(secret: Sealed) -> Self {
         Self { present: secret, previous: None }
     }

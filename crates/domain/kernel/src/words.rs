@@ -7,10 +7,10 @@ macro_rules! words {
         pub enum $name { $($(#[$variant_doc])* $variant,)+ }
 
         impl $name {
-            /// All variants, in the order of declaration.
+            /// All variants, in the order in which they are declared.
             pub const ALL: [Self; { [$($word),+].len() }] = [$(Self::$variant),+];
 
-            /// The word for answers and tables.
+            /// The word that stands for the variant in answers and tables.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }

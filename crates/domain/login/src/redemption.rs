@@ -16,7 +16,7 @@ pub struct Redemption {
     pub login: Option<Login>,
 }
 
-/// Result of a guess.
+/// Result of a guess, and of the login that it may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redeemed {
     /// The guess was right: the code is used up, and a session of this identity is on record.
@@ -63,7 +63,7 @@ impl Redemption {
         Some((identity, session))
     }
 
-    /// The session that is to begin.
+    /// The session that a right guess begins, if any.
     pub fn session(&self) -> Option<&Session> {
         self.login.as_ref().map(|login| &login.session)
     }

@@ -26,7 +26,7 @@ pub struct Concluded {
     pub event: Option<Event>,
 }
 
-/// How the money of a send ends.
+/// How the money of a send ends: its hold is settled, or its charge refunded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     Settle(Settlement),

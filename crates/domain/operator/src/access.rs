@@ -28,7 +28,7 @@ impl Access {
         Self { everything: true, projects: BTreeMap::new() }
     }
 
-    /// Access to one project, with one role.
+    /// Access to exactly one project, with the given role.
     pub fn one(project: ProjectId, role: Role) -> Self {
         Self { everything: false, projects: BTreeMap::from([(project, role)]) }
     }

@@ -31,7 +31,7 @@ impl Network {
     }
 }
 
-/// Identifies one count of failures.
+/// Identifies one count of failures: operator, subject and rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count {
     /// The operator concerned; for an unknown name an id that no operator has.
@@ -96,7 +96,7 @@ impl Attempt {
         Self(vec![Count { operator, subject: CODES, rule: Rule::Lock }])
     }
 
-    /// Both attempts as one.
+    /// Both attempts as one, which affects the counts of both.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
@@ -132,7 +132,7 @@ impl Attempt {
 }
 
 impl Count {
-    /// Subject of the counts per name.
+    /// Subject of the counts per name, over all networks.
     pub const NAME: Digest = NAME;
 
     /// The count that a store keeps under this operator and subject.

@@ -105,7 +105,6 @@ impl fmt::Display for Actor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActorFilter {
     CommandLine,
-    /// The operator or token with this id.
     Id(Uuid),
 }
 
@@ -166,14 +165,12 @@ pub struct AuditEntry {
     pub after: Option<String>,
 }
 
-/// Filter of audit entries.
+/// Filter of audit entries; unset fields match everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// `None` matches all projects, and entries of the installation.
     pub project: Option<ProjectId>,
-    /// `None` matches every author.
     pub actor: Option<ActorFilter>,
-    /// `None` matches every action.
     pub action: Option<Action>,
     pub since: Option<Timestamp>,
     /// Exclusive.
@@ -201,7 +198,7 @@ impl AuditEntry {
 }
 
 impl AuditFilter {
-    /// Whether the entry matches the filter.
+    /// Whether the entry matches every field of the filter.
     pub fn wants(&self, entry: &AuditEntry) -> bool {
         self.project.is_none_or(|project| entry.project == Some(project))
             && self.actor.is_none_or(|actor| ActorFilter::from(&entry.actor) == actor)

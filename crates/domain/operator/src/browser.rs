@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 pub struct BrowserToken(Zeroizing<String>);
 
 impl BrowserToken {
-    /// Validity; each sign-in issues a new one.
+    /// Validity of a token: 180 days. Each sign-in issues a new one.
     pub const LIFETIME: Duration = Duration::from_secs(180 * 24 * 3_600);
 
     /// Makes a token for this operator and password, valid for [`BrowserToken::LIFETIME`].

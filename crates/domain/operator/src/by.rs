@@ -66,7 +66,7 @@ impl By {
         }
     }
 
-    /// Whether [`By::judge`] allows the command.
+    /// Whether [`By::judge`] allows the command to this caller.
     pub fn may(&self, command: Command, project: Option<ProjectId>) -> bool {
         self.judge(command, project) == Verdict::Allowed
     }

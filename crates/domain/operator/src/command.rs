@@ -2,7 +2,7 @@ use crate::{Access, Area, Permission};
 use dwar_kernel::{ProjectId, words};
 use std::fmt;
 
-/// The access that a command requires.
+/// The access that a command requires of its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// None: the answer contains only what the caller may know of.
@@ -14,7 +14,6 @@ pub enum Need {
     Installation,
     /// Access to the machine, so only the command line.
     Machine,
-    /// This permission in the project concerned.
     Project(Permission),
 }
 
@@ -26,7 +25,6 @@ pub enum Makes {
     Key,
     /// An address at which other systems have codes sent, with its secret.
     Hook,
-    /// An endpoint for events, with its secret.
     Webhook,
     /// An operator who can sign in; also removing that ability.
     Operator,
@@ -43,7 +41,7 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// The access that the command requires.
+            /// The access that the command requires of its caller.
             pub const fn needs(self) -> Need {
                 match self { $(Self::$variant => $need,)+ }
             }

@@ -49,7 +49,7 @@ impl Facts {
         }
     }
 
-    /// Adds a boolean, as `true` or `false`.
+    /// Adds a boolean, which is written as `true` or `false`.
     #[must_use]
     pub fn flag(self, name: &'static str, value: bool) -> Self {
         self.with(name, value.to_string())
@@ -63,7 +63,7 @@ impl Facts {
         self.with(name, format!("[{}]", values.join(",")))
     }
 
-    /// Adds a null.
+    /// Adds a null, for a value that is unset.
     #[must_use]
     pub fn null(self, name: &'static str) -> Self {
         self.with(name, "null".to_owned())
@@ -77,7 +77,7 @@ impl Facts {
         (only(before, after), only(after, before))
     }
 
-    /// The object as JSON.
+    /// The facts as one JSON object, in the order of adding.
     pub fn to_json(&self) -> String {
         let pairs: Vec<String> =
             self.0.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();

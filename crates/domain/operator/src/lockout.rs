@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 pub struct Lockout {
     /// Number of locked browsers and networks; the codes of the authenticator app count as one.
     pub locked: u32,
-    /// When the last of these locks ends.
     pub locked_until: Option<Timestamp>,
     /// Until when new browsers have to wait, because too many sign-ins with this name failed.
     pub slowed_until: Option<Timestamp>,
@@ -33,7 +32,7 @@ impl Lockout {
         all
     }
 
-    /// Whether no attempt is refused.
+    /// Whether no attempt of the operator is refused at present.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }

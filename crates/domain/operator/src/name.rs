@@ -19,7 +19,7 @@ impl OperatorName {
         Self(text)
     }
 
-    /// The name in its original spelling.
+    /// The name in its original spelling, without surrounding blanks.
     pub fn as_str(&self) -> &str {
         &self.0
     }

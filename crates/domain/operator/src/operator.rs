@@ -31,7 +31,7 @@ pub struct ProvenStep {
     pub after: u64,
 }
 
-/// A change to one operator's record.
+/// A change to one operator's record, made by another or by themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperatorChange {
     /// New rights, in force from the operator's next request.
@@ -66,7 +66,7 @@ impl Operator {
         self.password.is_none() && self.signed_in_at.is_none()
     }
 
-    /// Applies a change to the record.
+    /// Applies a change to the record; ends no sessions itself.
     pub fn apply(&mut self, change: OperatorChange) {
         match change {
             OperatorChange::Access(access) => self.access = access,

@@ -47,12 +47,11 @@ pub struct Passkey {
     /// Last seen signature counter; zero if the authenticator has none.
     pub counter: u32,
     pub made_at: Timestamp,
-    /// Time of its last sign-in.
     pub used_at: Option<Timestamp>,
 }
 
 impl Passkey {
-    /// Most passkeys of one operator.
+    /// Most passkeys of one operator; further ones are refused.
     pub const MOST: usize = 10;
 
     /// Records a use. `false`, with nothing recorded, if the counter did not grow, which is the sign of a
@@ -67,20 +66,19 @@ impl Passkey {
     }
 }
 
-/// Result of adding a passkey.
+/// Result of adding a passkey to an operator's account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasskeyAdded {
     Added,
     /// Already on record, for this operator or another.
     Known,
-    /// The operator has [`Passkey::MOST`] passkeys.
     TooMany,
     /// The challenge was used before; nothing changed.
     Replayed,
     NoOperator,
 }
 
-/// Result of signing in with a passkey.
+/// Result of signing in an operator with a passkey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasskeyUsed {
     LetIn,
@@ -196,7 +194,7 @@ pub trait PasskeyVerifier: Send + Sync {
 pub struct Challenge(Ticket);
 
 impl Challenge {
-    /// Most time from challenge to answer.
+    /// Most time from challenge to answer: five minutes.
     pub const LIFETIME: Duration = Duration::from_secs(300);
 
     /// Makes a challenge: for the session that adds a passkey, or (`None`) for a sign-in.
@@ -221,12 +219,12 @@ impl Challenge {
         Ticket::read(bytes, key, &[whose(session.as_ref())], now).map(Self)
     }
 
-    /// The bytes that the passkey signs.
+    /// The bytes that the browser passes to the authenticator to be signed.
     pub const fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
-    /// Stored form of a used challenge.
+    /// Stored form of a used challenge, by which a repetition is recognised.
     pub fn digest(&self) -> Digest {
         self.0.digest()
     }

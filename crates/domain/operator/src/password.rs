@@ -80,7 +80,7 @@ impl PasswordHash {
         Self(phc.into())
     }
 
-    /// The PHC string, for hashers and stores.
+    /// The PHC string in clear, only for hashers and stores.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -16,7 +16,7 @@ const ID: usize = 16;
 pub struct PendingSignIn(Zeroizing<String>);
 
 impl PendingSignIn {
-    /// Most time until the code.
+    /// Most time between password and code: five minutes.
     pub const LIFETIME: Duration = Duration::from_secs(300);
 
     /// Makes one for an operator whose password was right; `None` if the operator has no second factor.
@@ -32,7 +32,7 @@ impl PendingSignIn {
         Some(Self(Zeroizing::new(base16ct::lower::encode_string(&bytes))))
     }
 
-    /// The cookie value, for the browser only.
+    /// The cookie value, which only the browser may get.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -19,7 +19,7 @@ pub trait OperatorStore: Send + Sync {
     /// empty store exactly one MUST return `true`.
     async fn invite_first(&self, operator: Operator, link: Link) -> Result<bool, StoreError>;
 
-    /// The operator with this id, or `None`.
+    /// The operator with this id, or `None` if there is none.
     async fn find(&self, operator: OperatorId) -> Result<Option<Operator>, StoreError>;
 
     /// The operator with this name, ignoring case, or `None`.
@@ -49,7 +49,7 @@ pub trait OperatorStore: Send + Sync {
     /// A link on record with its operator; [`Link::is_open`] says whether it is still valid.
     async fn link(&self, link: Digest) -> Result<Option<(Link, Operator)>, StoreError>;
 
-    /// All links on record, in any order.
+    /// All links on record, used for lists of invitations, in any order.
     async fn links(&self) -> Result<Vec<Link>, StoreError>;
 
     /// Replaces all links of an operator who [was only invited](Operator::is_invited) by `link`; `false`,
@@ -131,7 +131,7 @@ pub trait OperatorStore: Send + Sync {
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError>;
 }
 
-/// Which sessions of an operator to end.
+/// Which sessions of an operator to end, in [`OperatorStore::end_sessions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndSessions {
     One(Digest),
@@ -140,7 +140,7 @@ pub enum EndSessions {
 }
 
 impl EndSessions {
-    /// Whether `session` is one of them.
+    /// Whether `session` is one of those to end.
     pub fn ends(self, session: &OperatorSession) -> bool {
         match self {
             Self::One(one) => session.digest == one,
@@ -150,11 +150,11 @@ impl EndSessions {
     }
 }
 
-/// Keeps the tokens of the admin API.
+/// Keeps the tokens of the admin API, by their digests.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait AdminTokenStore: Send + Sync {
-    /// Stores a new token.
+    /// Stores a new token; its id and digest are unique.
     async fn add(&self, token: AdminToken) -> Result<(), StoreError>;
 
     /// All tokens, oldest first, equal times by id.
@@ -165,7 +165,7 @@ pub trait AdminTokenStore: Send + Sync {
     /// MUST see every revocation that returned before this call began, from any process.
     async fn token(&self, token: Digest) -> Result<Option<AdminToken>, StoreError>;
 
-    /// Records a use by [`AdminToken::note`].
+    /// Records a use by [`AdminToken::note`], from this address if it is known.
     async fn note_token(
         &self,
         token: AdminTokenId,

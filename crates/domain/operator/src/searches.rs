@@ -26,7 +26,7 @@ pub struct PhoneSearch {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Searches(pub Vec<(BlindIndex, Timestamp)>);
 
-/// Whether a search is admitted.
+/// Whether a search is admitted, and how many more are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchAdmission {
     /// The number was searched for within the hour: the search reveals nothing new, and does not count.
@@ -43,10 +43,8 @@ pub enum SearchAdmission {
 /// How many more numbers may be searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchAllowance {
-    /// The quota with fewer searches left.
     pub quota: SearchQuota,
     pub remaining: u32,
-    /// When the oldest counted search stops counting.
     pub resets_at: Timestamp,
 }
 
@@ -58,7 +56,7 @@ impl SearchQuota {
     ];
     /// How long a number may be searched for again without counting.
     pub const REPEATED: Duration = Self::ALL[0].window;
-    /// Age from which searches no longer count.
+    /// Age from which a search no longer counts: one day.
     pub const LONGEST: Duration = Self::ALL[1].window;
 }
 

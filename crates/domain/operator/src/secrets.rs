@@ -22,7 +22,7 @@ macro_rules! secrets {
                 Self(SecretText::generate($prefix, BODY, entropy))
             }
 
-            /// The secret in clear, for its recipient.
+            /// The secret in clear, which only its recipient may get.
             pub fn expose(&self) -> &str {
                 self.0.expose()
             }

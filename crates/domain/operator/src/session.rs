@@ -3,14 +3,12 @@ use dwar_kernel::{Digest, OperatorId, Timestamp};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// One signed-in browser of an operator.
+/// One signed-in browser of an operator, as stores keep it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorSession {
     pub digest: Digest,
     pub operator: OperatorId,
-    /// Address of the sign-in, if known.
     pub from: Option<IpAddr>,
-    /// Browser of the sign-in, if known.
     pub device: Option<Device>,
     pub created_at: Timestamp,
     /// Last request, to within a minute.

@@ -12,7 +12,7 @@ const STEP: Duration = Duration::from_secs(36);
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// How too many failures are punished.
+/// How failures are counted, and what too many of them cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// The fifth failure in a row locks for 30 s, each further one for twice as long, up to an hour.
@@ -28,7 +28,7 @@ impl Rule {
     pub const MOST_A_DAY: u64 = BURST as u64 + DAY.as_secs() / STEP.as_secs();
 }
 
-/// State of one count of failures.
+/// State of one count of failures, interpreted by its [`Rule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Under [`Rule::Lock`] failures in a row, under [`Rule::Pace`] failures that have not worn off.
@@ -38,7 +38,7 @@ pub struct Standing {
     pub locked_until: Option<Timestamp>,
 }
 
-/// Whether an attempt is judged.
+/// Whether an attempt to sign in is judged or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// Admitted; counts as a failure until it is withdrawn.
@@ -48,7 +48,7 @@ pub enum Admission {
 }
 
 impl Standing {
-    /// The state before any failure.
+    /// The state before any failure: nothing counted, nothing locked.
     pub const fn fresh(now: Timestamp) -> Self {
         Self { failures: 0, last_at: now, locked_until: None }
     }

@@ -26,7 +26,7 @@ pub struct AdminToken {
 impl AdminToken {
     /// Longest lifetime of a token, so that a forgotten one expires.
     pub const LONGEST: Duration = Duration::from_secs(366 * 86_400);
-    /// Uses are recorded at most this often.
+    /// Least time between two recorded uses of one token.
     pub const NOTED_EVERY: Duration = Duration::from_secs(60);
 
     /// Whether the token has not expired at `now`.

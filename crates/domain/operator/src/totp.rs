@@ -50,7 +50,7 @@ pub struct MalformedTotpSecret;
 pub struct TotpCode([u8; DIGITS]);
 
 impl TotpSecret {
-    /// Makes a secret of 160 random bits.
+    /// Makes a secret of 160 random bits (RFC 4226 section 4).
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = [0; BYTES];
         entropy.fill(&mut bytes);
@@ -134,7 +134,7 @@ impl TotpCode {
         Self(digits)
     }
 
-    /// The six digits in clear.
+    /// The six digits in clear, leading zeros included.
     pub fn expose(&self) -> String {
         self.0.iter().copied().map(char::from).collect()
     }

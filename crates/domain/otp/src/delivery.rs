@@ -44,7 +44,6 @@ pub struct DeliveryAttempt {
     /// Also the client reference that is sent to the provider.
     pub id: AttemptId,
     pub channel: Channel,
-    /// Name of the provider that was called.
     pub provider: String,
     pub provider_ref: Option<String>,
     pub status: AttemptStatus,
@@ -54,7 +53,7 @@ pub struct DeliveryAttempt {
     pub at: Timestamp,
 }
 
-/// Outcome of an attempt, as reported.
+/// Outcome of an attempt, as its provider or a timeout reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// The provider accepted the message. Some providers report delivery later.
@@ -83,11 +82,10 @@ pub enum Reach {
     Possible,
 }
 
-/// What a concluded delivery costs.
+/// What a concluded delivery costs, by the channel that carried it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
     Channel(Channel),
-    /// No charge: no channel accepted the code.
     Nothing,
 }
 
@@ -123,7 +121,7 @@ impl Delivery {
         delivery
     }
 
-    /// Channel of [`Delivery::carrier`].
+    /// Channel of [`Delivery::carrier`]; `None` without any attempt.
     pub fn channel(&self) -> Option<Channel> {
         self.carrier().map(|attempt| attempt.channel)
     }

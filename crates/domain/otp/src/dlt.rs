@@ -25,7 +25,6 @@ pub enum DltWarning {
     Variables(usize),
     /// Two variables without a letter or digit between them.
     Neighbours,
-    /// The text ends with a variable.
     Last,
 }
 

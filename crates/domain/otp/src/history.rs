@@ -2,7 +2,7 @@ use crate::Otp;
 use async_trait::async_trait;
 use dwar_kernel::{BlindIndex, OtpId, ProjectMode, StoreError};
 
-/// Reads past requests for operators.
+/// Reads past requests, for the lists and timelines of operators.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OtpHistory: Send + Sync {

@@ -8,9 +8,9 @@ use std::time::Duration;
 pub struct RelayLifetime(Duration);
 
 impl RelayLifetime {
-    /// Bounds in seconds, both inclusive.
+    /// Shortest and longest lifetime in seconds, both inclusive.
     pub const SECONDS: RangeInclusive<u64> = 60..=3_600;
-    /// The bounds in words, for error messages.
+    /// The bounds in words, for error messages of every field that has them.
     pub const RULE: &str = "a whole number of seconds from 60 to 3600";
 
     /// A lifetime of whole seconds; `None` outside [`RelayLifetime::SECONDS`].
@@ -18,7 +18,7 @@ impl RelayLifetime {
         Self::SECONDS.contains(&seconds).then(|| Self(Duration::from_secs(seconds)))
     }
 
-    /// The lifetime as a [`Duration`].
+    /// The lifetime as a [`Duration`] of whole seconds.
     pub const fn duration(self) -> Duration {
         self.0
     }

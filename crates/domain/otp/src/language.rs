@@ -18,7 +18,7 @@ pub struct Language(String);
 pub struct InvalidLanguage;
 
 impl Language {
-    /// The tag in its original spelling.
+    /// The tag in its original spelling; tags are compared as they are.
     pub fn as_str(&self) -> &str {
         &self.0
     }

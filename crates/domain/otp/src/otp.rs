@@ -64,7 +64,7 @@ pub struct Otp {
     pub delivery: Delivery,
 }
 
-/// Result of a guess.
+/// Result of a guess at a code, with its remaining guesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The code was right, and is now used up.
@@ -84,7 +84,7 @@ pub struct Allowance {
 }
 
 impl Otp {
-    /// Number of guess times that are kept.
+    /// How many guess times are kept; older ones are dropped.
     pub const GUESSES: usize = 16;
 
     /// The event that a report at `at` caused; `before` is the request before the report.

@@ -9,7 +9,7 @@ use dwar_kernel::{
 };
 use std::time::Duration;
 
-/// Keeps codes, their guesses and their delivery.
+/// Keeps requests with their codes, guesses and deliveries.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OtpStore: Send + Sync {
@@ -71,7 +71,7 @@ pub enum Reported {
 }
 
 impl Reported {
-    /// Project and id of the request.
+    /// Project and id of the request, by which stores find it.
     pub fn key(&self) -> (ProjectId, OtpId) {
         match self {
             Self::Id(project, otp) => (*project, *otp),
@@ -134,7 +134,6 @@ pub struct Message {
     pub code: Code,
     /// The whole text, for channels that send free text.
     pub text: String,
-    /// Sender name that the recipient sees.
     pub brand: String,
     /// BCP 47 tag of the text's language, such as `en` or `hi`.
     pub language: String,
@@ -152,10 +151,8 @@ pub enum Outcome {
         /// The provider's id of the message, for receipts; `None` if it gave none.
         #[debug("{:?}", provider_ref.as_ref().map(|_| "…"))]
         provider_ref: Option<String>,
-        /// Whether the provider reports delivery later.
         awaits_receipt: bool,
     },
-    /// The provider did not accept the message.
     Refused(Reason),
     /// The provider did not accept the message and asks not to be called for this long: the fault is the
     /// provider's, not one number's.
@@ -192,7 +189,6 @@ impl Probe {
 pub struct ProviderHealth {
     /// Remaining pause of the circuit breaker; `None` while the provider is called.
     pub paused_for: Option<Duration>,
-    /// Number of recent calls that are counted.
     pub calls: u32,
     /// Number of these calls that failed through the provider's fault.
     pub faults: u32,
@@ -202,7 +198,7 @@ pub struct ProviderHealth {
     pub refusals: Vec<ProviderRefusal>,
 }
 
-/// One message that a provider refused.
+/// One message that a provider refused, with its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProviderRefusal {
     pub age: Duration,
@@ -213,11 +209,11 @@ pub struct ProviderRefusal {
     pub code: Option<i64>,
 }
 
-/// Knows the providers that are configured.
+/// Looks up and probes the providers that are configured.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait Providers: Send + Sync {
-    /// Names of the configured providers for `channel`.
+    /// Names of all configured providers that carry messages over `channel`.
     fn names(&self, channel: Channel) -> Vec<String>;
 
     /// Names of the providers for `channel` that serve projects without a choice of their own, in order.
@@ -237,7 +233,7 @@ pub trait Providers: Send + Sync {
     async fn probe(&self, provider: &str) -> Option<Probe>;
 }
 
-/// Sends messages through one provider.
+/// Hands messages to one provider, over any of its channels.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait Gateway: Send + Sync {

@@ -92,7 +92,7 @@ pub struct ReceiptRoom {
     pub others: u32,
 }
 
-/// How many unknown receipts a review dropped.
+/// How many unknown receipts a review dropped, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reviewed {
     pub expired: u64,

@@ -36,7 +36,7 @@ struct Count {
     while_failing: bool,
 }
 
-/// A provider began to fail, or recovered.
+/// A provider began to fail, or has recovered; with the receipts that show it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HealthChange {
     pub failing: bool,
@@ -48,7 +48,7 @@ pub struct HealthChange {
 }
 
 impl ReceiptHealth {
-    /// Counts one receipt; returns each change once.
+    /// Counts one receipt; returns each beginning and each recovery once.
     pub fn note(&mut self, failed: bool, now: Timestamp) -> Option<HealthChange> {
         // If the clock was set back, the receipt counts in the newest step.
         let newest = self.counts.back().map_or(i64::MIN, |count| count.step);

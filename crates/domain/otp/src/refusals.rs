@@ -15,7 +15,7 @@ pub struct RefusedSends {
 }
 
 impl RefusedSends {
-    /// How long counts are kept: one day.
+    /// How long the counts of a minute are kept: one day.
     pub const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
     /// Adds up the counts of several tallies: one count per mode, reason, phone and minute, newest first.
@@ -35,7 +35,7 @@ impl RefusedSends {
         counts
     }
 
-    /// Adds up counts over all phones.
+    /// Adds up counts over all phones, so that none is named.
     #[must_use]
     pub fn without_phones(mut counts: Vec<Self>) -> Vec<Self> {
         counts.iter_mut().for_each(|it| it.phone = None);
@@ -50,7 +50,7 @@ impl RefusedSends {
         Self::added_up(counts)
     }
 
-    /// Start of the minute that contains `at`.
+    /// Start of the UTC minute that contains `at`.
     pub fn minute_of(at: Timestamp) -> Timestamp {
         let millis = at.timestamp_millis();
         Timestamp::from_timestamp_millis(millis - millis.rem_euclid(60_000)).unwrap_or(at)

@@ -23,7 +23,7 @@ pub struct Route {
 }
 
 impl Hop {
-    /// A hop without [`Hop::only_for`].
+    /// A hop that carries codes of any lifetime, without [`Hop::only_for`].
     pub fn new(channel: Channel, provider: impl Into<String>) -> Self {
         Self { channel, provider: provider.into(), only_for: None }
     }

@@ -108,7 +108,7 @@ pub struct Received {
     pub sealed_phone: Sealed,
 }
 
-/// Keeps the messages of test keys.
+/// Keeps the messages of test keys, which are not sent.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SandboxInbox: Send + Sync {

@@ -18,7 +18,6 @@ pub struct TestQuota {
 pub enum TestRecord {
     /// A request to send a code, with its attempts and messages; sorted by expiry.
     Request,
-    /// The first answer to an `Idempotency-Key`.
     FirstAnswer,
     Place,
     /// A session; sorted by its start.
@@ -30,7 +29,7 @@ pub enum TestRecord {
 }
 
 impl TestRecord {
-    /// Every kind, in the order of deletion.
+    /// Every kind of record, in the order of deletion.
     pub const ALL: [Self; 6] =
         [Self::Request, Self::FirstAnswer, Self::Place, Self::Session, Self::Identity, Self::Event];
 }

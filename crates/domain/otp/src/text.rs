@@ -32,7 +32,7 @@ pub enum Ending {
     AppHash(String),
 }
 
-/// Validation error of a text.
+/// Why a text, brand or ending is refused; the message names the rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidText {
     #[error("the text has to contain {{code}} exactly once")]
@@ -144,7 +144,7 @@ impl SmsText {
         !self.template.contains("{minutes}") && self.template.contains(char::is_numeric)
     }
 
-    /// The message that carries `code`.
+    /// The message that carries `code`, with its lifetime in minutes.
     pub fn compose(&self, code: &Code, minutes: u32) -> String {
         self.fill(code.expose(), &minutes.to_string())
     }
@@ -187,7 +187,7 @@ words! {
 }
 
 impl Segments {
-    /// Counts the parts of `text`.
+    /// Encodes `text` and counts its units and parts.
     pub fn of(text: &str) -> Self {
         match text.chars().map(septets).sum::<Option<usize>>() {
             Some(units) => Self::cut(Encoding::Gsm7, units, 160, 153),

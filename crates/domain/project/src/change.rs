@@ -26,7 +26,7 @@ pub struct InvalidSetting {
 /// hold its lock.
 pub type ProjectRules = Arc<dyn Fn(&Project) -> Vec<InvalidSetting> + Send + Sync>;
 
-/// Result of a change of settings.
+/// Result of changing a project's settings, with the changed project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changed {
     Done(Box<Project>),

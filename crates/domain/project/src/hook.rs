@@ -13,7 +13,7 @@ words! {
     }
 }
 
-/// Parse error: the text names no [`HookKind`].
+/// Parse error: the text is neither `supabase` nor `logto`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("supabase or logto")]
 pub struct UnknownHookKind;
@@ -63,7 +63,7 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// Most hooks of one project.
+    /// Most hooks of one project; further ones are refused.
     pub const MOST: usize = 20;
 }
 
@@ -75,7 +75,7 @@ pub struct HookChange {
 }
 
 impl HookChange {
-    /// Applies the changes to `hook`.
+    /// Applies the changes to `hook`; unset values stay as they are.
     pub fn apply(self, hook: &mut Hook) {
         hook.lifetime = self.lifetime.unwrap_or(hook.lifetime);
         hook.mfa_lifetime = self.mfa_lifetime.or(hook.mfa_lifetime);

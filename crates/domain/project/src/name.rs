@@ -13,7 +13,7 @@ pub struct ProjectName(String);
 pub struct InvalidProjectName;
 
 impl ProjectName {
-    /// Most characters of a name.
+    /// Most characters that a name may have.
     pub const LONGEST: usize = 60;
 
     /// Name of the project that Dwar creates in an empty database on a developer's machine.
@@ -21,7 +21,7 @@ impl ProjectName {
         Self("Demo".to_owned())
     }
 
-    /// The name as text.
+    /// The name as text, as messages and lists show it.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -5,7 +5,7 @@ use crate::{
 use async_trait::async_trait;
 use dwar_kernel::{Digest, HookId, NewSecret, ProjectId, StoreError, Timestamp};
 
-/// Keeps projects and recognises their API keys.
+/// Keeps projects, and looks up callers by the digests of their API keys.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ProjectStore: Send + Sync {
@@ -54,7 +54,7 @@ pub trait ProjectStore: Send + Sync {
         at: Option<Timestamp>,
     ) -> Result<Option<Project>, StoreError>;
 
-    /// The project with this id, or `None`.
+    /// The project with this id, or `None` if there is none.
     async fn find(&self, project: ProjectId) -> Result<Option<Project>, StoreError>;
 
     /// The current keys of a project, live first; empty for an unknown project.

@@ -2,7 +2,7 @@ use dwar_kernel::{
     ApiKeyId, KeyMode, Paise, PriceList, ProjectId, ProjectMode, Timestamp, TokenProfile,
 };
 
-/// A customer's project with its settings.
+/// A customer's project with its settings, as every use case sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     /// Id of the tenant; also the `aud` and `client_id` of its access tokens.
@@ -60,7 +60,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Whether relaying is switched on in `mode`.
+    /// Whether the project relays codes of other systems in `mode`.
     pub const fn is_on(self, mode: KeyMode) -> bool {
         match mode {
             KeyMode::Live => self.live,
@@ -154,7 +154,7 @@ impl Messages {
 pub struct LastLine(String);
 
 impl LastLine {
-    /// The rule in words, for error messages.
+    /// The rule for last lines in words, for error messages.
     pub const RULE: &str = "one of the domains and app hashes that the project allows";
 }
 
@@ -192,7 +192,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Project and mode of the key.
+    /// Project and mode of the key, as ports take them.
     pub const fn world(&self) -> ProjectMode {
         self.project.id.in_mode(self.mode)
     }

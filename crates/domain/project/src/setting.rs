@@ -58,7 +58,6 @@ pub enum SettingGroup {
 }
 
 trait Held: Sized {
-    /// The value, if it has this type.
     fn read(value: SettingValue) -> Option<Self>;
 
     /// Normalised form: texts are trimmed, line ends are single line feeds, and an optional text that is
@@ -119,12 +118,12 @@ macro_rules! settings {
         }
 
         impl Setting {
-            /// The permission that a change needs.
+            /// The permission that a change of this setting needs.
             pub const fn group(self) -> SettingGroup {
                 match self { $(Self::$setting => SettingGroup::$group,)+ }
             }
 
-            /// The empty value of the setting's type.
+            /// The empty value of the setting's type, as for a new project.
             pub fn blank(self) -> SettingValue {
                 match self { $(Self::$setting => <$held>::default().into(),)+ }
             }
@@ -141,7 +140,7 @@ macro_rules! settings {
                 match setting { $(Setting::$setting => self.$change = Held::read(value),)+ }
             }
 
-            /// The settings that are changed.
+            /// The settings that this change sets, each once.
             pub fn settings(&self) -> impl Iterator<Item = Setting> {
                 let given = [$((Setting::$setting, self.$change.is_some())),+];
                 given.into_iter().filter(|(_, is_given)| *is_given).map(|(setting, _)| setting)
@@ -149,7 +148,7 @@ macro_rules! settings {
         }
 
         impl Project {
-            /// The value of `setting` in this project.
+            /// The present value of `setting` in this project.
             pub fn get(&self, setting: Setting) -> SettingValue {
                 match setting { $(Setting::$setting => Clone::clone(&self.$($place).+).into(),)+ }
             }

@@ -38,11 +38,10 @@ struct Lease {
 struct Short {
     limit: u32,
     ask_again: Timestamp,
-    /// When other instances may have fewer places.
     relief: Option<Timestamp>,
 }
 
-/// Decision on one request.
+/// Decision on one request by the places that this instance holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeaseDecision {
     Admitted {

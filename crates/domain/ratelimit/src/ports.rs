@@ -2,7 +2,7 @@ use crate::{Admission, Grant, Quota, RequestKey, SendKey, SendLog, Wish};
 use async_trait::async_trait;
 use dwar_kernel::{OtpId, StoreError, Timestamp};
 
-/// Counts requests per API key (docs/contract.md, Limits).
+/// Counts requests per API key and request window (docs/contract.md, Limits).
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait RequestLimiter: Send + Sync {

@@ -4,7 +4,7 @@ use std::time::Duration;
 /// At most `limit` admissions in any period of length `window`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// Most admissions; 0 admits none.
+    /// 0 admits none.
     pub limit: u32,
     pub window: Duration,
 }

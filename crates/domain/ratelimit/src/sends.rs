@@ -1,7 +1,7 @@
 use crate::{Admission, Quota, Window};
 use dwar_kernel::{GuessBudget, GuessPolicy, SendPace, Timestamp};
 
-/// How many sends a phone may get.
+/// How many sends a phone may get within a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendQuota {
     /// For sends that hold a place: all except those that certainly reached nobody.
@@ -10,18 +10,17 @@ pub struct SendQuota {
     pub reach: Option<Quota>,
 }
 
-/// Why a send is not admitted.
+/// Why a send to a phone is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendBound {
     /// The phone has reached its limit for the window.
     Limit,
-    /// Slower sends after many wrong guesses.
     Pace,
     /// No sends for a while after too many wrong guesses.
     Stop,
 }
 
-/// When the next send is admitted.
+/// When the next send to a phone is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
     pub at: Timestamp,
@@ -67,7 +66,7 @@ pub struct SendLog {
 }
 
 impl SendLog {
-    /// Builds the log from sends, oldest first.
+    /// Builds the log from the sends on record, oldest first, and the wrong guesses.
     pub fn new(sends: impl IntoIterator<Item = SendSlot>, guesses: GuessBudget) -> Self {
         let mut log = Self { guesses, ..Self::default() };
         for send in sends {
@@ -79,7 +78,7 @@ impl SendLog {
         log
     }
 
-    /// The wrong guesses of the phone.
+    /// The wrong guesses that slow down or stop sends.
     pub const fn guesses(&self) -> &GuessBudget {
         &self.guesses
     }

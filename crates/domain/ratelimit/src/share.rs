@@ -33,13 +33,12 @@ pub struct Share {
     pub uses: Vec<u32>,
 }
 
-/// An instance's request for a share.
+/// An instance's request for a share of a key's quota.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wish {
     pub holder: InstanceId,
     /// Grows from wish to wish; an older wish that arrives late changes nothing.
     pub number: u64,
-    /// The quota of the key.
     pub quota: Quota,
     /// Its own admissions in the current window, by age, like [`Share::uses`].
     pub uses: Vec<u32>,
@@ -51,7 +50,7 @@ pub struct Wish {
     pub lasts: Duration,
 }
 
-/// The answer to a wish.
+/// The places that an instance got for a wish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
     pub places: u32,
@@ -72,7 +71,7 @@ impl Shares {
         Self(shares)
     }
 
-    /// The shares to save.
+    /// The shares of all holders, to be saved by a store.
     pub fn as_slice(&self) -> &[Share] {
         &self.0
     }
@@ -145,7 +144,6 @@ impl Share {
         self.places.saturating_sub(gone.map(|slot| slot.uses).sum())
     }
 
-    /// Time until it may occupy fewer places.
     fn relief(&self, window: Duration, now: Timestamp) -> Option<Duration> {
         let window = window.max(self.window);
         let known = self.slots().filter(|slot| slot.uses > 0).map(|slot| slot.to + window);

@@ -8,7 +8,6 @@ use std::time::Duration;
 pub struct Admission {
     /// A refused request is never counted.
     pub admitted: bool,
-    /// Most admissions in one window.
     pub limit: u32,
     pub remaining: u32,
     /// Time until the next place is free if none is left, else until the window is empty.
@@ -32,7 +31,7 @@ impl Admission {
         }
     }
 
-    /// Whole seconds until [`Admission::reset`], rounded up.
+    /// Whole seconds until [`Admission::reset`], rounded up, as headers carry them.
     pub fn reset_seconds(&self) -> u64 {
         self.reset.as_secs() + u64::from(self.reset.subsec_nanos() > 0)
     }

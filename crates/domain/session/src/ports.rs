@@ -5,7 +5,7 @@ use crate::{
 use async_trait::async_trait;
 use dwar_kernel::{Digest, SessionId, StoreError, Timestamp, TokenId, TokenProfile};
 
-/// Keeps sessions, one record each.
+/// Keeps sessions, one record for each, however often it is refreshed.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SessionStore: Send + Sync {
@@ -51,7 +51,7 @@ pub trait SessionStore: Send + Sync {
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError>;
 }
 
-/// Keeps signing keys.
+/// Keeps the signing keys of the installation, sealed, for all projects.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait SigningKeyStore: Send + Sync {
@@ -68,7 +68,7 @@ pub trait SigningKeyStore: Send + Sync {
     async fn rotate(&self, key: SigningKey, retire_until: Timestamp) -> Result<(), StoreError>;
 }
 
-/// Makes and checks access tokens.
+/// Signs and verifies access tokens with the keys of a [`SigningKeyStore`].
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TokenSigner: Send + Sync {
@@ -87,7 +87,7 @@ pub trait TokenSigner: Send + Sync {
         own: Option<&'a TokenProfile>,
     ) -> Result<AccessToken, StoreError>;
 
-    /// Reads a presented token without a look-up.
+    /// Reads the session that a token names, without a look-up or a check.
     fn read(&self, token: AccessToken) -> PresentedToken;
 
     /// Checks signature, algorithm, type, issuer and lifetime at `now`, with no skew. The issuer is that of

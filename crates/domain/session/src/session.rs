@@ -45,7 +45,6 @@ pub struct CurrentAccess {
 pub struct Replay {
     /// Digest of the `Idempotency-Key` and the refresh token together.
     pub key: Digest,
-    /// The sealed token pair of that answer.
     pub answer: Sealed,
 }
 
@@ -59,7 +58,7 @@ pub struct Presented {
     pub key: Option<Digest>,
 }
 
-/// The tokens that replace the old pair.
+/// The token pair that replaces the old one in a refresh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Successor {
     pub refresh: Digest,
@@ -80,7 +79,7 @@ pub struct RotationPolicy {
     pub replay: Duration,
 }
 
-/// Result of presenting a refresh token.
+/// Result of presenting a refresh token to its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rotation {
     Rotated,

@@ -37,7 +37,6 @@ fn session() -> Session {
     }
 }
 
-/// Presents token `number`; the first is 1.
 fn present(session: &mut Session, number: u8, key: Option<u8>, seconds: i64) -> Rotation {
     present_at(session, number, key, at(seconds))
 }

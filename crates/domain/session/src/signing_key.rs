@@ -57,7 +57,7 @@ words! {
 }
 
 impl SigningKey {
-    /// State of the key at `now`.
+    /// State of the key at `now`, which follows from its three instants.
     pub fn state(&self, now: Timestamp) -> KeyState {
         let reached = |instant: Option<Timestamp>| instant.is_some_and(|at| now >= at);
         if reached(self.published_until) {

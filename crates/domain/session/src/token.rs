@@ -12,7 +12,7 @@ const HEX: &[u8; 16] = b"0123456789abcdef";
 const MAC: usize = 16;
 const BODY: usize = 2 * (16 + 4 + 32 + MAC);
 
-/// Identifies one refresh token of a session.
+/// Identifies one refresh token of a session, without its secret part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefreshTokenId {
     pub world: ProjectMode,
@@ -34,7 +34,7 @@ pub struct RefreshToken {
 }
 
 impl RefreshToken {
-    /// Makes a token with fresh random bits.
+    /// Makes a refresh token with 256 random bits and its MAC.
     pub fn generate(id: RefreshTokenId, vault: &dyn Vault, entropy: &dyn Entropy) -> Self {
         let mut random = Zeroizing::new([0; 32]);
         entropy.fill(random.as_mut_slice());
@@ -86,7 +86,7 @@ impl RefreshToken {
         &self.text
     }
 
-    /// Stored form of the token.
+    /// Stored form of the token, by which the current one is recognised.
     pub fn digest(&self, vault: &dyn Vault) -> Digest {
         vault.digest(Purpose::RefreshToken, &[self.text.as_bytes()])
     }
@@ -103,7 +103,7 @@ impl AccessToken {
         Self(compact.into())
     }
 
-    /// The token in JWT compact form.
+    /// The token in JWT compact form, for answers and verification.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -146,7 +146,6 @@ pub struct JwkSet {
     pub json: String,
     /// Strong entity tag that changes with the document (RFC 9110 section 8.8.3), unquoted.
     pub etag: String,
-    /// Signature algorithms of the keys, each once.
     pub algorithms: Vec<Algorithm>,
 }
 

@@ -30,13 +30,11 @@ pub struct Closing {
     pub project: ProjectId,
     pub month: Month,
     pub exported: Closable,
-    /// Digest of the export file.
     pub digest: FileDigest,
-    /// The entries that it represents so far.
     pub closed: Closed,
 }
 
-/// The entries that a closed entry represents.
+/// The entries of a month that a closed entry represents so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closed {
     pub entries: u64,
@@ -47,7 +45,6 @@ pub struct Closed {
     pub sums: Balance,
     /// The wallet right after the last of them.
     pub after: Balance,
-    /// When the last of them was booked.
     pub at: Timestamp,
 }
 
@@ -80,7 +77,7 @@ impl Closing {
         Self { id, project, month, exported, digest, closed }
     }
 
-    /// Whether it represents everything that was exported.
+    /// Whether every exported entry was removed and is represented here.
     pub const fn is_complete(&self) -> bool {
         self.closed.entries >= self.exported.entries
     }

@@ -57,7 +57,7 @@ impl Balance {
     }
 }
 
-/// How full a balance is.
+/// How full a balance is, compared with a send and with a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BalanceLevel {
     /// The available money does not cover one send.
@@ -85,7 +85,7 @@ pub struct LedgerEntry {
     pub at: Timestamp,
 }
 
-/// A payment into a wallet.
+/// A payment into a wallet, booked once per reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credit {
     pub id: EntryId,
@@ -94,7 +94,7 @@ pub struct Credit {
     pub reference: Reference,
 }
 
-/// Result of a credit.
+/// Result of a credit: whether it was booked, and why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credited {
     Booked,
@@ -152,7 +152,7 @@ pub struct Adjustment {
     pub reference: Reference,
 }
 
-/// Result of an adjustment.
+/// Result of an adjustment: whether it was booked, and why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adjusted {
     Booked,
@@ -164,7 +164,7 @@ pub enum Adjusted {
     TooMuch,
 }
 
-/// Result of a refund.
+/// Result of a refund: the amount, or why nothing was returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refunded {
     Refunded(Paise),
@@ -178,7 +178,7 @@ pub enum Refunded {
     TooMuch,
 }
 
-/// Result of a hold.
+/// Result of a hold: whether the money is set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldOutcome {
     Held,
@@ -195,7 +195,7 @@ pub enum Settlement {
 }
 
 impl Settlement {
-    /// The price that is captured; never negative.
+    /// The price that is captured, never negative; zero for a release.
     pub fn price(self) -> Paise {
         match self {
             Self::Capture(price) => price.max(Paise::ZERO),
@@ -209,7 +209,6 @@ impl Settlement {
 pub struct OpenHold {
     pub project: ProjectId,
     pub send: OtpId,
-    /// Whether the request delivers a relayed code.
     pub relayed: bool,
     pub amount: Paise,
     pub since: Timestamp,

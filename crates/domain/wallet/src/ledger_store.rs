@@ -47,7 +47,7 @@ pub trait LedgerStore: Send + Sync {
     /// The newest [`LedgerProof::KEPT`] proofs of each project are kept, and the last sound one.
     async fn end_proof(&self, proof: LedgerProof) -> Result<bool, StoreError>;
 
-    /// The newest proof, sound or not.
+    /// The newest proof of a project, whether it is sound or not.
     async fn last_proof(&self, project: ProjectId) -> Result<Option<LedgerProof>, StoreError>;
 
     async fn last_sound_proof(&self, project: ProjectId)

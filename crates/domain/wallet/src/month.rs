@@ -24,17 +24,17 @@ impl Month {
         (at + AHEAD).format("%Y-%m").to_string().parse().ok()
     }
 
-    /// The first instant of the month.
+    /// The first instant of the month, at midnight Indian time.
     pub const fn since(self) -> Timestamp {
         self.since
     }
 
-    /// The first instant after the month.
+    /// The first instant after the month, at midnight Indian time.
     pub const fn until(self) -> Timestamp {
         self.until
     }
 
-    /// Whether an instant is in the month.
+    /// Whether an instant lies in the month; its end is exclusive.
     pub fn contains(self, at: Timestamp) -> bool {
         self.since <= at && at < self.until
     }

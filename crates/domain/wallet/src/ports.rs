@@ -77,7 +77,7 @@ pub trait WalletStore: Send + Sync {
     async fn audit(&self) -> Result<Audit, StoreError>;
 }
 
-/// Reads the cost of single sends.
+/// Reads the ledger entries of single sends.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ChargeStore: Send + Sync {

@@ -19,7 +19,6 @@ pub struct LedgerSum {
 /// A stored wallet and its open holds, all at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WalletSnapshot {
-    /// Position of the newest entry.
     pub position: u64,
     pub balance: Balance,
     pub open: Paise,
@@ -40,7 +39,7 @@ pub struct LedgerProof {
     pub wallet: WalletSnapshot,
 }
 
-/// A proof that is under way.
+/// A proof that is under way, with its last sign of life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProofRun {
     pub project: ProjectId,
@@ -50,7 +49,7 @@ pub struct ProofRun {
     pub seen_at: Timestamp,
 }
 
-/// Result of asking for a proof.
+/// Result of asking for a proof: begun, or already running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProofStart {
     Begun(ProofRun),
@@ -92,7 +91,7 @@ impl ProofRun {
     /// A run without a sign of life for this long is dead, and another may begin.
     pub const LEASE: Duration = Duration::from_secs(60);
 
-    /// A run that begins at `now`.
+    /// A run that begins at `now` and is alive for [`ProofRun::LEASE`].
     pub const fn begin(project: ProjectId, by: String, now: Timestamp) -> Self {
         Self { project, since: now, by, seen_at: now }
     }

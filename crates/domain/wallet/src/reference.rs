@@ -27,7 +27,7 @@ impl Reference {
         Self(text)
     }
 
-    /// The text, unchanged.
+    /// The text as it was entered, without surrounding blanks.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -2,7 +2,7 @@ use crate::{Closed, Closing, EntryKind, LedgerEntry, Reference};
 use dwar_kernel::Timestamp;
 use std::collections::HashMap;
 
-/// A ledger entry with its position.
+/// A ledger entry with its position, as statements list it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementLine {
     /// Position in the project's ledger, counted from 1.
@@ -12,10 +12,9 @@ pub struct StatementLine {
     pub closing: Option<Closing>,
 }
 
-/// Filter of the entries of a project.
+/// Filter of the entries of a project; unset fields match everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatementFilter {
-    /// `None` matches every kind.
     pub kind: Option<EntryKind>,
     pub since: Option<Timestamp>,
     /// Exclusive.
@@ -96,7 +95,7 @@ impl GroupedLine {
 }
 
 impl StatementFilter {
-    /// Whether the entry matches the filter.
+    /// Whether the entry matches every field of the filter.
     pub fn wants(&self, entry: &LedgerEntry) -> bool {
         self.kind.is_none_or(|kind| entry.kind == kind)
             && self.since.is_none_or(|since| entry.at >= since)
@@ -104,7 +103,7 @@ impl StatementFilter {
             && self.reference.as_ref().is_none_or(|reference| entry.reference == *reference)
     }
 
-    /// The kinds that can match.
+    /// The kinds of entries that can match the filter.
     pub fn kinds(&self) -> &[EntryKind] {
         self.kind.as_ref().map_or(EntryKind::ALL.as_slice(), std::slice::from_ref)
     }

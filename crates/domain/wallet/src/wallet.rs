@@ -201,7 +201,7 @@ impl Balance {
 }
 
 impl<T> Movement<T> {
-    /// The same movement without its outcome.
+    /// The same movement without its outcome, for callers that ignore it.
     pub fn untold(self) -> Movement<()> {
         Movement { outcome: (), entries: self.entries, event: self.event }
     }

@@ -88,7 +88,6 @@ impl Scene {
         assert!(matches!(verdict, Verdict::Accepted(_)), "{verdict:?}");
     }
 
-    /// Records a request with a hold.
     async fn send_paid(&self, otp: Otp) -> Otp {
         let at = otp.created_at;
         let cost = Cost::Hold(Paise(100));

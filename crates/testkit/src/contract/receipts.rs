@@ -37,7 +37,6 @@ impl Scene {
         KeptReceipt { received_at: START + wait, ..self.make.receipt(Report::Delivered) }
     }
 
-    /// A receipt about a message on record.
     async fn receipt(&self, wait: Duration) -> KeptReceipt {
         let kept = self.stray(wait);
         self.knows(&kept.receipt).await;

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const THREE: TestQuota = TestQuota { kept: 3, in_use: minutes(10) };
-/// Lifetime of a code of a fixture.
 const LIFETIME: Duration = minutes(10);
 /// Everything that these tests make has expired by then.
 const LATER: Timestamp = match Timestamp::from_timestamp_millis(1_800_100_000_123) {

@@ -24,7 +24,6 @@ macro_rules! steps {
         pub enum PortCall { $($(#[$doc])* $step,)+ }
 
         impl PortCall {
-            /// Every one of them.
             pub const ALL: &'static [Self] = &[$(Self::$step,)+];
         }
     };
@@ -102,7 +101,6 @@ const QUOTA: SendQuota = SendQuota { places: Quota { limit: 5, window: minutes(1
 /// Twenty thousand rupees, more than any round spends.
 const PLENTY: Paise = Paise(2_000_000);
 
-/// One project whose steps are run concurrently.
 pub struct Together {
     scene: Arc<Scene>,
 }

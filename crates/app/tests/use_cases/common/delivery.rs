@@ -164,7 +164,6 @@ impl World {
         self.ends.lock().unwrap().clone()
     }
 
-    /// The newest stored request.
     pub fn stored(&self) -> Otp {
         self.kept.lock().unwrap().last().unwrap().clone()
     }

@@ -26,12 +26,11 @@ pub struct OpenAlert {
     pub kind: AlertKind,
     /// Tells alerts of one kind apart: name of a provider, id of an endpoint or of a project.
     pub about: String,
-    /// The project concerned; `None` for the installation.
     pub project: Option<ProjectId>,
     pub since: Timestamp,
 }
 
-/// Changes between two sets of open alerts.
+/// Which alerts were opened and which are over, between two sets of alerts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AlertChanges {
     pub opened: Vec<OpenAlert>,

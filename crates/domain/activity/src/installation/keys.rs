@@ -3,7 +3,6 @@ use dwar_kernel::{Digest, StoreError};
 /// Digests of the keys that a process was given, to compare with those of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenKeys {
-    /// The master key that seals new data.
     pub master: Digest,
     /// Other master keys, which open data that was or will be sealed under them.
     pub older: Vec<Digest>,
@@ -30,7 +29,6 @@ pub enum ForeignKey {
 /// Keys that a database has to record, because they are used from now on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewKeys {
-    /// The master key, if it is new.
     pub master: Option<Digest>,
     /// The lookup key, if none is recorded yet; it never changes.
     pub lookup: Option<Digest>,

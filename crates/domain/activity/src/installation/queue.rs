@@ -10,7 +10,6 @@ pub const COUNTED: u32 = 1_000;
 pub struct Backlog {
     /// Number of waiting entries, at most [`COUNTED`] plus one.
     pub count: u32,
-    /// Since when the longest waiting entry waits.
     pub oldest: Option<Timestamp>,
 }
 
@@ -21,7 +20,7 @@ impl Backlog {
         Self { count, oldest: since.first().copied() }
     }
 
-    /// Both backlogs together.
+    /// Both backlogs together: the sum of the numbers, the earlier of the waits.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let oldest = self.oldest.into_iter().chain(other.oldest).min();
@@ -32,7 +31,6 @@ impl Backlog {
 /// The backlog of every queue, of all processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Queues {
-    /// Due receipts about known messages.
     pub receipts: Backlog,
     pub overdue_sends: Backlog,
     pub open_holds: Backlog,
@@ -58,7 +56,7 @@ impl Queues {
     }
 }
 
-/// Reads the lengths of the queues.
+/// Reads the lengths of all queues, for operators and alerts.
 #[async_trait]
 pub trait QueueStore: Send + Sync {
     /// The queues at `now`, with the events of at most `endpoints` endpoints. MUST read at most [`COUNTED`]

@@ -18,7 +18,7 @@ pub struct MalformedKey;
 pub struct MalformedReference;
 
 impl IdempotencyKey {
-    /// Most characters of a `reference`.
+    /// Most characters of a `reference`; a header may have 255.
     pub const LONGEST_REFERENCE: usize = 128;
 
     /// The idempotency key from the `reference` field of a body, for callers that cannot set a header per
@@ -51,7 +51,6 @@ impl FromStr for IdempotencyKey {
 pub struct Slot {
     pub world: ProjectMode,
     pub route: &'static str,
-    /// Digest of the client's key.
     pub key: Digest,
 }
 
@@ -71,7 +70,7 @@ impl Default for Lifetimes {
     }
 }
 
-/// A request that holds a slot.
+/// A request that holds a slot, and its answer once it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub fingerprint: Digest,
@@ -81,7 +80,7 @@ pub struct Record {
     pub answer: Option<Sealed>,
 }
 
-/// Result of asking for a slot.
+/// Result of asking for a slot: do the work, wait, or repeat an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// The slot belongs to this request, which must complete or abandon it.
@@ -89,7 +88,6 @@ pub enum Beginning {
     /// Another request with this key is still running.
     Running,
     Reused,
-    /// The first request finished with this answer.
     Replay(Sealed),
 }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 const POLICY: RotationPolicy = RotationPolicy { leeway: seconds(10), replay: LEASE };
 
-/// The event of a session that ended.
 const fn revoked(session: &Session, at: Timestamp) -> Event {
     let subject = Subject::Session { session: session.id, identity: session.identity };
     let (world, kind) = (session.world, EventKind::SessionRevoked);

@@ -6,7 +6,6 @@ use dwar_event::{Event, EventKind, Subject};
 use dwar_kernel::{IdentityId, KeyMode, ProjectId, Timestamp};
 use dwar_otp::{Channel, GuessPolicy, Report, Reported};
 
-/// The event of an erased identity.
 const fn deleted(line: &Line, identity: IdentityId, sessions: u64, at: Timestamp) -> Event {
     let subject = Subject::Identity { identity, sessions_revoked: sessions };
     let (world, kind) = (line.world, EventKind::IdentityDeleted);

@@ -33,7 +33,6 @@ const LEASE: Duration = seconds(45);
 const MUCH_LATER: Duration = minutes(1_440);
 
 impl Scene {
-    /// Adds an endpoint to the project.
     pub(in crate::contract) async fn endpoint(&self) -> Endpoint {
         self.endpoint_of(self.project).await
     }
@@ -75,7 +74,6 @@ impl Scene {
         told
     }
 
-    /// The events of [`Scene::told`].
     pub(in crate::contract) async fn told_events(&self) -> Vec<Event> {
         self.told().await.into_iter().map(|dispatch| dispatch.event).collect()
     }
@@ -103,7 +101,6 @@ impl Scene {
     }
 }
 
-/// The event of a request.
 fn of_otp(otp: &Otp, kind: EventKind, channel: Channel, at: Timestamp) -> Event {
     let subject = Subject::Otp {
         otp: otp.id,

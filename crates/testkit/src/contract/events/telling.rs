@@ -7,7 +7,6 @@ use dwar_kernel::{EndpointId, Timestamp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Identifies a delivery.
 type Delivery = (EndpointId, String);
 
 fn delivery(dispatch: &Dispatch) -> Delivery {

@@ -48,7 +48,6 @@ struct Model {
     books: Books,
     phones: Vec<Phone>,
     sessions: Vec<Session>,
-    /// Earlier states of requests.
     views: Vec<Otp>,
 }
 

@@ -36,7 +36,6 @@ const fn places(limit: u32) -> SendQuota {
     SendQuota { places: Quota { limit, window: WINDOW }, reach: None }
 }
 
-/// All records of one phone.
 #[derive(Debug, PartialEq)]
 struct OnRecord {
     /// Newest first.

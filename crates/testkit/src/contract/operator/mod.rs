@@ -46,7 +46,6 @@ fn from(operator: OperatorId, number: u32) -> Attempt {
     Attempt::with_password(operator, Origin::Network(network), &ClearVault)
 }
 
-/// An attempt from a known browser.
 fn in_browser(operator: OperatorId, browser: Digest) -> Attempt {
     Attempt::with_password(operator, Origin::Browser(browser), &ClearVault)
 }
@@ -59,7 +58,6 @@ fn every_attempt(operator: OperatorId) -> [Attempt; 3] {
     [from(operator, 1), in_browser(operator, Digest([7; 32])), Attempt::with_code(operator)]
 }
 
-/// Fails each attempt until it is locked.
 async fn lock(stores: &Stores, attempts: &[Attempt]) {
     for attempt in attempts {
         for _ in 0..5 {
