@@ -1,8 +1,8 @@
-/// One test per promise of the persistent stores, each over a store that `open` gives.
+/// One test per promise of the persistent stores, each over the store that `open` returns.
 ///
-/// `open` is an expression, evaluated inside an async function, of a pair: [`crate::Stores`] and
-/// whatever has to live as long as they are used. Attributes in front go on every test. Where a
-/// store is dear to open, give a shared one to the tests that can share:
+/// `open` is an expression, evaluated inside an async function. It returns a pair: [`crate::Stores`] and a
+/// value that has to live as long as they are used. Attributes in front apply to every test. If a store is
+/// expensive to open, pass a shared one for the tests that can share:
 ///
 /// ```text
 /// store_contract_tests!(open().await);
