@@ -8,7 +8,8 @@ const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
 /// As docs/operations/postgresql.md says, with a time-out to be told by.
 const SESSION: &str = "SET statement_timeout = 1987; SET lock_timeout = 2000; \
     SET idle_in_transaction_session_timeout = 4000; SET plan_cache_mode = force_generic_plan; \
-    SET enable_seqscan = off; SET jit = off";
+    SET enable_seqscan = off; SET enable_hashjoin = off; \
+    SET enable_mergejoin = off; SET jit = off";
 /// What the pooler may have of the server's connections.
 const CONNECTIONS: u32 = 3;
 

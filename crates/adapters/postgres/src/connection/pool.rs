@@ -139,9 +139,10 @@ impl Pool {
     ) -> Result<T, StoreError> {
         let read = move |conn: &mut PgConnection, _| {
             conn.build_transaction().repeatable_read().read_only().run(|conn| {
-                let (patience, whole) = (LONG.as_secs(), "SET LOCAL enable_seqscan = on");
                 conn.batch_execute(&format!(
-                    "SET LOCAL statement_timeout = '{patience}s'; {whole}"
+                    "SET LOCAL statement_timeout = '{}s'; SET LOCAL enable_seqscan = on; \
+                     SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on",
+                    LONG.as_secs()
                 ))?;
                 work(conn)
             })

@@ -88,7 +88,7 @@ impl Settings {
     }
 
     /// What each session is to be set to, in the units of `pg_settings`.
-    fn session(&self) -> [(&'static str, String); 7] {
+    fn session(&self) -> [(&'static str, String); 9] {
         [
             ("statement_timeout", millis(self.statement_timeout)),
             ("lock_timeout", millis(self.lock_timeout)),
@@ -98,6 +98,9 @@ impl Settings {
             ("plan_cache_mode", "force_generic_plan".to_owned()),
             // Nor does a plan that was made while a table was small read all of it when it has grown.
             ("enable_seqscan", "off".to_owned()),
+            // Nor does one that expects many rows read all of a table to join it with the few that there are.
+            ("enable_hashjoin", "off".to_owned()),
+            ("enable_mergejoin", "off".to_owned()),
             // Whatever has to be read whole all the same looks dear enough to compile a program for.
             ("jit", "off".to_owned()),
             ("default_transaction_isolation", "read committed".to_owned()),

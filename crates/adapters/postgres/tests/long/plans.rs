@@ -5,6 +5,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use dwar_activity::{FiguresStore, Window};
+use dwar_event::{EventStore, Room};
 use dwar_kernel::{GuessPolicy, KeyMode, OtpId, ProjectId};
 use dwar_otp::{OtpHistory, OtpStore, Report, Reported};
 use dwar_postgres::{PostgresStore, Settings};
@@ -39,8 +40,11 @@ async fn figures_find_what_a_request_cost_by_the_whole_key() {
     let mut conn = database.connection();
     conn.batch_execute(&format!("PREPARE sent (uuid, uuid, bigint) AS {SENT}")).unwrap();
     // As the service's own connections have it.
-    conn.batch_execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off")
-        .unwrap();
+    conn.batch_execute(
+        "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
+         SET enable_hashjoin = off; SET enable_mergejoin = off",
+    )
+    .unwrap();
     let entries = |kind: &str, from: u32, to: u32| {
         format!(
             "INSERT INTO ledger_entries (id, project_id, position, kind, amount, held, balance_after, \
@@ -108,6 +112,54 @@ struct Read {
     changed: i64,
     #[diesel(sql_type = BigInt)]
     read: i64,
+}
+
+/// Else an endpoint that is gone would slow down the calls to all others, the more the longer it is gone.
+#[tokio::test]
+#[ignore = "needs DWAR_TEST_POSTGRES_URL"]
+async fn a_claim_of_events_reads_little_more_than_it_gives_out() {
+    const DUE: u32 = 20;
+    let (database, make) = (Database::create(), Fixtures::random());
+    let store = database.store().await;
+    let project = project(&store, &make).await.id;
+    let endpoint = make.endpoint(project);
+    assert!(store.add_endpoint(endpoint.clone()).await.unwrap());
+    let mut conn = database.connection();
+    let add = |from: u32, to: u32, due: &str| {
+        format!(
+            "INSERT INTO events (id, project_id, mode, kind, subject_id, amount, threshold, happened_at) \
+             SELECT 'wallet_low_' || lpad(n::text, 32, '0'), '{project}', 'live', 'wallet.low', '{project}', 1, 2, \
+             now() FROM generate_series({from}, {to}) n; \
+             INSERT INTO event_deliveries (event_id, endpoint_id, failures, due_at) \
+             SELECT 'wallet_low_' || lpad(n::text, 32, '0'), '{}', 0, {due} FROM generate_series({from}, {to}) n;",
+            endpoint.id
+        )
+    };
+    let (now, later) = (format!("'{START}'"), format!("'{START}'::timestamptz + interval '1 day'"));
+    conn.batch_execute(&(add(1, DUE, &now) + &add(DUE + 1, 20_000, &later) + "ANALYZE")).unwrap();
+    let mut read = || {
+        let query = "SELECT 0::bigint AS changed, idx_tup_fetch + seq_tup_read AS read \
+                     FROM pg_stat_user_tables \
+                     WHERE schemaname = current_schema AND relname = 'event_deliveries'";
+        diesel::sql_query(query).get_result::<Read>(&mut conn).unwrap().read
+    };
+    let before = read();
+    let due = EventStore::claim_due(&store, START, minutes(1), Room::of(100)).await.unwrap();
+    assert_eq!(due.len(), DUE as usize);
+    let again = Some(START + minutes(5));
+    let calls = due.iter().map(|due| make.failed_call(endpoint.id, &due.event.id(), again));
+    let calls: Vec<_> = calls.collect();
+    store.delivered(calls[1..].to_vec()).await.unwrap();
+    store.failed(calls[0].clone(), None).await.unwrap();
+    // A connection tells the server's statistics what it did when it ends, and else after ten idle seconds.
+    drop(store);
+    let until = Instant::now() + Duration::from_secs(60);
+    while read() < before + i64::from(DUE) {
+        assert!(Instant::now() < until, "nothing was told");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let found = read() - before;
+    assert!(found < 20 * i64::from(DUE), "{found} deliveries were read");
 }
 
 /// Else each turn of a sweep would read all requests there are.
