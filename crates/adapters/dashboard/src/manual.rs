@@ -19,7 +19,7 @@ macro_rules! manual {
 
 const CONTENTS: ManualPage = ("SUMMARY", include_str!("../../../../docs/SUMMARY.md"));
 /// All pages of the book but the records of decisions, which are for those who change the program.
-const PAGES: [ManualPage; 44] = manual![
+const PAGES: [ManualPage; 42] = manual![
     "README",
     "quick-start",
     "concepts",
@@ -39,12 +39,10 @@ const PAGES: [ManualPage; 44] = manual![
     "own-issuers",
     "proxies",
     "contract",
-    "operations",
     "operations/install",
     "operations/configure",
     "operations/production",
     "operations/postgresql",
-    "operations/smoke-test",
     "operations/projects",
     "operations/ledger",
     "operations/operators",

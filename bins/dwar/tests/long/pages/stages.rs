@@ -68,7 +68,7 @@ pub fn stage(page: &str) -> Stage {
             ..plain
         },
         "docs/going-live.md" => going_live(),
-        "docs/operations.md" => operations(),
+        "docs/runbooks.md" => runbooks(),
         "docs/operations/backups.md" => Stage { before: &[("dwar restore", "stop")], ..plain },
         "docs/operations/operators.md" => Stage {
             before: &[(
@@ -93,7 +93,7 @@ pub fn stage(page: &str) -> Stage {
             ],
             ..plain
         },
-        "docs/operations/smoke-test.md" => Stage {
+        "docs/operations/install.md" => Stage {
             prologue: "make_project; start; export DWAR_KEY=$TEST_KEY; dwar project set --project $ID --brand Demo",
             before: &[("# a key of another installation", "DWAR_KEY=svc_test_0")],
             ..plain
@@ -136,7 +136,7 @@ fn going_live() -> Stage {
 }
 
 /// With a charge to refund, and a phone that somebody guesses at.
-fn operations() -> Stage {
+fn runbooks() -> Stage {
     Stage {
         settings: &[("DWAR__LIMITS__GUESSES__STOP_AT", "2")],
         prologue: "make_project; start

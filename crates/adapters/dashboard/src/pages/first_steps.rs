@@ -11,7 +11,7 @@ use maud::{Markup, html};
 
 /// How providers are configured, and how to send a live code by the command line.
 const PROVIDERS: &str = "docs/providers.md";
-const LIVE_CODE: &str = "docs/operations/smoke-test.md";
+const LIVE_CODE: &str = "docs/operations/install.md#smoke-test";
 
 /// Each step with what it takes and where it is done, ticked by what happened.
 pub(super) fn card(visit: &Visit, project: &Project, steps: &[(FirstStep, bool)]) -> Markup {

@@ -56,7 +56,7 @@ async fn steps_lead_to_where_a_role_may_do_them_and_are_for_new_projects() {
         own("playground"),
         own("keys"),
         own("settings/delivery#routing"),
-        "/help/operations/smoke-test".to_owned(),
+        "/help/operations/install#smoke-test".to_owned(),
         own("settings/events#endpoints"),
     ];
     for (role, leads) in [
