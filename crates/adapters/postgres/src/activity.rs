@@ -1,4 +1,4 @@
-//! Of what was sent and refused, what PostgreSQL is asked in words of its own.
+//! Queries about sent and refused requests that are specific to PostgreSQL.
 
 use crate::PostgresStore;
 use diesel::dsl::sql;
@@ -15,10 +15,11 @@ diesel::define_sql_function! {
         -> diesel::sql_types::Integer;
 }
 
-/// Rows of one statement: beyond that it would have more parameters than the protocol allows.
+/// Rows per statement. More rows would need more parameters than the protocol allows.
 const ROWS: usize = 1_000;
 
-/// The newest requests of one mode, or those that failed, that are older than another one.
+/// The newest requests of one mode that are older than `before`, all of them or only the failed
+/// ones.
 pub(crate) fn newest_rows(
     conn: &mut PgConnection,
     world: ProjectMode,
@@ -27,9 +28,9 @@ pub(crate) fn newest_rows(
     limit: u32,
 ) -> QueryResult<Vec<OtpRow>> {
     let mode = world.mode.as_str();
-    // The mode as a range, and first in the order: else the planner may walk the primary key backwards, past all
-    // that other projects have sent since. The project is no range, for then the walk would go on past all of
-    // the other mode.
+    // The mode is a range and comes first in the order. With an equality the planner may walk the
+    // primary key backwards through everything that other projects have sent since. The project is
+    // not a range, because the walk would then go through all requests of the other mode.
     let mut wanted = otps::table
         .filter(otps::project_id.eq(Id::from(world.project)))
         .filter(otps::mode.ge(mode))
@@ -42,14 +43,14 @@ pub(crate) fn newest_rows(
         wanted = wanted.filter(otps::id.lt(Id::from(before)));
     }
     if failed {
-        // Written out: a partial index serves no plan that was made for any parameter.
+        // A literal, because a plan made for any parameter cannot use a partial index.
         wanted = wanted.filter(sql::<Bool>("status = 'failed'"));
     }
     wanted.load(conn)
 }
 
 impl PostgresStore {
-    /// Counts refused sends, once each however often it is told of them.
+    /// Counts refused sends. Reporting the same send twice counts it once.
     pub(crate) async fn count_refused(
         &self,
         tally: TallyId,

@@ -1,4 +1,4 @@
-//! Whom a key stands for, and the session that is sought with it.
+//! Looks up the caller of an API key, and the session that the caller asks for.
 
 use crate::connection::error::Failure;
 use crate::connection::look_up::{Answer, PRIMARY_ALONE, Question};
@@ -12,10 +12,10 @@ use dwar_project::Caller;
 use dwar_session::Sought;
 use dwar_sql::{CallerRow, Id, SoughtRow};
 
-/// The key with this digest, and its project.
+/// Looks up the key with this digest and its project.
 pub(crate) struct CallerOf(pub(crate) Digest);
 
-/// The key with this digest, and the session of this id that it may see.
+/// Looks up the key with this digest, and the session of this id if the key may see it.
 pub(crate) struct SoughtWith {
     pub(crate) key: Digest,
     pub(crate) session: Option<SessionId>,
@@ -44,7 +44,7 @@ impl Question for SoughtWith {
     }
 }
 
-/// Puts each row to the place, counted from one, that it is for.
+/// Sorts rows into the places they answer. `nr` counts from one.
 fn in_order<R, T>(places: usize, rows: Vec<(i64, R)>) -> Vec<Answer<T>>
 where
     T: TryFrom<R, Error = StoreError>,
@@ -59,8 +59,8 @@ where
     answers
 }
 
-/// Each key with its project, if that is in use. `LIMIT 1` inside keeps the server from reading a table
-/// from end to end, whatever it believes of its size: each row is found by its unique key.
+/// Each key with its project, if that project is in use. `LIMIT 1` keeps the server from scanning a
+/// whole table, whatever size it assumes: each row is found by its unique key.
 const KEYS: &str = " CROSS JOIN LATERAL \
     (SELECT * FROM api_keys k WHERE k.digest = wanted.key LIMIT 1) AS api_keys CROSS JOIN LATERAL \
     (SELECT * FROM projects p WHERE p.id = api_keys.project_id AND p.archived_at IS NULL LIMIT 1) \
@@ -112,7 +112,7 @@ impl QueryFragment<Pg> for Sessions<'_> {
     }
 }
 
-/// The same text whatever is asked for, so prepared once per connection.
+/// The statement text never changes, so each connection prepares it once.
 macro_rules! prepared_once {
     ($query:ident of $row:ident) => {
         impl QueryId for $query<'_> {

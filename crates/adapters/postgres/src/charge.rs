@@ -5,15 +5,16 @@ use dwar_kernel::{OtpId, ProjectId, StoreError};
 use dwar_sql::{EntryRow, Id, all};
 use dwar_wallet::{EntryKind, LedgerEntry};
 
-/// Entries of a project by kind and reference. Each is looked up alone, by all of its unique key: for lists the planner,
-/// which does not know the project, takes it for an average one, and reads all of a large one's ledger.
+/// Entries of a project by kind and reference. Each entry is looked up separately by its whole
+/// unique key. For a list the planner does not know the project: it assumes an average one and
+/// reads the whole ledger of a large one.
 const ENTRIES: &str = "SELECT e.* FROM unnest($2) AS k (kind) CROSS JOIN unnest($3) AS r (reference) \
      CROSS JOIN LATERAL ( \
          SELECT * FROM ledger_entries l \
          WHERE l.project_id = $1 AND l.kind = k.kind AND l.reference = r.reference LIMIT 1) e";
 
 impl PostgresStore {
-    /// The entries of these kinds of these sends.
+    /// Returns the ledger entries of these kinds for these sends.
     pub(crate) async fn entries_of<const KINDS: usize>(
         &self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! How the entries of a closed month leave beside traffic.
+//! Removes the ledger entries of a closed month while requests go on.
 
 use crate::PostgresStore;
 use crate::connection::sweep::SWEEP_BATCH;
@@ -6,7 +6,8 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use std::time::Instant;
 
-/// Repeats a step, told at how many positions it may take entries away, until it took none.
+/// Repeats a step until it removes nothing. The step is told how many positions it may remove
+/// entries from.
 pub(crate) async fn in_turns<F>(store: &PostgresStore, step: F) -> Result<(), StoreError>
 where
     F: Fn(&mut PgConnection, i64) -> QueryResult<usize> + Copy + Send + 'static,

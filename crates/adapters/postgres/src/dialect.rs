@@ -1,4 +1,4 @@
-//! What the ports that both stores share (`sql/ports`) call by one name.
+//! The names that the ports shared by both stores (`sql/ports`) call.
 
 pub(crate) use crate::PostgresStore as Store;
 pub(crate) use crate::connection::error::Failure;
@@ -11,7 +11,7 @@ use crate::connection::look_up::PRIMARY_ALONE;
 use diesel::expression::SqlLiteral;
 use diesel::sql_types::Bool;
 
-/// How a query locks the rows it finds, in the order of docs/architecture.md.
+/// Locks the rows that a query finds, in the order of docs/architecture.md.
 macro_rules! for_update {
     ($query:expr) => {
         $query.for_update()
@@ -28,12 +28,12 @@ macro_rules! for_key_share {
     };
 }
 
-/// What a query is filtered by that says who somebody is; see [`PRIMARY_ALONE`].
+/// Filter for queries that identify a caller or session; see [`PRIMARY_ALONE`].
 pub(crate) fn primary_alone() -> SqlLiteral<Bool> {
     diesel::dsl::sql(PRIMARY_ALONE)
 }
 
-/// Several queries, of which each is answered as things are then.
+/// Runs several queries. Each sees the state at its own time.
 pub(crate) fn snapshot<T>(
     conn: &mut Conn,
     read: impl FnOnce(&mut Conn) -> Result<T, Failure>,

@@ -1,4 +1,4 @@
-//! What PostgreSQL is asked about figures in words of its own.
+//! Queries about figures that are specific to PostgreSQL.
 
 use crate::dialect::Conn;
 use diesel::connection::SimpleConnection;
@@ -13,13 +13,13 @@ use dwar_sql::schema::figures;
 pub(crate) const SENT: &str =
     dwar_sql::sent_requests!("$1", "$2", "$3", "ledger_entries e", "o.id::text");
 pub(crate) const DROP: &str = dwar_sql::sweep_figures!("$1", "$2", "$3");
-/// Figures in one statement, whose parameters are counted in 16 bits.
+/// Most figures in one statement. The protocol counts parameters in 16 bits.
 const AT_ONCE: usize = 1_000;
 
-/// Lets the server look at the ledger again when it has grown to twice what is known of it.
+/// Updates the server's statistics of the ledger when the ledger has doubled since the last update.
 ///
-/// The server does so itself, once a minute at most. Until then it believes that a project has no entry or
-/// few, and may go through all of them for each request.
+/// The server updates them at most once a minute. Until then it assumes that a project has few
+/// entries or none, and may scan all of them for each request.
 pub(crate) fn before_reading(conn: &mut Conn) -> QueryResult<()> {
     let has_grown = sql::<Bool>(
         "SELECT pg_relation_size(oid) > (2 * relpages + 2) * current_setting('block_size')::bigint \
@@ -28,7 +28,7 @@ pub(crate) fn before_reading(conn: &mut Conn) -> QueryResult<()> {
     if has_grown.get_result(conn)?
         && let Err(cause) = conn.batch_execute("ANALYZE ledger_entries")
     {
-        // Only the plan depends on it.
+        // A failure affects only the plan.
         tracing::debug!(%cause, "no statistics of the ledger");
     }
     Ok(())

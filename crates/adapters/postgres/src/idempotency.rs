@@ -8,10 +8,10 @@ use dwar_otp::idempotency::{Beginning, IdempotencyStore, Lifetimes, Record, Slot
 use dwar_sql::schema::idempotency_records::{self, dsl};
 use dwar_sql::{At, RecordRow, slot_key, statement, unanswered};
 
-/// How often a slot may vanish between the look and the lock before we give up.
+/// Most attempts when a slot disappears between the read and the lock.
 const TRIES: u32 = 5;
 
-/// Takes a slot that nobody holds, or whose holder `Record::judge` says has lost it.
+/// Takes a slot that is free, or whose holder has lost it according to `Record::judge`.
 const TAKE: &str = "
 INSERT INTO idempotency_records AS held
        (project_id, mode, route, key_digest, fingerprint, phone_index, began_at)
@@ -37,7 +37,8 @@ impl IdempotencyStore for PostgresStore {
                 let again = std::mem::replace(&mut again, true);
                 for _ in 0..TRIES {
                     match take(conn, &slot, &record, lifetimes)? {
-                        // It may be this request's own, taken before the connection was lost.
+                        // This request itself may have taken the slot before the connection was
+                        // lost.
                         Some(Beginning::Running) if again => {
                             return Err(unavailable("who holds a slot is not known").into());
                         }
@@ -79,8 +80,8 @@ impl IdempotencyStore for PostgresStore {
     }
 }
 
-/// Takes a slot that is free or given up, in one statement, or tells what holds it; `None` if that has just
-/// gone.
+/// Takes a free or abandoned slot in one statement, or returns its holder; `None` if the holder has
+/// just gone.
 fn take(
     conn: &mut PgConnection,
     slot: &Slot,
@@ -97,7 +98,7 @@ fn take(
         .given::<At, _>("dead", At::from(record.began_at - lifetimes.lease));
     let row = RecordRow::from(record);
     let statement = given!(statement, idempotency_records of row, fingerprint phone_index began_at);
-    // Waits for whoever is about to insert the same.
+    // Waits for a transaction that is about to insert the same slot.
     if statement.execute(conn)? == 1 {
         return Ok(Some(Beginning::Fresh));
     }

@@ -6,7 +6,7 @@ use dwar_kernel::StoreError;
 use dwar_project::{KeyUse, KeyUseStore};
 use dwar_sql::{At, Id};
 
-/// The keys are locked in the order of their ids, as by every other process.
+/// Locks the keys in the order of their ids, as every other process does.
 const NOTE: &str = "WITH given AS ( \
         SELECT * FROM unnest($1, $2, $3, $4) AS g (id, at, due, used_from) \
     ), due AS ( \

@@ -1,9 +1,9 @@
-//! Every store port on PostgreSQL.
+//! Implements every store port on PostgreSQL.
 //!
-//! Every rule is the domain's. A step that a request waits for looks, lets the aggregate decide, and
-//! writes in one statement that does nothing if what it saw is no longer true (docs/adr/0021). The
-//! others lock and load, let the aggregate decide and write down what it decided, in one transaction
-//! at READ COMMITTED.
+//! Every rule lives in the domain. A step that a request waits for reads, lets the aggregate
+//! decide, and writes with one statement that does nothing if the rows have changed since
+//! (docs/adr/0021). Other steps lock and load, let the aggregate decide and store the result, in
+//! one transaction at READ COMMITTED.
 
 #[macro_use]
 mod connection;
@@ -50,7 +50,7 @@ use login::{GuessStep, ReportStep, SendStep};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-/// Every store port on one PostgreSQL database. Clones share the connections.
+/// Implements every store port on one PostgreSQL database. Clones share the connections.
 #[derive(Clone)]
 pub struct PostgresStore {
     pool: Pool,
@@ -63,18 +63,18 @@ struct Shared {
     sends: ProjectQueue<SendStep>,
     reports: ProjectQueue<ReportStep>,
     guesses: ProjectQueue<GuessStep>,
-    /// How many instances there were at the last heartbeat of this one, which is among them.
+    /// Number of instances at this instance's last heartbeat, including this one.
     instances: Arc<AtomicU32>,
     direct_url: String,
-    /// What the settings of each session ought to be.
+    /// The expected settings of each session.
     expected: Vec<(&'static str, String)>,
 }
 
 impl PostgresStore {
-    /// A store that connects on demand: the server need not be up yet.
+    /// Makes a store that connects on demand: the server need not be up yet.
     ///
     /// # Errors
-    /// [`InvalidUrl`] if no connection could ever come of the settings.
+    /// [`InvalidUrl`] if no connection could ever result from the settings.
     pub fn connect(settings: Settings) -> Result<Self, InvalidUrl> {
         let (url, direct_url) = (settings.connection_url()?, settings.direct()?);
         let epochs = Arc::<Epoch>::default();
@@ -96,7 +96,7 @@ impl PostgresStore {
         Ok(Self { pool, shared: Arc::new(shared) })
     }
 
-    /// Whether the database answers, in bounded time.
+    /// Checks that the database answers, in bounded time.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if it does not.
@@ -109,8 +109,9 @@ impl PostgresStore {
             .await
     }
 
-    /// Tells whether the server can write: asks it, with a write that leaves nothing behind, at
-    /// first and whenever it is in doubt. How many bytes are left only the server knows.
+    /// Checks that the server has disk space, with a write that leaves nothing behind. Asks the
+    /// server the first time and whenever there is doubt. The result is `None`, because only the
+    /// server knows its free bytes.
     ///
     /// # Errors
     /// [`StoreError::NoRoom`] if it has none, [`StoreError::Unavailable`] if it does not answer.
@@ -118,7 +119,7 @@ impl PostgresStore {
         self.pool.room().await.map(|()| None)
     }
 
-    /// Whether the server, or what it leads to, takes no writes.
+    /// Tells whether the server, or the pooler in front of it, takes no writes.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if it does not answer.
@@ -132,7 +133,7 @@ impl PostgresStore {
         .await
     }
 
-    /// Proves that a write would work, by one that is kept: a number in a table of its own.
+    /// Proves that writes work by incrementing a number in a table of its own, which is committed.
     ///
     /// # Errors
     /// [`StoreError::NoRoom`] if the server has none, [`StoreError::Unavailable`] if it is read-only or does
@@ -141,7 +142,7 @@ impl PostgresStore {
         self.pool.prove_writable().await.map(|()| None)
     }
 
-    /// How its queues and connections are used; asks nothing of the server.
+    /// Reports how the queues and connections are used, without asking the server.
     pub fn load(&self) -> Load {
         let (connections, steps) = self.pool.load();
         let Shared { callers, seekers, sends, reports, guesses, .. } = self.shared.as_ref();

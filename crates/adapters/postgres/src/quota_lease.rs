@@ -10,19 +10,19 @@ use dwar_sql::{At, Id};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How often wishes are judged anew. Each time means that somebody else's was granted meanwhile, so
-/// there are about as many as there are instances.
+/// Most attempts to grant lease requests. Each repetition means that another instance's request was
+/// granted meanwhile, so there are about as many as instances.
 const TRIES: u32 = 100;
 
-/// By the server's clock, and no earlier than what it is the time of.
+/// Reads the shares and the server's time, which is never earlier than the state that was read.
 const SNAPSHOT: &str = ", asked AS ( \
         SELECT u.* FROM given, unnest(keys, scopes) WITH ORDINALITY AS u (key, scope, nr) \
     ) SELECT clock_timestamp() AS now, q.shares::text AS shares \
     FROM asked LEFT JOIN quota_shares q ON q.api_key_id = key AND q.scope = asked.scope \
     ORDER BY nr";
 
-/// Writes where nothing has changed since it was read, and says where. Rows are locked in the
-/// order of their keys, and new ones come last.
+/// Writes where nothing has changed since the read, and returns the places written. Locks rows in
+/// the order of their keys; new rows come last.
 const PUT: &str = ", put AS ( \
         SELECT key, u.scope, was::jsonb, becomes::jsonb, over, nr FROM given, \
         unnest(keys, scopes, seen, shares, ends) WITH ORDINALITY \
@@ -63,9 +63,11 @@ impl QuotaLeases for PostgresStore {
     }
 }
 
-/// A look and a guarded write, for all keys at once, and again for those that were changed between.
+/// Reads, then writes with a guard, for all keys at once; repeats for the keys that changed in
+/// between.
 ///
-/// Repetition is harmless: a wish that is on record already is granted as the same again.
+/// Repetition is harmless: a request that is already recorded is granted again with the same
+/// result.
 fn exchange(
     conn: &mut PgConnection,
     wishes: &[(RequestKey, Wish)],
@@ -81,7 +83,7 @@ fn exchange(
         for (number, ShareSnapshot { now, shares: seen }) in open.drain(..).zip(snapshots) {
             let (key, wish) = &wishes[number];
             let mut shares = read(*key, seen.as_deref())?;
-            // A later wish was granted before: there is nothing to write, and no answer.
+            // A later request was granted before this one: nothing to write, and no answer.
             let Some(grant) = shares.exchange(wish, now) else { continue };
             grants[number] = Some(grant);
             if seen.is_some() || !shares.as_slice().is_empty() {
@@ -113,7 +115,7 @@ struct ShareSnapshot {
     shares: Option<String>,
 }
 
-/// What is to be put on record of it.
+/// The change to record.
 struct ShareUpdate {
     number: usize,
     key: RequestKey,
@@ -140,7 +142,7 @@ fn read_snapshots(
         .load(conn)
 }
 
-/// Gives the numbers, from 1 on, of the changes that were made.
+/// Returns the numbers, from 1, of the changes that were written.
 fn put(conn: &mut PgConnection, changes: &[ShareUpdate]) -> QueryResult<Vec<i64>> {
     if changes.is_empty() {
         return Ok(Vec::new());
@@ -159,7 +161,7 @@ fn put(conn: &mut PgConnection, changes: &[ShareUpdate]) -> QueryResult<Vec<i64>
     Ok(done.into_iter().map(|it| it.nr).collect())
 }
 
-/// A share as it is stored; instants and durations in microseconds.
+/// A share as stored; instants and durations in microseconds.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     holder: String,

@@ -10,7 +10,7 @@ use dwar_sql::schema::receipts;
 use dwar_sql::{At, Id, ReceiptRow, Row, UnknownRow, legible, readable};
 use std::time::Duration;
 
-/// Keeps each as known if its attempt is on record, in one statement.
+/// Stores receipts in one statement. Each counts as known if its attempt is on record.
 const KEEP: &str = "INSERT INTO receipts \
          (id, provider, provider_ref, report, reason, received_at, known, due_at) \
      SELECT r.id, r.provider, r.provider_ref, r.report, r.reason, r.received_at, k.known, \
@@ -28,14 +28,14 @@ const REVIEW: &str = "SELECT r.id, r.received_at, EXISTS ( \
      ) AS known FROM receipts r WHERE NOT r.known AND r.due_at <= $1 \
      ORDER BY r.due_at LIMIT $2 FOR UPDATE OF r SKIP LOCKED";
 
-/// By the three indexes that hold every receipt, each with the condition of its own.
+/// One condition for each of the three partial indexes that together hold every receipt.
 const BRING_FORWARD: &str = "UPDATE receipts SET due_at = $1 \
      WHERE known AND report <> 'failed' AND due_at > $2 \
      OR known AND report = 'failed' AND due_at > $2 OR NOT known AND due_at > $2";
 const PUT_OFF: &str = "UPDATE receipts r SET due_at = n.due_at, known = n.known \
      FROM unnest($1, $2, $3) AS n (id, due_at, known) WHERE r.id = n.id";
 
-/// Unknown ones beyond the newest `$1`, the oldest first.
+/// The oldest unknown receipts beyond the newest `$1`.
 const CROWD_OUT: &str = "DELETE FROM receipts WHERE id IN ( \
          SELECT id FROM receipts WHERE NOT known ORDER BY received_at, id \
          LIMIT (SELECT least($2, greatest(0, count(*) - $1)) FROM receipts WHERE NOT known) \
@@ -157,7 +157,8 @@ impl ReceiptStore for PostgresStore {
     }
 }
 
-/// Known receipts of a kind that are due, locked; none that has to wait for an older one.
+/// Locks and returns known receipts of a kind that are due, except those that have to wait for an
+/// older one.
 fn due(
     conn: &mut PgConnection,
     kind: &'static str,

@@ -4,9 +4,9 @@ use dwar_operator::SearchQuota;
 use std::time::Duration;
 
 impl PostgresStore {
-    /// Drops searches that no quota counts any more.
+    /// Deletes searches that no quota counts any more.
     pub(crate) async fn drop_searches(&self, now: Timestamp) -> Result<u64, StoreError> {
-        // What ends at this instant is over.
+        // A search that leaves the window at this instant no longer counts.
         let before = now - SearchQuota::LONGEST + Duration::from_millis(1);
         self.drop_before("phone_searches", "searched_at", before).await
     }

@@ -1,4 +1,4 @@
-//! What is known of a phone's sends.
+//! The log of a phone's sends.
 
 use crate::connection::error::Failure;
 use diesel::prelude::*;
@@ -14,7 +14,7 @@ pub(crate) struct LogSnapshot {
 }
 
 impl LogSnapshot {
-    /// The log of these sends, oldest first, and of these wrong guesses.
+    /// Builds the log of these sends, oldest first, and of these wrong guesses.
     pub(crate) fn of(
         guesses: Option<BudgetRow>,
         sends: impl Iterator<Item = (Id, At, bool)>,
@@ -29,10 +29,10 @@ impl LogSnapshot {
     }
 }
 
-/// The wrong guesses of a phone, and one of its sends.
+/// The guess budget of a phone, and one of its sends.
 type LogRow = (Option<BudgetRow>, Option<(Id, At, bool)>);
 
-/// What a send is judged by, in one statement.
+/// Reads the log by which a send is judged, in one statement.
 pub(crate) fn read_log(conn: &mut PgConnection, key: &SendKey) -> Result<LogSnapshot, Failure> {
     let (mode, phone) = (key.world.mode.as_str(), key.phone.0.to_vec());
     let counted = guess_budgets::project_id

@@ -10,11 +10,12 @@ use dwar_sql::{At, Id, counted_as_test, kept_in};
 #[derive(Clone, Copy)]
 struct Kind {
     table: &'static str,
-    /// Its age; `TABLE_of_tests` is ordered by this and then `key` within a project.
+    /// The column of the record's age; `TABLE_of_tests` is ordered by it and then by `key` within a
+    /// project.
     at: &'static str,
     key: &'static str,
     key_type: &'static str,
-    /// Which rows count.
+    /// Condition of the rows that count.
     counted: &'static str,
 }
 
@@ -53,7 +54,7 @@ impl Kind {
         diesel::sql_query(query).bind::<BigInt, _>(i64::from(kept)).load(conn)
     }
 
-    /// Drops the oldest [`SWEEP_BATCH`] records up to the edge, but none that somebody is at.
+    /// Deletes the oldest [`SWEEP_BATCH`] records up to the edge, except locked ones.
     fn drop_some(
         self,
         conn: &mut PgConnection,

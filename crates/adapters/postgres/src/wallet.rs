@@ -1,4 +1,4 @@
-//! A wallet and what moves it.
+//! A wallet and its ledger entries.
 
 use crate::connection::error::Failure;
 use crate::event;
@@ -8,7 +8,7 @@ use dwar_sql::schema::{ledger_entries, projects, wallets};
 use dwar_sql::{EntryRow, Id, WalletRow, balance};
 use dwar_wallet::{Balance, Impossible, Movement, Paise, Wallet};
 
-/// Applies a rule to a project's wallet, locked, and writes down what came of it.
+/// Applies a rule to a project's wallet under its lock, and stores the result.
 pub(crate) fn apply<T>(
     conn: &mut PgConnection,
     project: ProjectId,
@@ -18,7 +18,7 @@ pub(crate) fn apply<T>(
     ) -> Result<Result<Movement<T>, Impossible>, Failure>,
 ) -> Result<T, Failure> {
     loop {
-        // Not a join: the project's row is not to be locked.
+        // Not a join, because the project's row must not be locked.
         let threshold = projects::table.find(Id::from(project)).select(projects::low_balance);
         let columns = (wallets::balance, wallets::held, wallets::entries, threshold.single_value());
         let found: Option<(i64, i64, i64, Option<i64>)> = wallets::table
@@ -27,7 +27,7 @@ pub(crate) fn apply<T>(
             .for_update()
             .get_result(conn)
             .optional()?;
-        // One that never was credited is empty, and cannot fall.
+        // A wallet that was never credited is empty and cannot fall below its threshold.
         let (owned, held, entries, low_balance) = found.unwrap_or_default();
         let low_balance = low_balance.map(Paise);
         let mut wallet = Wallet { project, balance: balance(owned, held), low_balance };
@@ -39,7 +39,7 @@ pub(crate) fn apply<T>(
             save(conn, &wallet, entries, &movement)?;
             return Ok(movement.outcome);
         }
-        // Somebody else may open it first: it is judged again under its lock.
+        // Another step may open the wallet first, so the rule is applied again under its lock.
         diesel::insert_into(wallets::table)
             .values(WalletRow::new(project, Balance::default(), 0))
             .on_conflict_do_nothing()
@@ -47,7 +47,7 @@ pub(crate) fn apply<T>(
     }
 }
 
-/// Writes down a wallet that the caller has locked, and what moved it.
+/// Stores a wallet that the caller has locked, and its new entries.
 fn save<T>(
     conn: &mut PgConnection,
     wallet: &Wallet,

@@ -1,4 +1,4 @@
-//! Of what was sent and refused, what SQLite is asked in words of its own.
+//! Queries about sent and refused requests that are specific to SQLite.
 
 use crate::connection::pool::SqliteStore;
 use diesel::dsl::sql;
@@ -9,7 +9,8 @@ use dwar_otp::RefusedSends;
 use dwar_sql::schema::{otps, refused_sends};
 use dwar_sql::{Id, OtpRow, RefusedRow, statement};
 
-/// The newest requests of one mode, or those that failed, that are older than another one.
+/// The newest requests of one mode that are older than `before`, all of them or only the failed
+/// ones.
 pub(crate) fn newest_rows(
     connection: &mut SqliteConnection,
     world: ProjectMode,
@@ -25,7 +26,8 @@ pub(crate) fn newest_rows(
         .select(OtpRow::as_select())
         .into_boxed();
     if failed {
-        // Written out: a partial index serves no query that gives its condition as a parameter.
+        // A literal, because a query that passes the condition as a parameter cannot use a partial
+        // index.
         wanted = wanted.filter(sql::<Bool>("status = 'failed'"));
     }
     if let Some(before) = before {
@@ -35,14 +37,14 @@ pub(crate) fn newest_rows(
 }
 
 impl SqliteStore {
-    /// Counts refused sends, once each however often it is told of them.
+    /// Counts refused sends. Reporting the same send twice counts it once.
     pub(crate) async fn count_refused(
         &self,
         tally: TallyId,
         counts: Vec<RefusedSends>,
     ) -> Result<(), StoreError> {
         let rows = RefusedRow::all(tally, counts);
-        // Lost with the power, it is counted again as long as its minute goes on.
+        // If a loss of power undoes this, the send is counted again while its minute lasts.
         self.write_ahead_of_disk("otp.count", move |connection| {
             for row in rows {
                 let count = sql::<Integer>("max(excluded.count, refused_sends.count)");

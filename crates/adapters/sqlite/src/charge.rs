@@ -4,7 +4,7 @@ use dwar_kernel::{OtpId, ProjectId, StoreError};
 use dwar_wallet::{EntryKind, LedgerEntry};
 
 impl SqliteStore {
-    /// The entries of these kinds of these sends.
+    /// Returns the ledger entries of these kinds for these sends.
     pub(crate) async fn entries_of<const KINDS: usize>(
         &self,
         name: &'static str,
@@ -16,7 +16,8 @@ impl SqliteStore {
                 let mut found = Vec::new();
                 for send in sends {
                     for kind in kinds {
-                        // Not by lists: SQLite would read all of the project's ledger for them.
+                        // One query per entry: for lists SQLite would read the project's whole
+                        // ledger.
                         let entry = entry_of(connection, project, kind, &send.into())?;
                         found.extend(entry);
                     }

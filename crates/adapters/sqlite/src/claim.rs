@@ -1,4 +1,4 @@
-//! Puts another file in the place of a database.
+//! Replaces a database file with another one.
 
 use crate::connection::place::beside;
 use crate::copies::{FileError, open, told};
@@ -10,29 +10,32 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Keeps every other process out: SQLite then has no index of the log in a file of its own.
+/// Locks out every other process. SQLite then keeps the index of the log in memory instead of a
+/// file.
 const EXCLUSIVELY: &str = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT";
-/// Brings all of the log into the database, and leaves an empty one.
+/// Moves the whole log into the database and truncates the log.
 const FOLD: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
-/// The place of a database, whether there is one or not. Nobody else has it open, and nobody can open it
-/// while this lives: these are locks of the system, which end with their process.
+/// The exclusive right to a database path, whether a database exists there or not. No other process
+/// has the database open or can open it while this value lives. These are locks of the operating
+/// system, which end with the process.
 pub struct Claim {
     path: PathBuf,
-    /// None where there is no database, or SQLite cannot read it.
+    /// `None` if there is no database, or SQLite cannot read it.
     database: Option<SqliteConnection>,
-    /// Locked, for as long as they are open.
+    /// Files that stay locked while they are open.
     _files: Vec<File>,
 }
 
 impl Claim {
-    /// Claims a place. A link is followed.
+    /// Claims a path. Follows a link.
     ///
     /// # Errors
     /// [`FileError::InUse`] if another process has the database open.
     pub fn of(path: &Path) -> Result<Self, FileError> {
         let path = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path))?;
-        // Whoever has the database open has a lock on its index, also where the database was moved away.
+        // A process that has the database open holds a lock on its index, even if the database file
+        // was moved.
         let mut files: Vec<File> = locked(&beside(&path, "-shm"))?.into_iter().collect();
         let database = match path.try_exists()? {
             true => exclusive(&path)?,
@@ -44,45 +47,45 @@ impl Claim {
         Ok(Self { path, database, _files: files })
     }
 
-    /// Where it is, links followed.
+    /// The path with links resolved.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts the file `new` in this place, in one step, and keeps what was there as `aside`, a name of the
-    /// same folder that is free. `new` is a database of one file, on disk.
+    /// Moves the file `new` to this path in one step, and keeps the former database as `aside`, a
+    /// free name in the same folder. `new` is a single-file database that is flushed to disk.
     ///
-    /// If this process dies meanwhile, the former database is there, or the new one, and no file beside
-    /// it that belongs to the other.
+    /// If this process dies meanwhile, either the former or the new database is at the path,
+    /// without any log file of the other.
     ///
     /// # Errors
-    /// [`FileError`] if anything fails; the former database is there.
+    /// [`FileError`] if any step fails; the former database stays at the path.
     pub fn put(mut self, new: &Path, aside: &Path) -> Result<(), FileError> {
         if self.fold()? {
             self.drop_beside(&["-wal", "-journal", "-shm"])?;
         } else {
-            // What SQLite cannot read may be mended by somebody, with its log.
+            // A database that SQLite cannot read may still be repaired, together with its log.
             for suffix in ["-wal", "-journal"] {
                 let moved = std::fs::rename(beside(&self.path, suffix), beside(aside, suffix));
                 unless_missing(moved)?;
             }
             self.drop_beside(&["-shm"])?;
         }
-        // What belonged to the former one is gone for good before another takes its place.
+        // Remove every file of the former database from disk before another takes its path.
         self.sync()?;
         if self.path.try_exists()? {
             std::fs::hard_link(&self.path, aside)?;
             std::fs::rename(new, &self.path)?;
         } else {
-            // Fails if somebody has made one meanwhile.
+            // Fails if a database was created here meanwhile.
             std::fs::hard_link(new, &self.path)?;
             std::fs::remove_file(new)?;
         }
         Ok(self.sync()?)
     }
 
-    /// Brings all of the former database into its one file; `false` if there is none, or SQLite cannot
-    /// read it.
+    /// Moves the log of the former database into its one file; `false` if there is none, or SQLite
+    /// cannot read it.
     fn fold(&mut self) -> Result<bool, FileError> {
         let Some(database) = &mut self.database else { return Ok(false) };
         match database.batch_execute(FOLD).map_err(told) {
@@ -103,12 +106,12 @@ impl Claim {
     }
 }
 
-/// Whether another process has the database open, as far as this one may know.
+/// Tells whether another process has the database open, as far as this process may check.
 pub fn is_open_elsewhere(path: &Path) -> bool {
     matches!(locked(&beside(path, "-shm")), Err(FileError::InUse))
 }
 
-/// A connection that nobody else has one beside; none if SQLite cannot read the file.
+/// Opens the only connection to a database; `None` if SQLite cannot read the file.
 fn exclusive(path: &Path) -> Result<Option<SqliteConnection>, FileError> {
     let claimed = open(path).and_then(|mut connection| {
         connection.batch_execute(EXCLUSIVELY).map_err(told)?;
@@ -121,7 +124,7 @@ fn exclusive(path: &Path) -> Result<Option<SqliteConnection>, FileError> {
     }
 }
 
-/// The file, locked as SQLite locks it (fcntl(2), record locks), if it is there.
+/// Opens and locks the file as SQLite does (fcntl(2), record locks); `None` if it does not exist.
 fn locked(path: &Path) -> Result<Option<File>, FileError> {
     let file = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => file,

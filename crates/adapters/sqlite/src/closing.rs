@@ -1,4 +1,4 @@
-//! How the entries of a closed month leave without holding up the writer.
+//! Removes the ledger entries of a closed month without blocking the writer.
 
 use crate::connection::pace::Pace;
 use crate::connection::pool::SqliteStore;
@@ -7,12 +7,13 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use std::time::Duration;
 
-/// How often in a row a step is tried, and how long between two tries. A service that writes all the time takes the lock
-/// of the file again at once, so a command may wait its busy timeout in vain.
+/// Most attempts of a step in a row, and the pause between two attempts. A service that writes
+/// constantly retakes the file lock at once, so a command may wait its whole busy timeout in vain.
 const TRIES: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Repeats a step, told at how many positions it may take entries away, until it took none.
+/// Repeats a step until it removes nothing. The step is told how many positions it may remove
+/// entries from.
 pub(crate) async fn in_turns<F>(store: &SqliteStore, step: F) -> Result<(), StoreError>
 where
     F: Fn(&mut SqliteConnection, i64) -> QueryResult<usize> + Copy + Send + 'static,
@@ -21,7 +22,8 @@ where
     loop {
         let most = i64::from(pace.rows());
         let turn = move |connection: &mut SqliteConnection| step(connection, most);
-        // What a loss of power brings back is counted by no closing, and goes again.
+        // Entries that a loss of power restores are not counted by any closing and are removed
+        // again.
         match store.turn(pace, Changes::NoLookUp, turn).await {
             Ok((0, _)) => return Ok(()),
             Ok((_, next)) => (pace, refused) = (next, 0),

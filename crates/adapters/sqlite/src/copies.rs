@@ -1,4 +1,4 @@
-//! A database file as a whole: copies of it, and whether it is sound.
+//! Copies a database file and checks that it is sound.
 
 use crate::SqliteStore;
 use crate::connection::migrations::MIGRATIONS;
@@ -17,11 +17,11 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long to wait for another process that is about to let go of a file.
+/// Longest wait for another process that is about to release a file.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// All that SQLite finds, indexes compared with their tables.
+/// The full check of SQLite, which also compares indexes with their tables.
 const EVERYTHING: &str = "SELECT integrity_check AS line FROM pragma_integrity_check LIMIT 3";
-/// What needs no second look at each row.
+/// The quick check, which does not compare indexes with their tables.
 const QUICK: &str = "SELECT quick_check AS line FROM pragma_quick_check LIMIT 3";
 const ORPHANS: &str = "SELECT 'a row of ' || \"table\" || ' belongs to none of ' || parent AS line \
                        FROM pragma_foreign_key_check LIMIT 3";
@@ -29,12 +29,12 @@ const IS_OURS: &str =
     "SELECT name AS line FROM sqlite_schema WHERE name = '__diesel_schema_migrations'";
 const VERSIONS: &str = "SELECT version AS line FROM __diesel_schema_migrations";
 
-/// Why a file cannot be copied, taken or put in a place; begins with what follows its name.
+/// A file cannot be copied or moved. The message follows the file's name.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     #[error("cannot be used: {0}")]
     System(#[from] std::io::Error),
-    /// Its path is not valid UTF-8, which SQLite asks for.
+    /// The path is not valid UTF-8, which SQLite requires.
     #[error("has a path that is not UTF-8")]
     Encoding,
     #[error("cannot be opened: {0}")]
@@ -43,12 +43,12 @@ pub enum FileError {
     Query(#[from] QueryError),
     #[error("is open in another process")]
     InUse,
-    /// SQLite finds that it is damaged, or that it is no database of any kind.
+    /// SQLite reports that the file is damaged or not a database.
     #[error("is damaged: {0}")]
     Damaged(String),
     #[error("is no database of Dwar")]
     Alien,
-    /// Its migrations are not those of this version.
+    /// The file has migrations that this version does not know.
     #[error("does not fit this version: {0}")]
     OtherVersion(String),
 }
@@ -59,18 +59,18 @@ struct Line {
     line: String,
 }
 
-/// Writes the database `from` to `to`, an empty file, as it is at one instant. Others may write to it
-/// meanwhile; none waits. `to` is on disk when this returns.
+/// Copies the database `from`, as it is at one instant, to the empty file `to`. Other processes may
+/// write to `from` meanwhile without waiting. `to` is on disk when this returns.
 ///
 /// # Errors
-/// [`FileError`] also if `from` is damaged in a way that shows; see [`examine`] for all others.
+/// [`FileError`] also if the copy finds damage in `from`; [`examine`] finds any damage.
 pub fn copy(from: &Path, to: &Path) -> Result<(), FileError> {
     let into = diesel::sql_query("VACUUM INTO ?").bind::<Text, _>(utf8(to)?);
     into.execute(&mut open(from)?).map_err(told)?;
     Ok(File::open(to)?.sync_all()?)
 }
 
-/// Reads a database from its first page to its last.
+/// Reads a database from its first page to its last and checks it.
 ///
 /// # Errors
 /// [`FileError::Damaged`] if it is.
@@ -85,10 +85,10 @@ pub fn examine(path: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Tells whether this version can work with a database, after its migrations.
+/// Checks that this version can use a database, after migrating it.
 ///
 /// # Errors
-/// [`FileError`] if it is not one of Dwar, or not one of this version or before.
+/// [`FileError`] if the file is not a database of Dwar, or is from a later version.
 pub fn recognise(path: &Path) -> Result<(), FileError> {
     let mut connection = open(path)?;
     if lines(&mut connection, IS_OURS)?.is_empty() {
@@ -108,13 +108,14 @@ pub fn recognise(path: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Makes a database that nobody else has open one file, with nothing beside it, on disk.
+/// Folds the log of a database into its file and flushes it to disk. No other process may have it
+/// open.
 ///
 /// # Errors
-/// [`FileError::InUse`] if somebody has.
+/// [`FileError::InUse`] if another process has it open.
 pub fn settle(path: &Path) -> Result<(), FileError> {
     let (mut connection, until) = (open(path)?, Instant::now() + PATIENCE);
-    // SQLite itself does not wait for this.
+    // SQLite itself does not wait for this lock.
     while let Err(cause) = connection.batch_execute("PRAGMA journal_mode = DELETE").map_err(told) {
         match cause {
             FileError::InUse if Instant::now() < until => sleep(Duration::from_millis(5)),
@@ -129,10 +130,10 @@ pub fn settle(path: &Path) -> Result<(), FileError> {
 }
 
 impl SqliteStore {
-    /// What SQLite's quick check finds to be damaged, if anything. Reads the whole file.
+    /// Runs SQLite's quick check and returns the damage it finds. Reads the whole file.
     ///
     /// # Errors
-    /// Whatever a read would meet.
+    /// The errors of a read.
     pub async fn damage(&self) -> Result<Option<String>, StoreError> {
         self.scan("copies.damage", |connection| match lines(connection, QUICK) {
             Ok(found) => Ok(Some(found.join("; ")).filter(|found| found != "ok")),
@@ -158,7 +159,7 @@ fn lines(connection: &mut SqliteConnection, query: &str) -> Result<Vec<String>, 
     Ok(lines.into_iter().map(|line| line.line).collect())
 }
 
-/// diesel passes no result code on, so the texts of `sqlite3_errstr` have to tell.
+/// diesel does not pass result codes on, so the texts of `sqlite3_errstr` decide.
 pub(crate) fn told(cause: QueryError) -> FileError {
     const DAMAGED: [&str; 3] =
         ["database disk image is malformed", "malformed database schema", "file is not a database"];

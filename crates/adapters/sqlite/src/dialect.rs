@@ -1,4 +1,4 @@
-//! What the ports that both stores share (`sql/ports`) call by one name.
+//! The names that the ports shared by both stores (`sql/ports`) call.
 
 pub(crate) use crate::connection::command::snapshot;
 pub(crate) use crate::connection::error::Failure;
@@ -12,10 +12,10 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use dwar_sql::Lock;
 
-/// How many rows a turn of a sweep drops at most.
+/// Most rows that one turn of a sweep deletes.
 pub(crate) const SWEEP_BATCH: i64 = SWEEP as i64;
 
-/// How a query locks the rows it finds: not at all, since one thread writes.
+/// Locks the rows that a query finds. Does nothing here, because only one thread writes.
 macro_rules! for_update {
     ($query:expr) => {
         $query
@@ -32,17 +32,18 @@ macro_rules! for_key_share {
     };
 }
 
-/// What is locked where there is no row yet: nothing, as above.
+/// Locks a record that has no row yet. Does nothing here.
 pub(crate) const fn take(_conn: &mut Conn, _lock: Lock) -> QueryResult<()> {
     Ok(())
 }
 
-/// What keeps others from beginning a send to a phone: nothing, as above.
+/// Locks sends to a phone. Does nothing here.
 pub(crate) const fn hold_sends(_conn: &mut Conn, _phone: &[u8]) -> QueryResult<()> {
     Ok(())
 }
 
-/// What a query is filtered by that says who somebody is: here there is nobody else who might know better.
+/// Filter for queries that identify a caller or session. Always true here, because there is only
+/// one server.
 pub(crate) fn primary_alone() -> AsExprOf<bool, Bool> {
     true.into_sql::<Bool>()
 }

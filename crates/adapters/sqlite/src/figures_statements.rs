@@ -1,4 +1,4 @@
-//! What SQLite is asked about figures in words of its own.
+//! Queries about figures that are specific to SQLite.
 
 use crate::dialect::Conn;
 use diesel::prelude::*;
@@ -7,7 +7,7 @@ use dwar_sql::FigureRow;
 use dwar_sql::schema::figures;
 use dwar_sql::statement;
 
-/// An entry of the ledger refers to its request by the id as people read it.
+/// Selects the requests sent in a period. Ledger entries refer to a request by its public id.
 pub(crate) const SENT: &str = dwar_sql::sent_requests!(
     "?1",
     "?2",
@@ -19,7 +19,7 @@ pub(crate) const SENT: &str = dwar_sql::sent_requests!(
 pub(crate) const DROP: &str = dwar_sql::sweep_figures!("?1", "?2", "?3");
 const KEY: &str = "project_id, mode, grain, began_at, channel, provider";
 
-/// [`SENT`] names its index: there are no statistics that its plan depends on.
+/// Does nothing: [`SENT`] names its index, so its plan depends on no statistics.
 pub(crate) const fn before_reading(_conn: &mut Conn) -> QueryResult<()> {
     Ok(())
 }

@@ -4,7 +4,7 @@ use dwar_kernel::BlindIndex;
 use dwar_sql::schema::identities;
 use dwar_sql::{IdentityRow, statement};
 
-/// Puts the identity of a phone on record, new or as just verified.
+/// Stores the identity of a phone, new or just verified.
 pub(crate) fn save(
     connection: &mut SqliteConnection,
     identity: &Identity,

@@ -1,4 +1,4 @@
-//! Every store port on an embedded SQLite file.
+//! Implements every store port on an embedded SQLite file.
 //!
 //! One thread writes, several connections read; see [`SqliteStore`].
 

@@ -6,7 +6,7 @@ use dwar_sql::schema::{api_keys, projects};
 use dwar_sql::{CallerRow, read_one};
 
 impl SqliteStore {
-    /// Whom the key with this digest stands for, if its project is in use.
+    /// Looks up the caller of the key with this digest, if its project is in use.
     pub(crate) async fn look_up_caller(&self, key: Digest) -> Result<Option<Caller>, StoreError> {
         self.read("project.caller", move |connection| {
             let query = projects::table

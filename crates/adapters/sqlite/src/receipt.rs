@@ -9,7 +9,7 @@ use dwar_sql::schema::{otp_attempts, receipts};
 use dwar_sql::{At, Id, ReceiptRow, Row, UnknownRow, legible};
 use std::time::Duration;
 
-/// How many unknown receipts one review looks at: a few milliseconds of the writer's time.
+/// Most unknown receipts that one review examines: a few milliseconds of the writer's time.
 const REVIEWED_AT_ONCE: i64 = 500;
 
 const REVIEW: &str = "SELECT r.id, r.received_at, EXISTS ( \
@@ -17,7 +17,7 @@ const REVIEW: &str = "SELECT r.id, r.received_at, EXISTS ( \
          WHERE a.provider = r.provider AND a.provider_ref = r.provider_ref \
      ) AS known FROM receipts r WHERE NOT r.known AND r.due_at <= ? ORDER BY r.due_at LIMIT ?";
 
-/// Unknown ones beyond a number, the oldest first.
+/// The oldest unknown receipts beyond a maximum number.
 const CROWD_OUT: &str = "DELETE FROM receipts WHERE id IN ( \
          SELECT id FROM receipts WHERE NOT known ORDER BY received_at, id \
          LIMIT (SELECT min(?, max(0, count(*) - ?)) FROM receipts WHERE NOT known))";
@@ -130,7 +130,7 @@ impl ReceiptStore for SqliteStore {
     }
 }
 
-/// Whether an attempt of this provider has this reference.
+/// Tells whether an attempt of this provider has this reference.
 fn is_on_record(
     connection: &mut SqliteConnection,
     provider: &str,
@@ -142,7 +142,7 @@ fn is_on_record(
     diesel::select(diesel::dsl::exists(attempts)).get_result(connection)
 }
 
-/// Known receipts of a kind that are due; none that has to wait for an older one.
+/// Known receipts of a kind that are due, except those that have to wait for an older one.
 fn due(
     connection: &mut SqliteConnection,
     kind: &'static str,

@@ -6,7 +6,7 @@ use dwar_sql::At;
 use dwar_sql::schema::phone_searches::{searched_at, table};
 
 impl SqliteStore {
-    /// Drops searches that no quota counts any more; they have no row ids.
+    /// Deletes searches that no quota counts any more. The table has no row ids.
     pub(crate) async fn drop_searches(&self, now: Timestamp) -> Result<u64, StoreError> {
         let old = At::from(now - SearchQuota::LONGEST);
         self.in_batches(move |connection| {

@@ -43,7 +43,7 @@ impl SendLimiter for SqliteStore {
     }
 }
 
-/// What the phone's next send is judged by.
+/// Reads the log by which the phone's next send is judged.
 fn read_log(connection: &mut SqliteConnection, key: &SendKey) -> Result<SendLog, Failure> {
     let SendKey { world, phone } = key;
     let phone = phone.0.as_slice();
@@ -63,7 +63,7 @@ pub(crate) struct PlaceRow {
     forgiven: bool,
 }
 
-/// The log of these sends, oldest first, and wrong guesses of a phone.
+/// Builds the log of these sends, oldest first, with the wrong guesses of a phone.
 pub(crate) fn log_of(
     places: impl IntoIterator<Item = PlaceRow>,
     budget: Option<BudgetRow>,

@@ -11,7 +11,7 @@ use dwar_sql::schema::{api_keys, projects, sessions};
 use dwar_sql::statement;
 use dwar_sql::{At, Id, SessionRow, SoughtRow, in_world, read_one};
 
-/// How many ended sessions are held in memory at once while they are dropped.
+/// Most ended sessions that are held in memory while they are deleted.
 const FOUND_AT_ONCE: i64 = 20 * SWEEP as i64;
 
 #[async_trait]
@@ -41,8 +41,9 @@ impl SessionStore for SqliteStore {
         let snapshot = match remembered.find(key, id) {
             Ok(sought) => {
                 debug_assert!(self.is_true_of(remembered, key, &sought).await?);
-                // Requests that came together are answered together: each answer by itself would wake
-                // whoever reads it, at a higher price than the look-up's.
+                // Yields so that requests which arrived together are answered together. Answering
+                // one at a time would wake the reader for each answer, which costs more than the
+                // look-up.
                 tokio::task::yield_now().await;
                 return Ok(Some(sought));
             }
@@ -70,7 +71,7 @@ impl SessionStore for SqliteStore {
         let before = At::from(before);
         let (mut gone, mut pace) = (0, Pace::new());
         loop {
-            // An ended session stays ended, so the search for them need not keep the writer busy.
+            // An ended session stays ended, so a reader can search for them instead of the writer.
             let ended: Vec<Id> = self
                 .scan("session.sweep", move |connection| {
                     let ended = sessions::expires_at.lt(before).or(sessions::revoked_at.lt(before));
@@ -103,8 +104,9 @@ impl SessionStore for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Whether what was remembered is what the database says, or it has changed meanwhile. For every
-    /// test of a debug build: what a write changes is said beside it, and may be said wrongly.
+    /// Tells whether a remembered answer equals that of the database, or the database has changed
+    /// meanwhile. Runs in every test of a debug build, because the declared changes of a write may
+    /// be wrong.
     async fn is_true_of(
         &self,
         remembered: &Remembered,
@@ -117,7 +119,7 @@ impl SqliteStore {
         Ok(now.as_ref() == Some(sought) || !still)
     }
 
-    /// The key with this digest, and the session of this id that it may see.
+    /// Looks up the key with this digest, and the session of this id if the key may see it.
     async fn look_up(
         &self,
         key: Digest,
@@ -139,7 +141,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Ends a session of an identity; `false` if it has no such one that counts.
+    /// Ends a session of an identity; `false` if the identity has no such active session.
     pub(crate) async fn end_session(
         &self,
         world: ProjectMode,
@@ -151,7 +153,7 @@ impl SqliteStore {
         Ok(self.change((world, session), end).await?.unwrap_or_default())
     }
 
-    /// Applies a rule to a session, and keeps what it changed with the event that it was.
+    /// Applies a rule to a session, and stores the change with its event.
     async fn change<T: Send + 'static>(
         &self,
         (world, id): (ProjectMode, SessionId),
@@ -172,7 +174,7 @@ impl SqliteStore {
     }
 }
 
-/// Keeps `session` in the place of what it was `before`, with the event that it was.
+/// Stores `session` in place of `before`, with the event of the change.
 pub(crate) fn keep(
     connection: &mut SqliteConnection,
     before: &Session,
@@ -186,7 +188,7 @@ pub(crate) fn keep(
     Ok(())
 }
 
-/// Puts a session on record; one that is there already is left as it is.
+/// Stores a new session; leaves an existing one unchanged.
 pub(crate) fn begin(connection: &mut SqliteConnection, session: &Session) -> QueryResult<()> {
     diesel::insert_into(sessions::table)
         .values(SessionRow::from(session))

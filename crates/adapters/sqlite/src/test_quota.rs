@@ -6,17 +6,18 @@ use dwar_kernel::{StoreError, Timestamp};
 use dwar_otp::{TestQuota, TestQuotaStore, TestRecord};
 use dwar_sql::{At, Id, counted_as_test, kept_in};
 
-/// How many records one turn drops: some ten milliseconds of the writer's time in a file that is
-/// much larger than its cache.
+/// Records that one turn deletes: some ten milliseconds of the writer's time in a file that is much
+/// larger than its cache.
 const BATCH: u16 = 50;
 
 #[derive(Clone, Copy)]
 struct Kind {
     table: &'static str,
     at: &'static str,
-    /// What tells records of one instant apart, by which each index ends: the primary key of a table without rowid.
+    /// The column at the end of each index that orders records of the same instant: the primary key
+    /// of a table without rowid.
     key: &'static str,
-    /// Which rows count.
+    /// Condition of the rows that count.
     counted: &'static str,
 }
 
@@ -27,7 +28,7 @@ struct Edge {
     project: Id,
     #[diesel(sql_type = At)]
     at: At,
-    /// As a literal, since rowids are numbers and ids are bytes.
+    /// The key as an SQL literal, because rowids are numbers and ids are bytes.
     #[diesel(sql_type = Text)]
     row: String,
 }
@@ -42,7 +43,7 @@ fn kind(record: TestRecord) -> Kind {
     Kind { table, at, key, counted: counted_as_test(record) }
 }
 
-/// Walks as many index entries of a project as the quota keeps, and no rows.
+/// Walks as many index entries of a project as the quota keeps, without reading rows.
 fn edges(
     connection: &mut SqliteConnection,
     Kind { table, at, key, counted }: Kind,
@@ -59,7 +60,7 @@ fn edges(
     diesel::sql_query(query).bind::<BigInt, _>(i64::from(kept)).load(connection)
 }
 
-/// Drops the oldest [`BATCH`] records up to the edge.
+/// Deletes the oldest [`BATCH`] records up to the edge.
 fn drop_some(
     connection: &mut SqliteConnection,
     Kind { table, at, key, counted }: Kind,

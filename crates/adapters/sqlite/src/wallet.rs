@@ -1,4 +1,4 @@
-//! A wallet and what moves it.
+//! A wallet and its ledger entries.
 
 use crate::connection::error::Failure;
 use crate::event;
@@ -8,14 +8,14 @@ use dwar_sql::schema::{ledger_entries, projects, wallet_holds, wallets};
 use dwar_sql::{EntryRow, HoldRow, Id, WalletRow, statement};
 use dwar_wallet::{Balance, HoldOutcome, Impossible, Movement, OpenHold, Paise, Wallet};
 
-/// A wallet on record, with the threshold of its project.
+/// A stored wallet with the threshold of its project.
 pub(crate) struct Purse {
     row: WalletRow,
     low_balance: Option<i64>,
 }
 
 impl Purse {
-    /// One that never was credited is empty, and cannot fall.
+    /// A wallet that was never credited is empty and cannot fall below its threshold.
     pub(crate) fn new(
         project: ProjectId,
         row: Option<WalletRow>,
@@ -37,7 +37,7 @@ impl Purse {
     }
 }
 
-/// Applies a rule to a project's wallet and writes down what came of it, with the event.
+/// Applies a rule to a project's wallet and stores the result, with the event.
 pub(crate) fn apply<T>(
     connection: &mut SqliteConnection,
     project: ProjectId,
@@ -54,7 +54,7 @@ pub(crate) fn apply<T>(
     Ok(movement.outcome)
 }
 
-/// Applies a rule to a wallet that was read in this step, and writes down all but the event.
+/// Applies a rule to a wallet that was read in this step, and stores the result without the event.
 pub(crate) fn book<T>(
     connection: &mut SqliteConnection,
     project: ProjectId,
@@ -76,7 +76,7 @@ pub(crate) fn book<T>(
     let numbered = (row.entries + 1..).zip(&movement.entries);
     let entries = numbered.map(|(position, entry)| EntryRow::new(project, position, entry));
     let insert = diesel::insert_into(ledger_entries::table);
-    // A list of any length would be prepared anew each time; a rule makes two entries at most.
+    // A list of variable length would be prepared anew each time. A rule makes two entries at most.
     match <[EntryRow; 2]>::try_from(entries.collect::<Vec<_>>()) {
         Ok(both) => drop(insert.values(both).execute(connection)?),
         Err(entries) => {
@@ -88,7 +88,7 @@ pub(crate) fn book<T>(
     Ok(movement)
 }
 
-/// Sets money aside for a send; no event comes of that.
+/// Reserves money for a send; this causes no event.
 pub(crate) fn hold(
     connection: &mut SqliteConnection,
     purse: Purse,

@@ -1,4 +1,4 @@
-//! Answers for many who asked by one statement.
+//! Delivers the answers of one statement to the many callers that joined it.
 
 use crate::connection::error::{no_answer_in_time, unavailable};
 use dwar_kernel::StoreError;
@@ -7,7 +7,7 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Where the answer for one of them goes.
+/// The sender of one caller's answer.
 pub(crate) struct Reply<T> {
     sender: oneshot::Sender<Told<T>>,
     thread: ThreadId,
@@ -15,26 +15,26 @@ pub(crate) struct Reply<T> {
 
 pub(crate) struct Pending<T>(oneshot::Receiver<Told<T>>);
 
-/// The two ends of an answer to somebody on this thread.
+/// Makes the two ends of an answer to a task on this thread.
 pub(crate) fn reply<T>() -> (Reply<T>, Pending<T>) {
     let (sender, receiver) = oneshot::channel();
     (Reply { sender, thread: thread::current().id() }, Pending(receiver))
 }
 
 impl<T> Reply<T> {
-    /// Whether whoever asked has gone.
+    /// Tells whether the caller has stopped waiting.
     pub(crate) fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }
 
     fn send(self, told: Told<T>) {
-        // Whoever asked may have gone.
+        // The caller may have stopped waiting.
         let _ = self.sender.send(told);
     }
 }
 
 impl<T> Pending<T> {
-    /// The answer, if there is one within this time.
+    /// Waits for the answer, at most this long.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if there is none; otherwise those of the answer.
@@ -47,10 +47,10 @@ impl<T> Pending<T> {
     }
 }
 
-/// The answer for one, and those for others on the same thread.
+/// The answer for one caller, and those for other callers on the same thread.
 ///
-/// Each thread is woken once and tells its own: to wake it is a system call, and on the same processor it may
-/// be put in front of the one that still has answers to give.
+/// Each thread is woken once and distributes its own answers. Waking a thread is a system call, and
+/// on the same processor the woken thread may run before the one that still has answers to send.
 struct Told<T> {
     answer: Result<T, StoreError>,
     others: Others<T>,
@@ -62,7 +62,7 @@ impl<T> Told<T> {
     }
 }
 
-/// Those who are told when this is dropped, so also if nobody takes the answer that it came with.
+/// Answers that are sent when this is dropped, so also if nobody takes the answer they came with.
 struct Others<T>(Vec<(Reply<T>, Result<T, StoreError>)>);
 
 impl<T> Drop for Others<T> {
@@ -73,7 +73,7 @@ impl<T> Drop for Others<T> {
     }
 }
 
-/// Hands out the answers, in order; if there are none, each is told why.
+/// Sends the answers in order. If the statement failed, every caller gets the cause.
 pub(crate) fn tell<T>(
     replies: impl IntoIterator<Item = Reply<T>>,
     answers: Result<impl IntoIterator<Item = Result<T, StoreError>>, StoreError>,
@@ -100,7 +100,7 @@ fn send<T>(answers: impl Iterator<Item = (Reply<T>, Result<T, StoreError>)>) {
     }
 }
 
-/// The same error for one more who asked.
+/// Repeats an error for another caller.
 fn again(cause: &Arc<StoreError>) -> StoreError {
     match cause.as_ref() {
         StoreError::Unavailable(text) => StoreError::Unavailable(text.clone()),

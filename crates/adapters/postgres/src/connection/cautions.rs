@@ -24,12 +24,13 @@ diesel::table! {
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// The schema that a table without one is made in; nothing if none of `search_path` is there.
+    /// The schema in which a table without a schema name is created; NULL if no schema of
+    /// `search_path` exists.
     fn current_schema() -> Nullable<Text>;
 }
 
 impl PostgresStore {
-    /// Names every table of the schema but the one that lists migrations, by name.
+    /// Lists the tables of the schema by name, without the table of migrations.
     ///
     /// # Errors
     /// [`StoreError::Unreachable`] if the database does not answer.
@@ -43,8 +44,8 @@ impl PostgresStore {
         .await
     }
 
-    /// Tells which settings of a session are not what was asked for when it was connected; none if
-    /// all are, or if the URL sets them otherwise.
+    /// Lists the session settings that differ from what was asked for at connection time; empty if
+    /// all are as asked, or if the URL sets them otherwise.
     ///
     /// A pooler passes none of them on by itself. Time-outs are in milliseconds.
     ///

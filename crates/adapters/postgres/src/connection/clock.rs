@@ -5,13 +5,13 @@ use diesel::prelude::*;
 use diesel::sql_types::Timestamptz;
 use dwar_kernel::{StoreError, Timestamp};
 
-/// What the server's clock shows when it comes to this, and not when the transaction began.
+/// The server's clock at the time of evaluation, not at the begin of the transaction.
 pub(crate) fn server_clock() -> SqlLiteral<Timestamptz> {
     sql("clock_timestamp()")
 }
 
 impl PostgresStore {
-    /// What the server's clock shows.
+    /// Reads the server's clock.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if the database does not answer.

@@ -1,5 +1,5 @@
-//! Where ports run their statements, by names that SQLite has, too. Each is told the name of its span
-//! (docs/tracing.md): which part of the store, and what it does.
+//! Runs the statements of ports, under the same method names as the SQLite store. Each method takes
+//! the name of its span (docs/tracing.md): the part of the store and the operation.
 
 use crate::PostgresStore;
 use crate::connection::pool::Work;
@@ -11,12 +11,14 @@ use std::sync::Arc;
 /// Work MUST be harmless if it runs twice, but for [`PostgresStore::write`] and
 /// [`PostgresStore::steps_ahead_of_disk`].
 impl PostgresStore {
-    /// The same store, for work of this project: it waits in turn with that of others.
+    /// Returns this store for work of one project, which takes turns with the work of other
+    /// projects.
     pub(crate) fn of(&self, project: ProjectId) -> Self {
         Self { pool: self.pool.of(project), shared: Arc::clone(&self.shared) }
     }
 
-    /// The same store, for writes that change no session and nobody's key; here look-ups are not remembered.
+    /// Returns this store for writes that change no session and no key. PostgreSQL remembers no
+    /// look-ups, so nothing differs here.
     pub(crate) fn changing_no_look_up(&self) -> Self {
         self.clone()
     }
@@ -37,7 +39,7 @@ impl PostgresStore {
         self.pool.run(name, work).await
     }
 
-    /// Queries that read whole tables as they are at one instant, for which no request waits.
+    /// Runs queries that read whole tables from one snapshot. No request may wait for them.
     pub(crate) async fn scan_all<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -62,7 +64,7 @@ impl PostgresStore {
         self.pool.run(name, work).await
     }
 
-    /// One statement that may be lost with the power.
+    /// Runs one statement that a loss of power may undo.
     pub(crate) async fn write_ahead_of_disk<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -71,7 +73,7 @@ impl PostgresStore {
         self.pool.run(name, work).await
     }
 
-    /// One atomic step of any statements that may be lost with the power.
+    /// Runs several statements as one atomic step that a loss of power may undo.
     pub(crate) async fn steps_ahead_of_disk<T: Send + 'static>(
         &self,
         name: &'static str,

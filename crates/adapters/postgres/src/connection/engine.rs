@@ -1,7 +1,8 @@
 //! Whether a server is one that the store can rely on.
 //!
-//! Other engines speak PostgreSQL's protocol. What they lack of it they often take without a word, and a lock that
-//! does nothing loses limits silently. So their names are looked for first, and then what it takes is tried.
+//! Other engines speak PostgreSQL's protocol. They often accept features that they do not
+//! implement, and a lock that does nothing silently disables limits. So the check first compares
+//! names and then tries each required feature.
 
 use crate::PostgresStore;
 use crate::connection::error::{Failure, unreachable};
@@ -17,15 +18,17 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The oldest release, as `server_version_num`: what stands in its documentation is what migrations use.
+/// The oldest supported release, as `server_version_num`. Migrations may use what its documentation
+/// describes.
 const OLDEST: i32 = 150_000;
-/// How long the second connection of a probe may take.
+/// Longest wait for the second connection of a probe.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The class of the advisory lock that is tried; see [`crate::connection::lock`] for the others.
+/// Class of the advisory lock that the probe takes; see [`crate::connection::lock`] for the others.
 const CLASS: i32 = 5;
 
-/// What `version()` of other engines contains, and their names. Most begin with "PostgreSQL", for the sake of drivers.
-/// Forks that keep what it takes are not in it: Aurora PostgreSQL, AlloyDB, EDB, Neon, Supabase, Citus, Percona.
+/// Text in `version()` that identifies other engines, and their names. Most begin with "PostgreSQL"
+/// to satisfy drivers. Forks that have every required feature are not listed: Aurora PostgreSQL,
+/// AlloyDB, EDB, Neon, Supabase, Citus, Percona.
 const OTHERS: [(&str, &str); 13] = [
     ("CockroachDB", "CockroachDB"),
     ("-YB-", "YugabyteDB"),
@@ -42,7 +45,8 @@ const OTHERS: [(&str, &str); 13] = [
     ("GaussDB", "GaussDB"),
 ];
 
-/// Makes a table with a row trigger that adds one. Whoever may not make it is not refused for that.
+/// Makes a table with a row trigger that adds one. A role without the right to do so is not
+/// refused.
 const PROBE: &str = "DO $$ BEGIN \
     CREATE TEMP TABLE dwar_probe (n integer NOT NULL); \
     CREATE FUNCTION pg_temp.dwar_probe() RETURNS trigger LANGUAGE plpgsql AS \
@@ -55,7 +59,7 @@ const WRITE: &str =
     "WITH written AS (INSERT INTO pg_temp.dwar_probe VALUES (1) RETURNING n) SELECT n FROM written";
 
 impl PostgresStore {
-    /// Tries what the store relies on: nothing is left behind.
+    /// Tries each feature that the store relies on, and leaves nothing behind.
     ///
     /// # Errors
     /// [`StoreError::Foreign`] if the server is another engine, too old, or lacks what it takes;
@@ -69,7 +73,7 @@ impl PostgresStore {
     }
 }
 
-/// A connection of its own to a server that is not known to be another engine.
+/// Opens a connection to a server that is not known to be another engine.
 ///
 /// # Errors
 /// [`StoreError::Foreign`] if it is, [`StoreError::Unavailable`] if there is no connection.
@@ -84,7 +88,7 @@ pub(crate) fn connect(url: &str) -> Result<PgConnection, StoreError> {
     Ok(conn)
 }
 
-/// Refuses a server that says that it is none of ours.
+/// Refuses another engine by the version that it reports.
 ///
 /// # Errors
 /// [`StoreError::Foreign`] in a sentence.
@@ -101,8 +105,8 @@ fn recognise(conn: &mut PgConnection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What became of a connection that was refused for a setting that PostgreSQL has: the refusal of another engine, if it is
-/// one. It is asked without our settings.
+/// Explains why the server refused a connection over a setting that PostgreSQL has: returns the
+/// refusal if it is another engine. Connects without our settings to find out.
 fn stranger(url: &str, cause: &ConnectionError) -> Option<StoreError> {
     let told = cause.to_string();
     let about_settings = told.contains("parameter") || told.contains("transaction_read_only");
@@ -113,7 +117,7 @@ fn stranger(url: &str, cause: &ConnectionError) -> Option<StoreError> {
     recognise(&mut conn).err().filter(|refused| matches!(refused, StoreError::Foreign(_)))
 }
 
-/// The URL without what a session is set to, and without a choice between servers.
+/// The URL without session settings and without a choice between servers.
 fn bare(url: &str) -> String {
     let (base, query) = url.split_once('?').unwrap_or((url, ""));
     let ours =
@@ -122,7 +126,8 @@ fn bare(url: &str) -> String {
     format!("{base}?{}", kept.join("&"))
 }
 
-/// Refuses a server without locks that lock, row triggers that fire, or statements that write and read.
+/// Refuses a server whose locks do not lock, whose row triggers do not fire, or which cannot
+/// combine reads and writes in a statement.
 ///
 /// # Errors
 /// As [`PostgresStore::check_engine`].
@@ -131,7 +136,7 @@ pub(crate) fn probe(conn: &mut PgConnection, url: &str) -> Result<(), StoreError
     in_transaction(conn, triggers_fire)
 }
 
-/// The name of the engine whose version this is; `None` for PostgreSQL and what is made of it.
+/// The name of the engine with this version; `None` for PostgreSQL and its accepted forks.
 fn other_engine(version: &str) -> Option<String> {
     if let Some((_, name)) = OTHERS.iter().find(|(mark, _)| version.contains(mark)) {
         return Some((*name).to_owned());
@@ -140,7 +145,7 @@ fn other_engine(version: &str) -> Option<String> {
     (!is_ours).then(|| version.chars().filter(|it| !it.is_control()).take(40).collect())
 }
 
-/// 90624 is 9.6.24, 140011 is 14.11.
+/// Formats a version number: 90624 is 9.6.24, 140011 is 14.11.
 fn release(number: i32) -> String {
     let (major, rest) = (number / 10_000, number % 10_000);
     if major < 10 {
@@ -167,16 +172,16 @@ fn ask_number(conn: &mut PgConnection, what: &str) -> Result<i32, StoreError> {
     told.map_err(|cause| unable(cause, "does not tell its version"))
 }
 
-/// What a failed probe means: a server that is away or busy is none that lacks something.
+/// Maps the error of a failed probe. A server that is down or busy does not lack a feature.
 fn unable(cause: QueryError, lacks: &str) -> StoreError {
     match StoreError::from(Failure::from(cause)) {
-        // What the server said was logged.
+        // The server's message was logged already.
         StoreError::Failed(_) => refusal(lacks),
         other => other,
     }
 }
 
-/// Runs a probe and takes back what it did.
+/// Runs a probe in a transaction and rolls it back.
 fn in_transaction(
     conn: &mut PgConnection,
     probe: impl FnOnce(&mut PgConnection) -> Result<(), StoreError>,
@@ -193,8 +198,8 @@ fn in_transaction(
     }
 }
 
-/// Holds a lock and asks for it on another connection. It is the transaction's, so that a pooler in transaction mode
-/// keeps both on connections of their own.
+/// Holds a lock and asks for it on a second connection. The lock belongs to the transaction, so a
+/// pooler in transaction mode keeps both on separate connections.
 fn locks_lock(conn: &mut PgConnection, url: &str) -> Result<(), StoreError> {
     const LACKS: &str = "has no advisory locks";
     let key = ask_number(conn, "pg_backend_pid()")?;
@@ -204,7 +209,7 @@ fn locks_lock(conn: &mut PgConnection, url: &str) -> Result<(), StoreError> {
     match try_elsewhere(url, key) {
         Ok(Ok(false)) => Ok(()),
         Ok(Ok(true)) => Err(refusal("has advisory locks that lock nobody out")),
-        // A server or pooler that has no second connection to give has locks all the same, as far as anybody knows.
+        // If the server or pooler has no second connection to give, assume that its locks work.
         Ok(Err(cause)) => {
             tracing::warn!(%cause, "advisory locks were not tried: there was no second connection");
             Ok(())
@@ -216,8 +221,8 @@ fn locks_lock(conn: &mut PgConnection, url: &str) -> Result<(), StoreError> {
     }
 }
 
-/// Whether another connection gets the lock. It is on a thread of its own, since a pooler lets it wait for as long as the
-/// pooler likes.
+/// Tells whether a second connection gets the lock. Runs on a thread of its own, because a pooler
+/// may keep it waiting without limit.
 fn try_elsewhere(url: &str, key: i32) -> Result<Result<bool, String>, RecvTimeoutError> {
     let (told, answer) = channel();
     let url = url.to_owned();

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What servers answered to `SELECT version()`, as their documentation and their users quote it.
+/// Answers to `SELECT version()`, as the servers' documentation and users quote them.
 const OURS: [&str; 10] = [
     // Debian.
     "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14+deb12u1) 12.2.0, 64-bit",
@@ -18,7 +18,7 @@ const OURS: [&str; 10] = [
     "PostgreSQL 16.4 - Percona Distribution on x86_64-pc-linux-gnu, compiled by gcc (GCC) 11.4.1, 64-bit",
     // Azure, with Citus.
     "PostgreSQL 16.2 on x86_64-pc-linux-gnu, compiled by gcc (Ubuntu 9.4.0-1ubuntu1~20.04.2) 9.4.0, 64-bit",
-    // Alpine, and a release that is not out yet.
+    // Alpine, and a release that is not published yet.
     "PostgreSQL 18beta1 on x86_64-pc-linux-musl, compiled by gcc (Alpine 14.2.0) 14.2.0, 64-bit",
     "PostgreSQL 17.0 on x86_64-windows, compiled by msvc-19.41.34120, 64-bit",
 ];

@@ -2,27 +2,27 @@ use diesel::result::{DatabaseErrorKind, Error as QueryError};
 use dwar_kernel::{StoreError, with_causes};
 pub(crate) use dwar_sql::{unavailable, unreachable};
 
-/// The settings cannot work. For whoever starts the program; never quotes the URL.
+/// The settings cannot work. The message is for the operator and never quotes the URL.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the database URL {0}")]
 pub struct InvalidUrl(pub(crate) &'static str);
 
-/// What can go wrong inside one piece of work on a connection.
+/// Errors of one piece of work on a connection.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) enum Failure {
     /// PostgreSQL refused, or did not answer.
     Query(#[from] QueryError),
-    /// The connection was lost during `COMMIT`: what became of the work is open, so nobody may do
-    /// it again and the caller has to know.
+    /// The connection was lost during `COMMIT`. The transaction may or may not have been kept, so
+    /// it must not be repeated and the caller has to know.
     InDoubt(QueryError),
-    /// Anything that is a store's error already, such as a row that cannot be read.
+    /// An error of the store itself, such as a row that cannot be decoded.
     Store(#[from] StoreError),
 }
 
 impl Failure {
-    /// Whether the same work may succeed at once on the same or another connection, and nothing
-    /// of it can have been kept.
+    /// Tells whether the same work may succeed at once on this or another connection, and cannot
+    /// have been kept.
     pub(crate) fn may_be_repeated(&self) -> bool {
         match self {
             Self::Query(cause) => is_lost(cause) || is_conflict(cause) || is_read_only(cause),
@@ -30,7 +30,7 @@ impl Failure {
         }
     }
 
-    /// Whether the connection is of no use any more.
+    /// Tells whether the connection is unusable.
     pub(crate) fn is_lost(&self) -> bool {
         match self {
             Self::Query(cause) | Self::InDoubt(cause) => is_lost(cause),
@@ -38,7 +38,7 @@ impl Failure {
         }
     }
 
-    /// Whether the server takes no writes, so that another one may have to be asked.
+    /// Tells whether the server takes no writes, so that another server may have to be asked.
     pub(crate) fn is_read_only(&self) -> bool {
         match self {
             Self::Query(cause) | Self::InDoubt(cause) => is_read_only(cause),
@@ -46,7 +46,7 @@ impl Failure {
         }
     }
 
-    /// Whether it is about room, as far as the driver lets us see.
+    /// Classifies an error for the check of disk space, as far as the driver reports it.
     pub(crate) fn kind(&self) -> Kind {
         match self {
             Self::Query(cause) | Self::InDoubt(cause) if is_full(cause) => Kind::NoRoom,
@@ -55,7 +55,7 @@ impl Failure {
         }
     }
 
-    /// The same failure, if it came from `COMMIT`.
+    /// Converts the failure to one that came from `COMMIT`.
     pub(crate) fn while_committing(self) -> Self {
         match self {
             Self::Query(cause) if is_lost(&cause) => Self::InDoubt(cause),
@@ -66,14 +66,14 @@ impl Failure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// There is none.
+    /// The server reported that its disk is full.
     NoRoom,
-    /// Nothing, since diesel has no word for it and the server's text is none we know.
+    /// The driver has no kind for this error, and the server's message is unknown.
     Nameless,
     Known,
 }
 
-/// Logs the detail and keeps it from whoever reads the error's text.
+/// Logs the detail and keeps it out of the error's text.
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         match failure {
@@ -107,7 +107,7 @@ impl From<Failure> for StoreError {
     }
 }
 
-/// Tells the log and whoever asked that nobody waits for the answer any more.
+/// Logs that the answer took too long, and returns the error for the caller.
 pub(crate) fn no_answer_in_time() -> StoreError {
     tracing::warn!("PostgreSQL did not answer in time");
     too_late()
@@ -117,7 +117,7 @@ pub(crate) fn too_late() -> StoreError {
     unavailable("PostgreSQL did not answer in time")
 }
 
-/// The connection is of no use any more; its transaction, if not committing, is undone.
+/// Tells whether the connection is unusable. Its transaction is undone, unless it was committing.
 fn is_lost(cause: &QueryError) -> bool {
     use DatabaseErrorKind::{ClosedConnection, UnableToSendCommand};
     matches!(cause, QueryError::BrokenTransactionManager)
@@ -133,14 +133,14 @@ fn is_conflict(cause: &QueryError) -> bool {
     })
 }
 
-/// The server is a standby, or was told to take no writes (SQLSTATE 25006). Nothing was written.
+/// The server is a standby, or is set to read-only (SQLSTATE 25006). Nothing was written.
 fn is_read_only(cause: &QueryError) -> bool {
     kind(cause).is_some_and(|(kind, _)| matches!(kind, DatabaseErrorKind::ReadOnlyTransaction))
 }
 
 /// A time-out of ours ended the statement, or the server is short of something.
 ///
-/// diesel passes SQLSTATE on for a few errors alone, so the server's English text has to tell.
+/// diesel passes SQLSTATE on for only a few errors, so the server's English message decides.
 fn is_timeout(cause: &QueryError) -> bool {
     kind(cause).is_some_and(|(_, message)| {
         message.starts_with("canceling statement due to")
@@ -158,7 +158,8 @@ const SHORT: [&str; 6] = [
     "temporary file size exceeds",
 ];
 
-/// A disk is full (SQLSTATE 53100), said in English; see [`crate::connection::room::Room`] for the others.
+/// A disk is full (SQLSTATE 53100), reported in English; see [`crate::connection::room::Room`] for
+/// other languages.
 fn is_full(cause: &QueryError) -> bool {
     kind(cause).is_some_and(|(_, message)| {
         message.starts_with("could not extend file")

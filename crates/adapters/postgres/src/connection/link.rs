@@ -1,4 +1,4 @@
-//! Pooled connections that notice when the server went away in between.
+//! Pooled connections that detect a server that went away.
 
 use diesel::ConnectionError;
 use diesel::connection::SimpleConnection;
@@ -9,27 +9,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// An unused connection is trusted for this long.
+/// A connection that was used within this time is not tested again.
 const TRUSTED: Duration = Duration::from_secs(10);
 
-/// From this use of a connection on, its plans are made anew whenever the number of its uses has doubled.
+/// Number of uses at which a connection first discards its plans. It discards them again each time
+/// the number of uses has doubled.
 const NEW_PLANS: u32 = 64;
 
-/// Errors that diesel has no word for are told by their text, and only a server may choose its
-/// language: by its own settings, or by `GRANT SET ON PARAMETER lc_messages`. One that lets us not
-/// stays as it is.
+/// diesel does not classify some errors, so their text decides, and only the server sets its
+/// language: by its own settings, or by `GRANT SET ON PARAMETER lc_messages`. A server that does
+/// not let us set the language keeps its own.
 const SPEAK_ENGLISH: &str = "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false); \
                              EXCEPTION WHEN insufficient_privilege THEN NULL; END $$";
 
 pub(crate) fn speak_english(conn: &mut PgConnection) {
-    // A connection that fails at this will tell whoever uses it.
+    // If this fails, the next statement on the connection reports the error.
     let _ = conn.batch_execute(SPEAK_ENGLISH);
 }
 
 pub(crate) type Links = r2d2::Pool<Manager>;
 
-/// How often a server turned out to be read-only. What was opened before the last time may lead to it and is
-/// not used any more, in any pool of the process: what such a server says of keys and sessions is out of date.
+/// Number of times that a server turned out to be read-only. A connection that was opened in an
+/// earlier epoch may lead to that server, and no pool of the process uses it any more: its keys and
+/// sessions are out of date.
 #[derive(Default)]
 pub(crate) struct Epoch(AtomicU64);
 
@@ -38,7 +40,7 @@ impl Epoch {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Ends it, unless somebody else has.
+    /// Ends this epoch, unless another connection already ended it.
     fn end(&self, of: u64) {
         if self.0.compare_exchange(of, of + 1, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             tracing::warn!("PostgreSQL is read-only; every connection to it is opened again");
@@ -46,7 +48,7 @@ impl Epoch {
     }
 }
 
-/// A connection, and when it was last known to work.
+/// A connection, and the time at which it last worked.
 pub(crate) struct Link {
     conn: PgConnection,
     epoch: u64,
@@ -61,12 +63,12 @@ impl Link {
         &mut self.conn
     }
 
-    /// Tells the pool to throw the connection away: diesel does not notice every loss by itself.
+    /// Tells the pool to drop the connection. diesel does not notice every loss by itself.
     pub(crate) const fn mark_lost(&mut self) {
         self.lost = true;
     }
 
-    /// The server takes no writes: tells every pool of the process to throw its connections away.
+    /// Tells every pool of the process to drop its connections, because the server takes no writes.
     pub(crate) fn mark_read_only(&self) {
         self.epochs.end(self.epoch);
     }
@@ -78,9 +80,9 @@ impl Link {
 
 /// Opens connections and judges whether they still work.
 ///
-/// Asking the server before every use would double the round trips of a read. So it is asked only
-/// about connections that nobody used for a while, or that are older than the last one that broke:
-/// after a restart of the server they are all dead.
+/// Asking the server before every use would double the round trips of a read. So only connections
+/// that were idle for a while, or are older than the last one that broke, are tested: after a
+/// restart of the server all of them are dead.
 pub(crate) struct Manager {
     url: String,
     epochs: Arc<Epoch>,
@@ -108,7 +110,8 @@ impl ManageConnection for Manager {
     type Error = LinkError;
 
     fn connect(&self) -> Result<Link, LinkError> {
-        // Read first: which server it leads to is decided afterwards.
+        // Read the epoch before connecting, because the choice of the server happens during the
+        // connect.
         let (epoch, epochs) = (self.epochs.now(), Arc::clone(&self.epochs));
         let mut conn = PgConnection::establish(&self.url).map_err(LinkError::Connect)?;
         speak_english(&mut conn);
@@ -127,8 +130,8 @@ impl ManageConnection for Manager {
             link.proved_at = Instant::now();
         }
         link.uses = link.uses.saturating_add(1);
-        // Between indexes the server chooses by the size of the tables, which is soon out of date where a
-        // service is new: its own look at them comes once a minute.
+        // The server chooses between indexes by the size of the tables. In a new service that
+        // estimate is soon out of date, since the server updates it only once a minute.
         if link.uses >= NEW_PLANS && link.uses.is_power_of_two() {
             link.conn.batch_execute("DISCARD PLANS").map_err(LinkError::Ping)?;
         }
@@ -146,7 +149,7 @@ impl ManageConnection for Manager {
     }
 }
 
-/// A connection could not be opened, or does not work any more. Names host and user at most.
+/// A connection could not be opened, or no longer works. The message names host and user at most.
 #[derive(Debug)]
 pub(crate) enum LinkError {
     Outdated,
@@ -166,14 +169,14 @@ impl fmt::Display for LinkError {
 
 impl std::error::Error for LinkError {}
 
-/// Tells the log why there is no connection; callers learn only that there is none.
+/// Logs why there is no connection. Callers learn only that there is none.
 #[derive(Debug)]
 pub(crate) struct LogFailures;
 
 impl HandleError<LinkError> for LogFailures {
     fn handle_error(&self, cause: LinkError) {
         match cause {
-            // Said once for all of them.
+            // [`Epoch::end`] logs this once for all connections.
             LinkError::Outdated => tracing::debug!(%cause, "a connection is dropped"),
             cause => tracing::warn!(%cause, "no connection to PostgreSQL"),
         }

@@ -1,12 +1,12 @@
-//! Locks for what has no row yet to be locked. Each ends with its transaction.
+//! Advisory locks for records that have no row yet. Each lock ends with its transaction.
 
 use crate::connection::statement::Statement;
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Integer};
 use dwar_sql::Lock;
 
-/// Waits until nobody else begins a send to the phone of this look-up form, and keeps others from it until
-/// the transaction ends. The schema's function `prepare_sends` takes the same lock.
+/// Locks sends to the phone with this blind index until the transaction ends; waits for the holder
+/// if there is one. The schema's function `prepare_sends` takes the same lock.
 pub(crate) fn hold_sends(conn: &mut PgConnection, phone: &[u8]) -> QueryResult<()> {
     Statement::new("SELECT pg_advisory_xact_lock(4, hashtext(phone::text)) FROM given")
         .given::<Binary, _>("phone", phone)
@@ -14,7 +14,7 @@ pub(crate) fn hold_sends(conn: &mut PgConnection, phone: &[u8]) -> QueryResult<(
     Ok(())
 }
 
-/// Waits for the lock and takes it until the transaction ends.
+/// Takes a lock until the transaction ends; waits for its holder if there is one.
 pub(crate) fn take(conn: &mut PgConnection, lock: Lock) -> QueryResult<()> {
     let (class, key) = key(lock);
     Statement::new("SELECT pg_advisory_xact_lock(class, key) FROM given")
@@ -24,14 +24,15 @@ pub(crate) fn take(conn: &mut PgConnection, lock: Lock) -> QueryResult<()> {
     Ok(())
 }
 
-/// Class and key: locks of different classes never meet.
+/// Class and key of a lock. Locks of different classes never collide.
 fn key(lock: Lock) -> (i32, i32) {
     match lock {
         Lock::FirstProject => (1, 0),
         Lock::SigningKeys => (2, 0),
         Lock::FirstOperator => (3, 0),
         Lock::Alerts => (5, 0),
-        // Its last bytes are random. Two that are the same wait for each other, which does no harm.
+        // The last bytes of the id are random. Two ids with the same key wait for each other, which
+        // is harmless.
         Lock::Searcher(id) => {
             let [.., a, b, c, d] = *id.uuid().as_bytes();
             (4, i32::from_be_bytes([a, b, c, d]))

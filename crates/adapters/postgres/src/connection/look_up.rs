@@ -1,4 +1,4 @@
-//! Look-ups that every request begins with: those of many requests in one statement.
+//! Look-ups at the begin of every request. One statement answers those of many requests.
 
 use crate::connection::answers::{self, Reply, tell};
 use crate::connection::error::{Failure, unavailable};
@@ -17,23 +17,24 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// True, and on a server that takes no writes the refusal of one (SQLSTATE 25006), since `has_room` writes.
-/// Evaluated once per statement, before its rows are looked for.
+/// True on a writable server. On a read-only server it fails with SQLSTATE 25006, because
+/// `has_room` writes. Evaluated once per statement, before the rows are read.
 pub(crate) const PRIMARY_ALONE: &str = "(SELECT CASE WHEN current_setting('transaction_read_only') = 'on' \
     THEN has_room() ELSE true END)";
 
-/// How long a look-up waits for the statement that is under way before the other connection is used.
-/// Two at once ask for half as much each, at a higher price for each look-up.
+/// How long a look-up waits for the running statement before it uses the other connection. Two
+/// concurrent statements carry half as many look-ups each, and each look-up costs more.
 const HEAD_START: Duration = Duration::from_millis(1);
-/// How long the first of several look-ups waits for others, for each other instance on the server. Each of
-/// several instances has fewer to join than one alone would have, and the server has all their statements.
+/// How long the first of several look-ups waits for others, multiplied by the number of other
+/// instances. With several instances fewer look-ups arrive at each, while the server runs the
+/// statements of all.
 const GATHERING: Duration = Duration::from_micros(150);
-/// How many look-ups one statement answers at most.
+/// Most look-ups that one statement answers.
 const JOINED: usize = 256;
-/// How many look-ups may wait; as many requests as a process has connections by default, and more.
+/// Most look-ups that may wait. Above the default number of connections of a process.
 const WAITING: usize = 4096;
 
-/// What is known of one thing that was asked for.
+/// The result of one look-up.
 pub(crate) type Answer<T> = Result<Option<T>, StoreError>;
 
 pub(crate) trait Question: Sized + Send + 'static {
@@ -41,20 +42,20 @@ pub(crate) trait Question: Sized + Send + 'static {
 
     type Found: Send + 'static;
 
-    /// What was found for each, in order, by one statement. It MUST say [`PRIMARY_ALONE`]: what a standby
-    /// or a server that was fenced knows of keys and sessions is out of date.
+    /// Answers each look-up, in order, with one statement. The statement MUST include
+    /// [`PRIMARY_ALONE`]: keys and sessions on a standby or on a fenced server are out of date.
     fn answers(
         asked: &[&Self],
         conn: &mut PgConnection,
     ) -> Result<Vec<Answer<Self::Found>>, Failure>;
 }
 
-/// Answers look-ups on connections of its own, so that nothing else that is slow holds them up.
+/// Answers look-ups on dedicated connections, so that no other slow work delays them.
 ///
-/// A look-up is sent at once if nothing is under way, and else after the statement that is, or after
-/// [`HEAD_START`], together with all that wait by then; where there are several instances, several that wait
-/// do so for [`GATHERING`] at least. None joins a statement that was sent before it
-/// was asked for, so what it is told is never older than the question.
+/// A look-up is sent at once if no statement is running. Otherwise it is sent after the running
+/// statement or after [`HEAD_START`], together with all others that wait by then. With several
+/// instances, several waiting look-ups wait for [`GATHERING`] at least. No look-up joins a
+/// statement that was sent before it was asked for, so an answer is never older than the question.
 pub(crate) struct LookUps<Q: Question> {
     shared: Arc<Shared<Q>>,
     links: Links,
@@ -70,7 +71,7 @@ struct Shared<Q: Question> {
 struct Queue<Q: Question> {
     waiting: VecDeque<LookUp<Q>>,
     idle: u32,
-    /// The thread on which somebody is about to wake one that sleeps.
+    /// Thread of a task that is about to wake a sleeping thread.
     nudged: Option<ThreadId>,
     under_way: u32,
     closed: bool,
@@ -84,8 +85,8 @@ struct LookUp<Q: Question> {
 }
 
 impl<Q: Question> LookUps<Q> {
-    /// Starts the threads that ask; they connect on demand. `instances` is how many there are, this one
-    /// among them.
+    /// Starts the threads, which connect on demand. `instances` is the number of instances,
+    /// including this one.
     pub(crate) fn start(
         settings: &Settings,
         manager: Manager,
@@ -113,7 +114,7 @@ impl<Q: Question> LookUps<Q> {
         Self { shared, links, patience: settings.call_timeout }
     }
 
-    /// How its queue and its connections are used.
+    /// Reports how the queue and the connections are used.
     pub(crate) fn load(&self) -> (QueueLoad, PoolLoad) {
         let queue = self.shared.queue();
         let load = QueueLoad { waiting: queue.waiting.len(), ..queue.load.clone() };
@@ -121,11 +122,11 @@ impl<Q: Question> LookUps<Q> {
         (load, pool::used(&self.links))
     }
 
-    /// What is on record now.
+    /// Looks up the current record.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if there is no answer within the time of a call, or too many
-    /// wait; whatever the statement or the row met.
+    /// [`StoreError::Unavailable`] if there is no answer within the call timeout, or too many
+    /// look-ups wait; otherwise the error of the statement or of the row.
     pub(crate) async fn ask(&self, asked: Q) -> Answer<Q::Found> {
         traced(SYSTEM, Q::NAME, self.asked(asked)).await
     }
@@ -140,7 +141,7 @@ impl<Q: Question> LookUps<Q> {
     }
 }
 
-/// Ends the threads; whoever still waits is told that there will be no answer.
+/// Ends the threads. Callers that still wait get an error.
 impl<Q: Question> Drop for LookUps<Q> {
     fn drop(&mut self) {
         self.shared.queue().closed = true;
@@ -156,7 +157,8 @@ impl<Q: Question> Shared<Q> {
     fn push(&self, look_up: LookUp<Q>) -> Result<Option<Nudge<'_, Q>>, StoreError> {
         let mut queue = self.queue();
         if queue.waiting.len() >= WAITING {
-            // While no connection gets an answer, only the patience of those who ask ends.
+            // While no connection gets an answer, waiting look-ups leave the queue only when their
+            // callers give up.
             queue.drop_closed();
         }
         if queue.waiting.len() >= WAITING {
@@ -164,7 +166,7 @@ impl<Q: Question> Shared<Q> {
             return Err(unavailable("too many look-ups are waiting"));
         }
         queue.waiting.push_back(look_up);
-        // Not on behalf of another thread, which may be busy for long.
+        // Only a task on the same thread may be nudged; another thread may be busy for long.
         let here = Some(thread::current().id());
         let is_first = queue.idle > 0 && queue.nudged != here;
         if is_first {
@@ -178,7 +180,7 @@ impl<Q: Question> Shared<Q> {
         GATHERING.saturating_mul(others).min(HEAD_START)
     }
 
-    /// Everything that waits, once it is time to ask; nothing when there is no more to come.
+    /// Takes all waiting look-ups once it is time to ask; `None` when the queue is closed.
     fn take(&self) -> Option<Vec<LookUp<Q>>> {
         let mut queue = self.queue();
         loop {
@@ -201,10 +203,10 @@ impl<Q: Question> Shared<Q> {
     }
 }
 
-/// Wakes a thread that asks, when it is dropped.
+/// Wakes an asking thread when dropped.
 ///
-/// Whoever holds it lets the other tasks of its thread go first: what they ask then goes out with the same
-/// statement, and this thread is not put aside for the other after each.
+/// The holder first lets the other tasks of its thread run. Their look-ups then join the same
+/// statement, and this thread is not preempted after each of them.
 struct Nudge<'shared, Q: Question>(&'shared Shared<Q>);
 
 impl<Q: Question> Drop for Nudge<'_, Q> {
@@ -214,7 +216,7 @@ impl<Q: Question> Drop for Nudge<'_, Q> {
     }
 }
 
-/// When one of the threads has something to ask.
+/// What an asking thread does next.
 enum Turn<Q: Question> {
     Now(Vec<LookUp<Q>>),
     In(Duration),
@@ -236,7 +238,7 @@ impl<Q: Question> Default for Queue<Q> {
 }
 
 impl<Q: Question> Queue<Q> {
-    /// Drops those whose patience is at its end.
+    /// Drops look-ups whose callers have given up.
     fn drop_closed(&mut self) {
         let before = self.waiting.len();
         self.waiting.retain(|look_up| !look_up.reply.is_closed());
@@ -282,7 +284,7 @@ impl<Q: Question> Asker<Q> {
     fn serve(&self) {
         while let Some(wanted) = self.shared.take() {
             let began = Instant::now();
-            // A panic must not end the thread; who waits for the answer learns that there is none.
+            // A panic must not end the thread. The callers then get an error instead of an answer.
             let found = catch_unwind(AssertUnwindSafe(|| self.ask(&wanted)));
             let mut queue = self.shared.queue();
             queue.under_way -= 1;

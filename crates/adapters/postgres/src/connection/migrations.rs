@@ -18,15 +18,16 @@ use std::sync::Arc;
 
 const MIGRATIONS: EmbeddedMigrations =
     diesel_migrations::embed_migrations!("../../../migrations/postgres");
-/// Whether any migration ever ran.
+/// Whether the table of migrations exists.
 const ANY: &str = "to_regclass('__diesel_schema_migrations') IS NOT NULL";
 
-/// Any number, as long as every instance of every release uses the same.
+/// Key of the migration lock. The number is arbitrary, but every instance of every release has to
+/// use the same.
 const LOCK: i64 = 0x6477_6172;
 
 impl PostgresStore {
-    /// Brings the schema up to date and names the migrations that it lacked; whose keys may be used with
-    /// it is not noted.
+    /// Brings the schema up to date and returns the names of the migrations that were missing. Does
+    /// not record a key holder.
     ///
     /// # Errors
     /// As [`PostgresStore::migrate_for`].
@@ -34,10 +35,10 @@ impl PostgresStore {
         self.apart(|url| migrate(url, None)).await
     }
 
-    /// Brings the schema up to date and names the migrations that it lacked; notes the keys of this
-    /// holder.
+    /// Brings the schema up to date, returns the names of the migrations that were missing, and
+    /// records the keys of this holder.
     ///
-    /// Any number of instances may do so at once: one migrates, the others wait for it.
+    /// Any number of instances may call this at once: one migrates and the others wait.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if there is no connection, [`StoreError::Foreign`] if the server is not
@@ -47,7 +48,7 @@ impl PostgresStore {
         self.apart(move |url| migrate(url, Some(holder.as_ref()))).await
     }
 
-    /// Names the migrations that the schema lacks; waits for one that is under way.
+    /// Lists the migrations that the schema lacks. Waits for a migration that is running.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if there is no connection, else [`StoreError::Failed`].
@@ -55,7 +56,7 @@ impl PostgresStore {
         self.apart(pending).await
     }
 
-    /// What tells which keys the database belongs to, at whatever level its schema is.
+    /// Reads the record of the keys that the database belongs to, at any schema version.
     ///
     /// # Errors
     /// As [`PostgresStore::pending_migrations`].
@@ -74,8 +75,8 @@ impl PostgresStore {
     }
 }
 
-/// Brings the schema up to date; names the migrations that it lacked. Asks `holder` first, if there is one,
-/// and notes its keys at last.
+/// Brings the schema up to date and returns the names of the migrations that were missing. Asks
+/// `holder` first, if there is one, and records its keys at the end.
 fn migrate(url: &str, holder: Option<&dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
     let mut conn = alone(url)?;
     let pending = lacking(&mut conn)?;
@@ -86,7 +87,7 @@ fn migrate(url: &str, holder: Option<&dyn KeyHolder>) -> Result<Vec<String>, Sto
     };
     if !pending.is_empty() {
         probe(&mut conn, url)?;
-        // Makes diesel's own table, if there is none yet.
+        // Creates diesel's own table if it does not exist.
         conn.applied_migrations().map_err(StoreError::Failed)?;
         conn.run_migrations(&pending).map_err(StoreError::Failed)?;
     }
@@ -94,20 +95,21 @@ fn migrate(url: &str, holder: Option<&dyn KeyHolder>) -> Result<Vec<String>, Sto
     Ok(lacked)
 }
 
-/// Names the migrations that the schema lacks, oldest first.
+/// Lists the missing migrations, oldest first.
 fn pending(url: &str) -> Result<Vec<String>, StoreError> {
     Ok(names(&lacking(&mut alone(url)?)?))
 }
 
-/// What tells which keys the database belongs to.
+/// Reads the record of the keys that the database belongs to.
 fn look_for_keys(url: &str) -> Result<Found, StoreError> {
     let mut conn = alone(url)?;
     let lacking = names(&lacking(&mut conn)?);
     Ok(key_checks::look(&mut conn, &lacking)?)
 }
 
-/// Reads the table of migrations, if there is one, which takes no right to write. Where there is none, tries to
-/// make it and takes that back: whoever lacks the right to set the database up is told so by every command.
+/// Reads the table of migrations if it exists, which needs no right to write. If it does not,
+/// creates it and rolls back, so that every command reports a role that lacks the right to set up
+/// the database.
 fn lacking(conn: &mut PgConnection) -> Result<Vec<Box<dyn Migration<Pg>>>, StoreError> {
     let any = diesel::select(sql::<Bool>(ANY)).get_result(conn).map_err(Failure::from)?;
     let mut applied = Vec::new();
@@ -130,10 +132,10 @@ fn lacking(conn: &mut PgConnection) -> Result<Vec<Box<dyn Migration<Pg>>>, Store
     pending_migrations(MIGRATIONS.migrations(), Ok(applied))
 }
 
-/// A connection of its own that is the only one at this, until it is dropped.
+/// Opens a connection that holds the migration lock until it is dropped.
 ///
-/// The lock is the session's, since a migration may opt out of transactions. No time-outs: a
-/// migration takes as long as it takes, and whoever comes second waits for it.
+/// The lock belongs to the session, because a migration may opt out of transactions. There are no
+/// time-outs: a migration may take any time, and other instances wait for it.
 fn alone(url: &str) -> Result<PgConnection, StoreError> {
     let mut conn = connect(url)?;
     conn.batch_execute("SET statement_timeout = 0; SET lock_timeout = 0")

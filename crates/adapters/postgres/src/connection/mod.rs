@@ -1,5 +1,4 @@
-//! What carries statements to PostgreSQL: connections, who waits for one, what joins steps, and what
-//! becomes of an answer.
+//! Connections to PostgreSQL: pools, queues, joined steps and answers.
 
 #[macro_use]
 pub(crate) mod statement;

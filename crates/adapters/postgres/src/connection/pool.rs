@@ -16,10 +16,10 @@ diesel::define_sql_function! {
     fn has_room() -> diesel::sql_types::Bool;
 }
 
-/// How often one call may begin anew after a lost connection, a conflict or a read-only server.
+/// Most attempts of one call after a lost connection, a conflict or a read-only server.
 const TRIES: u32 = 5;
 
-/// How long a task that no request waits for may take.
+/// Longest run of a background task that no request waits for.
 const LONG: Duration = Duration::from_secs(600);
 
 pub(crate) trait Work<T>:
@@ -31,7 +31,7 @@ impl<T, W> Work<T> for W where W: FnMut(&mut PgConnection) -> Result<T, Failure>
 
 /// Runs work on pooled connections, off the async threads and in bounded time.
 ///
-/// There are as many permits as connections: callers beyond that wait without holding a thread, and
+/// There are as many permits as connections. Further callers wait without holding a thread, and
 /// projects take turns.
 #[derive(Clone)]
 pub(crate) struct Pool {
@@ -44,7 +44,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool that connects on demand: the server need not be up yet.
+    /// Makes a pool that connects on demand: the server need not be up yet.
     pub(crate) fn new(settings: &Settings, manager: Manager) -> Self {
         let size = settings.pool_size.saturating_sub(2 * LOOK_UPS).max(1);
         let links = links(size, settings, manager);
@@ -59,12 +59,13 @@ impl Pool {
         }
     }
 
-    /// The same pool, for work of this project: it waits in turn with that of others.
+    /// Returns this pool for work of one project, which takes turns with the work of other
+    /// projects.
     pub(crate) fn of(&self, project: ProjectId) -> Self {
         Self { flow: Some(project), ..self.clone() }
     }
 
-    /// How its queue and its connections are used.
+    /// Reports how the queue and the connections are used.
     pub(crate) fn load(&self) -> (QueueLoad, PoolLoad) {
         (self.queue.load(), used(&self.links))
     }
@@ -73,7 +74,7 @@ impl Pool {
         &self.room
     }
 
-    /// Asks the server whether it has room, if that is in doubt.
+    /// Asks the server whether its disk has space, if that is in doubt.
     pub(crate) async fn room(&self) -> Result<(), StoreError> {
         if !self.room.is_in_doubt() {
             return Ok(());
@@ -85,8 +86,8 @@ impl Pool {
         if room { Ok(()) } else { Err(StoreError::NoRoom) }
     }
 
-    /// Proves that a write would work, by one that is kept: what is rolled back is never sent to the disk, nor
-    /// to a standby that a commit has to wait for. Asks whether there is room, too, if that is in doubt.
+    /// Proves that writes work with a write that is committed. A write that is rolled back never
+    /// reaches the disk or a synchronous standby. Also asks for disk space, if that is in doubt.
     pub(crate) async fn prove_writable(&self) -> Result<(), StoreError> {
         let prove = |conn: &mut PgConnection| {
             diesel::sql_query(PROVE_WRITABLE).execute(conn)?;
@@ -100,7 +101,8 @@ impl Pool {
         }
     }
 
-    /// One statement, by the name of its span; MUST be harmless if it runs twice, since a lost connection repeats it.
+    /// Runs one statement; `name` is the name of its span. The statement MUST be harmless if it
+    /// runs twice, because it is repeated after a lost connection.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -110,7 +112,7 @@ impl Pool {
         traced(SYSTEM, name, call).await
     }
 
-    /// One transaction, kept as a whole or not at all, and at most once.
+    /// Runs one transaction, atomically and at most once.
     pub(crate) async fn transaction<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -120,7 +122,7 @@ impl Pool {
             let mut committing = false;
             let outcome: Result<T, Failure> = conn.transaction(|conn| {
                 let value = work(conn)?;
-                // Whoever asked has been told that it failed.
+                // The caller was already told that this failed.
                 deadline.check()?;
                 committing = true;
                 Ok(value)
@@ -130,8 +132,8 @@ impl Pool {
         traced(SYSTEM, name, call).await
     }
 
-    /// Several statements that read one and the same state, for what reads whole tables and no
-    /// request waits for.
+    /// Runs several statements on one snapshot. For reads of whole tables that no request waits
+    /// for.
     pub(crate) async fn long_snapshot<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -163,12 +165,12 @@ impl Pool {
         };
         let (links, room, span) = (self.links.clone(), Arc::clone(&self.room), Span::current());
         let acquire_timeout = self.acquire_timeout;
-        // The permit goes along: if the caller gives up, the connection is in use all the same.
+        // The permit moves into the job: if the caller gives up, the connection is still in use.
         let job = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             span.in_scope(|| repeat(&links, &room, acquire_timeout, deadline, work))
         });
-        // The server's own time-outs are of no use if it is frozen or its packets get lost.
+        // The server's own time-outs do not help if it is frozen or its packets get lost.
         match tokio::time::timeout_at(deadline.0.into(), job).await {
             Ok(finished) => finished.map_err(|cause| StoreError::Failed(Box::new(cause)))?,
             Err(_) => Err(no_answer_in_time()),
@@ -176,7 +178,7 @@ impl Pool {
     }
 }
 
-/// When an answer is of no use any more.
+/// The time after which nobody waits for the answer.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline(Instant);
 
@@ -198,7 +200,8 @@ impl Deadline {
 }
 
 pub(crate) fn links(size: u32, settings: &Settings, manager: Manager) -> Links {
-    // While the server is away this is also, halved, the longest pause between two tries.
+    // While the server is down, half of this is also the longest pause between two attempts to
+    // connect.
     let patience = settings.acquire_timeout.max(Duration::from_millis(100));
     r2d2::Pool::builder()
         .max_size(size)
@@ -215,7 +218,8 @@ pub(crate) fn used(links: &Links) -> PoolLoad {
     PoolLoad { used: state.connections.saturating_sub(idle), idle, most }
 }
 
-/// Does the work on a connection, on a thread that may block, and again where that is harmless.
+/// Runs the work on a connection, on a thread that may block, and repeats it where that is
+/// harmless.
 pub(crate) fn repeat<T, W>(
     links: &Links,
     room: &Room,

@@ -1,4 +1,4 @@
-//! Steps of one project that wait for each other: all that wait are done by one statement.
+//! Joins waiting steps of one project into one statement.
 
 use crate::connection::answers::{self, Reply, tell};
 use crate::connection::error::{Failure, unavailable};
@@ -12,24 +12,24 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many steps are done at once at most.
+/// Most steps in one statement.
 const JOINED: usize = 128;
-/// How many steps of one project may wait.
+/// Most waiting steps of one project.
 const WAITING: usize = 4096;
 
-/// A step that is done together with others of its project.
+/// A step that can be joined with other steps of its project.
 pub(crate) trait Joined: Sized + Send + Sync + 'static {
     const NAME: &'static str;
 
     type Done: Send + 'static;
 
-    /// The phone that it is about, if two steps of one phone may not be done together.
+    /// The phone of the step, if one statement must not contain two steps of one phone.
     fn phone(&self) -> Option<BlindIndex> {
         None
     }
 
-    /// Does these steps, in no order; what came of each. MUST be harmless if it runs `again`, since a
-    /// lost connection repeats it.
+    /// Runs these steps in any order and returns their results. With `again` it MUST be harmless to
+    /// run them a second time, because a lost connection repeats them.
     fn all(
         steps: &[Self],
         conn: &mut PgConnection,
@@ -38,11 +38,11 @@ pub(crate) trait Joined: Sized + Send + Sync + 'static {
     ) -> Result<Vec<Self::Done>, Failure>;
 }
 
-/// Steps of every project, in order of arrival within each.
+/// The waiting steps of every project, in order of arrival within each.
 ///
-/// One statement at a time is under way for a project and instance, and what arrives meanwhile is the
-/// next one: many steps cost little more than one, and those that want the same row do not wait for it with
-/// connections that others need (docs/adr/0045-steps-of-one-project-are-joined.md).
+/// Each project has one running statement per instance. Steps that arrive meanwhile form the next
+/// one. Many steps cost little more than one, and steps that need the same row do not occupy
+/// connections while they wait (docs/adr/0045-steps-of-one-project-are-joined.md).
 pub(crate) struct ProjectQueue<S: Joined> {
     pool: Pool,
     lines: Arc<Mutex<Lines<S>>>,
@@ -50,7 +50,7 @@ pub(crate) struct ProjectQueue<S: Joined> {
 }
 
 struct Lines<S: Joined> {
-    /// A project is in it for as long as somebody works on its steps.
+    /// Contains a project while a worker handles its steps.
     waiting: HashMap<ProjectId, VecDeque<Waiting<S>>>,
     load: QueueLoad,
 }
@@ -69,24 +69,24 @@ impl<S: Joined> Clone for ProjectQueue<S> {
 }
 
 impl<S: Joined> ProjectQueue<S> {
-    /// A queue in which nobody waits longer than this.
+    /// Makes a queue in which no step waits longer than `patience`.
     pub(crate) fn new(pool: Pool, patience: Duration) -> Self {
         let lines = Lines { waiting: HashMap::new(), load: QueueLoad::default() };
         Self { pool, lines: Arc::new(Mutex::new(lines)), patience }
     }
 
-    /// How it is used: what is worked on is a statement, and its wait for a connection.
+    /// Reports how the queue is used. The time of work includes the wait for a connection.
     pub(crate) fn load(&self) -> QueueLoad {
         let lines = self.lines();
         let waiting = lines.waiting.values().map(VecDeque::len).sum();
         QueueLoad { waiting, ..lines.load.clone() }
     }
 
-    /// Does the step, together with those that wait beside it.
+    /// Runs the step, joined with other waiting steps of its project.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if there is no answer in time, or too many wait; whatever the
-    /// statement met. The step may be done all the same.
+    /// [`StoreError::Unavailable`] if there is no answer in time, or too many steps wait; otherwise
+    /// the error of the statement. The step may have been done all the same.
     pub(crate) async fn done(&self, project: ProjectId, step: S) -> Result<S::Done, StoreError> {
         traced(SYSTEM, S::NAME, self.joined(project, step)).await
     }
@@ -94,7 +94,7 @@ impl<S: Joined> ProjectQueue<S> {
     async fn joined(&self, project: ProjectId, step: S) -> Result<S::Done, StoreError> {
         let (reply, answer) = answers::reply();
         if self.push(project, Waiting { step, reply, since: Instant::now() })? {
-            // A task of its own: whoever asked may give up, and those behind still wait.
+            // A separate task, because the caller may give up while the steps behind it still wait.
             tokio::spawn(Worker { queue: self.clone(), project, is_over: false }.work());
         }
         answer.answer(self.patience).await
@@ -117,8 +117,8 @@ impl<S: Joined> ProjectQueue<S> {
         Ok(is_idle)
     }
 
-    /// What is to be done next; if nothing, nobody works for that project any more. `worked` is how long
-    /// the last took.
+    /// Takes the next steps; `None` ends the worker of this project. `worked` is the duration of
+    /// the previous statement.
     fn take(&self, project: ProjectId, worked: Option<Duration>) -> Option<Vec<Waiting<S>>> {
         let mut lines = self.lines();
         let Lines { waiting, load } = &mut *lines;
@@ -170,7 +170,7 @@ impl<S: Joined> Worker<S> {
     }
 }
 
-/// Those who wait for somebody who is gone are told that nobody works for them.
+/// Callers that wait for a lost worker get an error.
 impl<S: Joined> Drop for Worker<S> {
     fn drop(&mut self) {
         if !self.is_over {

@@ -2,11 +2,11 @@ use crate::connection::error::{Failure, Kind};
 use dwar_kernel::StoreError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the server can write. Says in the log, once each, when it no longer can for want of room
-/// and when it can again.
+/// Whether the server has disk space to write. Logs once when it runs out and once when there is
+/// space again.
 pub(crate) struct Room {
     full: AtomicBool,
-    /// Something happened that the driver has no name for, or nobody has asked yet.
+    /// The driver reported an error without a kind, or the server was never asked.
     suspected: AtomicBool,
 }
 
@@ -19,7 +19,7 @@ impl Room {
         self.suspected.store(true, Ordering::Release);
     }
 
-    /// Whether the server should be asked if it has room.
+    /// Tells whether the server should be asked for disk space.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.full.load(Ordering::Acquire) || self.suspected.swap(false, Ordering::AcqRel)
     }
@@ -27,8 +27,8 @@ impl Room {
     /// What a failure is to whoever asked.
     ///
     /// The driver hides the code of a full disk (SQLSTATE 53100), and its text is in the server's
-    /// language. So a failure without a name raises a suspicion, which `has_room` settles by
-    /// the code; while the server is known to be full, such a failure counts as that.
+    /// language. So an unclassified failure raises a suspicion, which `has_room` checks by the
+    /// code. While the server is known to be full, such a failure counts as a full disk.
     pub(crate) fn judge(&self, failure: Failure) -> StoreError {
         match failure.kind() {
             Kind::NoRoom => {

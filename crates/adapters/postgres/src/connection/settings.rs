@@ -3,10 +3,10 @@ use crate::connection::url::PostgresUrl;
 use std::fmt;
 use std::time::Duration;
 
-/// What traces call the database (OpenTelemetry, `db.system.name`).
+/// Name of the database in traces (OpenTelemetry, `db.system.name`).
 pub(crate) const SYSTEM: &str = "postgresql";
 
-/// How many statements that look up one kind of thing are under way at most, each on a connection of its own.
+/// Most concurrent statements for one kind of look-up. Each uses a connection of its own.
 pub(crate) const LOOK_UPS: u32 = 2;
 
 /// How to reach PostgreSQL, and how long to wait for it. `Debug` hides the URL.
@@ -14,33 +14,34 @@ pub(crate) const LOOK_UPS: u32 = 2;
 pub struct Settings {
     /// `postgres://user:password@host:port/database?option=value`, all parts percent-encoded.
     ///
-    /// Connection options of libpq that it names win over the ones set here.
+    /// libpq connection options in the URL override the ones set here.
     pub url: String,
-    /// The server's own address where `url` is that of a pooler: for migrations, which need a
+    /// The server's own address where `url` is that of a pooler. For migrations, which need a
     /// session of their own.
     pub direct_url: Option<String>,
-    /// Connections at most; one at least is used.
+    /// Most connections; at least one is used.
     pub pool_size: u32,
-    /// How long a call waits for a free connection.
+    /// Longest wait for a free connection.
     pub acquire_timeout: Duration,
-    /// How long PostgreSQL may work on one statement.
+    /// Longest run of one statement in PostgreSQL.
     pub statement_timeout: Duration,
-    /// How long one statement may wait for a lock.
+    /// Longest wait of one statement for a lock.
     pub lock_timeout: Duration,
-    /// How long a call may take from its begin to its answer, waiting and repeating included.
+    /// Longest time of a call from begin to answer, including waits and repetitions.
     ///
     /// Holds even if the server falls silent.
     pub call_timeout: Duration,
 }
 
 impl Settings {
-    /// What the service has by default (`[database]` of `config.default.toml`), with the server at `url`.
+    /// The defaults of the service (`[database]` of `config.default.toml`), with the server at
+    /// `url`.
     pub fn new(url: impl Into<String>) -> Self {
         Self::within(Duration::from_secs(2), url)
     }
 
-    /// As [`Settings::new`], but that it waits so long for a connection, then as long for a statement or a lock,
-    /// and for a call no longer than for both.
+    /// As [`Settings::new`], but waits at most `patience` for a connection, at most `patience` for
+    /// a statement or lock, and at most the sum of both for a call.
     pub fn within(patience: Duration, url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -53,19 +54,19 @@ impl Settings {
         }
     }
 
-    /// What leads to the server itself.
+    /// The URL of the server itself.
     ///
     /// # Errors
-    /// [`InvalidUrl`] if no connection could ever come of it.
+    /// [`InvalidUrl`] if no connection could ever result.
     pub fn direct(&self) -> Result<String, InvalidUrl> {
         let url = self.direct_url.as_ref().unwrap_or(&self.url);
         Self { url: url.clone(), ..self.clone() }.connection_url()
     }
 
-    /// The URL with the connection options that bound every wait.
+    /// The URL with the connection options that limit every wait.
     ///
-    /// libpq quotes parts of a URL that it cannot read in its messages; a password written in
-    /// plain where it should be percent-encoded would end up in a log. Hence the checks.
+    /// libpq quotes parts of a URL that it cannot parse in its messages. A password that is not
+    /// percent-encoded would end up in a log. Hence the checks.
     pub(crate) fn connection_url(&self) -> Result<String, InvalidUrl> {
         self.url.parse::<PostgresUrl>()?;
         let (base, query) = self.url.split_once('?').unwrap_or((&self.url, ""));
@@ -77,7 +78,7 @@ impl Settings {
         let mut given: Vec<_> = pairs.map(|(name, value)| (name, value.to_owned())).collect();
         for (name, value) in self.defaults() {
             match given.iter_mut().find(|(known, _)| *known == name) {
-                // The last setting of a parameter wins.
+                // The last setting of a parameter applies.
                 Some((_, theirs)) if name == "options" => *theirs = format!("{value}%20{theirs}"),
                 Some(_) => {}
                 None => given.push((name, value)),
@@ -87,32 +88,36 @@ impl Settings {
         pairs.join("&")
     }
 
-    /// What each session is to be set to, in the units of `pg_settings`.
+    /// The settings of each session, in the units of `pg_settings`.
     fn session(&self) -> [(&'static str, String); 9] {
         [
             ("statement_timeout", millis(self.statement_timeout)),
             ("lock_timeout", millis(self.lock_timeout)),
             ("idle_in_transaction_session_timeout", millis(self.call_timeout)),
-            // Every statement looks rows up by key, so no value of a parameter makes another plan
-            // better; without this the first five of each and connection are planned for nothing.
+            // Every statement looks rows up by key, so no parameter value leads to a better plan.
+            // Without this setting the first five executions on each connection are planned in
+            // vain.
             ("plan_cache_mode", "force_generic_plan".to_owned()),
-            // Nor does a plan that was made while a table was small read all of it when it has grown.
+            // A plan that was made while a table was small must not scan all of it after it has
+            // grown.
             ("enable_seqscan", "off".to_owned()),
-            // Nor does one that expects many rows read all of a table to join it with the few that there are.
+            // Neither may a plan that expects many rows scan a whole table to join it with a few
+            // rows.
             ("enable_hashjoin", "off".to_owned()),
             ("enable_mergejoin", "off".to_owned()),
-            // Whatever has to be read whole all the same looks dear enough to compile a program for.
+            // Statements that do read whole tables look expensive enough to trigger compilation.
             ("jit", "off".to_owned()),
             ("default_transaction_isolation", "read committed".to_owned()),
         ]
     }
 
-    /// Those of [`Self::session`] that the URL does not set otherwise.
+    /// The settings of [`Self::session`] that the URL does not override.
     pub(crate) fn expected(&self) -> Vec<(&'static str, String)> {
         self.session().into_iter().filter(|(name, _)| !self.url.contains(name)).collect()
     }
 
-    /// The server ends what takes too long and takes writes; TCP notices a peer that is gone.
+    /// The server ends statements that take too long and accepts writes; TCP detects a peer that is
+    /// gone.
     fn defaults(&self) -> [(&'static str, String); 8] {
         let seconds = |wait: Duration| wait.as_secs().max(2).to_string();
         let session = self.session().map(|(name, value)| {
@@ -121,7 +126,7 @@ impl Settings {
         });
         [
             ("application_name", "dwar".to_owned()),
-            // Of several hosts the one that writes, and none where all are standbys.
+            // Of several hosts the one that accepts writes; no host if all are standbys.
             ("target_session_attrs", "read-write".to_owned()),
             ("connect_timeout", seconds(self.acquire_timeout)),
             ("keepalives_idle", "10".to_owned()),
@@ -147,7 +152,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// PostgreSQL reads 0 as "never".
+/// At least one millisecond, because PostgreSQL reads 0 as "never".
 fn millis(wait: Duration) -> String {
     wait.as_millis().clamp(1, i32::MAX.unsigned_abs().into()).to_string()
 }

@@ -1,4 +1,4 @@
-//! Statements in SQL of our own, prepared once per connection.
+//! Hand-written SQL statements, prepared once per connection.
 
 use diesel::expression::{AsExpression, TypedExpressionType};
 use diesel::pg::Pg;
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Bool, SqlType, Untyped};
 
-/// Gives a statement columns of a row, each under its name.
+/// Gives a statement the columns of a row as parameters, each under its column's name.
 macro_rules! given {
     ($statement:expr, $table:ident of $row:expr, $($column:ident)+) => {{
         let row = $row;
@@ -14,11 +14,11 @@ macro_rules! given {
     }};
 }
 
-/// A statement with named parameters, in one round trip, for what a request waits for.
+/// A statement with named parameters that takes one round trip. For work that a request waits for.
 ///
-/// `diesel::sql_query` is parsed and planned anew each time; this one is remembered by its text, so
-/// the server plans it once per connection. Parameters are the columns of a first row, `given`, so that each
-/// is named and may be used more than once; the text goes on after it:
+/// `diesel::sql_query` is parsed and planned anew each time. This one is cached by its text, so the
+/// server plans it once per connection. Parameters are the columns of a first row, `given`, so each
+/// has a name and may be used more than once. The text continues after it:
 ///
 /// ```sql
 /// WITH given AS (SELECT $1 AS "project", $2 AS "amount")
@@ -39,28 +39,28 @@ pub(crate) struct And<G, V> {
     value: V,
 }
 
-/// What a step answers that is done or not.
+/// The result of a step: done or not.
 #[derive(QueryableByName)]
 pub(crate) struct Done {
     #[diesel(sql_type = Bool)]
     pub(crate) done: bool,
 }
 
-/// One column of many rows, for a parameter that is an array.
+/// Collects one column of many rows, for an array parameter.
 pub(crate) fn each<'all, R, T>(rows: &'all [R], column: impl Fn(&'all R) -> T) -> Vec<T> {
     rows.iter().map(column).collect()
 }
 
 impl Statement<Nothing> {
-    /// What comes after `given`: further `, name AS (…)`, then the main query.
+    /// The text after `given`: further `, name AS (…)`, then the main query.
     pub(crate) fn new(sql: &'static str) -> Self {
         Self { given: Nothing, sql: vec![sql] }
     }
 }
 
 impl<G> Statement<G> {
-    /// Goes on with these parts. One that a step does not need is better left out: the server sets up
-    /// the whole plan at each execution.
+    /// Appends parts. Omit a part that the step does not need, because the server sets up the whole
+    /// plan at each execution.
     pub(crate) fn then(mut self, parts: impl IntoIterator<Item = &'static str>) -> Self {
         self.sql.extend(parts);
         self
@@ -79,7 +79,7 @@ impl<G> Statement<G> {
         Statement { given, sql: self.sql }
     }
 
-    /// One more parameter, of a column's name and type; see [`given!`].
+    /// Adds a parameter with the name and type of a column; see [`given!`].
     pub(crate) fn column<C, V>(self, _: C, value: V) -> Statement<And<G, V::Expression>>
     where
         C: Column,

@@ -1,4 +1,4 @@
-//! How old rows leave: some at a time, and with pauses.
+//! Deletes old rows in batches, with pauses.
 
 use crate::PostgresStore;
 use crate::connection::error::Failure;
@@ -7,15 +7,15 @@ use dwar_kernel::{StoreError, Timestamp};
 use dwar_sql::{At, Id};
 use std::time::Instant;
 
-/// How many rows one statement of a sweep drops at most: some tens of milliseconds of a server that has
-/// other work.
+/// Most rows that one statement of a sweep deletes. Takes some tens of milliseconds of a server
+/// with other work.
 pub(crate) const SWEEP_BATCH: i64 = 1_000;
 
-/// A statement that drops the oldest rows of `table`, a batch at most, whose `age` is before `$1`, save those
-/// that somebody is at. There has to be an index that begins with `age`.
+/// A statement that deletes at most one batch of the oldest rows of `table` with an `age` before
+/// `$1`. Skips rows that are locked. Needs an index that begins with `age`.
 ///
-/// The rows are named in an array: where they are joined with a sub-select, PostgreSQL plans for a tenth of
-/// the table, whatever the limit is, and reads all of it.
+/// The rows are selected into an array. For a join with a sub-select PostgreSQL plans for a tenth
+/// of the table, whatever the limit is, and reads all of it.
 fn drop_oldest(table: &str, age: &str) -> String {
     format!(
         "DELETE FROM {table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM {table} WHERE {age} < $1 \
@@ -24,7 +24,7 @@ fn drop_oldest(table: &str, age: &str) -> String {
 }
 
 pub(crate) struct Turn {
-    /// How many rows it took on; fewer than it might have are the last.
+    /// Number of rows that the turn examined; fewer than a batch means that it was the last turn.
     pub(crate) taken: usize,
     pub(crate) gone: usize,
 }
@@ -45,7 +45,7 @@ impl PostgresStore {
         .await
     }
 
-    /// Drops the rows of `table` whose `id` was made before an instant, as [`drop_oldest`] says.
+    /// Deletes the rows of `table` with an `id` made before an instant; see [`drop_oldest`].
     pub(crate) async fn drop_made_before(
         &self,
         table: &'static str,
@@ -59,7 +59,7 @@ impl PostgresStore {
         .await
     }
 
-    /// Drops the rows of `table` whose `age` is before an instant, as [`drop_oldest`] says.
+    /// Deletes the rows of `table` with an `age` before an instant; see [`drop_oldest`].
     pub(crate) async fn drop_before(
         &self,
         table: &'static str,
@@ -72,7 +72,7 @@ impl PostgresStore {
         .await
     }
 
-    /// Repeats a transaction that takes on at most [`SWEEP_BATCH`] rows until it finds fewer.
+    /// Repeats a transaction that examines at most [`SWEEP_BATCH`] rows until it finds fewer.
     pub(crate) async fn in_turns<W>(&self, name: &'static str, work: W) -> Result<u64, StoreError>
     where
         W: Fn(&mut PgConnection) -> Result<Turn, Failure> + Clone + Send + 'static,
@@ -81,8 +81,8 @@ impl PostgresStore {
     }
 }
 
-/// Repeats turns of at most [`SWEEP_BATCH`] rows until one finds fewer; in between the server belongs to
-/// others.
+/// Repeats turns of at most [`SWEEP_BATCH`] rows until one finds fewer. Pauses between turns for
+/// other work.
 async fn drain<T>(turn: impl Fn() -> T) -> Result<u64, StoreError>
 where
     T: Future<Output = Result<Turn, StoreError>>,

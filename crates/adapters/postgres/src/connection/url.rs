@@ -6,8 +6,8 @@ use zeroize::Zeroizing;
 /// The address of a PostgreSQL server, or of several, as libpq reads a connection URI
 /// (postgresql.org/docs/18/libpq-connect.html, fe-connect.c). `Debug` shows nothing of it.
 ///
-/// Narrower in one thing: what has a meaning of its own in a URI is percent-encoded in names and passwords, even
-/// where libpq could tell it apart.
+/// Stricter than libpq in one point: reserved characters of a URI must be percent-encoded in names
+/// and passwords, even where libpq could tell them apart.
 #[derive(Clone)]
 pub struct PostgresUrl {
     password: Zeroizing<String>,
@@ -35,7 +35,7 @@ const NEVER_WRITES: InvalidUrl = InvalidUrl("asks for a server that takes no wri
 
 const SSLMODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 const SESSIONS: [&str; 3] = ["any", "read-write", "primary"];
-/// Values of `target_session_attrs` that lead to a server with which nothing works.
+/// Values of `target_session_attrs` that lead to a server on which the service cannot work.
 const STANDBYS: [&str; 3] = ["read-only", "standby", "prefer-standby"];
 const NUMBERS: [&str; 6] = [
     "connect_timeout",
@@ -94,18 +94,18 @@ const KNOWN: [&str; 44] = [
 ];
 
 impl PostgresUrl {
-    /// The password; empty if there is none.
+    /// The password; empty if the URL has none.
     pub fn password(&self) -> &str {
         &self.password
     }
 
-    /// Every host that may be connected to: a name, an address, or the folder of a socket; an empty one is a
-    /// socket of this machine.
+    /// Every host to connect to: a name, an address, or the folder of a socket. An empty string is
+    /// a socket on this machine.
     pub fn hosts(&self) -> &[String] {
         &self.hosts
     }
 
-    /// What is asked of TLS, if anything.
+    /// The value of `sslmode`, if the URL has one.
     pub fn sslmode(&self) -> Option<&str> {
         self.sslmode.as_deref()
     }
@@ -194,7 +194,7 @@ impl Options {
                 return Err(OPTION);
             }
             let (name, value) = (decoded(name)?, decoded(value)?);
-            // As JDBC says it.
+            // The spelling of JDBC.
             if (name.as_str(), value.as_str()) == ("ssl", "true") {
                 return Ok(("sslmode".to_owned(), Zeroizing::new("require".to_owned())));
             }
@@ -209,7 +209,7 @@ impl Options {
             .map(Self)
     }
 
-    /// The last of this name, which is the one that libpq takes.
+    /// The last option of this name, which is the one that libpq uses.
     fn last(&self, wanted: &str) -> Option<&str> {
         let of_name = self.0.iter().rev().find(|(name, _)| name == wanted);
         of_name.map(|(_, value)| value.as_str())
@@ -228,7 +228,7 @@ fn judge_option(name: &str, value: &str) -> Result<(), InvalidUrl> {
 }
 
 /// # Errors
-/// A percent sign without two hexadecimal digits, a NUL, or what is no UTF-8.
+/// A percent sign without two hexadecimal digits, a NUL, or text that is not UTF-8.
 fn decoded(text: &str) -> Result<String, InvalidUrl> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut parts = text.split('%');

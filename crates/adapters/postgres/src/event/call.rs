@@ -10,7 +10,7 @@ use dwar_kernel::StoreError;
 use dwar_sql::schema::webhook_calls;
 use dwar_sql::{At, CallRow, Id};
 
-/// A statement that puts calls on record and does something to the deliveries they are about.
+/// A statement that records calls and changes the deliveries of their events.
 macro_rules! logging {
     ($change:literal) => {
         concat!(
@@ -55,7 +55,7 @@ fn log(conn: &mut PgConnection, sql: &'static str, calls: &[&EndpointCall]) -> R
     Ok(())
 }
 
-/// Puts the last calls of their series on record; the caller holds their endpoints.
+/// Records the last calls of their series; the caller has locked their endpoints.
 pub(crate) fn over(conn: &mut PgConnection, calls: &[&EndpointCall]) -> Result<(), Failure> {
     if calls.is_empty() {
         return Ok(());
@@ -63,13 +63,13 @@ pub(crate) fn over(conn: &mut PgConnection, calls: &[&EndpointCall]) -> Result<(
     log(conn, OVER, calls)
 }
 
-/// Puts a call on record that there is another one after; the caller holds its endpoint.
+/// Records a call that will be followed by another one; the caller has locked its endpoint.
 pub(crate) fn put_off(conn: &mut PgConnection, call: &EndpointCall) -> Result<(), Failure> {
     log(conn, PUT_OFF, &[call])
 }
 
 impl PostgresStore {
-    /// Drops the calls that `find` gives, a batch in one transaction, until it finds fewer.
+    /// Deletes the calls that `find` returns, one batch per transaction, until it finds fewer.
     pub(crate) async fn drop_calls<F>(&self, find: F) -> Result<u64, StoreError>
     where
         F: Fn(&mut PgConnection) -> QueryResult<Vec<(Id, String)>> + Clone + Send + 'static,
@@ -82,7 +82,7 @@ impl PostgresStore {
     }
 }
 
-/// Drops these calls, and the events that nothing else keeps: events are locked before calls.
+/// Deletes these calls, and the events that nothing else needs. Locks events before calls.
 fn drop_calls(conn: &mut PgConnection, calls: Vec<(Id, String)>) -> QueryResult<usize> {
     let (calls, told): (Vec<_>, Vec<_>) = calls.into_iter().unzip();
     let told = lock_events(conn, told)?;

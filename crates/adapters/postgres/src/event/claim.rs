@@ -1,4 +1,4 @@
-//! What is due to be told, handed out to one caller each.
+//! Hands out deliveries that are due, each to one caller.
 
 use crate::connection::error::Failure;
 use diesel::prelude::*;
@@ -10,14 +10,14 @@ use dwar_sql::{At, EndpointRow, EventRow, Id, Row, WaitingRow, legible, readable
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// One look-up by index for each endpoint, however much it waits for.
+/// One index look-up per endpoint, however many deliveries wait for it.
 const WAITING: &str = "SELECT e.id, e.failures > 0 AS failing, d.due_at \
      FROM webhook_endpoints e CROSS JOIN LATERAL ( \
          SELECT due_at FROM event_deliveries \
          WHERE endpoint_id = e.id AND due_at <= $1 ORDER BY due_at LIMIT 1 \
      ) d WHERE e.disabled_at IS NULL";
 
-/// Of each endpoint as many as it has places, leased.
+/// Leases as many due deliveries of each endpoint as it has places.
 const DUE: &str = "WITH due AS ( \
          SELECT d.* FROM unnest($1, $2) AS share (endpoint, places) CROSS JOIN LATERAL ( \
              SELECT event_id, endpoint_id, failures, due_at FROM event_deliveries \
@@ -37,7 +37,7 @@ struct DeliveryRow {
     failures: i32,
 }
 
-/// Hands out what is due, to each endpoint its share, and leases it.
+/// Leases the due deliveries and hands them out, to each endpoint up to its places.
 pub(crate) fn claim(
     conn: &mut PgConnection,
     now: Timestamp,
@@ -66,7 +66,7 @@ pub(crate) fn claim(
     complete(conn, due)
 }
 
-/// Rebuilds those deliveries that can be read, in the order given.
+/// Rebuilds the deliveries that can be decoded, in the order given.
 fn complete(
     conn: &mut PgConnection,
     deliveries: Vec<DeliveryRow>,

@@ -1,5 +1,6 @@
-//! The feed. Transactions do not commit in the order in which they began, so an event is given only once every
-//! transaction that is not newer than its own is over: then none can come in front of it.
+//! The event feed. Transactions commit in another order than they begin. So the feed returns an
+//! event only when every transaction that is not newer than the event's own is over: no event can
+//! appear before it afterwards.
 
 use crate::connection::error::Failure;
 use crate::connection::look_up::PRIMARY_ALONE;
@@ -11,7 +12,7 @@ use dwar_event::{Event, FeedLimit, FeedPosition, FeedSlice};
 use dwar_kernel::ProjectMode;
 use dwar_sql::{At, FeedRow, Id, OldestRow, feed_slice, legible, stored_place};
 
-/// One statement, so that all of it is of one snapshot.
+/// One statement, so that all of it comes from one snapshot.
 const SLICE: &str = "\
 , life AS MATERIALIZED ( \
     SELECT name || '/' || feed_place() AS life FROM feed_life \
@@ -31,7 +32,7 @@ LEFT JOIN LATERAL ( \
 
 const ORDER: &str = " ORDER BY e.transaction, e.number";
 
-/// As [`SLICE`], without what transactions that are under way may still come before.
+/// As [`SLICE`], without the events that running transactions may still precede.
 const NEWER: &str = "SELECT transaction::text::bigint AS at_transaction, number AS at_number, id, \
         happened_at FROM events \
     WHERE project_id = $1 AND mode = $2 AND in_feed \
@@ -45,7 +46,7 @@ const OLDEST: &str = "SELECT transaction::text::bigint AS at_transaction, number
         AND (transaction, number) <= ($3::text::xid8, $4) \
     ORDER BY transaction, number LIMIT $5";
 
-/// One look-up by index for each feed.
+/// One index look-up per feed.
 const HELD_BACK: &str = "SELECT e.happened_at FROM projects p \
     CROSS JOIN (VALUES ('live'), ('test')) AS m (mode) CROSS JOIN LATERAL ( \
         SELECT happened_at FROM events WHERE project_id = p.id AND mode = m.mode AND in_feed \
@@ -59,7 +60,7 @@ struct HeldBackRow {
     happened_at: At,
 }
 
-/// What follows a position in the feed of a world.
+/// Reads the events after a position in a feed.
 pub(crate) fn slice(
     conn: &mut PgConnection,
     world: ProjectMode,
@@ -77,7 +78,8 @@ pub(crate) fn slice(
     Ok(feed_slice(rows, limit, |row| legible!(Event::try_from(row)))?)
 }
 
-/// Events that came after this one, oldest first, and that none can come in front of any more.
+/// Reads the events after this one, oldest first, up to the first that a running transaction may
+/// still precede.
 pub(crate) fn newer(
     conn: &mut PgConnection,
     world: ProjectMode,
@@ -112,14 +114,14 @@ fn found(
         .load(conn)
 }
 
-/// Since when events are held back, the longest first.
+/// The times since when events are held back, oldest first.
 pub(crate) fn held_back(conn: &mut PgConnection, limit: i64) -> QueryResult<Vec<Option<At>>> {
     let rows: Vec<HeldBackRow> =
         diesel::sql_query(HELD_BACK).bind::<BigInt, _>(limit).load(conn)?;
     Ok(rows.into_iter().map(|row| Some(row.happened_at)).collect())
 }
 
-/// Drops those of the events, locked by the caller, that leave the feed and that nothing else keeps.
+/// Deletes the events that leave the feed and that nothing else needs. The caller has locked them.
 pub(crate) fn drop_fed(conn: &mut PgConnection, ids: &[String]) -> QueryResult<usize> {
     diesel::delete(untold!(ids)).execute(conn)
 }

@@ -1,7 +1,8 @@
-//! What happened, and who still has to be told.
+//! Events and their deliveries.
 //!
-//! Rows are locked in this order: an endpoint, its events, their deliveries, calls. Whoever records holds
-//! the project's endpoints, so that none of them goes before the event is on record.
+//! Locks are taken in this order: endpoint, its events, their deliveries, calls. A step that
+//! records an event locks the endpoints of its project, so that no endpoint is removed before the
+//! event is recorded.
 
 pub(crate) mod call;
 pub(crate) mod claim;

@@ -1,4 +1,4 @@
-//! Puts events on record.
+//! Records events.
 
 use crate::connection::error::Failure;
 use crate::connection::statement::Statement;
@@ -7,7 +7,8 @@ use dwar_kernel::{Event, ProjectMode};
 use dwar_sql::schema::events;
 use dwar_sql::{EventRow, of_phone};
 
-/// `record_event` of the schema says what becomes of an event; its parameters have names of their own.
+/// The schema's function `record_event` decides where an event goes; its parameters have names of
+/// their own.
 const RECORD: &str = "\
  SELECT record_event(event => g.id, project => g.project_id, world => g.mode, happening => g.kind, \
      moment => g.happened_at, subject => g.subject_id, related => g.related_id, via => g.channel, \
@@ -15,7 +16,7 @@ const RECORD: &str = "\
      reporter => g.provider) \
  FROM given g";
 
-/// Puts an event on record for every endpoint of its project, in one statement.
+/// Records an event for every endpoint of its project, in one statement.
 pub(crate) fn record(conn: &mut PgConnection, event: &Event) -> Result<(), Failure> {
     given!(
         Statement::new(RECORD), events of EventRow::from(event),
@@ -26,13 +27,13 @@ pub(crate) fn record(conn: &mut PgConnection, event: &Event) -> Result<(), Failu
     Ok(())
 }
 
-/// Takes a phone's number out of what is still to be told.
+/// Removes a phone's number from events that are still to be delivered.
 pub(crate) fn forget_phone(
     conn: &mut PgConnection,
     world: ProjectMode,
     phone: &[u8],
 ) -> QueryResult<usize> {
-    // In the order in which whoever removes an endpoint locks them.
+    // The same lock order as the removal of an endpoint.
     let of_phone: Vec<String> = of_phone!(events of world, phone)
         .order(events::id)
         .select(events::id)

@@ -1,4 +1,4 @@
-//! How events leave that nobody waits for any more.
+//! Deletes events that are no longer needed.
 
 use crate::PostgresStore;
 use crate::connection::error::Failure;
@@ -9,19 +9,19 @@ use dwar_sql::Id;
 use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
 
 impl PostgresStore {
-    /// Drops what endpoints that are switched off wait for.
+    /// Deletes the deliveries to endpoints that are switched off.
     pub(crate) async fn drop_untold_events(&self) -> Result<u64, StoreError> {
         self.in_turns("event.drop_untold", drop_untold).await
     }
 }
 
-/// Locks those of the events that are still on record.
+/// Locks the events that still exist and returns their ids.
 pub(crate) fn lock_events(conn: &mut PgConnection, ids: Vec<String>) -> QueryResult<Vec<String>> {
     let known = events::table.filter(events::id.eq_any(ids)).order(events::id);
     known.select(events::id).for_update().load(conn)
 }
 
-/// Drops some of what endpoints that are switched off wait for.
+/// Deletes one batch of deliveries to endpoints that are switched off.
 fn drop_untold(conn: &mut PgConnection) -> Result<Turn, Failure> {
     let off = webhook_endpoints::table
         .filter(webhook_endpoints::disabled_at.is_not_null())
@@ -44,7 +44,7 @@ fn drop_untold(conn: &mut PgConnection) -> Result<Turn, Failure> {
     Ok(Turn { taken: gone, gone })
 }
 
-/// Those of the events that nobody waits for and of which no call is on record.
+/// The events without a pending delivery and without a recorded call.
 macro_rules! untold {
     ($events:expr) => {{
         use diesel::dsl::{exists, not};
@@ -59,8 +59,8 @@ macro_rules! untold {
 }
 pub(crate) use untold;
 
-/// Drops those of the events, locked by the caller, that nobody waits for, of which no call is on record, and that
-/// no feed gives.
+/// Deletes the events without a pending delivery, without a recorded call and outside the feed. The
+/// caller has locked them.
 pub(crate) fn drop_told(conn: &mut PgConnection, candidates: &[String]) -> QueryResult<usize> {
     let told = untold!(candidates).filter(diesel::dsl::not(events::in_feed));
     diesel::delete(told).execute(conn)

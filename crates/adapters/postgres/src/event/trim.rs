@@ -6,19 +6,20 @@ use diesel::sql_types::Text;
 use dwar_kernel::{ProjectMode, StoreError, Timestamp};
 use dwar_sql::Id;
 
-/// Rows of another server, which a dump brought along: this one has not come as far, and would hold them back for as
-/// long. They keep their order, by their numbers.
+/// Rows with transaction ids of another server, restored from a dump. The ids of this server are
+/// lower, so the rows would be held back until it caught up. They keep their order by their
+/// numbers.
 const ADOPT: &str = "UPDATE events SET transaction = pg_current_xact_id() \
     WHERE project_id = $1 AND mode = $2 AND in_feed \
         AND transaction >= pg_snapshot_xmax(pg_current_snapshot())";
 
-/// What another server had counted of them.
+/// Deletes the feed counters of another server.
 const FORGET: &str = "DELETE FROM event_feeds WHERE project_id = $1 AND mode = $2 \
     AND greatest(counted_transaction, dropped_transaction) \
         >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
 
 impl PostgresStore {
-    /// Takes from one feed what is to leave it, a batch in one transaction.
+    /// Removes old events from one feed, one batch per transaction.
     pub(crate) async fn trim_feed(
         &self,
         world: ProjectMode,

@@ -28,7 +28,7 @@ impl LoginStore for PostgresStore {
     async fn prepare(&self, send: NewSend, now: Timestamp) -> Result<Prepared, StoreError> {
         let project = send.otp.world.project;
         let send = Arc::new(send);
-        // Most phones have nothing on record, so that is what is tried first.
+        // Most phones have no record yet, so try that case first.
         let mut seen: Option<Arc<LogSnapshot>> = None;
         for _ in 0..TRIES {
             let prepared = judge(&send, seen.as_deref(), now);
@@ -81,7 +81,7 @@ impl LoginStore for PostgresStore {
                 }
             };
             let Some(found) = found else { return Ok(None) };
-            // Written, and the answer was lost with the connection.
+            // Already written: the answer was lost with the connection.
             if found.version == version && written.is_some() {
                 return Ok(written.take());
             }
@@ -153,8 +153,7 @@ impl LoginStore for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Writes down a report after which a charge is given back; `false` if the request has changed since
-    /// it was looked at.
+    /// Stores a report that refunds a charge; `false` if the request has changed since it was read.
     async fn refunded(
         &self,
         project: ProjectId,
@@ -176,7 +175,7 @@ impl PostgresStore {
     }
 }
 
-/// The send as the log says, if the money is there.
+/// Judges the send by its log, assuming that the wallet can pay.
 fn judge(send: &NewSend, seen: Option<&LogSnapshot>, now: Timestamp) -> Prepared {
     let mut log = seen.map(|seen| seen.log.clone()).unwrap_or_default();
     let Ok(prepared) =
@@ -184,7 +183,7 @@ fn judge(send: &NewSend, seen: Option<&LogSnapshot>, now: Timestamp) -> Prepared
     prepared
 }
 
-/// The same answer where the money is not there.
+/// The same judgement for a wallet that cannot pay.
 fn unaffordable(prepared: Prepared) -> Prepared {
     match prepared {
         Prepared::Ready(admission) => Prepared::Unaffordable(admission),
@@ -197,9 +196,9 @@ struct Written {
     before: Id,
     version: Id,
     verdict: Verdict,
-    /// The session that the right guess begins, if it is to begin one.
+    /// Id of the session to begin on a right guess, if one is wanted.
     session: Option<SessionId>,
-    /// The connection was lost: it may be on record or not.
+    /// The connection was lost, so the write may or may not have been kept.
     in_doubt: bool,
 }
 
@@ -208,7 +207,8 @@ impl Written {
     /// guess has to be judged anew.
     ///
     /// # Errors
-    /// If the answer was lost and others have written since: nobody knows whether it was counted.
+    /// If the answer was lost and other steps have written since: whether the guess was counted is
+    /// then unknown.
     fn done(
         &self,
         conn: &mut PgConnection,

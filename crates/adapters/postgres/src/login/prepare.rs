@@ -1,4 +1,4 @@
-//! Sends that begin: any number of one project, in one statement.
+//! Begins sends. One statement handles any number of one project.
 
 use crate::connection::error::{Failure, unavailable};
 use crate::connection::project_queue::Joined;
@@ -14,7 +14,7 @@ use dwar_otp::{DeliveryAttempt, Reason};
 use dwar_sql::{At, BudgetRow, Id, OtpRow, Row};
 use std::sync::Arc;
 
-/// A send, and what it was judged by; `None` if nothing is thought to be on record of the phone.
+/// A send and the log it was judged by; `None` if the phone is assumed to have no record.
 pub(crate) struct SendStep {
     pub(crate) send: Arc<NewSend>,
     pub(crate) seen: Option<Arc<LogSnapshot>>,
@@ -22,18 +22,18 @@ pub(crate) struct SendStep {
 }
 
 pub(crate) enum SendOutcome {
-    /// It is on record as it was put there.
+    /// Recorded as given.
     Ready,
-    /// It is, since it was asked for before. This is on record of the phone besides.
+    /// Recorded by an earlier attempt of this call. Contains the phone's other records.
     Known(LogSnapshot),
-    /// It is on record, and somebody else has changed it since.
+    /// Recorded, and changed since by another step.
     Changed,
     Unaffordable,
-    /// It was judged by something else than what is on record.
+    /// The phone's log differs from the one that the send was judged by.
     Unseen(LogSnapshot),
 }
 
-/// What one of them came to, as the schema's function says it.
+/// The outcome of one send, as the schema's function reports it.
 #[derive(QueryableByName)]
 struct Outcome {
     #[diesel(sql_type = Text)]
@@ -56,7 +56,7 @@ struct Outcome {
     stopped_at: Option<At>,
 }
 
-/// Has the schema's function judge them under its locks, and puts those that are ready on record.
+/// Lets the schema's function judge the sends under its locks, and records those that are ready.
 const PREPARE: &str = concat!(
     ", judged AS ( \
          SELECT j.* FROM given g, prepare_sends(g.owner, g.ids, g.modes, g.phones, g.versions, \
@@ -96,7 +96,7 @@ impl Joined for SendStep {
         _: bool,
     ) -> Result<Vec<SendOutcome>, Failure> {
         let done = match prepare(steps, conn, project) {
-            // An instance of the version before put a code of one of these phones on record.
+            // An instance of the previous version recorded a code for one of these phones.
             Err(Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
                 let alone = steps.chunks(1).map(|step| prepare(step, conn, project));
                 let alone =
@@ -163,7 +163,8 @@ fn prepare(
     attempts!(statement, steps.iter().map(|step| &step.send.otp)).load(conn)
 }
 
-/// The version under which a request is put on record: its first attempt's id, or its own without one.
+/// The version under which a request is recorded: the id of its first attempt, or its own id if it
+/// has none.
 fn version_of(send: &NewSend) -> Id {
     let first = send.otp.delivery.attempts.last().map(|attempt| Id::from(attempt.id));
     first.unwrap_or(send.otp.id.into())

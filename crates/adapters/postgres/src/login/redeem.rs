@@ -1,5 +1,5 @@
-//! Guesses: any number of one project, each with the session that the right one begins, in one guarded
-//! statement.
+//! Applies guesses. One guarded statement handles any number of one project, each with the session
+//! that a right guess begins.
 
 use crate::connection::error::Failure;
 use crate::connection::project_queue::Joined;
@@ -11,31 +11,32 @@ use dwar_otp::{GuessBudget, Otp};
 use dwar_session::Login;
 use dwar_sql::{At, BudgetRow, EventRow, Id, Row, stored_count, stored_guesses};
 
-/// A code and its phone's count as a guess leaves them.
+/// A code and the guess budget of its phone, as a guess leaves them.
 pub(crate) struct GuessStep {
-    /// The step that wrote the code last when it was looked at.
+    /// The version of the code when it was read: the id of the last step that wrote it.
     pub(crate) before: Id,
     pub(crate) version: Id,
     pub(crate) otp: Otp,
-    /// The phone's count, if the guess changed it.
+    /// The phone's guess budget, if the guess changed it.
     pub(crate) budget: Option<GuessBudget>,
-    /// What begins, if the guess was right.
+    /// The session to begin, if the guess was right.
     pub(crate) login: Option<Login>,
     pub(crate) event: Option<EventRow>,
     pub(crate) now: Timestamp,
 }
 
 pub(crate) enum GuessOutcome {
-    /// It is on record; whose session began, if one did.
+    /// Recorded. Contains the identity of the session that began, if one did.
     Written(Option<IdentityId>),
-    /// The code was not as it was seen any more.
+    /// The code has changed since it was read.
     Unseen,
-    /// As before, or it was written before the connection was lost.
+    /// Either the code has changed since it was read, or this step wrote it before the connection
+    /// was lost.
     InDoubt,
 }
 
-/// Writes down what guesses changed of their codes, except where a code has changed since it was looked
-/// at. Each guess writes the code, so the phone's count has not changed either.
+/// Stores the guesses, except where a code has changed since it was read. Each guess writes the
+/// code, so an unchanged code means an unchanged guess budget.
 const GUESS: &str = "\
 , step AS ( \
     SELECT s.* FROM given g, unnest(g.otps, g.befores, g.versions, g.states, g.wrongs, g.guesses, \
@@ -49,8 +50,8 @@ const GUESS: &str = "\
         s.place, s.event, s.kind, s.via, s.at \
 )";
 
-/// Of guesses that changed their phones' counts: the counts as they are now, and none where nothing is
-/// counted any more.
+/// For guesses that changed the budgets of their phones: stores the new counts, and deletes a
+/// budget that counts nothing any more.
 const COUNT: &str = "\
 , counting AS ( \
     SELECT c.project_id, c.mode, c.phone_index, b.* FROM given g, \
@@ -71,8 +72,9 @@ const COUNT: &str = "\
     RETURNING 1 \
 )";
 
-/// Of right guesses: the identity that each phone has or gets, and its session. Identities are locked in
-/// the order of their phones, after all codes, so that a deletion waits for the codes or came first.
+/// For right guesses: finds or creates the identity of each phone and begins its session. Locks
+/// identities in the order of their phones, after all codes, so that a deletion either waits for
+/// the codes or came first.
 const LOG_IN: &str = "\
 , login AS ( \
     SELECT l.*, c.project_id, c.mode, c.phone_index FROM given g, unnest(g.logins_of, g.sealed, \
@@ -101,7 +103,7 @@ const LOG_IN: &str = "\
     RETURNING id, identity_id \
 )";
 
-/// What became of each; events last, since what they lock comes after everything else.
+/// The outcome of each guess. Events come last, because their locks follow all others.
 const WRITTEN: &str = concat!(
     " SELECT EXISTS (SELECT FROM changed c WHERE c.place = s.place) AS done, NULL::uuid AS home, ",
     told!("c.place = s.place"),

@@ -1,5 +1,5 @@
-//! What became of requests, and of the money of those that ended: any number of one project, in one
-//! guarded statement.
+//! Records the results of requests, and settles the holds of those that ended. One guarded
+//! statement handles any number of one project.
 
 use crate::connection::error::Failure;
 use crate::connection::project_queue::Joined;
@@ -13,7 +13,7 @@ use dwar_otp::{DeliveryAttempt, Otp, Reason};
 use dwar_sql::{At, EventRow, Id, sealed_bytes, stored_state};
 use dwar_wallet::{Paise, Settlement};
 
-/// A request as a report leaves it, and what follows from that.
+/// A request as a report leaves it, and the consequences.
 pub(crate) struct ReportStep {
     before: Id,
     otp: Otp,
@@ -27,8 +27,8 @@ pub(crate) struct ReportStep {
 }
 
 impl ReportStep {
-    /// From the request as it was found to what it is under a version of its own. A refund is not part of
-    /// it: that is a change of the wallet by itself.
+    /// Makes the step from the request as it was read to its state under a new version. A refund is
+    /// not included, because it changes the wallet separately.
     pub(crate) fn of(
         found: &Found,
         (otp, concluded): (&Otp, &Concluded),
@@ -45,8 +45,8 @@ impl ReportStep {
         Self { before, otp, version, event, settlement, is_forgiven, entries, now }
     }
 
-    /// What is told if the settlement lets the balance fall below the project's threshold. The figures are
-    /// not known yet, and not part of the event's id.
+    /// The event for a settlement that lets the balance fall below the project's threshold. The
+    /// figures are not known yet and are not part of the event's id.
     fn low(&self) -> Event {
         let (balance, threshold) = (Paise::ZERO, Paise::ZERO);
         let subject = Subject::Wallet { entry: self.entries[0], balance, threshold };
@@ -55,12 +55,12 @@ impl ReportStep {
     }
 }
 
-/// Writes down what reports changed, except where a request has changed since it was looked at. A
-/// repetition does nothing; whoever looks finds the version that was written. Of two changes of one
-/// request one is written.
+/// Stores the changes of reports, except where a request has changed since it was read. A
+/// repetition does nothing, and a reader finds the version that was written. Of two changes of one
+/// request, one is written.
 ///
-/// Requests are locked in the order of their ids, so that two who want the same ones cannot deadlock; all
-/// of them before a hold, an event or a wallet locks anything.
+/// Requests are locked in the order of their ids, so that two steps on the same requests cannot
+/// deadlock. All of them are locked before any hold, event or wallet.
 const REPORT: &str = concat!(
     ", step AS ( \
          SELECT s.* FROM given g, unnest(g.otps, g.befores, g.versions, g.codes, g.states, \
@@ -77,12 +77,13 @@ const REPORT: &str = concat!(
     attempted!(),
 );
 
-/// Of requests that ended: [`dwar_wallet::Wallet::settle`] for all of them, by one change of the wallet.
-/// Whoever deletes a hold settles it; a request that has none moves nothing. Holds are locked in the order
-/// of their sends.
+/// For requests that ended: [`dwar_wallet::Wallet::settle`] for all of them, with one change of the
+/// wallet. The step that deletes a hold settles it. A request without a hold moves no money. Holds
+/// are locked in the order of their sends.
 ///
-/// Every other step of the project waits for the wallet, so attempts and events come before it, which need nothing of
-/// it: only the entries, and an event about a low balance, are written under its lock.
+/// Every other step of the project waits for the wallet. So attempts and events, which do not need
+/// the wallet, are written before its lock: only the entries and a low-balance event are written
+/// under it.
 const SETTLE: &str = concat!(
     ", told AS MATERIALIZED ( SELECT s.place, ",
     told!("c.place = s.place"),
@@ -128,21 +129,23 @@ const SETTLE: &str = concat!(
 )"
 );
 
-/// Of requests that reached nobody: they still count as some that reached a provider.
+/// For requests that reached nobody: marks their send slots as forgiven. They still count as
+/// requests that reached a provider.
 const FORGIVE: &str = "\
 , forgiven AS ( \
     UPDATE send_slots t SET forgiven = true FROM changed c CROSS JOIN given g \
     WHERE c.place = ANY (g.forgiven) AND t.send_id = c.id \
 )";
 
-/// What became of each; events last, since what they lock comes after everything else.
+/// The outcome of each report. Events come last, because their locks follow all others.
 const REPORTED: &str = concat!(
     " SELECT EXISTS (SELECT FROM changed c WHERE c.place = s.place) AS done, ",
     told!("c.place = s.place"),
     " AS told FROM step s WHERE (SELECT count(*) FROM changed) >= 0 ORDER BY s.place"
 );
 
-/// The same where holds ended, which may let the balance fall below what the project set.
+/// As [`REPORTED`], where holds ended, which may let the balance fall below the project's
+/// threshold.
 const SETTLED: &str = "\
      SELECT EXISTS (SELECT FROM changed c WHERE c.place = s.place) AS done, t.told, \
      (SELECT record_event(event => e.low, project => g.owner, world => g.world, \

@@ -24,14 +24,15 @@ diesel::define_sql_function! {
     fn gen_random_uuid() -> dwar_sql::Id;
 }
 
-/// How often a step reads again what was changed under it. Each read after the first means that
-/// another step was committed: a guess, a report or a resend, of which a phone gets few.
+/// Most reads of a step whose code keeps changing. Each read after the first means that another
+/// step was committed: a guess, a report or a resend, of which a phone gets few.
 pub(crate) const TRIES: u32 = 100;
 
-/// That a code is in a state of which a phone has one code at most.
+/// Filters codes in a state that at most one code of a phone can have.
 ///
-/// The states are literal, since the index of those codes serves no plan that is made for states yet
-/// to come. A type of its own, since diesel has a query with `sql` in it planned anew each time.
+/// The states are literals, because a plan with parameters cannot use the partial index of those
+/// codes. This is a type of its own, because diesel prepares a query that contains `sql` anew each
+/// time.
 #[derive(Clone, Copy, QueryId, ValidGrouping)]
 struct InForce;
 
@@ -57,7 +58,7 @@ impl OtpStore for PostgresStore {
     ) -> Result<Option<GuessBudget>, StoreError> {
         self.of(world.project)
             .write("otp.forget_guesses", move |conn| {
-                // A guess that has looked at the count has to look again.
+                // A concurrent guess that has read the budget has to read it again.
                 let code = of_phone!(otps of world, phone.0.as_slice()).filter(InForce);
                 diesel::update(code).set(otps::version.eq(gen_random_uuid())).execute(conn)?;
                 let key = (Id::from(world.project), world.mode.as_str(), phone.0.as_slice());
@@ -165,12 +166,12 @@ impl OtpStore for PostgresStore {
 pub(crate) struct Target {
     pub(crate) found: Found,
     pub(crate) counted: GuessBudget,
-    /// What the step may write as its version.
+    /// The version that the step may write.
     pub(crate) fresh: Id,
 }
 
-/// The request as whoever reports saw it. The attempt that was opened last has the id of the step
-/// that opened it, so that is the version for as long as no other step has written.
+/// The request as the reporter read it. The last attempt has the id of the step that opened it,
+/// which is also the version until another step writes.
 pub(crate) fn as_seen(request: Reported) -> Option<Found> {
     match request {
         Reported::Seen(otp) => {
@@ -184,7 +185,7 @@ pub(crate) fn as_seen(request: Reported) -> Option<Found> {
 type Stored = (OtpRow, Id, Option<AttemptRow>);
 type Judged = (OtpRow, Id, Option<AttemptRow>, Option<BudgetRow>, Id);
 
-/// Requests, each once for every attempt, in one statement.
+/// Reads requests in one statement, one row per attempt.
 #[diesel::dsl::auto_type(no_type_alias)]
 fn with_attempts() -> _ {
     let attempt: AsSelect<Option<AttemptRow>, Pg> = Option::<AttemptRow>::as_select();
@@ -192,7 +193,7 @@ fn with_attempts() -> _ {
     otps::table.left_join(otp_attempts::table).select((request, otps::version, attempt))
 }
 
-/// A request of a project with its attempts, in one statement.
+/// Reads a request of a project with its attempts, in one statement.
 pub(crate) fn find(
     conn: &mut PgConnection,
     project: ProjectId,
@@ -205,7 +206,7 @@ pub(crate) fn find(
     Ok(row::rebuild(rows)?)
 }
 
-/// The phone's code in force, of which the schema allows one, and its wrong guesses, in one
+/// Reads the phone's code in force, of which the schema allows one, and its wrong guesses, in one
 /// statement.
 pub(crate) fn target(
     conn: &mut PgConnection,

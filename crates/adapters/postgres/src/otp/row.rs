@@ -1,10 +1,10 @@
-//! One-time codes, their delivery attempts and what became of them, written down.
+//! Rows of one-time codes, their delivery attempts and the results.
 
 use dwar_kernel::StoreError;
 use dwar_otp::{DeliveryAttempt, Otp};
 use dwar_sql::{AttemptRow, Id, OtpRow};
 
-/// The attempts that are given, as they are now, each of the request that has its place in `changed`.
+/// Stores the given attempts, each for the request at its place in `changed`.
 macro_rules! attempted {
     () => {
         ", attempted AS ( \
@@ -26,7 +26,7 @@ macro_rules! attempted {
     };
 }
 
-/// Gives a statement the parameters of `attempted!`: of each request all its attempts, in order.
+/// Gives a statement the parameters of `attempted!`: all attempts of each request, in order.
 macro_rules! attempts {
     ($statement:expr, $requests:expr) => {{
         let attempts: Vec<(i64, i32, &DeliveryAttempt)> = placed($requests);
@@ -51,7 +51,8 @@ macro_rules! attempts {
     }};
 }
 
-/// The attempts of requests, each with the place of its request, from one, and its own, from zero.
+/// The attempts of requests, each with the place of its request, from one, and its own place, from
+/// zero.
 pub(crate) fn placed<'a>(
     requests: impl IntoIterator<Item = &'a Otp>,
 ) -> Vec<(i64, i32, &'a DeliveryAttempt)> {
@@ -61,7 +62,8 @@ pub(crate) fn placed<'a>(
     (1..).zip(requests).flat_map(of_one).collect()
 }
 
-/// Gives a statement the parameters of `told!`: of each step its event, if there is one, and its time.
+/// Gives a statement the parameters of `told!`: the event of each step, if there is one, and its
+/// time.
 macro_rules! events {
     ($statement:expr, $steps:expr) => {{
         let steps = $steps;
@@ -82,7 +84,7 @@ macro_rules! events {
     }};
 }
 
-/// The event of a request that was changed, if there is one and there may be somebody to tell.
+/// Records the event of each changed request, if it has one and the project may have listeners.
 macro_rules! told {
     ($of:literal) => {
         concat!(
@@ -98,13 +100,13 @@ macro_rules! told {
     };
 }
 
-/// A request as it was found, and the step that wrote it last.
+/// A request as it was read, and the id of the step that wrote it last.
 pub(crate) struct Found {
     pub(crate) otp: Otp,
     pub(crate) version: Id,
 }
 
-/// Rebuilds the one request that these rows, one for each of its attempts, are about.
+/// Rebuilds one request from its rows, one for each of its attempts.
 pub(crate) fn rebuild(
     rows: impl IntoIterator<Item = (OtpRow, Id, Option<AttemptRow>)>,
 ) -> Result<Option<Found>, StoreError> {

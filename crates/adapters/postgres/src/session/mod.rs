@@ -10,7 +10,7 @@ use dwar_session::{Presented, Rotation, RotationPolicy, Session, SessionStore, S
 use dwar_sql::schema::sessions;
 use dwar_sql::{At, Id, SessionRow, in_world, read_one};
 
-/// Exchanges the pair of a session that is as it was seen.
+/// Replaces the token pair of a session that has not changed since it was read.
 const EXCHANGE: &str = " UPDATE sessions s SET refresh_digest = g.refresh_digest, \
      generation = g.generation, rotations = g.rotations, \
      refresh_expires_at = g.refresh_expires_at, access_token_id = g.access_token_id, \
@@ -19,7 +19,7 @@ const EXCHANGE: &str = " UPDATE sessions s SET refresh_digest = g.refresh_digest
      FROM given g WHERE s.id = g.id AND s.project_id = g.project_id AND s.mode = g.mode \
      AND s.refresh_digest = g.seen AND s.revoked_at IS NULL";
 
-/// Ends a session that is as it was seen, and records the event.
+/// Ends a session that has not changed since it was read, and records the event.
 const END: &str = ", ended AS ( \
          UPDATE sessions s SET revoked_at = g.at FROM given g \
          WHERE s.id = g.session AND s.project_id = g.project AND s.mode = g.mode \
@@ -29,13 +29,13 @@ const END: &str = ", ended AS ( \
          happening => g.kind, moment => g.at, subject => ended.id, related => ended.identity_id) \
      FROM ended, given g";
 
-/// How often a session that others change is read before they have to be waited for.
+/// Most reads of a session that others keep changing, before the step takes a lock.
 const TRIES: usize = 5;
 
-/// Applies a rule to a session, as it was seen or as it is, and keeps what that changed.
+/// Applies a rule to a session, first as it was read before, and stores the change.
 ///
-/// Nothing is locked in between: the write is guarded, and where it finds another session than the
-/// rule had, the rule gets that one.
+/// Takes no lock in between: the write is guarded. If the session has changed, the rule is applied
+/// to the changed session.
 fn change<T>(
     conn: &mut PgConnection,
     (world, id): (ProjectMode, SessionId),
@@ -59,8 +59,8 @@ fn change<T>(
     Err(unavailable("a session changes too often").into())
 }
 
-/// Keeps `session` if it still is on record as it was `before`: every exchange has a digest of its
-/// own, and an end is for ever.
+/// Stores `session` if the record still equals `before`. Each exchange has a digest of its own, and
+/// an end is permanent.
 pub(crate) fn keep(
     conn: &mut PgConnection,
     before: &Session,
@@ -110,7 +110,8 @@ impl SessionStore for PostgresStore {
         policy: RotationPolicy,
         now: Timestamp,
     ) -> Result<Option<Rotation>, StoreError> {
-        // Repeated after a lost answer, the rule knows its own exchange by its successor.
+        // On a repetition after a lost answer, the rule recognises its own exchange by its
+        // successor.
         self.of(seen.world.project)
             .write_one("session.rotate", move |conn| {
                 let key = (seen.world, seen.id);
@@ -142,7 +143,8 @@ impl SessionStore for PostgresStore {
                 let again = std::mem::replace(&mut repeated, true);
                 let key = (seen.world, seen.id);
                 change(conn, key, Some(seen.clone()), |session| {
-                    // An end at this instant is this call's own, of which the answer was lost.
+                    // A session that ended at this instant was ended by this call, whose answer was
+                    // lost.
                     let own = session.access.token == token && session.revoked_at == Some(now);
                     session.revoke(token, now) || again && own
                 })
@@ -158,7 +160,7 @@ impl SessionStore for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Ends a session of an identity; `false` if it has no such one that counts.
+    /// Ends a session of an identity; `false` if the identity has no such active session.
     pub(crate) async fn end_session(
         &self,
         world: ProjectMode,
@@ -172,7 +174,8 @@ impl PostgresStore {
             .write_one("session.end_one", move |conn| {
                 let again = std::mem::replace(&mut repeated, true);
                 change(conn, (world, session), None, |session| {
-                    // An end at this instant is this call's own, of which the answer was lost.
+                    // A session that ended at this instant was ended by this call, whose answer was
+                    // lost.
                     let own = again && session.revoked_at == Some(now);
                     session.identity == identity && (session.end(now) || own)
                 })

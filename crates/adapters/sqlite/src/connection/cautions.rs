@@ -18,10 +18,10 @@ diesel::table! {
 }
 
 impl SqliteStore {
-    /// Names every table of the file but the one that lists migrations, by name.
+    /// Lists the tables of the file by name, without the table of migrations.
     ///
     /// # Errors
-    /// Whatever a read would meet.
+    /// The errors of a read.
     pub async fn tables(&self) -> Result<Vec<String>, StoreError> {
         self.read("cautions.tables", |conn| {
             let tables = sqlite_schema::table.filter(sqlite_schema::kind.eq("table"));
@@ -33,10 +33,10 @@ impl SqliteStore {
         .await
     }
 
-    /// Tells what is known to be wrong with the SQLite that this program is linked to.
+    /// Lists known problems of the linked SQLite version.
     ///
     /// # Errors
-    /// Whatever a read would meet.
+    /// The errors of a read.
     pub async fn cautions(&self) -> Result<Vec<String>, StoreError> {
         let version: String =
             self.read("cautions.cautions", |conn| {
@@ -53,7 +53,7 @@ impl SqliteStore {
     }
 }
 
-/// Whether this version has the bug mended by which the log can be begun anew under a writer
+/// Tells whether this version has the fix for the bug by which the log can be reset under a writer
 /// (sqlite.org/wal.html#walresetbug).
 fn keeps_every_write(version: &str) -> bool {
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());

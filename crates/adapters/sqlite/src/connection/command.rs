@@ -6,8 +6,8 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::Integer;
 use diesel::sqlite::Sqlite;
 
-/// A command such as `BEGIN`. `batch_execute` would parse it each time, which in a write of three
-/// statements is a good part of the work.
+/// A command such as `BEGIN`. `batch_execute` would parse it each time, which takes much of a write
+/// of three statements.
 pub(crate) struct Command(&'static str);
 
 pub(crate) const BEGIN: Command = Command("BEGIN IMMEDIATE");
@@ -24,13 +24,13 @@ impl Command {
     }
 }
 
-/// A number that changes with each commit of any other connection, and with none of this one
+/// A number that changes with each commit of any other connection, but not with commits of this one
 /// (sqlite.org/pragma.html#pragma_data_version).
 pub(crate) fn data_version(connection: &mut SqliteConnection) -> QueryResult<i32> {
     Command("PRAGMA data_version").get_result(connection)
 }
 
-/// Several queries that read one and the same state.
+/// Runs several queries on one snapshot.
 pub(crate) fn snapshot<T>(
     connection: &mut SqliteConnection,
     read: impl FnOnce(&mut SqliteConnection) -> Result<T, Failure>,

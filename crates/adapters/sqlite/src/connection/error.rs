@@ -5,7 +5,7 @@ use dwar_kernel::{StoreError, with_causes};
 pub(crate) use dwar_sql::{unavailable, unreachable};
 use std::path::PathBuf;
 
-/// Why a database file could not be opened. For whoever starts the program, not for clients.
+/// A database file could not be opened. The message is for the operator, not for clients.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("cannot create or touch the database file {}: {cause}", path.display())]
@@ -14,16 +14,16 @@ pub enum OpenError {
         #[source]
         cause: std::io::Error,
     },
-    /// The path is not valid UTF-8, which SQLite asks for.
+    /// The path is not valid UTF-8, which SQLite requires.
     #[error("the path of the database file is not UTF-8: {}", .0.display())]
     PathEncoding(PathBuf),
-    /// The file is there, but SQLite cannot open it.
+    /// The file exists, but SQLite cannot open it.
     #[error("cannot open the database file: {0}")]
     Connection(#[from] ConnectionError),
-    /// SQLite opened the file, but refuses to work with it: locked, or not a database.
+    /// SQLite opened the file but cannot use it: it is locked, or not a database.
     #[error("cannot set up the database: {0}")]
     Setup(#[from] QueryError),
-    /// Another file took its place while it was opened.
+    /// The file was replaced while it was being opened.
     #[error("the database was replaced by another while it was opened; try again")]
     Replaced,
     #[error("cannot open the readers' connections: {0}")]
@@ -32,26 +32,26 @@ pub enum OpenError {
     Thread(#[source] std::io::Error),
 }
 
-/// What can go wrong inside one piece of work on a connection.
+/// Errors of one piece of work on a connection.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) enum Failure {
     Query(#[from] QueryError),
-    /// Anything that is a store's error already, such as a row that cannot be read.
+    /// An error of the store itself, such as a row that cannot be decoded.
     Store(#[from] StoreError),
 }
 
-/// Logs the detail and keeps it from whoever reads the error's text.
+/// Logs the detail and keeps it out of the error's text.
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         match failure {
-            // A sentence for whoever asked, which is all there is to say.
+            // The message is meant for the caller and has no further detail.
             Failure::Store(cause @ StoreError::Foreign(_)) => cause,
             Failure::Store(cause) => {
                 tracing::error!(cause = %with_causes(&cause), "a database task failed");
                 cause
             }
-            // The writer says so, once.
+            // The writer logs this, once.
             Failure::Query(cause) if is_full(&cause) => Self::NoRoom,
             Failure::Query(cause) if is_transient(&cause) => {
                 tracing::warn!(%cause, "SQLite is out of reach");
@@ -65,7 +65,7 @@ impl From<Failure> for StoreError {
     }
 }
 
-/// SQLite found no room (`SQLITE_FULL`): the disk is full, or the file is as long as it may be.
+/// SQLite found no space (`SQLITE_FULL`): the disk is full, or the file has its maximum size.
 pub(crate) fn is_full(cause: &QueryError) -> bool {
     match cause {
         QueryError::RollbackErrorOnCommit { commit_error, .. } => is_full(commit_error),
@@ -76,7 +76,7 @@ pub(crate) fn is_full(cause: &QueryError) -> bool {
     }
 }
 
-/// diesel passes no result code on, so the texts of `sqlite3_errstr` have to tell.
+/// diesel does not pass result codes on, so the texts of `sqlite3_errstr` decide.
 pub(crate) fn is_transient(cause: &QueryError) -> bool {
     const TRANSIENT: [&str; 5] = [
         "database is locked",

@@ -1,4 +1,4 @@
-//! The database file, and how each connection to it is opened.
+//! Opens connections to the database file.
 
 use crate::connection::error::{OpenError, is_transient};
 use crate::connection::read_only;
@@ -12,12 +12,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Whatever a query says.
+/// Rejects writes, whatever a query contains.
 const NO_WRITES: &str = "PRAGMA query_only = ON";
-/// How long the write-ahead log stays once what it held is in the database.
+/// Largest size of the write-ahead log, in bytes, after its content was moved into the database.
 const LOG_AT_REST: u32 = 16 << 20;
 
-/// Where the database is and how each connection to it is set up.
+/// The path of the database and the setup of each connection.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     pub(crate) path: PathBuf,
@@ -28,7 +28,7 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// The path is made absolute, since SQLite gives a meaning to `:memory:` and `file:…`.
+    /// Makes the path absolute, because SQLite gives `:memory:` and `file:…` a special meaning.
     pub(crate) fn new(settings: &Settings) -> Result<Self, OpenError> {
         let path = std::path::absolute(&settings.path)
             .map_err(|cause| OpenError::File { path: settings.path.clone(), cause })?;
@@ -41,13 +41,13 @@ impl File {
         Ok(Self { path, url, read_only, synchronous, busy_timeout })
     }
 
-    /// Where the database and the files beside it lie.
+    /// The folder of the database and of the files beside it.
     pub(crate) fn folder(&self) -> PathBuf {
         self.path.parent().unwrap_or(&self.path).to_path_buf()
     }
 
-    /// A connection that may write, to a file that exists for its owner alone; or one that only reads
-    /// what is there.
+    /// Opens a connection: either one that may write, to a file that only its owner may access, or
+    /// one that only reads an existing file.
     pub(crate) fn connect(&self) -> Result<SqliteConnection, OpenError> {
         let usable = match self.read_only {
             true => read_only::may_read(&self.path),
@@ -64,10 +64,10 @@ impl File {
         Ok(connection)
     }
 
-    /// Switches to the write-ahead log; a file keeps it once it has it.
+    /// Switches to the write-ahead log. The file keeps this mode.
     ///
-    /// Of several that switch a fresh file at once, SQLite turns some away without waiting as the
-    /// busy timeout says, since waiting could be for ever.
+    /// If several connections switch a new file at once, SQLite refuses some of them without
+    /// waiting for the busy timeout, because the wait might never end.
     fn use_wal(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
         let until = Instant::now() + self.busy_timeout;
         loop {
@@ -101,11 +101,12 @@ impl CustomizeConnection<SqliteConnection, PoolError> for File {
     }
 }
 
-/// SQLite gives the files beside it (`-wal`, `-shm`) the permissions of the database.
+/// Creates the database file. SQLite gives the files beside it (`-wal`, `-shm`) the same
+/// permissions.
 ///
-/// A file that is there is not opened: its locks belong to the process, and closing any descriptor of it
-/// drops those of connections that are open (fcntl(2), record locks). Another process would then take the
-/// log away from under them (sqlite.org/howtocorrupt.html, 2.2).
+/// An existing file is not opened. Its locks belong to the process, and closing any descriptor of
+/// it drops the locks of open connections (fcntl(2), record locks). Another process could then
+/// remove the log while they use it (sqlite.org/howtocorrupt.html, 2.2).
 fn create(path: &Path) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.create_new(true).write(true);
@@ -117,7 +118,8 @@ fn create(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// SQLite itself would open a file that it may not write to, and fail at the first write.
+/// Checks for the right to write. SQLite itself would open a read-only file and fail at the first
+/// write.
 fn may_write(path: &Path) -> std::io::Result<()> {
     Ok(rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK)?)
 }

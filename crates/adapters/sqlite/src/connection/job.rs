@@ -1,4 +1,4 @@
-//! What the writer does, one at a time, and what becomes of it.
+//! The jobs of the writer, which run one at a time, and their answers.
 
 use crate::connection::error::{Failure, unavailable, unreachable};
 use crate::connection::place::misplaced;
@@ -22,20 +22,20 @@ impl<T, W> Work<T> for W where
 }
 
 pub(crate) trait Job: Send {
-    /// Does the work; `false` means that what it wrote has to be undone.
+    /// Does the work; `false` means that its writes have to be undone.
     fn run(&mut self, connection: &mut SqliteConnection) -> bool;
 
-    /// Whether its answer means that the write is on disk.
+    /// Tells whether its answer means that the write is on disk.
     fn on_disk(&self) -> bool;
 
-    /// What it may change about what is remembered.
+    /// The remembered look-ups that it may change.
     fn changes(&self) -> Changes;
 
     fn was_reached(&self) -> bool;
 
     fn lacked_room(&self) -> bool;
 
-    /// Tells whoever waits, if anybody still does.
+    /// Answers the caller, if the caller still waits.
     fn answer(self: Box<Self>, lost: Option<Loss>);
 }
 
@@ -88,7 +88,7 @@ where
                 Err(lost.into())
             }
         };
-        // Whoever asked may have given up; the write stands all the same.
+        // The caller may have given up; the write is kept all the same.
         let _ = self.reply.send(answer);
     }
 }
@@ -99,12 +99,12 @@ fn panicked(panic: Box<dyn Any + Send>) -> StoreError {
     StoreError::Failed(format!("a write panicked: {text}").into())
 }
 
-/// Why work was lost for no fault of its own.
+/// Why a job was lost through no fault of its own.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Loss {
     NoPlace,
     NoRoom,
-    /// The file is not where it was.
+    /// The file is no longer at its path.
     Misplaced,
     Unknown(Arc<str>),
 }

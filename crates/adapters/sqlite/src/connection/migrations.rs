@@ -15,12 +15,12 @@ use dwar_sql::{names, pending_migrations};
 use std::sync::Arc;
 
 pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
-/// Whether any migration ever ran.
+/// Whether the table of migrations exists.
 const ANY: &str = "(SELECT count(*) FROM sqlite_schema WHERE name = '__diesel_schema_migrations')";
 
 impl SqliteStore {
-    /// Brings the schema up to date, all or nothing, and names the migrations it ran; whose keys may be
-    /// used with it is not noted.
+    /// Brings the schema up to date, all or nothing, and returns the names of the migrations it
+    /// ran. Does not record a key holder.
     ///
     /// # Errors
     /// As [`SqliteStore::migrate_for`].
@@ -31,14 +31,14 @@ impl SqliteStore {
         .await
     }
 
-    /// Brings the schema up to date, all or nothing, and names the migrations it ran; notes the keys of
-    /// this holder in the same step.
+    /// Brings the schema up to date, all or nothing, and returns the names of the migrations it
+    /// ran. Records the keys of this holder in the same step.
     ///
-    /// Of several processes at once one does it and the others find it done.
+    /// If several processes call this at once, one migrates and the others find nothing to do.
     ///
     /// # Errors
-    /// [`StoreError`] if the file is out of reach, a migration fails, or the file has others than
-    /// this version's or belongs to other keys; the schema is as before.
+    /// [`StoreError`] if the file cannot be used, a migration fails, the file has migrations that
+    /// this version does not know, or it belongs to other keys. The schema is then unchanged.
     pub async fn migrate_for(&self, holder: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
         self.apart(move |connection| {
             let holder = Some(holder.as_ref());
@@ -47,10 +47,11 @@ impl SqliteStore {
         .await
     }
 
-    /// Names the migrations that [`SqliteStore::migrate`] would run, oldest first; changes nothing.
+    /// Lists the migrations that [`SqliteStore::migrate`] would run, oldest first; changes nothing.
     ///
     /// # Errors
-    /// [`StoreError`] if the file is out of reach, or has other migrations than this version's.
+    /// [`StoreError`] if the file cannot be used, or has migrations that this version does not
+    /// know.
     pub async fn pending_migrations(&self) -> Result<Vec<String>, StoreError> {
         self.apart(|connection| {
             Ok(connection
@@ -59,10 +60,12 @@ impl SqliteStore {
         .await
     }
 
-    /// What tells which keys the file belongs to, at whatever level its schema is; changes nothing.
+    /// Reads the record of the keys that the file belongs to, at any schema version; changes
+    /// nothing.
     ///
     /// # Errors
-    /// [`StoreError`] if the file is out of reach, or has other migrations than this version's.
+    /// [`StoreError`] if the file cannot be used, or has migrations that this version does not
+    /// know.
     pub async fn look_for_keys(&self) -> Result<Found, StoreError> {
         self.apart(|connection| {
             Ok(connection.transaction(|connection| {
@@ -85,7 +88,7 @@ fn run(
         None => NewKeys::default(),
     };
     if !pending.is_empty() {
-        // Makes diesel's own table, if there is none yet.
+        // Creates diesel's own table if it does not exist.
         connection.applied_migrations().map_err(StoreError::Failed)?;
         connection.run_migrations(&pending).map_err(StoreError::Failed)?;
     }

@@ -1,5 +1,4 @@
-//! What carries statements to SQLite: the one writer and those who wait for it, the readers, and what
-//! they remember.
+//! Connections to SQLite: the single writer and its queue, the readers, and remembered look-ups.
 
 pub(crate) mod cautions;
 pub(crate) mod command;

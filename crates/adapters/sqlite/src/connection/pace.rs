@@ -1,4 +1,4 @@
-//! How old rows leave without holding up the writer.
+//! Deletes old rows without blocking the writer.
 
 use crate::connection::pool::{SWEEP, SqliteStore};
 use crate::connection::remembered::Changes;
@@ -6,13 +6,13 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use std::time::{Duration, Instant};
 
-/// How long the writer may be busy with one turn of a sweep: other writes wait for it. A row that has
-/// left memory costs some hundred times what one does that is there, so turns go by time.
+/// Longest time that one turn of a sweep may occupy the writer, since other writes wait. A row that
+/// is not in memory costs some hundred times more than a cached one, so turns are measured by time.
 const TURN: Duration = Duration::from_millis(3);
-/// A turn takes so many rows at least, whatever they cost, and so many at first.
+/// Fewest rows of a turn, whatever they cost. Also the rows of the first turn.
 const FEWEST: u16 = 8;
 
-/// How many rows the next turn of a sweep drops, and how long it waits before.
+/// How many rows the next turn of a sweep deletes, and how long it waits before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     rows: u16,
@@ -20,17 +20,17 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Slow, until it is known what a row costs.
+    /// Starts slowly, until the cost of a row is known.
     pub(crate) fn new() -> Self {
         Self { rows: FEWEST, begun: Instant::now() }
     }
 
-    /// From [`FEWEST`] to [`SWEEP`].
+    /// Rows of the next turn, from [`FEWEST`] to [`SWEEP`].
     pub(crate) const fn rows(self) -> u16 {
         self.rows
     }
 
-    /// After a turn that kept the writer busy for so long.
+    /// The pace after a turn that occupied the writer for `took`.
     fn after(self, took: Duration) -> Self {
         let rows = match took.as_micros() {
             took if took > TURN.as_micros() => self.rows / 2,
@@ -42,9 +42,9 @@ impl Pace {
 }
 
 impl SqliteStore {
-    /// Runs one turn on the writer, then leaves it to others for a while; gives what went, and the
-    /// pace from here on. If it changes no look-up nobody waits for the disk: what a loss of power
-    /// brings back goes again.
+    /// Runs one turn on the writer and then pauses for other writes. Returns the deleted rows and
+    /// the next pace. If the turn changes no look-up, nobody waits for the disk: rows that a loss
+    /// of power restores are deleted again.
     pub(crate) async fn turn<F>(
         &self,
         pace: Pace,
@@ -67,8 +67,8 @@ impl SqliteStore {
         Ok((u16::try_from(gone).unwrap_or(u16::MAX), pace.after(took)))
     }
 
-    /// Repeats a deletion of so many rows as it is told until fewer are left, at a [`Pace`]; gives how
-    /// many went. It MUST change no look-up.
+    /// Repeats a deletion at a [`Pace`] until fewer rows are left than asked for, and returns how
+    /// many were deleted. The deletion MUST change no look-up.
     pub(crate) async fn drain_gently<F>(&self, delete: F) -> Result<u64, StoreError>
     where
         F: Fn(&mut SqliteConnection, u16) -> QueryResult<usize> + Copy + Send + 'static,

@@ -5,24 +5,25 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the files that are open still are the ones at their paths. Says in the log, once each, when one was
-/// moved, replaced or removed, and when it is back.
+/// Checks whether the open files are still the ones at their paths. Logs once when a file was
+/// moved, replaced or removed, and once when it is back.
 ///
-/// What is written to a file without a name is lost with the process, and what a command writes to another one
-/// of its name is not seen here.
+/// Writes to a file that has no path are lost with the process. Writes of a command to another file
+/// at the same path are invisible here.
 pub(crate) struct Place {
     files: Vec<(PathBuf, Identity)>,
     lost: AtomicBool,
 }
 
-/// Which file it is: device and inode.
+/// Identifies a file: device and inode.
 pub(crate) type Identity = (u64, u64);
 
 impl Place {
-    /// For a database in WAL mode that this process has open and read. One that is not there is not looked for.
+    /// Watches a database in WAL mode that this process has open and has read. Ignores files that
+    /// do not exist.
     pub(crate) fn of(database: &Path) -> Self {
         let mut paths = vec![database.to_path_buf()];
-        // Beside the file itself, where the path is that of a link.
+        // The log lies beside the file itself, so resolve a link first.
         if let Ok(file) = database.canonicalize() {
             paths.extend(["-wal", "-shm"].map(|suffix| beside(&file, suffix)));
         }
@@ -51,7 +52,7 @@ impl Place {
         }
     }
 
-    /// Whether one was missing at the last look.
+    /// Tells whether a file was missing at the last check.
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
     }
@@ -61,13 +62,13 @@ pub(crate) fn misplaced() -> StoreError {
     unavailable("a file of the database is not where it was")
 }
 
-/// The file at this path, if it has a name: one that was removed may still be mounted there.
+/// Identity of the file at this path, if it has a link. A removed file may still be mounted there.
 pub(crate) fn identity(path: &Path) -> Option<Identity> {
     let found = metadata(path).ok()?;
     (found.nlink() > 0).then(|| (found.dev(), found.ino()))
 }
 
-/// The name of a file beside a database: `dwar.db-wal`.
+/// The path of a file beside a database: `dwar.db-wal`.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

@@ -16,20 +16,21 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::Span;
 
-/// How many rows one turn of a sweep drops: a few milliseconds of the writer's time.
+/// Rows that one turn of a sweep deletes: a few milliseconds of the writer's time.
 pub(crate) const SWEEP: u16 = 500;
 
-/// Needs room as a few writes of ours would, and leaves nothing behind. An `INSERT … SELECT` that can
-/// break a constraint is undone by itself when there is none; a plain one would take the whole
-/// transaction along.
+/// Needs as much space as a few of our writes, and leaves nothing behind. If there is no space, an
+/// `INSERT … SELECT` that can break a constraint undoes itself, while a plain insert would abort
+/// the whole transaction.
 const PROBE: &str = "CREATE TABLE room_probe (filler blob NOT NULL); \
                      INSERT INTO room_probe SELECT zeroblob(65536); DROP TABLE room_probe;";
 
 /// Implements every store port on one SQLite file, which other processes may use as well.
 ///
 /// Writes go through one thread (see `writer.rs`), reads through a pool of connections that cannot
-/// write; where work has to wait, projects take turns. A read that begins after a write was answered
-/// sees it. Clones share everything; the file is at rest once the last one is dropped.
+/// write. Projects take turns where work has to wait. A read that begins after the answer to a
+/// write sees that write. Clones share everything; the file is closed when the last clone is
+/// dropped.
 #[derive(Clone)]
 pub struct SqliteStore {
     shared: Arc<Shared>,
@@ -52,14 +53,14 @@ impl SqliteStore {
     /// Opens the file, without touching its schema; see [`SqliteStore::migrate`].
     ///
     /// # Errors
-    /// [`OpenError`] if the file cannot be made or written to, is no database, or stays locked for longer
-    /// than the busy timeout.
+    /// [`OpenError`] if the file cannot be created or written to, is not a database, or stays
+    /// locked for longer than the busy timeout.
     pub fn open(settings: Settings) -> Result<Self, OpenError> {
         let file = File::new(&settings)?;
         let before = identity(&file.path);
         let mut connection = file.connect()?;
-        // From the first read on there is an index of the log, which tells of every commit; and nobody
-        // puts another file in this one's place (`claim.rs`). Until now somebody could.
+        // After the first read the log has an index, which shows every commit, and no other process
+        // can replace this file (`claim.rs`). Until then one could.
         connection.batch_execute("SELECT count(*) FROM sqlite_schema")?;
         if before.is_some() && before != identity(&file.path) {
             return Err(OpenError::Replaced);
@@ -90,17 +91,17 @@ impl SqliteStore {
         };
         let writer = Writer::start(connection, reopen, beside, queue, patience)
             .map_err(OpenError::Thread)?;
-        // Scans leave half of the connections to look-ups.
+        // Scans may use at most half of the connections; the others remain for look-ups.
         let scans = AdmissionQueue::new(usize::try_from(count / 2).unwrap_or(1), WAITING);
         let shared = Shared { file, writer, readers, scans, patience, room, place, remembered };
         Ok(Self { shared: Arc::new(shared), flow: None, changes: Changes::Anything })
     }
 
-    /// Tells whether the store can write and read right now, or read if it is for that alone; changes
+    /// Checks that the store can write and read now, or only read if it is read-only; changes
     /// nothing.
     ///
     /// # Errors
-    /// Whatever a write or a read would meet: a stopped writer, a full queue, a locked file.
+    /// The errors of a write or read: a stopped writer, a full queue, a locked file.
     pub async fn ping(&self) -> Result<(), StoreError> {
         if !self.shared.file.read_only {
             self.write("pool.ping", |_| Ok(())).await?;
@@ -112,10 +113,10 @@ impl SqliteStore {
         .await
     }
 
-    /// Tells how many bytes are free where the file lies, if there is room to write.
+    /// Returns the free bytes of the file system of the database, if there is space to write.
     ///
-    /// Where SQLite was full, this tries whether it still is: by a table that comes and goes in
-    /// one step. The log is told when the room is used up and when there is some again.
+    /// If SQLite was full, this tests whether it still is, by creating and dropping a table in one
+    /// step. Logs once when the space is used up and once when there is space again.
     ///
     /// # Errors
     /// [`StoreError::NoRoom`] if SQLite is full, or less is free than [`Settings::min_free`].
@@ -127,11 +128,12 @@ impl SqliteStore {
         room.found_free(room.free()?).map(Some)
     }
 
-    /// Proves that a write would work, by one that is kept: a number in a table of its own. What is rolled back
-    /// is never sent to the disk. Tells how many bytes are free, as [`SqliteStore::room`] does.
+    /// Proves that writes work by committing a number to a table of its own. A write that is rolled
+    /// back never reaches the disk. Returns the free bytes, as [`SqliteStore::room`] does.
     ///
     /// # Errors
-    /// Whatever a write would meet: no room, a locked or read-only file, one that was moved or replaced.
+    /// The errors of a write: no space, a locked or read-only file, a file that was moved or
+    /// replaced.
     pub async fn prove_writable(&self) -> Result<Option<u64>, StoreError> {
         let prove = |connection: &mut SqliteConnection| {
             diesel::sql_query(PROVE_WRITABLE).execute(connection)?;
@@ -141,7 +143,7 @@ impl SqliteStore {
         self.room().await
     }
 
-    /// How its queues and connections are used; asks nothing of the file.
+    /// Reports how the queues and connections are used, without reading the file.
     pub fn load(&self) -> Load {
         let Shared { writer, scans, readers, .. } = self.shared.as_ref();
         let state = readers.state();
@@ -153,17 +155,18 @@ impl SqliteStore {
         }
     }
 
-    /// The same store, for work of this project: it waits in turn with that of others.
+    /// Returns this store for work of one project, which takes turns with the work of other
+    /// projects.
     pub(crate) fn of(&self, project: ProjectId) -> Self {
         Self { flow: Some(project), ..self.clone() }
     }
 
-    /// The same store, for writes that change [no look-up](Changes::NoLookUp).
+    /// Returns this store for writes that change [no look-up](Changes::NoLookUp).
     pub(crate) fn changing_no_look_up(&self) -> Self {
         Self { changes: Changes::NoLookUp, ..self.clone() }
     }
 
-    /// What look-ups were answered, while that is still true.
+    /// The remembered look-ups, unless this store may not use them.
     pub(crate) fn remembered(&self) -> Option<&Remembered> {
         let Shared { remembered, place, .. } = self.shared.as_ref();
         remembered.as_deref().filter(|_| !place.is_lost())
@@ -174,8 +177,8 @@ impl SqliteStore {
         &self.shared.writer
     }
 
-    /// Runs `work` as one atomic step on the writer and answers once it is on disk. `name` is that of its span
-    /// (docs/tracing.md): which part of the store, and what it does.
+    /// Runs `work` as one atomic step on the writer and answers once it is on disk. `name` is the
+    /// name of its span (docs/tracing.md): the part of the store and the operation.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -184,7 +187,7 @@ impl SqliteStore {
         self.write_that(name, self.changes, work).await
     }
 
-    /// As [`SqliteStore::write`], for a step that is one statement.
+    /// As [`SqliteStore::write`], for a step of one statement.
     pub(crate) async fn write_one<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -193,7 +196,7 @@ impl SqliteStore {
         self.write(name, work).await
     }
 
-    /// As [`SqliteStore::write`], for a step of which it is known what it [`Changes`].
+    /// As [`SqliteStore::write`], for a step with known [`Changes`].
     pub(crate) async fn write_that<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -203,12 +206,12 @@ impl SqliteStore {
         self.shared.writer.submit(name, self.flow, true, changes, work).await
     }
 
-    /// As [`SqliteStore::write`], but its answer does not wait for the disk.
+    /// As [`SqliteStore::write`], but answers without waiting for the disk.
     ///
-    /// A loss of power (not the death of this process) may undo it. Only for a step that is followed
-    /// by a [`SqliteStore::write`] before anything is done that the outside can see, since the log is
-    /// written in order and that one takes it along; or for one that is done again when it is
-    /// missing. It MUST change [no look-up](Changes::NoLookUp).
+    /// A loss of power (not the death of this process) may undo the write. Use it only for a step
+    /// that is followed by a [`SqliteStore::write`] before any effect outside the database, because
+    /// the log is flushed in order, or for a step that is repeated if it is missing. It MUST change
+    /// [no look-up](Changes::NoLookUp).
     pub(crate) async fn write_ahead_of_disk<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -217,7 +220,7 @@ impl SqliteStore {
         self.shared.writer.submit(name, self.flow, false, Changes::NoLookUp, work).await
     }
 
-    /// As [`SqliteStore::write_ahead_of_disk`], by the name that PostgreSQL has for several statements.
+    /// As [`SqliteStore::write_ahead_of_disk`]. PostgreSQL has this name for several statements.
     pub(crate) async fn steps_ahead_of_disk<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -226,7 +229,7 @@ impl SqliteStore {
         self.write_ahead_of_disk(name, work).await
     }
 
-    /// Runs `work` on a connection of its own, outside the writer's transactions.
+    /// Runs `work` on a new connection, outside the writer's transactions.
     pub(crate) async fn apart<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -242,8 +245,8 @@ impl SqliteStore {
         done.unwrap_or_else(|cause| Err(StoreError::Failed(Box::new(cause))))
     }
 
-    /// Drops the rows of `table` whose `age` is before an instant. It has to have row ids, and an index
-    /// that begins with `age`.
+    /// Deletes the rows of `table` with an `age` before an instant. The table needs row ids and an
+    /// index that begins with `age`.
     pub(crate) async fn drop_before(
         &self,
         table: &'static str,
@@ -262,7 +265,7 @@ impl SqliteStore {
 
     /// Repeats a deletion of [`SWEEP`] rows until fewer are left and gives how many rows went.
     ///
-    /// Each turn is a step of its own, so that other writes get theirs in between.
+    /// Each turn is a separate step, so that other writes can run in between.
     pub(crate) async fn in_batches<F>(&self, turn: F) -> Result<u64, StoreError>
     where
         F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Copy + Send + 'static,
@@ -270,7 +273,7 @@ impl SqliteStore {
         self.drain_by(SWEEP, turn).await
     }
 
-    /// As [`SqliteStore::in_batches`], by this many rows a turn.
+    /// As [`SqliteStore::in_batches`], with this many rows per turn.
     pub(crate) async fn drain_by<F>(&self, rows: u16, turn: F) -> Result<u64, StoreError>
     where
         F: Fn(&mut SqliteConnection) -> QueryResult<usize> + Clone + Send + 'static,
@@ -286,10 +289,11 @@ impl SqliteStore {
         }
     }
 
-    /// Runs a look-up by index on a reader, here and now.
+    /// Runs an index look-up on a reader, on the current thread.
     ///
-    /// It takes some 20 µs, as long as the way to another thread and back would (measured: twice
-    /// the reads per second). Only when every connection is taken does it go that way and wait.
+    /// It takes some 20 µs, as long as a switch to another thread and back would (measured: twice
+    /// the reads per second). Only if every connection is taken does it move to another thread and
+    /// wait.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -305,7 +309,7 @@ impl SqliteStore {
         traced(SYSTEM, name, read).await
     }
 
-    /// As [`SqliteStore::scan`], by the name that PostgreSQL has for queries that read whole tables.
+    /// As [`SqliteStore::scan`]. PostgreSQL has this name for queries that read whole tables.
     pub(crate) async fn scan_all<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -314,7 +318,7 @@ impl SqliteStore {
         self.scan(name, query).await
     }
 
-    /// Runs a query of any length on a reader, on a thread that may block.
+    /// Runs a query of any duration on a reader, on a thread that may block.
     pub(crate) async fn scan<T: Send + 'static>(
         &self,
         name: &'static str,

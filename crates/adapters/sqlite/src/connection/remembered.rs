@@ -1,4 +1,4 @@
-//! Look-ups of sessions that need not be repeated while nothing was written.
+//! Remembers look-ups of sessions while nothing is written.
 
 use crate::connection::command::data_version;
 use diesel::SqliteConnection;
@@ -11,37 +11,39 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// How many look-ups are remembered at most: some 400 bytes each.
+/// Most look-ups that are remembered: some 400 bytes each.
 const MOST: usize = 50_000;
-/// The header of the WAL-index, of which SQLite keeps two copies (sqlite.org/walformat.html, 2.1).
+/// Length of the WAL-index header, of which SQLite keeps two copies (sqlite.org/walformat.html,
+/// 2.1).
 const HEADER: usize = 48;
 
-/// What a write may change about an answer that is remembered.
+/// The remembered answers that a write may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Changes {
     Anything,
-    /// This session, and no key.
+    /// This session; no key.
     Session(SessionId),
-    /// No key, and no session that was there before.
+    /// No key and no existing session.
     NoLookUp,
 }
 
-/// What the database held when this was read: it is another one after each commit of whatever
-/// process, before anybody is told of that commit.
+/// Identifies the content of the database at the time of reading. It differs after each commit of
+/// any process, before that commit is acknowledged.
 ///
 /// This is the header by which SQLite itself tells a new reader what it may see. It lies in the
 /// `-shm` file, which every process maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileSnapshot([u8; HEADER]);
 
-/// Answers from memory what the database would answer now, or not at all.
+/// Answers look-ups from memory, if the database would give the same answer now.
 ///
-/// An answer is given for as long as the database stands as it did when the answer was looked up,
-/// or when only writes of this process came since, none of which [`Changes`] it. A write of another
-/// process, such as the command line's, makes all be looked up again.
+/// An answer is valid while the database is in the state of the look-up, or only writes of this
+/// process followed, none of which [`Changes`] it. A write of another process, such as the command
+/// line, invalidates every answer.
 pub(crate) struct Remembered {
     /// Never closed: SQLite's locks on this file belong to the process, and closing any descriptor
-    /// of it would drop those of connections that are still open (fcntl(2), record locks).
+    /// of the file would drop the locks of connections that are still open (fcntl(2), record
+    /// locks).
     index: ManuallyDrop<File>,
     state: RwLock<State>,
     known: Cache<SessionId, Arc<Known>>,
@@ -49,13 +51,13 @@ pub(crate) struct Remembered {
 
 #[derive(Default)]
 struct State {
-    /// How the database stands while what is remembered is true.
+    /// The state of the database for which the remembered answers are valid.
     snapshot: Option<FileSnapshot>,
-    /// What was remembered in an earlier age is forgotten.
+    /// Incremented to invalidate all answers of earlier ages.
     age: u64,
-    /// Whether this process's writer has a transaction open or is about to tell what it wrote.
+    /// Whether this process's writer has a transaction open or is about to report its changes.
     writing: bool,
-    /// The writer's [`data_version`] when it last told.
+    /// The writer's [`data_version`] at its last report.
     version: Option<i32>,
 }
 
@@ -66,8 +68,8 @@ struct Known {
 }
 
 impl Remembered {
-    /// For a database in WAL mode that this process has open and read; `None` if its WAL-index
-    /// cannot be read from outside, so that every look-up has to ask.
+    /// Watches a database in WAL mode that this process has open and has read; `None` if its
+    /// WAL-index cannot be read from outside, so that every look-up has to query.
     pub(crate) fn of(database: &Path) -> Option<Self> {
         let mut path = database.canonicalize().ok()?.into_os_string();
         path.push("-shm");
@@ -76,7 +78,7 @@ impl Remembered {
         remembered.snapshot().map(|_| remembered)
     }
 
-    /// How the database stands; `None` while that changes.
+    /// The state of the database; `None` while it changes.
     fn snapshot(&self) -> Option<FileSnapshot> {
         let mut copies = [0; 2 * HEADER];
         self.index.read_exact_at(&mut copies, 0).ok()?;
@@ -87,7 +89,7 @@ impl Remembered {
             .flatten()
     }
 
-    /// What is remembered of this look-up, and else how the database stands before it is made.
+    /// The remembered answer, or else the state of the database before the look-up.
     pub(crate) fn find(
         &self,
         key: Digest,
@@ -107,10 +109,10 @@ impl Remembered {
         known.map(|known| known.sought.clone()).ok_or(Some(snapshot))
     }
 
-    /// Remembers what was looked up after the database stood at `snapshot`, if it still does.
+    /// Remembers an answer that was read after `snapshot`, if the database is still in that state.
     pub(crate) fn keep(&self, snapshot: Option<FileSnapshot>, key: Digest, sought: &Sought) {
         let Some(session) = &sought.session else { return };
-        // Held on to, so that no write of ours comes between.
+        // The lock is held until the answer is stored, so that none of our writes comes between.
         let state = self.read();
         if snapshot.is_some() && state.snapshot == snapshot {
             let known = Known { key, age: state.age, sought: sought.clone() };
@@ -118,20 +120,21 @@ impl Remembered {
         }
     }
 
-    /// The writer is about to write, and will tell what.
+    /// The writer is about to write; [`Self::end`] will report what.
     pub(crate) fn begin(&self) {
         self.write().writing = true;
     }
 
-    /// The writer has committed what `changes` this, and has told nobody yet.
+    /// The writer has committed these `changes` and has not answered anybody yet.
     ///
-    /// Keeps what is not changed if no other process has written since this was called last.
+    /// Keeps the unchanged answers if no other process has written since the last call.
     pub(crate) fn end(
         &self,
         connection: &mut SqliteConnection,
         changes: impl IntoIterator<Item = Changes>,
     ) {
-        // What comes from elsewhere after the stand was read shows in this version or in the next.
+        // A write of another process after the snapshot was read shows in this version or in the
+        // next.
         let snapshot = self.snapshot();
         let version = (!self.known.is_empty()).then(|| data_version(connection).ok()).flatten();
         let mut state = self.write();
@@ -139,7 +142,7 @@ impl Remembered {
         state.version = version;
         state.writing = false;
         if !alone || snapshot.is_none() {
-            // What came between the two readings would show in neither later.
+            // A write between the two readings would show in neither of them later.
             return state.move_to(self.snapshot());
         }
         if state.snapshot == snapshot {
@@ -161,12 +164,12 @@ impl Remembered {
         state.move_to(None);
     }
 
-    /// The database stands elsewhere: another process has written, unless it was our writer, which
-    /// will tell more.
+    /// The database is in another state: another process has written, or our writer, which will
+    /// report its changes.
     fn move_on(&self) {
         let mut state = self.write();
         if !state.writing {
-            // Read again, since it only goes forward for whoever has the lock.
+            // Read again, because the state only advances under the lock.
             state.move_to(self.snapshot());
         }
     }
@@ -181,7 +184,7 @@ impl Remembered {
 }
 
 impl State {
-    /// What is remembered counts for where the database stood alone.
+    /// Remembered answers are valid only for the state in which they were read.
     fn move_to(&mut self, snapshot: Option<FileSnapshot>) {
         if self.snapshot.is_none() || self.snapshot != snapshot {
             self.snapshot = snapshot;

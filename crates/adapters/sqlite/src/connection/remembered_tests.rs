@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Two processes on one file, as far as SQLite can tell.
+/// Two stores on one file, which SQLite treats like two processes.
 struct Scene {
     ours: SqliteStore,
     theirs: SqliteStore,
@@ -74,7 +74,7 @@ async fn a_look_up_is_remembered_until_its_session_changes() {
     let scene = Scene::open().await;
     assert!(!scene.is_remembered() && !scene.is_revoked().await);
     assert!(scene.is_remembered());
-    // The first write after it finds out that nobody else has written; the next ones know.
+    // The first write finds out that no other process has written; the next ones know it.
     scene.issue(&scene.ours).await;
     assert!(!scene.is_revoked().await);
     scene.issue(&scene.ours).await;
@@ -108,13 +108,13 @@ async fn a_key_is_out_of_force_once_it_is_replaced() {
         let seek = async |key| scene.ours.seek(key, Some(scene.session.id)).await.unwrap();
         assert_eq!(seek(scene.keys[0].digest).await, None);
         assert_eq!(seek(fresh.digest).await.unwrap().key, fresh.id);
-        // What the one key sees is no answer for another.
+        // The answer for one key is not the answer for another.
         assert_eq!(seek(scene.keys[1].digest).await.unwrap().session, None);
     }
 }
 
-/// Both processes write while ours is asked, so that every step of one falls between any two of the
-/// other; then one of them ends the session.
+/// Both processes write while ours looks a session up, so that every step of one falls between any
+/// two steps of the other. Then one of them ends the session.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_question_is_told_what_was_true_before_it() {
     for round in 0..60 {
@@ -128,7 +128,7 @@ async fn no_question_is_told_what_was_true_before_it() {
                     let over = ended.load(Ordering::SeqCst);
                     asked_after_the_end += u32::from(over);
                     assert!(scene.is_revoked().await || !over, "alive after its end");
-                    // An answer from memory waits for nothing, and others want the thread as well.
+                    // An answer from memory never waits, so yield the thread to the others.
                     tokio::task::yield_now().await;
                 }
             })

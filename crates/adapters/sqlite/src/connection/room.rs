@@ -4,18 +4,18 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 const MIB: u64 = 1 << 20;
-/// With less than this free, an I/O error of SQLite is one of these: no file can grow.
+/// With fewer free bytes than this, any I/O error of SQLite is a lack of space: no file can grow.
 const EXHAUSTED: u64 = MIB;
 
-/// There is enough, or nobody has looked yet.
+/// There is enough space, or nobody has checked yet.
 const ENOUGH: u8 = 0;
-/// Less is free than the settings ask for; SQLite can still write.
+/// Less is free than the settings require; SQLite can still write.
 const LOW: u8 = 1;
-/// SQLite could not write for want of room.
+/// SQLite could not write for lack of space.
 const FULL: u8 = 2;
 
-/// Whether there is room to write where the database lies. Says in the log, once each, when there
-/// no longer is and when there is again.
+/// Whether there is space to write in the file system of the database. Logs once when it runs out
+/// and once when there is space again.
 pub(crate) struct Room {
     folder: PathBuf,
     min_free: u64,
@@ -27,7 +27,7 @@ impl Room {
         Self { folder, min_free, lack: AtomicU8::new(ENOUGH) }
     }
 
-    /// How many bytes of the file system are left for us.
+    /// Bytes of the file system that are available to this process.
     pub(crate) fn free(&self) -> Result<u64, StoreError> {
         let left = rustix::fs::statvfs(&self.folder).map_err(|cause| {
             tracing::warn!(%cause, "the database's file system does not respond");
@@ -36,12 +36,12 @@ impl Room {
         Ok(left.f_bavail.saturating_mul(left.f_frsize))
     }
 
-    /// Whether so little is free that any failed write has failed for it.
+    /// Tells whether so little is free that any failed write failed for lack of space.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.free().is_ok_and(|free| free < EXHAUSTED)
     }
 
-    /// Whether SQLite was full when it last said something.
+    /// Tells whether SQLite was full at its last report.
     pub(crate) fn is_full(&self) -> bool {
         self.lack.load(Ordering::Acquire) == FULL
     }
@@ -57,7 +57,7 @@ impl Room {
         }
     }
 
-    /// Judges what is free, once SQLite is known to be able to write.
+    /// Judges the free bytes, once SQLite is known to be able to write.
     pub(crate) fn found_free(&self, free: u64) -> Result<u64, StoreError> {
         let (folder, free_mib) = (self.folder.display(), free / MIB);
         if free >= self.min_free {

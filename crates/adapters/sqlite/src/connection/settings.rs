@@ -3,31 +3,31 @@ use diesel::{QueryResult, SqliteConnection};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What traces call the database (OpenTelemetry, `db.system.name`).
+/// Name of the database in traces (OpenTelemetry, `db.system.name`).
 pub(crate) const SYSTEM: &str = "sqlite";
 
 /// How to open a database file.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The file; it is made, for its owner alone, if there is none.
+    /// Path of the file. A missing file is created with access for its owner only.
     pub path: PathBuf,
-    /// How many reads go on at once; at least one.
+    /// Number of concurrent reads; at least one.
     pub readers: u32,
     pub synchronous: Synchronous,
-    /// How long to wait for another process that writes.
+    /// Longest wait for another process that writes.
     pub busy_timeout: Duration,
-    /// How many writes may wait; at least one.
+    /// Number of writes that may wait; at least one.
     pub queue: usize,
-    /// How long to wait for a place in that queue, or for a free reader.
+    /// Longest wait for a place in that queue, or for a free reader.
     pub patience: Duration,
-    /// With fewer bytes free where the file lies, [`crate::SqliteStore::room`] says that there is none.
+    /// Free bytes below which [`crate::SqliteStore::room`] reports that there is no space.
     pub min_free: u64,
-    /// Makes and changes nothing, nor needs the right to; a file that is not there is read as an empty
+    /// Creates and changes nothing, and needs no right to. A missing file is read as an empty
     /// database.
     pub read_only: bool,
 }
 
-/// What an answered write survives.
+/// The failures that an acknowledged write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Synchronous {
     /// A loss of power: the disk is flushed at each commit.
@@ -37,7 +37,7 @@ pub enum Synchronous {
 }
 
 impl Synchronous {
-    /// Makes it hold for what a connection commits from now on.
+    /// Applies this setting to later commits of a connection.
     pub(crate) fn set(self, connection: &mut SqliteConnection) -> QueryResult<()> {
         connection.batch_execute(match self {
             Self::Full => "PRAGMA synchronous = FULL",
@@ -47,8 +47,8 @@ impl Synchronous {
 }
 
 impl Settings {
-    /// What the service has by default (`[database]` of `config.default.toml`), with the file at `path`; and 1024
-    /// writes may wait.
+    /// The defaults of the service (`[database]` of `config.default.toml`), with the file at `path`
+    /// and a queue of 1024 writes.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),

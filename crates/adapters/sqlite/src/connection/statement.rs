@@ -1,8 +1,8 @@
-//! The log can show which statements ran.
+//! Logs the statements that run.
 
 use diesel::connection::InstrumentationEvent;
 
-/// Logs the text of each statement at level `trace`, without the values that are bound to it.
+/// Logs the text of each statement at level `trace`, without its bound values.
 pub(crate) fn log(event: InstrumentationEvent<'_>) {
     if let InstrumentationEvent::StartQuery { query, .. } = event {
         let text = || query.to_string().split(" -- binds: ").next().map(str::to_owned);

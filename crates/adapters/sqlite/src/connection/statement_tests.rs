@@ -9,7 +9,7 @@ use dwar_testkit::{Fixtures, START, Stores};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// What a request waits for; the loops beside them may prepare what they run once in a while.
+/// Calls that a request waits for. Background loops may prepare statements that they run rarely.
 const OF_REQUESTS: &[PortCall] = &[
     PortCall::Prepare,
     PortCall::PrepareFree,
@@ -27,8 +27,7 @@ const OF_REQUESTS: &[PortCall] = &[
     PortCall::Abandon,
 ];
 
-/// A prepared statement of a connection, as SQLite itself knows it.
-/// <https://www.sqlite.org/stmt.html>
+/// A prepared statement of a connection, as SQLite lists it.
 #[derive(QueryableByName)]
 struct Prepared {
     #[diesel(sql_type = Text)]
@@ -39,7 +38,7 @@ struct Prepared {
     reprep: i64,
 }
 
-/// How often each statement was run by diesel.
+/// How often diesel ran each statement.
 type Counts = Arc<Mutex<BTreeMap<String, i64>>>;
 
 fn watch(connection: &mut SqliteConnection, counts: &Counts) -> Result<(), Failure> {
@@ -54,8 +53,8 @@ fn watch(connection: &mut SqliteConnection, counts: &Counts) -> Result<(), Failu
     Ok(())
 }
 
-/// What has been run since the start, by diesel's count less SQLite's count of what ran out of its
-/// prepared statements; and how often SQLite had to prepare one of those anew.
+/// Runs since the start: diesel's count minus SQLite's count of completed runs of its prepared
+/// statements. Also how often SQLite had to prepare one of those again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Unprepared {
     run: BTreeMap<String, i64>,
@@ -71,7 +70,7 @@ fn unprepared(connection: &mut SqliteConnection, counts: &Counts) -> Result<Unpr
         *run.entry(sql.clone()).or_default() -= ran;
         again.insert(sql, reprep);
     }
-    // SQLite obeys this pragma while it is parsed, so it has to be parsed each time.
+    // SQLite applies this pragma during parsing, so it has to be parsed each time.
     run.retain(|sql, _| !sql.contains("sqlite_stmt") && !sql.starts_with("PRAGMA synchronous"));
     again.retain(|_, reprep| *reprep > 0);
     Ok(Unprepared { run, again })
@@ -104,7 +103,7 @@ impl Scene {
         Self { store, together, stores, make, written, read, _folder: folder }
     }
 
-    /// Every step of a request, and what requests read.
+    /// Runs every step of a request, and every read of requests.
     async fn go_round(&self) -> Result<(), StoreError> {
         for step in OF_REQUESTS {
             self.together.round(&[*step]).await;
@@ -131,9 +130,9 @@ impl Scene {
     }
 }
 
-/// diesel prepares some statements at each use (`sql_query`, lists of any length, commands given as
-/// a batch), and SQLite prepares anew what was planned for other values than it gets (a bound
-/// `LIMIT`). Neither may happen on the way of a request.
+/// diesel prepares some statements at each use (`sql_query`, lists of variable length, batched
+/// commands), and SQLite prepares a statement again if it was planned for other values (a bound
+/// `LIMIT`). No statement of a request may do either.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_statement_of_a_request_is_prepared_twice() {
     let scene = Scene::open().await;

@@ -17,14 +17,14 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tracing::Span;
 
-/// How many writes share one commit at most: enough to hide the disk, few enough to stay quick.
+/// Most writes in one commit: enough to hide the cost of the disk, few enough for a quick answer.
 const BATCH: usize = 128;
 
 /// The one thread that writes, for each project in the order of arrival and for all of them in turn.
 ///
-/// SQLite lets one connection write at a time. A queue in front of it is fairer than its lock, and
-/// lets every write that waits share one commit, hence one flush of the disk. Each is answered
-/// after that commit, so an answer means that the write is on disk, unless it did not ask for that.
+/// SQLite lets one connection write at a time. A queue in front of it is fairer than its lock. All
+/// waiting writes share one commit, hence one flush of the disk. Each write is answered after that
+/// commit, so an answer means that the write is on disk, unless the write did not ask for that.
 pub(crate) struct Writer {
     writes: Arc<Writes>,
     thread: Option<JoinHandle<()>>,
@@ -35,14 +35,14 @@ pub(crate) struct Beside {
     /// With [`Synchronous::Full`] a commit waits for the disk if one of its writes asks for that.
     pub(crate) synchronous: Synchronous,
     pub(crate) room: Arc<Room>,
-    /// Is looked at before each commit.
+    /// Checked before each commit.
     pub(crate) place: Arc<Place>,
-    /// Is told of every commit before those who wait for it are.
+    /// Told of every commit before its callers are answered.
     pub(crate) remembered: Option<Arc<Remembered>>,
 }
 
 impl Writer {
-    /// Starts the thread on a connection; `open` gives another one after each broken commit.
+    /// Starts the thread with a connection; `open` makes a new one after each broken commit.
     pub(crate) fn start<Open>(
         connection: SqliteConnection,
         open: Open,
@@ -63,8 +63,8 @@ impl Writer {
 
     /// Runs `work` as one atomic step and answers once it is committed, and `on_disk` if so asked.
     ///
-    /// An error undoes this work alone. Work that is in the queue is done even if nobody waits for
-    /// its answer any more, unless too many wait: then the newest of the flow that has most has to go.
+    /// An error undoes only this work. Queued work is done even if its caller has given up, unless
+    /// the queue is full: then the newest job of the longest flow is dropped.
     pub(crate) async fn submit<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -100,7 +100,7 @@ impl Writer {
     }
 }
 
-/// Lets the thread finish what is in its queue, so that the file is at rest afterwards.
+/// Lets the thread finish its queue, so that the file is at rest afterwards.
 impl Drop for Writer {
     fn drop(&mut self) {
         self.writes.close();
@@ -120,7 +120,7 @@ fn serve(
     let (synchronous, remembered) = (*synchronous, remembered.as_deref());
     let mut batch = Vec::with_capacity(BATCH);
     let mut flushes = synchronous;
-    // What a lost transaction did not come to is the next batch.
+    // Writes that a lost transaction did not reach form the next batch.
     while !batch.is_empty() || writes.take(BATCH, &mut batch) {
         if place.look().is_err() {
             settle(&mut batch, Some(Loss::Misplaced));
@@ -145,7 +145,7 @@ fn serve(
         if committed.is_err()
             && let Some(fresh) = open()
         {
-            // Whatever state the old connection is in, a new one is in none.
+            // The state of the old connection is unknown; a new one has no open transaction.
             (connection, flushes) = (fresh, synchronous);
         }
         let lacked_room = batch.iter().any(|job| job.lacked_room());
@@ -157,12 +157,12 @@ fn serve(
     }
 }
 
-/// Answers whoever was reached, and leaves the others.
+/// Answers the jobs that were reached and leaves the others.
 fn settle(batch: &mut Vec<Box<dyn Job>>, lost: Option<Loss>) {
     let reached = batch.iter().any(|job| job.was_reached());
     let mut rest = Vec::new();
     for job in batch.drain(..) {
-        // A transaction that cannot even begin, or be tried again for ever, reaches nobody.
+        // A transaction that cannot even begin, or would be retried for ever, reaches no job.
         if lost.is_some() && reached && !job.was_reached() {
             rest.push(job);
         } else {
@@ -172,8 +172,8 @@ fn settle(batch: &mut Vec<Box<dyn Job>>, lost: Option<Loss>) {
     batch.append(&mut rest);
 }
 
-/// A single write without room may end the transaction of the others; what is said of that then
-/// is only that it is gone.
+/// A single write without space may end the transaction of the others. Their error then only says
+/// that the transaction was lost.
 fn judge(cause: &QueryError, lacked_room: bool, room: &Room) -> Loss {
     if lacked_room || is_full(cause) || room.is_exhausted() {
         Loss::NoRoom
@@ -183,14 +183,14 @@ fn judge(cause: &QueryError, lacked_room: bool, room: &Room) -> Loss {
     }
 }
 
-/// One transaction for the whole batch. IMMEDIATE, since a lock that is asked for only after the
-/// first read is refused outright if another process wrote meanwhile.
+/// One transaction for the whole batch. It is IMMEDIATE, because a lock that is requested after the
+/// first read is refused at once if another process wrote meanwhile.
 ///
-/// Its commands are statements like any other: diesel's own would be parsed each time.
+/// Its commands are cached statements, because diesel's own would be parsed each time.
 fn commit(connection: &mut SqliteConnection, batch: &mut [Box<dyn Job>]) -> QueryResult<()> {
     BEGIN.run(connection)?;
     let done = match batch {
-        // Alone, it needs no savepoint to be undone by itself.
+        // A single job needs no savepoint of its own.
         [job] => match job.run(connection) {
             true => COMMIT.run(connection),
             false => ROLLBACK.run(connection),
@@ -207,7 +207,8 @@ fn commit(connection: &mut SqliteConnection, batch: &mut [Box<dyn Job>]) -> Quer
             .and_then(|()| COMMIT.run(connection)),
     };
     if done.is_err() {
-        // SQLite may have ended it by itself; in case no new connection can be opened.
+        // SQLite may have ended the transaction by itself. This rolls back in case no new
+        // connection can be opened.
         let _ended = ROLLBACK.run(connection);
     }
     done

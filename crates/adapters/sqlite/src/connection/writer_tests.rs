@@ -34,7 +34,7 @@ impl Scene {
         Self { store, _folder: folder }
     }
 
-    /// Keeps the writer busy until the sender goes, so that what follows waits for one commit.
+    /// Keeps the writer busy until the sender is dropped, so that later writes share one commit.
     async fn hold(&self) -> (Sender<()>, JoinHandle<Result<(), StoreError>>) {
         let (release, held) = channel::<()>();
         let (begun, running) = oneshot::channel();
@@ -49,7 +49,7 @@ impl Scene {
         (release, holder)
     }
 
-    /// Puts work into the queue and returns once it is there.
+    /// Puts work into the queue and returns once it is queued.
     async fn queue<F>(&self, work: F) -> JoinHandle<Result<(), StoreError>>
     where
         F: FnOnce(&mut SqliteConnection) -> Result<(), Failure> + Send + 'static,
@@ -60,7 +60,7 @@ impl Scene {
         task
     }
 
-    /// As [`Scene::queue`], for a project; notes its number when it is done.
+    /// As [`Scene::queue`], for a project; records its number when it is done.
     async fn number(
         &self,
         project: u8,
@@ -96,7 +96,7 @@ fn insert(connection: &mut SqliteConnection, text: &str) -> Result<(), Failure> 
     Ok(())
 }
 
-/// A row that breaks a promise which SQLite checks at the commit alone.
+/// Inserts a row that breaks a constraint which SQLite checks only at the commit.
 fn break_at_commit(connection: &mut SqliteConnection) -> Result<(), Failure> {
     Ok(connection.batch_execute("INSERT INTO remarks VALUES ('on nothing')")?)
 }
@@ -163,7 +163,7 @@ async fn a_transaction_that_ended_under_its_writes_fails_them_and_none_that_wait
     assert_eq!(scene.notes().await, ["after", "last"]);
 }
 
-/// Lets the file have this many pages more than now.
+/// Lets the file grow by this many pages at most.
 fn limit(connection: &mut SqliteConnection, more: i64) -> Result<(), Failure> {
     #[derive(QueryableByName)]
     struct Count {
@@ -180,7 +180,7 @@ fn fill(connection: &mut SqliteConnection) -> Result<(), Failure> {
     Ok(connection.batch_execute(filler)?)
 }
 
-/// What SQLite says of a full disk, it says of a file that may not grow.
+/// SQLite reports the same error for a full disk and for a file at its maximum size.
 #[tokio::test]
 async fn a_write_without_room_fails_alone_and_the_store_knows() {
     let scene = Scene::open().await;
@@ -196,7 +196,7 @@ async fn a_write_without_room_fails_alone_and_the_store_knows() {
     }
     assert!(matches!(too_long.await.unwrap(), Err(StoreError::NoRoom)));
     assert_eq!(scene.notes().await, ["first", "last"]);
-    // Nothing else is tried, and still it is full; reads go on.
+    // Nothing else is tried, and the store is still full; reads continue.
     for _ in 0..3 {
         assert!(matches!(scene.store.room().await, Err(StoreError::NoRoom)));
     }
@@ -227,7 +227,7 @@ async fn a_transaction_that_ends_for_want_of_room_fails_them_and_none_that_waite
     }
     last.await.unwrap().unwrap();
     assert_eq!(scene.notes().await, ["last"]);
-    // The limit went with the connection; so the first look finds that there is room.
+    // The limit ended with the connection, so the first check finds space.
     assert!(scene.store.room().await.is_ok());
 }
 
@@ -237,7 +237,7 @@ async fn too_little_that_is_free_is_no_room_until_there_is_more() {
     let settings = Settings::new(folder.path().join("t.db"));
     let store = SqliteStore::open(Settings { min_free: u64::MAX, ..settings.clone() }).unwrap();
     assert!(matches!(store.room().await, Err(StoreError::NoRoom)));
-    // SQLite itself is not asked to hold back.
+    // SQLite itself has no such limit.
     store.write("test", |c| Ok(c.batch_execute("CREATE TABLE t (x)")?)).await.unwrap();
     let store = SqliteStore::open(Settings { min_free: 1, ..settings }).unwrap();
     assert!(store.room().await.unwrap().is_some_and(|free| free > 0));
@@ -271,7 +271,8 @@ async fn a_full_queue_is_unavailable_after_the_patience() {
     waiting.await.unwrap().unwrap();
 }
 
-/// Of one batch as of the next: whoever comes during a flood waits for the batch that is under way.
+/// Within one batch as between batches: a job that arrives during a flood waits only for the
+/// running batch.
 #[tokio::test]
 async fn a_flood_of_one_project_lets_another_go_first_but_one() {
     let scene = Scene::open().await;
@@ -302,7 +303,7 @@ async fn a_full_queue_lets_another_project_in_for_the_newest_of_the_flood() {
     for number in 0..4 {
         flood.push(scene.number(1, number, &done).await);
     }
-    // Two more come and wait for room, one of another project and one for whom there is no more.
+    // Two more arrive and wait for space: one of another project, and one that no longer fits.
     let waits = scene.number(1, 4, &done).await;
     let other = scene.number(2, 10, &done).await;
     let pushed_out = tokio::time::timeout(Duration::from_secs(10), flood.pop().unwrap()).await;
@@ -317,7 +318,7 @@ async fn a_full_queue_lets_another_project_in_for_the_newest_of_the_flood() {
     assert_eq!(*done.lock().unwrap(), [0, 10, 1, 2, 4]);
 }
 
-/// More than a batch, so that it is not the first look at the queue that finds room.
+/// More than one batch, so that not only the first check of the queue finds space.
 #[tokio::test]
 async fn all_who_wait_for_room_get_it() {
     let scene = Scene::with(|settings| Settings { queue: 3, ..settings }).await;
@@ -353,7 +354,7 @@ async fn what_is_queued_is_done_before_the_file_is_at_rest() {
     assert_eq!(done.lock().unwrap().len(), 300);
 }
 
-/// The thread survives panicking work, so only a fault of its own ends it.
+/// The thread survives panicking work, so only a fault of its own can end it.
 #[tokio::test]
 async fn when_the_thread_has_ended_nobody_waits_for_it() {
     let scene = Scene::with(|settings| Settings { queue: 1, ..settings }).await;

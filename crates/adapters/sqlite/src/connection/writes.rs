@@ -1,4 +1,4 @@
-//! Writes that wait for the writer.
+//! The queue of the writer.
 
 use crate::connection::job::{Job, Loss};
 use dwar_sql::Flow;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::Notify;
 
-/// A bounded queue in front of the one thread that writes; flows take turns.
+/// A bounded queue in front of the only thread that writes. Flows take turns.
 pub(crate) struct Writes {
     state: Mutex<State>,
     work: Condvar,
@@ -21,7 +21,7 @@ struct State {
     writer_sleeps: bool,
     closed: bool,
     load: QueueLoad,
-    /// When the writer took what it is at work on.
+    /// When the writer took its current batch.
     began: Option<Instant>,
 }
 
@@ -40,12 +40,12 @@ impl Writes {
 
     /// Puts a job into the queue, as soon as there is room; the caller bounds the time.
     ///
-    /// Once closed the job is dropped, by which whoever waits for its answer knows.
+    /// If the queue is closed, the job is dropped, which tells the caller that no answer will come.
     pub(crate) async fn push(&self, flow: Flow, job: Box<dyn Job>) {
         let mut waiting = Waiting { job, since: Instant::now() };
         loop {
             let mut room = pin!(self.room.notified());
-            // From here on it is told of room, so none comes unseen between the look and the wait.
+            // From here on a notice of free space cannot be missed between the check and the wait.
             room.as_mut().enable();
             match self.try_push(flow, waiting) {
                 Ok(()) => return,
@@ -75,13 +75,14 @@ impl Writes {
         Ok(())
     }
 
-    /// Takes at most so many, in turn; sleeps while there are none. `false` if there will be none.
+    /// Takes at most `most` jobs, in turn; sleeps while there are none. `false` if the queue is
+    /// closed.
     pub(crate) fn take(&self, most: usize, batch: &mut Vec<Box<dyn Job>>) -> bool {
         let mut next = self.first();
         while let Some(job) = next {
             batch.push(job);
             self.room.notify_one();
-            // The lock is let go in between, so that nobody waits for it long.
+            // Release the lock in between, so that no caller waits long for it.
             next = if batch.len() < most { self.state().pop() } else { None };
         }
         !batch.is_empty()
@@ -91,7 +92,7 @@ impl Writes {
         self.state().load.left += 1;
     }
 
-    /// How the queue is used; what is worked on is a commit.
+    /// Reports how the queue is used. Its work is a commit.
     pub(crate) fn load(&self) -> QueueLoad {
         let state = self.state();
         QueueLoad { waiting: state.waiting.len(), ..state.load.clone() }
@@ -130,7 +131,7 @@ impl State {
     }
 }
 
-/// The thread's hold on the queue: when it ends, however it does, nobody waits for it.
+/// The thread's hold on the queue. However the thread ends, its callers stop waiting.
 pub(crate) struct Served(pub(crate) Arc<Writes>);
 
 impl Drop for Served {

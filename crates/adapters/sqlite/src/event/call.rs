@@ -7,7 +7,7 @@ use dwar_kernel::StoreError;
 use dwar_sql::schema::{event_deliveries, webhook_calls};
 use dwar_sql::{At, CallRow, Id};
 
-/// Puts the last calls of their series on record.
+/// Records the last calls of their series.
 pub(crate) fn over(
     connection: &mut SqliteConnection,
     calls: &[&EndpointCall],
@@ -20,7 +20,7 @@ pub(crate) fn over(
     Ok(())
 }
 
-/// Puts a call on record that there is another one after.
+/// Records a call that will be followed by another one.
 pub(crate) fn put_off(
     connection: &mut SqliteConnection,
     call: &EndpointCall,
@@ -44,7 +44,7 @@ fn log(connection: &mut SqliteConnection, call: &EndpointCall) -> Result<(), Fai
 }
 
 impl SqliteStore {
-    /// Drops the calls that `find` gives, some at a time, until it finds fewer.
+    /// Deletes the calls that `find` returns, in batches, until it finds fewer.
     pub(crate) async fn drop_calls<F>(&self, find: F) -> Result<u64, StoreError>
     where
         F: Fn(&mut SqliteConnection) -> QueryResult<Vec<(Id, String)>> + Clone + Send + 'static,
@@ -57,7 +57,7 @@ impl SqliteStore {
     }
 }
 
-/// Drops these calls, and the events that nothing else keeps.
+/// Deletes these calls, and the events that nothing else needs.
 fn drop_calls(connection: &mut SqliteConnection, calls: Vec<(Id, String)>) -> QueryResult<usize> {
     let (calls, told): (Vec<Id>, Vec<String>) = calls.into_iter().unzip();
     diesel::delete(webhook_calls::table.filter(webhook_calls::id.eq_any(&calls)))

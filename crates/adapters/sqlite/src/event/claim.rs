@@ -1,4 +1,4 @@
-//! What is due to be told, handed out to one caller each.
+//! Hands out deliveries that are due, each to one caller.
 
 use crate::connection::error::Failure;
 use diesel::prelude::*;
@@ -8,14 +8,14 @@ use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
 use dwar_sql::{At, EndpointRow, EventRow, Id, Row, WaitingRow, legible, readable};
 use std::time::Duration;
 
-/// One look-up by index for each endpoint, however much it waits for.
+/// One index look-up per endpoint, however many deliveries wait for it.
 const WAITING: &str = "SELECT id, failing, due_at FROM ( \
      SELECT e.id, e.failures > 0 AS failing, \
             (SELECT min(d.due_at) FROM event_deliveries d WHERE d.endpoint_id = e.id) AS due_at \
      FROM webhook_endpoints e WHERE e.disabled_at IS NULL \
  ) WHERE due_at <= ?";
 
-/// Hands out what is due, to each endpoint its share, and leases it.
+/// Leases the due deliveries and hands them out, to each endpoint up to its places.
 pub(crate) fn claim(
     connection: &mut SqliteConnection,
     now: Timestamp,
@@ -32,7 +32,7 @@ pub(crate) fn claim(
     Ok(claimed.into_iter().map(|(_, dispatch)| dispatch).collect())
 }
 
-/// Gives out what has waited longest for an endpoint, up to its places.
+/// Hands out the longest-waiting deliveries of an endpoint, up to its places.
 fn claim_of(
     connection: &mut SqliteConnection,
     endpoint: EndpointId,

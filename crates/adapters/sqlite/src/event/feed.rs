@@ -1,4 +1,5 @@
-//! The feed: one writes at a time, so events are numbered in the order in which they can be read.
+//! The event feed. Only one thread writes, so events are numbered in the order in which they become
+//! visible.
 
 use crate::connection::error::Failure;
 use crate::event::told::untold;
@@ -8,7 +9,8 @@ use dwar_event::{Event, FeedLimit, FeedPosition, FeedSlice};
 use dwar_kernel::ProjectMode;
 use dwar_sql::{At, FeedRow, Id, OldestRow, feed_slice, legible, stored_place};
 
-/// One statement, so that all of it is of one instant. The last number that was given is SQLite's own.
+/// One statement, so that all of it comes from one instant. SQLite itself keeps the last number
+/// that was assigned.
 const SLICE: &str = "SELECT l.name AS life, \
          0 AS dropped_transaction, coalesce(f.dropped_number, 0) AS dropped_number, \
          0 AS end_transaction, \
@@ -25,7 +27,7 @@ const OLDEST: &str = "SELECT 0 AS at_transaction, number AS at_number, id, happe
      WHERE project_id = ? AND mode = ? AND in_feed AND number > ? AND number <= ? \
      ORDER BY number LIMIT ?";
 
-/// What follows a position in the feed of a world.
+/// Reads the events after a position in a feed.
 pub(crate) fn slice(
     connection: &mut SqliteConnection,
     world: ProjectMode,
@@ -41,7 +43,7 @@ pub(crate) fn slice(
     Ok(feed_slice(rows, limit, |row| legible!(Event::try_from(row)))?)
 }
 
-/// Events that came after this one, oldest first.
+/// Reads the events after this one, oldest first.
 pub(crate) fn newer(
     connection: &mut SqliteConnection,
     world: ProjectMode,
@@ -75,7 +77,7 @@ fn between(
         .load(connection)
 }
 
-/// Since when events are held back: none ever is.
+/// The times since when events are held back: always empty here.
 pub(crate) const fn held_back(
     _connection: &mut SqliteConnection,
     _limit: i64,
@@ -83,7 +85,7 @@ pub(crate) const fn held_back(
     Ok(Vec::new())
 }
 
-/// Drops those of the events that leave the feed and that nothing else keeps.
+/// Deletes the events that leave the feed and that nothing else needs.
 pub(crate) fn drop_fed(connection: &mut SqliteConnection, ids: &[String]) -> QueryResult<usize> {
     let mut gone = 0;
     for event in ids {

@@ -1,4 +1,4 @@
-//! What happened, and who still has to be told.
+//! Events and their deliveries.
 
 pub(crate) mod call;
 pub(crate) mod claim;

@@ -1,4 +1,4 @@
-//! Puts events on record.
+//! Records events.
 
 use crate::connection::error::Failure;
 use diesel::dsl::{Eq, Filter, IsNull};
@@ -7,14 +7,14 @@ use dwar_kernel::{Event, ProjectId, ProjectMode};
 use dwar_sql::schema::{event_deliveries, events, projects, webhook_endpoints};
 use dwar_sql::{At, EventRow, Id, of_phone};
 
-/// The endpoints that a project's events are told to.
+/// The endpoints that receive a project's events.
 pub(crate) fn listeners(project: ProjectId) -> Listeners {
     webhook_endpoints::table
         .filter(webhook_endpoints::project_id.eq(Id::from(project)))
         .filter(webhook_endpoints::disabled_at.is_null())
 }
 
-/// The project, if it has its feed switched on.
+/// The project, if its feed is switched on.
 pub(crate) fn feeding(project: ProjectId) -> Feeding {
     projects::table.filter(projects::id.eq(Id::from(project))).filter(projects::events_feed)
 }
@@ -26,8 +26,8 @@ type Listeners = Filter<
     IsNull<webhook_endpoints::disabled_at>,
 >;
 
-/// Puts an event on record for every endpoint of its project and for its feed, as part of the write that made it
-/// happen; without either it is one look-up by index, and a second time it changes nothing.
+/// Records an event for every endpoint of its project and for its feed, as part of the write that
+/// caused it. Without any of them this costs one index look-up. A second call changes nothing.
 pub(crate) fn record(connection: &mut SqliteConnection, event: &Event) -> Result<(), Failure> {
     let heard = webhook_endpoints::project_id
         .eq(projects::id)
@@ -62,7 +62,7 @@ pub(crate) fn record(connection: &mut SqliteConnection, event: &Event) -> Result
     Ok(())
 }
 
-/// Takes a phone's number out of what is still to be told.
+/// Removes a phone's number from events that are still to be delivered.
 pub(crate) fn forget_phone(
     connection: &mut SqliteConnection,
     world: ProjectMode,

@@ -1,4 +1,4 @@
-//! How events leave that nobody waits for any more.
+//! Deletes events that are no longer needed.
 
 use crate::connection::pool::{SWEEP, SqliteStore};
 use diesel::prelude::*;
@@ -7,7 +7,7 @@ use dwar_sql::Id;
 use dwar_sql::schema::{event_deliveries, events, webhook_endpoints};
 
 impl SqliteStore {
-    /// Drops what endpoints that are switched off wait for.
+    /// Deletes the deliveries to endpoints that are switched off.
     pub(crate) async fn drop_untold_events(&self) -> Result<u64, StoreError> {
         self.in_batches(|connection| {
             let off = webhook_endpoints::table
@@ -30,7 +30,8 @@ impl SqliteStore {
     }
 }
 
-/// One thread writes: those that are on record stay until it drops them.
+/// Returns the ids as they are. Only one thread writes, so the events stay until that thread
+/// deletes them.
 pub(crate) const fn lock_events(
     _connection: &mut SqliteConnection,
     ids: Vec<String>,
@@ -38,7 +39,7 @@ pub(crate) const fn lock_events(
     Ok(ids)
 }
 
-/// The event, if nobody waits for it and no call of it is on record.
+/// The events without a pending delivery and without a recorded call.
 macro_rules! untold {
     ($event:expr) => {{
         use diesel::dsl::{exists, not};
@@ -53,7 +54,7 @@ macro_rules! untold {
 }
 pub(crate) use untold;
 
-/// Drops those of the events that nobody waits for, of which no call is on record, and that no feed gives.
+/// Deletes the events without a pending delivery, without a recorded call and outside the feed.
 pub(crate) fn drop_told(
     connection: &mut SqliteConnection,
     candidates: &[String],

@@ -3,7 +3,7 @@ use crate::ports::feed::{Trimmed, trim_some};
 use dwar_kernel::{ProjectMode, StoreError, Timestamp};
 
 impl SqliteStore {
-    /// Takes from one feed what is to leave it, a batch in one step.
+    /// Removes old events from one feed, one batch per step.
     pub(crate) async fn trim_feed(
         &self,
         world: ProjectMode,

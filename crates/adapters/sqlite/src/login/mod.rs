@@ -1,4 +1,4 @@
-//! The steps of a login: each reads what it needs in one statement, and writes what it changed.
+//! The steps of a login. Each reads what it needs in one statement and writes its changes.
 
 mod prepare;
 mod redeem;

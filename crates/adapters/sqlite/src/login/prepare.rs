@@ -40,7 +40,7 @@ pub(super) fn prepare(
 }
 
 struct Found {
-    /// Without its own place, which it has if it is repeated.
+    /// The log without the send's own place, which exists if the call is repeated.
     log: SendLog,
     purse: Purse,
     is_known: bool,
@@ -85,5 +85,5 @@ fn find(connection: &mut SqliteConnection, send: &NewSend) -> Result<Found, Fail
     Ok(Found { log, purse: Purse::new(world.project, wallet, low_balance), is_known, has_code })
 }
 
-/// What stands beside each place of the phone, the same everywhere.
+/// Columns repeated on every joined row.
 type Beside = (Option<BudgetRow>, Option<WalletRow>, Option<i64>, bool, bool);

@@ -43,11 +43,11 @@ struct Found {
     otp: Otp,
     counted: GuessBudget,
     known: Option<Identity>,
-    /// Whether there is anybody to tell events to.
+    /// Whether the project has any listener for events.
     is_heard: bool,
 }
 
-/// The phone's open code, expired or not, with what a guess at it depends on.
+/// The phone's open code, expired or not, with everything that a guess at it depends on.
 fn find(
     connection: &mut SqliteConnection,
     redemption: &Redemption,

@@ -40,7 +40,7 @@ pub(super) fn report(
     Ok(Some((otp, step)))
 }
 
-/// Moves the money of a send that ends, and gives the event that comes of that.
+/// Settles the hold of a send that ended, and returns the resulting event.
 fn end(
     connection: &mut SqliteConnection,
     purse: Purse,
@@ -63,7 +63,7 @@ fn end(
 struct Found {
     otp: Otp,
     purse: Purse,
-    /// Whether there is anybody to tell events to.
+    /// Whether the project has any listener for events.
     is_heard: bool,
 }
 

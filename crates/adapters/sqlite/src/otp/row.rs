@@ -1,4 +1,4 @@
-//! A code, its attempts and its phone's guesses, from their rows and back.
+//! Rows of codes, their attempts and the guess budgets of phones.
 
 use crate::connection::error::Failure;
 use diesel::dsl::{Eq, Or};
@@ -12,7 +12,7 @@ use dwar_sql::{
     stored_guesses, stored_state,
 };
 
-/// Rebuilds the code of a row that was found, if one was.
+/// Rebuilds the code from its row; `None` if there is no row.
 pub(crate) fn load(
     connection: &mut SqliteConnection,
     found: Option<OtpRow>,
@@ -33,7 +33,7 @@ pub(crate) fn attempts(
         .load(connection)
 }
 
-/// The code of rows in each of which one of its attempts stands beside it, with what else stands there.
+/// Builds the code from joined rows, one per attempt, and returns the other columns too.
 pub(crate) fn whole<T>(
     rows: Vec<(OtpRow, Option<AttemptRow>, T)>,
 ) -> Result<Option<(Otp, T)>, Failure> {
@@ -43,7 +43,7 @@ pub(crate) fn whole<T>(
     Ok(Some((row.into_otp(attempts)?, beside)))
 }
 
-/// The request with this id, in either world of the project.
+/// The request with this id, in either mode of the project.
 pub(crate) fn by_id(
     connection: &mut SqliteConnection,
     project: ProjectId,
@@ -58,7 +58,7 @@ pub(crate) fn by_id(
     load(connection, found)
 }
 
-/// Whether a code is open; the schema allows a phone one that is.
+/// Filters open codes; the schema allows a phone only one.
 pub(crate) fn is_open() -> IsOpen {
     let [active, locked] = OtpState::OPEN.map(|state| otps::state.eq(state.as_str()));
     active.or(locked)
@@ -66,7 +66,7 @@ pub(crate) fn is_open() -> IsOpen {
 
 type IsOpen = Or<Eq<otps::state, &'static str>, Eq<otps::state, &'static str>>;
 
-/// Makes room for the code of a phone, as [`Otp::supersede`] does.
+/// Closes the open code of a phone before a new one, as [`Otp::supersede`] does.
 pub(crate) fn supersede(connection: &mut SqliteConnection, otp: &Otp) -> QueryResult<()> {
     let open = of_phone!(otps of otp.world, otp.phone.0.as_slice()).filter(is_open());
     let superseded = otps::state.eq(OtpState::Superseded.as_str());
@@ -79,7 +79,7 @@ pub(crate) fn insert(connection: &mut SqliteConnection, otp: &Otp) -> QueryResul
     save_attempts(connection, &[], otp)
 }
 
-/// Stores what a step changed; the rest of a code never does.
+/// Stores the columns that a step can change; the others never change.
 pub(crate) fn save(
     connection: &mut SqliteConnection,
     before: &Otp,
@@ -115,7 +115,7 @@ fn save_attempts(
     Ok(())
 }
 
-/// The guesses counted for a phone; none counted is none on record.
+/// The guess budget of a phone; a missing row counts as no guesses.
 pub(crate) fn budget(
     connection: &mut SqliteConnection,
     world: ProjectMode,
@@ -130,7 +130,7 @@ pub(crate) fn budget(
     Ok(counted.unwrap_or_default())
 }
 
-/// Stores the guesses counted for the phone of `otp`.
+/// Stores the guess budget of the phone of `otp`.
 pub(crate) fn save_budget(
     connection: &mut SqliteConnection,
     otp: &Otp,
