@@ -43,7 +43,7 @@ impl AlertStore for MemoryStore {
 }
 
 impl State {
-    /// Drops what instances reported that are no longer on record.
+    /// Drops the troubles of instances that no longer exist.
     pub fn drop_troubles(&mut self) {
         let Self { instances, troubles, .. } = self;
         troubles.retain(|(of, _)| instances.iter().any(|it| it.id == *of));

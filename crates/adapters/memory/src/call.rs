@@ -6,7 +6,7 @@ use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::cmp::Reverse;
 
 impl State {
-    /// Forgets events that no longer have a call on record.
+    /// Drops events without a recorded call.
     pub fn drop_told(&mut self) {
         let Self { calls, told, .. } = self;
         told.retain(|id, _| calls.iter().any(|call| call.event == *id));

@@ -4,13 +4,13 @@ use dwar_kernel::{ProjectId, StoreError, Timestamp};
 use dwar_wallet::{Closable, Closing, ClosingStore, Month, StatementLine};
 
 impl State {
-    /// The end of the newest month that was closed.
+    /// The end of the newest closed month.
     pub(crate) fn closed_until(&self, project: ProjectId) -> Option<Timestamp> {
         let closings = self.closings.iter().filter(|closing| closing.project == project);
         closings.map(|closing| closing.month.until()).max()
     }
 
-    /// The lines that can be closed, by position.
+    /// The lines that may be closed, ordered by position.
     fn closable(&self, project: ProjectId) -> impl Iterator<Item = &StatementLine> {
         let own = self.ledger.iter().filter(move |(owner, _)| *owner == project);
         own.map(|(_, line)| line).filter(|line| line.entry.kind.is_closable())

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 impl State {
-    /// Puts events on record for every endpoint of their project and for its feed; each once.
+    /// Records events for every endpoint of their project and for its feed. A repeated event is
+    /// recorded once.
     pub fn record(&mut self, events: impl IntoIterator<Item = Event>) {
         for event in events {
             if self.on_record(&event.id()).is_some() {
@@ -23,7 +24,7 @@ impl State {
         }
     }
 
-    /// Takes the phone of a line out of everything that is still to be told.
+    /// Removes a phone's number from every event that is still to be delivered.
     pub fn forget_phone(&mut self, line: (ProjectMode, BlindIndex)) {
         let waiting = self.waiting.iter_mut().map(|waiting| &mut waiting.event);
         let fed = self.fed.iter_mut().map(|fed| &mut fed.event);
@@ -35,14 +36,14 @@ impl State {
         }
     }
 
-    /// An event that an endpoint waits for, that has a call on record, or that is in a feed.
+    /// An event that an endpoint waits for, that has a recorded call, or that is in a feed.
     pub fn on_record(&self, id: &str) -> Option<&Event> {
         let waiting = self.waiting.iter().map(|waiting| &waiting.event);
         let fed = self.fed.iter().map(|fed| &fed.event);
         waiting.chain(self.told.values()).chain(fed).find(|event| event.id() == id)
     }
 
-    /// The last call of a series: the endpoint is not told any more.
+    /// Records the last call of a series: the endpoint gets the event no more.
     fn over(&mut self, call: EndpointCall) {
         self.log(&call);
         self.waiting.retain(|w| w.endpoint != call.endpoint || w.event.id() != call.event);

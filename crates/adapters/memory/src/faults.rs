@@ -2,7 +2,7 @@ use dwar_kernel::StoreError;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a step does instead of its work.
+/// How a step fails instead of doing its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Answers [`StoreError::Unavailable`] and changes nothing.
@@ -10,11 +10,11 @@ pub enum Fault {
     /// Answers [`StoreError::Failed`] and changes nothing.
     Breaks,
     Panics,
-    /// Forgets the lock between reading and writing, as a store without transactions would.
+    /// Drops the lock between reading and writing, as a store without transactions would.
     Tears,
 }
 
-/// Makes steps of a [`MemoryStore`](crate::MemoryStore) fail. A step is named by its port and
+/// Makes steps of a [`MemoryStore`](crate::MemoryStore) fail. A step has the name of its port and
 /// method: `OtpStore::issue`.
 #[derive(Debug, Default)]
 pub struct Faults {
@@ -31,17 +31,17 @@ struct Plan {
 type Calls = HashMap<&'static str, u64>;
 
 impl Faults {
-    /// Every step from now on; `None` mends the store.
+    /// Makes every later step fail this way; `None` restores normal work.
     pub fn every(&self, fault: Option<Fault>) {
         *self.plan() = Plan { every: fault, next: HashMap::new() };
     }
 
-    /// The next step of this name, once.
+    /// Makes the next step of this name fail, once.
     pub fn next(&self, step: &'static str, fault: Fault) {
         self.plan().next.insert(step, fault);
     }
 
-    /// How often the step of this name was asked for, whatever became of it.
+    /// Counts the calls of the step with this name, including failed ones.
     pub fn calls(&self, step: &str) -> u64 {
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.get(step).copied().unwrap_or_default()

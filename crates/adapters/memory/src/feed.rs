@@ -7,7 +7,7 @@ use dwar_event::{
 use dwar_kernel::{KeyMode, ProjectMode, StoreError, Timestamp};
 
 impl State {
-    /// Puts an event into the feed of its project, if that is switched on.
+    /// Appends an event to the feed of its project, if the feed is switched on.
     pub fn feed(&mut self, event: &Event) {
         let mut on = self.projects.iter().filter(|(known, _)| known.events_feed.on);
         if on.any(|(known, _)| known.id == event.world.project) {
@@ -21,7 +21,7 @@ impl State {
     }
 }
 
-/// One step at a time: the order of numbers is that of the steps.
+/// Steps run one at a time, so numbers follow the order of the steps.
 const fn position(number: u64) -> FeedPosition {
     FeedPosition { transaction: 0, number }
 }

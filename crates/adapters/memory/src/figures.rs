@@ -136,7 +136,7 @@ fn entry(figure: Figure) -> ((Grain, Timestamp, Key), Counts) {
 }
 
 impl State {
-    /// Replaces whatever is stored of the chunk's minutes.
+    /// Replaces the stored figures of the chunk's minutes.
     fn put(&mut self, chunk: Chunk) {
         let Window { from, until } = chunk.window;
         self.figures.retain(|(grain, began, _), _| {
@@ -183,7 +183,7 @@ impl State {
         }
     }
 
-    /// What was charged for a request, less what was given back.
+    /// The charge of a request, minus its refund.
     fn spent(&self, otp: &Otp) -> Paise {
         let reference = Reference::from(otp.id);
         let moved = self.ledger.iter().filter(|(project, line)| {

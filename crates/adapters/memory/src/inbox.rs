@@ -4,7 +4,7 @@ use dwar_kernel::{BlindIndex, ProjectId, StoreError};
 use dwar_otp::sandbox::{InboxMessage, Received, SandboxInbox};
 
 impl State {
-    /// Drops the messages whose request is gone.
+    /// Drops messages without a request.
     pub fn drop_stray_messages(&mut self) {
         self.inbox.retain(|(_, message)| self.otps.iter().any(|otp| otp.id == message.otp));
     }
@@ -14,7 +14,7 @@ impl State {
 impl SandboxInbox for MemoryStore {
     async fn deposit(&self, project: ProjectId, message: InboxMessage) -> Result<(), StoreError> {
         let state = &mut *self.step("SandboxInbox::deposit").await?;
-        // Erased with its phone while the message was on its way: no trace may come back.
+        // The phone was erased while the message was on its way: store nothing.
         if state.otps.iter().any(|otp| otp.id == message.otp) {
             state.inbox.push((project, message));
         }

@@ -10,21 +10,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
-/// How often one request asks for places that others take before it can.
+/// Most attempts of one request to get places while other requests take them first.
 const TRIES: u32 = 20;
-/// How many keys are renewed with one call.
+/// Keys that are renewed with one call.
 const BATCH: usize = 500;
 
-/// Counts the requests of this process by shares of the quota that it holds together with others.
+/// Limits the requests of this process by leased shares of a quota that several instances use.
 ///
-/// A request is judged in memory. Places are asked for ahead of need, a block at a time, by a task
-/// of its own; only a request that finds none waits for that, and of many such requests one asks.
-/// Shares are renewed by [`RequestLimiter::tend`] alone, so no request pays for it.
+/// A request is judged in memory. A separate task asks for places ahead of need, one block at a
+/// time. Only a request that finds no place waits, and one of many waiting requests asks for all.
+/// Only [`RequestLimiter::tend`] renews shares, so renewals delay no request.
 ///
-/// Without places and without an answer there is no admission: [`StoreError::Unavailable`].
+/// Without a place and without an answer the request is not admitted: [`StoreError::Unavailable`].
 ///
-/// Clocks: a share ends by whichever of the caller's clock and the machine's steady one says so
-/// first. Neither has to agree with that of other instances or of the store.
+/// Clocks: a share ends when either the caller's clock or the machine's monotonic clock says so.
+/// Neither has to agree with the clock of another instance or of the store.
 ///
 /// Memory: as [`crate::MemoryRequestLimiter`], and about 250 bytes for each key in use.
 pub struct LeasedRequestLimiter {
@@ -48,7 +48,7 @@ struct Key {
 #[derive(Default)]
 struct Kept {
     holding: Holding,
-    /// When the share that is held was asked for.
+    /// When the current share was requested.
     asked_at: Option<Instant>,
 }
 
@@ -61,7 +61,7 @@ impl Kept {
     }
 }
 
-/// A wish under way; no other is made for this key meanwhile.
+/// A lease request in progress; no other is made for this key meanwhile.
 struct Asked {
     name: RequestKey,
     key: Arc<Key>,
@@ -72,7 +72,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Makes a wish; from here on no more is held than it says.
+    /// Makes a lease request; from here on no more places are held than it states.
     fn new(
         desk: &Desk,
         (name, key): (RequestKey, Arc<Key>),
@@ -80,7 +80,8 @@ impl Asked {
         spare: bool,
         now: Timestamp,
     ) -> Self {
-        // Both before anything is sent: what is granted later is granted for longer.
+        // Both are taken before the request is sent, so the store grants the share for at least as
+        // long as this limiter assumes.
         let at = Instant::now();
         let number = desk.asked.fetch_add(1, Ordering::Relaxed);
         let asking = Asking { holder: desk.holder, number, now };
@@ -89,7 +90,7 @@ impl Asked {
     }
 
     fn granted(self, grant: Option<Grant>) {
-        // An older one than the last that was granted; nothing waits for it.
+        // The request is older than the last granted one; nobody waits for it.
         let Some(grant) = grant else { return };
         let mut kept = lock(&self.key.kept);
         kept.asked_at = Some(self.at);
@@ -116,19 +117,19 @@ impl Desk {
 }
 
 impl LeasedRequestLimiter {
-    /// A limiter that holds nothing yet, as `holder`, an id that no other has.
+    /// Makes a limiter without shares. `holder` is an id that no other limiter has.
     pub fn new(leases: Arc<dyn QuotaLeases>, holder: InstanceId) -> Self {
         let desk = Arc::new(Desk { leases, holder, asked: AtomicU64::default() });
         Self { keys: Shards::default(), desk }
     }
 
-    /// Asks for places while there still are some, unless that is already under way.
+    /// Asks for places while some are left, unless a request is already in progress.
     fn ask_ahead(&self, (name, key): (RequestKey, &Arc<Key>), now: Timestamp) {
         if let Ok(turn) = Arc::clone(&key.turn).try_lock_owned() {
             let asked = Asked::new(&self.desk, (name, Arc::clone(key)), turn, true, now);
             let desk = Arc::clone(&self.desk);
             tokio::spawn(async move {
-                // A request that finds no places left asks, and is told.
+                // A request that finds no places asks itself and gets the error.
                 if let Err(cause) = desk.ask(vec![asked]).await {
                     tracing::debug!(error = %with_causes(&cause), "places could not be reserved ahead of need");
                 }
@@ -167,7 +168,7 @@ impl RequestLimiter for LeasedRequestLimiter {
             }
             let failures = key.failures.load(Ordering::Relaxed);
             let turn = Arc::clone(&key.turn).lock_owned().await;
-            // The request whose turn came before got an answer for all that waited.
+            // The request before this one got an answer for all waiting requests.
             judged = step();
             if judged == LeaseDecision::Ask {
                 if key.failures.load(Ordering::Relaxed) != failures {

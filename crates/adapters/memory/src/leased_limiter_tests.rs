@@ -8,7 +8,7 @@ use std::time::Duration;
 const QUOTA: Quota = Quota { limit: 160, window: seconds(60) };
 const BLOCK: usize = 10;
 
-/// Shares that can be taken away, and that are asked for slowly.
+/// A slow lease store whose shares can be withdrawn.
 #[derive(Default)]
 struct Far {
     shares: MemoryQuotaLeases,
@@ -61,7 +61,7 @@ impl World {
         self.limiter.hit(self.key, QUOTA, now).await
     }
 
-    /// How many of this many hits at once were admitted, and how many failed.
+    /// How many of this many concurrent hits were admitted, and how many failed.
     async fn crowd(&self, count: usize) -> (usize, usize) {
         let answers = race(count, |_| {
             let (limiter, key) = (Arc::clone(&self.limiter), self.key);
@@ -82,12 +82,12 @@ async fn of_many_who_find_no_place_one_asks() {
     let world = World::new();
     assert_eq!(world.crowd(BLOCK).await, (BLOCK, 0));
     world.settle().await;
-    // The first block, and what was asked for ahead when it was half used.
+    // The first block, and the request made when half of it was used.
     assert_eq!(world.asked(), 2);
     assert_eq!(world.crowd(500).await, (160 - BLOCK, 0));
     world.settle().await;
     assert!(world.asked() <= 2 * 16, "a trip per block at most, and one ahead of it");
-    // Alone with the whole quota there is nothing to ask for.
+    // Alone with the whole quota, the limiter has nothing to ask for.
     assert_eq!((world.crowd(500).await, world.asked()), ((0, 0), 0));
 }
 
@@ -114,7 +114,7 @@ async fn without_an_answer_what_is_held_is_used_and_nothing_beyond_it() {
     world.away(true);
     let began = Instant::now();
     assert_eq!(world.crowd(200).await, (BLOCK - 1, 201 - BLOCK));
-    // They wait for one answer, not for one after the other.
+    // All wait for one answer, not one after another.
     assert!(began.elapsed() < Duration::from_millis(30), "{:?}", began.elapsed());
     assert!(matches!(world.hit(START).await, Err(StoreError::Unavailable(_))));
     world.away(false);
@@ -133,7 +133,7 @@ async fn an_outage_longer_than_the_lease_admits_nothing_and_is_over_by_itself() 
     assert_eq!(world.hit(START + LEASE).await.unwrap().remaining, 157);
 }
 
-/// A process that was stopped, or whose clock was set back meanwhile.
+/// A process that was suspended, or whose clock was set back.
 #[tokio::test(start_paused = true)]
 async fn a_share_ends_by_the_steady_clock_too() {
     let world = World::new();
@@ -169,7 +169,7 @@ async fn what_is_used_is_renewed_with_one_call_and_idle_keys_cost_nothing() {
     }
     world.limiter.tend(START + LEASE / 2).await.unwrap();
     assert_eq!(world.asked(), 1);
-    // No more requests come: given back, and nothing further.
+    // No more requests arrive: the share is returned once.
     for second in 6..60 {
         world.limiter.tend(START + seconds(second)).await.unwrap();
     }

@@ -7,7 +7,7 @@ use dwar_wallet::{
 };
 
 impl State {
-    /// The lines of a project, those of closed months among them.
+    /// The lines of a project, including those of closed months.
     pub(crate) fn lines(&self, project: ProjectId) -> Vec<StatementLine> {
         let own = self.ledger.iter().filter(|(owner, _)| *owner == project);
         let closed = self.closings.iter().filter(|closing| closing.project == project);
@@ -15,7 +15,7 @@ impl State {
         booked.chain(closed.filter_map(StatementLine::of_closing)).collect()
     }
 
-    /// How many entries of a project were closed.
+    /// The number of closed entries of a project.
     fn closed(&self, project: ProjectId) -> u64 {
         let closings = self.closings.iter().filter(|closing| closing.project == project);
         closings.map(|closing| closing.closed.entries).sum()

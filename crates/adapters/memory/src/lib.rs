@@ -1,4 +1,5 @@
-//! Every store port in the memory of this process, and the request limiter of one instance.
+//! Implements every store port in the memory of this process, and a request limiter for one
+//! instance.
 
 mod activity;
 mod admin_token;

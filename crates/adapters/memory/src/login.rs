@@ -83,7 +83,7 @@ impl LoginStore for MemoryStore {
 type Line = (ProjectMode, BlindIndex);
 
 impl State {
-    /// Moves the money of a send that ends.
+    /// Settles the hold of a send that ended.
     fn end(
         &mut self,
         ending: Ending,
@@ -100,7 +100,7 @@ impl State {
         Ok(())
     }
 
-    /// Puts the identity and the session of a login on record, if one begins.
+    /// Stores the identity and the session of a login, if one begins.
     fn log_in(&mut self, line: Line, redemption: &Redemption) -> Option<IdentityId> {
         redemption.session()?;
         let own = |(phone, known): &mut (BlindIndex, Identity)| (known.world, *phone) == line;
@@ -114,7 +114,7 @@ impl State {
         Some(id)
     }
 
-    /// The answer to a right guess whose session is on record already: it is judged as it was then.
+    /// The answer to a right guess whose session is already stored, judged as at the first time.
     fn redeemed(&self, redemption: &Redemption, now: Timestamp) -> Option<Redeemed> {
         let id = redemption.session()?.id;
         let session = self.sessions.iter().find(|session| session.id == id)?;

@@ -5,12 +5,12 @@ use dwar_kernel::{BlindIndex, OtpId, ProjectMode, StoreError, Timestamp};
 use dwar_otp::{GuessBudget, Otp, OtpStore, ReceiptTarget};
 use std::time::Duration;
 
-/// Whether it is the open code of the phone.
+/// Tells whether this is the phone's open code.
 pub(crate) fn is_open(otp: &Otp, line: (ProjectMode, BlindIndex)) -> bool {
     (otp.world, otp.phone) == line && otp.state.is_open()
 }
 
-/// Makes room for a newer code of the phone.
+/// Closes the open code of a phone before a newer one.
 pub(crate) fn supersede(otps: &mut [Otp], newer: &Otp) {
     let line = (newer.world, newer.phone);
     otps.iter_mut().filter(|old| is_open(old, line)).for_each(Otp::supersede);

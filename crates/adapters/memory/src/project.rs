@@ -6,12 +6,12 @@ use dwar_project::{
 };
 
 impl State {
-    /// The project with its keys, to be changed.
+    /// A mutable reference to the project with its keys.
     pub fn project(&mut self, id: ProjectId) -> Option<&mut (Project, [KeyRecord; 2])> {
         self.projects.iter_mut().find(|(found, _)| found.id == id)
     }
 
-    /// Whom the key with this digest speaks for.
+    /// Looks up the caller of the key with this digest.
     pub fn caller(&self, digest: Digest) -> Option<Caller> {
         let mut in_use = self.projects.iter().filter(|(it, _)| it.archived_at.is_none());
         in_use.find_map(|(project, keys)| {

@@ -6,25 +6,24 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Keeps the shares of several limiters of one process, for tests. Its clock only moves when told
-/// to.
+/// Keeps the shares of several limiters of one process, for tests. Its clock moves only on request.
 #[derive(Debug, Default)]
 pub struct MemoryQuotaLeases {
     kept: Mutex<(Timestamp, HashMap<RequestKey, Shares>)>,
 }
 
 impl MemoryQuotaLeases {
-    /// No shares are held.
+    /// Makes a store without shares, at the time zero.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Moves the clock on by this much.
+    /// Moves the clock forward by `time`.
     pub fn pass(&self, time: Duration) {
         lock(&self.kept).0 += time;
     }
 
-    /// For how many keys there are shares.
+    /// The number of keys that have shares.
     pub fn keys(&self) -> usize {
         lock(&self.kept).1.len()
     }

@@ -8,12 +8,12 @@ use dwar_otp::{
 use std::time::Duration;
 
 impl Kept {
-    /// Since when it may be given out; `None` if its message is not known.
+    /// When the receipt may be handed out; `None` if its message is not known.
     pub fn due(&self) -> Option<Timestamp> {
         self.known.then_some(self.due_at)
     }
 
-    /// Whether it says that a message failed.
+    /// Tells whether the receipt reports a failed message.
     pub const fn failed(&self) -> bool {
         matches!(self.kept.receipt.report, dwar_otp::Report::Failed(_))
     }
@@ -27,7 +27,7 @@ fn same_message(one: &Receipt, other: &Receipt) -> bool {
     (&one.provider, &one.provider_ref) == (&other.provider, &other.provider_ref)
 }
 
-/// The attempts that a provider may mean by a reference.
+/// The attempts to which a provider's reference may belong.
 pub fn attempts_of<'otps>(
     otps: &'otps [Otp],
     provider: &str,
@@ -44,7 +44,7 @@ fn is_on_record(otps: &[Otp], receipt: &Receipt) -> bool {
 }
 
 impl State {
-    /// Unknown receipts whose attempt is on record are due.
+    /// Makes unknown receipts due whose attempt is recorded by now.
     pub fn wake_receipts(&mut self) {
         for row in self.receipts.iter_mut().filter(|row| !row.known) {
             row.known = is_on_record(&self.otps, &row.kept.receipt);

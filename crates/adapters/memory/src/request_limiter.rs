@@ -5,22 +5,23 @@ use dwar_ratelimit::{Admission, Quota, RequestKey, RequestLimiter, Window};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Counts the requests of this process alone.
+/// Limits the requests of this process by counting only its own.
 ///
-/// Several instances admit the whole quota each; a restart begins anew (docs/contract.md, Limits).
+/// Each of several instances admits the whole quota, and a restart resets the counts
+/// (docs/contract.md, Limits).
 ///
 /// Memory: a byte or two per request admitted in the last window, twice that while a window grows.
-/// A key that uses all four of its windows up holds 45 kB at most with the default limits; the
-/// whole process holds what it admitted in a minute, about 2.5 MB at 20,000 requests a second.
+/// With the default limits a key that exhausts all four of its windows holds at most 45 kB. The
+/// whole process holds one minute of admissions, about 2.5 MB at 20,000 requests a second.
 ///
-/// Locks: a key's window has its own. The lock of a shard is held for a look-up only, never while
-/// a window is judged or swept, so a flood with one key delays no other.
+/// Locks: each key's window has its own. The lock of a shard is held only for a look-up, never
+/// while a window is judged or swept, so a flood with one key does not delay another.
 #[derive(Debug, Default)]
 pub struct MemoryRequestLimiter {
     windows: Shards<Mutex<Occupied>>,
 }
 
-/// A key's window, with the length it was last judged by: a sweep has no quota to ask.
+/// A key's window, with the length at its last judgement, because a sweep does not know the quota.
 #[derive(Debug, Default)]
 struct Occupied {
     window: Window,
@@ -34,7 +35,7 @@ impl Occupied {
 }
 
 impl MemoryRequestLimiter {
-    /// A limiter that has seen no request.
+    /// Makes a limiter that has counted no request.
     pub fn new() -> Self {
         Self::default()
     }
@@ -55,7 +56,7 @@ impl RequestLimiter for MemoryRequestLimiter {
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<(), StoreError> {
-        // The long work, dropping what has expired, goes on without a shard's lock.
+        // The long part, dropping expired entries, runs without the lock of a shard.
         self.windows.sweep(
             |window| _ = lock(window).expire(now),
             |window| window.get_mut().unwrap_or_else(PoisonError::into_inner).expire(now),
@@ -104,8 +105,8 @@ mod tests {
         assert!(!limiter.hit(key, QUOTA, START + QUOTA.window).await.unwrap().admitted);
     }
 
-    /// The flood is a window whose lock is never free, with a hit that waits for it; there are
-    /// enough others to meet it in every shard.
+    /// The flooded key is a window whose lock is never free, with a hit that waits for it. There
+    /// are enough other keys to share every shard with it.
     #[tokio::test]
     async fn a_key_whose_window_is_busy_delays_no_other() {
         let (limiter, busy) = (Arc::new(MemoryRequestLimiter::new()), key());

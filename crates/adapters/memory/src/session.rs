@@ -9,7 +9,7 @@ impl State {
         self.sessions.iter_mut().find(|found| (found.world, found.id) == wanted)
     }
 
-    /// Applies a rule to a session and records the event that its change was.
+    /// Applies a rule to a session and records the event of the change.
     pub(crate) fn change<T>(
         &mut self,
         wanted: (ProjectMode, SessionId),

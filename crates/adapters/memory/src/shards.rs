@@ -4,10 +4,10 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Enough that look-ups of different keys hardly ever meet at one lock.
+/// Number of maps. Enough that look-ups of different keys rarely meet at one lock.
 const SHARDS: usize = 64;
 
-/// A value for each key, in enough maps that look-ups hardly ever wait for one another.
+/// A value per key, spread over several maps so that look-ups rarely wait for each other.
 #[derive(Debug)]
 pub(crate) struct Shards<T> {
     shards: [Mutex<Shard<T>>; SHARDS],
@@ -29,7 +29,7 @@ impl<T: Default> Shards<T> {
 }
 
 impl<T> Shards<T> {
-    /// Everything there is, a shard at a time.
+    /// All values, one shard at a time.
     pub(crate) fn each(&self) -> impl Iterator<Item = (RequestKey, Arc<T>)> {
         self.shards.iter().flat_map(|shard| {
             let all = lock(shard);
@@ -37,10 +37,10 @@ impl<T> Shards<T> {
         })
     }
 
-    /// Shortens everything, without a shard's lock, and then forgets what is idle.
+    /// Shortens every value without the lock of a shard, then removes idle values.
     ///
-    /// No value can be taken out of the locked shard meanwhile, so one that is not shared stays so;
-    /// a shared one may be about to count a request, and is kept.
+    /// Nobody can get a value from the locked shard meanwhile, so an unshared value stays unshared.
+    /// A shared value may be about to count a request and is kept.
     pub(crate) fn sweep(&self, shorten: impl Fn(&T), mut is_idle: impl FnMut(&mut T) -> bool) {
         for shard in &self.shards {
             let values: Vec<_> = lock(shard).values().map(Arc::clone).collect();
@@ -61,7 +61,7 @@ impl<T> Shards<T> {
     }
 }
 
-/// A thread that panicked left at worst one admission uncounted; refusing everybody would not help.
+/// A panicking thread leaves at worst one admission uncounted, so a poisoned lock is used anyway.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

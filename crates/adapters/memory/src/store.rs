@@ -42,18 +42,18 @@ pub(crate) struct State {
     pub waiting: Vec<Waiting>,
     pub calls: Vec<EndpointCall>,
     pub told: HashMap<String, Event>,
-    /// The feeds of all worlds, in order, and the number of the last event that came into one.
+    /// The feeds of all worlds in order, and the number of the last appended event.
     pub fed: Vec<Fed>,
     pub last_fed: u64,
-    /// The last event that left the feed of a world.
+    /// The last event that was removed from each feed.
     pub dropped_fed: HashMap<ProjectMode, u64>,
-    /// The name of the life that cursors of feeds belong to.
+    /// The name of the feeds' life, to which cursors belong.
     pub life: String,
     pub operators: Vec<Operator>,
     pub links: Vec<Link>,
     pub operator_sessions: Vec<OperatorSession>,
     pub standings: HashMap<(OperatorId, Digest), Standing>,
-    /// Challenges of passkeys that were used, until they are over.
+    /// Used challenges of passkeys, kept until they expire.
     pub used_challenges: HashMap<Digest, Timestamp>,
     pub passkeys: Vec<Passkey>,
     pub admin_tokens: Vec<AdminToken>,
@@ -68,7 +68,7 @@ pub(crate) struct State {
     pub refused: Vec<(TallyId, RefusedSends)>,
 }
 
-/// An event that an endpoint has to be told.
+/// An event that is still to be delivered to an endpoint.
 #[derive(Clone, Debug)]
 pub struct Waiting {
     pub endpoint: EndpointId,
@@ -84,20 +84,20 @@ pub struct Fed {
     pub event: Event,
 }
 
-/// A receipt on record.
+/// A stored receipt.
 #[derive(Clone, Debug)]
 pub struct Kept {
     pub kept: KeptReceipt,
-    /// When it may be given out, or is checked again.
+    /// When it may be handed out or is checked again.
     pub due_at: Timestamp,
     pub known: bool,
 }
 
-/// Every store port in the memory of this process: the shortest store that keeps every promise.
-/// A restart begins anew.
+/// Implements every store port in the memory of this process, as simply as the contract of the
+/// ports allows. A restart loses everything.
 ///
-/// One lock over everything: a step sees the state alone. Look-ups go through all rows, so this is
-/// for the few thousand rows of a test suite, not for a service.
+/// One lock protects everything, so each step is alone with the state. Look-ups scan all rows, so
+/// this store is meant for a test suite with a few thousand rows, not for a service.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: Mutex<State>,
@@ -106,12 +106,14 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// Domain functions do not panic; if one did, what it left is no worse than a test that ends.
+    /// Domain functions do not panic. If one did, its partial state would only matter to a failing
+    /// test.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins one step of one port, `name`; it ends when what this gives is dropped.
+    /// Begins a step of a port; `name` is its port and method. The step ends when the guard is
+    /// dropped.
     #[cfg(not(feature = "faults"))]
     pub(crate) async fn step(&self, _name: &'static str) -> Result<StateGuard<'_>, StoreError> {
         Ok(self.lock())
@@ -123,7 +125,7 @@ type StateGuard<'store> = MutexGuard<'store, State>;
 
 #[cfg(feature = "faults")]
 impl MemoryStore {
-    /// What its steps are made to do instead of their work.
+    /// The faults with which its steps can be made to fail.
     pub fn faults(&self) -> &crate::faults::Faults {
         &self.faults
     }
@@ -133,7 +135,7 @@ impl MemoryStore {
             return Ok(StateGuard::Alone(self.lock()));
         }
         let copy = Box::new(self.lock().clone());
-        // Long enough for a whole crowd to read before the first of it writes.
+        // Long enough for all concurrent steps to read before the first of them writes.
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         Ok(StateGuard::Torn(copy, self))
     }
@@ -142,7 +144,7 @@ impl MemoryStore {
 #[cfg(feature = "faults")]
 pub(crate) enum StateGuard<'store> {
     Alone(MutexGuard<'store, State>),
-    /// What was read is what is written in the end, whatever others wrote meanwhile.
+    /// Writes back the copy that was read, whatever others wrote meanwhile.
     Torn(Box<State>, &'store MemoryStore),
 }
 

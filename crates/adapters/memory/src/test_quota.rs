@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 type Mark = (ProjectMode, Timestamp);
 
-/// Drops, of each project, the oldest test records beyond `kept` that are old enough to go.
+/// Drops the oldest test records of each project beyond `kept`, if they are old enough.
 fn drop_beyond<T>(
     rows: &mut Vec<T>,
     kept: u32,

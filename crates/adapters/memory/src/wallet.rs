@@ -24,7 +24,7 @@ impl State {
             .find(|entry| entry.kind == kind && entry.reference == *reference)
     }
 
-    /// Applies a rule to a project's wallet and writes down what came of it.
+    /// Applies a rule to a project's wallet and stores the result.
     pub(crate) fn apply<T>(
         &mut self,
         project: ProjectId,
@@ -60,7 +60,7 @@ impl State {
         holds.find(|hold| (hold.project, hold.send) == (project, send)).copied()
     }
 
-    /// What a send was charged by, and whether that was given back.
+    /// The entry that charged a send, and whether it was refunded.
     pub(crate) fn captured(&self, project: ProjectId, send: OtpId) -> (Option<LedgerEntry>, bool) {
         let entry = |kind| self.entry(project, kind, &send.into());
         (entry(EntryKind::Capture).cloned(), entry(EntryKind::Refund).is_some())

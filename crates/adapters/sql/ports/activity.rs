@@ -47,7 +47,7 @@ impl OtpHistory for Store {
     }
 }
 
-/// The requests of these rows, in their order.
+/// Adds the attempts to the requests of these rows and keeps their order.
 fn whole(conn: &mut Conn, rows: Vec<OtpRow>) -> Result<Vec<Otp>, Failure> {
     let ids: Vec<Id> = rows.iter().map(|row| row.id).collect();
     let attempts = otp_attempts::table

@@ -12,7 +12,7 @@ use std::time::Duration;
 impl AdminTokenStore for Store {
     async fn add(&self, token: AdminToken) -> Result<(), StoreError> {
         self.write_one("operator.add", move |conn| {
-            // Repeated after a lost answer, it is there already.
+            // The token exists already if the call is repeated after a lost answer.
             diesel::insert_into(admin_tokens::table)
                 .values(AdminTokenRow::from(token.clone()))
                 .on_conflict(admin_tokens::id)
@@ -47,8 +47,8 @@ impl AdminTokenStore for Store {
         from: Option<IpAddr>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        // The rule as a guard: never used, or a minute has passed since the last note. Lost with the
-        // power, it is noted again.
+        // The rule as a guard: never used, or last recorded a minute ago. A use that a loss of
+        // power undoes is recorded again.
         let noted_before = At::from(now - AdminToken::NOTED_EVERY);
         self.write_ahead_of_disk("operator.note_token", move |conn| {
             let due = admin_tokens::used_at.is_null().or(admin_tokens::used_at.le(noted_before));
@@ -72,7 +72,7 @@ impl AdminTokenStore for Store {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<u64, StoreError> {
-        // One that ends at an instant is over at it; instants are whole milliseconds.
+        // A token is invalid from the instant it ends; instants are whole milliseconds.
         let before = before + Duration::from_millis(1);
         self.drop_before("admin_tokens", "expires_at", before).await
     }

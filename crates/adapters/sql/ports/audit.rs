@@ -10,7 +10,7 @@ use dwar_sql::{At, AuditEntryRow, Id, Row, readable};
 impl AuditStore for Store {
     async fn append(&self, entry: AuditEntry) -> Result<(), StoreError> {
         self.write_one("operator.append", move |conn| {
-            // Repeated after a lost answer, it is there already.
+            // The entry exists already if the call is repeated after a lost answer.
             diesel::insert_into(audit_entries::table)
                 .values(AuditEntryRow::from(entry.clone()))
                 .on_conflict(id)
@@ -29,7 +29,8 @@ impl AuditStore for Store {
     ) -> Result<Vec<AuditEntry>, StoreError> {
         self.scan("operator.page", move |conn| {
             let (mut after, mut left, mut found) = (after, limit, Vec::new());
-            // A page with less than it was asked for is the last one, whatever could not be read of others.
+            // A page with fewer rows than requested is the last one, even if some rows of other
+            // pages cannot be decoded.
             while left > 0 {
                 let rows = page(conn, &filter, after, left)?;
                 let is_last = u32::try_from(rows.len()).unwrap_or(u32::MAX) < left;

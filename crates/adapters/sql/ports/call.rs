@@ -1,6 +1,6 @@
 //! What endpoints were told, and what they are told again.
 //!
-//! A call is the last in the order of locks: after its endpoint, its event and the delivery.
+//! Calls come last in the order of locks: after endpoint, event and delivery.
 
 use crate::dialect::{Conn, Failure, SWEEP_BATCH, Store};
 use async_trait::async_trait;

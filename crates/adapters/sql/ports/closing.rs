@@ -22,7 +22,7 @@ impl ClosingStore for Store {
             .read("closing.oldest_closable", move |conn| {
                 let mut oldest = None;
                 for kind in EntryKind::CLOSABLE {
-                    // Kind by kind: the index of the times begins with it.
+                    // One query per kind, because the index of the times begins with the kind.
                     let query = ledger_entries::table
                         .filter(ledger_entries::project_id.eq(Id::from(project)))
                         .filter(ledger_entries::kind.eq(kind.as_str()))
@@ -122,7 +122,7 @@ impl ClosingStore for Store {
         in_turns(&store, move |conn, most| close_some(conn, project, month, most)).await?;
         let closing = self.closings(project).await?.into_iter().find(|it| it.month == month);
         match closing {
-            // Some were exported and are neither here nor counted: somebody has deleted them.
+            // Some exported entries are neither stored nor counted: they were deleted.
             Some(closing) if !closing.is_complete() => Err(StoreError::Inconsistent {
                 table: "ledger_closings",
                 column: "entries",
@@ -133,8 +133,9 @@ impl ClosingStore for Store {
     }
 }
 
-/// One step of a closing: takes away what is left at as many positions, from the next entry on; gives how many
-/// entries left. A trigger adds them to the closing, and refuses what is not of it.
+/// One step of a closing: removes the remaining entries at `most` positions, beginning with the
+/// next entry, and returns how many it removed. A trigger adds them to the closing and rejects
+/// entries of another month.
 fn close_some(conn: &mut Conn, project: ProjectId, month: Month, most: i64) -> QueryResult<usize> {
     let place = ledger_closings::table.find((Id::from(project), month.to_string()));
     let query = for_update!(place.select(ClosingRow::as_select()));

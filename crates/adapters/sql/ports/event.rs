@@ -21,7 +21,7 @@ impl EventStore for Store {
         self.of(endpoint.project)
             .changing_no_look_up()
             .write("event.add_endpoint", move |conn| {
-                // Whoever adds one at the same time waits, and counts this one.
+                // A concurrent insert waits here and then counts this endpoint too.
                 let owner = projects::table.find(Id::from(endpoint.project)).select(projects::id);
                 let _held: Option<Id> = for_no_key_update!(owner).first(conn).optional()?;
                 let own = webhook_endpoints::project_id.eq(Id::from(endpoint.project));
@@ -70,7 +70,7 @@ impl EventStore for Store {
                     .select(webhook_calls::event_id)
                     .load(conn)?;
                 let told = lock_events(conn, [waits, called].concat())?;
-                // Its deliveries and calls go with it, by the schema.
+                // The schema deletes its deliveries and calls.
                 diesel::delete(webhook_endpoints::table.find(found)).execute(conn)?;
                 drop_told(conn, &told)?;
                 Ok(true)
@@ -151,7 +151,7 @@ impl EventStore for Store {
             .write("event.bring_forward", move |conn| {
                 let mut brought = 0;
                 for failed in [false, true] {
-                    // By the index that begins with the endpoint.
+                    // Uses the index that begins with the endpoint.
                     let endpoints = webhook_endpoints::table.select(webhook_endpoints::id);
                     let late = event_deliveries::table
                         .filter(event_deliveries::endpoint_id.eq_any(endpoints))
@@ -215,11 +215,11 @@ impl EventStore for Store {
     }
 }
 
-/// Keeps the endpoints of these calls from going, and counts the success of those that failed before; gives those
-/// that are there.
+/// Locks the endpoints of these calls against removal and resets the failures of those that failed
+/// before. Returns the endpoints that exist.
 fn lock_told(conn: &mut Conn, calls: &[EndpointCall]) -> Result<HashSet<Id>, Failure> {
     let called: BTreeSet<EndpointId> = calls.iter().map(|call| call.endpoint).collect();
-    // Those that answer, as nearly all do, are not written, only kept from going.
+    // Endpoints without failures, nearly all, are only locked against removal and not written.
     let sound = webhook_endpoints::table
         .filter(webhook_endpoints::id.eq_any(called.iter().copied().map(Id::from)))
         .filter(webhook_endpoints::failures.eq(0))
@@ -240,7 +240,7 @@ fn lock_told(conn: &mut Conn, calls: &[EndpointCall]) -> Result<HashSet<Id>, Fai
     Ok(told)
 }
 
-/// Applies a rule to an endpoint; false if the project has no such one.
+/// Applies a rule to an endpoint; `false` if the project has no such endpoint.
 fn change(
     conn: &mut Conn,
     project: ProjectId,
@@ -254,13 +254,13 @@ fn change(
     Ok(true)
 }
 
-/// Locks an endpoint against every other change of it; events are recorded for it meanwhile.
+/// Locks an endpoint against every other change; events can still be recorded for it.
 fn lock(conn: &mut Conn, endpoint: EndpointId) -> Result<Option<Endpoint>, Failure> {
     let query = for_no_key_update!(webhook_endpoints::table.find(Id::from(endpoint)));
     Ok(read_one!(EndpointRow of query, conn))
 }
 
-/// Writes down an endpoint that the caller has locked.
+/// Stores an endpoint that the caller has locked.
 fn save(conn: &mut Conn, endpoint: &Endpoint) -> QueryResult<()> {
     let row = webhook_endpoints::table.find(Id::from(endpoint.id));
     diesel::update(row).set(EndpointRow::from(endpoint)).execute(conn)?;

@@ -38,7 +38,8 @@ impl EventFeed for Store {
         self.changing_no_look_up()
             .write("feed.begin_life", move |conn| {
                 diesel::update(feed_life::table).set(feed_life::name.eq(&name)).execute(conn)?;
-                // No cursor is left for which it matters what has left, and the rest is counted anew.
+                // No valid cursor remains, so the record of dropped events is not needed. The
+                // others are counted anew.
                 diesel::delete(event_feeds::table).execute(conn)?;
                 Ok(())
             })
@@ -46,14 +47,15 @@ impl EventFeed for Store {
     }
 }
 
-/// What one turn of a sweep of a feed did.
+/// The result of one turn of a sweep of a feed.
 pub(crate) struct Trimmed {
-    /// How many events it looked at; fewer than a batch are the last.
+    /// Number of events that the turn examined; fewer than a batch means that it was the last turn.
     pub(crate) taken: usize,
     pub(crate) gone: usize,
 }
 
-/// Counts some events that are new to the count, and takes some of the oldest that are counted out of the feed.
+/// Counts some events that are not counted yet, and removes some of the oldest ones beyond the
+/// limit from the feed.
 pub(crate) fn trim_some(
     conn: &mut Conn,
     world: ProjectMode,
@@ -80,7 +82,7 @@ pub(crate) fn trim_some(
     Ok(Trimmed { taken: new.len().max(gone.len()), gone: gone.len() })
 }
 
-/// What is known of the feed, locked against other sweeps.
+/// The counters of the feed, locked against other sweeps.
 fn lock_state(conn: &mut Conn, world: ProjectMode) -> Result<FeedStateRow, Failure> {
     let of = || event_feeds::table.find((Id::from(world.project), world.mode.as_str().to_owned()));
     let known = for_update!(of().select(FeedStateRow::as_select()));
@@ -92,7 +94,7 @@ fn lock_state(conn: &mut Conn, world: ProjectMode) -> Result<FeedStateRow, Failu
     Ok(for_update!(of().select(FeedStateRow::as_select())).first(conn)?)
 }
 
-/// Takes events out of the feed; those that nothing else keeps are dropped.
+/// Removes events from the feed, and deletes those that nothing else needs.
 fn leave(conn: &mut Conn, ids: Vec<String>) -> Result<(), Failure> {
     let ids = lock_events(conn, ids)?;
     drop_fed(conn, &ids)?;

@@ -17,7 +17,7 @@ use dwar_sql::{
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// No step waits for the disk: what a power loss undoes is counted again.
+/// No step waits for the disk, because figures that a loss of power undoes are counted again.
 #[async_trait]
 impl FiguresStore for Store {
     async fn lead(
@@ -42,7 +42,8 @@ impl FiguresStore for Store {
         self.scan("activity.sent", move |conn| {
             before_reading(conn)?;
             let (mut after, mut left, mut found) = (after, limit, Vec::new());
-            // A page with less than it was asked for is the last one, whatever could not be read of others.
+            // A page with fewer rows than requested is the last one, even if some rows of other
+            // pages cannot be decoded.
             while left > 0 {
                 let rows: Vec<SentRow> = diesel::sql_query(SENT)
                     .bind::<Id, _>(after)
@@ -199,12 +200,12 @@ impl FiguresStore for Store {
     }
 }
 
-/// The sum of a column, which PostgreSQL would make a decimal number.
+/// The sum of a column. PostgreSQL would return a decimal number.
 fn sum(column: &str) -> SqlLiteral<BigInt> {
     sql(&format!("CAST(sum({column}) AS bigint)"))
 }
 
-/// Applies a rule to the one row of the tenure, under its lock, and keeps what it changed.
+/// Applies a rule to the only row of the tenure, under its lock, and stores the change.
 fn step<T>(conn: &mut Conn, rule: impl FnOnce(&mut Tenure) -> T) -> Result<T, Failure> {
     let row = for_update!(figures_tenure::table.find(1));
     let found: Option<Tenure> = read_one!(TenureRow of row, conn);
@@ -218,7 +219,7 @@ fn step<T>(conn: &mut Conn, rule: impl FnOnce(&mut Tenure) -> T) -> Result<T, Fa
     Ok(outcome)
 }
 
-/// Puts a chunk in the place of what there is of its minutes.
+/// Replaces the stored figures of the chunk's minutes.
 fn put(conn: &mut Conn, chunk: &Chunk) -> Result<(), Failure> {
     let Window { from, until } = chunk.window;
     let old = figures::table
@@ -229,7 +230,7 @@ fn put(conn: &mut Conn, chunk: &Chunk) -> Result<(), Failure> {
     Ok(save(conn, chunk.minutes.clone())?)
 }
 
-/// Adds a chunk to its hour and its day.
+/// Adds a chunk to the figures of its hour and its day.
 fn roll_up(conn: &mut Conn, chunk: &Chunk) -> Result<(), Failure> {
     let projects: Vec<_> = chunk.projects().into_iter().map(Id::from).collect();
     let mut present: Vec<Figure> = Vec::new();

@@ -11,7 +11,7 @@ impl HookStore for Store {
     async fn add_hook(&self, hook: Hook) -> Result<bool, StoreError> {
         self.of(hook.world.project)
             .write("project.add_hook", move |conn| {
-                // Whoever adds one at the same time waits, and counts this one.
+                // A concurrent insert waits here and then counts this hook too.
                 let owner = projects::table.find(Id::from(hook.world.project)).select(projects::id);
                 let _held: Option<Id> = for_no_key_update!(owner).first(conn).optional()?;
                 let own = hooks::table.filter(hooks::project_id.eq(Id::from(hook.world.project)));
@@ -80,7 +80,8 @@ impl HookStore for Store {
         self.of(project)
             .write("project.replace_hook_secret", move |conn| {
                 let row = hooks::table.filter(hooks::project_id.eq(Id::from(project)));
-                // The row's own secret becomes the one before, so two at once lose neither.
+                // The update moves the row's own secret to the previous one, so two concurrent
+                // updates lose neither.
                 let replaced = diesel::update(row.filter(hooks::id.eq(Id::from(hook))))
                     .set((
                         hooks::previous_secret.eq(hooks::secret.nullable()),

@@ -49,7 +49,7 @@ impl IdentityStore for Store {
                     .get_result(conn)
                     .optional()?;
                 let Some(phone) = phone else { return Ok(None) };
-                // Codes are locked before identities, as by a login; no new one comes in.
+                // Locks codes before identities, as a login does; no new code can appear.
                 hold_sends(conn, &phone)?;
                 let codes = of_phone!(otps of world, phone.as_slice()).order(otps::id);
                 for_update!(codes.select(otps::id)).load::<Id>(conn)?;
@@ -58,18 +58,18 @@ impl IdentityStore for Store {
                 if known.is_none() {
                     return Ok(None);
                 }
-                // From here on no session can start, and none can change. They are locked in order, so that
-                // two who do so cannot deadlock.
+                // From here on no session can start or change. Locks are taken in order, so that
+                // two erasures cannot deadlock.
                 let sessions = sessions::table
                     .filter(sessions::identity_id.eq(Id::from(id)))
                     .order(sessions::id);
                 let sessions: Vec<Session> = read_all!(SessionRow of for_update!(sessions), conn);
                 let alive = sessions.iter().filter(|session| session.is_alive(now)).count();
                 let sessions_revoked = u64::try_from(alive).unwrap_or(u64::MAX);
-                // The sessions go with it, by the schema.
+                // The schema deletes the sessions.
                 diesel::delete(identities::table.find(Id::from(id))).execute(conn)?;
                 let erased = Erased { sessions_revoked };
-                // Before the phone's own events are locked: endpoints come first.
+                // Endpoints are locked before the phone's own events.
                 event::record(conn, &erased.event(world, id, now))?;
                 erase_traces(conn, world, &phone)?;
                 Ok(Some(erased))
@@ -78,12 +78,12 @@ impl IdentityStore for Store {
     }
 }
 
-/// Deletes what else knows the phone; attempts go with their code, by the schema.
+/// Deletes the other records of the phone. The schema deletes attempts with their code.
 fn erase_traces(conn: &mut Conn, world: ProjectMode, phone: &[u8]) -> QueryResult<()> {
     diesel::delete(of_phone!(otps of world, phone)).execute(conn)?;
-    // From here on no request is left to record one more event.
+    // From here on no request exists that could record another event.
     event::forget_phone(conn, world, phone)?;
-    // The inbox has no mode: the index of the other mode's number is another one.
+    // The inbox has no mode. The same phone has another index in the other mode.
     let messages = sandbox_messages::table
         .filter(sandbox_messages::project_id.eq(Id::from(world.project)))
         .filter(sandbox_messages::phone_index.eq(phone));

@@ -7,7 +7,7 @@ use dwar_session::{IdentitySessions, Session, SessionCursor};
 use dwar_sql::schema::{identities, sessions};
 use dwar_sql::{At, Id, SessionRow, in_world, live_sessions, read_all, sessions_of};
 
-/// So many sessions end in one step, so that others get their turn in between.
+/// Sessions that one step ends, so that other work can run in between.
 const TURN: u16 = 100;
 
 #[async_trait]
@@ -48,7 +48,7 @@ impl IdentitySessions for Store {
             let one = self
                 .of(world.project)
                 .write("session.end_all", move |conn| {
-                    // From here on no session of theirs can start.
+                    // From here on no session of the identity can start.
                     let known = in_world!(identities of world, identity).select(identities::id);
                     let known: Option<Id> = for_update!(known).get_result(conn).optional()?;
                     if known.is_none() {
@@ -80,7 +80,7 @@ impl IdentitySessions for Store {
     }
 }
 
-/// Ends some of the sessions that count, locked by id, so that two who do so cannot deadlock.
+/// Ends some active sessions. Locks them by id, so that two calls cannot deadlock.
 fn end_some(conn: &mut Conn, identity: IdentityId, now: Timestamp) -> Result<usize, Failure> {
     let query = sessions::table
         .filter(sessions::identity_id.eq(Id::from(identity)))

@@ -14,7 +14,7 @@ impl SandboxInbox for Store {
             .write("otp.deposit", move |conn| {
                 let request = otps::table.find(Id::from(message.otp)).select(otps::id);
                 let request: Option<Id> = for_key_share!(request).first(conn).optional()?;
-                // Erased with its phone while the message was on its way: no trace may come back.
+                // The phone was erased while the message was on its way: store nothing.
                 if request.is_none() {
                     return Ok(());
                 }

@@ -1,4 +1,4 @@
-//! Which keys the database belongs to.
+//! Records which keys the database belongs to.
 
 use crate::dialect::{Conn, Failure};
 use diesel::dsl::{exists, max, select};
@@ -11,7 +11,8 @@ use dwar_sql::schema::{admin_tokens, key_checks, operators, projects, signing_ke
 const MASTER: &str = "master";
 const LOOKUP: &str = "lookup";
 
-/// What tells which keys this database belongs to, if its schema lacks these migrations.
+/// Reads the record of the keys that this database belongs to, as far as its schema, without these
+/// migrations, has it.
 pub(crate) fn look(conn: &mut Conn, lacking: &[String]) -> Result<Found, Failure> {
     if dwar_sql::lacks_all(lacking) {
         return Ok(Found { is_empty: true, ..Found::default() });
@@ -21,7 +22,7 @@ pub(crate) fn look(conn: &mut Conn, lacking: &[String]) -> Result<Found, Failure
     Ok(Found { is_empty, known })
 }
 
-/// Notes the keys that are used from now on.
+/// Records the keys that are used from now on.
 pub(crate) fn note(conn: &mut Conn, new: NewKeys) -> QueryResult<()> {
     if let Some(lookup) = new.lookup {
         add(conn, LOOKUP, lookup, 0)?;
@@ -66,7 +67,7 @@ fn known(conn: &mut Conn) -> Result<KnownKeys, Failure> {
     Ok(known)
 }
 
-/// Whether there is nothing yet that a key has sealed or digested.
+/// Tells whether no row was sealed or digested with a key yet.
 fn is_empty(conn: &mut Conn) -> QueryResult<bool> {
     let used: bool = select(exists(projects::table.select(projects::id))).get_result(conn)?
         || select(exists(signing_keys::table.select(signing_keys::kid))).get_result(conn)?

@@ -70,7 +70,7 @@ impl LedgerStore for Store {
     async fn begin_proof(&self, run: ProofRun) -> Result<ProofStart, StoreError> {
         self.of(run.project)
             .write("wallet.begin_proof", move |conn| {
-                // A row has to be there to be locked: the first of several puts its own.
+                // Only an existing row can be locked, so the first run inserts its own.
                 loop {
                     let made = diesel::insert_into(ledger_proof_runs::table)
                         .values(ProofRunRow::from(run.clone()))
@@ -82,7 +82,7 @@ impl LedgerStore for Store {
                     let place = ledger_proof_runs::table.find(Id::from(run.project));
                     let query = for_update!(place);
                     let present: Option<ProofRun> = read_one!(ProofRunRow of query, conn);
-                    // It ended while it was waited for, and another may stand there already.
+                    // The run ended during the wait, and another one may have started.
                     if present.is_none() {
                         continue;
                     }
@@ -108,7 +108,7 @@ impl LedgerStore for Store {
         since: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        // Lost with the power, so is the run.
+        // A loss of power undoes the run as well.
         self.of(project)
             .write_ahead_of_disk("wallet.continue_proof", move |conn| {
                 let run = ledger_proof_runs::table
@@ -176,7 +176,7 @@ impl LedgerStore for Store {
     }
 }
 
-/// Drops what is beyond the newest few, but for the last sound one.
+/// Deletes all but the newest few proofs, and keeps the last sound one.
 fn trim(conn: &mut Conn, project: Id) -> Result<(), Failure> {
     let own = || ledger_proofs::table.filter(ledger_proofs::project_id.eq(project));
     let newest: Vec<At> = own()
@@ -195,7 +195,7 @@ fn trim(conn: &mut Conn, project: Id) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The closed months that the filter wants, one a month.
+/// The closed months that match the filter, one line per month.
 fn closed_months(
     conn: &mut Conn,
     project: ProjectId,

@@ -1,12 +1,13 @@
-//! The ports whose statements are the same on both databases, a file each.
+//! The ports with the same statements on both databases, one file each.
 //!
-//! Each store compiles this folder as a module of its own, by the one `#[path]` in its `lib.rs`, since diesel types
-//! a query by its database. A function that is generic over the connection needs a bound for every clause of its
-//! query, some of them on traits that diesel keeps private; diesel's `MultiConnection` has neither `ON CONFLICT` nor
-//! row locks; and the body of a macro is code that neither editors nor rustfmt read (docs/adr/0028).
+//! Each store compiles this folder as its own module, by the `#[path]` in its `lib.rs`, because
+//! diesel types a query by its database. A function that is generic over the connection needs a
+//! bound for every clause of its query, some of them on traits that diesel keeps private; diesel's
+//! `MultiConnection` has neither `ON CONFLICT` nor row locks; and the body of a macro is code that
+//! neither editors nor rustfmt read (docs/adr/0028).
 //!
-//! What differs by database stands in the store, under a name that both have: [`crate::dialect`] and the doors of
-//! `Store`, and the functions of a file there that a file here names.
+//! Code that differs by database lives in each store under the same name: [`crate::dialect`], the
+//! methods of `Store` that run statements, and the functions that these files call.
 
 mod activity;
 mod admin_token;

@@ -15,8 +15,8 @@ use dwar_sql::{
 };
 use std::time::Duration;
 
-/// Whoever changes an operator, their links or their sessions holds the operator's row; what is
-/// known of them is read again under it.
+/// Every step that changes an operator, their links or their sessions locks the operator's row and
+/// reads it again under that lock.
 #[async_trait]
 impl OperatorStore for Store {
     async fn invite(&self, operator: Operator, link: Link) -> Result<bool, StoreError> {
@@ -213,7 +213,7 @@ impl OperatorStore for Store {
 
     async fn standings(&self, now: Timestamp) -> Result<Vec<(Count, Standing)>, StoreError> {
         self.scan("operator.standings", move |conn| {
-            // The counts of unknown names have ids that are no operator's.
+            // Failure counts of unknown names have ids that belong to no operator.
             let theirs =
                 operator_standings::operator_id.eq_any(operators::table.select(operators::id));
             let of_name = operator_standings::subject.eq(Count::NAME.0.as_slice());
@@ -252,8 +252,8 @@ impl OperatorStore for Store {
     }
 
     async fn note_session(&self, session: Digest, now: Timestamp) -> Result<(), StoreError> {
-        // The rule as a guard: a minute has passed since the last note. Lost with the power, it is
-        // noted again.
+        // The rule as a guard: a minute has passed since the last record. A use that a loss of
+        // power undoes is recorded again.
         let noted_before = At::from(now - OperatorSession::NOTED_EVERY);
         self.write_ahead_of_disk("operator.note_session", move |conn| {
             diesel::update(operator_sessions::table.find(session.0.as_slice()))
@@ -281,7 +281,7 @@ impl OperatorStore for Store {
         which: EndSessions,
     ) -> Result<u64, StoreError> {
         let end = move |conn: &mut Conn| {
-            // One that is being let in is in, or comes after this.
+            // A concurrent sign-in is either complete or comes after this lock.
             lock(conn, operator)?;
             Ok(end_sessions(conn, operator, which)?)
         };
@@ -301,7 +301,7 @@ impl OperatorStore for Store {
     }
 
     async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
-        // What ends at an instant is over at it, and instants are whole milliseconds.
+        // A record is invalid from the instant it ends; instants are whole milliseconds.
         let after = |at: Timestamp| at + Duration::from_millis(1);
         let (idle, forgotten) = (now - OperatorSession::IDLE, Standing::forgotten_before(now));
         let mut gone = 0;
@@ -343,9 +343,9 @@ fn lock_standing(conn: &mut Conn, count: Count) -> Result<Option<Standing>, Fail
     Ok(read_one!(StandingRow of query, conn))
 }
 
-/// The row of a count, locked; one that is fresh where there was none.
+/// Locks the row of a failure count, and inserts a fresh one if there is none.
 fn lock_or_begin(conn: &mut Conn, count: Count, now: Timestamp) -> Result<Standing, Failure> {
-    // What is there already is locked by an update that changes nothing.
+    // An update without changes locks an existing row.
     let row: StandingRow = diesel::insert_into(operator_standings::table)
         .values(StandingRow::new(count, Standing::fresh(now)))
         .on_conflict((operator_standings::operator_id, operator_standings::subject))
@@ -392,7 +392,8 @@ pub(crate) fn end_sessions(
     }
 }
 
-/// What goes when somebody is let in anew or not at all any more.
+/// Deletes the sessions, links and counts that become invalid when an operator is let in anew or
+/// removed.
 fn begin_anew(conn: &mut Conn, operator: OperatorId) -> QueryResult<()> {
     let links = operator_links::table.filter(operator_links::operator_id.eq(Id::from(operator)));
     diesel::delete(links).execute(conn)?;
@@ -401,7 +402,7 @@ fn begin_anew(conn: &mut Conn, operator: OperatorId) -> QueryResult<()> {
 }
 
 fn forget_standings(conn: &mut Conn, operator: OperatorId) -> QueryResult<usize> {
-    // Locked in the order in which an attempt locks them.
+    // Locks in the same order as a sign-in attempt.
     let standings =
         operator_standings::table.filter(operator_standings::operator_id.eq(Id::from(operator)));
     let locked = standings.select(operator_standings::subject).order(operator_standings::subject);

@@ -127,8 +127,8 @@ fn insert(conn: &mut Conn, project: &NewProject, keys: &[KeyRecord; 2]) -> Resul
     Ok(())
 }
 
-/// The project, to be changed by this transaction alone; whoever refers to it does not wait, since its key is left
-/// alone.
+/// Reads and locks the project against other changes. Inserts that refer to the project do not
+/// wait, because its key stays unlocked.
 fn lock(conn: &mut Conn, project: ProjectId) -> Result<Option<Project>, Failure> {
     let query = for_no_key_update!(projects::table.find(Id::from(project)));
     Ok(read_one!(ProjectRow of query, conn))

@@ -9,14 +9,14 @@ use dwar_kernel::{StoreError, Timestamp};
 use dwar_sql::schema::{event_deliveries, otps, receipts, wallet_holds};
 use dwar_sql::{At, WaitsRow, backlog, legible};
 
-/// One look-up by index for each endpoint, however much it waits for.
+/// One index look-up per endpoint, however many deliveries wait for it.
 const LONGEST: &str = "SELECT id, project_id FROM ( \
      SELECT e.id, e.project_id, \
             (SELECT min(d.due_at) FROM event_deliveries d WHERE d.endpoint_id = e.id) AS due_at \
      FROM webhook_endpoints e \
  ) waiting WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1";
 
-/// As many rows as are counted, and one to tell that there are more.
+/// Rows that are counted, plus one that shows whether there are more.
 const READ: i64 = COUNTED as i64 + 1;
 
 #[async_trait]
@@ -25,7 +25,8 @@ impl QueueStore for Store {
         let now = At::from(now);
         self.scan("installation.queues", move |conn| {
             let due = |failed: bool| {
-                // Each kind has an index of its own, which PostgreSQL finds by its condition, word for word.
+                // Each kind has a partial index, which PostgreSQL uses only if the condition
+                // matches word for word.
                 let kind = match failed {
                     true => sql::<Bool>("known AND report = 'failed'"),
                     false => sql::<Bool>("known AND report <> 'failed'"),

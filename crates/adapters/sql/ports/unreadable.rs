@@ -14,7 +14,7 @@ use dwar_sql::{
 };
 use dwar_wallet::OpenHold;
 
-/// Adds why rows of these tables cannot be read, for each that cannot.
+/// Appends the error of each row of these tables that cannot be decoded.
 macro_rules! look_through {
     ($found:ident, $conn:ident: $($table:ident by $row:ident as $domain:ty;)+) => {$(
         let rows: Vec<$row> = $table::table.select($row::as_select()).load($conn)?;
@@ -23,8 +23,8 @@ macro_rules! look_through {
 }
 
 impl Store {
-    /// Why rows cannot be read, for each that cannot, in the tables of what people set up and of open holds.
-    /// Lists and background work leave such rows out; what asks for one of them alone fails.
+    /// Returns an error for each row that cannot be decoded, in the tables of settings and of open
+    /// holds. Lists and background work skip such rows; a request for one of them fails.
     pub async fn unreadable(&self) -> Result<Vec<StoreError>, StoreError> {
         self.scan("unreadable.unreadable", |conn| {
             let mut found: Vec<StoreError> = Vec::new();

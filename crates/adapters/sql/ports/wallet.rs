@@ -137,7 +137,7 @@ impl WalletStore for Store {
     }
 }
 
-/// Gives back what was charged for a send, once, by [`dwar_wallet::Wallet::refund`].
+/// Refunds the charge of a send, once; see [`dwar_wallet::Wallet::refund`].
 pub(crate) fn refund(
     conn: &mut Conn,
     project: ProjectId,
@@ -160,7 +160,7 @@ pub(crate) fn refund(
     Ok(refunded.or_closed(send, row.maybe_at("until", closed_until)?))
 }
 
-/// What a send was charged by, and whether that was given back.
+/// The entry that charged a send, and whether it was refunded.
 pub(crate) fn captured(
     conn: &mut Conn,
     project: ProjectId,
@@ -170,7 +170,7 @@ pub(crate) fn captured(
     Ok((known(EntryKind::Capture)?, known(EntryKind::Refund)?.is_some()))
 }
 
-/// Takes the open hold of a send off the record, and gives it.
+/// Deletes the open hold of a send and returns it.
 pub(crate) fn end_hold(
     conn: &mut Conn,
     project: ProjectId,
@@ -184,7 +184,7 @@ pub(crate) fn end_hold(
     Ok(row.map(OpenHold::try_from).transpose()?)
 }
 
-/// The project's one entry of this kind and reference, if there is one.
+/// The project's only entry with this kind and reference, if there is one.
 pub(crate) fn entry_of(
     conn: &mut Conn,
     project: ProjectId,

@@ -9,7 +9,8 @@ use dwar_activity::Refused;
 use dwar_kernel::{StoreError, TallyId};
 use dwar_otp::{Refusal, RefusedSends};
 
-/// What one process refused within a minute; no bytes stand for a phone that is not known.
+/// Row of `refused_sends`: what one process refused within a minute. Empty bytes stand for an
+/// unknown phone.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = refused_sends)]
 pub struct RefusedRow {
@@ -23,7 +24,7 @@ pub struct RefusedRow {
 }
 
 impl RefusedRow {
-    /// What `tally` counted, in the order in which rows are written and locked.
+    /// The rows of the counts of one `tally`, in the order in which they are written and locked.
     pub fn all(tally: TallyId, counts: Vec<RefusedSends>) -> Vec<Self> {
         let mut rows: Vec<Self> = counts
             .into_iter()

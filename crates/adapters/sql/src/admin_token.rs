@@ -1,4 +1,4 @@
-//! A token of the admin API.
+//! Rows of admin API tokens.
 
 use crate::schema::admin_tokens;
 use crate::{At, Id, Row};
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_operator::AdminToken;
 
-/// A token of the admin API.
+/// Row of `admin_tokens`: a token of the admin API with its digest.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = admin_tokens, treat_none_as_null = true)]
 pub struct AdminTokenRow {

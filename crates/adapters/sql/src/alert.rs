@@ -1,4 +1,4 @@
-//! What is wrong: what instances reported, and the alerts that are not over.
+//! Rows of the troubles that instances reported, and of open alerts.
 
 use crate::schema::{alerts, instance_troubles};
 use crate::{At, Id, Row};
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_activity::installation::{OpenAlert, Reported, Trouble};
 use dwar_kernel::{AlertKind, InstanceId, StoreError};
 
-/// What an instance reported.
+/// Row of `instance_troubles`: a problem that one instance reported.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = instance_troubles)]
 pub struct TroubleRow {
@@ -18,7 +18,7 @@ pub struct TroubleRow {
 }
 
 impl TroubleRow {
-    /// What this instance reports.
+    /// The row for a trouble that this instance reports.
     pub fn new(instance: InstanceId, trouble: Trouble) -> Self {
         Self {
             instance_id: instance.into(),
@@ -29,7 +29,7 @@ impl TroubleRow {
         }
     }
 
-    /// The trouble, of an instance on this machine.
+    /// Converts the row to a trouble of the instance on `host`.
     ///
     /// # Errors
     /// [`StoreError::Inconsistent`] if it cannot be read.
@@ -45,7 +45,7 @@ impl TroubleRow {
     }
 }
 
-/// An alert that is not over.
+/// Row of `alerts`: an alert that is still open.
 #[derive(Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = alerts)]
 pub struct AlertRow {

@@ -1,4 +1,4 @@
-//! An entry of the audit log.
+//! Rows of the audit log.
 
 use crate::schema::audit_entries;
 use crate::{At, Id, Row};
@@ -6,12 +6,12 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_operator::{Action, Actor, AuditEntry};
 
-/// Words for who did it.
+/// Stored names of the kinds of actor.
 const COMMAND_LINE: &str = "command_line";
 const OPERATOR: &str = "operator";
 const TOKEN: &str = "token";
 
-/// An entry of the audit log.
+/// Row of `audit_entries`: one recorded action and its actor.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = audit_entries)]
 pub struct AuditEntryRow {

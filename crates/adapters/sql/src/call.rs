@@ -1,4 +1,4 @@
-//! Calls to endpoints.
+//! Rows of calls to endpoints.
 
 use crate::schema::webhook_calls;
 use crate::{At, Id, Row, stored_count};
@@ -7,10 +7,10 @@ use dwar_event::{EndpointCall, SendFailure};
 use dwar_kernel::{EventKind, StoreError};
 use std::time::Duration;
 
-/// The word of an outcome that is no failure.
+/// The stored outcome of a successful call.
 const TAKEN: &str = "taken";
 
-/// A call to an endpoint.
+/// Row of `webhook_calls`: one call to an endpoint and its outcome.
 #[derive(Clone, Queryable, Selectable, Insertable)]
 #[diesel(table_name = webhook_calls)]
 pub struct CallRow {

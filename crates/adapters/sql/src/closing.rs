@@ -1,4 +1,4 @@
-//! Months of a ledger that are closed.
+//! Rows and statements for closed months of a ledger.
 
 use crate::proof::count;
 use crate::schema::ledger_closings;
@@ -8,7 +8,7 @@ use diesel::sql_types::BigInt;
 use dwar_kernel::StoreError;
 use dwar_wallet::{Balance, Closable, Closed, Closing, FileDigest, Month, Paise};
 
-/// A closed month of a project, and how far it is.
+/// Row of `ledger_closings`: a closed month of a project, and the progress of its closing.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = ledger_closings)]
 pub struct ClosingRow {
@@ -30,14 +30,15 @@ pub struct ClosingRow {
     pub made_at: At,
 }
 
-/// Which entries of a month can be closed: a [`ClosableRow`], of a project, from an instant on and before another.
+/// Selects the closable entries of a month as a [`ClosableRow`]. Parameters: project, first instant
+/// (inclusive), last instant (exclusive).
 pub const CLOSABLE: &str = "SELECT count(*) AS entries, \
      CAST(coalesce(min(position), 0) AS bigint) AS first, \
      CAST(coalesce(max(position), 0) AS bigint) AS last FROM ledger_entries \
      WHERE project_id = $1 AND kind IN ('hold', 'capture', 'release') AND made_at >= $2 AND made_at < $3";
 
-/// What is of a month, between two positions. Kind and time are hidden from the planner: by the index of these it would
-/// read the whole month for each step.
+/// The entries of a month between two positions. Kind and time are hidden from the planner: with
+/// the index of these columns it would read the whole month for each step.
 macro_rules! of_month {
     () => {
         " FROM ledger_entries WHERE project_id = $1 AND position >= $2 AND position < $3 \
@@ -46,22 +47,22 @@ macro_rules! of_month {
     };
 }
 
-/// The first position of an entry of a month, of a project, from a position on and before another, from an instant
-/// on and before another.
+/// Selects the first position of an entry of a month. Parameters: project, first position
+/// (inclusive), last position (exclusive), first instant (inclusive), last instant (exclusive).
 pub const NEXT_TO_CLOSE: &str =
     concat!("SELECT position", of_month!(), " ORDER BY position LIMIT 1");
 
-/// Takes the entries of a month away, bound as [`NEXT_TO_CLOSE`].
+/// Deletes the entries of a month; same parameters as [`NEXT_TO_CLOSE`].
 pub const CLOSE: &str = concat!("DELETE", of_month!());
 
-/// A row of [`NEXT_TO_CLOSE`].
+/// Row of [`NEXT_TO_CLOSE`]: the position of the next entry to remove.
 #[derive(QueryableByName)]
 pub struct NextRow {
     #[diesel(sql_type = BigInt)]
     pub position: i64,
 }
 
-/// A row of [`CLOSABLE`].
+/// Row of [`CLOSABLE`]: number and positions of the closable entries.
 #[derive(QueryableByName)]
 pub struct ClosableRow {
     #[diesel(sql_type = BigInt)]

@@ -1,4 +1,4 @@
-//! From columns to the domain's types and back; what cannot be read names its table, column, row.
+//! Converts columns to domain types and back. An error names table, column and row.
 
 use crate::{At, Id};
 use dwar_kernel::{
@@ -10,23 +10,23 @@ use std::fmt::Display;
 use std::str::FromStr;
 use uuid::Uuid;
 
-/// The row that is being read.
+/// The row that is being decoded, for error messages.
 pub struct Row<K> {
     table: &'static str,
     key: K,
 }
 
-/// Each names the column it reads.
+/// Every method takes the name of the column that it decodes.
 ///
 /// # Errors
 /// [`StoreError::Inconsistent`] for what the domain could not have written.
 impl<K: Display> Row<K> {
-    /// A row of a table, by what an operator would look for it by.
+    /// Names a row by its table and by the key with which an operator would look for it.
     pub const fn new(table: &'static str, key: K) -> Self {
         Self { table, key }
     }
 
-    /// A word that may be unknown, or anything else that may not be there.
+    /// Unwraps a value that is `None` if the stored word is unknown.
     pub fn known<T>(&self, column: &'static str, read: Option<T>) -> Result<T, StoreError> {
         read.ok_or_else(|| StoreError::Inconsistent {
             table: self.table,
@@ -35,12 +35,12 @@ impl<K: Display> Row<K> {
         })
     }
 
-    /// A key mode or whatever else reads itself from text.
+    /// Parses a column with the [`FromStr`] of the type, such as a key mode.
     pub fn parse<T: FromStr>(&self, column: &'static str, text: &str) -> Result<T, StoreError> {
         self.known(column, text.parse().ok())
     }
 
-    /// An id of any kind.
+    /// Converts a stored id to the id type of the domain.
     pub fn id<T: From<Uuid>>(&self, column: &'static str, stored: Id) -> Result<T, StoreError> {
         self.known(column, stored.0.map(T::from))
     }
@@ -51,12 +51,12 @@ impl<K: Display> Row<K> {
         Ok(project.in_mode(self.parse("mode", mode)?))
     }
 
-    /// An instant.
+    /// Converts a stored instant to a timestamp of the domain.
     pub fn at(&self, column: &'static str, stored: At) -> Result<Timestamp, StoreError> {
         self.known(column, stored.0)
     }
 
-    /// An instant, if there is one.
+    /// Converts a stored instant to a timestamp; `None` if the column is NULL.
     pub fn maybe_at(
         &self,
         column: &'static str,
@@ -65,7 +65,7 @@ impl<K: Display> Row<K> {
         stored.map(|stored| self.at(column, stored)).transpose()
     }
 
-    /// Something that reads itself from text, if it is there.
+    /// Parses a column as [`Row::parse`] does; `None` if the column is NULL.
     pub fn maybe_parse<T: FromStr>(
         &self,
         column: &'static str,
@@ -74,7 +74,7 @@ impl<K: Display> Row<K> {
         text.map(|text| self.parse(column, text)).transpose()
     }
 
-    /// How the tokens of a project look, whatever its claims are by the rules of today.
+    /// The token profile of a project. Stored claims are not checked against today's rules.
     pub fn token_profile(
         &self,
         claims: Option<&str>,
@@ -86,22 +86,22 @@ impl<K: Display> Row<K> {
         })
     }
 
-    /// A MAC or anything else of 32 bytes.
+    /// Converts a column of exactly 32 bytes, such as a MAC.
     pub fn bytes(&self, column: &'static str, raw: Vec<u8>) -> Result<[u8; 32], StoreError> {
         self.known(column, raw.try_into().ok())
     }
 
-    /// A keyed digest.
+    /// Converts a column of 32 bytes to a keyed digest.
     pub fn digest(&self, column: &'static str, raw: Vec<u8>) -> Result<Digest, StoreError> {
         self.bytes(column, raw).map(Digest)
     }
 
-    /// The index of a phone.
+    /// Converts a column of 32 bytes to the blind index of a phone.
     pub fn index(&self, column: &'static str, raw: Vec<u8>) -> Result<BlindIndex, StoreError> {
         self.bytes(column, raw).map(BlindIndex)
     }
 
-    /// A secret, and the one before it.
+    /// Combines the current secret and the previous one from their columns.
     pub fn secret(&self, stored: SecretColumns) -> Result<KeptSecret, StoreError> {
         let SecretColumns { secret, previous_secret, previous_until } = stored;
         let previous = previous_secret.map(|secret| {
@@ -111,13 +111,13 @@ impl<K: Display> Row<K> {
         Ok(KeptSecret { present: Sealed(secret), previous: previous.transpose()? })
     }
 
-    /// A count.
+    /// Converts a stored count; a negative number is an error.
     pub fn count(&self, column: &'static str, stored: i32) -> Result<u32, StoreError> {
         self.known(column, u32::try_from(stored).ok())
     }
 }
 
-/// The columns of a secret and the one before it, in the tables that have both.
+/// Columns of the current and the previous secret, in every table that has both.
 pub struct SecretColumns {
     pub secret: Vec<u8>,
     pub previous_secret: Option<Vec<u8>>,
@@ -135,17 +135,17 @@ impl From<&KeptSecret> for SecretColumns {
     }
 }
 
-/// A count as stored; one beyond what the column holds stays at its end.
+/// Converts a count for storage; a larger count becomes the column's maximum.
 pub fn stored_count(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
-/// The claims that a project adds to its tokens, as stored.
+/// The additional claims of a project's tokens as JSON; `None` if there are none.
 pub fn stored_claims(claims: &FixedClaims) -> Option<String> {
     (!claims.is_empty()).then(|| claims.to_string())
 }
 
-/// What is sealed, as stored.
+/// The bytes of a sealed value for storage; `None` if there is none.
 pub fn sealed_bytes(sealed: Option<&Sealed>) -> Option<Vec<u8>> {
     sealed.map(|sealed| sealed.0.clone())
 }
@@ -153,12 +153,12 @@ pub fn sealed_bytes(sealed: Option<&Sealed>) -> Option<Vec<u8>> {
 /// What the rows stand for.
 ///
 /// # Errors
-/// [`StoreError::Inconsistent`] for the first that cannot be read.
+/// [`StoreError::Inconsistent`] for the first row that cannot be decoded.
 pub fn all<R, T: TryFrom<R, Error = StoreError>>(rows: Vec<R>) -> Result<Vec<T>, StoreError> {
     rows.into_iter().map(T::try_from).collect()
 }
 
-/// What those rows stand for that can be read; `tell` is told of each of the others.
+/// Converts the rows that can be decoded; passes the error of each other row to `tell`.
 pub fn each<R, T: TryFrom<R, Error = StoreError>>(
     rows: impl IntoIterator<Item = R>,
     tell: impl Fn(&StoreError),
@@ -166,7 +166,7 @@ pub fn each<R, T: TryFrom<R, Error = StoreError>>(
     rows.into_iter().filter_map(|row| legible(T::try_from(row), &tell)).collect()
 }
 
-/// What was read; `tell` is told if it could not be.
+/// Returns a decoded value; passes the error to `tell` if there is one.
 pub fn legible<T>(read: Result<T, StoreError>, tell: impl Fn(&StoreError)) -> Option<T> {
     read.inspect_err(tell).ok()
 }
@@ -174,19 +174,19 @@ pub fn legible<T>(read: Result<T, StoreError>, tell: impl Fn(&StoreError)) -> Op
 /// What the row stands for, if one was found.
 ///
 /// # Errors
-/// [`StoreError::Inconsistent`] if it cannot be read.
+/// [`StoreError::Inconsistent`] if the row cannot be decoded.
 pub fn maybe<R, T: TryFrom<R, Error = StoreError>>(
     row: Option<R>,
 ) -> Result<Option<T>, StoreError> {
     row.map(T::try_from).transpose()
 }
 
-/// An error that says which part of the store is out of reach.
+/// An error that names the part of the store that is out of reach.
 pub fn unavailable(what: &str) -> StoreError {
     StoreError::Unavailable(what.to_owned())
 }
 
-/// What is out of reach, and why.
+/// An error that names what is out of reach, with its cause.
 pub fn unreachable(
     told: &'static str,
     cause: impl Into<Box<dyn Error + Send + Sync>>,

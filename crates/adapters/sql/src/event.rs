@@ -1,4 +1,4 @@
-//! Events and the endpoints they go to.
+//! Rows of events and of the endpoints that receive them.
 
 use crate::schema::{events, webhook_endpoints};
 use crate::{At, Id, Row, SecretColumns, sealed_bytes, stored_count};
@@ -7,7 +7,7 @@ use diesel::sql_types::Bool;
 use dwar_event::{Endpoint, Event, EventKind, EventPhone, Failing, Subject, WaitingEndpoint};
 use dwar_kernel::{AlertKind, Channel, Paise, Sealed, StoreError, Timestamp};
 
-/// An endpoint.
+/// Row of `webhook_endpoints`: an endpoint with its secrets and its failures.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = webhook_endpoints, treat_none_as_null = true)]
 pub struct EndpointRow {
@@ -67,7 +67,7 @@ impl TryFrom<EndpointRow> for Endpoint {
     }
 }
 
-/// An event; which column holds what depends on its kind.
+/// Row of `events`. The kind of the event decides which columns are used.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = events)]
 pub struct EventRow {
@@ -225,7 +225,7 @@ impl TryFrom<EventRow> for Event {
     }
 }
 
-/// An endpoint that something is due for.
+/// An endpoint with a delivery that is due.
 #[derive(QueryableByName)]
 pub struct WaitingRow {
     #[diesel(sql_type = Id)]

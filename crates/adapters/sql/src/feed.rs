@@ -1,4 +1,4 @@
-//! The feed of events, and how much of it is kept.
+//! Rows of the event feed and of the counters of its sweep.
 
 use crate::schema::event_feeds;
 use crate::{At, EventRow, Id, Row};
@@ -7,7 +7,7 @@ use diesel::sql_types::{BigInt, Nullable, Text};
 use dwar_event::{Event, FeedLife, FeedLimit, FeedPosition, FeedSlice};
 use dwar_kernel::{ProjectMode, StoreError, Timestamp};
 
-/// What is true of a feed, and one of its events, if one follows.
+/// The state of a feed, joined with one of its events if any follows.
 #[derive(QueryableByName)]
 pub struct FeedRow {
     #[diesel(sql_type = Text)]
@@ -53,13 +53,13 @@ pub struct FeedRow {
 }
 
 impl FeedRow {
-    /// Where its event stands, if it has one.
+    /// The position of the row's event, if it has one.
     fn position(&self) -> Result<Option<FeedPosition>, StoreError> {
         let at = self.at_transaction.zip(self.at_number);
         at.map(|(transaction, number)| position("events", transaction, number)).transpose()
     }
 
-    /// Its event, if it has one.
+    /// The row's event, if it has one.
     fn event(self) -> Option<EventRow> {
         Some(EventRow {
             id: self.id?,
@@ -79,11 +79,11 @@ impl FeedRow {
     }
 }
 
-/// The slice that these rows are, one more than `limit` of them if more follows. What `legible` does not give is left
-/// out.
+/// Builds a feed slice from these rows. There is one row more than `limit` if more events follow.
+/// Events for which `legible` returns `None` are left out.
 ///
 /// # Errors
-/// [`StoreError::Inconsistent`] if there is no row, or it holds no position.
+/// [`StoreError::Inconsistent`] if there is no row, or the row has no valid position.
 pub fn feed_slice(
     mut rows: Vec<FeedRow>,
     limit: FeedLimit,
@@ -114,12 +114,12 @@ fn position(
     Ok(FeedPosition { transaction, number: read.known("number", u64::try_from(number).ok())? })
 }
 
-/// A number of a position as a column holds it.
+/// Converts one number of a feed position for storage.
 pub fn stored_place(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// An event that may leave its feed.
+/// An event that may be removed from its feed.
 #[derive(QueryableByName)]
 pub struct OldestRow {
     #[diesel(sql_type = BigInt)]
@@ -133,18 +133,19 @@ pub struct OldestRow {
 }
 
 impl OldestRow {
-    /// When it happened; the beginning of time if that cannot be read, since nobody can be told of it.
+    /// When the event happened. An unreadable time becomes the earliest one, because no caller
+    /// could be told of it.
     pub fn happened_at(&self) -> Timestamp {
         self.happened_at.0.unwrap_or(Timestamp::MIN_UTC)
     }
 
-    /// Where it stands.
+    /// The position of the event in its feed.
     pub fn position(&self) -> Result<FeedPosition, StoreError> {
         position("events", self.at_transaction, self.at_number)
     }
 }
 
-/// A feed as of the last sweep.
+/// Row of `event_feeds`: the counters of a feed as of the last sweep.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = event_feeds)]
 pub struct FeedStateRow {
@@ -158,7 +159,7 @@ pub struct FeedStateRow {
 }
 
 impl FeedStateRow {
-    /// Of a feed that no sweep has seen.
+    /// The counters of a feed that no sweep has examined yet.
     pub fn new(world: ProjectMode) -> Self {
         Self {
             project_id: world.project.into(),
@@ -171,19 +172,19 @@ impl FeedStateRow {
         }
     }
 
-    /// The last event that is counted.
+    /// The position of the last event that is counted.
     pub fn counted(&self) -> Result<FeedPosition, StoreError> {
         position("event_feeds", self.counted_transaction, self.counted_number)
     }
 
-    /// Counts events up to this one.
+    /// Counts `events` more events, of which `last` is the newest.
     pub fn count(&mut self, events: usize, last: FeedPosition) {
         self.kept = self.kept.saturating_add(i64::try_from(events).unwrap_or(i64::MAX));
         self.counted_transaction = stored_place(last.transaction);
         self.counted_number = stored_place(last.number);
     }
 
-    /// Takes the oldest events out, up to this one.
+    /// Uncounts the `events` oldest events, of which `last` is the newest.
     pub fn drop_oldest(&mut self, events: usize, last: FeedPosition) {
         self.kept = self.kept.saturating_sub(i64::try_from(events).unwrap_or(i64::MAX));
         self.dropped_transaction = stored_place(last.transaction);

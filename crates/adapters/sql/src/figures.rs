@@ -1,4 +1,4 @@
-//! Figures, what they are counted from, and who counts.
+//! Rows and statements for figures, their source and the instance that counts them.
 
 use crate::schema::{figures, figures_tenure};
 use crate::{At, Id, Row};
@@ -10,12 +10,12 @@ use dwar_activity::{
 use dwar_kernel::{Channel, Paise, ProjectId, Reason, StoreError};
 use dwar_otp::{AttemptStatus, DeliveryStatus, OtpState};
 
-/// The requests between two ids in the order of their making, each once for every attempt.
-/// Parameters, as this database writes them: the two ids, neither of them included, and how many;
-/// then the ledger as `e`, and what an entry `e` refers to its request `o` by.
+/// Selects the requests between two ids in order of creation, one row per attempt. Parameters, as
+/// this database writes them: the two ids (both exclusive) and the number of requests; then the
+/// ledger as `e`, and the reference of an entry `e` to its request `o`.
 ///
-/// What a request cost is looked up by its reference, under the unique key of the ledger; each kind has a
-/// `SELECT` of its own, so that all of the key is given.
+/// The cost of a request is looked up by its reference with the unique key of the ledger. Each kind
+/// has a `SELECT` of its own, so that the whole key is given.
 #[macro_export]
 macro_rules! sent_requests {
     ($after:literal, $before:literal, $limit:literal, $ledger:literal, $reference:literal) => {
@@ -43,7 +43,7 @@ macro_rules! sent_requests {
 }
 
 /// Deletes some figures of a grain that began before an instant. Parameters, as this database
-/// writes them: grain, instant, how many.
+/// writes them: grain, instant, number of rows.
 #[macro_export]
 macro_rules! sweep_figures {
     ($grain:literal, $before:literal, $limit:literal) => {
@@ -61,7 +61,7 @@ macro_rules! sweep_figures {
     };
 }
 
-/// A figure.
+/// Row of `figures`: the counts of one period, channel and provider.
 #[derive(Clone, Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = figures)]
 pub struct FigureRow {
@@ -96,7 +96,7 @@ pub struct TrafficRow {
     pub spent: i64,
 }
 
-/// Who keeps the figures; the one row.
+/// The only row of the tenure: which instance keeps the figures.
 #[derive(Queryable, Selectable, AsChangeset)]
 #[diesel(table_name = figures_tenure, treat_none_as_null = true)]
 pub struct TenureRow {
@@ -106,7 +106,7 @@ pub struct TenureRow {
     pub led_until: Option<At>,
 }
 
-/// A row of `sent_requests!`.
+/// Row of `sent_requests!`: a request, joined with one of its attempts.
 #[derive(QueryableByName)]
 pub struct SentRow {
     #[diesel(sql_type = Id)]
@@ -249,14 +249,14 @@ impl TryFrom<TenureRow> for Tenure {
     }
 }
 
-/// Requests, each from its rows, which follow each other.
+/// Groups the rows by request. The rows of a request have to be adjacent.
 pub fn requests(rows: &[SentRow]) -> impl Iterator<Item = Result<Sent, StoreError>> {
     let same = |a: &SentRow, b: &SentRow| a.id == b.id;
     rows.chunk_by(same).filter_map(|rows| Some(sent(rows.first()?, rows)))
 }
 
 impl SentRow {
-    /// Of its request.
+    /// The id of the row's request.
     pub const fn id(&self) -> Id {
         self.id
     }

@@ -1,4 +1,4 @@
-//! An address at which another system asks for its own codes to be delivered.
+//! Rows of hooks, at which another system asks for delivery of its own codes.
 
 use crate::schema::hooks;
 use crate::{At, Id, Row, SecretColumns, stored_count};
@@ -7,7 +7,7 @@ use dwar_kernel::StoreError;
 use dwar_project::{Hook, HookChange, HookKind};
 use std::time::Duration;
 
-/// A hook.
+/// Row of `hooks`: an address, its secrets and its settings.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = hooks, treat_none_as_null = true)]
 pub struct HookRow {
@@ -45,7 +45,7 @@ fn seconds(lifetime: Duration) -> i32 {
     stored_count(u32::try_from(lifetime.as_secs()).unwrap_or(u32::MAX))
 }
 
-/// What is to change of a hook; `None` stays.
+/// The columns of a hook to change; `None` leaves a column unchanged.
 #[derive(AsChangeset)]
 #[diesel(table_name = hooks)]
 pub struct ChangedHook {
@@ -54,7 +54,8 @@ pub struct ChangedHook {
 }
 
 impl ChangedHook {
-    /// The columns that a change names; `None` if it names none, since there is no statement for that.
+    /// The changed columns; `None` if there are none, because an update without columns is no valid
+    /// statement.
     pub fn of(change: HookChange) -> Option<Self> {
         let lifetime_seconds = change.lifetime.map(seconds);
         let mfa_lifetime_seconds = change.mfa_lifetime.map(seconds);

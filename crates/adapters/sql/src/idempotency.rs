@@ -1,4 +1,4 @@
-//! The first answer to an idempotency key.
+//! Rows of the first answer to an idempotency key.
 
 use crate::schema::idempotency_records;
 use crate::{At, Id, Row, sealed_bytes};
@@ -6,12 +6,13 @@ use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError};
 use dwar_otp::idempotency::{Record, Slot};
 
-/// The primary key of a slot.
+/// The values of a slot's primary key, in the order of its columns.
 pub fn slot_key(slot: &Slot) -> (Id, &'static str, &'static str, &[u8]) {
     (slot.world.project.into(), slot.world.mode.as_str(), slot.route, slot.key.0.as_slice())
 }
 
-/// A slot for as long as the request that began then holds it: `unanswered!(slot, began_at)`.
+/// Filters a slot that the request which began at that time still holds: `unanswered!(slot,
+/// began_at)`.
 #[macro_export]
 macro_rules! unanswered {
     ($slot:expr, $began_at:expr) => {
@@ -22,7 +23,7 @@ macro_rules! unanswered {
     };
 }
 
-/// What a slot holds; the slot stands beside it.
+/// The columns of a slot except its primary key.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = idempotency_records, treat_none_as_null = true)]
 pub struct RecordRow {
@@ -47,7 +48,7 @@ impl RecordRow {
     /// What the slot holds.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] if it cannot be read.
+    /// [`StoreError::Inconsistent`] if the row cannot be decoded.
     pub fn into_record(self, slot: &Slot) -> Result<Record, StoreError> {
         let read =
             Row::new("idempotency_records", format!("{} {}", slot.world.project, slot.route));

@@ -1,4 +1,4 @@
-//! A verified phone.
+//! Rows of identities, each a verified phone.
 
 use crate::schema::identities;
 use crate::{At, Id, Row};
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_identity::Identity;
 use dwar_kernel::{BlindIndex, Sealed, StoreError};
 
-/// An identity.
+/// Row of `identities`: a verified phone, sealed and indexed.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = identities)]
 pub struct IdentityRow {
@@ -20,7 +20,7 @@ pub struct IdentityRow {
 }
 
 impl IdentityRow {
-    /// The identity of the phone with this look-up form.
+    /// Makes the row of an identity, with the blind index of its phone.
     pub fn new(identity: &Identity, phone: BlindIndex) -> Self {
         Self {
             id: identity.id.into(),

@@ -1,4 +1,4 @@
-//! A message of test mode.
+//! Rows of messages in test mode.
 
 use crate::schema::{otps, sandbox_messages};
 use crate::{At, Id, Row};
@@ -7,7 +7,7 @@ use dwar_kernel::{ProjectId, Sealed, StoreError};
 use dwar_otp::Channel;
 use dwar_otp::sandbox::{InboxMessage, Received};
 
-/// A message that is new; the database numbers it.
+/// A new message; the database assigns its number.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = sandbox_messages)]
 pub struct NewMessageRow {
@@ -19,7 +19,7 @@ pub struct NewMessageRow {
     pub landed_at: At,
 }
 
-/// A message on record.
+/// Row of `sandbox_messages`: a stored message of test mode.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = sandbox_messages)]
 pub struct MessageRow {
@@ -28,7 +28,7 @@ pub struct MessageRow {
     pub message: NewMessageRow,
 }
 
-/// A message on record, with the number of its request.
+/// A stored message, joined with the number of its request.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = sandbox_messages)]
 pub struct ReceivedRow {
@@ -39,7 +39,7 @@ pub struct ReceivedRow {
 }
 
 impl NewMessageRow {
-    /// A message to one of the project's phones.
+    /// Makes the row of a message to one of the project's phones.
     pub fn new(project: ProjectId, message: InboxMessage) -> Self {
         Self {
             project_id: project.into(),

@@ -1,4 +1,4 @@
-//! Processes that run the service.
+//! Rows of the processes that run the service.
 
 use crate::schema::instances;
 use crate::{At, Id, Row};
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_activity::installation::Instance;
 use dwar_kernel::StoreError;
 
-/// A process that runs the service.
+/// Row of `instances`: a process that runs the service, with its last heartbeat.
 #[derive(Clone, Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = instances, treat_none_as_null = true)]
 pub struct InstanceRow {

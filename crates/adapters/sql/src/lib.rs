@@ -1,8 +1,7 @@
-//! What the SQL stores share: tables, rows, and how rows become domain types.
+//! Shared by the SQL stores: tables, rows, and conversions between rows and domain types.
 //!
-//! A row has the columns that both databases select; which statements run, in which order and
-//! under which locks, each store decides for itself. Where only one of them has a column, that
-//! store names it beside the row.
+//! A row has the columns that both databases select. Each store decides which statements run, in
+//! which order and under which locks. A column of only one database is selected beside the row.
 
 mod activity;
 mod admin_token;
@@ -80,17 +79,17 @@ pub use value::{At, Id};
 pub use waits::{WaitsRow, backlog};
 pub use wallet::{AUDIT, AuditRow, EntryRow, HoldRow, WalletRow, balance, balances};
 
-/// Whose work waits: that of a project, or nobody's, such as that of the background loops.
+/// The owner of queued work: a project, or `None` for background work.
 pub type Flow = Option<dwar_kernel::ProjectId>;
 
-/// Proves that a write works, by one that is kept.
+/// Writes a row that is committed, to prove that writes work.
 pub const PROVE_WRITABLE: &str = "INSERT INTO write_proofs (id, writes) VALUES (1, 1) \
     ON CONFLICT (id) DO UPDATE SET writes = write_proofs.writes + 1";
 
-/// How much work may wait; as many requests as a process has connections by default, and more.
+/// Most work that may wait. Above the default number of connections of a process.
 pub const WAITING: usize = 4096;
 
-/// What a column can be.
+/// The SQL types of the columns.
 mod types {
     pub use crate::{At, Id};
     pub use diesel::sql_types::*;

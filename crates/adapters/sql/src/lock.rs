@@ -1,6 +1,6 @@
 use dwar_kernel::SearcherId;
 
-/// What is locked where there is no row yet to be locked.
+/// A lock on a record that has no row yet.
 #[derive(Clone, Copy)]
 pub enum Lock {
     FirstProject,

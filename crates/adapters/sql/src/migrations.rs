@@ -4,14 +4,14 @@ use dwar_kernel::StoreError;
 
 type Migrations<DB> = Vec<Box<dyn Migration<DB>>>;
 
-/// The migrations that a schema lacks, oldest first, of those that this version knows.
+/// The migrations of this version that the schema lacks, oldest first.
 ///
-/// The schema has the first of these, or all of them and newer ones, as while instances are replaced
-/// one by one.
+/// The schema must have the first ones of this version, or all of them and newer ones, as during a
+/// rolling upgrade.
 ///
 /// # Errors
-/// [`StoreError::Foreign`] if it has others: no migration leads from there to here.
-/// [`StoreError::Failed`] if either cannot be read.
+/// [`StoreError::Foreign`] if it has other migrations, because no migration leads from there to
+/// this version. [`StoreError::Failed`] if either list cannot be read.
 pub fn pending_migrations<DB: Backend>(
     known: Result<Migrations<DB>>,
     applied: Result<Vec<MigrationVersion<'static>>>,
@@ -30,15 +30,15 @@ pub fn pending_migrations<DB: Backend>(
     Ok(known.into_iter().skip(applied.len()).collect())
 }
 
-/// The table that lists those that were applied.
+/// The table in which diesel lists the applied migrations.
 pub const MIGRATIONS_TABLE: &str = "__diesel_schema_migrations";
 
-/// What they are called.
+/// The names of these migrations, in their order.
 pub fn names<DB: Backend>(migrations: &[Box<dyn Migration<DB>>]) -> Vec<String> {
     migrations.iter().map(|migration| migration.name().to_string()).collect()
 }
 
-/// Whether a schema that lacks these has nothing at all yet.
+/// Tells whether a schema that lacks these migrations is still empty.
 pub fn lacks_all(pending: &[String]) -> bool {
     pending.first().is_some_and(|first| first.ends_with("_foundation"))
 }

@@ -1,4 +1,4 @@
-//! An operator, what lets them in, and how they stand.
+//! Rows of operators, their sign-in links and sessions, and their failure counts.
 
 use crate::schema::{operator_links, operator_sessions, operator_standings, operators};
 use crate::{At, Id, Row, stored_count};
@@ -8,7 +8,7 @@ use dwar_operator::{
     Count, Link, LinkKind, Operator, OperatorName, OperatorSession, PasswordHash, Standing, Totp,
 };
 
-/// An operator.
+/// Row of `operators`: a member of staff with access to the console.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = operators, treat_none_as_null = true)]
 pub struct OperatorRow {
@@ -23,7 +23,7 @@ pub struct OperatorRow {
     pub signed_in_at: Option<At>,
 }
 
-/// A link that lets an operator in.
+/// Row of `operator_links`: a link with which an operator signs in.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = operator_links)]
 pub struct LinkRow {
@@ -34,7 +34,7 @@ pub struct LinkRow {
     pub expires_at: At,
 }
 
-/// A session of an operator.
+/// Row of `operator_sessions`: a signed-in browser of an operator.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = operator_sessions)]
 pub struct OperatorSessionRow {
@@ -47,7 +47,7 @@ pub struct OperatorSessionRow {
     pub device: Option<String>,
 }
 
-/// How one count of failures to sign in stands.
+/// Row of `operator_standings`: one count of failed sign-ins.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = operator_standings, primary_key(operator_id, subject), treat_none_as_null = true)]
 pub struct StandingRow {
@@ -160,7 +160,7 @@ impl TryFrom<OperatorSessionRow> for OperatorSession {
 }
 
 impl StandingRow {
-    /// How this count stands.
+    /// Makes the row of one count of failed sign-ins.
     pub fn new(count: Count, standing: Standing) -> Self {
         Self {
             operator_id: count.operator.into(),

@@ -1,4 +1,4 @@
-//! A code, its delivery attempts and its phone's wrong guesses.
+//! Rows of codes, delivery attempts and guess budgets.
 
 use crate::schema::{guess_budgets, otp_attempts, otps};
 use crate::{At, Id, Row, all, sealed_bytes, stored_count};
@@ -11,7 +11,7 @@ use dwar_otp::{
 use std::collections::HashMap;
 use uuid::Uuid;
 
-/// A code without its attempts; PostgreSQL keeps a version beside it.
+/// Row of `otps` without its attempts; PostgreSQL also stores a version.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = otps)]
 pub struct OtpRow {
@@ -34,7 +34,7 @@ pub struct OtpRow {
     pub relayed: bool,
 }
 
-/// An attempt; whose it is stands beside it.
+/// Row of `otp_attempts` without the id of its code.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = otp_attempts, primary_key(id, position), treat_none_as_null = true)]
 pub struct AttemptRow {
@@ -49,7 +49,7 @@ pub struct AttemptRow {
     pub accepted: bool,
 }
 
-/// The wrong guesses of a phone, which stands beside it.
+/// Row of `guess_budgets` without the phone.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = guess_budgets, primary_key(project_id), treat_none_as_null = true)]
 pub struct BudgetRow {
@@ -85,8 +85,9 @@ impl From<&Otp> for OtpRow {
     }
 }
 
-/// The state as stored. Whether a code is relayed stands beside it, so that an instance of the version before, which
-/// knows no such codes, takes one for void: it sends no more of it and settles its money.
+/// The stored state of a code. A column of its own tells whether the code is relayed. An instance
+/// of the previous version does not know relayed codes and takes one for void: it stops sending it
+/// and settles its money.
 pub const fn stored_state(state: OtpState) -> &'static str {
     match state {
         OtpState::Relayed => OtpState::Void.as_str(),
@@ -94,14 +95,14 @@ pub const fn stored_state(state: OtpState) -> &'static str {
     }
 }
 
-/// When guesses were judged, as stored: milliseconds since 1970 in eight bytes each, big-endian,
-/// oldest first. None judged is none on record.
+/// The times at which guesses were judged: milliseconds since 1970, eight bytes each, big-endian,
+/// oldest first. `None` if there are no guesses.
 pub fn stored_guesses(guesses: &[Timestamp]) -> Option<Vec<u8>> {
     let bytes = guesses.iter().flat_map(|at| at.timestamp_millis().to_be_bytes());
     (!guesses.is_empty()).then(|| bytes.collect())
 }
 
-/// Reads what [`stored_guesses`] wrote; `None` if these are not its bytes.
+/// Decodes the bytes of [`stored_guesses`]; `None` if they are invalid.
 pub fn guesses(stored: Option<&[u8]>) -> Option<Vec<Timestamp>> {
     let (instants, rest) = stored.unwrap_or_default().as_chunks();
     let instant = |bytes: &[u8; 8]| Timestamp::from_timestamp_millis(i64::from_be_bytes(*bytes));
@@ -109,10 +110,10 @@ pub fn guesses(stored: Option<&[u8]>) -> Option<Vec<Timestamp>> {
     rest.is_empty().then(guesses)?
 }
 
-/// The requests of these rows, in their order, each with its own of these attempts.
+/// Builds the requests of these rows, in their order, each with its attempts.
 ///
 /// # Errors
-/// [`StoreError::Inconsistent`] for the first that cannot be read.
+/// [`StoreError::Inconsistent`] for the first row that cannot be decoded.
 pub fn with_attempts(
     rows: Vec<OtpRow>,
     attempts: Vec<(Id, AttemptRow)>,
@@ -132,7 +133,7 @@ impl OtpRow {
     /// The code with its attempts, in any order.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] for what cannot be read.
+    /// [`StoreError::Inconsistent`] for a row that cannot be decoded.
     pub fn into_otp(self, mut attempts: Vec<AttemptRow>) -> Result<Otp, StoreError> {
         let read = Row::new("otps", self.id);
         attempts.sort_unstable_by_key(|attempt| attempt.position);
@@ -162,7 +163,7 @@ impl OtpRow {
 }
 
 impl AttemptRow {
-    /// The attempt at this place among those of its code, counted from 0.
+    /// Makes the row of an attempt at this position in its code, counted from 0.
     pub fn new(position: usize, attempt: &DeliveryAttempt) -> Self {
         Self {
             id: attempt.id.into(),
@@ -198,7 +199,7 @@ impl TryFrom<AttemptRow> for DeliveryAttempt {
 }
 
 impl BudgetRow {
-    /// The guesses of one of the project's phones.
+    /// Makes the row of the guess budget of one of the project's phones.
     pub fn new(project: ProjectId, budget: &GuessBudget) -> Self {
         let period = budget.period.as_ref();
         Self {

@@ -1,14 +1,14 @@
-//! How long a sweep lets others go first.
+//! Pauses of a sweep, which let other work run.
 
 use std::time::Duration;
 
-/// How many times as long as a turn the database belongs to others before the next one.
+/// Length of the pause after a turn, as a multiple of the turn.
 const PAUSE: u32 = 4;
-/// A sweep that takes longer pauses as long as each turn took: the next one is due, and rows must not
-/// come faster than they leave.
+/// A sweep that takes longer than this pauses only as long as each turn took: the next sweep is
+/// due, and rows must not arrive faster than they are deleted.
 const HURRY: Duration = Duration::from_secs(60);
 
-/// The pause after a turn that took so long, of a sweep that began so long ago.
+/// The pause after a turn that took `took`, in a sweep that began `since` ago.
 pub const fn pause(took: Duration, since: Duration) -> Duration {
     if since.as_secs() < HURRY.as_secs() { took.saturating_mul(PAUSE) } else { took }
 }

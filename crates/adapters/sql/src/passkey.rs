@@ -1,4 +1,4 @@
-//! A passkey of an operator.
+//! Rows of passkeys of operators.
 
 use crate::schema::operator_passkeys;
 use crate::{At, Id, Row};
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_operator::{Passkey, PasskeyAlgorithm, PasskeyKey};
 
-/// A passkey of an operator.
+/// Row of `operator_passkeys`: a credential with which an operator signs in.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = operator_passkeys)]
 pub struct PasskeyRow {

@@ -1,4 +1,4 @@
-//! A project and its keys.
+//! Rows of projects and of their API keys.
 
 use crate::schema::{api_keys, projects};
 use crate::{At, Id, Row, stored_claims, stored_count};
@@ -8,7 +8,7 @@ use dwar_project::{
     Caller, EventsFeed, KeyRecord, Messages, Prices, Project, Relay, Routing, Used,
 };
 
-/// A project; lists of providers are separated by commas.
+/// Row of `projects`; lists of providers are separated by commas.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = projects, treat_none_as_null = true)]
 pub struct ProjectRow {
@@ -40,7 +40,7 @@ pub struct ProjectRow {
     pub events_feed_run: i32,
 }
 
-/// A project, and the key by which it was found.
+/// A project, joined with the API key by which it was found.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = projects)]
 pub struct CallerRow {
@@ -65,7 +65,7 @@ impl TryFrom<CallerRow> for Caller {
     }
 }
 
-/// An API key.
+/// Row of `api_keys`: the digest of a key and its use.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = api_keys, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub struct KeyRow {
@@ -155,7 +155,7 @@ impl TryFrom<ProjectRow> for Project {
     }
 }
 
-/// Names of providers hold no comma; no text stands for no provider.
+/// Joins provider names with commas, which no name contains. An empty text means no provider.
 fn join(providers: Vec<String>) -> String {
     providers.join(",")
 }
@@ -165,7 +165,7 @@ fn split(providers: &str) -> Vec<String> {
 }
 
 impl KeyRow {
-    /// A key of this project.
+    /// Makes the row of a key of this project.
     pub fn new(project: ProjectId, key: KeyRecord) -> Self {
         Self {
             id: key.id.into(),

@@ -1,4 +1,4 @@
-//! Proofs of a ledger, and what they are made from.
+//! Rows and statements for proofs of a ledger.
 
 use crate::schema::{ledger_proof_runs, ledger_proofs};
 use crate::{At, EntryRow, Id, Row, balance};
@@ -9,7 +9,7 @@ use dwar_wallet::{
     Balance, LedgerProof, LedgerSum, Paise, ProofRun, StatementLine, WalletSnapshot,
 };
 
-/// What a proof found.
+/// Row of `ledger_proofs`: the result of a proof.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = ledger_proofs)]
 pub struct ProofRow {
@@ -29,7 +29,7 @@ pub struct ProofRow {
     pub closed: i64,
 }
 
-/// A proof that is being made.
+/// Row of `ledger_proof_runs`: a proof in progress.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = ledger_proof_runs)]
 pub struct ProofRunRow {
@@ -39,7 +39,7 @@ pub struct ProofRunRow {
     pub seen_at: At,
 }
 
-/// How many entries of a project were closed.
+/// The number of closed entries of a project.
 macro_rules! closed {
     () => {
         "(SELECT CAST(coalesce(sum(c.entries), 0) AS bigint) FROM ledger_closings c \
@@ -47,8 +47,9 @@ macro_rules! closed {
     };
 }
 
-/// A wallet beside its open holds, of one instant: a [`WalletSnapshotRow`] of the project that is bound. Open
-/// holds are those of sends under way, too few for an index that every send would pay for.
+/// Selects a wallet and its open holds at one instant as a [`WalletSnapshotRow`]. Parameter:
+/// project. Open holds are those of sends in progress, too few to justify an index that every send
+/// would have to maintain.
 pub const WALLET_SNAPSHOT: &str = concat!(
     "SELECT w.entries, w.balance, w.held, \
      (SELECT CAST(coalesce(sum(h.amount), 0) AS bigint) FROM wallet_holds h \
@@ -57,7 +58,7 @@ pub const WALLET_SNAPSHOT: &str = concat!(
     " FROM wallets w WHERE w.project_id = $1"
 );
 
-/// A row of [`WALLET_SNAPSHOT`].
+/// Row of [`WALLET_SNAPSHOT`]: a wallet and the sum of its open holds.
 #[derive(QueryableByName)]
 pub struct WalletSnapshotRow {
     #[diesel(sql_type = BigInt)]
@@ -72,8 +73,8 @@ pub struct WalletSnapshotRow {
     closed: i64,
 }
 
-/// What some entries come to: a [`SumRow`], of a project, beyond a position and through another. A closed entry
-/// counts as those that it stands for.
+/// Sums entries as a [`SumRow`]. Parameters: project, first position (exclusive), last position
+/// (inclusive). A closing entry counts as the entries it replaces.
 pub const SUM: &str = concat!(
     "SELECT CAST(sum(t.entries) AS bigint) AS entries, \
      CAST(coalesce(max(t.position), 0) AS bigint) AS position, \
@@ -87,7 +88,7 @@ pub const SUM: &str = concat!(
             WHERE project_id = $1 AND position > $2 AND position <= $3 AND entries > 0) t"
 );
 
-/// A row of [`SUM`].
+/// Row of [`SUM`]: number, last position and amounts of some entries.
 #[derive(QueryableByName)]
 pub struct SumRow {
     #[diesel(sql_type = BigInt)]
@@ -102,7 +103,7 @@ pub struct SumRow {
     closed: i64,
 }
 
-/// A count or a position as it is read.
+/// Converts a stored count or position; a negative number becomes zero.
 pub(crate) fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }
@@ -212,7 +213,7 @@ impl TryFrom<EntryRow> for StatementLine {
     }
 }
 
-/// The entries of one kind that a [`StatementFilter`](dwar_wallet::StatementFilter) wants, as a
+/// The entries of one kind that match a [`StatementFilter`](dwar_wallet::StatementFilter), as a
 /// boxed query of the backend: `lines_of!(Pg, project, kind, &filter, after, limit)`.
 #[macro_export]
 macro_rules! lines_of {
@@ -234,7 +235,7 @@ macro_rules! lines_of {
         if let Some(after) = $after {
             let (at, place) = ($crate::At::from(after.at), $crate::stored_position(after.position));
             query = query
-                // The first bound is what the index can begin at.
+                // The first condition is the one with which the index can begin.
                 .filter(dsl::made_at.le(at))
                 .filter(dsl::made_at.lt(at).or(dsl::position.lt(place)));
         }
@@ -242,7 +243,7 @@ macro_rules! lines_of {
     }};
 }
 
-/// A position as it is stored.
+/// Converts a position in the ledger for storage.
 pub fn stored_position(position: u64) -> i64 {
     stored(position)
 }

@@ -1,7 +1,7 @@
-//! How queries begin, by saying whose rows they are about, and how they end. Macros, since
-//! diesel's types for a query have no name that both databases share.
+//! Macros for the begin of queries, which name the owner of the rows, and for their end. They are
+//! macros because diesel's query types have no name that both databases share.
 
-/// One row of a project, in one of its two worlds: `in_world!(sessions of world, id)`.
+/// One row of a project, in one of its two modes: `in_world!(sessions of world, id)`.
 #[macro_export]
 macro_rules! in_world {
     ($table:ident of $world:expr, $id:expr) => {
@@ -12,7 +12,7 @@ macro_rules! in_world {
     };
 }
 
-/// The rows of a phone, in one world of a project: `of_phone!(otps of world, index)`.
+/// The rows of a phone, in one mode of a project: `of_phone!(otps of world, index)`.
 #[macro_export]
 macro_rules! of_phone {
     ($table:ident of $world:expr, $phone:expr) => {
@@ -23,8 +23,8 @@ macro_rules! of_phone {
     };
 }
 
-/// The codes that [`dwar_otp::Otp::withdraw`] withdraws at an instant. None lives for an hour, so older
-/// rows need not be read.
+/// The codes that [`dwar_otp::Otp::withdraw`] withdraws at an instant. No code lives for an hour,
+/// so older rows need not be read.
 #[macro_export]
 macro_rules! withdrawable {
     ($now:expr) => {{
@@ -37,8 +37,8 @@ macro_rules! withdrawable {
     }};
 }
 
-/// The sessions of every project that are alive at an instant, by id, after that of another row:
-/// `live_sessions!(now, after)`.
+/// The sessions of every project that are active at an instant, ordered by id, from the one after
+/// `after`: `live_sessions!(now, after)`.
 #[macro_export]
 macro_rules! live_sessions {
     ($now:expr, $after:expr) => {{
@@ -51,7 +51,7 @@ macro_rules! live_sessions {
     }};
 }
 
-/// The sessions of an identity in one world of a project, newest first, as a boxed query of the
+/// The sessions of an identity in one mode of a project, newest first, as a boxed query of the
 /// backend: `sessions_of!(Pg, project, mode, identity, after, limit)`.
 #[macro_export]
 macro_rules! sessions_of {
@@ -65,7 +65,7 @@ macro_rules! sessions_of {
         if let Some(after) = $after {
             let (at, id) = ($crate::At::from(after.at), $crate::Id::from(after.session));
             query = query
-                // The first bound is what the index can begin at.
+                // The first condition is the one with which the index can begin.
                 .filter(dsl::created_at.le(at))
                 .filter(dsl::created_at.lt(at).or(dsl::id.lt(id)));
         }
@@ -73,8 +73,8 @@ macro_rules! sessions_of {
     }};
 }
 
-/// What the rows of a query stand for: `read_all!(EntryRow of query, conn)`. Where the query fails,
-/// or a row cannot be read, the caller returns with that.
+/// Converts the rows of a query to their domain type: `read_all!(EntryRow of query, conn)`. Returns
+/// from the caller with the error if the query fails or a row cannot be decoded.
 #[macro_export]
 macro_rules! read_all {
     ($row:ident of $query:expr, $conn:expr) => {
@@ -82,7 +82,7 @@ macro_rules! read_all {
     };
 }
 
-/// As `read_all!`, for rows of many projects: one that cannot be read is left out, and told.
+/// As `read_all!`, for rows of many projects: skips and logs a row that cannot be decoded.
 #[macro_export]
 macro_rules! read_each {
     ($row:ident of $query:expr, $conn:expr) => {
@@ -90,7 +90,7 @@ macro_rules! read_each {
     };
 }
 
-/// As `read_each!`, of rows that were loaded.
+/// As `read_each!`, for rows that were loaded already.
 #[macro_export]
 macro_rules! readable {
     ($rows:expr) => {
@@ -98,7 +98,7 @@ macro_rules! readable {
     };
 }
 
-/// What was read of rows of many projects; none if it cannot be, which is told.
+/// A decoded value of many projects; `None`, with a line in the log, if it cannot be decoded.
 #[macro_export]
 macro_rules! legible {
     ($read:expr) => {
@@ -106,7 +106,7 @@ macro_rules! legible {
     };
 }
 
-/// Says in the log of the store that a row cannot be read.
+/// Logs that a row cannot be decoded, with the target of the store.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! telling {
@@ -117,7 +117,7 @@ macro_rules! telling {
     };
 }
 
-/// As `read_all!`, for a query that finds one row at most.
+/// As `read_all!`, for a query that finds at most one row.
 #[macro_export]
 macro_rules! read_one {
     ($row:ident of $query:expr, $conn:expr) => {

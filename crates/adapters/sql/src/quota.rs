@@ -1,9 +1,9 @@
-//! Where the records lie that test keys may leave behind only so many of.
+//! Tables of the records of which test keys may leave only a limited number.
 
 use dwar_otp::TestRecord;
 
-/// The table of a kind of record and the column of its age, by which the index `TABLE_of_tests` is
-/// ordered within a project.
+/// The table of a kind of record and the column of its age. The index `TABLE_of_tests` is ordered
+/// by that column within a project.
 pub const fn kept_in(record: TestRecord) -> (&'static str, &'static str) {
     match record {
         TestRecord::Request => ("otps", "expires_at"),
@@ -15,10 +15,11 @@ pub const fn kept_in(record: TestRecord) -> (&'static str, &'static str) {
     }
 }
 
-/// Which rows of that table count, as the index has them: those of test keys, without what is bounded elsewhere.
+/// The condition of the rows that count, as in the index: those of test keys, without rows that
+/// another rule limits.
 pub const fn counted_as_test(record: TestRecord) -> &'static str {
     match record {
-        // A feed has a bound of its own, and says where it was cut.
+        // A feed has its own limit and records where it was cut.
         TestRecord::Event => "mode = 'test' AND NOT in_feed",
         _ => "mode = 'test'",
     }

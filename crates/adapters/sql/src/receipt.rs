@@ -1,4 +1,4 @@
-//! A provider's receipt, until it is applied.
+//! Rows of providers' receipts that are not applied yet.
 
 use crate::schema::receipts;
 use crate::{At, Id, Row};
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_otp::{KeptReceipt, Receipt};
 
-/// A receipt. Whether it is known and when it is due stands beside it.
+/// Row of `receipts`, without the columns that tell whether it is known and when it is due.
 #[derive(QueryableByName, Insertable)]
 #[diesel(table_name = receipts)]
 pub struct ReceiptRow {
@@ -18,7 +18,7 @@ pub struct ReceiptRow {
     pub received_at: At,
 }
 
-/// An unknown receipt that is looked at again, and whether it is known by now.
+/// An unknown receipt that is checked again, and whether it is known by now.
 #[derive(QueryableByName)]
 #[diesel(table_name = receipts)]
 pub struct UnknownRow {

@@ -1,5 +1,5 @@
-//! The tables of `migrations/`, as diesel sees them: the same in both databases, but for
-//! `otps.version`, which PostgreSQL has alone.
+//! The tables of `migrations/` for diesel: the same in both databases, except `otps.version`, which
+//! only PostgreSQL has.
 
 diesel::table! {
     use crate::types::*;
@@ -627,7 +627,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     webhook_calls,
     webhook_endpoints
 );
-// What the steps of a login read.
+// Tables that the steps of a login join.
 diesel::allow_tables_to_appear_in_same_query!(
     guess_budgets,
     identities,

@@ -1,4 +1,4 @@
-//! The numbers that those who see them masked searched for.
+//! Rows of phone searches by staff who see numbers masked.
 
 use crate::schema::phone_searches;
 use crate::{At, Id, Row};
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::{SearcherId, StoreError, Timestamp};
 use dwar_operator::{PhoneSearch, Searches};
 
-/// A number that was searched for.
+/// Row of `phone_searches`: a number that somebody searched for.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = phone_searches)]
 pub struct SearchRow {
@@ -16,7 +16,7 @@ pub struct SearchRow {
 }
 
 impl SearchRow {
-    /// A search that counts from now on.
+    /// Makes the row of a search that counts from `now` on.
     pub fn new(search: &PhoneSearch, now: Timestamp) -> Self {
         Self {
             searcher_id: search.searcher.into(),
@@ -28,7 +28,7 @@ impl SearchRow {
     /// What these rows of one searcher stand for.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] for the first that cannot be read.
+    /// [`StoreError::Inconsistent`] for the first row that cannot be decoded.
     pub fn searches(searcher: SearcherId, rows: Vec<Self>) -> Result<Searches, StoreError> {
         let read = Row::new("phone_searches", searcher);
         let one = |row: Self| {

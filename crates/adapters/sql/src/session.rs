@@ -1,4 +1,4 @@
-//! A session.
+//! Rows of sessions.
 
 use crate::schema::{api_keys, projects, sessions};
 use crate::{At, Id, Row};
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::{KeyMode, Sealed, StoreError};
 use dwar_session::{CurrentAccess, Replay, Rotations, Session, Sought};
 
-/// A session.
+/// Row of `sessions`: digests and lifetimes of one session.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = sessions, treat_none_as_null = true)]
 pub struct SessionRow {
@@ -87,7 +87,7 @@ impl TryFrom<SessionRow> for Session {
     }
 }
 
-/// A key, and the session that was sought with it.
+/// A key, joined with the session that was looked up with it.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = api_keys)]
 pub struct SoughtRow {

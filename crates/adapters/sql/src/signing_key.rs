@@ -1,4 +1,4 @@
-//! A key that signs access tokens.
+//! Rows of the keys that sign access tokens.
 
 use crate::schema::signing_keys;
 use crate::{At, Row};
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use dwar_kernel::{Sealed, StoreError};
 use dwar_session::SigningKey;
 
-/// A signing key.
+/// Row of `signing_keys`: a sealed key that signs access tokens.
 #[derive(Queryable, Selectable, Insertable, AsChangeset, Identifiable)]
 #[diesel(table_name = signing_keys, primary_key(kid), treat_none_as_null = true)]
 pub struct SigningKeyRow {

@@ -1,12 +1,13 @@
-//! Writes that are prepared once per connection.
+//! Writes that each connection prepares only once.
 
 use diesel::backend::Backend;
 use diesel::prelude::*;
 use diesel::query_builder::{AsChangeset, AstPass, IntoUpdateTarget, QueryFragment, QueryId};
 use diesel::query_source::QuerySource;
 
-/// `UPDATE`, as `diesel::update(target).set(values)`, which is prepared anew at each use: its
-/// values may leave columns out. This one is remembered by its text, where these are missing too.
+/// An `UPDATE` like `diesel::update(target).set(values)`. diesel prepares its own anew at each use,
+/// because values may omit columns. This one is cached by its text, which reflects omitted columns
+/// too.
 pub fn update<T, V>(
     target: T,
     values: V,
@@ -22,7 +23,7 @@ where
     WriteStatement { begin: "UPDATE ", from, set: " SET ".into(), values, end: target.where_clause }
 }
 
-/// `INSERT`, or an update of these values if there is a row with the same `key`; remembered as
+/// An `INSERT`, or an update of these values if a row with the same `key` exists; cached as
 /// [`update`] is.
 pub fn upsert<I, V: AsChangeset>(
     insert: I,
@@ -33,7 +34,7 @@ pub fn upsert<I, V: AsChangeset>(
     WriteStatement { begin: "", from: insert, set, values: values.as_changeset(), end: () }
 }
 
-/// What [`update`] and [`upsert`] make.
+/// The statement that [`update`] and [`upsert`] return.
 pub struct WriteStatement<F, V, W> {
     begin: &'static str,
     from: F,

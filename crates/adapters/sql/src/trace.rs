@@ -1,12 +1,12 @@
-//! The spans of calls to the database.
+//! Spans of calls to the database.
 
 use dwar_kernel::{StoreError, TRACE};
 use tracing::Instrument;
 use tracing::field::Empty;
 
-/// Does a call to the database as a span of the trace that it is part of, if there is one. `system` is what traces call
-/// the database (OpenTelemetry, `db.system.name`); `name` says which part of the store it is and what it does, such as
-/// `session.rotate`.
+/// Runs a call to the database in a span of the current trace, if there is one. `system` is the
+/// name of the database in traces (OpenTelemetry, `db.system.name`). `name` is the part of the
+/// store and the operation, such as `session.rotate`.
 pub async fn traced<T>(
     system: &'static str,
     name: &'static str,

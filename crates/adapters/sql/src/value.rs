@@ -1,6 +1,6 @@
-//! What the two databases hold differently: ids and instants.
+//! Values that the two databases store differently: ids and instants.
 //!
-//! How either is stored is said here and in the migrations, nowhere else.
+//! Only this file and the migrations define how they are stored.
 
 use diesel::deserialize::FromSqlRow;
 use diesel::expression::AsExpression;
@@ -14,29 +14,29 @@ use dwar_kernel::{
 use std::fmt;
 use uuid::Uuid;
 
-/// An id, as the type of a column and as the value in it: `uuid` in PostgreSQL, a blob of its 16
-/// bytes in SQLite, which orders these alike.
+/// An id, both as the type of a column and as its value: `uuid` in PostgreSQL, a blob of 16 bytes
+/// in SQLite, which has the same order.
 ///
-/// What is no id is read as none, so that whoever knows the row can name it:
+/// An invalid id is read as `None`, so that the caller can name the row in the error:
 /// [`Row::id`](crate::Row::id).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, SqlType, QueryId, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Id, postgres_type(oid = 2950, array_oid = 2951), sqlite_type(name = "Binary"))]
 pub struct Id(pub(crate) Option<Uuid>);
 
-/// An instant, as the type of a column and as the value in it: `timestamptz` in PostgreSQL,
+/// An instant, both as the type of a column and as its value: `timestamptz` in PostgreSQL,
 /// milliseconds since 1970 UTC in SQLite.
 ///
-/// A number beyond the calendar is read as none: see [`Row::at`](crate::Row::at).
+/// A number beyond the calendar is read as `None`; see [`Row::at`](crate::Row::at).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, SqlType, QueryId, AsExpression, FromSqlRow)]
 #[diesel(sql_type = At, postgres_type(oid = 1184, array_oid = 1185), sqlite_type(name = "Long"))]
 pub struct At(pub(crate) Option<Timestamp>);
 
 impl Id {
-    /// Comes before every id.
+    /// Sorts before every id.
     pub const LEAST: Self = Self(Some(Uuid::nil()));
 
-    /// Comes before every id made in the millisecond of `at` or later, and after all the others.
-    /// So what is ordered by id needs no second index to be read or dropped by age.
+    /// Sorts before every id made in the millisecond of `at` or later, and after all earlier ones.
+    /// So rows that are ordered by id can be read and deleted by age without a second index.
     pub fn first_at(at: Timestamp) -> Self {
         OtpId::first_at(at).into()
     }
@@ -106,7 +106,7 @@ mod postgres {
 
     impl FromSql<At, Pg> for At {
         fn from_sql(stored: PgValue<'_>) -> deserialize::Result<Self> {
-            // `infinity` is one of this database's instants, and none of ours.
+            // `infinity` is a valid instant of PostgreSQL but not of the domain.
             Ok(Self(<Timestamp as FromSql<Timestamptz, Pg>>::from_sql(stored).ok()))
         }
     }
@@ -130,7 +130,7 @@ mod sqlite {
 
     impl FromSql<Id, Sqlite> for Id {
         fn from_sql(mut stored: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
-            // Text of 16 characters would be as long.
+            // A text of 16 characters would have the same length.
             let is_blob = stored.value_type() == Some(SqliteType::Binary);
             Ok(Self(is_blob.then(|| Uuid::from_slice(stored.read_blob()).ok()).flatten()))
         }

@@ -1,11 +1,11 @@
-//! Endpoints that have waited longest, and how long a queue is.
+//! Rows of the longest-waiting endpoints, and lengths of queues.
 
 use crate::{At, Id, Row};
 use diesel::prelude::*;
 use dwar_activity::installation::Backlog;
 use dwar_kernel::{ProjectId, StoreError};
 
-/// An endpoint that something is due for, and its project.
+/// An endpoint with a delivery that is due, and its project.
 #[derive(QueryableByName)]
 pub struct WaitsRow {
     #[diesel(sql_type = Id)]
@@ -15,14 +15,14 @@ pub struct WaitsRow {
 }
 
 impl WaitsRow {
-    /// Whose it is.
+    /// The project that owns the endpoint.
     pub fn project(&self) -> Result<ProjectId, StoreError> {
         Row::new("webhook_endpoints", self.id).id("project_id", self.project_id)
     }
 }
 
-/// What waits since these instants of a column, the longest first. One that is none of ours is left out: the row
-/// is told where it is worked on.
+/// Builds a backlog from the waiting times in a column, the longest first. Skips an invalid
+/// instant: the work on the row reports it.
 pub fn backlog(since: Vec<Option<At>>) -> Backlog {
     Backlog::of(&since.into_iter().filter_map(|since| since?.0).collect::<Vec<_>>())
 }

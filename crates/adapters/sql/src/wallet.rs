@@ -1,4 +1,4 @@
-//! A wallet, its entries and its holds.
+//! Rows of wallets, ledger entries and holds.
 
 use crate::schema::{ledger_entries, wallet_holds, wallets};
 use crate::{At, Id, Row};
@@ -8,7 +8,7 @@ use dwar_kernel::{ProjectId, StoreError};
 use dwar_wallet::{Audit, Balance, EntryKind, LedgerEntry, OpenHold, Paise, Reference};
 use std::collections::{BTreeMap, HashMap};
 
-/// A wallet, and how many entries it has.
+/// Row of `wallets`: balances in paise, and the number of entries.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = wallets, primary_key(project_id))]
 pub struct WalletRow {
@@ -18,7 +18,7 @@ pub struct WalletRow {
     pub entries: i64,
 }
 
-/// An entry of the ledger.
+/// Row of `ledger_entries`: one movement of money, in paise.
 #[derive(Queryable, QueryableByName, Selectable, Insertable)]
 #[diesel(table_name = ledger_entries, treat_none_as_default_value = false)]
 pub struct EntryRow {
@@ -35,7 +35,7 @@ pub struct EntryRow {
     pub relayed: bool,
 }
 
-/// Money that a send holds.
+/// Row of `wallet_holds`: money that a send reserves, in paise.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = wallet_holds)]
 pub struct HoldRow {
@@ -46,12 +46,12 @@ pub struct HoldRow {
     pub relayed: bool,
 }
 
-/// A balance of these figures in paise.
+/// Makes a balance from its stored figures in paise.
 pub const fn balance(balance: i64, held: i64) -> Balance {
     Balance { balance: Paise(balance), held: Paise(held) }
 }
 
-/// The balance of each project, from the wallets there are.
+/// The balance of each project; zero for a project without a wallet.
 pub fn balances(projects: &[ProjectId], rows: &[WalletRow]) -> BTreeMap<ProjectId, Balance> {
     let found: HashMap<Id, Balance> =
         rows.iter().map(|row| (row.project_id, row.balance())).collect();
@@ -63,20 +63,20 @@ pub fn balances(projects: &[ProjectId], rows: &[WalletRow]) -> BTreeMap<ProjectI
 }
 
 impl WalletRow {
-    /// A wallet of this balance after so many entries.
+    /// Makes the row of a wallet after so many entries.
     pub fn new(project: ProjectId, balance: Balance, entries: i64) -> Self {
         let Balance { balance: Paise(balance), held: Paise(held) } = balance;
         Self { project_id: project.into(), balance, held, entries }
     }
 
-    /// Its balance.
+    /// The balance of the wallet, in paise.
     pub const fn balance(&self) -> Balance {
         balance(self.balance, self.held)
     }
 }
 
 impl EntryRow {
-    /// The entry at this place in the project's ledger, counted from 1.
+    /// Makes the row of an entry at this position in the project's ledger, counted from 1.
     pub fn new(project: ProjectId, position: i64, entry: &LedgerEntry) -> Self {
         Self {
             id: entry.id.into(),
@@ -139,7 +139,8 @@ impl TryFrom<HoldRow> for OpenHold {
     }
 }
 
-/// Every wallet beside the sums of its entries, of its closed months and of its open holds: [`AuditRow`]s.
+/// Selects every wallet with the sums of its entries, closed months and open holds, as
+/// [`AuditRow`]s.
 pub const AUDIT: &str = "SELECT w.balance, w.held, \
      CAST(coalesce(e.amount, 0) + coalesce(c.amount, 0) AS bigint) AS amount, \
      CAST(coalesce(e.held, 0) + coalesce(c.held, 0) AS bigint) AS entered, \
@@ -151,7 +152,7 @@ pub const AUDIT: &str = "SELECT w.balance, w.held, \
      LEFT JOIN (SELECT project_id, sum(amount) AS amount \
                 FROM wallet_holds GROUP BY project_id) h ON h.project_id = w.project_id";
 
-/// A row of [`AUDIT`].
+/// Row of [`AUDIT`]: a wallet and the sums that it must equal.
 #[derive(QueryableByName)]
 pub struct AuditRow {
     #[diesel(sql_type = BigInt)]
@@ -167,7 +168,7 @@ pub struct AuditRow {
 }
 
 impl AuditRow {
-    /// Compares the wallet with its entries and holds.
+    /// Compares a wallet with its entries and holds, and adds the result to the audit.
     pub fn add_to(audit: Audit, row: &Self) -> Audit {
         let stored = balance(row.balance, row.held);
         audit.and(stored, balance(row.amount, row.entered), Paise(row.open))

@@ -1,4 +1,4 @@
-//! The adapters in memory keep what their ports promise.
+//! The contract tests of the ports, run on the memory adapters.
 
 use dwar_memory::{LeasedRequestLimiter, MemoryQuotaLeases, MemoryRequestLimiter, MemoryStore};
 use dwar_ratelimit::RequestLimiter;

@@ -1,8 +1,8 @@
-//! Each step is named as its port and method are, so that a test can name the one that fails.
+//! Each step has the name of its port and method, so that a test can make a chosen one fail.
 
 use std::path::Path;
 
-/// What follows `before` in `line`, up to something that no name holds.
+/// The text after `before` in `line`, up to a character that no name contains.
 fn name<'line>(line: &'line str, before: &str) -> Option<&'line str> {
     let rest = line.trim_start().strip_prefix(before)?;
     rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
