@@ -1,18 +1,19 @@
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 
-/// What `Content-Length` says; a length too large to represent becomes the largest one.
+/// The value of `Content-Length`. A length too large to represent becomes `usize::MAX`.
 pub fn declared_length(headers: &HeaderMap) -> Option<usize> {
     let text = headers.get(header::CONTENT_LENGTH)?.to_str().ok()?;
     Some(text.parse().unwrap_or(usize::MAX))
 }
 
-/// Whether the body claims to be JSON, or claims nothing; compressed is not JSON (RFC 9110
-/// section 15.5.16).
+/// Tells whether the body is declared as JSON or has no declared type. Compressed JSON does not
+/// count (RFC 9110 section 15.5.16).
 pub fn declares_json(headers: &HeaderMap) -> bool {
     declares(headers, is_json)
 }
 
-/// Whether the body claims to be a form (`application/x-www-form-urlencoded`), or claims nothing.
+/// Tells whether the body is declared as a form (`application/x-www-form-urlencoded`) or has no
+/// declared type.
 pub fn declares_form(headers: &HeaderMap) -> bool {
     declares(headers, |value| {
         is_in_utf8(value, |essence| essence == "application/x-www-form-urlencoded")
@@ -25,7 +26,7 @@ fn declares(headers: &HeaderMap, is_meant: impl FnMut(&HeaderValue) -> bool) -> 
         && headers.get_all(header::CONTENT_ENCODING).all(plain)
 }
 
-/// `application/json` or `application/…+json`.
+/// Accepts `application/json` and `application/…+json`.
 fn is_json(value: &HeaderValue) -> bool {
     is_in_utf8(value, |essence| {
         let suffixed = essence
@@ -36,8 +37,8 @@ fn is_json(value: &HeaderValue) -> bool {
     })
 }
 
-/// Whether the media type is one that is meant; a charset, if named, must be UTF-8 (RFC 8259 section 8.1).
-/// Other parameters mean nothing and are ignored.
+/// Tells whether the media type is accepted. A charset, if given, must be UTF-8 (RFC 8259 section
+/// 8.1). Other parameters are ignored.
 fn is_in_utf8(value: &HeaderValue, is_meant: impl Fn(&str) -> bool) -> bool {
     let Ok(text) = value.to_str() else { return false };
     let text = text.to_ascii_lowercase();

@@ -2,27 +2,28 @@ use actix_web::HttpRequest;
 use actix_web::http::header;
 use std::net::{IpAddr, SocketAddr};
 
-/// The address that a request comes from: the peer's, or behind a proxy the one that the proxy
-/// recorded, which is the last element of the last `X-Forwarded-For` line.
+/// The client's address of a request: the address of the peer, or behind a proxy the one that the
+/// proxy recorded, which is the last element of the last `X-Forwarded-For` line.
 ///
-/// All lines of the header are one list (RFC 9110 section 5.3). A proxy adds to its end, in the same
-/// line or in one of its own; everything before is what the client sent, and never trusted. If the
-/// last element is not an address, the peer's is used. `None` if there is no peer, as in process.
+/// All lines of the header form one list (RFC 9110 section 5.3). A proxy appends to its end, in the
+/// same line or a new one. Everything before was sent by the client and is never trusted. If the
+/// last element is not an address, the peer's is used. `None` if there is no peer, as in a call
+/// within the process.
 pub fn client_address(request: &HttpRequest, behind_proxy: bool) -> Option<IpAddr> {
     let written = if behind_proxy { forwarded(request) } else { None };
     let address = written.or_else(|| request.peer_addr().map(|peer| peer.ip()));
-    // An IPv4 client has one address, whichever kind of socket it came by.
+    // An IPv4 client gets the same address on either kind of socket.
     address.map(|address| address.to_canonical())
 }
 
 fn forwarded(request: &HttpRequest) -> Option<IpAddr> {
     let line = request.headers().get_all(header::X_FORWARDED_FOR).last()?;
-    // The client's elements may be any bytes; they must not hide the last one.
+    // The client's elements may contain any bytes, which must not hide the last element.
     let last = line.as_bytes().rsplit(|byte| *byte == b',').next()?;
     read(std::str::from_utf8(last).ok()?.trim())
 }
 
-/// An address as proxies write it: plain, in brackets, or followed by a port.
+/// Parses an address as proxies write it: plain, in brackets, or followed by a port.
 fn read(text: &str) -> Option<IpAddr> {
     let plain = || text.strip_prefix('[')?.strip_suffix(']');
     let with_port = || text.parse::<SocketAddr>().ok().map(|socket| socket.ip());

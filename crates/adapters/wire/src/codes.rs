@@ -1,10 +1,10 @@
-//! The form of a table of refusals.
+//! A macro for tables of refusals.
 
-/// Seconds after which a client may come back when a store was out of reach.
+/// Seconds after which a client may retry when a store was unavailable.
 pub const RETRY_AN_OUTAGE: u64 = 2;
 
-/// Makes an enum of refusals from a table: the variant, the stable word that clients switch on, the
-/// HTTP status, and the sentence for people.
+/// Makes an enum of refusals from a table: the variant, the stable code for clients, the HTTP
+/// status, and the sentence for people.
 ///
 /// ```
 /// dwar_wire::codes! {

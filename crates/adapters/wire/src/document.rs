@@ -8,16 +8,16 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
-/// A JSON document that stays the same for as long as the process lives, and that anybody may ask for: it is
-/// compressed once, and whoever has it already is told so.
+/// A public JSON document that never changes while the process runs. It is compressed once, and
+/// clients that have it get 304.
 #[derive(Clone, Debug)]
 pub struct Document {
     plain: Version,
-    /// None if it could not be compressed.
+    /// The compressed version; `None` if compression failed.
     gzip: Option<Version>,
 }
 
-/// The document in one content coding, by the name of exactly these bytes.
+/// The document in one content coding, with the entity tag of exactly these bytes.
 #[derive(Clone, Debug)]
 struct Version {
     bytes: Bytes,
@@ -25,14 +25,14 @@ struct Version {
 }
 
 impl Document {
-    /// Compresses it.
+    /// Makes a document of this JSON text, and compresses it.
     pub fn json(text: String) -> Self {
         let gzip = compressed(text.as_bytes()).ok().map(Version::of);
         Self { plain: Version::of(text.into_bytes()), gzip }
     }
 
-    /// The document in the coding that the client prefers, or that it has that already (RFC 9110 sections
-    /// 8.8.3, 12.5.3 and 13.1.2).
+    /// Answers with the document in the coding that the client prefers, or with 304 if the client
+    /// has it (RFC 9110 sections 8.8.3, 12.5.3 and 13.1.2).
     pub fn answer(&self, request: &HttpRequest) -> HttpResponse {
         let packed = self.gzip.as_ref().filter(|_| prefers_gzip(request));
         let version = packed.unwrap_or(&self.plain);
@@ -66,14 +66,15 @@ fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
     gzip.finish()
 }
 
-/// Whether gzip is named, and no less welcome than the plain document.
+/// Tells whether the client accepts gzip at least as much as the plain document.
 fn prefers_gzip(request: &HttpRequest) -> bool {
     let both = [Encoding::gzip(), Encoding::identity()];
     let accepted = AcceptEncoding::parse(request).ok();
     accepted.and_then(|accepted| accepted.negotiate(both.iter())) == Some(Encoding::gzip())
 }
 
-/// Whether the client has the version of this name already (RFC 9110 section 13.1.2, weak comparison).
+/// Tells whether the client has the version with this entity tag (RFC 9110 section 13.1.2, weak
+/// comparison).
 pub fn is_known(headers: &HeaderMap, etag: &str) -> bool {
     let values = headers.get_all(header::IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).map(str::trim).any(|tag| {

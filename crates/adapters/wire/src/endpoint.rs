@@ -1,8 +1,8 @@
-/// An endpoint, and how its answers can end.
+/// An endpoint of an API and the possible results of its answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     pub route: &'static str,
     pub method: &'static str,
-    /// Status and code; no code where it does what it is asked for.
+    /// Status and code of each answer; the code is empty for success.
     pub answers: Vec<(u16, &'static str)>,
 }

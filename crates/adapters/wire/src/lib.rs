@@ -1,7 +1,6 @@
-//! What the API, the admin API and the dashboard have in common on the wire: what one connection may cost,
-//! the body of a refusal and the form of their tables, the id, the trace and the address of a request,
-//! answers that are read from a store as they are sent, documents that are compressed once, and which bodies
-//! count as JSON or as a form.
+//! Shared by the HTTP servers of the API, the admin API and the dashboard: limits for connections,
+//! tables and bodies of refusals, the id, trace and address of a request, streamed answers,
+//! precompressed documents, and checks of JSON and form bodies.
 
 mod allow;
 mod body;

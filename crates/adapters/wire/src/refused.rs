@@ -1,22 +1,22 @@
 use serde::{Serialize, Serializer};
 
-/// The body of every refusal (docs/errors.md).
+/// The body of every refusal (docs/errors.md), as JSON.
 #[derive(Serialize)]
 pub struct Refused<'a> {
-    /// A sentence for people, of which [`Refused::LONGEST`] characters are told: it may repeat a word of the
-    /// request.
+    /// A sentence for people, cut to [`Refused::LONGEST`] characters, because it may repeat a word
+    /// of the request.
     #[serde(serialize_with = "bounded")]
     pub error: &'a str,
     pub code: &'a str,
-    /// Also in the header `X-Request-Id`, and in the log.
+    /// The same value as in the header `X-Request-Id` and in the log.
     pub request_id: &'a str,
 }
 
 impl Refused<'_> {
-    /// How many characters a sentence has at most; the documents promise it.
+    /// Most characters of the sentence, as the documents promise.
     pub const LONGEST: usize = 1_000;
 
-    /// As JSON.
+    /// Serializes the body as JSON, with the sentence cut to its longest length.
     #[expect(clippy::expect_used, reason = "three texts under text keys become JSON")]
     pub fn to_json(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("it always becomes JSON")

@@ -1,12 +1,12 @@
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use dwar_kernel::{Entropy, Timestamp};
 
-/// The header that names a request.
+/// The request and response header with the id of a request.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const LONGEST: usize = 64;
 
-/// A sane incoming id is kept; anything else is replaced by a fresh UUIDv7.
+/// Keeps a valid incoming id; otherwise makes a new UUIDv7.
 pub fn request_id(headers: &HeaderMap, entropy: &dyn Entropy, now: Timestamp) -> HeaderValue {
     let mut values = headers.get_all(REQUEST_ID);
     let sane = |value: &&HeaderValue| {
@@ -19,7 +19,7 @@ pub fn request_id(headers: &HeaderMap, entropy: &dyn Entropy, now: Timestamp) ->
     }
 }
 
-/// An id for a request whose head cannot be read.
+/// Makes an id for a request whose head cannot be read.
 pub fn fresh_id(entropy: &dyn Entropy, now: Timestamp) -> HeaderValue {
     let fresh = entropy.uuid(now).to_string();
     HeaderValue::try_from(fresh).unwrap_or(HeaderValue::from_static("unknown"))

@@ -14,38 +14,38 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
 
-/// How long to go on reading from a client whose request was answered before it was read.
+/// How long to keep reading from a client that was answered before its request was read completely.
 const LINGER: Duration = Duration::from_secs(1);
-/// What the system may keep of answers that a client does not take, per connection, in bytes.
+/// Size of the system's buffer for answers that a client has not taken, per connection, in bytes.
 /// Linux doubles it for its own bookkeeping.
 const SEND_BUFFER: u32 = 32 * 1_024;
-/// Connections that the operating system queues, per address, before they are accepted.
+/// Connections per address that the operating system queues before they are accepted.
 const BACKLOG: u32 = 1_024;
 
-/// How many are served, and how patiently.
+/// Limits of a server: threads, connections and waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Serving {
-    /// Threads that serve; 0 is one per core.
+    /// Number of threads that serve; 0 means one per core.
     pub workers: usize,
-    /// Connections at once, over all workers. The last place of each worker is kept free as long as
-    /// one of its connections has no whole request in progress.
+    /// Most connections at once, over all workers. The last place of each worker stays free while
+    /// any of its connections has no whole request in progress.
     pub max_connections: usize,
     pub patience: Patience,
-    /// How long requests in flight may take to finish when the server stops; whole seconds.
+    /// How long requests in progress may take to finish at shutdown; whole seconds.
     pub shutdown_timeout: Duration,
 }
 
-/// The addresses of a server, taken but not served yet.
+/// The bound addresses of a server that does not serve yet.
 pub struct Listener {
     sockets: Vec<TcpListener>,
     addresses: Vec<SocketAddr>,
 }
 
 impl Listener {
-    /// Takes every address that `address` names, one at least.
+    /// Binds every address that `address` resolves to; at least one.
     ///
     /// # Errors
-    /// The address cannot be read, or none is available.
+    /// The address cannot be parsed, or none can be bound.
     pub fn take(address: &str) -> io::Result<Self> {
         let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
         let mut sockets = Vec::new();
@@ -62,7 +62,7 @@ impl Listener {
         Ok(Self { sockets, addresses })
     }
 
-    /// Every address it holds.
+    /// Every address that is bound, with its actual port.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
@@ -71,13 +71,13 @@ impl Listener {
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;
-    // Connections inherit it.
+    // Accepted connections inherit this setting.
     socket.set_send_buffer_size(SEND_BUFFER)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)?.into_std()
 }
 
-/// What an application is made of whose answers have boxed bodies, as those of all our servers have.
+/// An application whose answers have boxed bodies, as in all our servers.
 pub trait AppService:
     ServiceFactory<
         ServiceRequest,
@@ -100,28 +100,28 @@ impl<S> AppService for S where
 {
 }
 
-/// A server that holds its addresses and waits to be run.
+/// A server with bound addresses that waits to be run.
 pub struct Server {
     server: actix_server::Server,
     addresses: Vec<SocketAddr>,
 }
 
-/// Stops a server from elsewhere.
+/// A handle that stops a server from another task.
 #[derive(Clone)]
 pub struct StopHandle(ServerHandle);
 
 impl Server {
-    /// Every address it listens on.
+    /// Every address on which the server listens, with its actual port.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// A handle that stops it. The server itself does not handle signals.
+    /// Returns a handle that stops the server. The server itself handles no signals.
     pub fn stop_handle(&self) -> StopHandle {
         StopHandle(self.server.handle())
     }
 
-    /// Serves until it is stopped.
+    /// Serves requests until the server is stopped.
     ///
     /// # Errors
     /// The operating system refused a thread or a socket.
@@ -131,18 +131,18 @@ impl Server {
 }
 
 impl StopHandle {
-    /// Refuses new connections, lets requests in flight finish, and returns when they have.
+    /// Refuses new connections, lets requests in progress finish, and returns when they have.
     pub async fn stop(&self) {
         self.0.stop(true).await;
     }
 }
 
-/// Serves `app` on every address of the listener, as actix-web's own server would, except that what one connection
-/// may cost is bounded. `word` is the whole answer to what cannot be read as a request, or not in
-/// time.
+/// Serves `app` on every address of the listener, as actix-web's own server would, but limits the
+/// cost of each connection. `word` makes the whole answer to bytes that are not a request or come
+/// too late.
 ///
 /// The outermost middleware of `app` MUST call [`begun`] with each request before its body is read,
-/// and [`Connection::answer`] once its answer is there.
+/// and [`Connection::answer`] once its answer is ready.
 ///
 /// # Errors
 /// The operating system refused a thread or a socket.
@@ -163,8 +163,8 @@ pub fn serve<S: AppService + 'static>(
         .shutdown_timeout(serving.shutdown_timeout.as_secs())
         .disable_signals();
     let stopping = builder.graceful_shutdown_signal();
-    // Each listener only sees its own connections. Together they have to make room before the
-    // worker is full, so each does so at its share.
+    // Each listener sees only its own connections. Together they have to close connections before
+    // the worker is full, so each does so at its share.
     let share = places.div_ceil(listener.sockets.len().max(1));
     for socket in listener.sockets {
         let (app, word, stopping) = (app.clone(), word.clone(), stopping.clone());
@@ -175,8 +175,8 @@ pub fn serve<S: AppService + 'static>(
     Ok(Server { server: builder.run(), addresses: listener.addresses })
 }
 
-/// Tells the connection of a request that it has begun, and gives its body, which is watched from here
-/// on. A test or an in-process caller has no connection.
+/// Tells the connection of a request that the request has begun, and returns its body, wrapped to
+/// be watched. A test or a call within the process has no connection.
 pub fn begun(request: &mut ServiceRequest) -> (Option<Rc<Connection>>, Payload) {
     let connection = request.conn_data::<Rc<Connection>>().cloned();
     let payload = request.take_payload();
@@ -187,8 +187,8 @@ pub fn begun(request: &mut ServiceRequest) -> (Option<Rc<Connection>>, Payload) 
     (connection, payload)
 }
 
-/// What one worker does with its connections: a [`Gate`] between socket and parser, and every time
-/// limit in [`Edge`].
+/// Serves the connections of one worker: a [`Gate`] between socket and parser, and every time limit
+/// in [`Edge`].
 fn connections<S: AppService + 'static>(
     app: App<S>,
     edge: Rc<Edge>,

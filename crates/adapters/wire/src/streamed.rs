@@ -6,7 +6,8 @@ use futures_util::{Stream, TryStreamExt};
 use std::error::Error;
 use std::fmt;
 
-/// The store failed while an answer was sent. Its reader sees that it was cut off, and the log says why.
+/// The store failed while an answer was being sent. The client sees a truncated answer, and the log
+/// has the cause.
 #[derive(Clone, Copy, Debug)]
 pub struct CutOff;
 
@@ -18,8 +19,8 @@ impl fmt::Display for CutOff {
 
 impl Error for CutOff {}
 
-/// The body of an answer that is read from a store as it is sent. A failure of the store goes to a
-/// log line of ours and no further: the server below would log it verbatim.
+/// Makes the body of an answer that is read from a store while it is sent. An error of the store
+/// goes only to our log, because the server below would log it verbatim.
 pub fn streamed(
     parts: impl Stream<Item = Result<Bytes, StoreError>>,
 ) -> impl Stream<Item = Result<Bytes, CutOff>> {
@@ -34,7 +35,7 @@ pub fn streamed(
     })
 }
 
-/// A file `name` of CSV that is read from a store as it is sent.
+/// Makes a CSV download that is read from a store while it is sent. `name` is the file name.
 pub fn csv_download(
     name: &str,
     parts: impl Stream<Item = Result<String, StoreError>> + 'static,
@@ -42,7 +43,8 @@ pub fn csv_download(
     download(name, "text/csv; charset=utf-8", parts.map_ok(Bytes::from))
 }
 
-/// A file `name` of this media type that is read from a store as it is sent.
+/// Makes a download of this media type that is read from a store while it is sent. `name` is the
+/// file name.
 pub fn download(
     name: &str,
     kind: &'static str,

@@ -8,15 +8,16 @@ use tokio::time::timeout;
 
 const AT_ONCE: usize = 8;
 const WAIT: Duration = Duration::from_secs(2);
-/// Wrong secrets of one address in [`WINDOW`] that are answered as wrong.
+/// Wrong secrets of one address within [`WINDOW`] that are answered as wrong; further ones are
+/// refused.
 const FAILURES: u32 = 30;
 const WINDOW: Duration = Duration::from_secs(60);
-/// Addresses that are counted by themselves; all others together are one.
+/// Most addresses with a count of their own; all others share one.
 const ADDRESSES: usize = 1_024;
 
-/// What wrong secrets may cost: bounded look-ups at once, and a count per address. A good secret is
-/// never refused for what others at its address do wrong: none can be guessed (190 bits or more), so
-/// the limit is about noise and load, and cannot be used to lock anybody out.
+/// Limits the cost of wrong secrets: concurrent look-ups, and a count per address. A right secret
+/// is never refused because of others at the same address. Secrets cannot be guessed (190 bits or
+/// more), so the limit only reduces noise and load, and nobody can be locked out with it.
 pub struct Throttle {
     seats: Semaphore,
     failures: Mutex<HashMap<Option<IpAddr>, Failures>>,
@@ -35,12 +36,12 @@ impl Default for Throttle {
 }
 
 impl Throttle {
-    /// A place for one look-up; `None` if none is free soon.
+    /// Reserves a place for one look-up; `None` if none becomes free soon.
     pub async fn seat(&self) -> Option<SemaphorePermit<'_>> {
         timeout(WAIT, self.seats.acquire()).await.ok()?.ok()
     }
 
-    /// Counts a wrong secret; the seconds until the count begins anew, once there were too many.
+    /// Counts a wrong secret. Returns the seconds until the count resets, if there were too many.
     pub fn failed(&self, from: Option<IpAddr>, now: Timestamp) -> Option<u64> {
         let mut all = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         let mut key = from;

@@ -6,31 +6,31 @@ use tracing::field::{Empty, display};
 use tracing::instrument::Instrumented;
 use tracing::{Instrument, Span};
 
-/// W3C Trace Context. Its `tracestate` is not read, nor is baggage.
+/// W3C Trace Context. `tracestate` and baggage are not read.
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// The span that stands for one request, if its trace is kept.
+/// The span of one request, if its trace is recorded.
 pub struct RequestTrace {
     span: Span,
     method: &'static str,
-    /// Which trace the caller says it is part of, until it is known who that is.
+    /// The trace that the caller claims to continue, until the caller is authenticated.
     claimed: Cell<Option<String>>,
 }
 
-/// How a request ended, as far as its trace tells.
+/// The end of a request, as recorded in its trace.
 #[derive(Default)]
 pub struct TraceEnd<'request> {
-    /// The pattern of the route that took it.
+    /// The pattern of the matching route.
     pub route: Option<&'request str>,
-    /// `None` if the client did not wait for it.
+    /// `None` if the client did not wait for the answer.
     pub status: Option<StatusCode>,
     pub code: Option<&'static str>,
     pub caller: Option<ProjectMode>,
 }
 
 impl RequestTrace {
-    /// Begins the trace of a request. `method` is one of the [known words](crate::known_method). Of its headers,
-    /// if it may show a key, one is read: `traceparent`.
+    /// Begins the trace of a request. `method` is one of the [known words](crate::known_method).
+    /// Pass `headers` only if the request may carry a key; only `traceparent` is read.
     pub fn begin(method: &'static str, headers: Option<&HeaderMap>) -> Self {
         let claimed = || headers.and_then(Self::claimed);
         let span = tracing::error_span!(
@@ -58,31 +58,31 @@ impl RequestTrace {
         first.to_str().ok().filter(|_| more.is_none()).map(str::to_owned)
     }
 
-    /// Does something as part of the trace.
+    /// Runs a function as part of the trace.
     pub fn surround<T>(&self, work: impl FnOnce() -> T) -> T {
         self.span.in_scope(work)
     }
 
-    /// As [`RequestTrace::surround`], for work that takes its time.
+    /// As [`RequestTrace::surround`], for a future.
     pub fn follow<F: Future>(&self, work: F) -> Instrumented<F> {
         work.instrument(self.span.clone())
     }
 
-    /// Believes what the caller says, now that it has shown a valid key.
+    /// Continues the caller's trace, after the caller has shown a valid key.
     pub fn believe(&self) {
         if let Some(parent) = self.claimed.take() {
             self.span.record("parent", parent);
         }
     }
 
-    /// The trace is ours, if it is nobody else's by now.
+    /// Makes the trace our own, if it does not continue a caller's.
     pub fn settle(&self) {
         if self.claimed.take().is_some() {
             self.span.record("parent", "");
         }
     }
 
-    /// Ends the span; work that its client does not wait for may go on within the trace.
+    /// Ends the span. Work that the client does not wait for may continue within the trace.
     pub fn end(&self, end: &TraceEnd<'_>) {
         if self.span.is_disabled() {
             return;

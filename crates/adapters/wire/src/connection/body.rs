@@ -11,12 +11,13 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-/// Tells the connection that the parser has made a request of a head, and how its body ends.
-/// Gives the body back, watched for how much of it has been read.
+/// Tells the connection that the parser has read a request and how its body ends. Returns the body,
+/// wrapped to report how much of it was read.
 ///
-/// The connection keeps it until the next request. If its reader drops a chunked body before the
-/// end, the server would otherwise promise to read the rest and to take further requests, for as
-/// long as a slow client cares to send; so it says that the connection ends (RFC 9112 section 9.6).
+/// The connection keeps the body until the next request. If the reader drops a chunked body before
+/// its end, the server would otherwise promise to read the rest and further requests, however
+/// slowly the client sends. So the response announces the end of the connection instead (RFC 9112
+/// section 9.6).
 pub(crate) fn begin(connection: &Rc<Connection>, head: &RequestHead, body: Payload) -> Payload {
     connection.begin(framing(head, &body));
     if matches!(body, Payload::None) {
@@ -28,7 +29,7 @@ pub(crate) fn begin(connection: &Rc<Connection>, head: &RequestHead, body: Paylo
     Payload::Stream { payload: watched }
 }
 
-/// How the body ends, as the parser sees it: checked in the same order.
+/// How the body ends, checked in the same order as the parser does.
 fn framing(head: &RequestHead, body: &Payload) -> Body {
     let headers = head.headers();
     let websocket = |value: &header::HeaderValue| {
@@ -47,7 +48,7 @@ fn framing(head: &RequestHead, body: &Payload) -> Body {
     }
 }
 
-/// A body that tells its connection when its reader waits for more.
+/// A body that tells its connection when the reader waits for more bytes.
 struct Watched {
     body: Shared,
     connection: Rc<Connection>,

@@ -1,8 +1,8 @@
 use memchr::memchr;
 
-/// Follows a chunked body (RFC 9112 section 7.1) to find where it ends, and decodes nothing.
+/// Finds the end of a chunked body (RFC 9112 section 7.1) without decoding it.
 ///
-/// It accepts exactly what the parser behind it accepts; anything else is [`Malformed`].
+/// Accepts exactly the bodies that the parser behind it accepts; others are [`Malformed`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Chunks {
     #[default]
@@ -25,7 +25,7 @@ pub(super) enum Chunks {
 pub(super) struct Malformed;
 
 impl Chunks {
-    /// Goes over `bytes`; gives how many of them belong to the body.
+    /// Scans `bytes` and returns how many of them belong to the body.
     pub(super) fn follow(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
         let mut at = 0;
         while at < bytes.len() && *self != Self::Done {
@@ -84,7 +84,7 @@ impl Chunks {
 mod tests {
     use super::*;
 
-    /// Follows it whole and byte by byte; checks that the pieces make no difference.
+    /// Follows the body as a whole and byte by byte, and checks that the result is the same.
     fn follow(bytes: &[u8]) -> Result<(usize, bool), Malformed> {
         let mut whole = Chunks::default();
         let taken = whole.follow(bytes);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The connections of one worker, and how many there may be.
+/// The connections of one worker, and their maximum number.
 pub(crate) struct Edge {
     patience: Patience,
     places: usize,
@@ -17,13 +17,14 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    /// At most `places` connections; the last place is kept free as long as a connection dawdles.
+    /// Makes an edge for at most `places` connections. The last place stays free while any
+    /// connection has no whole request in progress.
     pub(crate) fn new(patience: Patience, places: usize) -> Rc<Self> {
         Rc::new(Self { patience, places, guests: RefCell::default(), next: Cell::default() })
     }
 
-    /// Admits a connection that was just accepted. If it takes the last place, the one that has
-    /// dawdled longest is closed.
+    /// Admits a newly accepted connection. If it takes the last place, closes the connection that
+    /// has been longest without a whole request in progress.
     pub(crate) fn admit(self: &Rc<Self>) -> Visit {
         let id = self.next.replace(self.next.get() + 1);
         let connection = Rc::new(Connection::new(self.patience));
@@ -32,13 +33,13 @@ impl Edge {
         Visit { edge: Rc::clone(self), id, connection }
     }
 
-    /// Frees the place of a connection that is closed.
+    /// Frees the place of a closed connection.
     fn leave(&self, id: u64) {
         self.guests.borrow_mut().remove(&id);
     }
 
-    /// If no place is left once `coming` more are in, closes the connection that has been longest
-    /// without a whole request in progress. If there is none, new ones wait in the backlog.
+    /// If `coming` more connections would fill every place, closes the one that has been longest
+    /// without a whole request in progress. If there is none, new connections wait in the backlog.
     fn make_room_for(&self, coming: usize) {
         let guests = self.guests.borrow();
         if guests.len() + coming < self.places {
@@ -75,7 +76,7 @@ impl Visit {
         Rc::clone(&self.connection)
     }
 
-    /// Lives as long as the connection may. `http` reads and answers its requests, over a
+    /// Serves the connection for its whole life. `http` reads and answers its requests over a
     /// [`Gate`](super::Gate); dropping it closes the connection.
     pub(crate) async fn serve(self, http: impl Future) {
         let Self { connection, edge, .. } = &self;
@@ -98,10 +99,10 @@ impl Visit {
     }
 }
 
-/// Ends the connection when patience with its client runs out.
+/// Ends the connection when one of its time limits expires.
 ///
-/// The alarm is not moved for each request: to an earlier deadline at once, and to a later one only
-/// when it rings.
+/// The alarm is not reset for each request. It moves to an earlier deadline at once, but to a later
+/// one only when it rings.
 fn watch(
     connection: &Connection,
     mut alarm: Pin<&mut Sleep>,

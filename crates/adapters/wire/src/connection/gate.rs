@@ -9,9 +9,9 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A stream that can tell that there is something to read, and read nothing.
+/// A stream that can report readable data without reading it.
 pub(crate) trait Readable: AsyncRead + AsyncWrite + Unpin {
-    /// Ready when there is, or when the other side has ended.
+    /// Becomes ready when there is data to read, or when the peer has closed the stream.
     fn poll_readable(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
 }
 
@@ -21,35 +21,35 @@ impl Readable for TcpStream {
     }
 }
 
-/// How many bytes are read of what a client sends after it was refused: more than the longest
-/// legitimate body. It would not see the answer if the connection were closed on unread bytes (RFC
+/// Most bytes that are read from a client after it was refused: more than the longest legitimate
+/// body. If the connection were closed on unread bytes, the client would not see the answer (RFC
 /// 9112 section 9.6).
 const MOST_DISCARDED: usize = 4 * 1_024 * 1_024;
 
-/// What is known about further bytes while none are read.
+/// What is known of further bytes while nothing is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ear {
     Deaf,
-    /// The task will be woken when they come.
+    /// The task is woken when bytes arrive.
     Listening,
     Called,
 }
 
-/// The stream under the HTTP parser. It hands on one request at a time: one whole head, then that
-/// head's body, then nothing until the answer has been taken by the peer.
+/// The stream below the HTTP parser. It passes on one request at a time: a whole head, then its
+/// body, then nothing until the peer has received the answer.
 ///
-/// So all that a connection can queue is one request, one answer, and one read of what came too
-/// early. A head, and a body that came with it, go through without being copied.
+/// So a connection can queue only one request, one answer, and one read of early bytes. A head, and
+/// a body that arrived with it, pass without being copied.
 pub(crate) struct Gate<T> {
     stream: T,
     connection: Rc<Connection>,
     word: Rc<dyn Fn(StatusCode) -> Vec<u8>>,
     search: Search,
-    /// Read, and not yet handed on.
+    /// Bytes that were read and not yet passed on.
     held: BytesMut,
-    /// How much of it is the rest of a whole head.
+    /// How many of them belong to the rest of a whole head.
     head: usize,
-    /// Read after a refusal, and thrown away.
+    /// Number of bytes that were read and discarded after a refusal.
     discarded: usize,
     ear: Ear,
 }
@@ -68,7 +68,8 @@ impl<T: Readable> Gate<T> {
         &self.connection
     }
 
-    /// Reads behind what is in `buffer`; gives how many bytes came, none at the end of the stream.
+    /// Reads into the space after the content of `buffer` and returns the number of bytes, zero at
+    /// the end of the stream.
     fn poll_some(
         &mut self,
         context: &mut Context<'_>,
@@ -81,7 +82,7 @@ impl<T: Readable> Gate<T> {
         Poll::Ready(Ok(buffer.filled().len() - before))
     }
 
-    /// Hands on a whole head, and nothing before there is one.
+    /// Passes on a whole head, and nothing before it is complete.
     fn poll_head(
         &mut self,
         context: &mut Context<'_>,
@@ -121,8 +122,8 @@ impl<T: Readable> Gate<T> {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads on; tells whether what came is for the parser as it is: a request and no more, or
-    /// the end.
+    /// Reads further. Tells whether the new bytes may go to the parser unchanged: one request and
+    /// no more, or the end.
     fn poll_more_of_head(
         &mut self,
         context: &mut Context<'_>,
@@ -147,7 +148,7 @@ impl<T: Readable> Gate<T> {
         Poll::Ready(Ok(false))
     }
 
-    /// Hands on what belongs to the body, as fast as it is taken.
+    /// Passes on the bytes of the body, as fast as its reader takes them.
     fn poll_body(
         &mut self,
         context: &mut Context<'_>,
@@ -164,7 +165,7 @@ impl<T: Readable> Gate<T> {
             buffer.put_slice(&self.held[..part]);
             self.let_go(part);
         }
-        // Malformed: as far as the reader can tell, the body breaks off here.
+        // If the body is malformed, its reader sees it break off here.
         let taken = self.connection.take_body(&buffer.filled()[before..]).unwrap_or(0);
         let rest = &buffer.filled()[before + taken..];
         if !rest.is_empty() {
@@ -177,7 +178,7 @@ impl<T: Readable> Gate<T> {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads nothing, but has the task woken when there is something.
+    /// Reads nothing, but wakes the task when there is something to read.
     fn poll_later(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.ear != Ear::Called {
             let readable = self.stream.poll_readable(context)?.is_ready();
@@ -187,8 +188,8 @@ impl<T: Readable> Gate<T> {
         Poll::Pending
     }
 
-    /// Reads and discards what a refused client still sends, and hangs up on one that does not
-    /// stop.
+    /// Reads and discards further bytes of a refused client, and closes the connection if the
+    /// client does not stop.
     fn poll_nothing(
         &mut self,
         context: &mut Context<'_>,
@@ -205,7 +206,8 @@ impl<T: Readable> Gate<T> {
         }
     }
 
-    /// Answers instead of the parser, and ends the connection. What cannot be written is lost.
+    /// Answers instead of the parser and ends the connection. Bytes that cannot be written are
+    /// lost.
     fn refuse(&mut self, context: &mut Context<'_>, status: StatusCode) {
         let answer = (self.word)(status);
         let _lost = Pin::new(&mut self.stream).poll_write(context, &answer);
@@ -217,13 +219,13 @@ impl<T: Readable> Gate<T> {
     fn let_go(&mut self, count: usize) {
         self.held.advance(count);
         if self.held.is_empty() {
-            // Most connections idle, and an idle one holds no buffer.
+            // Most connections are idle, and an idle one keeps no buffer.
             self.held = BytesMut::new();
         }
     }
 }
 
-/// Whether nothing but the body of the head that ends at `end` can have come with it.
+/// Tells whether only the body of the head that ends at `end` can follow it in these bytes.
 fn comes_alone(bytes: &[u8], end: usize) -> bool {
     let (head, rest) = bytes.split_at(end);
     rest.is_empty() || head::declared_length(head).is_some_and(|length| rest.len() as u64 <= length)
@@ -257,7 +259,8 @@ impl<T: Readable> AsyncWrite for Gate<T> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         match self.connection.phase() {
-            // No request came of the head: the parser refuses it, in fewer words than we do.
+            // The parser made no request of the head. It refuses the head with a shorter answer
+            // than ours.
             Phase::Parsing => {
                 self.refuse(context, status(bytes));
                 Poll::Ready(Ok(bytes.len()))
@@ -290,7 +293,7 @@ impl<T: Readable> AsyncWrite for Gate<T> {
     }
 }
 
-/// The status of an answer of the parser's.
+/// The status of an answer that the parser wrote.
 fn status(answer: &[u8]) -> StatusCode {
     let digits = answer.get("HTTP/1.1 ".len()..).and_then(|rest| rest.get(..3));
     digits.and_then(|digits| StatusCode::from_bytes(digits).ok()).unwrap_or(StatusCode::BAD_REQUEST)

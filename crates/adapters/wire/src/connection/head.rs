@@ -1,24 +1,25 @@
 use memchr::{memchr, memchr_iter};
 
-/// The longest head that is read, in bytes; a longer one is answered 431 (RFC 6585 section 5).
+/// The longest accepted head, in bytes; a longer one is answered 431 (RFC 6585 section 5).
 pub(super) const LONGEST: usize = 16 * 1_024;
 
 const CONTENT_LENGTH: &[u8] = b"content-length:";
 
-/// Finds the end of a head that comes in pieces, and reads no byte twice.
+/// Finds the end of a head that arrives in pieces, without reading a byte twice.
 #[derive(Default)]
 pub(super) struct Search {
-    /// Everything before this is known not to end the head.
+    /// No byte before this index ends the head.
     from: usize,
-    /// The empty lines that may come before a head (RFC 9112 section 2.2) are behind us.
+    /// Whether the empty lines that may precede a head (RFC 9112 section 2.2) were skipped.
     begun: bool,
 }
 
 impl Search {
-    /// Where the head at the start of `bytes` ends, once it does: behind the first empty line.
+    /// Returns the index after the head at the start of `bytes`, once the head is complete: after
+    /// the first empty line.
     ///
-    /// `bytes` are those of the last call, and more. A bare LF ends a line, as it does for the
-    /// parser behind (RFC 9112 section 2.2): this never finds an end later than the parser does.
+    /// `bytes` must begin with those of the last call. A bare LF ends a line, as it does for the
+    /// parser (RFC 9112 section 2.2), so this never finds a later end than the parser.
     pub(super) fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         if !self.begun {
             let rest = bytes.get(self.from..).unwrap_or_default();
@@ -31,7 +32,7 @@ impl Search {
             match (bytes.get(next), bytes.get(next + 1)) {
                 (Some(b'\n'), _) => return Some(next + 1),
                 (Some(b'\r'), Some(b'\n')) => return Some(next + 2),
-                // Not enough to tell: this line end is checked again when there is more.
+                // Undecided: this line end is checked again when more bytes arrive.
                 (None, _) | (Some(b'\r'), None) => {
                     self.from = next - 1;
                     return None;
@@ -44,10 +45,10 @@ impl Search {
     }
 }
 
-/// The body length that a whole head declares, if it is a plain number.
+/// The `Content-Length` of a whole head, if it is a plain number.
 ///
-/// Only tells whether what came together with the head may be its body; the parser decides what the
-/// body really is.
+/// Used only to decide whether bytes that arrived with the head may be its body. The parser decides
+/// what the body is.
 pub(super) fn declared_length(head: &[u8]) -> Option<u64> {
     let value = memchr_iter(b'\n', head).find_map(|line_end| {
         let line = head.get(line_end + 1..)?;
@@ -62,7 +63,7 @@ pub(super) fn declared_length(head: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// The end, looked for after each byte; checks that it does not depend on the pieces.
+    /// Searches after each byte, and checks that the result does not depend on the pieces.
     fn end(bytes: &[u8]) -> Option<usize> {
         let mut piecemeal = Search::default();
         let found = (1..=bytes.len()).find_map(|count| piecemeal.end(&bytes[..count]));

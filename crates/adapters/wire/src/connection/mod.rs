@@ -1,8 +1,10 @@
-//! What one connection may cost: how much it queues, how long it may take, which one has to go.
+//! Limits the cost of a connection: how much it queues, how long it takes, and which one is closed
+//! when places run out.
 //!
-//! The HTTP/1 parser of actix-http decodes all that it is given, keeps up to 128 KiB of what it
-//! cannot decode yet, and has a clock for the first head only. So it is given little: a [`Gate`]
-//! sits between it and the socket, and [`Visit::serve`](edge::Visit::serve) around both.
+//! The HTTP/1 parser of actix-http decodes everything it receives, keeps up to 128 KiB that it
+//! cannot decode yet, and has a time limit only for the first head. So it receives little at a
+//! time: a [`Gate`] sits between the parser and the socket, and
+//! [`Visit::serve`](edge::Visit::serve) runs both.
 
 mod body;
 mod chunks;

@@ -7,67 +7,67 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How many bytes of a body are handed on before the earlier ones have been read.
+/// Most bytes of a body that are passed on before its reader has taken earlier ones.
 const WINDOW: usize = 8 * 1_024;
-/// How long to go on reading from a client that was told that the connection ends (RFC 9112 section
-/// 9.6): the answer would be lost if the socket were closed on unread bytes.
+/// How long to keep reading from a client that was told that the connection ends (RFC 9112 section
+/// 9.6). If the socket were closed on unread bytes, the answer would be lost.
 pub(super) const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// How long to wait for a client.
+/// Time limits for a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// For a whole head, from its first byte.
+    /// From the first byte of a head to its end.
     pub head: Duration,
-    /// For all of an answer to be taken, from the moment that some of it was not.
+    /// From the moment that part of an answer could not be sent until all of it was.
     pub write: Duration,
-    /// For the first byte of a head.
+    /// Until the first byte of a head.
     pub keep_alive: Duration,
 }
 
-/// A body that its reader and its connection both hold.
+/// A body that its reader and its connection share.
 pub(super) type Shared = Rc<RefCell<Payload>>;
 
-/// The phase of a connection between two of its requests.
+/// The phase of a connection, from one request to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Idle,
     Head,
-    /// The parser has a whole head, and no request has come of it so far.
+    /// The parser has a whole head, but has made no request of it yet.
     Parsing,
     Request,
     Answer,
-    /// Nothing that comes is read as a request any more.
+    /// Incoming bytes are no longer read as requests.
     Closing,
 }
 
-/// What is still to come of a request's body (RFC 9112 section 6.3).
+/// The rest of a request's body (RFC 9112 section 6.3).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Body {
     Length(u64),
-    /// Everything to its last chunk.
+    /// Everything up to the last chunk.
     Chunked(Chunks),
-    /// All until the connection ends: what follows is not HTTP.
+    /// Everything until the connection ends. What follows is not HTTP.
     Endless,
 }
 
-/// What is known of one connection: shared by the stream under the parser, by the middleware above
-/// it, and by the future around both.
+/// The state of one connection. The stream below the parser, the middleware above it and the future
+/// around both share it.
 pub struct Connection {
     patience: Patience,
     phase: Cell<Phase>,
     since: Cell<Instant>,
-    /// Since when the peer has not taken all that was written to it.
+    /// Since when the peer has not received all written bytes.
     blocked: Cell<Option<Instant>>,
     body: Cell<Body>,
-    /// The body of the present request, whether or not somebody still reads it.
+    /// The body of the current request, whether or not anything still reads it.
     held: RefCell<Option<Shared>>,
-    /// Bytes of the body that came with the head.
+    /// Bytes of the body that arrived with the head.
     early: Cell<u64>,
-    /// Bytes handed on since the reader of the body last had everything.
+    /// Bytes passed on since the reader of the body last had taken everything.
     untaken: Cell<usize>,
-    /// The reader of the body has everything that came, and waits for more.
+    /// Whether the reader of the body has taken every byte and waits for more.
     starved: Cell<bool>,
-    /// More has come than was handed on, and no wake-up will come for it.
+    /// Whether bytes arrived that were not passed on, and no wake-up will follow for them.
     waiting: Cell<bool>,
     refusal: Cell<Option<StatusCode>>,
     dropped: Cell<bool>,
@@ -101,21 +101,21 @@ impl Connection {
         self.phase.get()
     }
 
-    /// Enters `phase`; going on in the same one does not make it younger.
+    /// Enters `phase`. Entering the current phase again does not restart its time.
     pub(super) fn enter(&self, phase: Phase) {
         if self.phase.replace(phase) != phase {
             self.since.set(Instant::now());
         }
     }
 
-    /// A whole head goes to the parser, with this many bytes of its body.
+    /// Passes a whole head to the parser, with `early` bytes of its body.
     pub(super) fn hand_over(&self, early: u64) {
         self.early.set(early);
         self.enter(Phase::Parsing);
     }
 
-    /// A request begins, with this body. One that begins without a head that was handed over has
-    /// slipped through in what was taken for a body; its connection is given up.
+    /// Begins a request with this body. A request without a passed-on head was smuggled in what was
+    /// taken for a body, so its connection is given up.
     pub(super) fn begin(&self, body: Body) {
         let early = self.early.take();
         let body = match body {
@@ -136,13 +136,13 @@ impl Connection {
         self.held.replace(Some(body));
     }
 
-    /// The request has its answer, which now goes out.
+    /// The request has its answer, which is sent from now on.
     pub fn answer(&self) {
         self.starved.set(false);
         self.phase.set(Phase::Answer);
     }
 
-    /// The reader of the body has everything that came, and waits for more.
+    /// The reader of the body has taken every byte and waits for more.
     pub(crate) fn starve(&self, context: &Context<'_>) {
         self.starved.set(true);
         if self.untaken.take() >= WINDOW || self.waiting.take() {
@@ -154,12 +154,12 @@ impl Connection {
         self.starved.set(false);
     }
 
-    /// Whether more has come than was handed on, so that no wake-up comes for it by itself.
+    /// Sets whether bytes arrived that were not passed on, so that no wake-up follows by itself.
     pub(super) fn wait(&self, waiting: bool) {
         self.waiting.set(waiting);
     }
 
-    /// Whether a part of the body is still to come, and may be handed on.
+    /// Tells whether more of the body is expected and may be passed on.
     pub(super) fn wants_body(&self) -> bool {
         match self.body.get() {
             Body::Length(0) | Body::Chunked(Chunks::Done) | Body::Endless => false,
@@ -167,7 +167,7 @@ impl Connection {
         }
     }
 
-    /// How many of these bytes belong to the body; they are handed on now.
+    /// Returns how many of these bytes belong to the body; they count as passed on.
     pub(super) fn take_body(&self, bytes: &[u8]) -> Result<usize, Malformed> {
         let mut body = self.body.get();
         let taken = match &mut body {
@@ -184,7 +184,7 @@ impl Connection {
         Ok(taken)
     }
 
-    /// The peer does not take what is written to it.
+    /// The peer does not take written bytes.
     pub(super) fn block(&self) {
         if self.blocked.get().is_none() {
             self.blocked.set(Some(Instant::now()));
@@ -195,7 +195,7 @@ impl Connection {
         self.blocked.get().is_some()
     }
 
-    /// The peer has taken everything. Tells whether the next request may be read.
+    /// The peer has taken everything. Returns whether the next request may be read.
     pub(super) fn flushed(&self) -> bool {
         self.blocked.set(None);
         if self.phase.get() != Phase::Answer {
@@ -209,8 +209,8 @@ impl Connection {
         whole
     }
 
-    /// Has the gate answer with `status` and end the connection, as soon as it is read from.
-    /// Tells whether this is news.
+    /// Makes the gate answer with `status` at the next read and end the connection. Returns `false`
+    /// if a refusal is already pending.
     pub(super) fn refuse(&self, status: StatusCode) -> bool {
         self.refusal.replace(Some(status)).is_none()
     }
@@ -219,7 +219,7 @@ impl Connection {
         self.refusal.take()
     }
 
-    /// When patience ends, if anything is waited for.
+    /// When the current time limit ends, if there is one.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let since = self.since.get();
         let phase = match self.phase.get() {
@@ -232,7 +232,8 @@ impl Connection {
         [phase, write].into_iter().flatten().min()
     }
 
-    /// Since when it holds a place without a whole request in progress, if it does.
+    /// Since when the connection has occupied a place without a whole request in progress, if it
+    /// has.
     pub(super) fn dawdles_since(&self) -> Option<Instant> {
         match self.phase.get() {
             _ if self.dropped.get() => None,

@@ -1,4 +1,4 @@
-//! The gate, the deadlines and the edge, over a socket made of two queues.
+//! Tests of the gate, the time limits and the edge, over a socket made of two queues.
 
 use super::chunks::Chunks;
 use super::gate::{Gate, Readable};
@@ -33,7 +33,7 @@ struct Peer {
     sends: VecDeque<Vec<u8>>,
     ended: bool,
     received: Vec<u8>,
-    /// How much more it takes before it has to be asked again.
+    /// Bytes that the socket takes before it blocks.
     takes: usize,
     waker: Option<Waker>,
 }
@@ -130,7 +130,7 @@ impl Wake for Wakes {
     }
 }
 
-/// A gate driven by a stand-in for the parser.
+/// A gate with a test double for the parser.
 struct Parser {
     socket: Socket,
     connection: Rc<Connection>,
@@ -146,7 +146,7 @@ impl Parser {
         Self { socket, connection, gate, wakes: Arc::default() }
     }
 
-    /// What one read gives, with room for 8 KiB; none if there is nothing yet.
+    /// The result of one read with space for 8 KiB; `None` if there is nothing yet.
     fn read(&mut self) -> Option<String> {
         self.read_into(8_192)
     }
@@ -180,7 +180,7 @@ impl Parser {
         assert!(flushed.is_ready());
     }
 
-    /// Answers the request at hand; tells whether the task is woken for the next.
+    /// Answers the current request; tells whether the task is woken for the next.
     fn answer(&mut self) -> bool {
         self.connection.answer();
         self.write("answer;").unwrap();
@@ -261,7 +261,7 @@ fn however_it_is_cut_each_request_arrives_whole() {
                 while got.len() < head.len() {
                     got += &parser.read_into(room).unwrap();
                 }
-                // A body may come with its head, if it came in the same piece.
+                // A body may arrive with its head, if both came in the same piece.
                 assert!(got.starts_with(head), "{cut}: {got:?}");
                 parser.connection.begin(framing);
                 while got.len() < head.len() + body.len() {
@@ -399,7 +399,7 @@ fn a_request_nobody_handed_over_costs_the_connection() {
     assert!(!parser.connection.is_dropped());
     parser.connection.begin(NONE);
     assert!(parser.connection.is_dropped());
-    // A body that came with the head must be the one that the parser sees.
+    // A body that arrived with the head must be the one that the parser sees.
     let post = "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}";
     for (seen, dropped) in
         [(Body::Length(2), false), (Body::Length(1), true), (NONE, true), (CHUNKED, true)]
@@ -412,7 +412,7 @@ fn a_request_nobody_handed_over_costs_the_connection() {
     }
 }
 
-/// A connection served in the background; reads all it is given, and answers nothing.
+/// A connection served in the background that reads everything and answers nothing.
 fn visit(edge: &Rc<Edge>) -> (Socket, Rc<Connection>, tokio::task::JoinHandle<()>) {
     let (socket, visit) = (Socket::default(), edge.admit());
     socket.take(100_000);
@@ -522,8 +522,8 @@ async fn at_a_full_edge_the_longest_dawdler_goes_and_nobody_at_work() {
         sleep(SECOND).await;
         let finished = |served: &tokio::task::JoinHandle<()>| served.is_finished();
         assert!(!finished(&half_served) && !finished(&idle_served));
-        // Three are in, and the fourth takes the last place: the idle one has waited longest,
-        // since the other began a head after it came.
+        // Three are in, and the fourth takes the last place. The idle one has waited longest, since
+        // the other began a head after it arrived.
         let (_, _, newest_served) = visit(&edge);
         sleep(SECOND).await;
         assert!(finished(&idle_served) && !finished(&half_served) && !finished(&newest_served));
@@ -556,7 +556,7 @@ async fn if_all_are_at_work_the_first_that_is_done_makes_room() {
             socket.send(HEAD);
             sleep(SECOND).await;
             connection.begin(NONE);
-            // The next request comes early, and has the task look.
+            // The next request arrives early, which makes the task check.
             socket.send(HEAD);
             sleep(SECOND).await;
             guests.push((socket, connection, served));

@@ -3,22 +3,22 @@ use super::operation::Operation;
 use super::refusal::{Refusal, examples, refused};
 use serde_json::{Map, Value, json};
 
-/// What a document says beside its operations.
+/// The parts of an OpenAPI document beside its operations.
 pub struct OpenApi {
     pub title: &'static str,
     pub description: &'static str,
     pub server: &'static str,
     pub base: &'static str,
-    /// How clients show who they are, by name. The first is that of every operation that says nothing else.
+    /// Security schemes by name. The first applies to every operation that names none.
     pub security: Vec<(&'static str, Value)>,
     pub refusals: Vec<Refusal>,
-    /// Beside those that every API of ours has.
+    /// Headers beside those of every API.
     pub headers: Vec<(&'static str, Value)>,
     pub parameters: Vec<(&'static str, Value)>,
 }
 
 impl OpenApi {
-    /// The document, as OpenAPI 3.1.
+    /// Renders the document as OpenAPI 3.1 with these operations.
     pub fn document(self, operations: impl IntoIterator<Item = Operation>) -> String {
         let (mut paths, mut schemas) = (Map::new(), Map::new());
         schemas.insert("Refused".to_owned(), refused(&self.refusals));
@@ -61,7 +61,7 @@ impl OpenApi {
             "paths": paths,
             "components": components,
         });
-        // A map without an order of its own is written by name.
+        // A map without insertion order is written in order of names.
         let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
         text.push('\n');
         text

@@ -1,16 +1,16 @@
 use crate::StatusCode;
 use serde_json::{Map, Value, json};
 
-/// The headers of an answer that is measured against a limit.
+/// Headers of an answer that is subject to a rate limit.
 pub(super) const RATE_LIMIT: [&str; 3] =
     ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
-/// A header, for those of a document.
+/// Makes a header object for the components of a document.
 pub fn header(description: &str, required: bool, schema: Value) -> Value {
     json!({ "description": description, "required": required, "schema": schema })
 }
 
-/// The headers that every answer of ours with this status has.
+/// The headers of every answer with this status.
 pub(super) fn headers_of(status: StatusCode) -> Vec<&'static str> {
     let mut names = vec!["X-Request-Id", "X-Content-Type-Options", "Cache-Control"];
     match status {
@@ -29,7 +29,7 @@ pub(super) fn header_references(names: &[&str]) -> Value {
     names.iter().map(|name| ((*name).to_owned(), refer(name))).collect::<Map<_, _>>().into()
 }
 
-/// The headers that answers of every API of ours have.
+/// The headers that the answers of every API have.
 pub(super) fn common_headers() -> Map<String, Value> {
     let limit =
         |description| header(description, false, json!({ "type": "integer", "minimum": 0 }));

@@ -1,4 +1,4 @@
-//! What our APIs are made of, as OpenAPI 3.1 has it: operations, and the document that describes them.
+//! Builds OpenAPI 3.1 documents from lists of operations.
 
 mod document;
 mod header;

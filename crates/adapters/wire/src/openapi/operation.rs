@@ -7,35 +7,36 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// An endpoint with everything about it: how it is reached, how it is described, and what it does.
+/// An endpoint with its route, its description and its handler.
 ///
-/// Routes and the document are both made of a list of these (docs/adr/0031). Its methods have the names of
-/// OpenAPI's objects.
+/// Both the routes and the document are made from a list of operations (docs/adr/0031). The methods
+/// are named after OpenAPI's objects.
 pub struct Operation {
     pub method: Method,
-    /// Below the base of its API.
+    /// Relative to the base path of the API.
     pub path: &'static str,
-    /// For generated clients.
+    /// `operationId`, which names the method in generated clients.
     pub id: &'static str,
-    /// Whether it answers every method, and every path below its own; the document can only say one.
+    /// Whether it answers every method and every path below its own. The document can list only
+    /// one.
     pub is_catch_all: bool,
-    /// What it refuses with, in the order of the document.
+    /// The refusals it may answer, in the order of the document.
     pub refusals: Vec<Refusal>,
-    /// The schemas that it refers to, by name.
+    /// The schemas it refers to, by name.
     pub schemas: Vec<(String, Value)>,
-    /// Members of the object in the document that nothing else depends on.
+    /// Members of the operation object that nothing else depends on.
     members: Map<String, Value>,
     parameters: Vec<Value>,
     request_body: Option<Value>,
-    /// Those that do what is asked for.
+    /// Successful responses by status.
     responses: BTreeMap<StatusCode, Value>,
-    /// Beside those that every answer has.
+    /// Headers beside those of every answer, with the statuses that have them.
     headers: Vec<(&'static str, Vec<StatusCode>)>,
     route: Box<dyn Fn(Method) -> Route>,
 }
 
 impl Operation {
-    /// An operation that `route` runs, for the method that it is given.
+    /// Makes an operation for this method, which `route` runs.
     pub fn new(
         method: Method,
         path: &'static str,
@@ -58,32 +59,32 @@ impl Operation {
         }
     }
 
-    /// The same for every method, and for every path below.
+    /// Makes the operation answer every method and every path below its own.
     pub fn catch_all(self) -> Self {
         Self { is_catch_all: true, ..self }
     }
 
-    /// A few words for lists of operations.
+    /// Sets `summary`, a few words for lists of operations.
     pub fn summary(self, text: &str) -> Self {
         self.member("summary", text)
     }
 
-    /// What the operation does and promises; Markdown.
+    /// Sets `description`: the effect and the guarantees of the operation, in Markdown.
     pub fn description(self, text: impl Into<Value>) -> Self {
         self.member("description", text)
     }
 
-    /// The one group that the operation is listed in.
+    /// Sets the only tag under which the operation is listed.
     pub fn tag(self, name: &str) -> Self {
         self.member("tags", json!([name]))
     }
 
-    /// It asks for no key and no token.
+    /// Declares that the operation needs no key and no token.
     pub fn without_security(self) -> Self {
         self.secured_by(&[])
     }
 
-    /// How clients show who they are here: by all schemes of one of these lists.
+    /// Declares the security of the operation: all schemes of any one of these lists.
     pub fn secured_by(self, alternatives: &[&[&str]]) -> Self {
         let all = |schemes: &&[&str]| -> Value {
             schemes
@@ -95,12 +96,12 @@ impl Operation {
         self.member("security", alternatives.iter().map(all).collect::<Vec<_>>())
     }
 
-    /// Whether it says itself how clients show who they are.
+    /// Tells whether the operation declares its own security.
     pub fn names_its_security(&self) -> bool {
         self.members.contains_key("security")
     }
 
-    /// A member that OpenAPI does not know; its name begins with `x-`.
+    /// Adds an extension member; its name begins with `x-`.
     pub fn extension(self, name: &'static str, value: impl Into<Value>) -> Self {
         self.member(name, value)
     }
@@ -110,7 +111,7 @@ impl Operation {
         self
     }
 
-    /// A parameter in `path`, `query` or `header`; only headers may be left out.
+    /// Adds a parameter in `path`, `query` or `header`. Only header parameters are optional.
     pub fn parameter(
         self,
         place: &str,
@@ -127,7 +128,7 @@ impl Operation {
         })])
     }
 
-    /// A parameter in `query` that may be left out.
+    /// Adds an optional parameter in `query`.
     pub fn optional_parameter(
         self,
         name: &str,
@@ -143,41 +144,41 @@ impl Operation {
         })])
     }
 
-    /// Parameter objects, or references to them.
+    /// Adds parameter objects, or references to them.
     pub fn parameters(mut self, all: impl IntoIterator<Item = Value>) -> Self {
         self.parameters.extend(all);
         self
     }
 
-    /// Whether it has a parameter in `path`, `query` or `header`.
+    /// Tells whether the operation has a parameter in `path`, `query` or `header`.
     pub fn reads(&self, place: &str) -> bool {
         self.parameters.iter().any(|one| one["in"] == place)
     }
 
-    /// A JSON object, which has to be there.
+    /// Declares a required body that is a JSON object of this type.
     pub fn request_body<T: ToSchema>(self) -> Self {
         self.request_body_of::<T>("application/json")
     }
 
-    /// A body of this media type, which has to be there.
+    /// Declares a required body of this type and media type.
     pub fn request_body_of<T: ToSchema>(mut self, media_type: &str) -> Self {
         let content = json!({ media_type: { "schema": self.schema::<T>() } });
         self.request_body = Some(json!({ "required": true, "content": content }));
         self
     }
 
-    /// Whether the operation reads a body.
+    /// Tells whether the operation reads a request body.
     pub fn has_request_body(&self) -> bool {
         self.request_body.is_some()
     }
 
-    /// A 200 with this JSON object.
+    /// Declares a 200 whose body is a JSON object of this type.
     pub fn response<T: ToSchema>(mut self, description: &str) -> Self {
         let schema = self.schema::<T>();
         self.response_of(StatusCode::OK, description, "application/json", schema)
     }
 
-    /// A success with a body of this schema.
+    /// Declares a successful response with a body of this schema.
     pub fn response_of(
         mut self,
         status: StatusCode,
@@ -191,13 +192,13 @@ impl Operation {
         self
     }
 
-    /// A success without a body.
+    /// Declares a successful response without a body.
     pub fn empty_response(mut self, status: StatusCode, description: &str) -> Self {
         self.responses.insert(status, json!({ "description": description }));
         self
     }
 
-    /// A reference to the schema of `T`, which goes into the document with all that it refers to.
+    /// Adds the schema of `T` and its dependencies to the document, and returns a reference.
     pub fn schema<T: ToSchema>(&mut self) -> Value {
         let mut found = vec![(T::name().into_owned(), T::schema())];
         T::schemas(&mut found);
@@ -206,13 +207,13 @@ impl Operation {
         json!({ "$ref": format!("#/components/schemas/{}", T::name()) })
     }
 
-    /// What it can refuse with.
+    /// Adds refusals that the operation may answer.
     pub fn refuses<R: Into<Refusal>>(mut self, refusals: impl IntoIterator<Item = R>) -> Self {
         self.refusals.extend(refusals.into_iter().map(Into::into));
         self
     }
 
-    /// A header of its answers with one of these statuses.
+    /// Adds a header to the answers with one of these statuses.
     pub fn header(
         mut self,
         name: &'static str,
@@ -222,14 +223,14 @@ impl Operation {
         self
     }
 
-    /// Its answers with these statuses tell what is left of a limit.
+    /// Declares that answers with these statuses carry the rate limit headers.
     pub fn rate_limited(self, statuses: &[StatusCode]) -> Self {
         let told = |operation: Self, name| operation.header(name, statuses.iter().copied());
         RATE_LIMIT.into_iter().fold(self, told)
     }
 
-    /// Where its first success leads to: the operation, and its parameters or its body as expressions of this
-    /// answer (OpenAPI 3.1, Link Object).
+    /// Adds a link from the first success to another operation, with its parameters or body as
+    /// expressions of this answer (OpenAPI 3.1, Link Object).
     pub fn link(mut self, name: &str, operation: &str, mut link: Value) -> Self {
         link["operationId"] = operation.into();
         if let Some(mut response) = self.responses.first_entry() {
@@ -238,22 +239,22 @@ impl Operation {
         self
     }
 
-    /// The statuses with which it does what is asked for.
+    /// The statuses of the successful responses.
     pub fn successes(&self) -> impl Iterator<Item = StatusCode> {
         self.responses.keys().copied()
     }
 
-    /// Every status that it can answer with.
+    /// Every status with which the operation may answer.
     pub fn statuses(&self) -> Vec<StatusCode> {
         self.successes().chain(self.refusals.iter().map(|(_, status, _)| *status)).collect()
     }
 
-    /// The route that runs it.
+    /// Makes the route that runs the operation for this method.
     pub fn route(&self, method: Method) -> Route {
         (self.route)(method)
     }
 
-    /// Its object in the document, and the schemas that this refers to.
+    /// Returns the operation object for the document and the schemas it refers to.
     pub(super) fn described(self) -> (Value, Vec<(String, Value)>) {
         let headers = |status| {
             let mut names = headers_of(status);
@@ -275,7 +276,7 @@ impl Operation {
     }
 }
 
-/// The operations of each path, in the order in which the paths come up first.
+/// Groups operations by path, in the order in which the paths first appear.
 pub fn by_path(
     operations: impl IntoIterator<Item = Operation>,
 ) -> Vec<(&'static str, Vec<Operation>)> {

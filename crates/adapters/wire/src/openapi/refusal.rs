@@ -2,10 +2,10 @@ use super::schema::EXAMPLE_ID;
 use crate::{Refused, StatusCode};
 use serde_json::{Map, Value, json};
 
-/// A row of a table of refusals: the stable word, the status, the sentence.
+/// A row of a table of refusals: stable code, status, sentence.
 pub type Refusal = (&'static str, StatusCode, &'static str);
 
-/// The body of a refusal, for the schemas of a document.
+/// The schema of a refusal's body.
 pub(super) fn refused(refusals: &[Refusal]) -> Value {
     let codes: Vec<&str> = refusals.iter().map(|(code, ..)| *code).collect();
     json!({
@@ -28,8 +28,8 @@ pub(super) fn refused(refusals: &[Refusal]) -> Value {
     })
 }
 
-/// The answers that refuse, by status: each names the codes that it can have, with its example. `headers`
-/// are those of a status.
+/// The responses that refuse, grouped by status. Each lists its possible codes with an example.
+/// `headers` returns the headers of a status.
 pub(super) fn refusals(
     refusals: &[Refusal],
     headers: impl Fn(StatusCode) -> Value,
@@ -57,7 +57,7 @@ pub(super) fn refusals(
     answers
 }
 
-/// An answer for each code, for the examples of a document.
+/// One example answer for each code.
 pub(super) fn examples(refusals: &[Refusal]) -> Value {
     let example = |(code, _, sentence): &Refusal| {
         let value = json!({ "error": sentence, "code": code, "request_id": EXAMPLE_ID });

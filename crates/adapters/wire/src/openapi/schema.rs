@@ -1,15 +1,15 @@
 use serde_json::json;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
-/// An id for examples.
+/// The id that every example uses.
 pub const EXAMPLE_ID: &str = "01a3185c-507b-7459-8475-1a0f4a2a0e58";
 
-/// Claims of a project, each a text.
+/// The schema of a project's additional claims, each of them text.
 pub fn claims() -> Object {
     claims_of(Type::Object)
 }
 
-/// The same, where `null` leaves them as they are.
+/// As [`claims`], where `null` leaves the claims unchanged.
 pub fn given_claims() -> Object {
     let name = ObjectBuilder::new()
         .schema_type(Type::String)
@@ -30,7 +30,7 @@ fn claims_of(kind: impl Into<SchemaType>) -> Object {
         .build()
 }
 
-/// A phone number as clients may write it.
+/// The schema of a phone number in the forms that clients may write.
 pub fn given_phone() -> Object {
     ObjectBuilder::new()
         .schema_type(Type::String)
