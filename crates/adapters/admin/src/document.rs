@@ -3,8 +3,8 @@ use crate::{BASE, resources};
 use dwar_wire::openapi::{OpenApi, Operation};
 use serde_json::{Map, Value, json};
 
-/// Which answer names what a part of a path stands for: operation, part, where in the answer. Other parts are
-/// those of the request.
+/// The answers that name a part of a path: operation, part, and the place in the answer. Other
+/// parts come from the request.
 const NAMED_BY: [(&str, &str, &str); 9] = [
     ("list_projects", "project", "/items/0/project_id"),
     ("create_project", "project", "/project_id"),
@@ -17,7 +17,7 @@ const NAMED_BY: [(&str, &str, &str); 9] = [
     ("list_sessions", "session", "/items/0/session_id"),
 ];
 
-/// The admin API as OpenAPI 3.1, from the same table that its routes are made from.
+/// Renders the OpenAPI 3.1 document of the admin API from the table that its routes are made from.
 pub fn document() -> String {
     let token = json!({
         "type": "http",
@@ -40,7 +40,8 @@ pub fn document() -> String {
     api.document(operations.into_iter().map(|operation| linked(operation, &all)))
 }
 
-/// The operation with links from its answer to each of `all` whose path ends with what the answer names.
+/// Adds links from the operation's answer to each operation of `all` whose path ends with a part
+/// that the answer names.
 fn linked(mut operation: Operation, all: &[(&str, &'static str)]) -> Operation {
     let (own, own_id) = (operation.path, operation.id);
     for (_, named, pointer) in NAMED_BY.iter().filter(|(from, _, _)| *from == own_id) {

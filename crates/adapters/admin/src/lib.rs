@@ -1,9 +1,10 @@
-//! The admin API `/admin/v1`: what the command line does and the pages show, as JSON for programs.
+//! The admin API `/admin/v1`: the functions of the command line and the pages, as JSON for
+//! programs.
 //!
-//! One [`Operation`](dwar_wire::openapi::Operation) is an endpoint with everything about it: method, path,
-//! command, query, body, answer, handler. Routes and the OpenAPI document are both made from
-//! [`resources::all`], so neither can have what the other lacks. A new endpoint is a handler and one
-//! entry in `operations` of its file in `resources/`.
+//! One [`Operation`](dwar_wire::openapi::Operation) describes an endpoint completely: method, path,
+//! command, query, body, answer, handler. Both the routes and the OpenAPI document are made from
+//! [`resources::all`], so they always agree. A new endpoint is a handler and one entry in
+//! `operations` of its file in `resources/`.
 
 mod document;
 mod endpoint;
@@ -17,5 +18,5 @@ pub use endpoint::{AdminApi, AdminCode};
 pub use outside::{AdminRequestId, admit, complete, is_at};
 pub use routes::routes;
 
-/// Where the admin API begins.
+/// The base path of the admin API.
 const BASE: &str = "/admin/v1";

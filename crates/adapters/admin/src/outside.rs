@@ -1,4 +1,5 @@
-//! The admin API as seen from the outermost middleware: whom it talks to, and what each answer says.
+//! The admin API for the outermost middleware: ids, the check of browsers, and the bodies of
+//! refusals.
 
 use crate::BASE;
 use crate::endpoint::{AdminCode, ApiRefusal};
@@ -17,32 +18,32 @@ pub struct AdminRequestId {
 }
 
 impl AdminRequestId {
-    /// The id of this request.
+    /// Takes the id from the headers, or makes a new one.
     pub fn new(headers: &HeaderMap, tools: &Toolbox) -> Self {
         Self { id: request_id(headers, tools.entropy.as_ref(), tools.now()) }
     }
 
-    /// The id as text.
+    /// The id as text, as in `X-Request-Id`.
     pub fn as_str(&self) -> &str {
         self.id.to_str().unwrap_or_default()
     }
 }
 
-/// Whether a request is for the admin API, as the routes will see it.
+/// Tells whether the routes will send a request to the admin API.
 pub fn is_at(request: &ServiceRequest) -> bool {
     let rest = request.match_info().unprocessed().strip_prefix(BASE);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Refuses what a page in a browser sends, whichever page it is. Programs send neither header, and
-/// there is no answer to a preflight, so the header with the token cannot come from a page.
+/// Refuses requests that a page in a browser sends, from any origin. Programs send neither header.
+/// Preflights get no permission, so the header with the token cannot come from a page.
 pub fn admit(headers: &HeaderMap) -> Result<(), Error> {
     let typed = |value: &HeaderValue| value == "none";
     let page = headers.contains_key(header::ORIGIN) || !headers.get_all(FETCH_SITE).all(typed);
     if page { Err(ApiRefusal::from(AdminCode::ForeignOrigin).into()) } else { Ok(()) }
 }
 
-/// Gives an answer its id, and a refusal its body.
+/// Adds the request's id to an answer, and the body to a refusal.
 pub fn complete(response: HttpResponse, id: &AdminRequestId) -> HttpResponse {
     let body = ApiRefusal::body_of(&response, id.as_str());
     let mut response = response;

@@ -7,16 +7,17 @@ use actix_web::{HttpRequest, HttpResponse, Resource};
 use dwar_wire::openapi::{Operation, by_path};
 use dwar_wire::{Document, allow};
 
-/// Below [`BASE`].
+/// Relative to [`BASE`].
 const DOCUMENT: &str = "/openapi.json";
 
-/// Every endpoint, and the document that describes them, which is for everybody: it is in the
-/// source as well.
+/// Adds every endpoint, and the document that describes them. The document is public, as it is in
+/// the source code.
 pub fn routes(config: &mut ServiceConfig) {
     let shown =
         Operation::new(Method::GET, DOCUMENT, "", |method| web::method(method).to(described));
     let mut paths = by_path(resources::all().into_iter().chain([shown]));
-    // A pattern is tried after every fixed path that fits it: a brace comes after the letters.
+    // Fixed paths must be registered before a pattern that matches them. Sorting does that, because
+    // `{` sorts after the letters.
     paths.sort_unstable_by_key(|(path, _)| *path);
     let scope = paths.into_iter().fold(web::scope(BASE), |scope, (path, operations)| {
         scope.service(resource(path, &operations))

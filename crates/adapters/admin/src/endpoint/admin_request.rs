@@ -11,12 +11,12 @@ use std::str::FromStr;
 
 pub(crate) struct AdminRequest {
     pub(crate) api: Data<AdminApi>,
-    /// The token, as the one who asks for changes.
+    /// The token, as the author of changes.
     pub(crate) by: By,
     request: HttpRequest,
 }
 
-/// A request about a project in which the token may do what the endpoint does.
+/// A request about a project, in which the token has the right that the endpoint needs.
 pub(crate) struct ProjectRequest {
     call: AdminRequest,
     pub(crate) project: ProjectId,
@@ -27,7 +27,7 @@ pub(crate) trait Scope: Sized + 'static {
 
     fn call(&self) -> &AdminRequest;
 
-    /// The project that it is about; `None` for all of the installation.
+    /// The project of the request; `None` for the whole installation.
     fn project(&self) -> Option<ProjectId>;
 }
 
@@ -74,8 +74,8 @@ impl AdminRequest {
     /// Whom the bearer token speaks for.
     ///
     /// # Errors
-    /// 401 without a valid token, 429 after too many of those from one address, 503 if too many are
-    /// being looked up.
+    /// 401 without a valid token, 429 after too many invalid tokens from one address, 503 if too
+    /// many look-ups are in progress.
     pub(crate) async fn authenticate(request: &HttpRequest) -> Result<Self, ApiRefusal> {
         let api = request.app_data::<Data<AdminApi>>().ok_or(AdminCode::InternalError)?.clone();
         let token = bearer(request.headers())?;
@@ -96,15 +96,15 @@ impl AdminRequest {
         }
     }
 
-    /// A part of the path; what cannot be read is not found.
+    /// Parses a part of the path; an invalid part is answered as not found.
     pub(crate) fn part<T: FromStr>(&self, name: &str) -> Result<T, ApiRefusal> {
         let text = self.request.match_info().get(name);
         text.and_then(|text| text.parse().ok()).ok_or_else(|| AdminCode::NotFound.into())
     }
 }
 
-/// The token of the one `Authorization` header (RFC 6750 section 2.1). Nothing else is read: no
-/// cookie, no query, no API key.
+/// The token of the only `Authorization` header (RFC 6750 section 2.1). Cookies, query and API keys
+/// are never read.
 fn bearer(headers: &HeaderMap) -> Result<&str, ApiRefusal> {
     let mut values = headers.get_all(header::AUTHORIZATION);
     let (Some(value), None) = (values.next(), values.next()) else {

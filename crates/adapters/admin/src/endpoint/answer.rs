@@ -22,15 +22,15 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-/// What a handler gives.
+/// The result of a handler.
 pub(crate) type Answered<T> = Result<T, ApiRefusal>;
 
-/// What an endpoint answers.
+/// The answer of an endpoint.
 pub(crate) trait Answer: Sized + 'static {
-    /// The answer.
+    /// Makes the HTTP response.
     fn respond(self, status: StatusCode) -> HttpResponse;
 
-    /// The operation with this answer, in the document.
+    /// Adds this answer to the operation in the document.
     fn describe(operation: Operation, status: StatusCode) -> Operation;
 }
 
@@ -45,14 +45,14 @@ impl<T: Serialize + ToSchema + 'static> Answer for T {
     }
 }
 
-/// Objects of JSON, one a line, for as long as there are any.
+/// A stream of JSON objects of any length, one object per line.
 pub(crate) struct Lines<T> {
     lines: Pin<Box<dyn Stream<Item = Result<Bytes, StoreError>>>>,
     of: std::marker::PhantomData<T>,
 }
 
 impl<T> Lines<T> {
-    /// Lines as they come.
+    /// Makes a stream from lines as they are read.
     pub(crate) fn new(lines: impl Stream<Item = Result<Bytes, StoreError>> + 'static) -> Self {
         Self { lines: Box::pin(lines), of: std::marker::PhantomData }
     }
@@ -85,8 +85,7 @@ impl Answer for Csv {
     }
 }
 
-/// An answer that tells what is left of a limit, by the headers that the public API has for it; of
-/// none where nothing counts.
+/// An answer with the rate limit headers of the public API; without them if no limit applies.
 pub(crate) struct Limited<T> {
     pub(crate) body: T,
     pub(crate) left: Option<SearchAllowance>,
@@ -114,8 +113,7 @@ impl<T: Serialize + ToSchema + 'static> Answer for Limited<T> {
 }
 
 impl<T: ToSchema> Page<T> {
-    /// The part that is asked for of a list that is short enough to be at hand; the cursor is the
-    /// id of the last entry.
+    /// Cuts the requested part from a complete list. The cursor is the id of the last entry.
     pub(crate) fn of<O, I: FromStr + PartialEq + Display>(
         all: &[O],
         paging: &Paging,

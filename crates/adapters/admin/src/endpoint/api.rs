@@ -5,25 +5,27 @@ use dwar_console::operations::Operations;
 use dwar_wire::{Document, Throttle};
 use std::sync::{Arc, OnceLock};
 
-/// What all endpoints share.
+/// The state that all endpoints share.
 pub struct AdminApi {
     pub(crate) tools: Toolbox,
     pub(crate) manage: Management,
     pub(crate) operations: Arc<dyn Operations>,
-    /// Where browsers reach the dashboard, for the links of invitations.
+    /// Where browsers reach the dashboard. Links of invitations begin with it.
     pub(crate) dashboard_url: String,
-    /// Where the world reaches the API, if that is configured.
+    /// Where other systems reach the API, if configured.
     pub(crate) public_url: Option<String>,
     /// Whether the last address in `X-Forwarded-For` is the client's.
     pub(crate) behind_proxy: bool,
     pub(crate) throttle: Throttle,
-    /// What describes the API, once somebody has asked; that needs no token, so no answer copies it.
+    /// The OpenAPI document, made at the first request. It needs no token and is shared by all
+    /// answers.
     pub(crate) document: OnceLock<Document>,
 }
 
 impl AdminApi {
-    /// The endpoints' way to the use cases; `dashboard_url` is what links of invitations begin with, `public_url`
-    /// what addresses of hooks begin with, `behind_proxy` whether a proxy of ours says where requests come from.
+    /// Connects the endpoints to the use cases. Links of invitations begin with `dashboard_url`,
+    /// addresses of hooks with `public_url`. `behind_proxy` tells whether a proxy of ours records
+    /// the address of each request.
     pub fn new(
         tools: Toolbox,
         manage: Management,

@@ -11,13 +11,14 @@ use std::fmt::Display;
 use std::str::FromStr;
 use utoipa::ToSchema;
 
-/// Longer than any body of ours.
+/// The largest accepted body, in bytes. Every legitimate body is shorter.
 const LONGEST: usize = 32 * 1_024;
 
-/// The body of a request: a JSON object.
+/// The body of a request, which has to be a JSON object.
 pub(crate) struct Json<T>(pub(crate) T);
 
-/// Refuses with 413, 415, 400 if it is no JSON object, or 422 naming the field that cannot be read.
+/// Refuses with 413, 415, 400 if the body is not a JSON object, or 422 with the name of the invalid
+/// field.
 impl<T: DeserializeOwned + ToSchema + 'static> Extract for Json<T> {
     async fn read(request: &HttpRequest, payload: &mut Payload) -> Result<Self, ApiRefusal> {
         let bytes = collect(request, payload).await?;
@@ -48,7 +49,7 @@ async fn collect(request: &HttpRequest, payload: &mut Payload) -> Result<Vec<u8>
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiRefusal> {
-    // What is no JSON at all is not a question of fields.
+    // Text that is not JSON has no fields to name.
     let object = bytes.trim_ascii_start().starts_with(b"{");
     if !object || serde_json::from_slice::<IgnoredAny>(bytes).is_err() {
         return Err(ApiRefusal::saying(
@@ -66,8 +67,8 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiRefusal> {
     })
 }
 
-/// What may be told about why a value cannot be read: names of fields, and what was expected, but
-/// never the value, which may be a number or a secret.
+/// The part of a parse error that may be shown: names of fields and the expected type, but never
+/// the value, which may be a number or a secret.
 pub(crate) fn told(cause: &str) -> String {
     let cause = cause.split(" at line ").next().unwrap_or_default();
     let named = ["missing field", "unknown field", "duplicate field"];
@@ -80,7 +81,7 @@ pub(crate) fn told(cause: &str) -> String {
     }
 }
 
-/// A value that is written as text: an id, a number, a word.
+/// A value written as text: an id, a number, a word.
 pub(crate) struct Parsed<T>(pub(crate) T);
 
 impl<'de, T: FromStr> Deserialize<'de> for Parsed<T>

@@ -3,12 +3,12 @@ use actix_web::HttpRequest;
 use actix_web::dev::Payload;
 use dwar_wire::openapi::Operation;
 
-/// What a handler is given of a request: its query or its body.
+/// The part of a request that a handler takes: its query or its body.
 pub(crate) trait Extract: Sized + 'static {
-    /// Reads it.
+    /// Reads that part.
     ///
     /// # Errors
-    /// What cannot be read, named.
+    /// A refusal that names the invalid part.
     async fn read(request: &HttpRequest, payload: &mut Payload) -> Result<Self, ApiRefusal>;
 
     fn describe(operation: Operation) -> Operation;

@@ -1,4 +1,4 @@
-//! What every endpoint is made of: who asks, what is read from the request, how it is answered.
+//! Building blocks of every endpoint: authentication, reading the request, and the answer.
 
 mod admin_request;
 mod answer;

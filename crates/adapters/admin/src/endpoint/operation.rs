@@ -8,7 +8,8 @@ use dwar_operator::{Command, Makes, Need, Role};
 use dwar_wire::openapi::Operation;
 use serde_json::{Value, json};
 
-/// A function that answers an endpoint. Its parameters are who asks and, if it reads one, the query or the body.
+/// A function that answers an endpoint. Its parameters are the caller and, if it reads one, the
+/// query or the body.
 pub(crate) trait Handler<Parameters>: Clone + 'static {
     type Scope: Scope;
     type Extract: Extract;
@@ -50,7 +51,7 @@ where
     }
 }
 
-/// Answers a request. Whether the token may give the command is checked before query or body is read.
+/// Answers a request. Checks the token's right to the command before it reads query or body.
 async fn run<P: 'static, H: Handler<P>>(
     handler: H,
     (command, status): (Command, StatusCode),
@@ -78,7 +79,7 @@ pub(crate) fn post<P: 'static>(
     operation(Method::POST, path, command, StatusCode::OK, handler)
 }
 
-/// A `POST` that makes something: 201 instead of 200.
+/// A `POST` that creates something and answers 201 instead of 200.
 pub(crate) fn post_created<P: 'static>(
     path: &'static str,
     command: Command,
@@ -111,7 +112,7 @@ pub(crate) fn delete<P: 'static>(
     operation(Method::DELETE, path, command, StatusCode::OK, handler)
 }
 
-/// An operation whose id, right and description are those of its command.
+/// Makes an operation with the id, right and description of its command.
 fn operation<P: 'static, H: Handler<P>>(
     method: Method,
     path: &'static str,
@@ -143,7 +144,7 @@ fn part(name: &str) -> Value {
     json!({ "name": name, "in": "path", "required": true, "schema": schema })
 }
 
-/// What an operation can refuse with for what it reads and for its right.
+/// The refusals that follow from the input of an operation and from its right.
 fn follows(operation: &Operation, command: Command) -> impl Iterator<Item = AdminCode> + use<> {
     use AdminCode::{
         Forbidden, ForeignOrigin, InternalError, InvalidAdminToken, InvalidField, InvalidRequest,
@@ -162,7 +163,7 @@ fn follows(operation: &Operation, command: Command) -> impl Iterator<Item = Admi
     follows.into_iter().filter(|(holds, _)| *holds).flat_map(|(_, codes)| codes).copied()
 }
 
-/// Whether there is a token that may not do it although it knows of what it is about.
+/// Tells whether a token may know the subject of the command and yet lack the right to it.
 fn may_be_forbidden(need: Need) -> bool {
     match need {
         Need::Any => false,
@@ -171,7 +172,7 @@ fn may_be_forbidden(need: Need) -> bool {
     }
 }
 
-/// For which tokens it is, in words.
+/// Describes in words which tokens may give the command.
 fn needs(command: Command) -> String {
     let need = command.needs();
     let whose = match need {

@@ -16,10 +16,10 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 const USUAL: u32 = 50;
 
-/// What follows the `?`.
+/// The query string of a request.
 pub(crate) struct Query<T>(pub(crate) T);
 
-/// Refuses with 400 naming what cannot be read.
+/// Refuses with 400 and the name of the invalid parameter.
 impl<T: DeserializeOwned + IntoParams + 'static> Extract for Query<T> {
     async fn read(request: &HttpRequest, _: &mut Payload) -> Result<Self, ApiRefusal> {
         let read = web::Query::from_query(request.query_string());
@@ -57,7 +57,7 @@ pub(crate) fn limit(asked: Option<u32>) -> Result<u32, ApiRefusal> {
     }
 }
 
-/// A cursor that was never given out.
+/// Refuses a cursor that no answer contained.
 pub(crate) fn no_cursor() -> ApiRefusal {
     ApiRefusal::field("cursor", "none that an answer gave")
 }
@@ -78,7 +78,7 @@ pub(crate) fn word<T>(
     known(text).map(Some).ok_or_else(wrong)
 }
 
-/// What a parameter takes that [`word`] reads.
+/// The schema of a parameter that [`word`] reads.
 pub(crate) fn one_of<const N: usize>(words: [&'static str; N]) -> Object {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)).build()
 }
@@ -87,7 +87,7 @@ pub(crate) fn modes() -> Object {
     one_of(KeyMode::ALL.map(KeyMode::as_str))
 }
 
-/// An instant and what settles equal ones, as a cursor has them: `2027-01-15T08:00:00Z_7`.
+/// Parses a cursor made of an instant and a tie-breaker: `2027-01-15T08:00:00Z_7`.
 pub(crate) fn place<T: FromStr>(
     cursor: Option<&str>,
 ) -> Result<Option<(Timestamp, T)>, ApiRefusal> {

@@ -45,7 +45,7 @@ dwar_wire::codes! {
 }
 
 impl AdminCode {
-    /// The code for a failure that the framework noticed before any code of ours did.
+    /// The code for a failure that the framework noticed before our code ran.
     fn of_status(status: StatusCode) -> Self {
         let same = |code: &&Self| code.status_code() == status;
         match Self::ALL.iter().find(same) {
@@ -55,7 +55,7 @@ impl AdminCode {
         }
     }
 
-    /// `WWW-Authenticate` of a 401 (RFC 6750 section 3).
+    /// The `WWW-Authenticate` header of a 401 (RFC 6750 section 3).
     const fn challenge(self) -> Option<&'static str> {
         match self {
             Self::MissingAdminToken => Some(r#"Bearer realm="admin""#),
@@ -65,39 +65,39 @@ impl AdminCode {
     }
 }
 
-/// A refusal on its way out; [`crate::complete`], which knows the request's id, writes its body.
+/// A refusal without its body, which [`crate::complete`] writes with the id of the request.
 #[derive(Debug, thiserror::Error)]
 #[error("{sentence}")]
 pub(crate) struct ApiRefusal {
     pub(crate) code: AdminCode,
     sentence: Cow<'static, str>,
     allow: Option<String>,
-    /// Seconds.
+    /// In seconds.
     retry_after: Option<u64>,
 }
 
 impl ApiRefusal {
-    /// With a sentence that says more than the table.
+    /// Makes a refusal with a more specific sentence than the table has.
     pub(crate) fn saying(code: AdminCode, sentence: impl Into<Cow<'static, str>>) -> Self {
         Self { sentence: sentence.into(), ..code.into() }
     }
 
-    /// A field that has a value which it cannot have, and why.
+    /// Refuses a field with an invalid value and says why.
     pub(crate) fn field(name: &str, why: impl std::fmt::Display) -> Self {
         Self::saying(AdminCode::InvalidField, format!("{name}: {why}"))
     }
 
-    /// A method that the resource does not have; `allow` lists those it has.
+    /// Refuses a method that the resource does not have; `allow` lists its methods.
     pub(crate) fn method_not_allowed(allow: String) -> Self {
         Self { allow: Some(allow), ..AdminCode::MethodNotAllowed.into() }
     }
 
-    /// Too many failures; the count begins anew after this many seconds.
+    /// Refuses after too many failures; the count resets in this many seconds.
     pub(crate) fn limited(retry_after: u64) -> Self {
         Self { retry_after: Some(retry_after), ..AdminCode::TokenRateLimited.into() }
     }
 
-    /// The body of an answer that is a refusal, whatever made it; `None` for any other.
+    /// The body of an answer that is a refusal of any origin; `None` for other answers.
     pub(crate) fn body_of(response: &HttpResponse, request_id: &str) -> Option<Vec<u8>> {
         let own = response.error().and_then(actix_web::Error::as_error::<Self>);
         let status = response.status();

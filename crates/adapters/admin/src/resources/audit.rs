@@ -56,13 +56,13 @@ fn actions() -> Object {
 async fn page<S: Scope>(at: S, Query(query): Query<AuditQuery>) -> Answered<Page<AuditLine>> {
     let (filter, after) = (query.filter(at.project())?, query.after()?);
     let (limit, call) = (limit(query.limit)?, at.call());
-    // One more than is shown tells whether there are more.
+    // One entry more than the limit shows whether there are more.
     let entries = call.api.manage.audit_log.page(&call.by, filter, after, limit + 1).await?;
     Ok(AuditLine::page(&entries, limit))
 }
 
 async fn export<S: Scope>(at: S, Query(query): Query<AuditQuery>) -> Answered<Lines<AuditLine>> {
-    // It has no limit; one that could not be is refused all the same.
+    // An export has no limit; an invalid limit is refused all the same.
     let (filter, after, _) = (query.filter(at.project())?, query.after()?, limit(query.limit)?);
     let (log, by) = (at.call().api.manage.audit_log.clone(), at.call().by.clone());
     Ok(Lines::new(AuditLine::export(log, by, filter, after).await?))

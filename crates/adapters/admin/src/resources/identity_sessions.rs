@@ -65,7 +65,7 @@ async fn list(at: ProjectRequest, Query(paging): Query<Paging>) -> Answered<Page
     let place = place(paging.cursor.as_deref())?;
     let after = place.map(|(at, session)| SessionCursor { at, session });
     let (limit, now) = (limit(paging.limit)?, at.api.tools.now());
-    // One more than is shown tells whether there are more.
+    // One session more than the limit shows whether there are more.
     let sessions =
         at.api.manage.identities.sessions(&at.by, world, identity, after, limit + 1).await?;
     Ok(Page::cut(&sessions, limit, cursor, |session| view(session, now)))

@@ -1,4 +1,4 @@
-//! The endpoints, a file per resource.
+//! The endpoints, one file per resource.
 
 mod alerts;
 mod audit;

@@ -81,7 +81,7 @@ async fn remove(call: AdminRequest) -> Answered<RemovedOperator> {
     Ok(operator.id.into())
 }
 
-/// The operator, with how they get in now.
+/// Adds the operator's current ways to sign in.
 async fn seen(call: &AdminRequest, operator: Operator) -> Answered<views::Operator> {
     let operators = [operator];
     let states = call.api.manage.operators.sign_in_states(&call.by, &operators).await?;
@@ -90,7 +90,7 @@ async fn seen(call: &AdminRequest, operator: Operator) -> Answered<views::Operat
     Ok(views::Operator::seen_by(&call.by, &operator, &state))
 }
 
-/// The operator of the path; one whom the token may not see is not found.
+/// Finds the operator of the path. One that the token may not see is answered as not found.
 async fn find(call: &AdminRequest) -> Answered<Operator> {
     let wanted: OperatorId = call.part("operator")?;
     let mut seen = call.api.manage.operators.list(&call.by).await?.into_iter();
@@ -99,7 +99,7 @@ async fn find(call: &AdminRequest) -> Answered<Operator> {
 
 impl views::Access {
     /// # Errors
-    /// An id that is none, a project twice, or everything and projects at once.
+    /// An invalid id, a project named twice, or everything together with projects.
     pub(crate) fn read(&self) -> Answered<Access> {
         if self.everything && !self.projects.is_empty() {
             return Err(ApiRefusal::field("access", "everything, or roles in projects, not both"));

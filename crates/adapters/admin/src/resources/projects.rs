@@ -48,10 +48,10 @@ struct NewProject {
     balance_paise: i64,
 }
 
-/// What is to change of how a project works.
+/// The settings of a project to change.
 struct Settings(Given);
 
-/// What is to change of its prices.
+/// The prices of a project to change.
 struct PriceChange(Given);
 
 macro_rules! change_of_settings {

@@ -228,7 +228,7 @@ impl RequestsQuery {
     }
 }
 
-/// A name that a provider may have.
+/// Checks that the name could be that of a provider.
 fn provider(name: &str) -> Option<String> {
     is_line(name, 60).then(|| name.to_owned())
 }

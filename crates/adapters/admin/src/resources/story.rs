@@ -1,4 +1,4 @@
-//! All that is on record about one number, as facts for programs and as sentences for people.
+//! Every record of one number, as facts for programs and as sentences for people.
 
 use crate::views::{id, instant};
 use dwar_console::explain;
@@ -113,7 +113,7 @@ struct RefusedRun {
     advice: String,
 }
 
-/// What is on record about a number, which is masked for every caller.
+/// The records of a number. The number is masked for every caller.
 pub(crate) fn story(mode: KeyMode, phone: &Phone, timeline: Timeline) -> PhoneStory {
     let Timeline { next, guesses, entries } = timeline;
     let (mut requests, mut refused) = (Vec::new(), Vec::new());
@@ -192,7 +192,7 @@ fn told(at: Option<Timestamp>, fact: &Fact) -> RequestFact {
     RequestFact { at: at.map(instant), sentence, advice, ..plain(fact) }
 }
 
-/// The fact alone.
+/// A fact without details.
 fn plain(fact: &Fact) -> RequestFact {
     let kind = |kind: &str| RequestFact { fact: kind.to_owned(), ..RequestFact::default() };
     let amount = |of: &str, paise: i64| RequestFact { amount_paise: Some(paise), ..kind(of) };

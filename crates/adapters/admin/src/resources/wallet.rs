@@ -93,12 +93,12 @@ async fn prove(call: AdminRequest) -> Answered<WalletProof> {
     Ok((&call.api.manage.wallets.audit(&call.by).await?).into())
 }
 
-/// An amount of a body.
+/// Parses an amount of a body.
 pub(crate) fn amount(field: &str, paise: i64) -> Answered<Amount> {
     paise.try_into().map_err(|cause: InvalidAmount| ApiRefusal::field(field, cause))
 }
 
-/// A reference of a body or a query.
+/// Parses a reference of a body or a query.
 pub(crate) fn reference(text: &str) -> Answered<Reference> {
     text.parse().map_err(|cause: InvalidReference| ApiRefusal::field("reference", cause))
 }

@@ -65,7 +65,7 @@ async fn entries(
     let (filter, limit) = (query.filter()?, limit(query.limit)?);
     let place = place(query.cursor.as_deref())?;
     let after = place.map(|(at, position)| StatementCursor { at, position });
-    // One more than is shown tells whether there are more.
+    // One line more than the limit shows whether there are more.
     let lines = at.api.manage.ledger.lines(&at.by, at.project, filter, after, limit + 1).await?;
     Ok(WalletEntry::page(&lines, limit))
 }

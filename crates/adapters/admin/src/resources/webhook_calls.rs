@@ -56,7 +56,7 @@ async fn list(
     let before = before.transpose().map_err(|_| no_cursor())?;
     let (filter, limit) = (CallFilter { failed: query.failed, before }, limit(query.limit)?);
     let log = &at.api.manage.endpoint_log;
-    // One more than is shown tells whether there are more.
+    // One call more than the limit shows whether there are more.
     let calls = log.calls(&at.by, at.project, webhook, filter, limit + 1).await?;
     Ok(LoggedWebhookCall::page(&calls, limit))
 }
@@ -73,7 +73,7 @@ async fn resend(at: ProjectRequest, Json(body): Json<EventToResend>) -> Answered
     Ok(ResentEvent::new(webhook, &event))
 }
 
-/// The address of the path, if the project has it.
+/// The endpoint of the path, if it belongs to the project.
 async fn known(at: &ProjectRequest) -> Answered<EndpointId> {
     let webhook = at.part("webhook")?;
     Ok(at.api.manage.endpoint_log.endpoint(&at.by, at.project, webhook).await?.id)

@@ -10,10 +10,10 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Lines of an export that are read at a time.
+/// Lines of an export that are read at once.
 const AT_A_TIME: u32 = 500;
 
-/// Where an export goes on.
+/// Where an export continues.
 enum Rest {
     Page(Vec<AuditEntry>),
     After(AuditCursor),
@@ -72,14 +72,15 @@ impl From<&AuditEntry> for AuditLine {
 }
 
 impl AuditLine {
-    /// The first `limit` of what was read, which is one more where there are more.
+    /// Makes a page of the first `limit` entries. The caller reads one more, which shows whether
+    /// there are more.
     pub(crate) fn page(entries: &[AuditEntry], limit: u32) -> Page<Self> {
         let cursor = |entry: &AuditEntry| format!("{}_{}", instant(entry.at), entry.id);
         Page::cut(entries, limit, cursor, |entry| entry.into())
     }
 
-    /// The log as a file, an object a line, of any length. Its first entries are read before this returns, so that
-    /// a refusal does not become a file.
+    /// Exports the log, one JSON object per line, of any length. Reads the first entries before it
+    /// returns, so that a refusal does not end up as a file.
     ///
     /// # Errors
     /// As [`AuditLog::page`].
@@ -105,7 +106,7 @@ impl AuditLine {
         }))
     }
 
-    /// As a line of its own.
+    /// Serializes the entry as one line of JSON.
     pub fn to_line(&self) -> String {
         serde_json::to_string(self).unwrap_or_default() + "\n"
     }

@@ -38,7 +38,7 @@ pub struct MonthToClose {
     entries: u64,
     first_position: u64,
     last_position: u64,
-    /// Whether an earlier run began to close it.
+    /// Whether an earlier run already began to close it.
     begun: bool,
 }
 
@@ -55,7 +55,7 @@ impl From<&Closing> for ClosedEntries {
 }
 
 impl ClosedMonth {
-    /// A month that was exported to this file.
+    /// Makes the view of a month that was exported to this file.
     pub fn new(closing: &Closing, file: PathBuf) -> Self {
         let Balance { balance, held } = closing.closed.sums;
         Self {

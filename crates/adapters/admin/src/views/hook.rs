@@ -57,21 +57,22 @@ pub struct RemovedHook {
     removed: bool,
 }
 
-/// What a hook is shown with.
+/// The configuration with which hooks are shown.
 #[derive(Clone, Copy, Debug)]
 pub struct HookView<'a> {
     pub now: Timestamp,
-    /// Where the world reaches the API, if that is configured; no slash at its end.
+    /// Where other systems reach the API, if configured; without a slash at the end.
     pub public_url: Option<&'a str>,
 }
 
 impl HookView<'_> {
-    /// What the other system calls: the whole address if it is known, else the path.
+    /// The address that the other system calls: complete if the public URL is known, otherwise only
+    /// the path.
     pub fn address(self, hook: &Kept) -> String {
         format!("{}{}", self.public_url.unwrap_or_default(), path(hook))
     }
 
-    /// A hook.
+    /// Makes the view of a hook, without its secret.
     pub fn of(self, hook: &Kept) -> Hook {
         Hook {
             hook_id: id(hook.id),
@@ -86,7 +87,7 @@ impl HookView<'_> {
         }
     }
 
-    /// A hook with its secret.
+    /// Makes the view of a new hook with its secret.
     pub fn added(self, hook: &Kept, secret: &WebhookSecret) -> AddedHook {
         AddedHook { hook: self.of(hook), secret: hook.kind.shown(secret) }
     }
@@ -97,7 +98,7 @@ fn path(hook: &Kept) -> String {
 }
 
 impl HookSecret {
-    /// The secret that a hook has from now on.
+    /// Makes the view of a hook's new secret.
     pub fn new(hook: &Kept, secret: &WebhookSecret) -> Self {
         Self { hook_id: id(hook.id), secret: hook.kind.shown(secret) }
     }

@@ -50,7 +50,7 @@ impl From<&KeyRecord> for Key {
 }
 
 impl NewKey {
-    /// The key that a project has in this mode from now on.
+    /// Makes the view of a new API key of the project in this mode.
     pub fn new(world: ProjectMode, key: &ApiKey) -> Self {
         Self { project_id: id(world.project), mode: id(world.mode), key: key.expose().to_owned() }
     }

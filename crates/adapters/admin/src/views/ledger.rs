@@ -80,7 +80,8 @@ pub struct BegunProof {
 }
 
 impl WalletEntry {
-    /// The first `limit` of what was read, which is one more where there are more.
+    /// Makes a page of the first `limit` lines. The caller reads one more, which shows whether
+    /// there are more.
     pub fn page(lines: &[StatementLine], limit: u32) -> Page<Self> {
         let cursor = |line: &StatementLine| format!("{}_{}", instant(line.entry.at), line.position);
         Page::cut(lines, limit, cursor, |line| line.into())

@@ -1,4 +1,4 @@
-//! How each thing is shown, in the admin API and by `--json` on the command line alike.
+//! JSON views of each thing, shared by the admin API and by `--json` on the command line.
 
 mod alert;
 mod audit;

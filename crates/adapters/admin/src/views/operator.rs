@@ -81,7 +81,7 @@ pub struct RemovedOperator {
 }
 
 impl Access {
-    /// As much of an access as the caller may know of.
+    /// Makes the view of an access, limited to the projects that the caller may know.
     pub fn seen_by(by: &By, access: &dwar_operator::Access) -> Self {
         let known = access.projects.iter().filter(|(project, _)| by.access.knows(**project));
         let role = known
@@ -91,7 +91,8 @@ impl Access {
 }
 
 impl Operator {
-    /// An operator, with as much of their access as the caller may know of.
+    /// Makes the view of an operator; their access is limited to the projects that the caller may
+    /// know.
     pub fn seen_by(by: &By, operator: &dwar_operator::Operator, state: &SignInState) -> Self {
         Self {
             operator_id: id(operator.id),
@@ -109,11 +110,11 @@ impl Operator {
 }
 
 impl InvitedOperator {
-    /// An invitation, whose link leads to the dashboard at this address.
+    /// Makes the view of an invitation with a link to the dashboard at this address.
     pub fn new(by: &By, invited: &Invited, dashboard: &str) -> Self {
         Self {
             operator: Operator::seen_by(by, &invited.operator, &SignInState::default()),
-            // In the fragment: no browser sends it along, and no server logs it.
+            // The secret is in the fragment, which no browser sends and no server logs.
             link: format!("{dashboard}/invite#{}", invited.secret.expose()),
             expires_at: instant(invited.expires_at),
         }

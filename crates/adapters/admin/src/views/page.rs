@@ -12,7 +12,7 @@ pub struct Page<T: ToSchema> {
     next_cursor: Option<String>,
 }
 
-/// By hand, since the derived one calls the pages of all things by one name.
+/// Implemented by hand, because the derived one gives the pages of all types the same name.
 impl<T: ToSchema> ToSchema for Page<T> {
     fn name() -> Cow<'static, str> {
         format!("{}Page", T::name()).into()
@@ -36,12 +36,13 @@ impl<T: ToSchema> PartialSchema for Page<T> {
 }
 
 impl<T: ToSchema> Page<T> {
-    /// The whole of a list.
+    /// Makes a page with the complete list.
     pub fn whole(items: impl IntoIterator<Item = T>) -> Self {
         Self { items: items.into_iter().collect(), next_cursor: None }
     }
 
-    /// The first `limit` of what was read, which is one more where there are more.
+    /// Makes a page of the first `limit` entries. The caller reads one more, which shows whether
+    /// there are more.
     pub(crate) fn cut<O>(
         read: &[O],
         limit: u32,

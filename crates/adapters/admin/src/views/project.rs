@@ -133,7 +133,7 @@ impl From<&dwar_app::CreatedProject> for CreatedProject {
 }
 
 impl UnlockedPhone {
-    /// What was in the way of a phone.
+    /// Makes the view of the limits that a phone was freed from.
     pub fn new(project: ProjectId, phone: &Phone, unlocked: &Unlocked) -> Self {
         let (was, seconds) = match unlocked.pace {
             SendPace::Usual => ("usual", None),

@@ -30,7 +30,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// As a line of its own.
+    /// Serializes the request as one line of JSON.
     pub fn to_line(&self) -> String {
         serde_json::to_string(self).unwrap_or_default() + "\n"
     }

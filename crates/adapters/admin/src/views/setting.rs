@@ -1,4 +1,5 @@
-//! The settings of a project in JSON, made of the domain's table: how they are shown, read and described.
+//! The settings of a project in JSON, made from the domain's table: how they are shown, read and
+//! described.
 
 use crate::endpoint::Parsed;
 use dwar_kernel::{Amount, FixedClaims, InvalidClaims, Paise, TokenType};
@@ -15,7 +16,7 @@ use utoipa::openapi::schema::{
     SchemaType, Type,
 };
 
-/// What a name does not say: about the value as it is shown, and as it is given.
+/// Explanations that the name does not give: of the value as shown, and as given.
 const fn about(setting: Setting) -> (&'static str, &'static str) {
     match setting {
         Setting::IdentityLookup => ("Whether `GET /v1/identity` answers.", ""),
@@ -62,11 +63,11 @@ impl Serialize for Shown {
     }
 }
 
-/// A change of settings as a body gives it, or why its claims are none.
+/// A change of settings from a body, or the reason why its claims are invalid.
 pub(crate) type Given = Result<ProjectChange, (Setting, InvalidClaims)>;
 
-/// Reads the settings of a group. What is absent stays; what has a default of the installation goes back to it by
-/// null, and the rest stays by null, too.
+/// Reads the settings of a group. An absent setting stays unchanged. Null resets a setting that has
+/// a default of the installation, and leaves the others unchanged.
 pub(crate) fn read<'de, D: Deserializer<'de>>(
     group: SettingGroup,
     body: D,
@@ -100,7 +101,8 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// Reads the name of a setting of the group. That it is none is said of the name itself.
+/// Reads the name of a setting of the group. The error for an unknown name points at the name
+/// itself.
 struct Named(SettingGroup);
 
 impl<'de> DeserializeSeed<'de> for Named {
@@ -148,7 +150,7 @@ fn of_group(group: SettingGroup) -> impl Iterator<Item = Setting> {
     Setting::ALL.into_iter().filter(move |setting| setting.group() == group)
 }
 
-/// The schema of what [`read`] reads.
+/// The schema of the object that [`read`] reads.
 pub(crate) fn describe_change(group: SettingGroup, description: &str) -> RefOr<Schema> {
     let object = of_group(group).fold(ObjectBuilder::new(), |object, setting| {
         object.property(setting.as_str(), describe(setting, true))

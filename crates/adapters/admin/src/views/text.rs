@@ -6,7 +6,7 @@ pub(crate) fn id(id: impl Display) -> String {
     id.to_string()
 }
 
-/// An instant as the public API writes it: RFC 3339, UTC.
+/// Formats an instant as the public API does: RFC 3339, UTC.
 pub fn instant(at: Timestamp) -> String {
     at.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }

@@ -45,7 +45,7 @@ pub struct RevokedToken {
 }
 
 impl Token {
-    /// A token, with as much of its access as the caller may know of.
+    /// Makes the view of a token; its access is limited to the projects that the caller may know.
     pub fn seen_by(by: &By, token: &AdminToken) -> Self {
         Self {
             token_id: id(token.id),
@@ -62,7 +62,7 @@ impl Token {
 }
 
 impl MadeToken {
-    /// A token with its secret.
+    /// Makes the view of a new token with its secret.
     pub fn new(by: &By, token: &AdminToken, secret: &AdminSecret) -> Self {
         Self { token: Token::seen_by(by, token), secret: secret.expose().to_owned() }
     }

@@ -36,7 +36,7 @@ pub struct WalletProof {
 }
 
 impl Wallet {
-    /// What a project has.
+    /// Makes the view of a project's balance.
     pub fn new(project: ProjectId, balance: &Balance) -> Self {
         Self {
             project_id: id(project),
@@ -48,7 +48,7 @@ impl Wallet {
 }
 
 impl MovedWallet {
-    /// What a project has after a movement, or after none.
+    /// Makes the view of a project's balance after a movement; `moved` is `None` if nothing moved.
     pub fn new(project: ProjectId, moved: Option<Paise>, after: &Balance) -> Self {
         Self {
             booked: moved.is_some(),

@@ -61,7 +61,7 @@ pub struct RemovedWebhook {
 }
 
 impl Webhook {
-    /// An address as it is at `now`.
+    /// Makes the view of an endpoint as it is at `now`.
     pub fn new(endpoint: &Endpoint, now: Timestamp) -> Self {
         Self {
             webhook_id: id(endpoint.id),
@@ -78,7 +78,7 @@ impl Webhook {
 }
 
 impl AddedWebhook {
-    /// An address with its first secret.
+    /// Makes the view of a new endpoint with its first secret.
     pub fn new(endpoint: &Endpoint, secret: &dwar_event::WebhookSecret) -> Self {
         let webhook = Webhook::new(endpoint, endpoint.created_at);
         Self { webhook, secret: secret.expose() }
@@ -86,7 +86,7 @@ impl AddedWebhook {
 }
 
 impl WebhookSecret {
-    /// The secret that an address has from now on.
+    /// Makes the view of an endpoint's new secret.
     pub fn new(endpoint: EndpointId, secret: &dwar_event::WebhookSecret) -> Self {
         Self { webhook_id: id(endpoint), secret: secret.expose() }
     }

@@ -79,14 +79,15 @@ impl From<&LoggedCall> for LoggedWebhookCall {
 }
 
 impl LoggedWebhookCall {
-    /// The first `limit` of what was read, which is one more where there are more.
+    /// Makes a page of the first `limit` calls. The caller reads one more, which shows whether
+    /// there are more.
     pub fn page(calls: &[LoggedCall], limit: u32) -> Page<Self> {
         Page::cut(calls, limit, |logged| id(logged.call.id), |logged| logged.into())
     }
 }
 
 impl ResentEvent {
-    /// An event that an address is told again.
+    /// Makes the view of an event that is sent to an endpoint again.
     pub fn new(endpoint: EndpointId, event: &EventId) -> Self {
         Self { webhook_id: id(endpoint), event_id: id(event), queued: true }
     }

@@ -259,8 +259,7 @@ impl<T: Readable> AsyncWrite for Gate<T> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         match self.connection.phase() {
-            // The parser made no request of the head. It refuses the head with a shorter answer
-            // than ours.
+            // The parser refused the head. Its answer says less than ours, which replaces it.
             Phase::Parsing => {
                 self.refuse(context, status(bytes));
                 Poll::Ready(Ok(bytes.len()))
