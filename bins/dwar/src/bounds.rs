@@ -1,5 +1,6 @@
-//! What production refuses: numbers that their sections do not take, and each rule about anything else, with its
-//! reason. `docs/operations/production.md` lists the same rows; a test holds the two together.
+//! The settings that production refuses: numbers outside the bounds of their sections, and other
+//! rules, each with its reason. `docs/operations/production.md` lists the same rows; a test
+//! compares the two.
 
 pub mod database_url;
 mod rules;
@@ -11,18 +12,19 @@ use std::net::ToSocketAddrs;
 
 pub use rules::RULES;
 
-/// Something other than a number that production checks.
+/// A production rule about a setting that is not a number.
 pub struct Rule {
     pub key: &'static str,
-    /// What is asked for, as the docs say it.
+    /// The requirement, in the words of the docs.
     pub asked: &'static str,
     pub reason: &'static str,
-    /// How the configuration breaks it, as the end of a sentence that never holds a secret.
+    /// How the configuration breaks the rule, as the end of a sentence that never contains a
+    /// secret; `None` if it complies.
     pub broken: fn(&Config) -> Option<String>,
 }
 
-/// Everything in `config` that production refuses, each as one sentence with its key, what it is
-/// (unless that is a secret), what is allowed, and why.
+/// Everything in `config` that production refuses. Each sentence names the key, its value (unless
+/// that is a secret), the allowed values, and the reason.
 pub fn objections(config: &Config) -> Vec<String> {
     let rules = RULES.iter().filter_map(|rule| {
         let problem = (rule.broken)(config)?;
@@ -32,7 +34,7 @@ pub fn objections(config: &Config) -> Vec<String> {
     config.numbers().filter_map(objection).chain(rules).collect()
 }
 
-/// What production accepts but is still worth knowing, a sentence each.
+/// Settings that production accepts but that are worth knowing, one sentence each.
 pub fn remarks(config: &Config) -> impl Iterator<Item = String> {
     let database = database_url::remark(config.database.url.expose());
     let nameless = config.environment == RunMode::Production
@@ -43,7 +45,7 @@ pub fn remarks(config: &Config) -> impl Iterator<Item = String> {
     database.into_iter().chain(nameless.then(|| issuer.to_owned()))
 }
 
-/// `None` for a number that production takes.
+/// The objection to a number; `None` if production accepts it.
 fn objection((key, value, Bound { takes, reason, .. }): (String, u64, Bound)) -> Option<String> {
     let (than, limit) = match value {
         _ if takes.contains(&value) => return None,
@@ -53,15 +55,15 @@ fn objection((key, value, Bound { takes, reason, .. }): (String, u64, Bound)) ->
     Some(format!("{key}: {value} is {than}, {limit}; {reason}"))
 }
 
-/// Development prints codes and hands out keys: on an address that others reach it has to be asked
-/// for twice.
+/// Development prints codes and API keys, so listening on an address that others can reach has to
+/// be confirmed by a second setting.
 pub fn refuse_exposed_development(config: &Config) -> Result<(), ConfigError> {
     if config.environment == RunMode::Production || config.http.allow_public_development {
         return Ok(());
     }
     let dashboard = config.dashboard.address(false).map(|own| ("dashboard.address", own));
     let all = [("http.address", config.http.address.as_str())].into_iter().chain(dashboard);
-    // An address that cannot be resolved cannot be listened on either; that is reported there.
+    // An address that cannot be resolved cannot be bound either, which is reported there.
     let exposed = |(_, address): &(&str, &str)| {
         let mut all = address.to_socket_addrs().into_iter().flatten();
         all.any(|address| !address.ip().to_canonical().is_loopback())

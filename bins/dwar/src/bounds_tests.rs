@@ -2,7 +2,7 @@ use super::*;
 use crate::config::{Config, DEFAULTS, built_in, is_for_us_alone, load};
 use std::collections::BTreeSet;
 
-/// Production as it may be, with PAIRS changed.
+/// A valid production configuration, with PAIRS changed.
 fn production(pairs: &[(&str, &str)]) -> Result<Config, String> {
     let safe = [
         ("environment", "production"),
@@ -17,7 +17,7 @@ fn production(pairs: &[(&str, &str)]) -> Result<Config, String> {
     load(None, None, all).map_err(|refused| refused.to_string())
 }
 
-/// What each number may be, by key.
+/// The bounds of each number, by key.
 fn bounds() -> impl Iterator<Item = (String, Bound)> {
     let numbers: Vec<_> = built_in([]).unwrap().numbers().collect();
     numbers.into_iter().map(|(key, _, bound)| (key, bound))
@@ -38,7 +38,7 @@ fn every_number_of_the_configuration_has_a_bound() {
     assert_eq!(numbers_of(&DEFAULTS.parse().unwrap(), ""), bounded);
 }
 
-/// Every setting that holds text, or a list of texts.
+/// Every setting that contains text or a list of texts.
 fn texts_of(defaults: &toml::Table, above: &str) -> BTreeSet<String> {
     let below = defaults.iter().flat_map(|(name, value)| match value {
         toml::Value::Table(table) => texts_of(table, &format!("{above}{name}.")),
@@ -48,8 +48,8 @@ fn texts_of(defaults: &toml::Table, above: &str) -> BTreeSet<String> {
     below.collect()
 }
 
-/// Secrets and addresses are known by what their types do, so that one which an adapter adds is found
-/// whatever it is called.
+/// Recognises secrets and addresses by the behaviour of their types, so that a setting which an
+/// adapter adds is found under any name.
 #[test]
 fn every_secret_and_every_address_that_is_called_has_a_rule() {
     const WITHOUT: [(&str, &str); 3] = [
@@ -77,7 +77,7 @@ fn every_secret_and_every_address_that_is_called_has_a_rule() {
     let careless: Vec<_> =
         texts.iter().filter(|key| is_secret(key) && !is_for_us_alone(key)).collect();
     assert!(careless.is_empty(), "files that hold {careless:?} may be anybody's to read");
-    // It does find them.
+    // The search above works.
     for known in ["gateways.msg91.base_url", "gateways.msg91.auth_key", "database.url"] {
         assert!(found.contains(known), "{known}: {found:?}");
     }
@@ -96,7 +96,7 @@ fn production_takes_each_number_up_to_its_bound_and_not_one_beyond() {
         for outside in beyond.into_iter().flatten() {
             let refused = with(outside).unwrap_err();
             assert!(refused.contains(key), "{refused}");
-            // Some are refused everywhere.
+            // Some values are refused in every environment.
             if refused.starts_with("production refuses") {
                 let value = outside.to_string();
                 assert!(refused.contains(&value) && refused.contains(reason), "{refused}");
@@ -161,7 +161,7 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         assert!(refused.contains(&format!("\n  {key}: ")), "{key} = {value}: {refused}");
         assert!(!secret || value.len() < 4 || !refused.contains(value), "{refused}");
     }
-    // None of these is an address.
+    // None of these is a valid address.
     for (key, value) in [
         ("gateways.twilio.base_url", "http://localhost:x@evil.example"),
         ("gateways.twilio.base_url", "https://localhost:x@evil.example"),
@@ -171,7 +171,7 @@ fn production_refuses_each_unsafe_setting_and_keeps_secrets_to_itself() {
         let refused = production(&[(key, value)]).unwrap_err();
         assert!(refused.starts_with(&format!("{key}: it ")), "{key} = {value}: {refused}");
     }
-    // An older key may be weak, so that it can be replaced; not while digests depend on it.
+    // An older key may be weak so that it can be replaced, but not while digests depend on it.
     let older = ("secrets.older_master_keys", zeros.as_str());
     assert!(production(&[older]).unwrap_err().contains("secrets.lookup_key"));
     let lookup = ("secrets.lookup_key", "kq3Nf0wqkV7c2Zp8yH1tXe5RbJm9uLs4GdA6oTiVwYc=");

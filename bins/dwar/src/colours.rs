@@ -1,9 +1,9 @@
-//! Colours of what people read at a terminal.
+//! Colours for output at a terminal.
 
 use std::ffi::OsStr;
 use std::io::IsTerminal;
 
-/// A colour, as ECMA-48 numbers it.
+/// A colour with its number in ECMA-48.
 #[derive(Clone, Copy)]
 pub enum Colour {
     Green,
@@ -16,8 +16,8 @@ pub enum Colour {
 pub struct Colours(bool);
 
 impl Colours {
-    /// Colours if the stream is a terminal that shows them, and the environment does not turn them off:
-    /// `NO_COLOR` is set and not empty (no-color.org), or `TERM` is `dumb`.
+    /// Enables colours if the stream is a terminal that supports them and the environment does not
+    /// turn them off: `NO_COLOR` is set and not empty (no-color.org), or `TERM` is `dumb`.
     pub fn of(stream: &impl IsTerminal) -> Self {
         let (no_color, term) = (std::env::var_os("NO_COLOR"), std::env::var_os("TERM"));
         Self(stream.is_terminal() && wanted(no_color.as_deref(), term.as_deref()))
@@ -27,7 +27,7 @@ impl Colours {
         self.0
     }
 
-    /// The text in a colour, or as it is.
+    /// The text in a colour, or unchanged if colours are off.
     pub fn paint(self, colour: Colour, text: &str) -> String {
         let code = match colour {
             Colour::Green => "32",

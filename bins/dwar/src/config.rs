@@ -1,5 +1,5 @@
-//! Configuration: embedded defaults, then a file, then the environment, then a file of variables; typed and
-//! checked.
+//! Configuration, typed and checked: embedded defaults, then a file, then the environment, then a
+//! file of variables.
 
 mod check;
 mod env_file;
@@ -41,7 +41,7 @@ pub struct Config {
     pub log: Log,
     pub metrics: dwar_metrics::Settings,
     pub traces: Traces,
-    /// The operator's own files, of settings and of variables, in which a secret is filled in.
+    /// The operator's files of settings and variables in which a secret is set.
     #[serde(skip)]
     pub secret_files: Vec<PathBuf>,
     #[serde(skip)]
@@ -56,7 +56,7 @@ pub enum RunMode {
 }
 
 impl Config {
-    /// Every number by its key, in the order of `config.default.toml`: what it is set to and may be.
+    /// Every number by its key, in the order of `config.default.toml`: its value and its bounds.
     pub fn numbers(&self) -> impl Iterator<Item = (String, u64, Bound)> {
         let limits = &self.limits;
         let sections = [
@@ -79,7 +79,7 @@ impl Config {
     }
 }
 
-/// A configuration that cannot be used, with a sentence that says what to change.
+/// A configuration that cannot be used. The message says what to change.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("{origin}: there is no setting `{key}`{hint}")]
@@ -92,12 +92,12 @@ pub enum ConfigError {
     Unsafe(Vec<String>),
 }
 
-/// The entries of a list separated by commas.
+/// Splits a list separated by commas.
 pub fn names(list: &str) -> Vec<String> {
     list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// An [`ConfigError::Invalid`] for one key.
+/// Makes a [`ConfigError::Invalid`] for one key.
 pub fn invalid(key: impl Into<String>, problem: impl Into<String>) -> ConfigError {
     ConfigError::Invalid { key: key.into(), problem: problem.into() }
 }

@@ -1,6 +1,6 @@
-//! Numbers with the word for what they count.
+//! Formats numbers with the noun that they count.
 
-/// A number and what it counts, for people: `1 entry`, `2 entries`.
+/// A number with its noun, for people: `1 entry`, `2 entries`.
 pub fn counted(count: impl Into<u64>, one: &str, many: &str) -> String {
     let count = count.into();
     format!("{count} {}", if count == 1 { one } else { many })

@@ -1,15 +1,15 @@
-//! File descriptors: every connection needs one, and so does much else.
+//! File descriptors: each connection needs one, and other files share the limit.
 
 use crate::config::Config;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// A connection to a database: SQLite opens the file, its log and the index of its log.
+/// Descriptors of one SQLite connection: the file, its log and the index of the log.
 const PER_DATABASE_CONNECTION: usize = 3;
-/// Logs, listeners, threads, and connections to providers and receivers of events.
+/// Descriptors for logs, listeners, threads, and connections to providers and receivers of events.
 const OTHERS: usize = 256;
 
-/// Raises the soft limit of descriptors to the hard one, and lowers `http.max_connections` to what
-/// the limit leaves room for, so that no accept ever fails for lack of a descriptor.
+/// Raises the soft limit of descriptors to the hard one, and lowers `http.max_connections` to the
+/// number that fits, so that no accept fails for lack of a descriptor.
 pub fn make_room(config: &mut Config) {
     let Some(limit) = raise() else { return };
     let wanted = config.http.max_connections;
@@ -30,7 +30,7 @@ pub fn make_room(config: &mut Config) {
     }
 }
 
-/// The soft limit after it was raised as far as it may be; none if there is no limit.
+/// The soft limit after raising it as far as possible; `None` if there is no limit.
 fn raise() -> Option<usize> {
     let mut limits = getrlimit(Resource::Nofile);
     let soft = limits.current;
@@ -45,7 +45,7 @@ fn raise() -> Option<usize> {
     reached.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
-/// How many connections fit; with a limit that is far too low, half of it is for them.
+/// The number of connections that fit. If the limit is far too low, half of it is for connections.
 fn fitting(wanted: usize, others: usize, limit: usize) -> usize {
     wanted.min(limit.saturating_sub(others).max(limit / 2))
 }

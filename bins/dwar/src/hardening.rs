@@ -1,4 +1,4 @@
-//! Keeps what the process knows inside the process.
+//! Protects the memory and environment of the process from other processes.
 
 use rustix::process::{Resource, Rlimit};
 
@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit};
 /// can neither attach to it nor read its memory or its environment in `/proc`. Root still can.
 ///
 /// # Errors
-/// The system's, if it allows neither; the caller should then not open a key.
+/// The error of the system, if it allows neither; the caller should then open no key.
 pub fn seal_process() -> std::io::Result<()> {
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(Resource::Core, none)?;

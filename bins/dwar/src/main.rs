@@ -16,8 +16,8 @@ mod wiring;
 use std::process::ExitCode;
 use tikv_jemallocator::Jemalloc;
 
-/// Returns memory to the system that a flood of connections took (docs/adr/0013). The one static of
-/// the program: the language has no other way to name an allocator.
+/// Returns memory to the system after a flood of connections (docs/adr/0013). The only static of
+/// the program, because Rust has no other way to choose an allocator.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 

@@ -1,4 +1,4 @@
-//! Who else on this machine may get at the files that hold secrets.
+//! Checks which other users of this machine can access files with secrets.
 
 use rustix::process::{getegid, geteuid, getgroups};
 use std::os::unix::fs::MetadataExt;
@@ -9,11 +9,11 @@ const GROUP: u32 = 0o060;
 const OWNER: u32 = 0o600;
 const ROOT: u32 = 0;
 
-/// One sentence for each of `files` that somebody else may read or write, with what is in it as its object: its
-/// owner is neither root nor us, or others may, or a group that is not ours. One that is not there yet is made
-/// by this program, for its owner alone.
+/// One sentence for each of `files` that others may read or write; `&str` names its content. A file
+/// counts as open if its owner is neither root nor us, or if others or a foreign group have access.
+/// A missing file is ignored: this program will create it for its owner alone.
 ///
-/// Root looks after the service of whoever owns `folder`, who is one of us then.
+/// As root, this process works for the owner of `folder`, who then counts as us.
 pub fn open_to_others(
     files: impl IntoIterator<Item = (PathBuf, &'static str)>,
     folder: &Path,
@@ -33,7 +33,7 @@ pub fn open_to_others(
     files.into_iter().filter_map(open).collect()
 }
 
-/// Who this process is, or is the service of.
+/// The users and groups of this process, or of the service that it works for.
 struct Us {
     users: Vec<u32>,
     groups: Vec<u32>,
@@ -65,7 +65,7 @@ impl Us {
         } else if owner != ROOT {
             format!("chown {} FILE && chmod 600 FILE", self.users.first().unwrap_or(&ROOT))
         } else {
-            // Read by us as a group, as a mounted secret is.
+            // We read it through a group, like a mounted secret.
             let own = self.groups.first().filter(|_| !ours);
             let own = own.map(|group| format!("chgrp {group} FILE && ")).unwrap_or_default();
             format!("{own}chmod {:o} FILE", mode & (OWNER | GROUP) | 0o440)

@@ -1,13 +1,14 @@
-//! As whom a command works that root started.
+//! The user as whom a command of root works.
 
 use crate::config::Config;
 use crate::wiring::{WiringError, data_folder};
 
-/// As root, becomes the owner of the folder in which the database or the master key lies, with the groups
-/// of that user: what root made there the service could not open. Does nothing where the folder is root's or
-/// is not there, and for anybody but root.
+/// As root, switches to the owner of the folder with the database or the master key, and to that
+/// user's groups. Otherwise the service could not open files that root creates there. Does nothing
+/// if the folder belongs to root or does not exist, or if the process is not root's.
 ///
-/// What only root can read has to be read before, and no thread may have been started yet.
+/// Files that only root can read have to be read before the call, and no thread may have been
+/// started.
 ///
 /// # Errors
 /// A sentence, if the system does not allow it.
@@ -36,7 +37,7 @@ pub fn become_owner_of_data(config: &Config) -> Result<(), WiringError> {
     };
     let cannot = |cause| WiringError::NotTheOwner { folder, owner: found.uid(), cause };
     become_owner().map_err(|cause: nix::errno::Errno| cannot(cause.into()))?;
-    // The system takes this back from whoever becomes somebody else.
+    // The system resets this when a process changes its user.
     crate::hardening::seal_process().map_err(WiringError::Unsealed)
 }
 

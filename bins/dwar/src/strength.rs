@@ -1,4 +1,4 @@
-//! Whether a secret is one: texts that can be guessed, and keys that were never drawn.
+//! Judges whether a secret is strong enough: rejects guessable texts and keys that are not random.
 
 use std::collections::HashSet;
 
@@ -8,12 +8,13 @@ pub struct Strength {
     pub distinct: usize,
 }
 
-/// Anyone who knows it can pretend to be a provider: 16 hexadecimal digits are the minimum.
+/// For secrets with which a caller proves to be a provider: at least 16 hexadecimal digits.
 pub const TAKEN_FROM_CALLERS: Strength = Strength { length: 16, distinct: 6 };
-/// We show it to a provider, who chose its form.
+/// For secrets that we send to a provider, who chose their form.
 pub const SHOWN_TO_PROVIDERS: Strength = Strength { length: 8, distinct: 4 };
 
-/// Words of manuals and of people in a hurry; no random text of letters holds one by chance.
+/// Words from manuals and typical placeholders; a random text of letters does not contain one by
+/// chance.
 const WELL_KNOWN: [&str; 14] = [
     "changeme",
     "password",
@@ -49,20 +50,20 @@ pub fn weakness(text: &str, asked: Strength) -> Option<String> {
     is_well_known(text).then(|| "contains a word that attackers try first".to_owned())
 }
 
-/// Whether `text` holds a word that manuals put in place of a secret.
+/// Tells whether `text` contains a word that manuals use in place of a secret.
 pub fn is_well_known(text: &str) -> bool {
     let plain: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
     let plain = plain.to_ascii_lowercase();
     WELL_KNOWN.iter().any(|word| plain.contains(word))
 }
 
-/// Whether the whole is one shorter text, twice or more.
+/// Tells whether the text repeats a shorter one.
 fn repeats(letters: &[char]) -> bool {
     let of = |period: usize| (period..letters.len()).all(|i| letters[i] == letters[i - period]);
     (1..=letters.len() / 2).any(of)
 }
 
-/// Whether more than three steps of four lead to the same or a neighbouring character.
+/// Tells whether more than three of four steps lead to the same or a neighbouring character.
 fn counts(letters: &[char]) -> bool {
     let small = |pair: &&[char]| u32::from(pair[0]).abs_diff(u32::from(pair[1])) <= 1;
     let steps = letters.windows(2);

@@ -1,5 +1,5 @@
-//! Logs: structured, to standard error, pretty for people and JSON for machines. Traces: to a collector, if
-//! there is one.
+//! Logs to standard error, pretty for people or as JSON for machines, and traces to a collector if
+//! one is configured.
 
 mod json;
 mod outlet;
@@ -24,27 +24,28 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 pub type LostLines = ErrorCounter;
 
-/// What logs and sends traces. When it is dropped, what waits is written: spans within two seconds, lines
+/// The running logs and traces. When dropped, writes what waits: spans within two seconds, lines
 /// within one.
 #[must_use = "it ends when it is dropped"]
 pub struct Telemetry {
     pub lost: LostLines,
-    // In this order, since sending may still log.
+    // In this order, because sending spans may still log.
     _spans: Option<traces::Outlet>,
     _lines: WorkerGuard,
 }
 
-/// Starts logging, and traces if somebody takes them. Later calls change nothing.
+/// Starts logging, and traces if a collector is configured. Later calls change nothing.
 pub fn start(log: &Log, traces: Option<&Traces>) -> Result<Telemetry, ConfigError> {
     let (layer, spans) = traces.map(traces::open).transpose()?.flatten().unzip();
     let (lines, guard) = outlet::open(io::stderr());
     let lost = lines.error_counter();
-    // Only the first of several applications in one process (tests) gets to install its own.
+    // Only the first of several applications in one process (tests) can install its subscriber.
     let _already_started = subscriber(log, layer, lines)?.try_init();
     Ok(Telemetry { lost, _spans: spans, _lines: guard })
 }
 
-/// What takes lines and spans; without a layer for them, the spans of traces are off for good.
+/// The subscriber for lines and spans. Without a layer for them, spans of traces are disabled for
+/// good.
 fn subscriber(
     log: &Log,
     layer: Option<TraceLayer>,
@@ -58,7 +59,7 @@ fn subscriber(
         LogFormat::Auto => io::stderr().is_terminal(),
     };
     let traced = layer.is_some();
-    // Whatever the log leaves out, traces decide about their spans.
+    // Spans of traces pass whatever level the log has.
     let own = traced.then(|| format!("{TRACE}=error").parse().ok()).flatten();
     let filter = own.into_iter().fold(filter, EnvFilter::add_directive);
     let wanted = filter_fn(move |line| is_discreet(line) && (traced || !is_traced(line)));
@@ -73,11 +74,11 @@ fn subscriber(
     })
 }
 
-/// Whether a line keeps what clients and providers say out of the log, whatever level is asked for.
+/// Tells whether a line is free of text from clients and providers, at any log level.
 ///
-/// Ours do. Those of libraries that trace their work quote what they carry: headers, addresses,
-/// frames. Those of the HTTP parser do so at every level: what it could not read, and why the body of
-/// an answer broke off. For both there are lines of ours.
+/// Our lines are. Libraries that trace their work quote what they transport: headers, addresses,
+/// frames. The HTTP parser does so at every level: bytes that it could not parse, and why the body
+/// of an answer broke off. We log both cases ourselves.
 fn is_discreet(line: &Metadata<'_>) -> bool {
     match line.target().split("::").next() {
         Some(ours) if ours == "dwar" || ours.starts_with("dwar_") => true,
@@ -92,7 +93,8 @@ mod tests {
     use crate::config::load;
     use dwar_kernel::TRACE_BEGINS;
 
-    /// What requests pay for traces when they are off: the answer is kept where the span would be made.
+    /// The cost of traces for requests when they are off: the decision is cached where the span
+    /// would be made.
     #[test]
     fn without_a_collector_nobody_is_asked_about_spans_of_traces() {
         let config =

@@ -1,9 +1,9 @@
-//! What `database.url` says, read once for all who need to know.
+//! Parses `database.url` in one place for all its readers.
 
 use dwar_kernel::is_this_machine;
 use dwar_postgres::PostgresUrl;
 
-/// The address of a database that lives and dies with the process.
+/// The address of a database that exists only in the memory of the process.
 pub const MEMORY: &str = "memory:";
 
 pub enum DatabaseUrl<'a> {
@@ -12,10 +12,11 @@ pub enum DatabaseUrl<'a> {
     Memory,
 }
 
-/// What the setting says.
+/// Parses the setting.
 ///
 /// # Errors
-/// Why nothing could be opened there, as the end of a sentence that never holds it.
+/// The reason why no database can be opened there, as the end of a sentence that never contains the
+/// URL.
 pub fn read(url: &str) -> Result<DatabaseUrl<'_>, String> {
     if url == MEMORY {
         return Ok(DatabaseUrl::Memory);
@@ -29,15 +30,16 @@ pub fn read(url: &str) -> Result<DatabaseUrl<'_>, String> {
     }
 }
 
-/// The address of a server.
+/// Parses the URL of a PostgreSQL server.
 ///
 /// # Errors
-/// Why nobody could be reached there, as the end of a sentence that never holds it.
+/// The reason why no server can be reached there, as the end of a sentence that never contains the
+/// URL.
 pub fn read_server(url: &str) -> Result<PostgresUrl, String> {
     url.parse().map_err(|cause: dwar_postgres::InvalidUrl| cause.to_string())
 }
 
-/// How the connection to a server elsewhere may be read or answered by somebody between.
+/// How a third party could read or forge the traffic to a remote server; `None` if it cannot.
 pub fn problem(url: &str) -> Option<String> {
     let server = read_server(url).ok()?;
     if crate::strength::is_well_known(server.password()) {
@@ -55,8 +57,8 @@ pub fn problem(url: &str) -> Option<String> {
     }
 }
 
-/// What production allows if asked for explicitly, but may still surprise: what can be read or answered
-/// by somebody in between, and what is not kept.
+/// What production allows on explicit request but may still surprise: traffic that a third party
+/// can read or forge, and data that is not kept.
 pub fn remark(url: &str) -> Option<String> {
     if url == MEMORY {
         return Some("database.url: memory: keeps nothing: all is gone when this stops".to_owned());

@@ -28,7 +28,7 @@ const COUNTED: &str = "somebody who guesses it can see how many people log in, a
 const GIVEN: &str = "8 characters, 4 of them different, no pattern, no word of manuals";
 const SPENDS: &str = "somebody who guesses it can send messages at your cost";
 
-/// Every rule that is not about a number.
+/// Every rule about a setting that is not a number.
 #[rustfmt::skip]
 pub const RULES: &[Rule] = &[
     rule("gateways.whatsapp", NO_CONSOLE, PRINTS, |c| console(&c.gateways.whatsapp, "DWAR__GATEWAYS__WHATSAPP")),
@@ -85,13 +85,13 @@ fn weak_text(secret: &str, asked: Strength) -> Option<String> {
     if secret.is_empty() { None } else { weakness(secret, asked) }
 }
 
-/// A text that is no key at all is refused where it is read.
+/// A text that is not a key at all is refused where keys are parsed.
 fn guessable(key: &str) -> Option<String> {
     let key: MasterKey = key.parse().ok()?;
     key.weakness().map(str::to_owned)
 }
 
-/// The key of all digests: without one of its own, the oldest master key.
+/// The key of all digests: `secrets.lookup_key`, or else the oldest master key.
 fn lookup_key(secrets: &Secrets) -> &str {
     match secrets.lookup_key.expose() {
         "" => secrets.older_master_keys.last().map_or("", Secret::expose),
@@ -106,7 +106,7 @@ fn no_key_beside_a_server(config: &Config) -> Option<String> {
     (server && none).then(|| "is not set (DWAR__SECRETS__MASTER_KEY)".to_owned())
 }
 
-/// A level that cannot be read is refused where logging starts.
+/// A level that cannot be parsed is refused where logging starts.
 fn chatty(config: &Config) -> Option<String> {
     let filter = EnvFilter::try_new(&config.log.level).ok()?;
     let fine = filter.max_level_hint().is_none_or(|level| level > LevelFilter::INFO);

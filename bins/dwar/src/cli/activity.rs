@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::pin::pin;
 use std::process::ExitCode;
 
-/// How many requests are read at a time.
+/// Requests that are read at once.
 const PAGE: u32 = 500;
 
 #[derive(clap::Args)]
@@ -51,7 +51,8 @@ pub struct Args {
     csv: bool,
 }
 
-/// Prints requests, newest first, one a line; with `--json` each is a JSON object. Numbers are masked.
+/// Prints requests, newest first, one per line; with `--json` each is a JSON object. Numbers are
+/// masked.
 pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Failure> {
     let Management { projects, activity, .. } = open(config, true).await?.management()?;
     let project = asked.of.id(&projects).await?;

@@ -1,4 +1,5 @@
-//! Six hundred generated values through the text fields of every door, in this process.
+//! Sends six hundred generated values through the text fields of every interface, within this
+//! process.
 
 use super::confirm::Person;
 use super::{Args, Command, admin_token, operator, project, wallet, webhook};
@@ -26,7 +27,7 @@ struct Settings(Vec<(&'static str, &'static str)>);
 
 impl Settings {
     fn of(database: &Database) -> Self {
-        // A test leaves little behind, and settings are told for as long as the process lives.
+        // Leaks the text: a test leaves little behind, and settings live as long as the process.
         let kept = |text: String| &*text.leak();
         let dashboard = format!("127.0.0.1:{}", reserved_port());
         Self(vec![
@@ -49,7 +50,7 @@ impl Settings {
         format!("http://{address}")
     }
 
-    /// Serves for as long as `work` takes, then stops.
+    /// Serves while `work` runs, then stops.
     async fn serve_during<T>(&self, work: impl Future<Output = T>) -> T {
         let listeners = Listeners::take(&self.config()).unwrap();
         let core = Core::open(self.config(), Access::Write).await.unwrap();

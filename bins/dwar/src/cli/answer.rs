@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// What a command says, for a program and for a person.
+/// The answer of a command, for a program and for a person.
 pub struct Answer {
     json: Value,
     text: String,
@@ -15,7 +15,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Good news: the view for a program, the text for a person.
+    /// A good answer: the view for a program, the text for a person.
     pub fn of(view: &impl Serialize, text: String) -> Self {
         Self { json: serde_json::to_value(view).unwrap_or_default(), text, good: true }
     }
@@ -35,7 +35,8 @@ pub fn shown_once(secret: &str) -> String {
     format!("Secret  {secret}\n\nCopy it now. You will not see it again.")
 }
 
-/// The end of a line about something whose secret before the present one counts too: what it does, and until when.
+/// The end of a line about something whose previous secret is still accepted: its effect, and until
+/// when.
 pub fn old_secret_until(secret: &KeptSecret, now: Timestamp, does: &str) -> String {
     let until = secret.previous_until(now);
     until
@@ -43,7 +44,7 @@ pub fn old_secret_until(secret: &KeptSecret, now: Timestamp, does: &str) -> Stri
         .unwrap_or_default()
 }
 
-/// A line for each of `all`; `none` if there is none.
+/// One line for each of `all`; `none` if there are none.
 pub fn lines<T>(all: &[T], line: impl Fn(&T) -> String, none: &str) -> String {
     let lines: Vec<String> = all.iter().map(line).collect();
     if lines.is_empty() { none.to_owned() } else { lines.join("\n") }

@@ -8,7 +8,7 @@ use dwar_operator::{Action, ActorFilter, AuditEntry, AuditFilter, By};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// How many entries are read at a time.
+/// Entries that are read at once.
 const PAGE: u32 = 500;
 
 #[derive(clap::Args)]
@@ -30,7 +30,7 @@ pub struct Args {
     until: Option<Timestamp>,
 }
 
-/// Prints the log, newest first, one entry a line; with `--json` each is a JSON object.
+/// Prints the log, newest first, one entry per line; with `--json` each is a JSON object.
 pub async fn run(config: Config, asked: Args, json: bool) -> Result<ExitCode, Failure> {
     let Management { projects, audit_log: audit, .. } = open(config, true).await?.management()?;
     let Args { project, actor, action, since, until } = asked;

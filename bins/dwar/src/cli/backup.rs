@@ -12,10 +12,10 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
-/// What a command about the embedded database says where there is none.
+/// The answer of commands about the embedded database if the database is on a server.
 pub const ON_A_SERVER: &str = "the database is on a server: use its own tools, pg_dump and pg_restore; \
                                see docs/operations/backups.md";
-/// For its owner alone.
+/// Readable and writable only by its owner.
 const PRIVATE: u32 = 0o600;
 
 #[derive(clap::Args)]
@@ -24,7 +24,7 @@ pub struct Args {
     file: PathBuf,
 }
 
-/// Copies the database as it is at one instant. Needs no key, and changes nothing in the database.
+/// Copies the database as it is at one instant. Needs no key and changes nothing in the database.
 pub fn run(config: &Config, asked: &Args) -> Result<Answer, Failure> {
     let Location::Sqlite(database) = Location::of(&config.database)? else {
         return Err(Failure::Refused(ON_A_SERVER.to_owned()));
@@ -54,12 +54,12 @@ pub fn run(config: &Config, asked: &Args) -> Result<Answer, Failure> {
     Ok(Answer::of(&json!({ "file": file, "bytes": bytes, "master_key_file": key }), text))
 }
 
-/// Says which file is meant.
+/// Makes a failure about this file.
 pub fn about<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> Failure {
     move |cause| Failure::Refused(format!("{} {cause}", path.display()))
 }
 
-/// How large a database is, with its log.
+/// The size of a database in bytes, with its log.
 pub fn size_of(database: &Path) -> Result<u64, Failure> {
     let unusable = about(database);
     let file = std::fs::metadata(database);
@@ -68,7 +68,7 @@ pub fn size_of(database: &Path) -> Result<u64, Failure> {
     Ok(file.len() + std::fs::metadata(log).map_or(0, |log| log.len()))
 }
 
-/// Refuses what would not fit beside `file`.
+/// Refuses if the file system of `file` has too little space for `bytes`.
 pub fn make_sure_of_room(file: &Path, bytes: u64) -> Result<(), Failure> {
     let folder = folder_of(file);
     let left = rustix::fs::statvfs(folder).map_err(std::io::Error::from);
@@ -94,13 +94,13 @@ fn exists(file: &Path) -> Failure {
     about(file)("exists, and nothing is overwritten; choose another name")
 }
 
-/// A copy that is being written, under a name of its own. It goes away unless it is kept.
+/// A copy that is being written under a temporary name. It is deleted unless it is kept.
 struct Draft(TempPath);
 
 impl Draft {
     fn begin(target: &Path) -> Result<Self, Failure> {
         let path = beside(target, ".part");
-        // Follows no link, and takes no file that somebody else has put there.
+        // Follows no link, and uses no file that somebody else created there.
         let made = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(&path);
         made.map_err(|cause| match cause.kind() {
             ErrorKind::AlreadyExists => about(&path)(
@@ -111,7 +111,7 @@ impl Draft {
         Ok(Self(TempPath::try_from_path(path)?))
     }
 
-    /// Gives it its name, if that is still free, and its size.
+    /// Gives the draft its final name, if that is still free, and returns its size.
     fn keep_as(self, target: &Path) -> Result<u64, Failure> {
         let bytes = std::fs::metadata(&self.0)?.len();
         self.0.persist_noclobber(target).map_err(|refused| match refused.error.kind() {

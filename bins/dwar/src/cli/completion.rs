@@ -1,4 +1,4 @@
-//! `dwar completion`: what a shell needs to complete commands.
+//! `dwar completion`: the script with which a shell completes commands.
 
 use super::answer::Answer;
 use clap::{Command, ValueEnum};
@@ -19,7 +19,7 @@ enum Shell {
     Fish,
 }
 
-/// The script with which a shell completes `commands`. Reads no configuration.
+/// Generates the completion script for `commands`. Reads no configuration.
 pub fn run(asked: &Args, mut commands: Command) -> Answer {
     let (shell, generator) = match asked.shell {
         Shell::Bash => ("bash", Generator::Bash),

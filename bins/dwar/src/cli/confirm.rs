@@ -1,17 +1,17 @@
-//! The question before a command destroys something, where a person can answer it.
+//! Asks a person at a terminal before a command destroys something.
 
 use super::failure::Failure;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
-/// More than anybody types for a yes.
+/// Longest answer that is read; a yes is shorter.
 const LONGEST_LINE: u64 = 64;
 
-/// Whether there is a person to ask.
+/// Whether a person can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Person {
-    /// Somebody types at a terminal.
+    /// Somebody uses a terminal.
     Present,
-    /// A program runs the command: nothing is asked.
+    /// A program runs the command, so nothing is asked.
     Absent,
 }
 
@@ -31,20 +31,20 @@ pub struct Confirm {
 }
 
 impl Confirm {
-    /// Whether the person has to be asked.
+    /// Tells whether the person has to be asked.
     pub fn asks(&self, person: Person) -> bool {
         !self.yes && person == Person::Present
     }
 
-    /// Goes on if nobody has to be asked, or if they say yes to this sentence and question.
+    /// Continues if nobody has to be asked, or if the answer to this sentence and question is yes.
     ///
     /// # Errors
-    /// They did not say yes.
+    /// The answer was not yes.
     pub fn ask(&self, person: Person, question: &str) -> Result<(), Failure> {
         if !self.asks(person) {
             return Ok(());
         }
-        // On standard error, since the answer may go to a file.
+        // On standard error, because the answer may go to a file.
         write!(io::stderr(), "{question} [y/N] ")?;
         let mut line = String::new();
         io::stdin().lock().take(LONGEST_LINE).read_line(&mut line)?;

@@ -24,7 +24,7 @@ pub struct Args {
     online: bool,
 }
 
-/// Looks at everything a service needs; changes nothing in the database.
+/// Checks everything that a service needs; changes nothing in the database.
 pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
     let mut checks = vec![
         ("configuration", ok("all settings are valid")),
@@ -62,14 +62,14 @@ pub async fn run(config: Config, asked: Args) -> Result<Answer, Failure> {
     Ok(report(&checks, &alerts))
 }
 
-/// What needs a person now, and the check that says so.
+/// The open alerts, and the check that reports them.
 async fn needs_a_person(core: &Core) -> (Vec<Alert>, Check) {
     let alerts = core.management().map(|it| it.alerts.with_local(Arc::new(Machine::new(core))));
     let Ok(alerts) = alerts else {
         let detail = "not judged: the providers of these settings cannot be built";
         return (Vec::new(), ("alerts", warning(detail, OBEY)));
     };
-    // The command line may ask for all.
+    // The command line may read all alerts.
     let found = alerts.list(&By::command_line()).await.unwrap_or_default();
     let line = |alert: &Alert| {
         let Alert { kind, detail, since, .. } = alert;
@@ -83,7 +83,7 @@ async fn needs_a_person(core: &Core) -> (Vec<Alert>, Check) {
     (found, ("alerts", finding))
 }
 
-/// The answer when the configuration cannot even be read.
+/// The answer if the configuration cannot be read.
 pub fn unconfigured(cause: &ConfigError) -> Answer {
     report(&[("configuration", failed(cause, OBEY))], &[])
 }
@@ -92,7 +92,7 @@ fn any_failed(checks: &[Check]) -> bool {
     checks.iter().any(|(_, found)| found.status == Status::Failed)
 }
 
-/// The finding, and every cause that it does not name.
+/// The finding with every cause that it does not name.
 fn whole(found: &Finding) -> String {
     let Finding { detail, causes, .. } = found;
     match causes.as_deref().filter(|causes| !detail.contains(causes)) {

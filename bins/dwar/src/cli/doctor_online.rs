@@ -1,4 +1,5 @@
-//! The service that runs: the way from the world to it, as providers take it, and its loops.
+//! Checks the running service: the way to it from the internet, as providers take it, and its
+//! loops.
 
 use super::answer::lines;
 use super::health::readiness;
@@ -12,7 +13,7 @@ const ADDRESS: &str = "public address";
 const ADVICE: &str = "check gateways.public_url, its host name and certificate, and that the proxy \
                       passes on path, query and body unchanged";
 
-/// Asks the service itself, where it listens, for the loops that had to be started again.
+/// Asks the service at its own address for loops that had to be restarted.
 pub async fn loops(config: &Config, id: &str) -> Finding {
     let (url, seen) = readiness(config, id).await;
     let problem = match seen {
@@ -37,9 +38,9 @@ pub async fn loops(config: &Config, id: &str) -> Finding {
     warning(problem, "run this on the machine of the service, once it is ready")
 }
 
-/// Calls the service through `gateways.public_url`: its health, and the webhook of each provider
-/// that is configured, which must refuse a call that proves nothing. `id` is a request id that
-/// only this service will give back.
+/// Calls the service through `gateways.public_url`: its health, and the webhook of each configured
+/// provider, which must refuse an unsigned call. `id` is a request id that only this service
+/// returns.
 pub async fn run(config: &Config, id: &str) -> Vec<Check> {
     let (url, client) = match (&config.gateways.public_url, http_client(&config.gateways)) {
         (Some(url), Ok(client)) => (url, client),
@@ -53,7 +54,7 @@ pub async fn run(config: &Config, id: &str) -> Vec<Check> {
         (_, Err(cause)) => return vec![(ADDRESS, failed(cause, OBEY))],
     };
     let mut checks = vec![(ADDRESS, health(&client, url, id).await)];
-    // A configuration that names impossible providers was reported above.
+    // A configuration with impossible providers was reported above.
     for provider in reporting_providers(config).unwrap_or_default() {
         checks.push(("webhook", webhook(&client, url, &provider, id).await));
     }

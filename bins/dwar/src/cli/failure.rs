@@ -4,15 +4,15 @@ use crate::wiring::causes::{self, Cause};
 use dwar_console::ManageError;
 use dwar_kernel::{ProjectId, StoreError, with_causes};
 
-/// Begins a line that says what to do.
+/// The begin of a line with advice.
 pub const ADVICE: &str = "      → ";
 
-/// Why a command did not do what it was asked, as a sentence for a person.
+/// Why a command failed, as a sentence for a person.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     #[error("{0}")]
     Refused(String),
-    /// As what the command line itself refuses: exit status 2.
+    /// Refused like an error of the command line itself: exit status 2.
     #[error("{0}")]
     Usage(String),
     #[error("{}", sentence_of(.0))]
@@ -46,7 +46,7 @@ fn sentence_of(refused: &ManageError) -> String {
 }
 
 impl Failure {
-    /// The word that the admin API has for it, if it is one of managing.
+    /// The code of the admin API, if the failure comes from management.
     pub const fn code(&self) -> Option<&'static str> {
         match self {
             Self::NotDone(refused) => refused.code(),
@@ -60,7 +60,7 @@ impl Failure {
         }
     }
 
-    /// The usual cause it comes from, if that is one of database, files or addresses.
+    /// The known cause of the failure, if it concerns database, files or addresses.
     fn usual(&self) -> Option<Cause> {
         match self {
             Self::Wiring(cause) => causes::usual(cause),
@@ -69,13 +69,13 @@ impl Failure {
         }
     }
 
-    /// What a person at the terminal is told: the usual cause in words if it is one, every cause that
-    /// is known, and what to do. They run the service, so it names hosts, users, databases and files;
-    /// none of it holds a secret.
+    /// The message for a person at the terminal: the usual cause in words if it is one, every known
+    /// cause, and advice. That person runs the service, so the message names hosts, users,
+    /// databases and files, but never a secret.
     pub fn told(&self) -> String {
         let causes = match self {
             Self::Store(cause) | Self::Wiring(WiringError::Store(cause)) => with_causes(cause),
-            // They say their causes themselves, and some are lists.
+            // These errors include their causes, and some are lists.
             _ => self.to_string(),
         };
         match (self.usual(), self) {
@@ -88,7 +88,7 @@ impl Failure {
     }
 }
 
-/// What a command about a project says if there is no such project.
+/// Makes the failure of a command about a project that does not exist.
 pub fn of(project: ProjectId) -> impl Fn(ManageError) -> Failure {
     move |cause| match cause {
         ManageError::NoSuchProject => Failure::NoSuchProject(project.to_string()),

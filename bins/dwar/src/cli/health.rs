@@ -1,4 +1,4 @@
-//! `dwar health`: whether the service of this configuration can be sent requests.
+//! `dwar health`: whether the service of this configuration is ready for requests.
 
 use super::answer::Answer;
 use super::failure::Failure;
@@ -7,13 +7,13 @@ use dwar_gateways::{HttpClient, Method, ProbeAnswer};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Longer than `/readyz` waits for a database that is silent.
+/// Longer than `/readyz` waits for a silent database.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Tells these requests apart in the log.
+/// Marks these requests in the log.
 const REQUEST_ID: &str = "dwar-health";
 
-/// Asks the service at `http.address` whether it is ready; neither its database nor its keys are
-/// touched. Good if it is, within five seconds.
+/// Asks the service at `http.address` whether it is ready, without using its database or its keys.
+/// Good if it answers so within five seconds.
 pub async fn run(config: Config) -> Result<Answer, Failure> {
     let (url, seen) = readiness(&config, REQUEST_ID).await;
     let problem = match seen {
@@ -29,11 +29,11 @@ pub async fn run(config: Config) -> Result<Answer, Failure> {
     Ok(Answer::judged(&json!({ "ready": ready, "detail": text }), text.clone(), ready))
 }
 
-/// What `/readyz` answers where the service listens, and its URL. No proxy is in between: it is not
-/// for the world.
+/// Requests `/readyz` at the service's own address and returns its URL and the answer. Uses no
+/// proxy, because the path is not public.
 ///
 /// # Errors
-/// A sentence: what kept the answer from coming within five seconds.
+/// A sentence: why there was no answer within five seconds.
 pub async fn readiness(config: &Config, id: &str) -> (String, Result<ProbeAnswer, String>) {
     let address = config.http.address.replace("0.0.0.0:", "127.0.0.1:").replace("[::]:", "[::1]:");
     let url = format!("http://{address}/readyz");

@@ -1,7 +1,8 @@
 //! Exports of closed months of ledgers: one file for each project and month, in a folder.
 //!
-//! A file is JSON lines. Each carries the SHA-256 of the line before it, and the first one that of the file of the
-//! month before; so no line can be changed, left out or added unseen. The last line says how many there have to be.
+//! A file consists of JSON lines. Each line contains the SHA-256 of the previous line, and the
+//! first one that of the previous month's file. So no line can be changed, removed or added
+//! unnoticed. The last line contains the number of entries.
 
 use dwar_admin::views::{WalletEntry, instant};
 use dwar_kernel::ProjectId;
@@ -17,19 +18,19 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 const PRIVATE: u32 = 0o600;
-/// The form of these files, which their first line names.
+/// The version of the file format, which the first line names.
 const VERSION: u8 = 1;
 
 /// A folder with the exports of closed months.
 pub struct ExportFolder(pub PathBuf);
 
-/// An export that is being written, beside the file that it will be.
+/// An export in progress, beside its final file.
 struct Draft {
     target: PathBuf,
     path: TempPath,
     file: BufWriter<File>,
     whole: Sha256,
-    /// The digest of the last line; of the file of the month before at first, if there is one.
+    /// The digest of the last line; at first that of the previous month's file, if there is one.
     previous: Option<FileDigest>,
     entries: u64,
     amount: i64,
@@ -132,7 +133,7 @@ impl LedgerExport for Draft {
         let unusable = about(&target);
         let file = file.into_inner().map_err(|cause| unusable(cause.into_error()))?;
         file.sync_all().map_err(&unusable)?;
-        // What is on the disk, not what was meant to be.
+        // Check what is on the disk, not what was meant to be written.
         if digest_of(&path).map_err(&unusable)? != digest {
             return Err(ExportError(format!("{} is not what was written to it", path.display())));
         }
@@ -142,7 +143,7 @@ impl LedgerExport for Draft {
 }
 
 impl Draft {
-    /// Writes one object, with the digest of the line before.
+    /// Writes one object with the digest of the previous line.
     fn line(&mut self, object: &impl Serialize) -> Result<(), ExportError> {
         let previous_sha256 = self.previous.take().map(|digest| digest.to_string());
         let unusable = about(&self.target);
@@ -155,7 +156,7 @@ impl Draft {
     }
 }
 
-/// Opens the draft for this process alone; what a killed run has left is written anew.
+/// Opens and locks the draft; overwrites what a killed run has left.
 fn claim(path: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW.bits();
     let file = OpenOptions::new()
@@ -172,7 +173,7 @@ fn claim(path: &Path) -> io::Result<File> {
         Err(TryLockError::WouldBlock) => return Err(busy()),
         Err(TryLockError::Error(cause)) => return Err(cause),
     }
-    // Whoever had it may have given it its name, or removed it, before the lock was let go.
+    // Before the lock was released, its holder may have renamed or removed the file.
     if std::fs::metadata(path)?.ino() != file.metadata()?.ino() {
         return Err(busy());
     }
@@ -181,7 +182,7 @@ fn claim(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Gives a draft its name, for good; a file that is there already stays, and has to be the same.
+/// Gives a draft its final name. An existing file stays, and must have the same digest.
 fn keep(draft: TempPath, target: &Path, digest: FileDigest) -> Result<(), ExportError> {
     let unusable = about(target);
     match draft.persist_noclobber(target) {
@@ -213,7 +214,7 @@ fn digest_of(path: &Path) -> io::Result<FileDigest> {
     }
 }
 
-/// Says which file is meant.
+/// Makes an error about this file.
 fn about(path: &Path) -> impl Fn(io::Error) -> ExportError {
     move |cause| ExportError(format!("{}: {cause}; no entry was taken away", path.display()))
 }

@@ -1,4 +1,4 @@
-//! The command line: what can be asked, and how answers are printed.
+//! The command line: its commands, and how answers are printed.
 
 mod activity;
 mod admin_token;
@@ -130,7 +130,8 @@ enum Command {
     Completion(completion::Args),
 }
 
-/// The exit status of a tool whose output nobody reads any more, as shells see it: 128 and SIGPIPE.
+/// The exit status of a tool after its reader closed the pipe, as shells report it: 128 plus
+/// SIGPIPE.
 const UNREAD: u8 = 141;
 
 /// Runs the command of this process's arguments.
@@ -141,7 +142,7 @@ pub fn run() -> ExitCode {
         Ok(status) => status,
         Err(Failure::System(cause)) if cause.kind() == ErrorKind::BrokenPipe => UNREAD.into(),
         Err(failure) => {
-            // Nothing is left to be done if standard output and error are gone too.
+            // If standard output and error are closed too, nothing is left to do.
             if let Some(code) = failure.code().filter(|_| json) {
                 let refusal = json!({ "error": failure.to_string(), "code": code });
                 let _ = writeln!(std::io::stdout(), "{refusal}");
@@ -174,12 +175,12 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
         }
         Err(cause) => return Err(cause.into()),
     };
-    // After all that only root may be able to read, and before the first thread. Those two read and write
-    // files elsewhere, and see to the owner of the database themselves.
+    // After everything that only root may be able to read, and before the first thread. Backup and
+    // restore use files elsewhere and handle the owner of the database themselves.
     if !matches!(command, Command::Backup(_) | Command::Restore(_)) {
         become_owner_of_data(&config)?;
     }
-    // Commands are short, and their users see what they do.
+    // Commands are short and their users see the result, so only the service is traced.
     let traces = matches!(command, Command::Serve).then_some(&config.traces);
     let telemetry = telemetry::start(&config.log, traces)?;
     let bearable =
@@ -215,7 +216,7 @@ fn execute(args: Args) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Runs a command on a small runtime of its own and prints what it says.
+/// Runs a command on a small runtime of its own and prints its answer.
 fn answer(
     json: bool,
     command: impl Future<Output = Result<Answer, Failure>>,

@@ -1,11 +1,11 @@
-//! A flag is called what `--json` and the admin API call the same thing.
+//! A flag has the same name as in `--json` and in the admin API.
 
 use super::Args;
 use clap::{Command, CommandFactory};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What is nothing that an answer shows, or is shown in another unit.
+/// Flags that no answer shows, or that are shown in another unit.
 const OTHERWISE: [(&str, &str); 17] = [
     ("balance-rupees", "shown in paise"),
     ("low-balance-rupees", "shown in paise"),
@@ -26,7 +26,7 @@ const OTHERWISE: [(&str, &str); 17] = [
     ("env-file", "what is configured"),
 ];
 
-/// The names of all members in a JSON schema, however deep.
+/// Collects the names of all members in a JSON schema, at any depth.
 fn members(of: &Value, names: &mut BTreeSet<String>) {
     match of {
         Value::Object(all) => {
@@ -39,7 +39,7 @@ fn members(of: &Value, names: &mut BTreeSet<String>) {
     }
 }
 
-/// The flags of a command and of those below it that take part in what it does.
+/// Collects the flags of a command and of its subcommands that change its effect.
 fn flags(of: &Command, path: &str, found: &mut Vec<(String, String)>) {
     let path = format!("{path} {}", of.get_name());
     let own = of.get_arguments().filter(|flag| !flag.is_global_set());

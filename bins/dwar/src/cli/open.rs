@@ -18,16 +18,16 @@ impl OneProject {
     /// The project's id.
     ///
     /// # Errors
-    /// There is no such project, or there are several.
+    /// No project matches, or several do.
     pub async fn id(&self, projects: &ManageProjects) -> Result<ProjectId, Failure> {
         self.project.id(projects).await
     }
 }
 
-/// How a person names a project.
+/// How a person refers to a project.
 #[derive(Clone)]
 pub enum ProjectRef {
-    /// A whole id, which is never looked up.
+    /// A whole id, which is used without a look-up.
     Id(ProjectId),
     Text(String),
 }
@@ -38,7 +38,7 @@ impl FromStr for ProjectRef {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match (text.parse(), text.trim()) {
             (Ok(id), _) => Ok(Self::Id(id)),
-            // A variable of a shell that was never set.
+            // For example a shell variable that was never set.
             (Err(_), "") => Err("a name or an id"),
             (Err(_), text) => Ok(Self::Text(text.to_owned())),
         }
@@ -59,13 +59,13 @@ impl ProjectRef {
     }
 }
 
-/// Opens the store and brings it up to date; not for a command that is
-/// `read_only`, since only those that write migrate.
+/// Opens the store and migrates it, unless the command is `read_only`: only commands that write
+/// migrate.
 pub async fn open(config: Config, read_only: bool) -> Result<Core, Failure> {
     let core = Core::open(config, if read_only { Access::Read } else { Access::Write }).await?;
     if !read_only {
         core.migrate().await?;
-        // What it writes bears a time that every instance goes by.
+        // Written records contain a time that every instance relies on.
         if core.compare_clocks().await? {
             let trouble = core.parts.tools.watch.trouble().unwrap_or_default();
             return Err(Failure::Refused(format!("{trouble}; set it right, then try again")));

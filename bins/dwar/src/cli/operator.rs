@@ -63,7 +63,7 @@ pub struct OneOperator {
 
 impl OneOperator {
     async fn find(&self, operators: &ManageOperators) -> Result<Operator, Failure> {
-        // One of them is there: clap sees to it.
+        // clap requires one of them.
         let name = self.name.as_ref().or(self.bare_name.as_ref());
         Ok(operators.named(name.map_or("", String::as_str)).await?)
     }
@@ -71,7 +71,7 @@ impl OneOperator {
 
 pub async fn run(config: Config, command: Command, person: Person) -> Result<Answer, Failure> {
     let is_quiet = matches!(command, Command::List | Command::Unlock(_) | Command::Remove { .. });
-    // Before anything is changed: whoever gets no link must not lose a password for it.
+    // Check this before any change: an operator who gets no link must not lose a password.
     let base = if is_quiet { String::new() } else { dashboard(&config)? };
     let core = open(config, matches!(command, Command::List)).await?;
     let Management { projects, operators, .. } = core.management()?;
@@ -120,7 +120,7 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
     }
 }
 
-/// Where a link leads to.
+/// The address of the dashboard, for links.
 fn dashboard(config: &Config) -> Result<String, Failure> {
     let settings = &config.dashboard;
     let listens = settings.address(config.environment == RunMode::Production).is_some();

@@ -123,7 +123,7 @@ fn listed(all: &[Project]) -> Answer {
     Answer::of(&Page::whole(all.iter().map(ProjectSummary::from)), lines(all, line, none))
 }
 
-/// A project with what may be shown of its keys.
+/// A project with the parts of its keys that may be shown.
 #[derive(Serialize)]
 struct ProjectWithKeys {
     #[serde(flatten)]

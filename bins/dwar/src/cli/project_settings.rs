@@ -1,5 +1,5 @@
-//! The settings of a project on the command line: what `dwar project set` takes, and how `dwar project show` tells
-//! them.
+//! The settings of a project on the command line: the flags of `dwar project set`, and the lines of
+//! `dwar project show`.
 
 use crate::config;
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
@@ -9,17 +9,17 @@ use dwar_project::{Project, ProjectChange, Setting, SettingValue};
 use dwar_wallet::{Amount, Paise};
 use std::error::Error;
 
-/// One setting as the command line has it.
+/// One setting on the command line.
 struct Row {
     setting: Setting,
     flag: &'static str,
-    /// What the flag takes.
+    /// The value name of the flag.
     takes: &'static str,
-    /// What it does.
+    /// The help text of the flag.
     about: &'static str,
-    /// What its value is shown under.
+    /// The label of the value in `project show`.
     label: &'static str,
-    /// What is shown where the project has none of its own.
+    /// The text shown if the project has no value of its own.
     none: &'static str,
 }
 
@@ -28,7 +28,7 @@ const INSTALLED: &str = "installation default";
 
 macro_rules! rows {
     ($($setting:ident: $label:literal or $none:expr, $flag:literal $takes:expr, $about:literal;)+) => {
-        /// Every setting, in the order in which they are listed.
+        /// Every setting in the order of the listing.
         const ROWS: [Row; Setting::ALL.len()] = [$(Row {
             setting: Setting::$setting,
             flag: $flag,
@@ -87,7 +87,7 @@ rows! {
         "Send the event wallet.low below this balance; `default` for no alert";
 }
 
-/// The settings that are to change.
+/// The settings to change.
 pub struct Settings(pub ProjectChange);
 
 impl Args for Settings {
@@ -140,7 +140,7 @@ impl Row {
     }
 }
 
-/// Reads a value like `blank`.
+/// Parses a value of the same kind as `blank`.
 fn read(
     blank: &SettingValue,
     in_rupees: bool,
@@ -166,7 +166,7 @@ fn read(
     })
 }
 
-/// Names separated by commas, or `none`.
+/// Parses names separated by commas, or `none`.
 fn names(text: &str) -> Vec<String> {
     if text == "none" { Vec::new() } else { config::names(text) }
 }

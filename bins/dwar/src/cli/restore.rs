@@ -1,4 +1,4 @@
-//! `dwar restore`: a backup in the place of the database.
+//! `dwar restore`: replaces the database with a backup.
 
 use super::answer::Answer;
 use super::backup::{ON_A_SERVER, about, make_sure_of_room, size_of};
@@ -20,7 +20,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 
-/// What lies beside a database.
+/// The suffixes of a database and of the files beside it.
 const BESIDE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 #[derive(clap::Args)]
@@ -61,7 +61,8 @@ pub async fn run(config: Config, asked: Args, person: Person) -> Result<Answer, 
     }
 }
 
-/// Nothing of the database changes before the backup is checked and settled, under another name.
+/// Restores from a file. The database stays unchanged until the backup is checked and settled under
+/// another name.
 async fn from_file(config: Config, file: &Path, keep: bool) -> Result<Answer, Failure> {
     let Location::Sqlite(database) = Location::of(&config.database)? else {
         return Err(Failure::Refused(ON_A_SERVER.to_owned()));
@@ -83,7 +84,7 @@ async fn from_file(config: Config, file: &Path, keep: bool) -> Result<Answer, Fa
     Ok(answer(Some(file), had_one.then_some(former.as_path()), &settled))
 }
 
-/// For a database that other tools have put back.
+/// Settles a database that other tools have restored.
 async fn in_place(config: Config, keep: bool) -> Result<Answer, Failure> {
     if let Location::Sqlite(database) = Location::of(&config.database)? {
         drop(claim(&database)?);
@@ -99,7 +100,8 @@ async fn in_place(config: Config, keep: bool) -> Result<Answer, Failure> {
     Ok(answer(None, None, &settled))
 }
 
-/// A process that runs the service on a server's database. What the backup says of processes stands still.
+/// A process that runs the service on the server's database. The records of processes in a backup
+/// do not change.
 async fn running(core: &Core) -> Result<Option<Instance>, Failure> {
     const MOST: u32 = 100;
     let (instances, now) = (&core.console.instances, core.parts.tools.now());
@@ -129,7 +131,7 @@ fn claim(database: &Path) -> Result<Claim, Failure> {
     })
 }
 
-/// Settles the database of this configuration, and leaves it at rest.
+/// Settles the database of this configuration and closes it.
 async fn settle(config: Config, keep: bool) -> Result<(Settled, Timestamp), Failure> {
     let core = Core::open(config, Access::Write).await?;
     core.migrate().await?;
@@ -142,7 +144,7 @@ async fn settle_in(core: &Core, keep: bool) -> Result<(Settled, Timestamp), Fail
     Ok((settled, now))
 }
 
-/// The name that the former database is kept under, which is free.
+/// A free name under which the former database is kept.
 fn aside(database: &Path, now: Timestamp) -> PathBuf {
     let name = beside(database, &format!(".replaced-{}", now.format("%Y%m%dT%H%M%SZ")));
     let others = (2..u32::MAX).map(|count| beside(&name, &format!("-{count}")));
@@ -176,19 +178,19 @@ fn answer(file: Option<&Path>, kept: Option<&Path>, settled: &Settled) -> Answer
     Answer::of(&view, text.join("\n"))
 }
 
-/// The backup on its way into its place. It goes away with whatever lies beside it, unless it was put
-/// there.
+/// A copy of the backup that will replace the database. It is deleted with the files beside it
+/// unless it is used.
 struct Draft(PathBuf);
 
 impl Draft {
-    /// Copies the backup, with its log if it has one, as other tools leave it.
+    /// Copies the backup, with its log if there is one, as other tools leave it.
     fn of(file: &Path, database: &Path) -> Result<Self, Failure> {
         if dwar_sqlite::is_open_elsewhere(file) {
             return Err(about(file)(
                 "is in use; to restore a copy of another installation, `dwar backup` makes one",
             ));
         }
-        // What a process that died has left; the place is ours alone.
+        // Files that a killed process has left; this process holds the claim on the path.
         let draft = Self(beside(database, ".restoring"));
         draft.clear();
         for suffix in ["", "-wal", "-journal"] {
@@ -207,7 +209,7 @@ impl Draft {
         Ok(draft)
     }
 
-    /// The configuration for it, with the key of the place that it goes to.
+    /// The configuration for the draft, with the key of its final path.
     fn configured(&self, mut config: Config) -> Result<Config, Failure> {
         if let Some(key) = key_file(&config)? {
             config.secrets.master_key_file = key.display().to_string();
@@ -218,13 +220,13 @@ impl Draft {
 
     fn clear(&self) {
         for suffix in BESIDE {
-            // What is left is cleared by the next restore.
+            // The next restore removes anything that is left.
             let _ = std::fs::remove_file(beside(&self.0, suffix));
         }
     }
 }
 
-/// As root, makes the owner of its folder that of a file.
+/// As root, gives a file the owner of its folder.
 fn give_to_service(file: &Path) -> std::io::Result<()> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());

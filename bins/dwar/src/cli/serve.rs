@@ -17,36 +17,35 @@ use tokio::sync::SetOnce;
 
 /// A phone number for the examples; nothing is sent to it.
 const PHONE: &str = "9876543210";
-/// Introduces the link to the playground, which is the last line that a first start prints.
+/// Introduces the link to the playground, the last line that a first start prints.
 const INVITATION: &str =
     "  Or try it in your browser. This link opens the playground; it works once, within an hour:";
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Serves until a signal to stop.
+/// Serves until a signal asks it to stop.
 pub fn run(mut config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     descriptors::make_room(&mut config);
-    // Whoever collects the log sees nothing else.
+    // Log collectors see only this line.
     let logged = |failure: &Failure| {
         tracing::error!(error = %with_causes(failure), "the service cannot go on");
     };
     on_threads(serve(config, lost)).inspect_err(logged)
 }
 
-/// Does work that serves, on threads where what must outlive its client goes on, alongside those
-/// that answer.
+/// Runs work on a runtime whose threads also finish the tasks that must outlive their clients.
 pub fn on_threads<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let done = runtime.block_on(work);
-    // A database that does not answer may hold a thread; nothing of ours waits for it any more.
+    // A database that does not answer may block a thread, but no work waits for it any more.
     runtime.shutdown_timeout(LAST_WORDS);
     done
 }
 
 async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     let mut signals = Signals::take()?;
-    // Before a database or a key is made: whoever cannot listen leaves nothing behind.
+    // Bind before a database or a key is created, so that a failed start leaves nothing behind.
     let listeners = Listeners::take(&config)?;
-    // A new database is made here, which may have to wait for others that do so.
+    // A new database is created here, which may have to wait for other processes that do so.
     let core = tokio::select! {
         core = Core::open(config, Access::Write) => core?,
         signal = signals.stop() => {
@@ -63,7 +62,7 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     }
     let preparing = async {
         let created = match prepare(&core).await {
-            // Health checks answer meanwhile, and so does the API once it is back.
+            // Health checks are answered meanwhile, and the API answers once the database is back.
             Err(cause) if cause.is_transient() => {
                 let advice = causes::usual(&cause).map(|usual| usual.advice);
                 tracing::warn!(
@@ -75,7 +74,7 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
             done => done,
         };
         let created = created?;
-        // Nothing else sets it.
+        // Only this code sets it.
         let _ = prepared.set(());
         tracing::info!("Dwar is ready");
         if let (Some(project), Some(address)) = (created, addresses.first()) {
@@ -102,8 +101,9 @@ async fn serve(config: Config, lost: LostLines) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Stops the server gently when the system or the terminal asks for it. Whoever asks again is told
-/// how long it may take: a second signal is as often the shell's copy of the first as impatience.
+/// Stops the server gracefully when the system or the terminal asks for it. A second signal only
+/// logs how long the stop may take, because it is as often the shell's copy of the first one as
+/// impatience.
 async fn stop_on_signal(mut signals: Signals, server: StopHandle) {
     let signal = signals.stop().await;
     tracing::info!(signal, "stopping: requests in flight finish, new ones are refused");
@@ -113,11 +113,11 @@ async fn stop_on_signal(mut signals: Signals, server: StopHandle) {
             tracing::warn!(signal, "already stopping, within {seconds} s; KILL ends it at once");
         }
     };
-    // Whoever started this ends it when all is done.
+    // The parent process waits for the end.
     tokio::join!(server.stop(), told_again);
 }
 
-/// Greets the person who started this for the first time.
+/// Prints the keys and a first example after the first start.
 fn greet(project: &CreatedProject, address: SocketAddr, link: Option<&str>) {
     // A person who closed standard output does not want to know.
     let _ = writeln!(io::stdout(), "{}", welcome(project, address));
@@ -131,7 +131,7 @@ fn greet(project: &CreatedProject, address: SocketAddr, link: Option<&str>) {
     }
 }
 
-/// What the first start says, once: the keys and how to try them.
+/// The text of the first start: the keys and how to try them.
 fn welcome(project: &CreatedProject, address: SocketAddr) -> String {
     let test_key = project.test_key.expose();
     let header = format!("-H 'X-Api-Key: {test_key}'");

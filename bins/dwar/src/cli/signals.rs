@@ -1,8 +1,8 @@
 use std::io::{self, IsTerminal};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The signals that by default end a process at once, and with it whatever is under way. Once they are
-/// taken, none does.
+/// The signals that by default end a process at once, and its work with it. After [`Self::take`]
+/// none of them does.
 pub struct Signals {
     hang_up: Signal,
     interrupt: Signal,
@@ -10,13 +10,13 @@ pub struct Signals {
     terminate: Signal,
     user_1: Signal,
     user_2: Signal,
-    /// A terminal that is closed hangs up on those who sit at it. Whoever started this with `nohup`
-    /// has none.
+    /// Whether a terminal is attached. Closing it sends HUP; a process that was started with
+    /// `nohup` has none.
     has_terminal: bool,
 }
 
 impl Signals {
-    /// Takes them. One that comes before anybody waits for it is kept.
+    /// Takes over the signals. A signal that arrives before [`Self::stop`] is kept.
     ///
     /// # Errors
     /// The operating system refused.
@@ -34,8 +34,8 @@ impl Signals {
         })
     }
 
-    /// Waits for a signal to stop, and gives its name: TERM, INT, QUIT, or HUP from a terminal. Others
-    /// are told to the log.
+    /// Waits for a signal to stop and returns its name: TERM, INT, QUIT, or HUP from a terminal.
+    /// Logs other signals.
     pub async fn stop(&mut self) -> &'static str {
         loop {
             let (name, stops) = tokio::select! {

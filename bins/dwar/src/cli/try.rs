@@ -1,4 +1,4 @@
-//! `dwar try`: one login from its message to its end, as a backend asks for it.
+//! `dwar try`: one complete login, with the calls of a backend.
 
 mod client;
 mod own;
@@ -21,8 +21,8 @@ use std::str::FromStr;
 use steps::{Recipient, Trial};
 use zeroize::Zeroizing;
 
-/// The settings of a service of its own that are not the defaults: it leaves nothing behind, is in
-/// nobody's way, and logs only what is broken.
+/// The settings of the built-in service that differ from the defaults: it leaves nothing behind,
+/// occupies no fixed port, and logs only errors.
 const SETTINGS: [(&str, &str); 6] = [
     ("DWAR__DATABASE__URL", "memory:"),
     ("DWAR__HTTP__ADDRESS", "127.0.0.1:0"),
@@ -31,7 +31,7 @@ const SETTINGS: [(&str, &str); 6] = [
     ("DWAR__METRICS__ADDRESS", "off"),
     ("DWAR__LOG__LEVEL", "error"),
 ];
-/// Where the key is: other users of the machine can read arguments.
+/// The variable of the API key. Other users of the machine can read arguments.
 const KEY: &str = "DWAR_KEY";
 const TEST: &str = "svc_test_";
 const LIVE: &str = "svc_live_";
@@ -49,12 +49,12 @@ pub struct Args {
     live: Option<Phone>,
 }
 
-/// What the service of its own is configured with, whatever is configured here.
+/// The configuration of the built-in service, independent of all other configuration.
 pub fn config() -> Result<Config, ConfigError> {
     config::built_in(SETTINGS)
 }
 
-/// Goes through a whole login and tells each step as it ends; the first one that fails is the last.
+/// Runs a whole login and prints each step when it ends; stops at the first step that fails.
 pub fn run(config: Config, asked: Args, json: bool, lost: LostLines) -> Result<ExitCode, Failure> {
     let Args { url, live } = asked;
     let Some(url) = url else {
@@ -89,13 +89,13 @@ async fn attempt(
     let mut report = Report::open(json, client.url(), told)?;
     let tried = Trial { client: &client, recipient: &recipient, report: &mut report }.run().await;
     let closed = report.close(tried.is_ok());
-    // What went wrong with the login matters more.
+    // An error of the login matters more than one of the shutdown.
     tried?;
     closed?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The key of the environment, if it is one for this.
+/// Reads the API key from the environment and checks its mode.
 fn key(live: bool) -> Result<Zeroizing<String>, Failure> {
     let given = Zeroizing::new(std::env::var(KEY).unwrap_or_default());
     let key = text::unquoted(&given).map_err(|it| Failure::Usage(format!("{KEY} {it}")))?;
@@ -111,13 +111,14 @@ fn key(live: bool) -> Result<Zeroizing<String>, Failure> {
     Err(Failure::Usage(format!("{KEY} {problem}")))
 }
 
-/// An address whose calls nobody else can read.
+/// Accepts an address whose traffic nobody else can read.
 fn private(text: &str) -> Result<BaseUrl, String> {
     let url = BaseUrl::from_str(text::unquoted(text)?).map_err(|cause| cause.to_string())?;
     if url.is_private() { Ok(url) } else { Err(IN_CLEAR.to_owned()) }
 }
 
-/// A number that no test meets twice, so that its limit is not met either; no magic one (docs/api.md).
+/// Draws a number that no other run uses, so that its limits are not exhausted; not a magic number
+/// (docs/api.md).
 #[expect(clippy::expect_used, reason = "it is ten digits, the first a 9")]
 fn drawn() -> Phone {
     let mut drawn = [0; 8];

@@ -85,7 +85,7 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
     if matches!(command, Verify)
         && let Some(found) = core.database.damage().await?
     {
-        // What can still be read proves nothing.
+        // A damaged file proves nothing, even if its readable part adds up.
         return Err(Failure::Refused(format!(
             "the database is damaged: {found}; run `dwar doctor`"
         )));
@@ -163,7 +163,7 @@ async fn adjusted(
     moved(wallets, project, &news, booked.then(|| rupees.paise())).await
 }
 
-/// What a movement did, and the balance after it.
+/// The effect of a movement, and the balance after it.
 async fn moved(
     wallets: &ManageWallets,
     project: ProjectId,
@@ -199,7 +199,7 @@ async fn statement(
     project: ProjectId,
     limit: u32,
 ) -> Result<Answer, Failure> {
-    // One more than is shown tells whether there are more.
+    // One entry more than the limit shows whether there are more.
     let (all, read) = (StatementFilter::default(), limit.saturating_add(1));
     let entries = ledger.lines(&By::command_line(), project, all, None, read).await;
     let entries = entries.map_err(of(project))?;

@@ -1,4 +1,4 @@
-//! `dwar wallet close`: months of ledgers leave the database for files.
+//! `dwar wallet close`: moves closed months of ledgers from the database to files.
 
 use super::answer::{Answer, lines};
 use super::confirm::{Confirm, Person};
@@ -32,7 +32,7 @@ pub struct Args {
     confirm: Confirm,
 }
 
-/// Closes what can be closed, month by month, each after its export is on disk.
+/// Closes every month that can be closed, each after its export is on disk.
 pub async fn close(manage: &Management, asked: Args, person: Person) -> Result<Answer, Failure> {
     let (by, months) = (By::command_line(), &manage.months);
     let project = match &asked.project {

@@ -1,4 +1,4 @@
-//! `dwar wallet prove`: shows that a ledger adds up, and puts it on record.
+//! `dwar wallet prove`: checks that a ledger adds up and records the result.
 
 use super::answer::Answer;
 use super::failure::{Failure, of};
@@ -9,7 +9,7 @@ use dwar_kernel::ProjectId;
 use dwar_operator::By;
 use dwar_wallet::{LedgerProof, ProofStart};
 
-/// Makes a proof of the project's ledger, unless one is being made.
+/// Makes a proof of the project's ledger. Refuses if another one is in progress.
 pub async fn prove(
     ledger: &ManageLedger,
     project: ProjectId,

@@ -136,7 +136,7 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
             let filter = CallFilter { failed, before: None };
             // This distinguishes an unknown endpoint from one that was not called yet.
             log.endpoint(&by, project, it.webhook).await.map_err(&refused)?;
-            // One more than is shown tells whether there are more.
+            // One call more than the limit shows whether there are more.
             let calls = log.calls(&by, project, it.webhook, filter, limit + 1).await;
             let calls = calls.map_err(&refused)?;
             let shown = &calls[..calls.len().min(limit as usize)];

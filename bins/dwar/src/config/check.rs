@@ -1,11 +1,11 @@
-//! Values that no part of the program could make sense of, in production or not.
+//! Refuses values that cannot work in any environment.
 
 use super::{Config, ConfigError, RunMode, invalid};
 use crate::bounds::database_url;
 use crate::telemetry;
 use dwar_gateways::BaseUrl;
 
-/// The end of a sentence about a setting.
+/// The error is the end of a sentence about a setting.
 type Problem = Result<(), String>;
 
 const ADDRESS: &str = "is HOST:PORT, such as 127.0.0.1:8080";
@@ -17,7 +17,7 @@ const HEADER: &str = "goes into an HTTP header, so it is of printable ASCII";
 const SEGMENT: &str = "goes into an address, so it is of letters, digits, dots, - and _";
 
 impl Config {
-    /// Refuses what could not work, or not as it is meant.
+    /// Refuses settings that could not work, or not as intended.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         self.check_numbers()?;
         for (key, judged) in self.texts() {
@@ -45,7 +45,7 @@ impl Config {
         Ok(())
     }
 
-    /// Every text that leads or goes somewhere, and what is wrong with it.
+    /// Every setting that is an address or a part of a request, and its problem if it has one.
     fn texts(&self) -> [(&'static str, Problem); 14] {
         let Self { http, dashboard, database, gateways, metrics, tokens, traces, .. } = self;
         let (meta, twilio, msg91) = (&gateways.whatsapp_cloud, &gateways.twilio, &gateways.msg91);
@@ -81,7 +81,7 @@ fn held(right: bool, problem: &str) -> Problem {
     if right { Ok(()) } else { Err(problem.to_owned()) }
 }
 
-/// Whether somebody can listen there, or it is one of the `words` that say something else.
+/// Accepts an address that can be listened on, or one of the `words` with another meaning.
 fn listened(address: &str, words: &[&str]) -> Problem {
     let is_host = |host: &str| {
         let part = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:%".contains(&byte);
@@ -101,7 +101,8 @@ fn is_host(host: &str) -> bool {
     !host.contains('/') && format!("http://{host}").parse::<BaseUrl>().is_ok()
 }
 
-/// Whether it can be the `iss` of a token: with a colon it has to be an address (RFC 7519 section 2).
+/// Accepts a text that can be the `iss` of a token: with a colon it has to be a URI (RFC 7519
+/// section 2).
 fn is_issuer(issuer: &str) -> bool {
     let is_word = |text: &str| {
         let part = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/".contains(&byte);

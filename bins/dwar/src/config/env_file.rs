@@ -1,13 +1,14 @@
-//! Files of variables, read as systemd reads those of `EnvironmentFile=` (systemd.exec(5)): nothing is
-//! expanded, and quotes and backslashes mean what they mean there.
+//! Parses files of variables as systemd does for `EnvironmentFile=` (systemd.exec(5)): nothing is
+//! expanded, and quotes and backslashes have the same meaning.
 //!
-//! What systemd passes over without a word, or reads differently from one version to the next, is refused.
+//! Refuses lines that systemd ignores silently, or reads differently from one version to the next.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
 const ENDS: [char; 2] = ['\n', '\r'];
-/// What a backslash stands before within double quotes; before anything else it stands for itself.
+/// Characters that a backslash escapes within double quotes; before any other the backslash is
+/// literal.
 const ESCAPED: [char; 4] = ['"', '\\', '`', '$'];
 
 const NO_VARIABLE: &str = "is not NAME=value";
@@ -15,12 +16,13 @@ const NEVER_CLOSED: &str = "begins with a quote that is never closed";
 const GOES_ON: &str = "is a comment that ends in a backslash, which goes on in the next line for some \
                        versions of systemd and not for others";
 
-/// Why a text is no file of variables: a line, and what is wrong with it in words that do not hold it.
+/// A file of variables cannot be parsed: the line number, and a description that does not quote the
+/// file.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {0} {1}")]
 pub struct Unreadable(usize, &'static str);
 
-/// The variables of a file in their order; of one that is set twice the last is meant.
+/// The variables of a file in order. If one is set twice, the last value applies.
 pub fn variables(text: &str) -> Result<Vec<(String, String)>, Unreadable> {
     let mut reader = Reader { rest: text.chars().peekable(), line: 1 };
     let mut found = Vec::new();
@@ -75,10 +77,10 @@ impl Reader<'_> {
         Ok((name.to_owned(), value))
     }
 
-    /// What follows the `=`, blanks at its end included; `None` if a quote is left open.
+    /// The text after `=`, trailing blanks included; `None` if a quote is not closed.
     fn value(&mut self) -> Option<String> {
         let mut value = String::new();
-        // Quotes are syntax only in front of what is not quoted.
+        // Quotes are syntax only before the first unquoted character.
         let mut bare = false;
         while let Some(letter) = self.next() {
             match letter {

@@ -1,7 +1,7 @@
-//! Reads the layers and puts them together.
+//! Reads and merges the layers of the configuration.
 //!
-//! No sentence here repeats what a setting holds, nor a line of a file: any of them may be a
-//! secret, and sentences end up in logs.
+//! No message here quotes a value or a line of a file: any of them may be a secret, and messages
+//! end up in logs.
 
 use super::sentences::{located, place, sentence};
 use super::{Config, ConfigError, RunMode, env_file, names, text};
@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 pub const DEFAULTS: &str = include_str!("../../../../config.default.toml");
 const FILE: &str = "dwar.toml";
 const PREFIX: &str = "DWAR__";
-/// Those of our own variables that are no settings.
+/// Our own variables that are not settings.
 const NO_SETTINGS: [&str; 2] = ["DWAR_KEY", "DWAR_URL"];
 const SECRETS: [&str; 14] = [
     "secrets.master_key",
@@ -35,9 +35,9 @@ const SECRETS: [&str; 14] = [
     "metrics.token",
     "traces.header",
 ];
-/// The settings that may hold a user and a password.
+/// Settings that may contain a user and a password.
 const ADDRESSES: [&str; 3] = ["database.url", "database.direct_url", "gateways.proxy"];
-/// The tables whose entries the operator names; one that is given takes the place of the default.
+/// Tables whose entries the operator names; a given table replaces the default.
 const OPEN: [&str; 5] = [
     "gateways.fixed_minutes",
     "gateways.whatsapp_cloud.templates",
@@ -45,18 +45,18 @@ const OPEN: [&str; 5] = [
     "gateways.msg91.sms_variables",
     "gateways.msg91.whatsapp_templates",
 ];
-/// How alike two keys are when one is proposed for the other.
+/// Similarity of two keys above which one is suggested for the other.
 const ALIKE: f64 = 0.8;
-/// How many letters of a file's key may be foreign for a sentence to repeat it. Where a quote or a
-/// line break is missing, the text in the place of a key may be a secret.
+/// Most misspelt letters of a file's key for a message to quote the key. If a quote or a line break
+/// is missing, the text in the place of a key may be a secret.
 const SLIPS: usize = 2;
 
-/// Reads the configuration from `file` (or `dwar.toml`, if it is there), `environment` and, over that, the
-/// variables of `env_file`.
+/// Reads the configuration from `file` (or `dwar.toml`, if it exists), then `environment`, then the
+/// variables of `env_file`, each overriding the one before.
 ///
 /// # Errors
-/// A sentence that names the place (line and column of the file, name of the variable) and never
-/// what is there.
+/// A sentence that names the place (line and column of the file, name of the variable) but never
+/// the value.
 pub fn load<N: Into<OsString>, V: Into<OsString>>(
     file: Option<&Path>,
     env_file: Option<&Path>,
@@ -66,17 +66,17 @@ pub fn load<N: Into<OsString>, V: Into<OsString>>(
     assemble(read_file(file)?, environment, variables)
 }
 
-/// The embedded defaults with `settings` (named as variables) in place of some, whatever files and
-/// environment say.
+/// The embedded defaults, overridden by `settings` (named as variables). Ignores files and
+/// environment.
 pub fn built_in(
     settings: impl IntoIterator<Item = (&'static str, &'static str)>,
 ) -> Result<Config, ConfigError> {
     assemble(None, settings, None)
 }
 
-/// A file of settings and the text in it.
+/// A file of settings and its text.
 type TextFile = (PathBuf, Zeroizing<String>);
-/// A file of variables and what they say.
+/// A file of variables and its content.
 type VariableFile = (PathBuf, Vec<(String, String)>);
 
 fn assemble<N: Into<OsString>, V: Into<OsString>>(
@@ -96,7 +96,7 @@ fn assemble<N: Into<OsString>, V: Into<OsString>>(
     Ok(config)
 }
 
-/// All layers in one, and the files among them that hold secrets.
+/// All layers merged, and the files among them that contain secrets.
 fn merge<N: Into<OsString>, V: Into<OsString>>(
     file: Option<TextFile>,
     environment: impl IntoIterator<Item = (N, V)>,
@@ -143,7 +143,7 @@ fn unreadable(cause: config::ConfigError) -> ConfigError {
     ConfigError::Unreadable(sentence(&cause, None))
 }
 
-/// Makes every text what a setting is, whichever layer it came from.
+/// Parses every text as its setting requires, in whichever layer it was given.
 fn clean(value: &mut Value, key: &str) -> Result<(), ConfigError> {
     let unfit = |problem| ConfigError::Unreadable(format!("{key}: {problem}"));
     match &mut value.kind {
@@ -169,7 +169,7 @@ fn is_ours(variable: &str) -> bool {
     variable.to_ascii_uppercase().starts_with(PREFIX)
 }
 
-/// What the variables that are ours say, by key.
+/// The settings in our own variables, by key.
 fn overrides<N: Into<OsString>, V: Into<OsString>>(
     origin: &str,
     variables: impl IntoIterator<Item = (N, V)>,
@@ -210,7 +210,7 @@ fn overrides<N: Into<OsString>, V: Into<OsString>>(
     Ok(overrides)
 }
 
-/// The table of [`OPEN`] that `key` names or lies in.
+/// The table of [`OPEN`] that `key` names or belongs to.
 fn open(key: &str) -> Option<&'static str> {
     let holds = |open: &&str| {
         key.strip_prefix(open).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -231,7 +231,7 @@ fn defaults_without(given: &BTreeSet<&str>) -> String {
     defaults.to_string()
 }
 
-/// A table as one variable gives it: `{ en = "HX…", hi = "HX…" }`.
+/// Parses a table given in one variable: `{ en = "HX…", hi = "HX…" }`.
 fn table(text: &str) -> Option<Value> {
     let mut read: BTreeMap<String, Value> = toml::from_str(&format!("it = {text}")).ok()?;
     Some(read.remove("it")?.into_table().ok()?.into())
@@ -251,7 +251,7 @@ fn read_variables(path: &Path) -> Result<VariableFile, ConfigError> {
     let text = text::read(path).map_err(|cause| not_read(path, &cause))?;
     let variables = env_file::variables(&text).map_err(|cause| unfit(cause.to_string()))?;
     for (name, _) in &variables {
-        // systemd gives these to libpq, which would then be led elsewhere than from here.
+        // systemd would pass these on to libpq, which would then connect elsewhere than configured.
         if name.starts_with("PG") {
             return Err(unfit(format!("{name} is no setting: say it in DWAR__DATABASE__URL")));
         }
@@ -296,24 +296,24 @@ fn collect(table: &DeTable<'_>, above: &str, keys: &mut BTreeMap<String, Leaf>) 
     }
 }
 
-/// Whether nobody else may learn what this setting says.
+/// Tells whether the value of this setting is a secret.
 fn is_secret(key: &str, text: &str) -> bool {
     SECRETS.contains(&key) && !text.is_empty()
         || ADDRESSES.contains(&key) && (text.contains('@') || text.contains("password="))
 }
 
-/// Whether a file in which this setting is filled in must be accessible to its user alone.
+/// Tells whether a file that sets this key must be accessible to its user alone.
 #[cfg(test)]
 pub fn is_for_us_alone(key: &str) -> bool {
     SECRETS.contains(&key) || ADDRESSES.contains(&key)
 }
 
-/// `DWAR__HTTP__ADDRESS` is `http.address`.
+/// Converts a variable to a key: `DWAR__HTTP__ADDRESS` is `http.address`.
 fn path_of(variable: &str) -> String {
     variable[PREFIX.len()..].to_ascii_lowercase().replace("__", ".")
 }
 
-/// A key of a file as it may be repeated: words that are no misspelling of a known one are left
+/// A key of a file as it may be quoted: words that are not a misspelling of a known one are left
 /// out.
 fn seen(key: &str, known: &BTreeSet<&str>) -> String {
     let words: BTreeSet<&str> = known.iter().flat_map(|key| key.split('.')).collect();

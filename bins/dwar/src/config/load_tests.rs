@@ -2,10 +2,10 @@ use super::super::sentences::without_content;
 use super::*;
 use proptest::prelude::*;
 
-/// Every setting that is a secret, found by its `Debug`, which hides it.
+/// Every secret setting, found by its `Debug`, which hides it.
 fn secret_keys() -> Vec<String> {
     let keys = keys_of(DEFAULTS).unwrap();
-    // All but the first are for what is read at once.
+    // The values after the first are for settings that are parsed at once.
     let values =
         ["canary", "postgres://:canary@127.0.0.1", "http://:canary@127.0.0.1", "name: canary"];
     let hides = |key: &String| {
@@ -27,7 +27,7 @@ fn from_file(text: &[u8]) -> Result<Config, ConfigError> {
     load(Some(&file), None, std::iter::empty::<(String, String)>())
 }
 
-/// What is said about a refused file, without the folder.
+/// The message about a refused file, without the folder.
 fn told(text: &str) -> String {
     told_of(text.as_bytes())
 }
@@ -116,7 +116,7 @@ fn a_table_of_names_takes_the_place_of_the_default_from_file_and_variable() {
     }
 }
 
-/// What is in none of the structs would be refused: a setting has one definition.
+/// A key that no struct has would be refused, because each setting is defined once.
 #[test]
 fn every_table_whose_entries_are_named_by_the_operator_is_known_as_one() {
     for open in OPEN {
@@ -133,7 +133,7 @@ fn a_value_of_the_environment_is_never_repeated() {
         if let Err(refused) = load(None, None, [(variable(&key), secret)]) {
             let refused = refused.to_string();
             assert_tells_nothing_of(secret, &refused);
-            // Names of variables have no case.
+            // Names of variables are case-insensitive.
             let named = refused.to_lowercase().contains(&key.to_lowercase());
             assert!(named, "{key}: {refused}");
         }
@@ -162,7 +162,7 @@ fn a_file_may_have_a_mark_in_front_and_the_ends_of_lines_of_elsewhere() {
     );
 }
 
-/// A sound file with a secret in one place.
+/// A valid file with a secret in one place.
 fn sound(key: &str, secret: &str) -> String {
     let (section, name) = key.rsplit_once('.').unwrap();
     format!(

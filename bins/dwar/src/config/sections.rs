@@ -1,4 +1,4 @@
-//! The sections that belong to no adapter; what their settings mean is in `config.default.toml`.
+//! The sections that belong to no adapter; `config.default.toml` explains their settings.
 
 use dwar_app::{Limits, ModeLimits};
 use dwar_gateways::{BaseUrl, Secret};
@@ -94,12 +94,12 @@ pub struct Log {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Traces {
-    /// The collector; without one there are no traces.
+    /// The trace collector; without one there are no traces.
     #[serde(with = "As::<NoneAsEmptyString>")]
     pub endpoint: Option<BaseUrl>,
     /// `Name: value`, or empty.
     pub header: Secret,
-    /// Of all requests and events, 0 to 1.
+    /// The traced share of all requests and events, 0 to 1.
     pub ratio: f64,
 }
 
@@ -183,12 +183,12 @@ impl From<&LimitSections> for Limits {
     }
 }
 
-/// A number that does not fit becomes the largest one that does.
+/// Converts a number; one that does not fit becomes the largest possible.
 pub fn count(number: u64) -> u32 {
     number.try_into().unwrap_or(u32::MAX)
 }
 
-/// 0 says that there is none.
+/// Converts a number of which 0 means none.
 pub fn unless_zero(number: u64) -> Option<u64> {
     (number > 0).then_some(number)
 }

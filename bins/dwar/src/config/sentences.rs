@@ -1,8 +1,8 @@
-//! What is wrong with a configuration, in words that do not hold it.
+//! Describes errors of a configuration without quoting its content.
 
 use toml::de::DeTable;
 
-/// Where and why a TOML text is not what `T` needs, without a word of the text.
+/// Where and why a TOML text does not fit `T`, without quoting the text.
 pub fn toml_sentence(text: &str, cause: &toml::de::Error) -> String {
     match DeTable::parse(text) {
         Err(syntax) => located(text, &syntax, syntax.message()),
@@ -10,7 +10,8 @@ pub fn toml_sentence(text: &str, cause: &toml::de::Error) -> String {
     }
 }
 
-/// The parser's own messages name what it expected and never what it found.
+/// Adds the place to a message. The parser's own messages name what it expected and never what it
+/// found.
 pub(super) fn located(text: &str, cause: &toml::de::Error, message: &str) -> String {
     match cause.span() {
         Some(span) => format!("{}: {message}", place(text, span.start)),
@@ -25,7 +26,7 @@ pub(super) fn place(text: &str, at: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// What is wrong with a value, in words that do not hold it.
+/// Describes an invalid value without quoting it.
 pub(super) fn sentence(cause: &config::ConfigError, key: Option<&str>) -> String {
     use config::ConfigError as Cause;
     let (key, problem) = match cause {
@@ -40,12 +41,11 @@ pub(super) fn sentence(cause: &config::ConfigError, key: Option<&str>) -> String
     key.map_or_else(|| problem.clone(), |key| format!("{key}: {problem}"))
 }
 
-/// The end of a message of serde, which says what would be right; what comes before it quotes
-/// what was found.
+/// The end of a message of serde, which says what is expected. The part before it quotes the value.
 pub(super) fn without_content(message: &str) -> String {
     const QUOTING: [&str; 4] =
         ["invalid type: ", "invalid value: ", "invalid length ", "unknown variant `"];
-    // Those of our own types begin like this, and never repeat what was found.
+    // Messages of our own types begin like this and never quote the value.
     if message.starts_with("missing field `") || message.starts_with("it ") {
         return message.to_owned();
     }
@@ -63,7 +63,7 @@ pub(super) fn without_content(message: &str) -> String {
     }
 }
 
-/// What serde calls a thing, as a person who writes the file calls it.
+/// Translates serde's name of a type to the name in TOML.
 fn in_toml(expected: &str) -> &str {
     match expected {
         "a sequence" => "a list",

@@ -1,7 +1,7 @@
 use super::tests::{assert_tells_nothing_of, variable};
 use super::*;
 
-/// Every setting with its default: a table whose entries the operator names is one of them.
+/// Every setting with its default. A table whose entries the operator names counts as one setting.
 fn settings(defaults: &toml::Table, above: &str) -> Vec<(String, toml::Value)> {
     let below = defaults.iter().flat_map(|(name, value)| {
         let key = format!("{above}{name}");
@@ -15,7 +15,7 @@ fn settings(defaults: &toml::Table, above: &str) -> Vec<(String, toml::Value)> {
     below.collect()
 }
 
-/// Values of which each setting takes at least one that is not its default.
+/// Values of which each setting accepts at least one that is not its default.
 fn candidates(key: &str, default: &toml::Value) -> Vec<String> {
     const TEXTS: [&str; 10] = [
         "other",
@@ -49,7 +49,7 @@ fn candidates(key: &str, default: &toml::Value) -> Vec<String> {
     }
 }
 
-/// Where a setting may be said.
+/// Where a setting may be given.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Environment,
@@ -57,7 +57,7 @@ enum Place {
     File,
 }
 
-/// `key` said there; what else has to be said with it is in the environment.
+/// Gives `key` in that place; other required settings are in the environment.
 fn said(
     place: Place,
     key: &str,
@@ -94,7 +94,7 @@ fn said(
     Ok(config)
 }
 
-/// What a test sees of a configuration: secrets too.
+/// A configuration as text for a test, including secrets.
 fn seen_of(config: &Config) -> String {
     let Config { database, secrets, gateways, metrics, traces, .. } = config;
     let older = secrets.older_master_keys.iter().map(|key| key.expose()).collect::<Vec<_>>();
@@ -118,7 +118,7 @@ fn seen_of(config: &Config) -> String {
     format!("{config:?} {older:?} {texts:?}")
 }
 
-/// The first of the candidates that the setting takes from the environment.
+/// The first candidate that the setting accepts from the environment.
 fn taken(key: &str, default: &toml::Value) -> String {
     let takes = |value: &String| said(Place::Environment, key, value, default).is_ok();
     let taken = candidates(key, default).into_iter().find(takes);
@@ -142,8 +142,8 @@ fn every_setting_arrives_from_wherever_it_is_said() {
     }
 }
 
-/// Blanks around a value are nobody's; what cannot be seen within, and quotes where they are no syntax, are
-/// refused by the name of the setting.
+/// Blanks around a value are removed. Invisible characters inside it, and quotes where they are not
+/// syntax, are refused with the name of the setting.
 #[test]
 fn every_setting_is_cleaned_and_judged_wherever_it_is_said() {
     for (key, default) in settings(&DEFAULTS.parse().unwrap(), "") {
@@ -182,7 +182,8 @@ fn every_setting_is_cleaned_and_judged_wherever_it_is_said() {
     }
 }
 
-/// A setting that leads somewhere is read where it is said, and one that leads nowhere is told by its name.
+/// A setting that is an address is parsed where it is given, and an invalid one is reported by its
+/// name.
 #[test]
 fn what_leads_nowhere_is_refused_at_once() {
     for (key, values) in [

@@ -1,27 +1,27 @@
-//! What the text of a setting is, whichever layer it comes from.
+//! Cleans the text of a setting, the same way in every layer.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// What editors, mounted files and shells leave around a value.
+/// Characters that editors, mounted files and shells leave around a value.
 const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 const HIDDEN: &str = "holds a line break, a tab or a character that cannot be seen";
 const QUOTED: &str = "has quotes around it, which are no part of a value: leave them out";
 
-/// A setting without the blanks around it.
+/// Removes the blanks around a setting.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence that never holds it.
+/// The problem, as the end of a sentence that never contains the text.
 pub fn plain(given: &str) -> Result<&str, &'static str> {
     let text = given.trim_matches(BLANKS);
     if text.contains(is_hidden) { Err(HIDDEN) } else { Ok(text) }
 }
 
-/// As [`plain`], from the environment or a file of variables: whoever wrote the quotes meant them for
-/// somebody who would take them away.
+/// As [`plain`], for the environment and files of variables. Quotes around the whole value are
+/// refused, because their author expected a shell to remove them.
 ///
 /// # Errors
 /// Those of [`plain`], and quotes around the whole.
@@ -31,10 +31,10 @@ pub fn unquoted(given: &str) -> Result<&str, &'static str> {
     if around('"') || around('\'') { Err(QUOTED) } else { Ok(text) }
 }
 
-/// A whole file of settings, without the mark that some editors put in front.
+/// Reads a whole file of settings, without the byte order mark that some editors add.
 ///
 /// # Errors
-/// It cannot be read, or is no UTF-8.
+/// The file cannot be read, or is not UTF-8.
 pub fn read(path: &Path) -> io::Result<Zeroizing<String>> {
     let bytes = Zeroizing::new(std::fs::read(path)?);
     let text = std::str::from_utf8(&bytes).map_err(|cause| {
@@ -44,8 +44,8 @@ pub fn read(path: &Path) -> io::Result<Zeroizing<String>> {
     Ok(Zeroizing::new(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text).to_owned()))
 }
 
-/// Characters that no setting holds on purpose: controls, and those without a width that come along when
-/// a text is copied.
+/// Characters that no setting contains on purpose: control characters, and invisible ones that are
+/// copied along with a text.
 fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

@@ -1,5 +1,5 @@
-//! Logs as JSON. Each request has a line and a span, so both are written as they come: without a map, and
-//! without reading a span's fields again for each line within.
+//! Logs as JSON. Each request has a line and a span, so both are written directly: without a map,
+//! and without formatting a span's fields again for each of its lines.
 
 use dwar_otlp::{is_traced, trace_id};
 use std::fmt::{self, Debug, Write};
@@ -12,9 +12,9 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Writes `{"timestamp":…,"level":…,…,"target":…,"span":{"name":…,…}}` and a line break: an event with its
-/// fields among the others, and the innermost span with those of its own; before the span, `"trace_id":"…"` if
-/// it is in a trace. Spans that are parts of traces are not shown.
+/// Writes `{"timestamp":…,"level":…,…,"target":…,"span":{"name":…,…}}` and a line break: an event
+/// with its fields among the others, and the innermost span with its fields. If the span is in a
+/// trace, `"trace_id":"…"` precedes it. Spans that belong to traces are not shown.
 #[derive(Clone, Copy)]
 pub struct Json {
     pub traced: bool,
@@ -143,7 +143,7 @@ impl<W: Write> Visit for Object<'_, W> {
     }
 }
 
-/// Passes text on as it is written between the quotes of a JSON string.
+/// Writes text escaped for a JSON string.
 struct Escaping<'t, W>(&'t mut W);
 
 impl<W: Write> Write for Escaping<'_, W> {

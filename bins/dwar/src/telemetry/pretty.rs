@@ -6,8 +6,8 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Lines for people. Where there are traces, a line begins with the id of its trace, and does not show the spans
-/// of traces, which the format of the library would.
+/// Formats lines for people. In a trace a line begins with the trace's id. Spans that belong to
+/// traces are not shown, unlike in the library's format.
 pub struct Pretty {
     pub format: Format,
     pub traced: bool,

@@ -18,7 +18,7 @@ impl Drop for Outlet {
     }
 }
 
-/// Begins to send traces; `None` if nobody takes them.
+/// Starts sending traces; `None` if no collector is configured.
 pub fn open(traces: &Traces) -> Result<Option<(TraceLayer, Outlet)>, ConfigError> {
     let Traces { endpoint: Some(endpoint), header, ratio } = traces else { return Ok(None) };
     let headers = headers(header.expose()).ok_or_else(|| {
@@ -37,7 +37,7 @@ pub fn open(traces: &Traces) -> Result<Option<(TraceLayer, Outlet)>, ConfigError
     Ok(Some((layer, Outlet(Some(sending)))))
 }
 
-/// What `Name: value` says; no header if it is empty, and `None` if it says something else.
+/// Parses `Name: value`; no header if the text is empty, and `None` if it is anything else.
 pub fn headers(text: &str) -> Option<HeaderMap> {
     if text.is_empty() {
         return Some(HeaderMap::new());

@@ -41,7 +41,7 @@ pub struct StopHandle {
 }
 
 impl StopHandle {
-    /// Refuses new connections, lets requests in flight finish, and returns when they have.
+    /// Refuses new connections, lets requests in progress finish, and returns when they have.
     pub async fn stop(&self) {
         tokio::join!(self.server.stop(), self.stop_others());
     }
@@ -62,7 +62,7 @@ impl StopHandle {
 }
 
 impl Application {
-    /// Puts the service together behind its listeners. Answers nothing yet.
+    /// Builds the service behind its listeners. It answers nothing yet.
     pub fn build(
         mut core: Core,
         listeners: Listeners,
@@ -123,20 +123,20 @@ impl Application {
         self.dashboard.as_ref().map(|pages| pages.first_sign_in.clone())
     }
 
-    /// What makes [`Application::run`] end.
+    /// The handle that ends [`Application::run`].
     pub fn stop_handle(&self) -> StopHandle {
         let dashboard = self.dashboard.as_ref().map(|pages| pages.dashboard.stop_handle());
         let metrics = self.metrics.as_ref().map(dwar_metrics::Server::stop_handle);
         StopHandle { server: self.server.stop_handle(), dashboard, metrics }
     }
 
-    /// Serves until it is stopped, then lets running requests finish.
+    /// Serves until it is stopped, then lets requests in progress finish.
     pub async fn run(self) -> std::io::Result<()> {
         let stop = self.stop_handle();
         let background = self.background.start(&self.prepared, &self.restarts);
         let api = async {
             let served = self.server.run().await;
-            // Those beside it have nothing to do any more.
+            // The servers beside the API have nothing left to do.
             stop.stop_others().await;
             served
         };
@@ -156,8 +156,8 @@ impl Application {
     }
 }
 
-/// Counts requests across instances by shares of the quotas if there is a server database, else in
-/// this process.
+/// Counts requests across instances with leased shares of the quotas if the database is a server,
+/// otherwise in this process.
 fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
     match &core.leases {
         None => Arc::new(MemoryRequestLimiter::default()),
@@ -169,10 +169,10 @@ fn requests(core: &Core) -> Arc<dyn RequestLimiter> {
     }
 }
 
-/// Brings the database up to date, makes sure of signing keys and demo project, and warns of
-/// projects that cannot work with these settings, which does not keep others from working. Makes nothing that
-/// bears a time before the clock agrees with the database's. A database that is out of reach is a transient
-/// error; see [`keep_preparing`].
+/// Migrates the database, creates missing signing keys and the demo project, and warns of projects
+/// that cannot work with these settings; other projects still work. Writes no time before the clock
+/// agrees with the database's. An unreachable database is a transient error; see
+/// [`keep_preparing`].
 pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
     core.database.check_engine().await?;
     core.migrate().await?;
@@ -180,13 +180,13 @@ pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> 
         tokio::time::sleep(PREPARE_AGAIN).await;
     }
     core.parts.signing_keys().ensure().await?;
-    // Fails if the master key cannot open what is stored, before the first client finds out.
+    // Fails now, before the first client notices, if the master key cannot open the stored keys.
     core.parts.signer.public_keys(core.parts.tools.now()).await?;
     let projects = core.management().map_err(|cause| StoreError::Failed(Box::new(cause)))?.projects;
     let unfit = projects.unfit(&By::command_line()).await.map_err(ManageError::into_store_error);
     match unfit {
         Err(cause) if cause.is_transient() => return Err(cause),
-        // What is wrong with some of them keeps nobody from working.
+        // Problems of some projects do not keep the others from working.
         Err(cause) => tracing::error!(error = %cause, "the settings of projects were not checked"),
         Ok(unfit) => {
             for (Project { id, .. }, InvalidSetting { field, reason }) in unfit {
@@ -200,7 +200,7 @@ pub async fn prepare(core: &Core) -> Result<Option<CreatedProject>, StoreError> 
     projects.create_first(&ProjectName::demo(), DEMO_BALANCE.into()).await
 }
 
-/// Prepares again and again for as long as the database is out of reach.
+/// Retries [`prepare`] as long as the database is unreachable.
 pub async fn keep_preparing(core: &Core) -> Result<Option<CreatedProject>, StoreError> {
     loop {
         tokio::time::sleep(PREPARE_AGAIN).await;

@@ -1,4 +1,4 @@
-//! Background work alongside the requests: loops, each of which is started again when it ends.
+//! Background loops beside the requests. Each loop is restarted when it ends.
 
 use super::metrics::DatabaseFigures;
 use super::stores::Database;
@@ -20,39 +20,39 @@ use tokio::sync::{SetOnce, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
-/// Set once the database is up to date and there is a key to sign with.
+/// Set once the database is migrated and a signing key exists.
 pub type Prepared = Arc<SetOnce<()>>;
 
 const FOLLOW_UP: Duration = Duration::from_secs(1);
 const APPLY: Duration = Duration::from_millis(500);
 const TELL: Duration = Duration::from_secs(1);
 const TALLY: Duration = Duration::from_secs(1);
-/// How long unused shares of quotas are kept from other instances.
+/// Pause between two rounds in which shares of quotas are renewed and unused ones returned.
 const TEND: Duration = Duration::from_secs(1);
-/// The second heartbeat comes this long after the first, the others after twice as long each time.
+/// The second heartbeat comes this long after the first; each later pause is twice as long.
 const FIRST_BEAT: Duration = Duration::from_secs(1);
-/// How often the clock of this machine is looked at.
+/// Pause between two checks of this machine's clock.
 const LOOK: Duration = Duration::from_secs(1);
-/// What only the database knows is this old in the metrics, plus the time it takes to read it.
+/// Pause between two reads of the database for the metrics.
 const READ: Duration = Duration::from_secs(15);
 const ROOM_CHECK_EVERY: Duration = Duration::from_secs(5);
-/// What pages and metrics show of what needs a person is this old, plus the time it takes to judge it.
+/// Pause between two judgements of the alerts that pages and metrics show.
 const WATCH: Duration = Duration::from_secs(5);
 const TIDY: Duration = Duration::from_secs(60);
-/// Figures are at most this old, plus the time it takes to count them.
+/// Pause between two counts of the figures.
 const COUNT: Duration = Duration::from_secs(20);
-/// How long a stop waits for calls to endpoints and providers that are under way.
+/// How long a stop waits for running calls to endpoints and providers.
 const FINISH: Duration = Duration::from_secs(5);
-/// A loop that ended waits this long before it is started again, twice as long each time,
+/// First pause before a loop that ended is restarted; each later pause is twice as long,
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// until it has run for as long as this.
+/// until the loop has run for this long.
 const STEADY: Duration = Duration::from_secs(300);
 
 type Stopped = watch::Receiver<()>;
 type Start = for<'a> fn(&'a Background, Stopped) -> BoxFuture<'a, ()>;
 
-/// Every loop, by the name that the log and `/readyz` give it.
+/// Every loop, with its name in the log and in `/readyz`.
 const LOOPS: [(&str, Start); 15] = [
     ("follow_up", |it, stopped| {
         let trouble = "overdue sends could not be resumed";
@@ -94,7 +94,8 @@ const LOOPS: [(&str, Start); 15] = [
         let trouble = "shares of quotas could not be renewed";
         every(TEND, stopped, trouble, move || it.sweep.tend_quotas()).boxed()
     }),
-    // A store that ran out of room, or a server that became read-only, is noticed and left without being asked.
+    // A store that ran out of space, or a server that became read-only, is noticed even without
+    // requests.
     ("look_for_room", |it, stopped| {
         let trouble = "the database cannot be written to";
         every(ROOM_CHECK_EVERY, stopped, trouble, move || it.database.prove_writable()).boxed()
@@ -108,7 +109,7 @@ const LOOPS: [(&str, Start); 15] = [
             let trouble = "the database cannot be read for the metrics";
             every(READ, stopped, trouble, move || figures.read()).boxed()
         }
-        // Nobody looks.
+        // Without metrics nobody reads the figures.
         None => async move { drop(stopped.changed().await) }.boxed(),
     }),
 ];
@@ -133,12 +134,12 @@ pub struct Running {
     sweep: Arc<Sweep>,
 }
 
-/// How often each loop had to be started again; those that never had are not in it.
+/// Restarts of each loop; loops that never restarted are missing.
 #[derive(Debug, Default)]
 pub struct Restarts(Mutex<BTreeMap<&'static str, (LoopHealth, Instant)>>);
 
 impl Background {
-    /// Proofs are those that are begun by `manage`, and it shows the alerts that are found.
+    /// Runs the proofs that `manage` begins, and gives it the alerts that are found.
     pub fn new(
         service: &Service,
         console: ConsoleUpkeep,
@@ -160,20 +161,21 @@ impl Background {
         }
     }
 
-    /// Follows up overdue sends, and everything that a clock that was set back made due too late.
+    /// Follows up overdue sends, and all sends that became due too late because a clock was set
+    /// back.
     async fn follow_up(&self) -> Result<u64, StoreError> {
         self.clock_set_back.put_right().await?;
         self.sweep.follow_up().await
     }
 
-    /// Drops what is no longer needed, of logins and of those who run the service.
+    /// Deletes expired records of logins and of operators.
     async fn tidy(&self) -> Result<(), StoreError> {
         let (swept, console) = (self.sweep.tidy().await?, self.console.sweep.tidy().await?);
         tracing::debug!(?swept, ?console, "tidied");
         Ok(())
     }
 
-    /// Starts every loop, once there is something to work on.
+    /// Starts every loop, once the service is prepared.
     pub fn start(self, prepared: &Prepared, restarts: &Arc<Restarts>) -> Running {
         let (this, (stop, stopped)) = (Arc::new(self), watch::channel(()));
         let (mut tasks, tally, sweep) = (JoinSet::new(), this.tally.clone(), this.sweep.clone());
@@ -192,15 +194,14 @@ impl Background {
 }
 
 impl Running {
-    /// Ends every loop. Calls that are under way may finish within five seconds; the others come back
-    /// when their lease is over. What was counted since the last write is written last, and what is
-    /// held of quotas is given back.
+    /// Ends every loop. Running calls may finish within five seconds; others are retried when their
+    /// lease ends. Then writes the last counts and returns the held shares of quotas.
     pub async fn stop(self) {
         let Self { stop, mut tasks, tally, sweep } = self;
         drop(stop);
         let finish = async { while tasks.join_next().await.is_some() {} };
         let _in_time = timeout(FINISH, finish).await;
-        // A task of its own, so that a panic in there cannot prevent the stop.
+        // A separate task, so that a panic in it cannot prevent the stop.
         let last = tokio::spawn(async move { tally.write().await });
         let back = tokio::spawn(async move { sweep.leave_quotas().await });
         let (last, back) = tokio::join!(timeout(FINISH, last), timeout(FINISH, back));
@@ -214,18 +215,18 @@ impl Running {
 }
 
 impl Restarts {
-    /// Those that had to be started again, by name.
+    /// The loops that were restarted, by name.
     pub fn list(&self) -> Vec<LoopHealth> {
         self.fallen().into_iter().map(|(health, _)| health).collect()
     }
 
-    /// The same, with how long ago each last ended.
+    /// As [`Self::list`], with the time since each loop last ended.
     pub fn fallen(&self) -> Vec<(LoopHealth, Duration)> {
         let loops = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         loops.values().map(|(health, ended)| (health.clone(), ended.elapsed())).collect()
     }
 
-    /// Every loop, whether it had to be started again or not.
+    /// Every loop, restarted or not.
     pub fn all(&self) -> Vec<LoopHealth> {
         let fallen = self.list();
         let state = |(name, _)| {
@@ -248,7 +249,7 @@ impl Restarts {
     }
 }
 
-/// Keeps a loop running until the service stops, whatever becomes of it meanwhile.
+/// Restarts a loop whenever it ends, until the service stops.
 async fn supervise(
     name: &'static str,
     start: Start,
@@ -283,7 +284,7 @@ async fn supervise(
     }
 }
 
-/// A tick every `period` until the service stops.
+/// Ticks every `period` until the service stops.
 fn ticks(period: Duration, stopped: Stopped) -> impl Stream<Item = ()> + Send {
     let mut tick = interval(period);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -295,8 +296,9 @@ fn ticks(period: Duration, stopped: Stopped) -> impl Stream<Item = ()> + Send {
     })
 }
 
-/// A tick every [`HEARTBEAT`] until the service stops, and more often soon after the start: instances
-/// that start together then know of each other within a second. `early` is asked every second and ends the pause.
+/// Ticks every [`HEARTBEAT`] until the service stops, and more often soon after the start, so that
+/// instances which start together know each other within a second. `early` is asked every second
+/// and ends the pause.
 fn beats(
     early: impl Fn() -> bool + Send + Sync,
     stopped: Stopped,
@@ -321,8 +323,8 @@ fn beats(
     })
 }
 
-/// Keeps this instance on record until the service stops, and then takes it off. A stop lets a beat
-/// that is under way finish, so that it does not come after that.
+/// Records this instance until the service stops, then deletes the record. A stop lets a running
+/// beat finish, so that it does not come afterwards.
 async fn be_on_record(heartbeat: &Heartbeat, stopped: Stopped) {
     let beats = beats(|| heartbeat.look_at_clock(), stopped).for_each(|()| async {
         match heartbeat.beat().await {
@@ -336,8 +338,8 @@ async fn be_on_record(heartbeat: &Heartbeat, stopped: Stopped) {
     }
 }
 
-/// Does `work` again and again, `period` apart; a failure is logged as `trouble` and not the end. A
-/// stop cuts it short.
+/// Repeats `work` with pauses of `period`. A failure is logged as `trouble` and does not end the
+/// loop. A stop cancels the work.
 async fn every<T, W>(
     period: Duration,
     mut stopped: Stopped,
@@ -348,7 +350,7 @@ async fn every<T, W>(
 {
     let work = ticks(period, stopped.clone()).for_each(|()| async {
         match work().await {
-            // A store without room has logged that itself, once.
+            // A store without space has already logged that once.
             Ok(_) | Err(StoreError::NoRoom) => {}
             Err(error) => tracing::warn!(error = %with_causes(&error), "{trouble}"),
         }

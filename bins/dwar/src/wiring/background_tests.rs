@@ -16,7 +16,7 @@ use dwar_wallet::Paise;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::SetOnce;
 
-/// Which step each loop begins with.
+/// The first step of each loop.
 const STEPS: [(&str, &str); 15] = [
     ("apply_receipts", "ReceiptStore::claim"),
     ("drop_untold", "EventStore::drop_untold"),
@@ -35,10 +35,10 @@ const STEPS: [(&str, &str); 15] = [
     ("write_tally", "RefusalStore::count"),
 ];
 
-/// More than a loop that panics at each of them is started again in an hour.
+/// More than the restarts in an hour of a loop that panics at each proof.
 const PROOFS: usize = 80;
 
-/// A database whose room can be asked for, and whose store it is.
+/// A database with controllable disk space, and its store.
 struct Room {
     store: Arc<MemoryStore>,
     asked: AtomicU64,
@@ -132,7 +132,7 @@ impl Room {
 struct Scene {
     parts: ConsoleParts,
     make: Fixtures,
-    /// Somebody has asked for proofs of all of its ledgers.
+    /// Proofs of all its ledgers were requested.
     manage: Management,
     proven: Vec<ProjectId>,
     room: Arc<Room>,
@@ -179,7 +179,7 @@ impl Scene {
         let outside = outside(requests, &Arc::default(), &self.post);
         let service = self.parts.login.service(outside);
         let upkeep = self.parts.upkeep(About::default(), Arc::new(NothingLocal));
-        // Somebody is refused all the time, so there is always something to write down.
+        // Refusals arrive all the time, so there is always something to record.
         let (tally, project) = (service.tally.clone(), self.make.id::<ProjectId>());
         tokio::spawn(async move {
             loop {
@@ -194,7 +194,7 @@ impl Scene {
             .start(&Arc::new(SetOnce::new_with(Some(()))), &self.restarts)
     }
 
-    /// The first step of every loop panics.
+    /// Makes the first step of every loop panic.
     fn kill_each_once(&self) {
         STEPS.iter().for_each(|(_, step)| self.room.store.faults().next(step, Fault::Panics));
         self.room.panics.store(1, Ordering::Relaxed);
@@ -257,7 +257,7 @@ async fn the_work_of_loops_that_panicked_is_done() {
     // A provider was called, and the process died.
     let logins = stores.logins.as_ref();
     let lost = make.issue(logins, make.otp(&line)).await;
-    // A message that was taken, and its receipt.
+    // An accepted message and its receipt.
     let receipt = make.receipt(Report::Delivered);
     let sent = make.issue(logins, make.otp(&other)).await;
     let provider_ref = Some(receipt.receipt.provider_ref.clone());
@@ -267,18 +267,18 @@ async fn the_work_of_loops_that_panicked_is_done() {
     let report = SendReport { route, ..report };
     logins.report(Reported::Id(id, sent.id), report, START).await.unwrap();
     stores.receipts.keep(vec![receipt]).await.unwrap();
-    // A receipt about nothing of ours, ten minutes ago.
+    // An unknown receipt, ten minutes old.
     let mut unknown = make.receipt(Report::Delivered);
     unknown.received_at = START - minutes(10);
     stores.receipts.keep(vec![unknown]).await.unwrap();
-    // A request of two days ago, and money on hold for it.
+    // A request, two days old, and money reserved for it.
     stores.wallets.credit(id, make.credit(Paise(100)), START).await.unwrap();
     let mut old =
         make.otp_with(&make.line(id.in_mode(KeyMode::Live)), CODE, START - minutes(2 * 24 * 60));
     old.delivery.due_at = None;
     assert!(make.hold(logins, old.clone(), Paise(30)).await);
 
-    // An endpoint that has to be told of a login.
+    // An endpoint with an event about a login to deliver.
     scene
         .manage
         .endpoints
@@ -322,7 +322,7 @@ async fn a_loop_that_cannot_run_costs_little_and_runs_once_it_can() {
     scene.kill_for_ever(false);
     sleep(LONGEST_PAUSE).await;
     assert!(scene.restarts.list().iter().all(|it| it.running));
-    // After running long enough, it begins with the short pause again.
+    // After running long enough, the loop begins with the short pause again.
     sleep(STEADY).await;
     scene.room.store.faults().next("OtpStore::claim_due", Fault::Panics);
     sleep(FOLLOW_UP + FIRST_PAUSE * 2).await;

@@ -1,5 +1,5 @@
-//! What usually keeps the service from its database, its files and its addresses, in words, and what to
-//! do about it.
+//! The usual causes why the service cannot use its database, its files or its addresses, with
+//! advice.
 
 use super::error::WiringError;
 use dwar_kernel::{StoreError, with_causes};
@@ -27,10 +27,10 @@ pub const FOREIGN: Cause = cause(
      ?options=-c%20search_path%3DNAME)",
 );
 
-/// The usual cause that an error comes from, if it is one of them.
+/// Finds the usual cause of an error, if it has one.
 ///
-/// It is told by the error's code where there is one. libpq and SQLite hand over none, so their English
-/// texts have to tell; a server that was told to speak another language is quoted without an advice.
+/// Uses the error's code where there is one. libpq and SQLite pass no code on, so their English
+/// messages decide. The message of a server in another language is quoted without advice.
 pub fn usual(error: &(dyn Error + 'static)) -> Option<Cause> {
     if let Some(WiringError::Listen { cause, .. }) = error.downcast_ref() {
         return of_address(cause.kind());
@@ -87,7 +87,7 @@ fn of_file(kind: ErrorKind) -> Option<Cause> {
     })
 }
 
-/// The system's code that a sentence quotes: `Permission denied (os error 13)`.
+/// The system's error code that a message quotes: `Permission denied (os error 13)`.
 fn code_in(text: &str) -> Option<ErrorKind> {
     let (_, rest) = text.rsplit_once("(os error ")?;
     let code = rest.split_once(')')?.0.parse().ok()?;
@@ -148,7 +148,7 @@ const SILENT: Cause = cause(
     "check host and port in database.url, firewalls on the way, and how busy the server is",
 );
 
-/// What a text in lower case has to contain, all of it, and the cause that it tells.
+/// The texts in lower case that a message must all contain, and their cause.
 type Row = (&'static [&'static str], Cause);
 
 const fn row(parts: &'static [&'static str], what: &'static str, advice: &'static str) -> Row {

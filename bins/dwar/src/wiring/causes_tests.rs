@@ -1,6 +1,6 @@
 use super::*;
 
-/// What databases say, as it was seen, and the word of the answer that tells which row it is.
+/// Messages of real databases, and a word of the expected answer.
 const SAID: &[(&str, &str)] = &[
     (
         "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  password authentication \

@@ -1,4 +1,4 @@
-//! What a service needs, checked one by one: for `dwar doctor` and for the page of operations.
+//! Checks what a service needs, one by one, for `dwar doctor` and for the page of operations.
 
 use super::causes;
 use super::finding::or_broken;
@@ -17,15 +17,15 @@ use dwar_session::SigningKey;
 use dwar_wallet::Paise;
 use std::collections::BTreeSet;
 
-/// One thing that was checked, by the name it is reported under.
+/// One check: the name under which it is reported, and its finding.
 pub type Check = (&'static str, Finding);
 
 /// How much a check may cost.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// Only what does not grow with what is on record.
+    /// Only checks whose cost does not grow with the stored data.
     Little,
-    /// The whole file is read, the ledger summed and every project judged, too.
+    /// Also reads the whole file, sums the ledger and checks every project.
     Everything,
 }
 
@@ -93,7 +93,7 @@ pub async fn database(core: &Core, effort: Effort) -> Finding {
 pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
     let pending = match core.database.pending_migrations().await {
         Ok(pending) => pending,
-        // Nothing can be said about what is in it.
+        // Nothing can be said about the content.
         Err(cause) => return vec![("migrations", broken(&cause, OBEY))],
     };
     if is_empty(&pending) {
@@ -118,7 +118,7 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
     if effort == Effort::Everything {
         checks.insert(6, ("ledger", or(ledger(core).await, SEE_LOGS)));
         checks.push(("rows", or(rows(core).await, SEE_LOGS)));
-        // Providers that cannot be built are reported as such.
+        // Providers that cannot be built are reported separately.
         if let Ok(manage) = core.management() {
             checks.push(("projects", or(projects(&manage.projects).await, SEE_LOGS)));
         }
@@ -126,7 +126,7 @@ pub async fn stored(core: &Core, effort: Effort) -> Vec<Check> {
     checks
 }
 
-/// Whether a database lacks the level that all begin with.
+/// Tells whether a database lacks the first migration.
 fn is_empty(pending: &[String]) -> bool {
     pending.first().is_some_and(|first| first.ends_with("_foundation"))
 }
@@ -139,7 +139,7 @@ fn migrations(pending: &[String]) -> Finding {
     warning(detail, "run `dwar migrate`, or start the service")
 }
 
-/// What there is to say of a database that none of our migrations was applied to.
+/// The finding about a database without any of our migrations.
 async fn empty(core: &Core) -> Result<Finding, StoreError> {
     let others = core.database.tables().await?;
     let in_the_way: Vec<&str> =
@@ -158,7 +158,7 @@ async fn empty(core: &Core) -> Result<Finding, StoreError> {
     })
 }
 
-/// Whether the first migration makes a table of this name.
+/// Tells whether the first migration creates a table of this name.
 fn is_ours(table: &str) -> bool {
     let mut made = FOUNDATION.lines().filter_map(|line| line.strip_prefix("CREATE TABLE "));
     made.any(|made| made.split([' ', '(']).next() == Some(table))
@@ -182,7 +182,7 @@ async fn room(core: &Core) -> Result<Finding, StoreError> {
     })
 }
 
-/// The clock of this machine; of the service that runs elsewhere `/readyz` tells.
+/// Checks the clock of this machine. `/readyz` reports that of a service elsewhere.
 async fn clock(core: &Core) -> Result<Finding, StoreError> {
     let too_far = core.compare_clocks().await?;
     let watch = &core.parts.tools.watch;
@@ -204,15 +204,15 @@ async fn master_key(core: &Core) -> Result<Finding, StoreError> {
     let opened = core.parts.signer.public_keys(core.parts.tools.now()).await;
     let (finding, missing) = replacement(&core.keys.given, &known);
     match opened {
-        // Even signing keys were encrypted by one that is missing.
+        // A missing key had sealed the signing keys too.
         Err(_) if missing => Ok(Finding { status: Status::Failed, ..finding }),
         Err(cause) => Err(cause),
         Ok(_) => Ok(finding),
     }
 }
 
-/// How far a replacement of the master key has come, as far as this configuration tells; and whether it
-/// lacks a key that was used.
+/// The progress of a replacement of the master key, as far as this configuration shows it, and
+/// whether a used key is missing.
 fn replacement(given: &GivenKeys, known: &KnownKeys) -> (Finding, bool) {
     let (unused, missing) = (given.unused(known), given.missing(known));
     let in_use = known.masters.last() == Some(&given.master);
@@ -320,7 +320,7 @@ async fn instances(core: &Core) -> Result<Finding, StoreError> {
     })
 }
 
-/// Rows that cannot be read, which cost whoever they belong to an answer, and nobody else.
+/// Reports rows that cannot be decoded. Each costs only its owner an answer.
 async fn rows(core: &Core) -> Result<Finding, StoreError> {
     const NAMED: usize = 20;
     let unreadable = core.database.unreadable().await?;
@@ -351,7 +351,7 @@ async fn projects(projects: &ManageProjects) -> Result<Finding, StoreError> {
     ))
 }
 
-/// Whether the providers that settings name can be built, and which carry what by default.
+/// Checks that the configured providers can be built, and lists which carry what by default.
 pub fn gateways(config: &Config, buildable: Result<(), WiringError>) -> Finding {
     if let Err(cause) = buildable {
         return failed(cause, OBEY);

@@ -19,27 +19,27 @@ use dwar_webhooks::HttpWebhookSender;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What every command needs: configuration, database, and what use cases are built from.
+/// What every command needs: configuration, database, and the parts of the use cases.
 #[derive(Clone)]
 pub struct Core {
     pub config: Arc<Config>,
     pub database: Arc<dyn Database>,
     pub keys: Arc<Keyset>,
-    /// What was applied already, to a database that was made with its key.
+    /// Migrations that were already applied to a database that was created with its key.
     applied: Vec<String>,
     pub parts: Parts,
-    /// What only those who run the service ask for.
+    /// Stores that only operators use.
     pub console: ConsoleStores,
-    /// Where several instances share quotas; none if one process serves.
+    /// Shares of quotas among several instances; `None` if one process serves.
     pub leases: Option<Arc<dyn QuotaLeases>>,
 }
 
 impl Core {
-    /// Opens stores and secrets as configured. Files that others can read are refused in
-    /// production; elsewhere they are logged.
+    /// Opens stores and secrets as configured. In production, files that others can read are
+    /// refused; elsewhere they are logged.
     ///
-    /// Whether the database belongs to these keys is decided by [`Core::migrate`], or by
-    /// [`Core::compare_keys`] for what only reads.
+    /// [`Core::migrate`] checks that the database belongs to these keys, and [`Core::compare_keys`]
+    /// does so for commands that only read.
     pub async fn open(config: Config, access: Access) -> Result<Self, WiringError> {
         let location = Location::of(&config.database)?;
         let source = KeySource::of(&config.secrets, &location);
@@ -69,14 +69,14 @@ impl Core {
         Ok(Self { config: Arc::new(config), database, keys, applied, parts, console, leases })
     }
 
-    /// Brings the database up to date if it belongs to the keys of this process, and names what was
-    /// applied; else changes nothing.
+    /// Migrates the database if it belongs to the keys of this process, and returns the names of
+    /// applied migrations; otherwise changes nothing.
     pub async fn migrate(&self) -> Result<Vec<String>, StoreError> {
         let now = self.database.migrate(self.keys.clone()).await?;
         Ok(self.applied.iter().cloned().chain(now).collect())
     }
 
-    /// The keys that the database was used with.
+    /// Reads the keys that the database was used with.
     ///
     /// # Errors
     /// [`StoreError::Foreign`] if it does not belong to the keys of this process.
@@ -86,8 +86,8 @@ impl Core {
         Ok(found.known)
     }
 
-    /// Compares the clock of this machine with that of the database, where that has one of its own; `true` if they
-    /// are too far apart.
+    /// Compares the clock of this machine with that of the database, if it has one. `true` if they
+    /// differ too much.
     pub async fn compare_clocks(&self) -> Result<bool, StoreError> {
         let watch = &self.parts.tools.watch;
         let asked = watch.moment();
@@ -97,18 +97,18 @@ impl Core {
         Ok(watch.is_too_far_off())
     }
 
-    /// What the use cases of those who run the service are built from.
+    /// The parts of the operators' use cases.
     pub fn console_parts(&self) -> ConsoleParts {
         ConsoleParts { login: self.parts.clone(), stores: self.console.clone() }
     }
 
-    /// All that those who run the service can ask for.
+    /// The operators' use cases.
     pub fn management(&self) -> Result<Management, WiringError> {
         let (sender, providers) = (self.webhook_sender()?, Arc::new(available(&self.config)?));
         Ok(self.console_parts().management(ManagementOutside { sender, providers }))
     }
 
-    /// Where the world reaches the API, if that is configured; no slash at its end.
+    /// Where other systems reach the API, if configured; without a slash at the end.
     pub fn public_url(&self) -> Option<String> {
         self.config.gateways.public_url.as_ref().map(ToString::to_string)
     }
@@ -118,7 +118,8 @@ impl Core {
     }
 }
 
-/// Where commands make files: the folder of the SQLite database, else that of the master key.
+/// The folder in which commands create files: that of the SQLite database, or else that of the
+/// master key.
 pub fn data_folder(config: &Config) -> Result<Option<PathBuf>, WiringError> {
     let location = Location::of(&config.database)?;
     let file = match (&location, KeySource::of(&config.secrets, &location)) {
@@ -126,13 +127,13 @@ pub fn data_folder(config: &Config) -> Result<Option<PathBuf>, WiringError> {
         (_, KeySource::File(path)) => path,
         _ => return Ok(None),
     };
-    // Links are followed, as SQLite does.
+    // Follow links, as SQLite does.
     let file = file.canonicalize().unwrap_or(file);
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     Ok(Some(folder.unwrap_or(Path::new(".")).to_path_buf()))
 }
 
-/// The files of this configuration that should be its user's alone and are not, a sentence each.
+/// The files of this configuration that others can access but should not, one sentence each.
 pub fn open_files(config: &Config) -> Result<Vec<String>, WiringError> {
     let location = Location::of(&config.database)?;
     let mut files = Vec::new();
@@ -149,7 +150,7 @@ pub fn open_files(config: &Config) -> Result<Vec<String>, WiringError> {
     Ok(modes::open_to_others(files, &folder))
 }
 
-/// The file that the master key is kept in, if it is kept in one.
+/// The file of the master key, if it is kept in a file.
 pub fn key_file(config: &Config) -> Result<Option<PathBuf>, WiringError> {
     match KeySource::of(&config.secrets, &Location::of(&config.database)?) {
         KeySource::File(path) => Ok(Some(path)),

@@ -1,4 +1,4 @@
-//! The dashboard alongside the API, on a listener of its own.
+//! The dashboard, on a listener of its own beside the API.
 
 use super::background::{Prepared, Restarts};
 use super::core::Core;
@@ -17,7 +17,7 @@ use dwar_system::Argon2Hasher;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// What the operator of a first start is called, until there are others.
+/// The name of the operator of a first start.
 const FIRST: &str = "you";
 
 /// The dashboard behind its listener, not yet serving.
@@ -26,7 +26,7 @@ pub struct Pages {
     pub first_sign_in: FirstSignIn,
 }
 
-/// Makes the link by which the first operator signs in.
+/// Makes the link with which the first operator signs in.
 #[derive(Clone)]
 pub struct FirstSignIn {
     operators: ManageOperators,
@@ -34,8 +34,8 @@ pub struct FirstSignIn {
 }
 
 impl FirstSignIn {
-    /// A link that opens the dashboard once, for an owner of the installation; `None` if there are
-    /// operators already.
+    /// Makes a link that opens the dashboard once, for an owner of the installation; `None` if
+    /// there are operators already.
     ///
     /// # Errors
     /// The store failed.
@@ -46,7 +46,7 @@ impl FirstSignIn {
     }
 }
 
-/// Puts the dashboard together behind its listener.
+/// Builds the dashboard behind its listener.
 ///
 /// # Errors
 /// The operating system refused a thread.
@@ -97,7 +97,7 @@ pub fn build(
 }
 
 impl Pages {
-    /// Serves until it is stopped. The API goes on without it.
+    /// Serves until it is stopped. The API continues if the dashboard fails.
     pub async fn run(self) {
         if let Err(cause) = self.dashboard.run().await {
             tracing::error!(%cause, "the dashboard ended");
@@ -105,7 +105,7 @@ impl Pages {
     }
 }
 
-/// Where browsers find a listener: at its public URL, else at its address.
+/// Where browsers find a listener: at its public URL, or else at its address.
 fn base_of(public_url: &str, addresses: &[SocketAddr]) -> String {
     let trimmed = public_url.trim_end_matches('/');
     if !trimmed.is_empty() {

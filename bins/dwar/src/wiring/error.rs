@@ -4,14 +4,14 @@ use dwar_sqlite::OpenError;
 use dwar_webhooks::UnusableClient;
 use std::path::PathBuf;
 
-/// Why the program cannot be put together, as a sentence that says what to do.
+/// Why the program cannot be built, as a sentence with advice.
 #[derive(Debug, thiserror::Error)]
 pub enum WiringError {
     #[error("configuration: {0}")]
     Config(#[from] ConfigError),
     #[error("database: {0}")]
     Sqlite(#[from] OpenError),
-    /// The database belongs to other keys, or they cannot be read.
+    /// The database belongs to other keys, or the record of its keys cannot be read.
     #[error("{0}")]
     OtherKeys(String),
     #[error(

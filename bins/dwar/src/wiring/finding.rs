@@ -1,4 +1,4 @@
-//! What a check found.
+//! The result of a check.
 
 use super::causes::{self, Cause};
 use dwar_kernel::{StoreError, with_causes};
@@ -7,16 +7,16 @@ use std::error::Error;
 pub struct Finding {
     pub status: Status,
     pub detail: String,
-    /// Every cause, for those who run the service and nobody else.
+    /// Every cause, which only operators may see.
     pub causes: Option<String>,
-    /// What to do, if there is anything to do.
+    /// Advice, if something has to be done.
     pub advice: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     Ok,
-    /// Works, but not for everything or not for ever.
+    /// Works, but not completely or not permanently.
     Warning,
     Failed,
 }
@@ -43,7 +43,7 @@ pub fn failed(detail: impl ToString, advice: &'static str) -> Finding {
     Finding { status: Status::Failed, ..warning(detail, advice) }
 }
 
-/// The usual cause of an error, or the error with the advice that is given for want of a better one.
+/// A failed check: the usual cause of the error, or the error with this fallback advice.
 pub fn broken(error: &(dyn Error + 'static), advice: &'static str) -> Finding {
     let causes = Some(with_causes(error));
     let finding = match causes::usual(error) {

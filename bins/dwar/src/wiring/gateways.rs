@@ -1,4 +1,4 @@
-//! The gateways of every provider that is configured, each with its guards.
+//! The gateways of every configured provider, each with its guards.
 
 use super::error::WiringError;
 use crate::config::{Config, ConfigError, RunMode, invalid, text, toml_sentence};
@@ -19,14 +19,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Names that no other provider may take, configured or not.
+/// Names that no other provider may use, configured or not.
 const BUILT_IN: [&str; 6] = ["console", SANDBOX, "whatsapp_cloud", "twilio", "msg91", "gupshup"];
-/// What pages and command line say in place of names.
+/// Words that pages and command line show in place of names.
 const NO_PROVIDER: [&str; 2] = ["none", "default"];
-/// How long a connection to a provider may take, TLS included: twice that of one abroad whose first packet is
-/// lost, and little enough that the next provider is still tried within a send.
+/// Longest wait for a connection to a provider, TLS included: twice that of one abroad whose first
+/// packet is lost, and short enough that the next provider is still tried within a send.
 const CONNECT: Duration = Duration::from_secs(2);
-/// Who carries the messages of test keys.
+/// The provider of messages with test keys.
 const SANDBOX: &str = "sandbox";
 
 pub struct Providers {
@@ -35,7 +35,7 @@ pub struct Providers {
     pub carriers: Arc<Carriers>,
 }
 
-/// The providers in use, for those who look at them.
+/// The providers in use, for pages and metrics.
 pub struct Carriers {
     available: Available,
     pub breakers: BTreeMap<String, Arc<BreakerGateway>>,
@@ -93,10 +93,10 @@ impl dwar_otp::Providers for Carriers {
 
 struct Provider {
     gateway: Arc<dyn Gateway>,
-    /// Its receipts, if it sends any.
+    /// The source of its receipts, if it sends any.
     source: Option<Arc<dyn ReceiptSource>>,
     channels: Vec<Channel>,
-    /// The languages that it has WhatsApp templates for.
+    /// Languages for which it has WhatsApp templates.
     languages: Vec<String>,
 }
 
@@ -111,7 +111,8 @@ impl Provider {
     }
 }
 
-/// The configured providers by name, the routes of projects that set none, and how providers last refused messages.
+/// The configured providers by name, the routes of projects without their own, and the last
+/// refusals of providers.
 pub struct Available(BTreeMap<String, Provider>, Usual, LastRefusals);
 
 struct Usual {
@@ -190,8 +191,8 @@ pub fn build(config: &Config, parts: &Parts) -> Result<Providers, WiringError> {
     })
 }
 
-/// The providers that projects may choose from; an error if `gateways.whatsapp` or `gateways.sms`
-/// names another.
+/// The providers that projects may choose; an error if `gateways.whatsapp` or `gateways.sms` names
+/// another.
 pub fn available(config: &Config) -> Result<Available, WiringError> {
     let available = configured(config)?;
     for (key, channel, names) in [
@@ -210,12 +211,12 @@ pub fn available(config: &Config) -> Result<Available, WiringError> {
     Ok(available)
 }
 
-/// Every provider that messages may be handed to, by name; that of test keys is one of them.
+/// Every provider that may get messages, by name, including the one for test keys.
 pub fn names(config: &Config) -> Result<Vec<String>, WiringError> {
     Ok(configured(config)?.0.into_keys().chain([SANDBOX.to_owned()]).collect())
 }
 
-/// The providers that report what became of a message, by name.
+/// The providers that report the fate of messages, by name.
 pub fn reporting(config: &Config) -> Result<Vec<String>, WiringError> {
     let reports = |(name, known): (String, Provider)| known.source.map(|_| name);
     Ok(configured(config)?.0.into_iter().filter_map(reports).collect())
@@ -224,9 +225,9 @@ pub fn reporting(config: &Config) -> Result<Vec<String>, WiringError> {
 type Gateways = HashMap<String, Arc<dyn Gateway>>;
 type Breakers = BTreeMap<String, Arc<BreakerGateway>>;
 
-/// Each call is bounded in time. What a real provider calls a message is never kept as it came, the
-/// provider is not called for a while when it keeps failing, and the number of its calls is
-/// bounded: the innermost guard first.
+/// Wraps each gateway in guards, the innermost first: hashed references of messages, a time limit
+/// for each call, a pause for a provider that keeps failing, and a limit of concurrent calls. The
+/// gateway of test keys has only the time limit.
 fn guarded(
     known: &Available,
     sandbox: Arc<dyn Gateway>,
@@ -274,7 +275,7 @@ fn sandbox(parts: &Parts) -> SandboxGateway {
     }
 }
 
-/// The client of every call to a provider.
+/// The HTTP client of every call to a provider.
 pub fn http_client(settings: &Settings) -> Result<HttpClient, ConfigError> {
     let client = HttpClient::new(
         CONNECT,
@@ -297,7 +298,7 @@ fn configured(config: &Config) -> Result<Available, WiringError> {
         add(Provider { gateway, source: None, channels, languages: Vec::new() });
     }
     if !whatsapp_cloud.access_token.is_empty() {
-        // Without it no receipt could be believed, and every code would go out as an SMS too.
+        // Without it no receipt could be verified, and every code would also go out as an SMS.
         needed("gateways.whatsapp_cloud.app_secret", whatsapp_cloud.app_secret.expose())?;
         encrypted("gateways.whatsapp_cloud.base_url", &whatsapp_cloud.base_url)?;
         needed("gateways.whatsapp_cloud.phone_number_id", &whatsapp_cloud.phone_number_id)?;
@@ -358,7 +359,7 @@ fn generic(path: &Path, client: HttpClient) -> Result<HttpGateway<GenericHttp>, 
     Ok(HttpGateway::new(vendor, client))
 }
 
-/// Makes what calls are made with what a setting is. What they carry may well have line breaks.
+/// Cleans the parts of calls that are settings. The content of calls may contain line breaks.
 fn clean(settings: &mut GenericHttpSettings) -> Result<(), String> {
     let plain = |key: &str, given: &str| match text::plain(given) {
         Ok(text) => Ok(text.to_owned()),
@@ -391,7 +392,7 @@ fn needed(key: &'static str, value: &str) -> Result<(), ConfigError> {
     if value.is_empty() { Err(invalid(key, "is needed")) } else { Ok(()) }
 }
 
-/// Credentials and codes go encrypted, unless they stay on this machine.
+/// Requires encryption for credentials and codes, unless they stay on this machine.
 fn encrypted(key: &'static str, url: &BaseUrl) -> Result<(), ConfigError> {
     match url.is_private() {
         true => Ok(()),

@@ -24,13 +24,13 @@ pub enum KeySource {
     /// `secrets.master_key`.
     Configured,
     File(PathBuf),
-    /// Drawn at each start, like the database it belongs to.
+    /// Drawn at each start, for a database in memory.
     Drawn,
 }
 
 impl KeySource {
-    /// Decides by the configuration; a file is next to the embedded database unless configured
-    /// otherwise.
+    /// Chooses the source by the configuration. A file is next to the embedded database unless
+    /// configured otherwise.
     pub fn of(secrets: &config::Secrets, location: &Location) -> Self {
         if !secrets.master_key.is_empty() {
             return Self::Configured;
@@ -50,18 +50,19 @@ impl KeySource {
     }
 }
 
-/// The keys of this process, and whether a database belongs to them.
+/// The keys of this process. Decides whether a database belongs to them.
 pub struct Keyset {
     pub vault: Arc<RustCryptoVault>,
     pub codes: Arc<CodeKeys>,
     pub given: GivenKeys,
-    /// A key that is nowhere yet, and the file to keep it in once it is the key of a new database.
+    /// A new key that is not written yet, and the file in which to keep it once it is the key of a
+    /// new database.
     draft: Option<(PathBuf, Zeroizing<String>)>,
 }
 
 impl Keyset {
-    /// Reads the keys. Where the file of the master key is missing, one is made together with a database
-    /// that is new, unless this is only to read; gives the migrations that made the database, too.
+    /// Reads the keys. If the file of the master key is missing, creates it together with a new
+    /// database, unless access is read-only. Also returns the migrations that created the database.
     pub async fn open(
         source: &KeySource,
         config: &Config,
@@ -80,7 +81,7 @@ impl Keyset {
         }
         let made = database.migrate(Arc::new(draft)).await;
         match (read(source, config)?, made) {
-            // Made by this process, or by another that was faster.
+            // Created by this process, or by another one that was faster.
             (Some(keys), made) => Ok((keys, made.unwrap_or_default())),
             (None, Err(StoreError::Foreign(told))) => Err(WiringError::OtherKeys(told)),
             (None, Err(cause)) => Err(WiringError::KeyNotMade { path: path.clone(), cause }),
@@ -109,10 +110,11 @@ impl Keyset {
         Ok(Self { vault: Arc::new(vault), codes, given, draft: None })
     }
 
-    /// What a database is to note of these keys.
+    /// The keys that a database should record.
     ///
     /// # Errors
-    /// [`StoreError::Foreign`] if it belongs to others, or if there is no key and it is not a new one.
+    /// [`StoreError::Foreign`] if it belongs to other keys, or if there is no key and the database
+    /// is not new.
     pub fn judge(&self, found: &Found) -> Result<NewKeys, StoreError> {
         if let (Some((path, _)), false) = (&self.draft, found.is_empty) {
             return Err(StoreError::Foreign(lost(path)));
@@ -126,7 +128,8 @@ impl Keyset {
     }
 }
 
-/// Keeps a new key before the database is told of it, so that no database is ever without its key.
+/// Writes a new key to its file before the database records it, so that no database is ever without
+/// its key.
 impl KeyHolder for Keyset {
     fn claim(&self, found: &Found) -> Result<NewKeys, StoreError> {
         let new = self.judge(found)?;
@@ -138,11 +141,11 @@ impl KeyHolder for Keyset {
     }
 }
 
-/// Whether this database file, which is only read, belongs to the configured keys; one that is empty or not
-/// there belongs to any.
+/// Checks that this database file belongs to the configured keys, without changing it. An empty or
+/// missing file belongs to any keys.
 ///
 /// # Errors
-/// A sentence that says what does not fit, or why it cannot be told.
+/// A sentence: what does not match, or why it cannot be checked.
 pub async fn check_file(config: &Config, file: &Path) -> Result<(), WiringError> {
     let source = KeySource::of(&config.secrets, &Location::of(&config.database)?);
     let location = Location::Sqlite(file.to_path_buf());
@@ -152,7 +155,8 @@ pub async fn check_file(config: &Config, file: &Path) -> Result<(), WiringError>
     keys.judge(&found).map(drop).map_err(WiringError::Store)
 }
 
-/// The configured keys; `None` if there is no file of the master key, or none is kept.
+/// Reads the configured keys; `None` if the file of the master key does not exist, or no file is
+/// used.
 fn read(source: &KeySource, config: &Config) -> Result<Option<Keyset>, WiringError> {
     let master = match source {
         KeySource::Configured => parse("secrets.master_key", config.secrets.master_key.expose())?,
@@ -163,7 +167,7 @@ fn read(source: &KeySource, config: &Config) -> Result<Option<Keyset>, WiringErr
         },
         KeySource::Drawn => return Ok(None),
     };
-    // One that is configured was checked with the configuration.
+    // A configured key was already checked with the configuration.
     if let (Some(problem), RunMode::Production) = (master.weakness(), config.environment) {
         return Err(invalid("secrets.master_key_file", format!("the key {problem}")).into());
     }
@@ -191,8 +195,8 @@ fn unusable(path: &Path, cause: &std::io::Error) -> String {
     format!("cannot use the master key file {}: {cause}", path.display())
 }
 
-/// Appears with its whole content or not at all, so that nobody reads half a key; for its owner
-/// alone, as every temporary file. On disk, by its name, once this returns.
+/// Creates the file with its whole content or not at all, so that nobody reads half a key. Only its
+/// owner may access it, as any temporary file. The file and its name are on disk when this returns.
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

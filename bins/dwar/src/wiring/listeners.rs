@@ -2,8 +2,8 @@ use super::error::WiringError;
 use crate::config::{Config, RunMode};
 use dwar_http::Listener;
 
-/// The addresses of the service. They are taken before a database is opened or a key made, so that a
-/// second service on the same addresses leaves nothing behind.
+/// The bound addresses of the service. They are bound before a database is opened or a key created,
+/// so that a second service on the same addresses leaves nothing behind.
 pub struct Listeners {
     pub api: Listener,
     pub dashboard: Option<Listener>,
@@ -11,11 +11,12 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Takes every address that these settings name.
+    /// Binds every address that these settings name.
     ///
     /// # Errors
-    /// [`WiringError::Listen`] if the API's is not available, or in production any. In development
-    /// that is a warning: a second service on the same machine works without the others.
+    /// [`WiringError::Listen`] if the API's address is not available, or in production any other.
+    /// In development a missing other address is only a warning, so that a second service works on
+    /// the same machine.
     pub fn take(config: &Config) -> Result<Self, WiringError> {
         let api = take(&config.http.address)?;
         let production = config.environment == RunMode::Production;

@@ -1,4 +1,4 @@
-//! What this process alone can see of what needs a person.
+//! The facts for alerts that only this process can see.
 
 use super::background::Restarts;
 use super::core::Core;
@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// For how long a proof that a write works counts.
+/// How long a proof that writes work is valid.
 const FRESH: Duration = Duration::from_secs(4);
 
-/// A process that serves: its calls to providers, its loops, its clock, and whether a write works.
+/// A serving process: its calls to providers, its loops, its clock, and whether writes work.
 pub struct Serving {
     machine: Machine,
     carriers: Arc<Carriers>,
@@ -25,7 +25,7 @@ pub struct Serving {
     proof: Mutex<Option<(Instant, Room)>>,
 }
 
-/// A command on a machine: its clock, and what the database says of its room.
+/// A command on a machine: its clock, and the disk space that the database reports.
 pub struct Machine {
     tools: Toolbox,
     database: Arc<dyn Database>,
@@ -78,12 +78,12 @@ impl Machine {
         }
     }
 
-    /// What an attempt to write says of the database.
+    /// Judges the database by the result of an attempt to write.
     async fn judge(&self, written: Result<Option<u64>, StoreError>) -> Room {
         match written {
             Ok(free) => Room::Writable(free),
             Err(StoreError::NoRoom) => Room::Full,
-            // One that does not even answer is away, which is told as such.
+            // A database that does not answer at all is down, which is reported as such.
             Err(_) if self.database.ping().await.is_ok() => Room::ReadOnly,
             Err(_) => Room::Unknown,
         }
@@ -123,7 +123,7 @@ impl LocalFacts for Machine {
         troubles(&[], &[], self.clock())
     }
 
-    /// Writes nothing, since it is a command that only looks.
+    /// Writes nothing, because the command only reads.
     async fn room(&self) -> Room {
         match self.database.is_read_only().await {
             Ok(true) => Room::ReadOnly,

@@ -1,4 +1,4 @@
-//! Puts the program together: which adapter is behind which port.
+//! Builds the program: chooses the adapter behind each port.
 
 mod application;
 mod background;

@@ -1,4 +1,4 @@
-//! How the installation is doing, for the page that shows it.
+//! The state of the installation, for the page that shows it.
 
 use super::background::Restarts;
 use super::checks::{self, Effort, Status};
@@ -11,10 +11,10 @@ use dwar_http::LoopHealth;
 use dwar_kernel::Timestamp;
 use std::sync::Arc;
 
-/// How many instances, and endpoints that wait, are shown.
+/// Most instances, and most waiting endpoints, that are shown.
 const SHOWN: u32 = 20;
 
-/// Looks at this process and at the database.
+/// Inspects this process and the database.
 pub struct Operations {
     core: Core,
     carriers: Arc<Carriers>,
@@ -36,7 +36,7 @@ impl Operations {
             ("database", checks::database(core, Effort::Little).await),
         ];
         checks.extend(checks::stored(core, Effort::Little).await);
-        // They were built, or this would not be running.
+        // The gateways were built, or this would not be running.
         checks.push(("gateways", checks::gateways(config, Ok(()))));
         let check = |(name, found): (&'static str, checks::Finding)| {
             let health = match found.status {
@@ -105,7 +105,7 @@ impl dwar_console::operations::Operations for Operations {
     }
 }
 
-/// Where the data is kept, as people call it.
+/// The kind of database, for people.
 pub fn database(core: &Core) -> &'static str {
     match Location::of(&core.config.database) {
         Ok(Location::Postgres) => "PostgreSQL",
@@ -114,7 +114,7 @@ pub fn database(core: &Core) -> &'static str {
     }
 }
 
-/// The version, and what `DWAR_BUILD` said when it was built, if anything.
+/// The version, and the value of `DWAR_BUILD` at build time, if any.
 pub fn version() -> String {
     let build = option_env!("DWAR_BUILD").map(|build| format!(" ({build})")).unwrap_or_default();
     format!("{}{build}", env!("CARGO_PKG_VERSION"))

@@ -1,4 +1,4 @@
-//! Configuration in the words of the use cases.
+//! Converts the configuration to the policies of the use cases.
 
 use crate::config::{Config, ConfigError, count, invalid, unless_zero};
 use dwar_app::{Policies, SessionPolicy};
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use crate::config;
 
-    /// Programs that embed the use cases, and tests, get what an unconfigured service has.
+    /// Programs that embed the use cases, and tests, get the policies of an unconfigured service.
     #[test]
     fn the_policies_by_default_are_those_of_the_manual() {
         let config = config::load(None, None, std::iter::empty::<(String, String)>()).unwrap();

@@ -1,4 +1,4 @@
-//! Whether this process can be sent requests.
+//! Tells whether this process can serve requests.
 
 use super::background::{Prepared, Restarts};
 use super::stores::Database;
@@ -10,10 +10,11 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// For how long a proof counts, from its begin.
+/// How long a proof is valid, from its begin.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Ready means: prepared, the clock is not too far off, and a write to the database works.
+/// Ready if the service is prepared, the clock is not too far off, and a write to the database
+/// works.
 pub struct Ready {
     prepared: Prepared,
     watch: Arc<ClockWatch>,
@@ -56,8 +57,8 @@ impl Readiness for Ready {
     }
 }
 
-/// Proves that a write works, at most once in [`FRESH`] for all who want to know, and one at a time: however
-/// many ask a database that is frozen, it is asked once.
+/// Proves that writes work, at most once in [`FRESH`] for all callers and one at a time, so that a
+/// frozen database gets one query, however many ask.
 struct Proofs {
     database: Arc<dyn Database>,
     latest: Mutex<Option<Proof>>,
@@ -73,11 +74,11 @@ impl Proofs {
     async fn work(&self) -> bool {
         let mut proof = self.current();
         let outcome = proof.outcome.wait_for(Option::is_some).await;
-        // One that panicked proves nothing.
+        // A proof that panicked proves nothing.
         outcome.is_ok_and(|outcome| *outcome == Some(true))
     }
 
-    /// The proof that is under way or fresh, or a new one.
+    /// The running or valid proof, or a new one.
     fn current(&self) -> Proof {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         match latest.as_ref().filter(|proof| proof.counts()) {
@@ -86,7 +87,7 @@ impl Proofs {
         }
     }
 
-    /// In a task of its own: whoever asked first may give up before the others.
+    /// Runs in a separate task, because the first caller may give up before the others.
     fn begin(&self) -> Proof {
         let (told, outcome) = watch::channel(None);
         let database = Arc::clone(&self.database);

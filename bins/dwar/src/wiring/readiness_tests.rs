@@ -99,7 +99,7 @@ async fn a_frozen_database_is_asked_once_however_many_give_up() {
     database.is_frozen.store(false, Ordering::Relaxed);
     database.thaw.notify_one();
     sleep(FRESH).await;
-    // What it said of ten seconds ago is of no use any more.
+    // The result of ten seconds ago is no longer valid.
     assert!(ready.ready().await);
     assert_eq!(database.proofs(), 2);
 }

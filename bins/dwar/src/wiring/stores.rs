@@ -21,48 +21,48 @@ pub struct Opened {
     pub stores: Stores,
     pub console: ConsoleStores,
     pub database: Arc<dyn Database>,
-    /// Where several instances share quotas; none if one process serves.
+    /// Shares of quotas among several instances; `None` if one process serves.
     pub leases: Option<Arc<dyn QuotaLeases>>,
 }
 
 /// The database as a whole, for its operator.
 #[async_trait]
 pub trait Database: Send + Sync {
-    /// Brings the schema up to date and notes the keys of this process, if it belongs to them; names
-    /// what was applied.
+    /// Migrates the schema and records the keys of this process, if the database belongs to them.
+    /// Returns the applied migrations.
     async fn migrate(&self, keys: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError>;
-    /// What tells which keys it belongs to. Changes nothing.
+    /// Reads the record of the keys that the database belongs to. Changes nothing.
     async fn look_for_keys(&self) -> Result<Found, StoreError>;
-    /// Names what [`Database::migrate`] would apply.
+    /// Lists the migrations that [`Database::migrate`] would apply.
     async fn pending_migrations(&self) -> Result<Vec<String>, StoreError>;
-    /// Names every table of its schema but the one that lists migrations.
+    /// Lists the tables of its schema, without the one of migrations.
     async fn tables(&self) -> Result<Vec<String>, StoreError>;
     async fn ping(&self) -> Result<(), StoreError>;
-    /// What its own clock shows; `None` if it goes by the clock of this machine.
+    /// Reads the database's own clock; `None` if it uses the clock of this machine.
     async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
         Ok(None)
     }
-    /// Refuses a server that is none that the service can rely on.
+    /// Refuses a server that the service cannot rely on.
     async fn check_engine(&self) -> Result<(), StoreError> {
         Ok(())
     }
-    /// Tells what of its set-up the service cannot rely on, each in words.
+    /// Describes the parts of its set-up that the service cannot rely on.
     async fn cautions(&self) -> Result<Vec<String>, StoreError>;
-    /// Says why rows cannot be read, for each of those that lists leave out.
+    /// Returns an error for each row that cannot be decoded and that lists leave out.
     async fn unreadable(&self) -> Result<Vec<StoreError>, StoreError>;
-    /// Tells whether it has room to write, and how many bytes are free where that can be known.
+    /// Checks that it has disk space, and returns the free bytes where that can be known.
     async fn room(&self) -> Result<Option<u64>, StoreError>;
-    /// Whether it says that it takes no writes. Asks without writing.
+    /// Tells whether it reports to be read-only. Does not write.
     async fn is_read_only(&self) -> Result<bool, StoreError> {
         Ok(false)
     }
-    /// Proves that a write would work, by one that is kept and says nothing; else as [`Database::room`].
+    /// Proves that writes work with a write that is committed; otherwise as [`Database::room`].
     async fn prove_writable(&self) -> Result<Option<u64>, StoreError>;
-    /// Tells what of its file is damaged, if it is a file of ours and anything is. Reads all of it.
+    /// Returns the damage in its file, if it is a file of ours. Reads all of it.
     async fn damage(&self) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
-    /// How its queues and connections are used. Asks it nothing.
+    /// Reports how its queues and connections are used, without a query.
     fn load(&self) -> Load;
 }
 
@@ -140,7 +140,7 @@ async fn server_clock(store: &PostgresStore) -> Result<Option<Timestamp>, StoreE
     store.clock().await.map(Some)
 }
 
-/// Always up to date, in reach, and this process's alone, so that no other key can meet it.
+/// Always migrated and reachable. Belongs to this process alone, so it never meets other keys.
 #[async_trait]
 impl Database for MemoryStore {
     async fn migrate(&self, keys: Arc<dyn KeyHolder>) -> Result<Vec<String>, StoreError> {
@@ -184,12 +184,12 @@ impl Database for MemoryStore {
     }
 }
 
-/// What is to be done with a database.
+/// How a command uses a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing is changed, nor made: no file, no key.
+    /// Changes and creates nothing: no file, no key.
     Read,
-    /// It is made if there is none.
+    /// Creates the database if it does not exist.
     Write,
 }
 
@@ -197,12 +197,12 @@ pub enum Access {
 pub enum Location {
     Sqlite(PathBuf),
     Postgres,
-    /// This process, for as long as it runs.
+    /// The memory of this process, while it runs.
     Memory,
 }
 
 impl Location {
-    /// Reads `database.url`.
+    /// Parses `database.url`.
     pub fn of(database: &config::Database) -> Result<Self, WiringError> {
         let read = database_url::read(database.url.expose());
         match read.map_err(|problem| invalid("database.url", problem))? {
@@ -214,7 +214,7 @@ impl Location {
 }
 
 impl Opened {
-    /// Opens the configured database. PostgreSQL is connected to when it is first needed.
+    /// Opens the configured database. PostgreSQL is connected at first use.
     pub fn open(
         location: &Location,
         database: &config::Database,
@@ -277,7 +277,8 @@ mod tests {
         assert_eq!(names("sqlite"), names("postgres"));
     }
 
-    /// Programs that open a store by themselves, and tests, get what an unconfigured service has.
+    /// Programs that open a store themselves, and tests, get the settings of an unconfigured
+    /// service.
     #[test]
     fn the_stores_by_default_are_those_of_the_manual() {
         let manual = config::built_in([]).unwrap().database;

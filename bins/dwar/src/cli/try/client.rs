@@ -1,4 +1,4 @@
-//! Calls of the API, as they are made and as they are shown.
+//! Calls of the API, made and printed.
 
 use crate::cli::failure::Failure;
 use dwar_gateways::BaseUrl;
@@ -9,19 +9,19 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::time::Duration;
 
-/// How long one call may take, to the last byte of its answer.
+/// Longest time of one call, including the last byte of its answer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// Shorter than servers keep a silent connection, so that none is used as it is closed: a person
-/// may look for a code in between.
+/// Shorter than servers keep an idle connection, so that no call uses one that is being closed: a
+/// person may look for a code in between.
 const MAX_IDLE: Duration = Duration::from_secs(5);
 const MAX_ANSWER: usize = 64 * 1024;
-/// How much of a foreign text is shown.
+/// Most characters of a foreign text that are shown.
 const MOST: usize = 300;
-/// How much of a token is shown: about its kind.
+/// Characters of a token that are shown: about its kind.
 const START: usize = 10;
 const USER_AGENT: &str = concat!("dwar-try/", env!("CARGO_PKG_VERSION"));
 
-/// Calls one service with one key. No `Debug`: it holds the key.
+/// Calls one service with one key. Has no `Debug`, because it contains the key.
 pub struct Client {
     http: reqwest::Client,
     url: BaseUrl,
@@ -29,8 +29,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that follows no redirect, repeats no call and takes no proxy of the environment: the
-    /// key goes to `url` and nowhere else.
+    /// Makes a client that follows no redirect, repeats no call and uses no proxy of the
+    /// environment, so that the key is sent to `url` only.
     pub fn new(url: BaseUrl, key: &str) -> Result<Self, Failure> {
         let mut key = HeaderValue::from_str(key)
             .map_err(|_| Failure::Usage("DWAR_KEY has letters that no key has".to_owned()))?;
@@ -53,7 +53,7 @@ impl Client {
         &self.url
     }
 
-    /// Makes a call.
+    /// Makes a call and reads the whole answer.
     ///
     /// # Errors
     /// There was no whole answer in time.
@@ -82,7 +82,7 @@ impl Client {
     }
 }
 
-/// The body; nothing if it is longer than any answer of the API.
+/// Reads the body; empty if it is longer than any answer of the API.
 async fn read(response: &mut Response) -> Result<Vec<u8>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -105,7 +105,7 @@ struct Body {
     shown: Value,
 }
 
-/// A text in a body, and what the world may see of it.
+/// A text field of a body, and the part of it that may be shown.
 pub struct Field<'a> {
     pub name: &'static str,
     pub value: &'a str,
@@ -113,12 +113,12 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// One that anybody may see.
+    /// A field that anybody may see.
     pub fn open(name: &'static str, value: &'a str) -> Self {
         Self { name, value, shown: printable(value) }
     }
 
-    /// A token: only how it begins is shown.
+    /// A token: only its begin is shown.
     pub fn token(name: &'static str, value: &'a str) -> Self {
         let start: String = value.chars().take(START).collect();
         Self { name, value, shown: format!("{}…", printable(&start)) }
@@ -140,7 +140,7 @@ impl Call {
         Self { path: path.to_owned(), body: Some(Body { sent, shown }) }
     }
 
-    /// What a person types for it, with the key in `$DWAR_KEY`.
+    /// The equivalent `curl` command, with the key in `$DWAR_KEY`.
     pub fn curl(&self, url: &BaseUrl) -> String {
         let url = quoted(&format!("{url}{}", self.path));
         let curl = format!("curl -s {url} -H \"X-Api-Key: $DWAR_KEY\"");
@@ -154,18 +154,18 @@ impl Call {
     }
 }
 
-/// An answer, whatever its status. No `Debug`: it holds codes and tokens.
+/// An answer of any status. Has no `Debug`, because it contains codes and tokens.
 pub struct Answer {
     pub status: u16,
-    /// Nothing if it is no JSON.
+    /// Null if the body is not JSON.
     pub body: Value,
 }
 
 impl Answer {
-    /// The answer if it is a success.
+    /// The answer, if it is a success.
     ///
     /// # Errors
-    /// What the service says of its refusal.
+    /// The service's description of its refusal.
     pub fn good(&self) -> Result<&Self, Trouble> {
         if self.status == 200 {
             return Ok(self);
@@ -185,19 +185,19 @@ impl Answer {
         self.body["code"].as_str()
     }
 
-    /// The text in this field of a success.
+    /// The text in this field of a successful answer.
     ///
     /// # Errors
-    /// It is no success, or has no such text.
+    /// The answer is no success, or has no such text.
     pub fn text(&self, field: &str) -> Result<&str, Trouble> {
         let text = self.good()?.body[field].as_str();
         text.ok_or_else(|| Trouble::of(format!("no answer of Dwar: it lacks `{field}`")))
     }
 
-    /// Whether a success says `true` in this field.
+    /// Checks that this field of a successful answer is `true`.
     ///
     /// # Errors
-    /// It is no success, or says anything else.
+    /// The answer is no success, or the field has another value.
     pub fn says(&self, field: &str) -> Result<(), Trouble> {
         if self.good()?.body[field] == true {
             return Ok(());
@@ -231,20 +231,20 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// A foreign text as it may appear on a terminal: on one line, and not too much of it.
+/// A foreign text made safe for a terminal: on one line and shortened.
 pub fn printable(text: &str) -> String {
     let plain = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
     text.chars().map(plain).take(MOST).collect()
 }
 
-/// A foreign text of several lines, each as [`printable`], and not too much of it either.
+/// A foreign text of several lines, each as [`printable`], and shortened as a whole.
 pub fn printable_lines(text: &str) -> String {
     let start: String = text.chars().take(MOST).collect();
     let lines: Vec<_> = start.lines().map(printable).collect();
     lines.join("\n")
 }
 
-/// A word for a shell, which takes it as it is.
+/// Quotes a word so that a shell takes it literally.
 fn quoted(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || ":/._-".contains(letter);
     if text.chars().all(plain) {

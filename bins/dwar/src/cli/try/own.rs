@@ -1,4 +1,4 @@
-//! A service for one command, in its process.
+//! A service within the process of one command.
 
 use crate::cli::failure::Failure;
 use crate::config::Config;
@@ -17,14 +17,14 @@ pub struct Own {
 }
 
 impl Own {
-    /// Puts it together; `config` has it keep its data in memory.
+    /// Builds the service; `config` must keep its data in memory.
     pub async fn build(config: Config, lost: LostLines) -> Result<Self, Failure> {
         let listeners = Listeners::take(&config)?;
         let core = Core::open(config, Access::Write).await?;
         let project = prepare(&core).await?;
         let prepared = Arc::new(SetOnce::new());
         let application = Application::build(core, listeners, Arc::clone(&prepared), lost)?;
-        // Nothing else sets it.
+        // Only this code sets it.
         let _ = prepared.set(());
         let address = application.server.addresses().first();
         let url = address.and_then(|address| format!("http://{address}").parse().ok());
@@ -34,7 +34,7 @@ impl Own {
         }
     }
 
-    /// Serves for as long as `work` takes, then stops.
+    /// Serves while `work` runs, then stops.
     pub async fn serve_during<T>(self, work: impl Future<Output = T>) -> Result<T, Failure> {
         let stop = self.application.stop_handle();
         let working = async {

@@ -1,4 +1,4 @@
-//! How the steps are told: as they end for a person, as one object for a program.
+//! Prints the steps: one by one for a person, as one object for a program.
 
 use super::client::Trouble;
 use crate::colours::{Colour, Colours};
@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Where the name of a step begins; its call stands below that.
+/// Column of a step's name; its call is printed below the name.
 const INDENT: usize = 8;
 const NAME: usize = 14;
 const NOTE: usize = INDENT + NAME + 17;
 
 pub struct Step<'a> {
     pub name: &'static str,
-    /// The status of its answer, if there was one.
+    /// The status of the answer, if there was one.
     pub status: Option<u16>,
     pub took: Duration,
     pub curl: String,
-    /// What there is to say of it, or why it failed.
+    /// A remark on the step, or the reason of its failure.
     pub outcome: Result<&'a str, &'a Trouble>,
 }
 
-/// The steps so far, told to standard output.
+/// The steps so far, printed to standard output.
 pub struct Report {
     json: bool,
     colours: Colours,
@@ -32,7 +32,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Begins with what is tried, `told` for a person.
+    /// Begins the report with the address that is tried; `told` is the line for a person.
     pub fn open(json: bool, url: &BaseUrl, told: &str) -> io::Result<Self> {
         if !json {
             writeln!(io::stdout(), "{told}\n")?;
@@ -57,7 +57,7 @@ impl Report {
             Ok(note) => note,
             Err(trouble) => trouble.code.as_deref().unwrap_or_default(),
         };
-        // A message has several lines. They stand below each other, so that none looks like a step.
+        // The lines of a message are indented, so that none looks like a step.
         let note = note.replace('\n', &format!("\n{:NOTE$}", ""));
         let line = format!("{name:<NAME$}  {status:>3}  {:>8}  {note}", milliseconds(*took));
         let curl = self.colours.paint(Colour::Dim, curl);

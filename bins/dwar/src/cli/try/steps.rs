@@ -1,4 +1,4 @@
-//! The steps of a login, in their order.
+//! The steps of a login, in order.
 
 use super::client::{Answer, Call, Client, Field, PATIENCE, Trouble, printable, printable_lines};
 use super::report::{Report, Step};
@@ -8,14 +8,14 @@ use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// How soon the inbox is looked at again; far below the limit of a test key.
+/// Pause between two reads of the inbox; far below the rate limit of a test key.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 const LONGEST_LINE: u64 = 64;
-/// How the service refuses the token of a session that ended.
+/// The code with which the service refuses the token of an ended session.
 const ENDED: &str = "INVALID_ACCESS_TOKEN";
 
 pub enum Recipient {
-    /// The message of a test key, which goes nowhere.
+    /// With a test key: the message stays in the inbox.
     Nobody(Phone),
     Person(Phone),
 }
@@ -26,7 +26,7 @@ pub struct Trial<'a> {
     pub report: &'a mut Report,
 }
 
-/// What a step found and what there is to say of it, or why it failed.
+/// The result of a step with a remark on it, or the reason of its failure.
 type Judged<T> = Result<(T, String), Trouble>;
 
 struct Tokens {
@@ -35,7 +35,7 @@ struct Tokens {
 }
 
 impl Trial<'_> {
-    /// Takes every step, until one fails.
+    /// Runs every step, until one fails.
     ///
     /// # Errors
     /// The first step that failed, and why.
@@ -62,7 +62,7 @@ impl Trial<'_> {
         .await
     }
 
-    /// Waits for the message of this request, and gives its code.
+    /// Waits for the message of this request and returns its code.
     async fn message(&mut self, phone: &Phone, otp_id: &str) -> Result<Zeroizing<String>, Failure> {
         let call = Call::get(format!("/v1/sandbox/messages?phone={}", phone.national()));
         let began = Instant::now();
@@ -108,7 +108,7 @@ impl Trial<'_> {
         self.step("log out", &call, |answer| Ok((answer.says("revoked")?, String::new()))).await
     }
 
-    /// The session is over only if its token is refused.
+    /// Checks that the token is refused, because only then has the session ended.
     async fn validate_ended(&mut self, access: &str) -> Result<(), Failure> {
         let call = Call::post("/v1/session/validate", &[Field::token("access_token", access)]);
         self.step("validate ended", &call, |answer| match answer.good() {
@@ -119,7 +119,7 @@ impl Trial<'_> {
         .await
     }
 
-    /// Makes a call, tells how it went, and gives what `judge` finds in its answer.
+    /// Makes a call, prints the step, and returns what `judge` finds in the answer.
     async fn step<T>(
         &mut self,
         name: &'static str,
@@ -152,7 +152,7 @@ impl Trial<'_> {
 }
 
 impl Recipient {
-    /// The phone in a body; that of a person is shown masked.
+    /// The phone field of a body; a person's number is shown masked.
     fn field(&self) -> Field<'_> {
         match self {
             Self::Nobody(phone) => Field::open("phone", phone.national()),
@@ -169,7 +169,7 @@ fn tokens(answer: &Answer) -> Judged<Tokens> {
     Ok((tokens, String::new()))
 }
 
-/// Code and text of the message of this request, once it is among those of the answer.
+/// Code and text of this request's message, once the answer contains it.
 fn arrived(answer: &Answer, otp_id: &str) -> Result<Option<(Zeroizing<String>, String)>, Trouble> {
     let Some(messages) = answer.good()?.body["messages"].as_array() else {
         return Err(Trouble::of("no answer of Dwar: it lacks `messages`".to_owned()));

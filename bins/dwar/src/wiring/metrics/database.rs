@@ -1,4 +1,4 @@
-//! What only the database knows, read beside the requests.
+//! Metrics that only the database knows, read in the background.
 
 use super::super::stores::Database;
 use dwar_activity::installation::{Backlog, QueueStore, Queues};
@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a reading may take. A slower one is a failure, and what was read before stays.
+/// Longest time of a read. A slower read fails, and the previous values stay.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many endpoints' events are counted, those that have waited longest.
+/// Most endpoints whose events are counted, the longest-waiting first.
 const ENDPOINTS: u32 = 20;
 const BACKLOGS: [&str; 5] = ["receipts", "events", "overdue_sends", "open_holds", "feed"];
 
-/// Reads it now and then, so that whoever looks asks the database nothing.
+/// Reads the database periodically, so that a scrape does not query it.
 pub struct DatabaseFigures {
     tools: Toolbox,
     keys: Arc<dyn SigningKeyStore>,
@@ -25,7 +25,7 @@ pub struct DatabaseFigures {
     known: Mutex<Known>,
 }
 
-/// What is known, as of `at`.
+/// The values, as of `at`.
 struct Known {
     at: Timestamp,
     queues: Queues,
@@ -75,7 +75,7 @@ impl DatabaseFigures {
         Ok(())
     }
 
-    /// What was read last. Ages are those of now.
+    /// The last values that were read. Ages are counted to the present.
     pub fn shown(&self) -> Shown {
         let now = self.tools.now();
         let since = |instant: Timestamp| (now - instant).to_std().unwrap_or_default();
@@ -101,7 +101,7 @@ impl DatabaseFigures {
         }
     }
 
-    /// Nothing panics in there; if it did, what was read would still be good.
+    /// This code does not panic; if it did, the last values would still be valid.
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! The metrics alongside the API, on a listener of their own.
+//! The metrics, on a listener of their own beside the API.
 
 mod database;
 mod readings;
@@ -13,17 +13,17 @@ use dwar_http::Listener;
 use dwar_metrics::{About, Api, Counts, Exposition, Providers, Server, scrapes};
 use std::sync::Arc;
 
-/// A listener, and what is counted for it.
+/// A listener, and the counts that it will show.
 pub struct Begun {
     listener: Listener,
     counts: Arc<Counts>,
     pub figures: Arc<DatabaseFigures>,
 }
 
-/// Has everything counted from here on, for those who will look behind this listener.
+/// Starts counting everything for this listener.
 ///
 /// # Errors
-/// The settings name providers that cannot be.
+/// The settings name impossible providers.
 pub fn begin(listener: Listener, core: &mut Core) -> Result<Begun, WiringError> {
     let providers = Providers {
         names: gateways::names(&core.config)?,
@@ -39,7 +39,7 @@ pub fn begin(listener: Listener, core: &mut Core) -> Result<Begun, WiringError> 
 }
 
 impl Begun {
-    /// Shows what is counted, here and by `measured`; not before it is run.
+    /// Makes the server that shows these counts and those of `measured`; it must be run.
     ///
     /// # Errors
     /// The operating system refused a thread or a socket.
@@ -60,7 +60,7 @@ impl Begun {
     }
 }
 
-/// Serves until it is stopped. The API goes on without it.
+/// Serves until it is stopped. The API continues if the metrics fail.
 pub async fn run(served: Server) {
     if let Err(cause) = served.run().await {
         tracing::error!(%cause, "the metrics ended");

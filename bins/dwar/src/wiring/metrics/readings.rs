@@ -1,4 +1,4 @@
-//! What other parts of the process count, read when somebody looks.
+//! Counts of other parts of the process, read at each scrape.
 
 use super::super::background::Restarts;
 use super::super::gateways::Carriers;
