@@ -12,9 +12,9 @@ use tracing::field::display;
 
 const TARGET: &str = "dwar::access";
 
-/// One line per request: what was asked, by whom, about which phone (masked), how it ended.
-/// It holds nothing else that a client wrote except the request id: no path, no query, no header.
-/// Whoever counts is told the same, without the names.
+/// One line per request: route, caller, phone (masked) and result. It contains no other text of a
+/// client except the request id: no path, no query, no header. The observer gets the same facts
+/// without names.
 pub(crate) struct Line {
     observer: Arc<dyn Observer>,
     began: Instant,
@@ -26,8 +26,8 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Begins the line; it is written when this is dropped, so that a request whose client hung
-    /// up first, and which therefore has no status, has one too.
+    /// Begins the line, which is written when this is dropped. So a request whose client
+    /// disconnected first, and which has no status, also has a line.
     pub(crate) fn begin(
         method: &'static str,
         trail: Rc<Trail>,

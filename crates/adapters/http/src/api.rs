@@ -8,29 +8,29 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use utoipa::ToSchema;
 
-/// Tells whether the process can do its work.
+/// Reports whether the process can serve requests.
 #[async_trait]
 pub trait Readiness: Send + Sync {
-    /// Whether the stores have once been brought up to date; until then no request may use them.
+    /// Whether the stores were migrated. Until then no request may use them.
     fn prepared(&self) -> bool {
         true
     }
 
-    /// What keeps requests from being served for now although the stores are prepared, in a sentence for those who run
-    /// the service.
+    /// The reason why requests are refused although the stores are prepared, as a sentence for
+    /// operators.
     fn hindrance(&self) -> Option<String> {
         None
     }
 
-    /// What those who run the service should know of its clock, in a sentence; requests are served all the same.
+    /// A warning about the clock, as a sentence for operators. Requests are served all the same.
     fn clock(&self) -> Option<String> {
         None
     }
 
-    /// Whether every store answers right now.
+    /// Whether every store answers now.
     async fn ready(&self) -> bool;
 
-    /// The background loops that had to be started again, and their state; none by default.
+    /// The background loops that were restarted, and their state; none by default.
     fn restarted(&self) -> Vec<LoopHealth> {
         Vec::new()
     }
@@ -50,30 +50,31 @@ pub struct LoopHealth {
     pub running: bool,
 }
 
-/// What all workers share.
+/// The state that all workers share.
 pub struct Api {
     pub(crate) use_cases: UseCases,
     pub(crate) ready: Arc<dyn Readiness>,
     pub(crate) tasks: Tasks,
-    /// How long a body may take.
+    /// Longest time for a body.
     pub(crate) client_timeout: Duration,
     pub(crate) rooms: Rooms,
-    /// What wrong secrets of hooks may cost.
+    /// Limits wrong secrets of hooks.
     pub(crate) throttle: Throttle,
-    /// Whether `X-Forwarded-For` is written by a proxy.
+    /// Whether a proxy writes `X-Forwarded-For`.
     pub(crate) behind_proxy: bool,
-    /// What describes the API, once somebody has asked; that needs no key, so no answer copies it.
+    /// The OpenAPI document, made at the first request. It needs no key and is shared by all
+    /// answers.
     pub(crate) document: OnceLock<Document>,
     pub(crate) stopping: OnceLock<Instant>,
 }
 
 impl Api {
-    /// Makes `/readyz` answer 503 from here on.
+    /// Makes `/readyz` answer 503 from now on.
     pub(crate) fn begin_stopping(&self) {
         self.stopping.get_or_init(Instant::now);
     }
 
-    /// When it was asked to stop.
+    /// When the process was asked to stop.
     pub(crate) fn stopping_since(&self) -> Option<Instant> {
         self.stopping.get().copied()
     }

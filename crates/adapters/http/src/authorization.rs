@@ -1,4 +1,4 @@
-//! What the header `Authorization` shows.
+//! Reads the header `Authorization`.
 
 use crate::call::ApiCall;
 use crate::error::{ApiError, ErrorCode};
@@ -12,14 +12,14 @@ use dwar_project::ApiKey;
 use zeroize::Zeroizing;
 
 impl ApiCall {
-    /// The bearer token (RFC 6750 section 2.1); whatever else the header is, there is none.
+    /// The bearer token (RFC 6750 section 2.1). Any other header counts as no token.
     pub(crate) fn bearer_token(&self) -> Result<Token, ApiError> {
         let shown = self.credentials("Bearer", ErrorCode::InvalidAccessToken)?;
         shown.and_then(|token| token.parse().ok()).ok_or_else(ApiError::no_bearer_token)
     }
 
-    /// Whom an OAuth client claims to speak for: by `X-Api-Key`, or by a key as the password of HTTP Basic, whatever
-    /// the user is called (RFC 6749 section 2.3.1). Two keys are one too many.
+    /// The API key of an OAuth client: in `X-Api-Key`, or as the password of HTTP Basic with any
+    /// user name (RFC 6749 section 2.3.1). Two keys are refused.
     pub(crate) fn claim_of_client(&self) -> Result<Claim, ApiError> {
         let invalid = || ApiError::from(ErrorCode::InvalidApiKey);
         let basic = self.credentials("Basic", ErrorCode::InvalidApiKey)?;
@@ -35,8 +35,8 @@ impl ApiCall {
         }
     }
 
-    /// What follows the scheme, whose name is read without regard to case (RFC 9110 section 11.1); `None` for another
-    /// scheme. The header must not come `twice`.
+    /// The text after the scheme, whose name is case-insensitive (RFC 9110 section 11.1); `None`
+    /// for another scheme. A repeated header is refused with `twice`.
     fn credentials(&self, scheme: &str, twice: ErrorCode) -> Result<Option<&str>, ApiError> {
         let Some(value) = self.single(header::AUTHORIZATION, twice)? else { return Ok(None) };
         let shown = value.to_str().ok().and_then(|text| text.split_once(' '));
@@ -45,8 +45,8 @@ impl ApiCall {
     }
 }
 
-/// The password of Basic credentials (RFC 7617 section 2), form-encoded as RFC 6749 wants it or as it is: a key has no
-/// character that differs.
+/// The password of Basic credentials (RFC 7617 section 2), form-encoded as RFC 6749 requires or
+/// plain: a key has no character that differs.
 fn password_of(credentials: &str) -> Option<ApiKey> {
     let decoded = Zeroizing::new(STANDARD.decode(credentials).ok()?);
     let (_, password) = std::str::from_utf8(&decoded).ok()?.split_once(':')?;

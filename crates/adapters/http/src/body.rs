@@ -10,21 +10,21 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-/// Up to this size a body needs no room: as much as every client of the API may send.
+/// Longest body, in bytes, that needs no reserved place: as long as the API allows clients.
 pub(crate) const SMALL: usize = 16 * 1_024;
 const WAIT_FOR_ROOM: Duration = Duration::from_millis(250);
 
-/// What the body of a call is allowed.
+/// Limits for the body of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Allowed<'a> {
     pub(crate) longest: usize,
-    /// How long it may take, if less than `http.client_timeout_seconds`.
+    /// Longest time, if less than `http.client_timeout_seconds`.
     pub(crate) within: Duration,
-    /// Whose places it takes if it is long; nobody's where no body is.
+    /// The owner of the places that a long body takes; `None` for an endpoint without a body.
     pub(crate) whose: Option<&'a Whose>,
 }
 
-/// A body as it came, with its share of the room if it is long.
+/// A body as received, with its place if it is long.
 #[derive(Default)]
 pub(crate) struct Body {
     pub(crate) bytes: Vec<u8>,
@@ -34,13 +34,12 @@ pub(crate) struct Body {
 impl ApiCall {
     /// Reads the body as the JSON object `T`; an absent body reads as an object without members.
     ///
-    /// Unknown members are ignored however deep they are; a member that `T` knows must not come
-    /// twice, since two readers could then see two different requests.
+    /// Unknown members are ignored at any depth. A known member must not occur twice, because two
+    /// readers could then see two different requests.
     ///
     /// # Errors
     /// `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, or `INVALID_REQUEST`: not JSON, not an
-    /// object, not UTF-8, or not here in time. Whatever is left unread costs the client its
-    /// connection.
+    /// object, not UTF-8, or too late. If part of the body is not read, the connection is closed.
     pub(crate) async fn body<T: DeserializeOwned + Default>(&self) -> Result<T, ApiError> {
         if !declares_json(self.request.headers()) {
             self.refuse_too_large(SMALL)?;
@@ -62,7 +61,8 @@ impl ApiCall {
     /// section 3.2).
     ///
     /// # Errors
-    /// As of [`ApiCall::body`]; `INVALID_REQUEST` also if the parameter is missing or any comes twice.
+    /// As of [`ApiCall::body`]; `INVALID_REQUEST` also if the parameter is missing or any parameter
+    /// occurs twice.
     pub(crate) async fn form_parameter(&self, name: &str) -> Result<String, ApiError> {
         if !declares_form(self.request.headers()) {
             self.refuse_too_large(SMALL)?;
@@ -82,12 +82,12 @@ impl ApiCall {
         given.map(|(_, value)| value).ok_or_else(|| refused(&format!("The form lacks {name}.")))
     }
 
-    /// Reads the body as it came, whatever it claims to be; beyond [`SMALL`] it takes a place, if it is
-    /// told whose.
+    /// Reads the body unchanged, whatever its declared type. Beyond [`SMALL`] it takes a place of
+    /// its owner.
     ///
     /// # Errors
-    /// `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST` if it is not here in time, or `SERVICE_UNAVAILABLE`
-    /// if there is no place soon. Whatever is left unread costs the client its connection.
+    /// `PAYLOAD_TOO_LARGE`, `INVALID_REQUEST` if the body is too late, or `SERVICE_UNAVAILABLE` if
+    /// no place becomes free soon. If part of the body is not read, the connection is closed.
     pub(crate) async fn raw_body(&self, allowed: Allowed<'_>) -> Result<Body, ApiError> {
         self.refuse_too_large(allowed.longest)?;
         let Some(mut payload) = self.trail.payload.take() else {
@@ -98,8 +98,8 @@ impl ApiCall {
         body.unwrap_or_else(|_| Err(ErrorCode::InvalidRequest.into()))
     }
 
-    /// Refuses a declared length that is too much to be read. It is a claim: nothing is set aside
-    /// for it.
+    /// Refuses a declared length above the limit. The length is only a claim, so no memory is
+    /// reserved for it.
     pub(crate) fn refuse_too_large(&self, max: usize) -> Result<(), ApiError> {
         match declared_length(self.request.headers()) {
             Some(length) if length > max => Err(ErrorCode::PayloadTooLarge.into()),

@@ -15,22 +15,23 @@ use std::rc::Rc;
 use tracing::Span;
 use tracing::field::display;
 
-/// The pattern of a route, as the document has it; with each request that the route takes.
+/// The pattern of a route, as in the document. Attached to each request of the route.
 #[derive(Clone, Copy)]
 pub(crate) struct Pattern(pub(crate) &'static str);
 
 pub(crate) type Answer = Result<HttpResponse, ApiError>;
 
-/// What is learnt about a request on its way, for its answer's headers and its line in the log.
+/// Facts about a request that are learnt while it is handled, for the headers of its answer and its
+/// line in the log.
 pub(crate) struct Trail {
     pub(crate) request_id: HeaderValue,
     pub(crate) caller: Cell<Option<ProjectMode>>,
     pub(crate) rate: Cell<Option<RateLimit>>,
-    /// What an answer refuses in the words of another system, with a 200.
+    /// The refusal in an answer that is a 200 because another system expects that.
     pub(crate) refused: Cell<Option<ErrorCode>>,
-    /// Whose code it is about; shows itself masked.
+    /// The phone that the request is about; its `Debug` is masked.
     pub(crate) phone: RefCell<Option<Phone>>,
-    /// The route's pattern, known as soon as a handler has the request.
+    /// The route's pattern, known once a handler has the request.
     pub(crate) route: Cell<Option<&'static str>>,
     pub(crate) trace: RequestTrace,
     /// The body, until it is read.
@@ -65,11 +66,12 @@ pub(crate) struct ApiCall {
 }
 
 impl ApiCall {
-    /// What the API can do, once the stores are prepared.
+    /// The use cases, once the stores are prepared.
     ///
     /// # Errors
-    /// [`ErrorCode::ServiceUnavailable`] before that: there may be no table yet, and no key to sign
-    /// with. Also while something hinders: by a wrong clock, what is over would be valid.
+    /// [`ErrorCode::ServiceUnavailable`] before that, because tables or signing keys may be
+    /// missing. Also while the process must not serve: with a wrong clock, expired records would be
+    /// valid.
     pub(crate) fn use_cases(&self) -> Result<&UseCases, ApiError> {
         if self.api.ready.prepared() && self.api.ready.hindrance().is_none() {
             Ok(&self.api.use_cases)
@@ -78,13 +80,13 @@ impl ApiCall {
         }
     }
 
-    /// Makes every log line of this request name the phone, masked.
+    /// Adds the phone, masked, to every log line of this request.
     pub(crate) fn concerns(&self, phone: &Phone) {
         Span::current().record("phone", display(phone));
         self.trail.phone.replace(Some(phone.clone()));
     }
 
-    /// Tells the client the state of this call's limit.
+    /// Reports the state of this call's limit to the client.
     pub(crate) fn limited_by(&self, rate: impl Into<RateLimit>) {
         self.trail.rate.set(Some(rate.into()));
     }

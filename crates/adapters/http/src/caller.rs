@@ -14,14 +14,13 @@ use dwar_wire::client_address;
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Whom a request that came through [`InProcess`](crate::InProcess) speaks for. It is attached where nothing that a
-/// client writes ends up.
+/// The project of a request from [`InProcess`](crate::InProcess). It is attached in a place that no
+/// text of a client reaches.
 #[derive(Clone, Copy)]
 pub(crate) struct OnBehalf(pub(crate) ProjectId);
 
 impl ApiCall {
-    /// Whom this request claims to speak for, not looked up yet: by `X-Api-Key`, or by what is
-    /// attached to it.
+    /// The claimed caller, not looked up yet: by `X-Api-Key`, or by the attached project.
     pub(crate) fn claim(&self) -> Result<Claim, ApiError> {
         if let Some(OnBehalf(project)) = self.request.extensions().get() {
             return Ok(Claim::TestMode(*project));
@@ -32,26 +31,27 @@ impl ApiCall {
         key.map(Claim::Key).ok_or_else(|| ErrorCode::InvalidApiKey.into())
     }
 
-    /// Who is calling, counted against the key's general window.
+    /// Looks the caller up and counts the request in the key's general window.
     pub(crate) async fn general_caller(&self) -> Result<Caller, ApiError> {
         self.counted_caller(RequestScope::General).await
     }
 
-    /// Who is calling, counted against this window of the key, whose state the answer shows.
+    /// Looks the caller up and counts the request in this window of the key. The answer shows the
+    /// window's state.
     pub(crate) async fn counted_caller(&self, scope: RequestScope) -> Result<Caller, ApiError> {
         let (caller, admission) = self.admitted(scope).await?;
         admission.into_iter().for_each(|admission| self.limited_by(admission));
         Ok(caller)
     }
 
-    /// Who is calling, for calls that report a limit of their own: the window of the key is a
-    /// ceiling, which only a refusal mentions.
+    /// As [`ApiCall::counted_caller`], for calls that report a limit of their own: the window of
+    /// the key is then only a ceiling, which only a refusal mentions.
     pub(crate) async fn capped_caller(&self, scope: RequestScope) -> Result<Caller, ApiError> {
         Ok(self.admitted(scope).await?.0)
     }
 
-    /// Who is calling about the session of an access token, and the token, counted as by
-    /// [`ApiCall::counted_caller`]. Errors of key and limit come before those of the body.
+    /// Looks up the caller and the session of the access token in the body, and counts the request
+    /// as [`ApiCall::counted_caller`] does. Errors of key and limit precede those of the body.
     pub(crate) async fn access(
         &self,
         scope: RequestScope,
@@ -62,12 +62,13 @@ impl ApiCall {
         self.access_of(&claim, token, scope).await
     }
 
-    /// As [`ApiCall::access`], of the bearer token of the request; in the window of validate.
+    /// As [`ApiCall::access`], with the bearer token of the request, in the window of validate.
     pub(crate) async fn bearer_access(&self) -> Result<(Sought, PresentedToken), ApiError> {
         self.access_of(&self.claim()?, self.bearer_token(), RequestScope::Validate).await
     }
 
-    /// As [`ApiCall::access`], of a token to be introspected (RFC 7662 section 2.1); in the window of validate.
+    /// As [`ApiCall::access`], with a token to introspect (RFC 7662 section 2.1), in the window of
+    /// validate.
     pub(crate) async fn introspected_access(&self) -> Result<(Sought, PresentedToken), ApiError> {
         let claim = self.claim_of_client()?;
         let token = self.form_parameter("token").await;
@@ -76,7 +77,7 @@ impl ApiCall {
         self.access_of(&claim, token, RequestScope::Validate).await
     }
 
-    /// Looks the caller and the session of the token up in one step, and counts the request.
+    /// Looks up the caller and the session of the token in one step, and counts the request.
     async fn access_of(
         &self,
         claim: &Claim,
@@ -90,7 +91,8 @@ impl ApiCall {
         Ok((sought, token?))
     }
 
-    /// As [`ApiCall::access`], of a refresh token, with the key to repeat it by; in the general window.
+    /// As [`ApiCall::access`], with a refresh token and the idempotency key of the exchange, in the
+    /// general window.
     pub(crate) async fn renewal(
         &self,
     ) -> Result<(Sought, Token, Option<IdempotencyKey>), ApiError> {
@@ -116,7 +118,7 @@ impl ApiCall {
         Ok((caller, admission))
     }
 
-    /// Counts the request of a caller who is known now.
+    /// Counts the request of a known caller.
     async fn admit(
         &self,
         world: ProjectMode,
@@ -137,15 +139,15 @@ impl ApiCall {
         }
     }
 
-    /// The `Idempotency-Key`, if there is one; `INVALID_REQUEST` if there are two, or one that is
-    /// not 1 to 255 visible ASCII characters.
+    /// The `Idempotency-Key`, if there is one; `INVALID_REQUEST` if there are two, or if it is not
+    /// 1 to 255 visible ASCII characters.
     pub(crate) fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, ApiError> {
         let header = self.single(IDEMPOTENCY_KEY, ErrorCode::InvalidRequest)?;
         let key = header.map(|value| value.to_str().ok().and_then(|text| text.parse().ok()));
         key.map(|key| key.ok_or_else(|| ErrorCode::InvalidRequest.into())).transpose()
     }
 
-    /// A header that must not come `twice`.
+    /// A header that may occur once; otherwise the error `twice`.
     pub(crate) fn single(
         &self,
         name: HeaderName,

@@ -10,7 +10,7 @@ const ABOUT: &str = "Phone one-time passwords for India: send a code by WhatsApp
     `METHOD_NOT_ALLOWED` and 405; any other path with `NOT_FOUND` and 404, under `/v1/` only with a valid \
     key.";
 
-/// The public API as OpenAPI 3.1, from the same table that its routes are made from.
+/// Renders the OpenAPI 3.1 document of the public API from the table that its routes are made from.
 pub fn document() -> String {
     let key = json!({
         "type": "apiKey",

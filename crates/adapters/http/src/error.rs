@@ -90,7 +90,7 @@ dwar_wire::codes! {
 pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 impl ErrorCode {
-    /// The code for a failure that the framework noticed before any code of ours did.
+    /// The code for a failure that the framework noticed before our code ran.
     pub(crate) fn of_status(status: StatusCode) -> Self {
         let same = |code: &Self| code.status_code() == status;
         let of_the_framework =
@@ -102,7 +102,7 @@ impl ErrorCode {
         }
     }
 
-    /// `WWW-Authenticate` of a 401 (RFC 9110 section 11.6.1, RFC 6750 section 3).
+    /// The `WWW-Authenticate` header of a 401 (RFC 9110 section 11.6.1, RFC 6750 section 3).
     const fn challenge(self) -> Option<&'static str> {
         match self {
             Self::MissingApiKey | Self::InvalidApiKey => Some(r#"ApiKey realm="v1""#),
@@ -115,20 +115,20 @@ impl ErrorCode {
     }
 }
 
-/// A refusal on its way out; the outermost middleware, which knows the request id, words it.
+/// A refusal without its body, which the outermost middleware writes with the request id.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", code.as_str())]
 pub(crate) struct ApiError {
     pub(crate) code: ErrorCode,
     pub(crate) rate: Option<RateLimit>,
-    /// The sentence for people, where there is something more exact to say than the code's own.
+    /// A sentence for people that is more specific than the code's own.
     pub(crate) said: Option<String>,
     allow: Option<String>,
     replayed: bool,
     cause: Option<Box<StoreError>>,
-    /// What a 401 asks for, where that is not what its code asks for.
+    /// The challenge of a 401, if it differs from that of its code.
     challenge: Option<&'static str>,
-    /// Whether it says nothing of when to ask again.
+    /// Whether the answer omits `Retry-After`.
     for_good: bool,
 }
 
@@ -137,40 +137,41 @@ impl ApiError {
         Self { rate: Some(rate.into()), ..code.into() }
     }
 
-    /// A field with a value that it cannot have.
+    /// Refuses a field with an invalid value.
     pub(crate) fn field(name: &str, rule: impl Display) -> Self {
         Self { said: Some(format!("{name}: {rule}.")), ..ErrorCode::InvalidField.into() }
     }
 
-    /// There is no bearer token. No error is named where nothing was shown (RFC 6750 section 3.1).
+    /// There is no bearer token. The challenge names no error if no credentials were sent (RFC 6750
+    /// section 3.1).
     pub(crate) fn no_bearer_token() -> Self {
         let refusal: Self = ErrorCode::InvalidAccessToken.into();
         let refusal = refusal.saying("The Authorization header has no bearer token.");
         Self { challenge: Some(r#"Bearer realm="v1""#), ..refusal }
     }
 
-    /// The same refusal; if the key is at fault, it asks for HTTP Basic (RFC 7617).
+    /// Changes the challenge to HTTP Basic (RFC 7617), if the refusal is about the key.
     pub(crate) fn asking_for_basic(self) -> Self {
         let challenge = self.code.challenge().map(|_| r#"Basic realm="v1""#);
         Self { challenge, ..self }
     }
 
-    /// The same refusal in words of its own.
+    /// Replaces the sentence of the refusal.
     pub(crate) fn saying(self, sentence: &str) -> Self {
         Self { said: Some(sentence.to_owned()), ..self }
     }
 
-    /// A method that the resource does not have; `allow` lists those it has.
+    /// Refuses a method that the resource does not have; `allow` lists its methods.
     pub(crate) fn method_not_allowed(allow: impl Into<String>) -> Self {
         Self { allow: Some(allow.into()), ..ErrorCode::MethodNotAllowed.into() }
     }
 
-    /// The same refusal, without a word on when to ask again.
+    /// Removes `Retry-After` from the refusal.
     pub(crate) fn for_good(self) -> Self {
         Self { for_good: true, ..self }
     }
 
-    /// A refusal with the allowance it left; without one, it was kept as the first answer to an
+    /// A refusal with the remaining allowance. Without one it is the stored first answer to an
     /// `Idempotency-Key`.
     fn limited_or_replayed(code: ErrorCode, at: Option<Admission>) -> Self {
         match at {
@@ -179,8 +180,8 @@ impl ApiError {
         }
     }
 
-    /// Logs what must never reach a client: which technology failed, and how. A store without room
-    /// has logged that itself, once and not per request.
+    /// Logs the details that must never reach a client: which technology failed, and how. A store
+    /// without space has logged that itself, once and not per request.
     pub(crate) fn log_cause(&self) {
         let Some(cause) = &self.cause else { return };
         if matches!(**cause, StoreError::NoRoom) {
@@ -250,7 +251,7 @@ impl From<StoreError> for ApiError {
     }
 }
 
-/// Use cases whose refusals carry nothing but their name.
+/// Converts errors of use cases whose variants carry no data.
 macro_rules! refusals {
     ($($error:ident { $($variant:ident => $code:ident),+ })+) => {$(
         impl From<$error> for ApiError {
@@ -320,7 +321,7 @@ impl From<ListEventsError> for ApiError {
 }
 
 impl ErrorCode {
-    /// What a refusal of a hook is called in the log and in figures, where its owner looks.
+    /// The code of a hook's refusal in logs and figures, which the hook's owner reads.
     pub(crate) const fn of_hook(refusal: HookRefusal) -> Self {
         match refusal {
             HookRefusal::TooLarge => Self::PayloadTooLarge,
@@ -340,7 +341,7 @@ impl From<HookRefusal> for ApiError {
     fn from(refusal: HookRefusal) -> Self {
         match refusal {
             HookRefusal::InvalidCode => Self::field("code", InvalidRelayedCode),
-            // Nothing that the person who waits for the code could mend.
+            // The person who waits for the code can do nothing about these.
             HookRefusal::InsufficientBalance => ErrorCode::ServiceUnavailable.into(),
             other => ErrorCode::of_hook(other).into(),
         }

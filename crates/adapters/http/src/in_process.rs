@@ -18,31 +18,31 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::LocalSet;
 use tokio::time::timeout;
 
-/// Requests that may be under way at once, and that may wait.
+/// Most requests in progress; as many may wait.
 const AT_ONCE: usize = 16;
-/// Longer than any send takes with the sandbox, which answers at once.
+/// Longer than any send with the sandbox, which answers at once.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The API without a socket: requests go through the very routes, limits and error table that
-/// clients meet, in the test mode of a project that the caller answers for. There is no live mode
-/// here, and no key.
+/// The API without a socket. Requests go through the same routes, limits and error table as those
+/// of clients, in the test mode of a project that the caller has authorized. Live mode and API keys
+/// are not available.
 ///
-/// The routes live on a thread of their own, which ends with the last clone of this.
+/// The routes run on a separate thread, which ends when the last clone is dropped.
 #[derive(Clone)]
 pub struct InProcess {
     calls: mpsc::Sender<Job>,
 }
 
-/// What is asked.
+/// A request to the API.
 #[derive(Clone, Debug)]
 pub struct InProcessRequest {
     pub method: String,
     pub target: String,
-    /// JSON, or nothing.
+    /// JSON, or empty.
     pub body: Vec<u8>,
 }
 
-/// What the API answers, headers in the order it wrote them.
+/// The answer of the API, with headers in the order in which they were written.
 #[derive(Clone, Debug)]
 pub struct InProcessAnswer {
     pub status: u16,
@@ -50,10 +50,10 @@ pub struct InProcessAnswer {
     pub body: Vec<u8>,
 }
 
-/// Why the API gave no answer.
+/// The API gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
-    /// Method or target cannot be those of a request.
+    /// Method or target are invalid.
     #[error("not a request")]
     NotARequest,
     /// The API is busy, too slow, or has stopped.
@@ -73,7 +73,7 @@ impl InProcess {
     /// Starts the thread.
     ///
     /// # Errors
-    /// The operating system refused it.
+    /// The operating system refused the thread.
     pub fn start(api: Data<Api>) -> io::Result<Self> {
         let (calls, jobs) = mpsc::channel(AT_ONCE);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -85,7 +85,7 @@ impl InProcess {
     /// Sends one request for the test mode of `project`.
     ///
     /// # Errors
-    /// [`NoAnswer`]; what the API refuses is an answer.
+    /// [`NoAnswer`]. A refusal of the API is not an error but an answer.
     pub async fn call(
         &self,
         project: ProjectId,
@@ -130,7 +130,7 @@ async fn serve(api: Data<Api>, mut jobs: mpsc::Receiver<Job>) {
             let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
             let headers = headers.map(|(name, value)| (name.to_string(), text(value))).collect();
             if let Ok(body) = body::to_bytes(response.into_body()).await {
-                // The caller may no longer be waiting.
+                // The caller may have stopped waiting.
                 let _ = answer.send(InProcessAnswer { status, headers, body: body.to_vec() });
             }
         });

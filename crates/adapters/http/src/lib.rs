@@ -1,8 +1,8 @@
-//! actix-web drives the use cases: routes, callers, error table, request ids.
+//! The public API on actix-web: routes, callers, error table, request ids.
 //!
 //! A request passes `request_id.rs` (id, panics, headers, access log), then the routes, then a
-//! handler, which checks in order: `X-Api-Key`, limit, body, fields, rule.
-//! Every refusal, whatever makes it, goes through the one table in `error.rs`: [`ErrorCode`].
+//! handler, which checks in order: `X-Api-Key`, limit, body, fields, rule. Every refusal comes from
+//! one table in `error.rs`: [`ErrorCode`].
 
 mod access_log;
 mod api;

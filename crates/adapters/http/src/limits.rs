@@ -6,17 +6,17 @@ const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-/// What a limited call tells its client (docs/contract.md, Limits).
+/// The rate limit headers of an answer (docs/contract.md, Limits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RateLimit {
     limit: u32,
     remaining: u32,
-    /// Whole seconds, rounded up: a client that waits that long is not early.
+    /// Whole seconds, rounded up, so that a client which waits that long is not early.
     reset: u64,
 }
 
 impl RateLimit {
-    /// Seconds after which a refused client may try again; at least one.
+    /// Seconds until a refused client may try again; at least one.
     pub(crate) fn retry_after(self) -> u64 {
         self.reset.max(1)
     }

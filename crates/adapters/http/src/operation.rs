@@ -30,7 +30,7 @@ pub(crate) fn delete(
     operation(Method::DELETE, path, id, handler)
 }
 
-/// An operation of every method, at this path and at all below it; described as that of GET.
+/// An operation for every method, at this path and all paths below it, described as that of GET.
 pub(crate) fn catch_all(
     path: &'static str,
     id: &'static str,
@@ -48,12 +48,13 @@ fn operation(
     Operation::new(method, path, id, move |method| web::method(method).to(handler.clone()))
 }
 
-/// Whether it is one of the paths where `X-Api-Key` is asked for before anything else.
+/// Tells whether this path requires `X-Api-Key` before anything else.
 pub(crate) fn is_in_v1(path: &str) -> bool {
     path.starts_with("/v1/")
 }
 
-/// The operation with what follows from its path and its parts: refusals, headers, the id of a request.
+/// Adds what follows from the path and the parts of an operation: refusals, headers, the request
+/// id.
 pub(crate) fn in_frame(operation: Operation) -> Operation {
     use ErrorCode::{
         InternalError, InvalidApiKey, InvalidRequest, MissingApiKey, PayloadTooLarge, RateLimited,

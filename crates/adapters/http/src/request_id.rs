@@ -21,8 +21,8 @@ use tracing::Instrument;
 
 const ANY: HeaderValue = HeaderValue::from_static("*");
 
-/// The outermost middleware, the only one: gives every request an id, every answer its headers,
-/// every refusal its body, and catches panics, so that one request never takes another with it.
+/// The only middleware: gives every request an id, every answer its headers and every refusal its
+/// body, and catches panics so that one request never affects another.
 pub(crate) async fn identify(
     mut request: ServiceRequest,
     next: Next<BoxBody>,
@@ -40,7 +40,7 @@ pub(crate) async fn identify(
     let of_everybody = is_well_known(request.path());
     request.extensions_mut().insert(Rc::clone(&trail));
     let mut line = Line::begin(method, Rc::clone(&trail), observer);
-    // At the highest level, so that no filter takes the id away from lines that carry it.
+    // At level error, so that no filter removes the id from lines that carry it.
     let phone = tracing::field::Empty;
     let begin = || tracing::error_span!("request", request_id = trail.request_id(), phone);
     let span = trail.trace.surround(begin);
@@ -68,14 +68,15 @@ pub(crate) async fn identify(
     }
     match request {
         Some(request) => Ok(ServiceResponse::new(request, response)),
-        // The request went down with the panic, and an answer needs one: it goes out as an error.
+        // The request was lost in the panic, and an answer needs one, so the answer is sent as an
+        // error.
         None => {
             Err(InternalError::from_response(code.map_or("", ErrorCode::as_str), response).into())
         }
     }
 }
 
-/// Whether pages of any site may read what is at this path, refusals too: keys and metadata, which
+/// Tells whether pages of any site may read this path, including refusals: keys and metadata, which
 /// are public.
 pub(crate) fn is_well_known(path: &str) -> bool {
     path.contains("/.well-known/")
@@ -85,7 +86,7 @@ fn refusal_body(code: ErrorCode, said: Option<&str>, request_id: &str) -> Vec<u8
     Refused { error: said.unwrap_or(code.message()), code: code.as_str(), request_id }.to_json()
 }
 
-/// A whole answer to what cannot be read as a request; the connection ends with it.
+/// A complete answer to bytes that are not a request. The connection ends with it.
 pub(crate) fn unreadable(tools: &Toolbox, status: StatusCode) -> Vec<u8> {
     let code = ErrorCode::of_status(status);
     let id = fresh_id(tools.entropy.as_ref(), tools.now());
@@ -109,7 +110,7 @@ pub(crate) fn unreadable(tools: &Toolbox, status: StatusCode) -> Vec<u8> {
     [head.into_bytes(), body].concat()
 }
 
-/// Adds what every answer carries; a refusal gets its body here.
+/// Adds the headers of every answer, and the body of a refusal.
 fn complete(trail: &Trail, mut response: HttpResponse) -> (HttpResponse, Option<ErrorCode>) {
     let code = refusal(trail, &response);
     if let Some(code) = code {
@@ -134,7 +135,7 @@ fn error_of(response: &HttpResponse) -> Option<&ApiError> {
     response.error().and_then(Error::as_error)
 }
 
-/// Which row of the table this answer is, and why, for the log.
+/// The code of a refusal, and its cause, for the log.
 fn refusal(trail: &Trail, response: &HttpResponse) -> Option<ErrorCode> {
     match error_of(response) {
         Some(error) => {

@@ -3,26 +3,26 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::Semaphore;
 
-/// Long bodies that may be in memory at once for each of [`Whose`].
+/// Most long bodies in memory at once for each of [`Whose`].
 const AT_ONCE: usize = 4;
 
-/// Whom a long body is for: nobody takes the places of another.
+/// The owner of places for long bodies. Owners do not share places.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Whose {
-    /// A hook that there is, of a call whose head can be one of its own.
+    /// An existing hook, for a call whose head may be genuine.
     Hook(HookId),
     Provider(String),
-    /// A provider, of a caller who has proven nothing so far.
+    /// A provider, for a caller that is not authenticated yet.
     StrangersAt(String),
 }
 
-/// The places for the long bodies of all connections together.
+/// The places for long bodies of all connections.
 #[derive(Debug, Default)]
 pub(crate) struct Rooms(Mutex<HashMap<Whose, Weak<Semaphore>>>);
 
 impl Rooms {
-    /// The places of one of them. They are there as long as somebody is in one or waits for one, so there are
-    /// never more rooms than connections.
+    /// The places of one owner. They exist while a body holds one or waits for one, so there are
+    /// never more entries than connections.
     pub(crate) fn of(&self, whose: &Whose) -> Arc<Semaphore> {
         let mut rooms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(room) = rooms.get(whose).and_then(Weak::upgrade) {

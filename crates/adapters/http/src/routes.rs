@@ -16,7 +16,7 @@ const DOCUMENT: &str = "/openapi.json";
 const WEBHOOKS: &str = "/webhooks/{provider}";
 const HOOKS: &str = "/hooks/{hook}";
 
-/// The whole API as an actix application, with its one middleware.
+/// Builds the whole API as an actix application with its only middleware.
 pub fn app(api: Data<Api>) -> App<impl AppService> {
     App::new()
         .app_data(api)
@@ -55,7 +55,7 @@ fn routes(config: &mut ServiceConfig) {
     config.service(resource(HOOKS, &[post(HOOKS, "", hooks::receive)], refused));
 }
 
-/// What there is at a path; `refused` answers a method that it does not have.
+/// The resource at a path; `refused` answers a method that it does not have.
 fn resource<R: Future<Output = Answer> + 'static>(
     path: &str,
     operations: &[Operation],
@@ -81,7 +81,7 @@ fn resource<R: Future<Output = Answer> + 'static>(
     })
 }
 
-/// Every endpoint there is, with the answers that its document says.
+/// Every endpoint, with the answers that the document lists.
 pub fn endpoints() -> Vec<Endpoint> {
     let described = handlers::operations().into_iter().map(|operation| {
         let done = operation.successes().map(|status| (status.as_u16(), ""));
@@ -103,7 +103,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     described.chain(others).chain([hook]).collect()
 }
 
-/// Every refusal there is: status and code. What cannot be read as a request has two statuses of its own.
+/// Every refusal: status and code. Bytes that are not a request have two further statuses.
 pub fn refusals() -> Vec<(u16, &'static str)> {
     let unreadable = [StatusCode::REQUEST_TIMEOUT, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE];
     let unreadable =
@@ -116,8 +116,8 @@ async fn described(call: ApiCall) -> Answer {
     Ok(document.answer(&call.request))
 }
 
-/// What a browser asks before it sends a page's request with a header such as `If-None-Match` (Fetch
-/// Standard, CORS-preflight request).
+/// A preflight, which a browser sends before a page's request with a header such as `If-None-Match`
+/// (Fetch Standard, CORS-preflight request).
 async fn preflight(_: ApiCall) -> Answer {
     Ok(HttpResponse::NoContent()
         .insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD"))

@@ -16,8 +16,8 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// How long an idle connection is kept: longer than the 60 s of nginx and of most load balancers, so that
-/// none of them writes a request into a connection as it is closed.
+/// How long an idle connection is kept: longer than the 60 s of nginx and most load balancers, so
+/// that none of them sends a request on a connection that is being closed.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
 sections! {
@@ -43,7 +43,7 @@ sections! {
 }
 
 impl Api {
-    /// The shared state of one server; work that must not be cut short runs on `runtime`.
+    /// Makes the shared state of a server. Work that must not be cancelled runs on `runtime`.
     pub fn new(
         settings: &Settings,
         use_cases: UseCases,
@@ -64,13 +64,13 @@ impl Api {
     }
 }
 
-/// A server that holds its address and waits to be run.
+/// A server with bound addresses that waits to be run.
 pub struct Server {
     server: dwar_wire::Server,
     api: Data<Api>,
 }
 
-/// Stops a server from elsewhere.
+/// A handle that stops a server from another task.
 #[derive(Clone)]
 pub struct StopHandle {
     server: dwar_wire::StopHandle,
@@ -78,14 +78,13 @@ pub struct StopHandle {
 }
 
 impl Server {
-    /// How long requests in flight may take to finish when the server stops: longer than a client and a
-    /// provider may take by default, and with all that follows less than the 30 s after which Kubernetes
-    /// kills.
+    /// How long requests in progress may take to finish at shutdown. Longer than a client and a
+    /// provider take by default; with all later steps shorter than the 30 s after which Kubernetes
+    /// kills the process.
     pub const STOPS_WITHIN: Duration = Duration::from_secs(15);
 
-    /// Puts the API behind the listener. Serves nothing before [`Server::run`]. Work that must
-    /// outlive its client runs on the runtime this is called on, so call it on one that has several
-    /// threads.
+    /// Builds the API behind the listener. Serves nothing before [`Server::run`]. Work that must
+    /// outlive its client runs on the current runtime, which should have several threads.
     ///
     /// # Errors
     /// The operating system refused a thread, or there is no runtime.
@@ -117,17 +116,17 @@ impl Server {
         Ok(Self { server, api })
     }
 
-    /// Every address it listens on.
+    /// Every address on which the server listens, with its actual port.
     pub fn addresses(&self) -> &[SocketAddr] {
         self.server.addresses()
     }
 
-    /// A handle that stops it. The server itself does not handle signals.
+    /// Returns a handle that stops the server. The server itself handles no signals.
     pub fn stop_handle(&self) -> StopHandle {
         StopHandle { server: self.server.stop_handle(), api: self.api.clone() }
     }
 
-    /// A way into the same API that needs no socket; see [`InProcess`].
+    /// Makes a client of the same API that needs no socket; see [`InProcess`].
     ///
     /// # Errors
     /// The operating system refused a thread.
@@ -135,7 +134,8 @@ impl Server {
         InProcess::start(self.api.clone())
     }
 
-    /// Serves until it is stopped and everything begun is done, or the shutdown timeout is over.
+    /// Serves until it is stopped and all work in progress is done, or the shutdown timeout
+    /// expires.
     ///
     /// # Errors
     /// The operating system refused a thread or a socket.
@@ -151,7 +151,7 @@ impl Server {
 }
 
 impl StopHandle {
-    /// Refuses new connections, lets requests in flight finish, and returns when they have.
+    /// Refuses new connections, lets requests in progress finish, and returns when they have.
     pub async fn stop(&self) {
         self.api.begin_stopping();
         self.server.stop().await;

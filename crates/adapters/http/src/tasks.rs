@@ -5,10 +5,10 @@ use tokio::sync::watch;
 use tokio::task::JoinError;
 use tracing::Instrument;
 
-/// Work that goes on when its client hangs up, and that a shutdown waits for.
+/// Runs work that continues when its client disconnects, and for which a shutdown waits.
 ///
-/// It runs on the runtime that outlives the workers: theirs end with their connections. A panic is
-/// `INTERNAL_ERROR`, and other tasks never notice.
+/// The work runs on a runtime that outlives the workers, whose own runtimes end with their
+/// connections. A panic becomes `INTERNAL_ERROR` and does not affect other tasks.
 pub(crate) struct Tasks {
     runtime: Handle,
     running: watch::Sender<()>,
@@ -19,7 +19,7 @@ impl Tasks {
         Self { runtime, running: watch::Sender::new(()) }
     }
 
-    /// Does `work` to its end, even if this future is dropped before that.
+    /// Runs `work` to its end, even if this future is dropped earlier.
     pub(crate) async fn finish<T, E>(
         &self,
         work: impl Future<Output = Result<T, E>> + Send + 'static,
@@ -37,7 +37,8 @@ impl Tasks {
         outcome(self.runtime.spawn(work.in_current_span()).await)
     }
 
-    /// Does work that keeps a processor busy for milliseconds where no other request waits for it.
+    /// Runs work that occupies a processor for milliseconds on a thread where no other request
+    /// waits for it.
     pub(crate) async fn compute<T, E>(
         &self,
         work: impl FnOnce() -> Result<T, E> + Send + 'static,

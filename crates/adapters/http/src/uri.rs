@@ -4,8 +4,8 @@ use dwar_kernel::Phone;
 use std::borrow::Cow;
 
 impl ApiCall {
-    /// The phone number in the query, `?phone=…`; `INVALID_PHONE` if there is none, more than one,
-    /// or no valid one.
+    /// The phone number in the query, `?phone=…`; `INVALID_PHONE` if it is missing, repeated or
+    /// invalid.
     pub(crate) fn phone_in_query(&self) -> Result<Phone, ApiError> {
         let mut phones = self.query_pairs()?;
         phones.retain(|(name, _)| name == "phone");
@@ -16,12 +16,12 @@ impl ApiCall {
     }
 
     /// Every parameter of the query, decoded, in order; `INVALID_REQUEST` if any part cannot be
-    /// read.
+    /// decoded.
     pub(crate) fn query_pairs(&self) -> Result<Vec<(String, String)>, ApiError> {
         pairs(self.request.query_string())
     }
 
-    /// The last segment of the path; `INVALID_REQUEST` if it cannot be read.
+    /// The last segment of the path; `INVALID_REQUEST` if it cannot be decoded.
     pub(crate) fn id_in_path(&self) -> Result<Cow<'_, str>, ApiError> {
         let path = self.request.uri().path();
         decode(path.rsplit('/').next().unwrap_or_default(), false)
@@ -42,7 +42,7 @@ pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>, ApiError> {
     decoded.collect()
 }
 
-/// A form-encoded `+91…` arrives with a blank where the plus was; that one blank is read as plus.
+/// A form-encoded `+91…` arrives with a blank instead of the plus; that blank is read as a plus.
 fn read_phone(text: &str) -> Option<Phone> {
     match text.strip_prefix(' ') {
         Some(rest) => format!("+{rest}").parse().ok(),
@@ -50,7 +50,7 @@ fn read_phone(text: &str) -> Option<Phone> {
     }
 }
 
-/// Percent-decoding that refuses what it cannot read; in a form a plus is a blank.
+/// Decodes percent-encoding and refuses invalid text; in a form a plus is a blank.
 pub(crate) fn decode(text: &str, form: bool) -> Result<Cow<'_, str>, ApiError> {
     if !text.contains(['%', '+']) {
         return Ok(Cow::Borrowed(text));

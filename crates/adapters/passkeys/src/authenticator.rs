@@ -8,10 +8,10 @@ const BACKED_UP: u8 = 0x10;
 const HAS_CREDENTIAL: u8 = 0x40;
 const HEAD: usize = 37;
 const AAGUID: usize = 16;
-/// No credential id is longer (WebAuthn, section 7.1, step 25).
+/// The longest allowed credential id, in bytes (WebAuthn, section 7.1, step 25).
 const LONGEST_ID: usize = 1_023;
 
-/// What an authenticator signs besides the challenge (WebAuthn, section 6.1).
+/// The data that an authenticator signs together with the challenge (WebAuthn, section 6.1).
 pub(crate) struct AuthenticatorData<'a> {
     site: &'a [u8],
     flags: u8,
@@ -19,10 +19,10 @@ pub(crate) struct AuthenticatorData<'a> {
     pub(crate) credential: Option<Credential<'a>>,
 }
 
-/// A credential that was made (WebAuthn, section 6.5.1).
+/// A new credential (WebAuthn, section 6.5.1).
 pub(crate) struct Credential<'a> {
     pub(crate) id: &'a [u8],
-    /// A COSE key; extensions may follow.
+    /// A COSE key; extensions may follow it.
     pub(crate) key: &'a [u8],
 }
 
@@ -40,7 +40,7 @@ impl<'a> AuthenticatorData<'a> {
         Ok(Self { site, flags: *flags, counter: u32::from_be_bytes(counter), credential })
     }
 
-    /// Checks that it is for this site, and that the user was present and verified.
+    /// Checks that the data is for this site, and that the user was present and verified.
     pub(crate) fn of(&self, id: &str) -> Result<(), NoPasskey> {
         let has = |flag| self.flags & flag != 0;
         if self.site != Sha256::digest(id).as_slice() {

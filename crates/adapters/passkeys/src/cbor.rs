@@ -1,16 +1,16 @@
-//! What comes as CBOR (RFC 8949): the object around what an authenticator says, and the key in that.
+//! Reads CBOR (RFC 8949): attestation objects and COSE keys.
 
 use ciborium::Value;
 use dwar_operator::NoPasskey;
 
-/// Longer objects are of no authenticator: RSA with 4,096 bits makes some 800 bytes of it.
+/// Longer than the object of any authenticator: RSA with 4,096 bits needs some 800 bytes.
 const LONGEST: usize = 16 << 10;
 
-/// A map as it was sent, by whatever its names are.
+/// A map as it was sent, with names of any type.
 pub(crate) struct Map(Vec<(Value, Value)>);
 
 impl Map {
-    /// Reads the map that `bytes` begin with; what follows is of no concern.
+    /// Reads the map at the begin of `bytes`; ignores the rest.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let value = Some(bytes).filter(|it| it.len() <= LONGEST);
         ciborium::from_reader::<Value, _>(value?).ok()?.into_map().ok().map(Self)
@@ -24,7 +24,7 @@ impl Map {
         self.get(name)?.as_integer()?.try_into().ok()
     }
 
-    /// None also where it is there twice, and so could be read either way.
+    /// `None` also for a repeated name, which would be ambiguous.
     fn get(&self, name: impl Into<Value>) -> Option<&Value> {
         let name = name.into();
         let mut found = self.0.iter().filter(|(known, _)| *known == name).map(|(_, value)| value);
@@ -32,8 +32,8 @@ impl Map {
     }
 }
 
-/// What the authenticator says, out of an attestation object (WebAuthn, section 6.5.4). No attestation is
-/// asked for, so who made it is not looked at.
+/// The authenticator data of an attestation object (WebAuthn, section 6.5.4). No attestation is
+/// requested, so the manufacturer is not checked.
 pub(crate) fn authenticator_data(object: &[u8]) -> Result<Vec<u8>, NoPasskey> {
     let data = Map::read(object).and_then(|map| map.bytes("authData").map(<[u8]>::to_vec));
     data.ok_or(NoPasskey("what the browser hands over cannot be read"))

@@ -8,7 +8,7 @@ use openssl::pkey::{Id, PKey, Public};
 use openssl::rsa::Rsa;
 use openssl::sign::Verifier;
 
-/// Names in a COSE key (RFC 9052, section 7.1; RFC 9053, section 7; RFC 8230, section 4).
+/// Labels in a COSE key (RFC 9052, section 7.1; RFC 9053, section 7; RFC 8230, section 4).
 const TYPE: i32 = 1;
 const ALGORITHM: i32 = 3;
 const CURVE: i32 = -1;
@@ -16,13 +16,13 @@ const X: i32 = -2;
 const Y: i32 = -3;
 const MODULUS: i32 = -1;
 const EXPONENT: i32 = -2;
-/// What they say of each algorithm: the type of the key, and its curve.
+/// The key type and curve of each algorithm.
 const ED25519: (i32, i32) = (1, 6);
 const P256: (i32, i32) = (2, 1);
 const RSA: i32 = 3;
 const LENGTH: usize = 32;
 
-/// The key that an authenticator made, if it is one of an algorithm of ours.
+/// Reads the key of an authenticator, if its algorithm is supported.
 pub(crate) fn read(cose: &[u8]) -> Result<PasskeyKey, NoPasskey> {
     let unreadable = || NoPasskey("its key cannot be read");
     let map = Map::read(cose).ok_or_else(unreadable)?;
@@ -37,7 +37,7 @@ pub(crate) fn read(cose: &[u8]) -> Result<PasskeyKey, NoPasskey> {
     Ok(PasskeyKey { algorithm, spki })
 }
 
-/// The key of a map; none if it is not one, or no point of its curve.
+/// The key of a map; `None` if it is invalid, or its point is not on the curve.
 fn public(algorithm: PasskeyAlgorithm, map: &Map) -> Option<PKey<Public>> {
     let kind = map.number(TYPE)?;
     let coordinate = |name| map.bytes(name).filter(|bytes| bytes.len() == LENGTH);
@@ -74,7 +74,7 @@ fn is_of(algorithm: PasskeyAlgorithm, key: &PKey<Public>) -> bool {
     }
 }
 
-/// Whether the signature is one of this key.
+/// Tells whether this key made the signature.
 pub(crate) fn verifies(key: &PasskeyKey, signed: &[u8], signature: &[u8]) -> bool {
     let Ok(public) = PKey::public_key_from_der(&key.spki) else { return false };
     let verifier = match key.algorithm {
@@ -83,6 +83,6 @@ pub(crate) fn verifies(key: &PasskeyKey, signed: &[u8], signature: &[u8]) -> boo
             Verifier::new(MessageDigest::sha256(), &public)
         }
     };
-    // Something that is not a signature at all is an error of the library.
+    // For the library, a malformed signature is an error.
     verifier.and_then(|mut it| it.verify_oneshot(signature, signed)).unwrap_or(false)
 }

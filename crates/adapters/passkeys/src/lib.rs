@@ -1,5 +1,6 @@
-//! Checks what passkeys answer: WebAuthn Level 3, sections 7.1 (made) and 7.2 (signed), for passkeys
-//! without attestation. Which steps there are is read here; the signatures are OpenSSL's work.
+//! Checks answers of passkeys: WebAuthn Level 3, sections 7.1 (registration) and 7.2
+//! (authentication), for passkeys without attestation. This crate implements the steps; OpenSSL
+//! verifies the signatures.
 
 mod authenticator;
 mod cbor;
@@ -17,11 +18,11 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// Checks passkeys of one site after the other; it keeps nothing.
+/// Checks answers of passkeys without keeping any state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passkeys;
 
-/// What the browser says it asked (WebAuthn, section 5.8.1). It may say more.
+/// The browser's record of the request (WebAuthn, section 5.8.1). It may have further members.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ClientData {
@@ -69,8 +70,8 @@ impl PasskeyVerifier for Passkeys {
     }
 }
 
-/// Whether the browser answers this challenge, from a page of this site and not from a frame in
-/// another.
+/// Checks that the browser answers this challenge, on a page of this site and not in a frame of
+/// another one.
 fn asked(site: PasskeySite<'_>, kind: &str, client_data: &[u8]) -> Result<(), NoPasskey> {
     let unreadable = NoPasskey("the browser's data cannot be read");
     let said: ClientData = serde_json::from_slice(client_data).map_err(|_| unreadable)?;

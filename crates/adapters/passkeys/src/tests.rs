@@ -1,4 +1,4 @@
-//! Answers made by an authenticator of our own, right ones and such as an attacker would send.
+//! Answers of a simulated authenticator, both valid ones and ones that an attacker would send.
 
 use super::*;
 use ciborium::Value;
@@ -56,7 +56,7 @@ fn cbor(value: &Value) -> Vec<u8> {
     bytes
 }
 
-/// As browsers hand it over where no attestation is asked for.
+/// The object that browsers return if no attestation is requested.
 fn object(data: Vec<u8>) -> Vec<u8> {
     let names = ["fmt", "attStmt", "authData"].map(Value::from);
     let values = [Value::from("none"), Value::Map(Vec::new()), Value::from(data)];
@@ -68,7 +68,7 @@ fn map(entries: &[(i32, Value)]) -> Vec<u8> {
     cbor(&Value::Map(entries.iter().map(pair).collect()))
 }
 
-/// The key as its authenticator writes it (RFC 9053, RFC 8230).
+/// The key in the encoding of its authenticator (RFC 9053, RFC 8230).
 fn cose(algorithm: PasskeyAlgorithm, key: &PKey<Private>) -> Vec<(i32, Value)> {
     let head = |kind: i32| vec![(1, Value::from(kind)), (3, Value::from(algorithm.cose()))];
     let rest = match algorithm {

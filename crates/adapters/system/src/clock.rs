@@ -14,8 +14,9 @@ impl Clock for SystemClock {
     }
 }
 
-/// The time since the machine was started, suspension included (`CLOCK_BOOTTIME`, clock_gettime(2)). Other systems
-/// than Linux have `CLOCK_MONOTONIC`, some of which do not count suspension.
+/// The time since the machine was started, including suspension (`CLOCK_BOOTTIME`,
+/// clock_gettime(2)). Systems other than Linux use `CLOCK_MONOTONIC`, which on some of them
+/// excludes suspension.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemSteadyClock;
 

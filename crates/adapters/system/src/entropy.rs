@@ -2,14 +2,15 @@ use dwar_kernel::Entropy;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes that are drawn ahead for ids: a system call for each would cost a request more than the rest
-/// of its id.
+/// Bytes that are drawn ahead for ids. One system call per id would cost a request more than the
+/// rest of the id.
 const AHEAD: usize = 1_024;
 
 /// The operating system's cryptographically secure generator.
 ///
-/// If it fails, the process ends at once: every caller would go on with predictable secrets. Bytes
-/// drawn ahead make ids, which are not secret; every secret is drawn when it is needed.
+/// If it fails, the process ends at once, because callers would otherwise continue with predictable
+/// secrets. Bytes drawn ahead are used only for ids, which are not secret. Every secret is drawn
+/// when it is needed.
 pub struct SystemEntropy {
     ahead: Mutex<Ahead>,
 }
@@ -36,7 +37,8 @@ impl Entropy for SystemEntropy {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that asks the system")]
     fn fill(&self, buffer: &mut [u8]) {
         if let Err(cause) = getrandom::fill(buffer) {
-            // Not a panic: unwinding is caught around each request, and the server would live on.
+            // Not a panic, because unwinding is caught around each request and the server would
+            // continue.
             tracing::error!(%cause, "the operating system gives no random bytes; stopping");
             std::process::abort();
         }

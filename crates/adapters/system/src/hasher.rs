@@ -13,20 +13,20 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 const SALT: usize = 16;
 
-/// How many passwords are worked on at once: 38 MiB, and on a small machine every core.
+/// Most passwords that are hashed at once: 38 MiB, and on a small machine every core.
 const AT_ONCE: usize = 2;
-/// How many more may wait. The last of them waits about as long as a person will.
+/// Most passwords that may wait. The last of them waits about as long as a person will.
 const WAITING: usize = 16;
 
-/// What a password is checked against if there is no hash: with our costs, and a random digest.
+/// The hash with which a password is compared if there is none: our costs and a random digest.
 const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$6W4x2n0Vw8mF5b1qTzKkRw$\
                       8Zq3vYt1lXo7cPpN2uHsEwJ4rBd6Ga0kMf9iQyLxTjU";
 
-/// Hashes with argon2id under a fresh salt each.
+/// Hashes passwords with argon2id, each with a new salt.
 ///
-/// At most two passwords are worked on at once and sixteen wait, so that a flood of attempts takes
-/// neither the machine's memory nor its threads. Origins take turns, and in a full queue the origin
-/// with most of the places gives one up for another: a flood of one origin costs another two hashes.
+/// At most two passwords are hashed at once and sixteen wait, so that a flood of attempts exhausts
+/// neither memory nor threads. Origins take turns. In a full queue the origin with the most places
+/// gives one up for another, so a flood of one origin delays another by two hashes.
 #[derive(Clone)]
 pub struct Argon2Hasher {
     entropy: Arc<dyn Entropy>,
@@ -34,19 +34,19 @@ pub struct Argon2Hasher {
 }
 
 impl Argon2Hasher {
-    /// A hasher that draws its salts from `entropy`.
+    /// Makes a hasher that draws its salts from `entropy`.
     pub fn new(entropy: Arc<dyn Entropy>) -> Self {
         Self { entropy, queue: AdmissionQueue::new(AT_ONCE, WAITING) }
     }
 
-    /// Runs the work on a thread that may block, when it is its turn.
+    /// Runs the work in its turn, on a thread that may block.
     async fn in_turn<T: Send + 'static>(
         &self,
         origin: Origin,
         work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
     ) -> Result<Hashing<T>, StoreError> {
         let Some(permit) = self.queue.enter(origin).await else { return Ok(Hashing::Busy) };
-        // The permit goes along: if the caller gives up, the work still goes on.
+        // The permit moves into the job: if the caller gives up, the work still continues.
         let done = tokio::task::spawn_blocking(move || {
             let _held = permit;
             work()

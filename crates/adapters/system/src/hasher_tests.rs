@@ -53,7 +53,7 @@ fn nobody_costs_what_somebody_costs() {
     assert_eq!(nobody.hash.unwrap().as_bytes().len(), 32);
 }
 
-/// What comes when two are at work already: those who wait, by origin.
+/// Attempts that wait by origin while two others are running.
 struct Crowd {
     hasher: Argon2Hasher,
     waiting: Vec<JoinHandle<Result<Hashing<bool>, StoreError>>>,
@@ -78,8 +78,8 @@ impl Crowd {
     }
 }
 
-/// A flood of passwords: as many as there are places are judged, two at a time, and the rest is
-/// refused before anything is worked on.
+/// A flood of passwords: as many as there are places are checked, two at a time. The others are
+/// refused before any work.
 #[tokio::test]
 async fn beyond_its_places_it_refuses_at_once() {
     let hasher = hasher();
@@ -96,7 +96,7 @@ async fn beyond_its_places_it_refuses_at_once() {
     assert_eq!(again, Hashing::Done(false), "there is room again");
 }
 
-/// The attack: forty clients of one address, and somebody else who signs in.
+/// The attack: forty clients of one address, and another person who signs in.
 #[tokio::test]
 async fn a_flood_of_one_origin_leaves_others_their_turns() {
     let hasher = hasher();

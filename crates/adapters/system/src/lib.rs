@@ -1,5 +1,5 @@
-//! What every use case needs: the real clocks, the system's entropy, the vault, and the hasher
-//! of passwords.
+//! System adapters of every use case: the real clocks, the system's entropy, the vault, and the
+//! password hasher.
 //!
 //! No other crate may ask for the time or for random bytes; `clippy.toml` enforces it.
 

@@ -14,63 +14,65 @@ const HEX_LENGTH: usize = 64;
 
 /// A server secret of 32 random bytes, from which every working key is derived.
 ///
-/// It is never used directly: each use gets its own sub-key by HKDF-SHA-256 (RFC 5869, no salt).
-/// Lives outside the database. `Debug` hides it, and dropping it wipes it.
+/// It is never used directly: each use gets its own sub-key by HKDF-SHA-256 (RFC 5869, no salt). It
+/// is kept outside the database. `Debug` hides it, and dropping it wipes it.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct MasterKey([u8; 32]);
 
-/// The text is not a master key; it is not repeated here, since it may nearly be one.
+/// The text is not a master key. The error does not quote it, because the text may be nearly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidMasterKey {
-    /// It is neither base64 nor hexadecimal.
+    /// The text is neither base64 nor hexadecimal.
     #[error(
         "a master key is 32 random bytes in base64 (44 characters) or hexadecimal \
          (64 characters); this text is neither"
     )]
     Unreadable,
-    /// It is one of them, with another number of bytes.
+    /// The text is encoded correctly, but has this wrong number of bytes.
     #[error("a master key has exactly 32 bytes; this one has {0}")]
     Length(usize),
 }
 
 impl MasterKey {
-    /// A fresh key.
+    /// Draws a new key of 32 bytes.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = [0; 32];
         entropy.fill(&mut bytes);
         Self(bytes)
     }
 
-    /// The key in base64, for the file or variable that keeps it.
+    /// The key in base64, for the file or variable that stores it.
     pub fn to_text(&self) -> Zeroizing<String> {
         Zeroizing::new(general_purpose::STANDARD.encode(self.0))
     }
 
-    /// The secret for the digests of one-time codes that belongs to this master key.
+    /// Derives the secret for digests of one-time codes from this master key.
     ///
-    /// The current master's goes first into the code keys and the older ones' behind it, so that
-    /// codes sent before a rotation still verify.
+    /// The code keys list the secret of the current master key first and those of older ones after
+    /// it, so that codes sent before a rotation still verify.
     pub fn code_secret(&self) -> Zeroizing<[u8; 32]> {
         self.derive("dwar code secret 1", &[])
     }
 
-    /// By what a database recognises the key as the one that seals, without learning anything about it.
+    /// A check value by which a database recognises the key that seals, without learning anything
+    /// about it.
     pub fn check_of_master(&self) -> Digest {
         Digest(*self.derive("dwar master check 1", &[]))
     }
 
-    /// By what a database recognises the key as the one of its digests.
+    /// A check value by which a database recognises the key of its digests.
     pub fn check_of_lookup(&self) -> Digest {
         Digest(*self.derive("dwar lookup check 1", &[]))
     }
 
-    /// Names the key without betraying it, so that a sealed value tells what opens it.
+    /// Identifies the key without revealing it, so that a sealed value names the key that opens it.
     pub(crate) fn id(&self) -> [u8; 4] {
         let [a, b, c, d, ..] = *self.derive("dwar key id 1", &[]);
         [a, b, c, d]
     }
 
-    /// The sub-key for `label` and `detail`; a label holds no NUL, so the two cannot be confused.
+    /// Derives the sub-key for `label` and `detail`. A label contains no NUL, so the two cannot be
+    /// confused.
     #[expect(clippy::expect_used, reason = "HKDF refuses only more than 255 * 32 bytes of output")]
     pub(crate) fn derive(&self, label: &str, detail: &[&[u8]]) -> Zeroizing<[u8; 32]> {
         let mut info = vec![label.as_bytes(), b"\0"];
@@ -89,14 +91,14 @@ impl fmt::Debug for MasterKey {
     }
 }
 
-/// Reads base64 (either alphabet, padding optional) or hexadecimal; white space around is cut off,
-/// since files end in a newline.
+/// Parses base64 (either alphabet, padding optional) or hexadecimal. Ignores white space around the
+/// text, because files end in a newline.
 impl FromStr for MasterKey {
     type Err = InvalidMasterKey;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
-        // 64 hexadecimal digits would also be base64, of 48 bytes.
+        // 64 hexadecimal digits are also valid base64, of 48 bytes.
         let hex = Some(text).filter(|text| text.len() == HEX_LENGTH);
         let bytes = hex.and_then(|hex| base16ct::mixed::decode_vec(hex).ok());
         let bytes = bytes.or_else(|| from_base64(text)).ok_or(InvalidMasterKey::Unreadable)?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 const VERSION: u8 = 1;
-/// The version and the id of the master key.
+/// Length of the version and the id of the master key.
 const HEADER: usize = 1 + 4;
 const NONCE: usize = 12;
 
@@ -20,24 +20,25 @@ const NONCE: usize = 12;
 /// are authenticated.
 ///
 /// # Rotation
-/// A new master key seals from then on; what older ones sealed still opens while they are given.
-/// Digests cannot follow, since they must be found again: they depend on the *lookup* key, which
-/// has to stay the same for as long as the data lives. See [`RustCryptoVault::new`].
+/// A new master key seals from then on. Values that older keys sealed can be opened while those
+/// keys are given. Digests cannot be renewed, because they must be found again: they depend on the
+/// *lookup* key, which has to stay the same as long as the data exists. See
+/// [`RustCryptoVault::new`].
 pub struct RustCryptoVault {
     masters: Vec<([u8; 4], MasterKey)>,
-    /// One for each of [`Purpose::ALL`], keyed once: half of a digest's cost would be its key.
+    /// One per [`Purpose::ALL`], keyed in advance: half of a digest's cost would be its key.
     macs: [Hmac<Sha256>; Purpose::ALL.len()],
     entropy: Arc<dyn Entropy>,
 }
 
 impl RustCryptoVault {
-    /// A vault that seals under `current` and opens what any of the `older` keys, newest first,
-    /// has sealed.
+    /// Makes a vault that seals with `current` and opens values that any of the `older` keys,
+    /// newest first, has sealed.
     ///
     /// `lookup` is the key of all digests: API keys, refresh tokens, idempotency keys, phone
-    /// indexes. Without one the oldest master key serves, which keeps digests stable when a newer
-    /// master is put in front. Before the oldest is dropped from the list, give it as `lookup`:
-    /// under any other key no stored digest is ever found again.
+    /// indexes. Without one the oldest master key is used, which keeps digests stable when a newer
+    /// master key is added. Before the oldest key is removed from the list, pass it as `lookup`:
+    /// with any other key no stored digest can be found again.
     pub fn new(
         current: MasterKey,
         older: impl IntoIterator<Item = MasterKey>,
@@ -78,7 +79,7 @@ impl Vault for RustCryptoVault {
         let (nonce, secret) = rest.split_at_checked(NONCE).ok_or(Unsealable)?;
         let nonce: [u8; NONCE] = nonce.try_into().map_err(|_| Unsealable)?;
         let aad = [header, context].concat();
-        // Two masters may share an id by chance, so all that bear it are tried.
+        // Two master keys may share an id by chance, so all with this id are tried.
         let named = |(id, _): &&([u8; 4], _)| header[0] == VERSION && header[1..] == *id;
         let decrypt = |(_, master): &(_, MasterKey)| {
             let payload = Payload { msg: secret, aad: &aad };
@@ -99,7 +100,7 @@ impl Vault for RustCryptoVault {
 
 fn mac(lookup: &MasterKey, purpose: Purpose) -> Hmac<Sha256> {
     let key = lookup.derive("dwar digest 1", &[label(purpose).as_bytes()]);
-    // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
+    // RFC 2104 pads a key shorter than the block with zeros; doing that here cannot fail.
     let mut block = Zeroizing::new([0; 64]);
     block[..key.len()].copy_from_slice(key.as_slice());
     <Hmac<Sha256> as KeyInit>::new((&*block).into())
@@ -110,7 +111,7 @@ fn cipher(master: &MasterKey, purpose: Purpose, context: &[u8]) -> Aes256Gcm {
     Aes256Gcm::new((&*key).into())
 }
 
-/// Part of every derived key: a changed word makes stored data unreadable.
+/// Part of every derived key: changing a word makes stored data unreadable.
 const fn label(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::ApiKey => "api key",

@@ -54,7 +54,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Values computed with Python's `cryptography` and `hmac`: they pin the stored formats.
+/// Values computed with Python's `cryptography` and `hmac`, which fix the stored formats.
 #[test]
 fn matches_an_independent_implementation() {
     let key = key_of(std::array::from_fn(|index| u8::try_from(index).unwrap()));

@@ -1,11 +1,11 @@
-//! Permits for what there is a limited number of, given in turn.
+//! Permits for a limited resource, granted in turn.
 
 use crate::{FairQueue, QueueLoad, Queued, Ticket};
 use futures_channel::oneshot;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Admits a limited number at once; those who wait are admitted by turns of their flows.
+/// Grants a limited number of permits at once; waiting flows take turns.
 pub struct AdmissionQueue<K: Copy + Ord> {
     state: Mutex<State<K>>,
 }
@@ -21,24 +21,24 @@ struct Applicant<K: Copy + Ord> {
     since: Instant,
 }
 
-/// The right to be inside, until it is dropped; then it is the next one's.
+/// A permit; when dropped, it passes to the next caller.
 pub struct Permit<K: Copy + Ord> {
     queue: Option<Arc<AdmissionQueue<K>>>,
     since: Instant,
 }
 
 impl<K: Copy + Ord> AdmissionQueue<K> {
-    /// Has this many permits, one at least, and room for this many who wait.
+    /// Makes a queue with this many permits, at least one, and this many places to wait.
     pub fn new(permits: usize, waiting: usize) -> Arc<Self> {
         let (free, waiting) = (permits.max(1), FairQueue::new(waiting));
         let state = State { free, waiting, load: QueueLoad::default() };
         Arc::new(Self { state: Mutex::new(state) })
     }
 
-    /// A permit, at once if there is one, else when it is the flow's turn.
+    /// Waits for a permit: returns at once if one is free, otherwise when it is the flow's turn.
     ///
-    /// `None` if too many wait, most of them of the same flow. A caller that drops this future no
-    /// longer waits and has taken no permit; the caller bounds the time.
+    /// `None` if too many callers wait and this flow has most of them. A caller that drops this
+    /// future stops waiting and takes no permit. The caller limits the time.
     pub async fn enter(self: &Arc<Self>, flow: K) -> Option<Permit<K>> {
         let (reply, permit) = oneshot::channel();
         let Queued { ticket, pushed_out } = {
@@ -58,13 +58,13 @@ impl<K: Copy + Ord> AdmissionQueue<K> {
         permit.await.ok()
     }
 
-    /// How it is used.
+    /// Reports how the queue is used so far.
     pub fn load(&self) -> QueueLoad {
         let state = self.state();
         QueueLoad { waiting: state.waiting.len(), ..state.load.clone() }
     }
 
-    /// The next to get a permit that has come free; `worked` is how long it was in use.
+    /// The next caller to get a free permit; `worked` is how long the permit was in use.
     fn next(&self, worked: Option<Duration>) -> Option<oneshot::Sender<Permit<K>>> {
         let mut state = self.state();
         worked.into_iter().for_each(|worked| state.load.worked.record(worked));
@@ -92,7 +92,7 @@ impl<K: Copy + Ord> Drop for Permit<K> {
         let mut worked = Some(self.since.elapsed());
         while let Some(free) = queue.take() {
             let Some(next) = free.next(worked.take()) else { return };
-            // One that has just given up does not take it.
+            // A caller that has just given up does not take it.
             if let Err(mut refused) = next.send(Self::begin(free)) {
                 queue = refused.queue.take();
             }
@@ -100,7 +100,7 @@ impl<K: Copy + Ord> Drop for Permit<K> {
     }
 }
 
-/// Somebody who waits; a permit that was given meanwhile goes on with the channel it is in.
+/// A waiting caller. A permit that was granted meanwhile passes on when its channel is dropped.
 struct Waiting<'queue, K: Copy + Ord> {
     queue: &'queue AdmissionQueue<K>,
     ticket: Ticket<K>,

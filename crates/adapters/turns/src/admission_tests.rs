@@ -45,7 +45,8 @@ fn a_flood_of_one_project_leaves_the_next_permit_but_one_to_another() {
     let mut flood: Vec<_> = (0..500).map(|_| comes(&queue, a)).collect();
     let mut other = comes(&queue, b);
     let mut nobody = comes(&queue, None);
-    // One by one: the first of the flood, the other, nobody's; then the flood alone, in its order.
+    // One by one: the first of the flood, the other flow, the one without a flow; then the flood
+    // alone, in order.
     inside.remove(0);
     let first = let_in(&mut flood[0]);
     assert!(poll(&mut other).is_pending());
@@ -131,7 +132,7 @@ fn who_waited_who_worked_and_who_left_is_counted() {
     assert_eq!((counted(&load.waited), counted(&load.worked)), (2, 2));
 }
 
-/// Some give up at the very moment when they are given a permit.
+/// Some callers give up at the moment when they get a permit.
 #[test]
 fn any_coming_and_going_at_once_loses_no_permit() {
     let queue = wide(2);

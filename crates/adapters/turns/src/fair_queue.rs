@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Gives out one item of each flow in turn, so that a long flow delays no short one (fair queueing,
-/// RFC 970).
+/// Returns one item of each flow in turn, so that a long flow does not delay a short one (fair
+/// queueing, RFC 970).
 ///
-/// Items of one flow come out in the order in which they went in. An item with `n` of its own flow
-/// before it waits for at most `n + 1` items of each other flow. A flow without items takes no
-/// memory. Each operation takes a time logarithmic in what waits.
+/// Items of one flow keep their order. An item behind `n` items of its own flow waits for at most
+/// `n + 1` items of each other flow. A flow without items takes no memory. Each operation takes
+/// logarithmic time in the number of waiting items.
 pub struct FairQueue<K, T> {
     flows: BTreeMap<K, Flow<T>>,
     /// Each flow by the number of its next turn.
@@ -25,14 +25,14 @@ struct Flow<T> {
     items: BTreeMap<u64, T>,
 }
 
-/// Says where an item waits, so that it can leave the queue.
+/// Identifies a queued item, so that it can leave the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket<K> {
     flow: K,
     number: u64,
 }
 
-/// What became of an item that was queued.
+/// The result of adding an item.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Queued<K, T> {
     pub ticket: Ticket<K>,
@@ -40,7 +40,7 @@ pub struct Queued<K, T> {
 }
 
 impl<K: Copy + Ord, T> FairQueue<K, T> {
-    /// A queue of at most `bound` items; 0 counts as 1.
+    /// Makes a queue of at most `bound` items; 0 counts as 1.
     pub const fn new(bound: usize) -> Self {
         Self {
             flows: BTreeMap::new(),
@@ -66,11 +66,11 @@ impl<K: Copy + Ord, T> FairQueue<K, T> {
 
     /// Adds an item at the end of its flow.
     ///
-    /// If the queue is full, the newest item of the longest flow is pushed out for it, provided that
-    /// this flow is then still as long as that of the item.
+    /// If the queue is full, the newest item of the longest flow is removed, provided that this
+    /// flow is then still at least as long as the flow of the new item.
     ///
     /// # Errors
-    /// The item, if the queue is full and its own flow among the longest.
+    /// The item, if the queue is full and its own flow is among the longest.
     pub fn push(&mut self, flow: K, item: T) -> Result<Queued<K, T>, T> {
         let mut pushed_out = None;
         if self.is_full() {
@@ -95,7 +95,7 @@ impl<K: Copy + Ord, T> FairQueue<K, T> {
         Ok(Queued { ticket: Ticket { flow, number }, pushed_out })
     }
 
-    /// Takes out the oldest item of the flow whose turn it is.
+    /// Removes the oldest item of the flow whose turn it is.
     pub fn pop(&mut self) -> Option<T> {
         let (_, flow) = self.turns.pop_first()?;
         let item = self.take(flow, BTreeMap::pop_first);
@@ -107,7 +107,7 @@ impl<K: Copy + Ord, T> FairQueue<K, T> {
         item
     }
 
-    /// Takes out the item of this ticket, if it still waits.
+    /// Removes the item of this ticket, if it still waits.
     pub fn remove(&mut self, ticket: Ticket<K>) -> Option<T> {
         self.take(ticket.flow, |items| items.remove_entry(&ticket.number))
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 type Queue = FairQueue<u8, u32>;
 
-/// What goes in, by flow: `"aab"` are two items of `a` and one of `b`, numbered from 0.
+/// A queue with these items: `"aab"` are two items of flow `a` and one of `b`, numbered from 0.
 fn queue(bound: usize, flows: &str) -> Queue {
     let mut queue = Queue::new(bound);
     for (number, flow) in (0..).zip(flows.bytes()) {
@@ -39,7 +39,7 @@ fn a_full_queue_takes_from_the_longest_for_the_shorter() {
     assert_eq!(queue.push(b'a', 10), Err(10));
     assert_eq!(queue.push(b'c', 11).unwrap().pushed_out, Some(3));
     assert_eq!(queue.push(b'b', 12).unwrap().pushed_out, Some(2));
-    // With two it would have more than what is left of the longest.
+    // With two items it would be longer than the rest of the longest flow.
     assert_eq!(queue.push(b'c', 13), Err(13));
     assert_eq!(queue.len(), 5);
     assert_eq!(drained(queue), [0, 4, 11, 1, 12]);
@@ -70,7 +70,7 @@ enum Operation {
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
-    // The lower a flow's number, the more it pushes.
+    // Flows with lower numbers push more often.
     let flow = prop_oneof![4 => Just(0), 2 => Just(1), 1 => 2..6_u8];
     prop_oneof![
         5 => flow.prop_map(Operation::Push),

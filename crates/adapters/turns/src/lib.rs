@@ -1,5 +1,5 @@
-//! How work waits for limited resources, such as connections and processor time: callers take
-//! turns, so that one that asks for much delays no other for long.
+//! Queues for limited resources, such as connections and processor time. Callers take turns, so
+//! that a caller with many requests does not delay others for long.
 
 mod admission;
 mod fair_queue;

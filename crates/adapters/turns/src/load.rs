@@ -1,4 +1,4 @@
-//! How what is limited is used, for those who look at it.
+//! Figures about the use of limited resources.
 
 use std::time::Duration;
 
@@ -19,45 +19,45 @@ const BOUNDS: [Duration; 14] = [
     Duration::from_millis(2_500),
 ];
 
-/// A histogram of durations; whoever raises it holds a lock that it needs anyway.
+/// A histogram of durations. A caller that raises it already holds the lock that it needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// The last is for what is longer than every bound.
+    /// The last counter is for durations above every bound.
     counts: [u64; BOUNDS.len() + 1],
     sum: Duration,
 }
 
 impl Times {
-    /// Counts one.
+    /// Counts one duration in its bucket.
     pub fn record(&mut self, took: Duration) {
         self.counts[BOUNDS.partition_point(|bound| *bound < took)] += 1;
         self.sum = self.sum.saturating_add(took);
     }
 
-    /// How many took as long as each bound at most and longer than the one before it; the last without
-    /// a bound.
+    /// The number of durations in each bucket, with its upper bound; the last bucket has
+    /// no bound.
     pub fn buckets(&self) -> impl Iterator<Item = (Option<Duration>, u64)> {
         BOUNDS.into_iter().map(Some).chain([None]).zip(self.counts)
     }
 
-    /// All of them together.
+    /// The sum of all durations.
     pub const fn sum(&self) -> Duration {
         self.sum
     }
 }
 
-/// What a queue has seen so far.
+/// The figures of a queue since it was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueLoad {
     pub waiting: usize,
-    /// How long those waited who came to their turn; nothing for those who did not have to.
+    /// Waiting times of callers that got their turn; zero for those that did not have to wait.
     pub waited: Times,
     pub worked: Times,
-    /// How many gave up or were turned away.
+    /// Callers that gave up or were refused.
     pub left: u64,
 }
 
-/// How a pool of connections is used now.
+/// The current use of a pool of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolLoad {
     pub used: u32,

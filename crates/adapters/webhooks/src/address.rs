@@ -1,12 +1,13 @@
-//! Where events may go: nobody may use us to reach what only we can reach.
+//! Restricts the destinations of events, so that nobody can use this service to reach private
+//! networks.
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Looks names up and accepts only public addresses, at the moment of the connection: a name that
-/// was public when it was entered may lead inside later.
+/// Resolves names and accepts only public addresses, at the time of the connection: a name that was
+/// public when it was entered may later resolve to a private address.
 pub(crate) struct PublicResolver;
 
 impl Resolve for PublicResolver {
@@ -26,7 +27,7 @@ impl Resolve for PublicResolver {
 #[error("the host has no public address")]
 pub(crate) struct NotPublic;
 
-/// Whether a URL may be posted to, as far as the URL itself tells.
+/// Tells whether a URL may be called, as far as the URL itself shows.
 pub(crate) fn allows(url: &str, private: bool) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
     let clean = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
@@ -43,7 +44,7 @@ fn named(host: &str) -> bool {
     host.contains(['.', ':']) && !host.ends_with(".local") && !host.ends_with(".internal")
 }
 
-/// Whether an address is one that anybody on the internet can reach (RFC 6890).
+/// Tells whether an address is reachable from the whole internet (RFC 6890).
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -67,7 +68,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !special
 }
 
-/// Global unicast only, and nothing that carries a special IPv4 address inside.
+/// Global unicast only, without a special IPv4 address embedded in it.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, c, d, e, f, g, h] = address.segments();
     let v4 = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));

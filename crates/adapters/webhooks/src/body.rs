@@ -33,7 +33,7 @@ enum Detail {
     Test { webhook_id: String },
 }
 
-/// The event as JSON, with the phone number as it is to be shown.
+/// Renders the event as JSON, with the phone number as it is to be shown.
 #[expect(clippy::expect_used, reason = "strings and numbers under text keys become JSON")]
 pub(crate) fn render(event: &Event, phone: Option<String>) -> Vec<u8> {
     let subject = match &event.subject {

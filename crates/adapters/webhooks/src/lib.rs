@@ -1,4 +1,4 @@
-//! Signs events and posts them where projects want them (Standard Webhooks 1.0).
+//! Signs events and posts them to the endpoints of projects (Standard Webhooks 1.0).
 
 mod address;
 mod body;

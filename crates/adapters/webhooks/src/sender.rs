@@ -16,16 +16,16 @@ use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// For a whole call. Standard Webhooks recommends 15 to 30 s; a delivery that takes longer than its lease, a
-/// minute, would be done twice.
+/// For a whole call. Standard Webhooks recommends 15 to 30 s. A delivery that takes longer than its
+/// lease of a minute would be done twice.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How events are posted: the section `[events]`.
+/// Settings of the posting of events: the section `[events]`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookSettings {
-    /// Whether addresses inside, and plain HTTP, are allowed; only for those who trust everybody
-    /// who may name an endpoint.
+    /// Whether private addresses and plain HTTP are allowed. Only for installations that trust
+    /// everybody who may add an endpoint.
     pub allow_private: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct WebhookSettings {
 #[error("no HTTP client can be made, check the platform's TLS: {}", with_causes(.0))]
 pub struct UnusableClient(#[from] reqwest::Error);
 
-/// Posts events over HTTP. Follows no redirect, and reads nothing of an answer but its status and, where it is 429 or
+/// Posts events over HTTP. Follows no redirect. Reads only the status of an answer and, at 429 or
 /// 503, how long to wait.
 pub struct HttpWebhookSender {
     client: Client,
@@ -42,7 +42,7 @@ pub struct HttpWebhookSender {
 }
 
 impl HttpWebhookSender {
-    /// A sender with these settings.
+    /// Makes a sender with these settings.
     ///
     /// # Errors
     /// [`UnusableClient`].
@@ -72,7 +72,7 @@ impl WebhookSender for HttpWebhookSender {
 
     fn sign(&self, secret: &WebhookSecret, id: &str, timestamp: i64, body: &[u8]) -> String {
         let mut block = [0; 64];
-        // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
+        // RFC 2104 pads a key shorter than the block with zeros; doing that here cannot fail.
         block[..32].copy_from_slice(secret.bytes());
         let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
         mac.update(format!("{id}.{timestamp}.").as_bytes());
@@ -107,8 +107,8 @@ impl WebhookSender for HttpWebhookSender {
     }
 }
 
-/// How long the endpoint asks to be left alone. A date is read by its own clock, and by ours where it does not say what
-/// time that is.
+/// How long the endpoint asks not to be called. A date is compared with the endpoint's own clock,
+/// or with ours if the answer does not contain its time.
 fn asked_for(answer: &Response, began: Option<Timestamp>) -> Option<Duration> {
     if !matches!(answer.status().as_u16(), 429 | 503) {
         return None;
@@ -117,7 +117,7 @@ fn asked_for(answer: &Response, began: Option<Timestamp>) -> Option<Duration> {
     retry_after(text(RETRY_AFTER)?, text(DATE).and_then(http_date).or(began))
 }
 
-/// Why there is no answer. The client tells its own causes apart by text alone.
+/// Why there is no answer. The client's causes can be told apart only by their text.
 fn reason(cause: &reqwest::Error) -> SendFailure {
     let causes = || iter::successors(cause.source(), |&cause| cause.source());
     let inner = |cause: &&(dyn Error + 'static)| {

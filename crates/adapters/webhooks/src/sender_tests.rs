@@ -32,7 +32,7 @@ fn request(url: String) -> WebhookRequest {
     }
 }
 
-/// Answers one request with `answer` and gives what it was asked.
+/// Answers one request with `answer` and returns the request.
 async fn endpoint(answer: &'static str) -> (String, tokio::task::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/hook?x=1", listener.local_addr().unwrap());
@@ -106,7 +106,7 @@ async fn how_long_it_asks_to_be_left_alone_is_heard_where_that_means_something()
              Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n",
             Some(30),
         ),
-        // Without one by ours: the request was made at 2023-11-14 22:13:20.
+        // Without a `Date` by our clock: the request was made at 2023-11-14 22:13:20.
         ("429 Slow", "Retry-After: Tue, 14 Nov 2023 22:14:20 GMT\r\n", Some(60)),
         ("429 Slow", "Retry-After: Tue, 14 Nov 2023 22:00:00 GMT\r\n", Some(0)),
     ] {
@@ -124,7 +124,7 @@ async fn each_way_not_to_be_reached_has_its_name() {
     let silence = sender(true).post(request(there.clone())).await;
     assert_eq!(silence, Err(SendFailure::TimedOut.into()));
     drop(silent);
-    // On a busy machine a handshake takes its time.
+    // On a busy machine a handshake may take long.
     let patient = sender_with(Duration::from_secs(20), true);
     let post = async |url: &str| patient.post(request(url.to_owned())).await;
     assert_eq!(post(&there).await, Err(SendFailure::ConnectionRefused.into()));
@@ -139,14 +139,15 @@ async fn each_way_not_to_be_reached_has_its_name() {
     assert_eq!(post(&without_tls).await, Err(SendFailure::Tls.into()));
     let (hangs_up, _) = endpoint("").await;
     assert_eq!(post(&hangs_up).await, Err(SendFailure::Unreachable.into()));
-    // Where inside is not allowed, a name that leads nowhere is told from one that leads inside.
+    // Where private addresses are not allowed, an unknown name is told from one with a private
+    // address.
     let nowhere = request("https://nobody.invalid/".to_owned());
     assert_eq!(sender(false).post(nowhere).await, Err(SendFailure::Unresolved.into()));
 }
 
 #[tokio::test]
 async fn a_name_that_leads_inside_is_refused_when_it_is_used() {
-    // Resolves to loopback wherever names are looked up, and looks public until then.
+    // Resolves to loopback on any resolver, but looks public until then.
     let inside = request("https://localhost.localdomain.example.invalid/".to_owned());
     assert!(sender(false).post(inside).await.is_err());
     let resolved = PublicResolver.resolve_for_test("localhost").await;

@@ -42,8 +42,8 @@ pub(crate) async fn list(call: ApiCall) -> Answer {
 }
 
 impl ApiCall {
-    /// Which events the query asks for; `INVALID_FIELD` names a parameter that is wrong or there twice. An empty
-    /// cursor is none, as in the first call of a script that keeps it in a file.
+    /// Parses the query; `INVALID_FIELD` names a parameter that is wrong or repeated. An empty
+    /// cursor counts as none, as in the first call of a script that keeps the cursor in a file.
     fn events_query(&self) -> Result<EventsQuery, ApiError> {
         let pairs = self.query_pairs()?;
         let one = |wanted: &'static str| {

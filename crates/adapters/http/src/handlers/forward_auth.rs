@@ -24,7 +24,7 @@ pub(crate) fn operation() -> Operation {
         .refuses([ErrorCode::InvalidAccessToken])
 }
 
-/// Any method of `/v1/session/forward-auth`, and of what is below it.
+/// Any method of `/v1/session/forward-auth`, and of every path below it.
 async fn forward_auth(call: ApiCall) -> Answer {
     let (sought, token) = call.bearer_access().await?;
     let session = call.use_cases()?.validate_session.validate(&sought, &token).await?;

@@ -24,17 +24,17 @@ pub(crate) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// A store that is silent for this long counts as down.
+/// A store that does not answer for this long counts as down.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// `GET /healthz`: the process lives.
+/// `GET /healthz`: the process runs.
 pub(crate) async fn alive(_: ApiCall) -> Answer {
     ok(Alive { status: "ok" })
 }
 
-/// `GET /readyz`: a write works, the clock is not too far off, and the process has not been asked to stop. Loops that
-/// had to be started again and a clock that differs a little are named, but do not make it less ready: requests are
-/// still answered.
+/// `GET /readyz`: a write works, the clock is not too far off, and the process was not asked to
+/// stop. Restarted loops and a small clock difference are reported but do not affect readiness,
+/// because requests are still served.
 pub(crate) async fn ready(call: ApiCall) -> Answer {
     let ready = &call.api.ready;
     if let Some(hindrance) = ready.hindrance() {

@@ -12,18 +12,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// In bytes: what another system knows of its user travels along, with Supabase twice.
+/// In bytes. The payload includes the other system's record of its user, with Supabase twice.
 const LONGEST: usize = 256 * 1_024;
-/// For the body: whoever takes longer could not be answered in time.
+/// For the body. A slower caller could not be answered in time.
 const READ_WITHIN: Duration = Duration::from_secs(2);
-/// Supabase waits five seconds, repetitions included; this leaves the rest to the way there and back.
+/// Supabase waits five seconds, repetitions included; the rest is for the network.
 const ANSWERED_WITHIN: Duration = Duration::from_millis(3_500);
-/// How often a repetition looks whether the first call has ended.
+/// Pause after which a repetition checks again whether the first call has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// `POST /hooks/{hook}`.
 ///
-/// No answer says when to call again: Supabase would do so at once.
+/// No answer has `Retry-After`, because Supabase would call again at once.
 pub(crate) async fn receive(call: ApiCall) -> Answer {
     let deadline = Instant::now() + ANSWERED_WITHIN;
     let (format, order) = proven(&call).await.map_err(ApiError::for_good)?;
@@ -39,7 +39,8 @@ pub(crate) async fn receive(call: ApiCall) -> Answer {
     }
 }
 
-/// How calls end, by status and code: a format refuses in its own words and a 200, or as the API does.
+/// The possible answers, by status and code. A format refuses in its own words with a 200, or as
+/// the API does.
 pub(crate) fn answers() -> impl Iterator<Item = (u16, &'static str)> {
     let refused = HookRefusal::ALL.into_iter().flat_map(|refusal| {
         let code = ErrorCode::of_hook(refusal).as_str();
@@ -49,8 +50,8 @@ pub(crate) fn answers() -> impl Iterator<Item = (u16, &'static str)> {
     [(200, ""), (unproven.status(), unproven.as_str())].into_iter().chain(refused)
 }
 
-/// What a proven call asks for, or why nothing of it is read, with the format to answer in. An unknown hook, and a
-/// wrong proof, answer alike.
+/// Verifies a call and reads its request; returns the format of the answer too. An unknown hook and
+/// a wrong proof get the same answer.
 async fn proven(
     call: &ApiCall,
 ) -> Result<(&'static dyn HookFormat, Result<HookOrder, HookRefusal>), ApiError> {
@@ -77,7 +78,8 @@ async fn proven(
     Ok((format, Ok(order)))
 }
 
-/// The hook that is called, by the head alone. So many look-ups at once, and none for what can be no call.
+/// Finds the called hook by the head alone. Limits concurrent look-ups, and refuses impossible
+/// calls without one.
 async fn admitted(call: &ApiCall, head: &WebhookHead) -> Result<(HookId, AdmittedHook), ApiError> {
     let receive = &call.use_cases()?.receive_hook;
     let hook = call.id_in_path()?.parse::<HookId>();
@@ -87,7 +89,8 @@ async fn admitted(call: &ApiCall, head: &WebhookHead) -> Result<(HookId, Admitte
     Ok((hook, receive.admit(hook, head).await?))
 }
 
-/// Counts a call that was not the hook's; once an address had too many of them, it is told so.
+/// Counts a call with a wrong proof. An address with too many of them gets the rate limit as its
+/// answer.
 fn refused(call: &ApiCall, why: ApiError) -> ApiError {
     if why.code != ErrorCode::WebhookUnauthenticated {
         return why;
@@ -98,8 +101,8 @@ fn refused(call: &ApiCall, why: ApiError) -> ApiError {
     if too_many { ErrorCode::RateLimited.into() } else { why }
 }
 
-/// Sends what is ordered, and answers in time: if providers are slower, as soon as it is on record. It goes on
-/// then.
+/// Delivers the code and answers in time. If providers are slower, answers once the request is
+/// recorded; the delivery then continues.
 async fn deliver(
     call: &ApiCall,
     order: &Arc<HookOrder>,
@@ -118,7 +121,8 @@ async fn deliver(
         };
         match timeout_at(deadline, work).await {
             Ok(Ok(Some(outcome))) => return outcome,
-            // The first call with this body is at work; at the end of the time this one counts as taken, too.
+            // The first call with this body is still running. At the deadline this call counts as
+            // accepted too.
             Ok(Ok(None)) => {
                 first_at_work = true;
                 sleep_until(deadline.min(Instant::now() + LOOK_AGAIN)).await;

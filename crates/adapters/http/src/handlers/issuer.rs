@@ -55,7 +55,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 const REFUSES: [ErrorCode; 3] =
     [ErrorCode::NotFound, ErrorCode::InternalError, ErrorCode::ServiceUnavailable];
 
-/// `GET /p/{project}/.well-known/openid-configuration`, and the same by RFC 8414.
+/// `GET /p/{project}/.well-known/openid-configuration`, and the path of RFC 8414.
 async fn metadata(call: ApiCall) -> Answer {
     let PublishedIssuer { issuer, keys } = find(&call).await?;
     let body = serde_json::to_vec(&IssuerMetadata::new(issuer, &keys.algorithms));
@@ -70,7 +70,7 @@ async fn keys(call: ApiCall) -> Answer {
     Ok(key_set(&call, found.keys))
 }
 
-/// Who asks has proven nothing, so only so many are looked up at once.
+/// The caller is not authenticated, so concurrent look-ups are limited.
 async fn find(call: &ApiCall) -> Result<PublishedIssuer, ApiError> {
     call.check_path()?;
     let project = call.request.match_info().get("project").and_then(|text| text.parse().ok());

@@ -33,7 +33,7 @@ pub(crate) async fn publish(call: ApiCall) -> Answer {
     Ok(key_set(&call, keys))
 }
 
-/// A set of keys, or that it is the one that the client has.
+/// A key set, or 304 if the client has the current one.
 pub(super) fn key_set(call: &ApiCall, keys: JwkSet) -> HttpResponse {
     let known = is_known(call.request.headers(), &keys.etag);
     let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };

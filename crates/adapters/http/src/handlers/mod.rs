@@ -1,4 +1,4 @@
-//! One function per route: parse, call, map.
+//! One function per route: parse, call one use case, render.
 
 pub(crate) mod events;
 pub(crate) mod forward_auth;
@@ -16,8 +16,8 @@ pub(crate) mod webhooks;
 use crate::operation::in_frame;
 use dwar_wire::openapi::Operation;
 
-/// Every operation of the public API. Paths are tried in this order, and a pattern costs more than a
-/// fixed path.
+/// Every operation of the public API. Paths are matched in this order, and a pattern costs more
+/// than a fixed path.
 pub(crate) fn operations() -> Vec<Operation> {
     let of = [
         ("Sessions", session::operations()),

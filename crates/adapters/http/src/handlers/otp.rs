@@ -61,7 +61,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![sends(send), sends(relay), opens_session(judges(verify)), judges(check), status]
 }
 
-/// What all that judge a code have in common.
+/// The common refusals of operations that judge a code.
 fn judges(operation: Operation) -> Operation {
     use ErrorCode::{InvalidOtp, InvalidOtpCode, InvalidPhone, OtpNotFound, VerifyRateLimited};
     operation.request_body::<VerifyBody>().refuses([
@@ -132,7 +132,8 @@ pub(crate) async fn relay(call: ApiCall) -> Answer {
     on_its_way(&call, &sent)
 }
 
-/// The key of a relay, named by its header or by `reference`; both may name the same one.
+/// The idempotency key of a relay, from its header or from `reference`; if both are given, they
+/// must agree.
 fn one_key(
     header: Option<IdempotencyKey>,
     reference: Option<Field<Reference>>,
@@ -201,7 +202,7 @@ async fn entered(call: &ApiCall) -> Result<(Caller, Entered), ApiError> {
     let phone = body.phone.or(ErrorCode::InvalidPhone)?;
     call.concerns(&phone);
     let code = body.code.or(ErrorCode::InvalidOtpCode)?;
-    // An id that cannot be read belongs to no request.
+    // An invalid id belongs to no request.
     let request = body.otp_id.map(|id| id.or(ErrorCode::OtpNotFound)).transpose()?;
     Ok((caller, Entered { phone, code, request }))
 }

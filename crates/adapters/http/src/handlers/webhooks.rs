@@ -7,9 +7,9 @@ use actix_web::http::header;
 use dwar_otp::{WebhookCall, WebhookHead};
 use std::time::Duration;
 
-/// `POST /webhooks/{provider}`: on record before it is answered, applied afterwards.
+/// `POST /webhooks/{provider}`: recorded before the answer, applied afterwards.
 ///
-/// The provider is looked for and the head is judged before a byte of the body is read.
+/// Finds the provider and judges the head before it reads a byte of the body.
 pub(crate) async fn receive(call: ApiCall) -> Answer {
     let (provider, head) = (call.id_in_path()?, call.webhook_head()?);
     let admitted = call.use_cases()?.receive_webhook.admit(&provider, &head)?;
@@ -21,8 +21,8 @@ pub(crate) async fn receive(call: ApiCall) -> Answer {
     keep(&call, &provider, head, body).await
 }
 
-/// `GET /webhooks/{provider}`: a provider makes sure that the address is ours, or reports in the
-/// query.
+/// `GET /webhooks/{provider}`: a provider verifies that the address is ours, or sends a report in
+/// the query.
 pub(crate) async fn handshake(call: ApiCall) -> Answer {
     let (provider, head) = (call.id_in_path()?, call.webhook_head()?);
     let receive = &call.use_cases()?.receive_webhook;
@@ -45,7 +45,7 @@ async fn keep(call: &ApiCall, provider: &str, head: WebhookHead, body: Body) -> 
         Body { bytes, room } => {
             let reader = receive.clone();
             let read = move || {
-                // Its room is free again when the body is gone, and no sooner.
+                // The place becomes free when the body is dropped, not earlier.
                 let _held = room;
                 reader.read(&provider, &WebhookCall { head, body: bytes })
             };

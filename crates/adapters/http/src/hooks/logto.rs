@@ -9,7 +9,8 @@ use subtle::ConstantTimeEq;
 
 /// Logto, HTTP SMS connector (<https://docs.logto.io/integrations/http-sms>).
 ///
-/// It shows the value of its setting «Authorization Header», reads the status of an answer, and does not repeat a call.
+/// Logto sends the value of its setting «Authorization Header», reads only the status of an answer,
+/// and does not repeat a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Logto;
 
@@ -49,8 +50,8 @@ impl HookFormat for Logto {
         Ok(HookMessage { phone, code, is_mfa: false })
     }
 
-    /// Long enough for whatever stands between the two to repeat a call. Its test message always has the same code,
-    /// and somebody who tries it again a minute later wants to see it arrive.
+    /// Long enough for intermediaries that repeat a call. Logto's test message always has the same
+    /// code, and somebody who tests again a minute later wants to see a message arrive.
     fn repeats_for(&self) -> Duration {
         Duration::from_secs(60)
     }

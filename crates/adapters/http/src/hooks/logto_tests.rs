@@ -59,7 +59,7 @@ fn a_call_names_a_number_and_a_code() {
     assert_eq!(call("+919876543210", "123456"), asha);
     assert_eq!(call("9876543210", "123456"), Err(HookRefusal::InvalidPhone));
     assert_eq!(call("919876543210", "123"), Err(HookRefusal::InvalidCode));
-    // A message that has a link and no code.
+    // A message with a link instead of a code.
     let shapeless = [
         r#"["919876543210",{"code":"123456"}]"#,
         r#"{"to":"919876543210","payload":["123456"]}"#,

@@ -1,7 +1,6 @@
 //! How other login systems ask for their codes to be delivered, one file each.
 //!
-//! A format reads the head and the body of a call and knows neither actix nor the API: whatever it is
-//! called through, it answers the same.
+//! A format reads the head and the body of a call and depends on neither actix nor the API.
 
 mod logto;
 mod object;
@@ -12,7 +11,7 @@ mod supabase;
 use dwar_otp::HookFormat;
 use dwar_project::HookKind;
 
-/// The format of each system that may call.
+/// The format of each kind of calling system.
 pub fn format_of(kind: HookKind) -> &'static dyn HookFormat {
     match kind {
         HookKind::Supabase => &supabase::Supabase,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A JSON object. Serde would take the members of a struct from an array, too, in their order.
+/// A JSON object. Serde alone would also accept an array with the members in order.
 pub(super) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {

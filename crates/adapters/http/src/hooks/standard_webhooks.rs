@@ -6,13 +6,14 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::time::Duration;
 
-/// How far a timestamp may be from now, either way (Standard Webhooks, Verifying webhook authenticity).
+/// Largest difference of a timestamp from now, either way (Standard Webhooks, Verifying webhook
+/// authenticity).
 pub(super) const TOLERANCE: Duration = Duration::from_secs(300);
 
-/// More signatures than any sender gives; a longer list is not gone through.
+/// Most signatures that are checked; no sender sends as many.
 const MOST_SIGNATURES: usize = 16;
 
-/// What the head of a signed call shows.
+/// The headers of a signed call.
 pub(super) struct Signed<'a> {
     id: &'a str,
     timestamp: &'a str,
@@ -20,11 +21,10 @@ pub(super) struct Signed<'a> {
 }
 
 impl<'a> Signed<'a> {
-    /// The headers of a call that can be a signed one: each there once, a signature of the right length among
-    /// them, and the time not further from now than [`TOLERANCE`].
+    /// Reads the headers of a signed call: each exactly once, with a signature of the right length,
+    /// and a time within [`TOLERANCE`] of now.
     ///
-    /// Signatures stand one after the other with blanks between them, or, as Supabase writes them, with a
-    /// comma and a blank.
+    /// Signatures are separated by blanks, or, as Supabase writes them, by a comma and a blank.
     ///
     /// # Errors
     /// [`HookFault::Shape`] or [`HookFault::Time`].
@@ -36,7 +36,7 @@ impl<'a> Signed<'a> {
         is_near.then_some(signed).ok_or(HookFault::Time)
     }
 
-    /// The same whenever it was signed, and at which second that was.
+    /// As [`Self::read`], with any time, and the time itself in seconds.
     fn shaped(head: &'a WebhookHead) -> Option<(Self, i64)> {
         let id = head.header("webhook-id").filter(|id| !id.is_empty())?;
         let timestamp = head.header("webhook-timestamp")?;
@@ -48,11 +48,11 @@ impl<'a> Signed<'a> {
         (!shown.is_empty()).then_some((Self { id, timestamp, shown }, seconds))
     }
 
-    /// Whether one of `secrets` signed it with this body.
+    /// Tells whether one of `secrets` signed the call with this body.
     pub(super) fn by(&self, secrets: &[WebhookSecret], body: &[u8]) -> bool {
         let signed = |secret: &WebhookSecret| {
             let mut block = [0; 64];
-            // A key shorter than the block is padded with zeros (RFC 2104); doing it here cannot fail.
+            // RFC 2104 pads a key shorter than the block with zeros; doing that here cannot fail.
             block[..32].copy_from_slice(secret.bytes());
             let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
             mac.update(format!("{}.{}.", self.id, self.timestamp).as_bytes());

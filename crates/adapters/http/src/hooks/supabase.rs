@@ -10,12 +10,12 @@ use std::time::Duration;
 /// Supabase Auth, Send SMS hook
 /// (<https://supabase.com/docs/guides/auth/auth-hooks/send-sms-hook>).
 ///
-/// It reads nothing of an answer but a 200 and its `error`, and repeats a call that was answered otherwise, with
-/// a new `webhook-id` and the same body, up to three times in five seconds.
+/// Supabase reads only a 200 and its `error`. It repeats a call with any other answer, with a new
+/// `webhook-id` and the same body, up to three times in five seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Supabase;
 
-/// What is read of a payload. Everything else in it, about the user, is left alone.
+/// The parts of a payload that are read. The rest, about the user, is ignored.
 #[derive(Deserialize)]
 struct Payload {
     user: Object<User>,
@@ -31,15 +31,15 @@ struct User {
 #[derive(Deserialize)]
 struct Sms {
     otp: String,
-    /// Where the code goes if the user changes numbers; older versions do not have it.
+    /// The destination of the code if the user changes numbers; older versions omit it.
     #[serde(default)]
     phone: Option<String>,
-    /// What the code is for; `"mfa"` or absent (supabase/auth, `internal/api/mfa.go`).
+    /// The purpose of the code; `"mfa"` or absent (supabase/auth, `internal/api/mfa.go`).
     #[serde(default)]
     sms_type: Option<String>,
 }
 
-/// The `sms_type` of a code of the second factor.
+/// The `sms_type` of a second factor's code.
 const MFA: &str = "mfa";
 
 impl HookFormat for Supabase {
@@ -67,7 +67,8 @@ impl HookFormat for Supabase {
         Ok(HookMessage { phone, code, is_mfa: sms.sms_type.as_deref() == Some(MFA) })
     }
 
-    /// As long as a signature counts: from five minutes before its timestamp to five minutes after.
+    /// As long as a signature is valid: from five minutes before its timestamp to five minutes
+    /// after.
     fn repeats_for(&self) -> Duration {
         TOLERANCE * 2
     }
@@ -83,7 +84,8 @@ impl HookFormat for Supabase {
     }
 }
 
-/// A refusal as the person who waits for the code is told it, and the status that the client of Supabase sees.
+/// The message for the person who waits for the code, and the status that the client of Supabase
+/// sees.
 const fn words_of(refusal: HookRefusal) -> (u16, &'static str) {
     match refusal {
         HookRefusal::TooLarge => {

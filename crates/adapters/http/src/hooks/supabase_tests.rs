@@ -5,7 +5,7 @@ use dwar_otp::WebhookHead;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The key of Standard Webhooks' own examples, in the length that ours have.
+/// The key of Standard Webhooks' own examples, in the length of ours.
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const OTHER: &str = "whsec_HwECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const BODY: &str = r#"{"user":{"id":"6481a5c1","phone":"919876543210","user_metadata":{"name":"Asha"}},"sms":{"otp":"561166"}}"#;
@@ -217,7 +217,7 @@ fn what_cannot_be_delivered_says_why() {
     {
         assert_eq!(read(body), Err(HookRefusal::Unreadable), "{body}");
     }
-    // The members in their order, or one of them, as an array: it names none.
+    // An array with the members in order, or with one of them, names no member.
     for body in [
         r#"[{"phone":"919876543210"},{"otp":"561166"}]"#,
         r#"[["919876543210"],["561166",null]]"#,

@@ -38,7 +38,7 @@ struct Event {
     data: Map<String, Value>,
 }
 
-/// An event as endpoints get it.
+/// The body of an event, as endpoints receive it.
 #[derive(Deserialize)]
 struct Body {
     r#type: String,

@@ -1,4 +1,4 @@
-//! The bodies of requests and answers (docs/contract.md, Bodies).
+//! Bodies of requests and answers (docs/contract.md, Bodies).
 
 pub(crate) mod events;
 pub(crate) mod published;

@@ -1,4 +1,4 @@
-//! What anybody may know of the keys that sign, and of issuers.
+//! Public information about signing keys and issuers.
 
 use crate::json::schema;
 use dwar_session::Algorithm;

@@ -51,7 +51,7 @@ impl FromStr for Reference {
     }
 }
 
-/// A code that somebody else made.
+/// A code that another system generated.
 pub(crate) struct RelayedCode(pub(crate) Code);
 
 impl FromStr for RelayedCode {
@@ -62,14 +62,14 @@ impl FromStr for RelayedCode {
     }
 }
 
-/// A member that is a whole number of seconds; `None` for anything else.
+/// A member that is a whole number of seconds; `None` for any other value.
 #[derive(Default)]
 pub(crate) struct Seconds(pub(crate) Option<u64>);
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(deserializer)?;
-        // 600.0 is the integer 600 too (JSON Schema 2020-12, 6.1.1).
+        // 600.0 is also the integer 600 (JSON Schema 2020-12, 6.1.1).
         let written_out =
             || given.as_f64().filter(|it| it.fract() == 0.0 && (0.0..1e9).contains(it));
         #[expect(
@@ -120,7 +120,7 @@ pub(crate) struct RefreshBody {
     pub(crate) refresh_token: Field<Token>,
 }
 
-/// A token as a client sent it: any text but the empty one. Dropping it wipes it.
+/// A token as a client sent it: any non-empty text. Dropping it wipes it.
 pub(crate) struct Token(Zeroizing<String>);
 
 impl Token {
@@ -143,8 +143,8 @@ impl From<Token> for AccessToken {
     }
 }
 
-/// A member that is a string which reads as `T`. Absent, of another type or unreadable are treated
-/// alike, and become an error only when its turn in the order of checks has come.
+/// A member that is a string which parses as `T`. Absent, wrong type and invalid text are treated
+/// alike. They become an error only when the order of checks reaches the member.
 pub(crate) struct Field<T>(Option<T>);
 
 impl<T> Field<T> {

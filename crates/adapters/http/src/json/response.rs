@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use std::fmt::Display;
 use utoipa::ToSchema;
 
-/// Writes an id straight into the answer.
+/// Formats an id directly into the answer.
 struct Text<T>(T);
 
 impl<T: Display> Serialize for Text<T> {
@@ -25,7 +25,7 @@ fn instant(at: Timestamp) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// The whole request of a test key went to the sandbox, whatever its attempts played.
+/// The channel as shown: `sandbox` for a test key, whatever its attempts simulated.
 fn channel(mode: KeyMode, channel: Option<Channel>) -> Option<&'static str> {
     if mode.is_test() { Some("sandbox") } else { channel.map(Channel::as_str) }
 }

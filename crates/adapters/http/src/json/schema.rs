@@ -1,4 +1,4 @@
-//! What members of bodies have in common, for the document.
+//! Schemas that several bodies share.
 
 use crate::body::SMALL;
 use dwar_event::FeedLimit;
@@ -88,7 +88,7 @@ pub(crate) fn sent_code() -> Object {
     text().description(said).pattern(Some(DIGITS)).examples([json!("482913")]).build()
 }
 
-/// As many as a code may have that somebody else made.
+/// The digits of a relayed code.
 const DIGITS: &str = "^[0-9]{4,10}$";
 
 pub(crate) fn relay_lifetime() -> Object {
@@ -117,7 +117,8 @@ pub(crate) fn token() -> Object {
     token_of(4_096)
 }
 
-/// As long as the body allows: a token that is too long to be one of Dwar's is not active, like every other text.
+/// As long as the body allows. A token that is too long to be one of Dwar's is inactive like any
+/// other text.
 pub(crate) fn introspected_token() -> Object {
     token_of(SMALL - "token=".len())
 }
@@ -131,7 +132,7 @@ pub(crate) fn cursor() -> Object {
     cursor_of("^[0-9A-Za-z_-]{50}$")
 }
 
-/// A cursor in a query, where an empty one is none.
+/// A cursor in a query; an empty one counts as none.
 pub(crate) fn after() -> Object {
     cursor_of("^([0-9A-Za-z_-]{50})?$")
 }
@@ -152,7 +153,7 @@ pub(crate) fn event_limit() -> Object {
         .build()
 }
 
-/// What an event says depends on its type; a later version may add to it.
+/// The members of an event depend on its type; a later version may add some.
 pub(crate) fn event_data() -> Object {
     let modes = word(&KeyMode::ALL.map(KeyMode::as_str));
     ObjectBuilder::new()
@@ -176,7 +177,7 @@ pub(crate) fn any_text() -> Object {
     text().build()
 }
 
-/// The form of a header that names something: visible ASCII.
+/// The schema of a header value in visible ASCII, such as an idempotency key.
 pub(crate) fn visible(longest: usize) -> Object {
     text().pattern(Some(format!("^[!-~]{{1,{longest}}}$"))).build()
 }

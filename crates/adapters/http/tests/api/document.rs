@@ -1,4 +1,4 @@
-//! The document, and its committed copy.
+//! The document and its committed copy.
 
 use dwar_http::document;
 use serde_json::Value;
@@ -18,7 +18,7 @@ fn the_committed_document_is_what_the_routes_are_made_from() {
     if std::env::var_os("DWAR_WRITE_DOCS").is_some() {
         fs::write(&file, document()).unwrap();
     }
-    // In which order the keys stand depends on what else is built beside this crate.
+    // The order of keys depends on the other crates of the build.
     let committed = fs::read_to_string(&file).unwrap_or_default();
     assert!(
         read(&committed) == read(&document()),
@@ -47,7 +47,7 @@ fn links_lead_to_operations_that_there_are() {
             led_to.insert(to.to_owned());
         }
     }
-    // All that takes something which an answer gives.
+    // All operations that use a value of an answer.
     assert_eq!(led_to.len(), 9, "{led_to:?}");
 }
 

@@ -138,7 +138,7 @@ async fn readiness_names_loops_that_had_to_be_started_again() {
     assert_eq!(app.get("/healthz").await.body, r#"{"status":"ok"}"#);
 }
 
-/// Whoever runs the service is told why; clients are not.
+/// Operators are told the reason; clients are not.
 #[actix_web::test]
 async fn a_clock_that_is_too_far_off_has_nothing_served() {
     const TOLD: &str = "the clock of this machine is 40 s ahead of the database's";
@@ -242,7 +242,7 @@ thread_local! {
     static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps what each test's thread logs apart: a subscriber per test would race with the others'.
+/// Separates the logs of each test's thread: a subscriber per test would race with the others'.
 struct Log;
 
 impl io::Write for Log {

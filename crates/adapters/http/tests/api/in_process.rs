@@ -5,7 +5,7 @@ use dwar_project::Project;
 use dwar_session::Claims;
 use dwar_testkit::{ClearVault, START};
 
-/// The API within this process, the project it knows, and the same API for clients.
+/// The API within this process, its only project, and the same API for clients.
 struct Inside {
     api: InProcess,
     project: ProjectId,
@@ -57,7 +57,7 @@ fn code(answer: &InProcessAnswer) -> String {
 #[actix_web::test]
 async fn asks_the_very_routes_in_test_mode_without_a_key() {
     let inside = Inside::with(10);
-    // Live keys have no sandbox: this is test mode.
+    // Live keys have no sandbox, so this is test mode.
     let inbox = inside.ask("GET", "/v1/sandbox/messages?phone=9876543210", "").await;
     assert_eq!((inbox.status, inbox.body.as_slice()), (200, br#"{"messages":[]}"#.as_slice()));
     assert!(inbox.headers.iter().any(|(name, _)| name == "x-request-id"));
@@ -66,7 +66,7 @@ async fn asks_the_very_routes_in_test_mode_without_a_key() {
     assert_eq!(code(&inside.ask("PUT", "/v1/otp/send", "").await), "METHOD_NOT_ALLOWED");
 }
 
-/// Calls about a session find their caller in another way than the others do.
+/// Calls about a session find their caller in another way than other calls.
 #[actix_web::test]
 async fn asks_about_sessions_without_a_key() {
     let inside = Inside::with(10);

@@ -58,7 +58,8 @@ async fn validate_has_a_window_of_its_own() {
 async fn the_ceilings_come_after_the_key_and_before_everything_else() {
     for path in ["/v1/otp/send", "/v1/otp/verify"] {
         let app = TestApp::with(|ports| ports.ceiling = 1);
-        // Refused for its body, and therefore past the ceiling, which it does not tell about.
+        // The request is refused for its body, so it passed the ceiling, which the answer does not
+        // mention.
         let first = app.post(path, "no json").await;
         assert_eq!(first.code(), "INVALID_REQUEST");
         assert_eq!(first.header("ratelimit-limit"), None);
@@ -74,7 +75,7 @@ async fn the_ceilings_come_after_the_key_and_before_everything_else() {
         assert_eq!(app.send(twice).await.code(), "RATE_LIMITED");
         let unknown = actix_web::test::TestRequest::post().uri(path);
         assert_eq!(app.send(unknown).await.code(), "MISSING_API_KEY");
-        // Neither the other key nor the other windows notice.
+        // The other key and the other windows are not affected.
         assert_eq!(app.post_in_test_mode(path, "{}").await.code(), "INVALID_PHONE");
         assert_eq!(app.get(LIMITED).await.code(), "NOT_FOUND");
         assert_eq!(app.post("/v1/session/validate", "{}").await.code(), "MISSING_ACCESS_TOKEN");

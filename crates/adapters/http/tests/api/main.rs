@@ -1,4 +1,4 @@
-//! The API over HTTP, with mocks behind the ports.
+//! Tests of the API over HTTP, with mocks behind the ports.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 

@@ -25,7 +25,7 @@ fn sending(outcomes: &'static [Outcome]) -> TestApp {
 
 fn members(body: &str) -> Vec<String> {
     let body: Value = serde_json::from_str(body).unwrap();
-    // In the order of the alphabet, whatever order the map keeps.
+    // Sorted, because the order of the map varies.
     body.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
@@ -60,7 +60,7 @@ async fn a_test_key_sends_into_the_sandbox() {
 async fn send_refuses_as_specified() {
     let failed = sending(REFUSED).post(SEND, PHONE).await;
     assert_eq!((failed.status, failed.code().as_str()), (500, "SMS_FAILED"));
-    // Nothing of the phone's allowance was used up.
+    // The phone's allowance was not used.
     assert_eq!(failed.header("ratelimit-remaining"), Some("3"));
     let poor = TestApp::with(|ports| {
         ports.logins.expect_prepare().returning(|send, now| {
@@ -222,7 +222,7 @@ async fn verify_refuses_as_specified() {
 #[actix_web::test]
 async fn verify_judges_the_code_for_the_request_it_names() {
     const ID: &str = "01920000-0000-7000-8000-000000000000";
-    // A store in which no request has this id, and a guess that names none is judged wrong.
+    // A store without a request of this id, in which a guess without an id is judged wrong.
     let app = TestApp::with(|ports| {
         ports.sign_anything();
         ports.logins.expect_redeem().returning(|redemption, _| {

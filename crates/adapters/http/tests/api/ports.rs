@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::runtime::Handle;
 
-/// Everything behind the API, to be set up by a test before it starts.
+/// All ports of the API, which a test sets up before it starts.
 pub struct Ports {
     pub fixtures: Arc<Fixtures>,
     pub clock: Arc<FixedClock>,
@@ -80,7 +80,8 @@ impl Ports {
         }
     }
 
-    /// The keys speak for the project; a test that wants otherwise sets `projects` up itself.
+    /// Makes the keys belong to the project; a test that needs other keys sets up `projects`
+    /// itself.
     pub fn know_the_keys(&mut self) {
         let keys: Vec<(Digest, Caller)> = [&self.live, &self.test]
             .into_iter()
@@ -114,7 +115,7 @@ impl Ports {
         });
     }
 
-    /// Every send goes through over the first channel that `outcomes` lets it.
+    /// Makes every send succeed over the first channel that `outcomes` accepts.
     pub fn send_through(&mut self, outcomes: &'static [Outcome]) {
         let stored: Arc<Mutex<Option<Otp>>> = Arc::default();
         let begun = Arc::clone(&stored);
@@ -135,13 +136,13 @@ impl Ports {
             .returning(move |_| calls.next().expect("at least one outcome").clone());
     }
 
-    /// Every token that is asked for is signed as `access-token`.
+    /// Signs every token as `access-token`.
     pub fn sign_anything(&mut self) {
         self.signer.expect_ready().returning(|_| Ok(()));
         self.signer.expect_sign().returning(|_, _| Ok(AccessToken::new("access-token")));
     }
 
-    /// The API over these ports; what they do not name is kept in memory.
+    /// The API over these ports; other ports are kept in memory.
     pub fn api(self, settings: &Settings, runtime: Handle) -> Api {
         let ready = self.ready.clone();
         Api::new(settings, self.use_cases(), ready, runtime)

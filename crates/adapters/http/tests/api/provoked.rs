@@ -1,4 +1,4 @@
-//! Everything that the document says of the API, made to happen over a store in memory.
+//! Provokes every answer that the document lists, over a store in memory.
 
 use crate::ports::{Ports, Ready};
 use crate::support::{Reply, TestApp, settings};
@@ -24,7 +24,7 @@ use tokio::runtime::Handle;
 pub const PHONE: &str = "+919876543210";
 const NOWHERE: &str = "01920000-0000-7000-8000-000000000000";
 
-/// A service whose stores are in memory, with one project that has money.
+/// A service with stores in memory and one project with money.
 pub struct Whole {
     pub app: TestApp,
     project: ProjectId,
@@ -37,7 +37,8 @@ impl Whole {
         Self::with(true, |_| ()).await
     }
 
-    /// With everything `allowed` that a project can switch off, and parts that differ.
+    /// A service whose project has every optional feature switched to `allowed`, with changed
+    /// parts.
     async fn with(allowed: bool, change: impl FnOnce(&mut Parts)) -> Self {
         let make = Fixtures::seeded(7);
         let store = Arc::new(MemoryStore::default());
@@ -99,13 +100,13 @@ impl Whole {
         self.judges("verifyOtp", code).await
     }
 
-    /// Asks one of the operations that judge a code.
+    /// Calls one of the operations that judge a code.
     async fn judges(&self, operation: &str, code: &str) -> Reply {
         let body = json!({ "phone": PHONE, "code": code });
         self.app.post(&call(operation).1, &body.to_string()).await
     }
 
-    /// The code that was sent last, and one that is wrong.
+    /// The last code that was sent, and a wrong one.
     pub fn codes(&self) -> (String, &'static str) {
         let right = self.postbox.messages().last().unwrap().code.expose().to_owned();
         let wrong = if right == "000000" { "000001" } else { "000000" };
@@ -160,7 +161,7 @@ fn call(operation: &str) -> (Method, String, Option<Value>) {
     }
 }
 
-/// Whether a fault of the store keeps it from being answered.
+/// Tells whether a fault of the store affects the answer.
 fn asks_a_store(path: &str) -> bool {
     path.starts_with("/v1/") || path.starts_with("/oauth2/") || path.contains(NOWHERE)
 }
@@ -234,7 +235,7 @@ async fn provoke(operation: &str, code: &str) -> Reply {
     }
 }
 
-/// The same for a code that only some operations have.
+/// As above, for a code that only some operations have.
 async fn provoke_the_rule(operation: &str, code: &str) -> Reply {
     let whole = Whole::with(!code.ends_with("_DISABLED"), |_| ()).await;
     let (method, path, _) = call(operation);

@@ -1,4 +1,4 @@
-//! What proxies and frameworks ask instead of validate.
+//! The endpoints that proxies and frameworks use instead of validate.
 
 use crate::support::{REQUEST_ID, Reply, TestApp};
 use actix_web::http::Method;
@@ -15,7 +15,7 @@ const FORWARD_AUTH: &str = "/v1/session/forward-auth";
 const INTROSPECT: &str = "/oauth2/introspect";
 const ISSUER: &str = "https://otp.example.com";
 
-/// A service with a session of the live key, whose current access token is `good`; no other is any.
+/// A service with a live session whose current access token is `good`; other tokens are invalid.
 fn open() -> TestApp {
     TestApp::with(|ports| {
         let line = ports.fixtures.line(ports.project.id.in_mode(KeyMode::Live));
@@ -34,7 +34,7 @@ async fn pass(app: &TestApp, method: Method, path: &str, authorization: &str) ->
     app.send(app.request(method, path).insert_header(("Authorization", authorization))).await
 }
 
-/// Asks about a token, with this as `Authorization` and no other key.
+/// Introspects a token with this `Authorization` and no other key.
 async fn introspect_as(app: &TestApp, authorization: &str, form: &str) -> Reply {
     let request = TestRequest::post().uri(INTROSPECT).insert_header(REQUEST_ID);
     let request = request.insert_header(("Authorization", authorization));
@@ -197,7 +197,7 @@ async fn the_key_is_the_password_of_basic_whoever_the_user_is() {
         assert_eq!(reply.status, 200, "{user}: {}", reply.body);
         assert!(reply.body.starts_with(r#"{"active":true"#), "{}", reply.body);
     }
-    // Form-encoded before it is put together, as RFC 6749 has it.
+    // Form-encoded before it is joined, as RFC 6749 requires.
     let encoded = live.replace('_', "%5F");
     assert_eq!(introspect_as(&app, &basic("a", &encoded), "token=good").await.status, 200);
     assert_eq!(
@@ -232,11 +232,11 @@ async fn another_key_is_asked_for_by_basic() {
         assert_eq!(reply.status, 401, "{wrong}");
         assert_eq!(reply.header("www-authenticate"), Some(r#"Basic realm="v1""#), "{wrong}");
     }
-    // One key of two would have to be ignored.
+    // With two keys, one would have to be ignored.
     let both = app.request(Method::POST, INTROSPECT).set_payload("token=good");
     let both = both.insert_header(("Authorization", basic("a", &live)));
     assert_eq!(app.send(both).await.code(), "INVALID_API_KEY");
-    // The token of a person is not the key of a client.
+    // A person's token is not a client's key.
     let beside = app.request(Method::POST, INTROSPECT).set_payload("token=good");
     let beside = beside.insert_header(("Authorization", "Bearer good"));
     assert_eq!(app.send(beside).await.status, 200);

@@ -1,4 +1,4 @@
-//! Codes that somebody else made: what is asked for them, and that nobody logs in with one.
+//! Relayed codes: their limits and charges, and that nobody can log in with one.
 
 use crate::provoked::{PHONE, Whole};
 use crate::support::Reply;
@@ -109,7 +109,7 @@ fn named(reference: &Value) -> Value {
     asked
 }
 
-/// Header and body name the same thing: what was named by one is known by the other.
+/// Header and body name the same key: a name in one is known in the other.
 #[actix_web::test]
 async fn a_reference_in_the_body_does_what_the_header_does() {
     let whole = Whole::open().await;
@@ -155,7 +155,7 @@ async fn what_is_wrong_with_a_reference_is_said() {
     let reply = whole.relay_as("k", &named(&json!("l"))).await;
     assert_eq!((reply.status, reply.code()), (422, "INVALID_FIELD".to_owned()));
     assert_eq!(members(&reply)["error"], "reference: the Idempotency-Key names another one.");
-    // The header's own errors stay, and the fields before it are looked at first.
+    // The header keeps its own errors, and earlier fields are checked first.
     let reply = whole.relay_as("a b", &named(&json!("l"))).await;
     assert_eq!((reply.status, reply.code()), (400, "INVALID_REQUEST".to_owned()));
     let reply = whole.relay(&json!({ "reference": "" })).await;

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 
 const TOKEN: &str = r#"{"access_token":"a.b.c"}"#;
 
-/// A session of the caller whose current access token is whatever is presented.
+/// A session of the caller that accepts any access token as its current one.
 fn open(known: bool) -> (TestApp, String) {
     let mut refresh = String::new();
     let app = TestApp::with(|ports| {

@@ -1,4 +1,4 @@
-//! What only a real connection shows.
+//! Behaviour that only a real connection shows.
 
 use crate::ports::Ports;
 use crate::support::settings;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-/// More than a second: actix reads its clock every half second.
+/// More than a second, because actix reads its clock every half second.
 const PATIENCE: Duration = Duration::from_millis(1_200);
 
 struct Running {
@@ -25,7 +25,7 @@ struct Running {
 }
 
 fn start(set_up: impl FnOnce(&mut Ports)) -> Running {
-    // Mocks hold up the thread they are asked on; on one core there would be no other.
+    // Mocks block the thread that calls them; on one core there would be no other.
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let mut ports = Ports::new();
     set_up(&mut ports);
@@ -55,7 +55,7 @@ impl Running {
         stream
     }
 
-    /// A request with the key; `rest` starts with further headers.
+    /// A request with the key; `rest` begins with further headers.
     fn request(&self, line: &str, rest: &str) -> String {
         format!("{line} HTTP/1.1\r\nHost: dwar\r\nX-Api-Key: {}\r\n{rest}", self.key)
     }
@@ -76,7 +76,7 @@ fn read_all(stream: &mut TcpStream) -> String {
     }
 }
 
-/// Sends a byte every 50 ms until the server hangs up; gives how long that took.
+/// Sends a byte every 50 ms until the server closes the connection; returns how long that took.
 fn drip(stream: &mut TcpStream, byte: u8) -> Duration {
     let began = Instant::now();
     stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();

@@ -49,8 +49,8 @@ impl TestApp {
         Self { api, live: live.to_owned(), test: test.to_owned(), documented }
     }
 
-    /// Sends a request; a request that panicked answers as it does on the wire. Each answer has to be one
-    /// that the document promises.
+    /// Sends a request. A panic gets the same answer as over a socket. Each answer has to be one
+    /// that the document lists.
     pub async fn send(&self, request: TestRequest) -> Reply {
         let service = init_service(app(self.api.clone())).await;
         let request = request.to_request();
@@ -100,7 +100,7 @@ impl TestApp {
     }
 }
 
-/// What a test sends as its request id.
+/// The request id that tests send.
 pub const REQUEST_ID: (&str, &str) = ("X-Request-Id", "request-1");
 
 impl Reply {
@@ -126,7 +126,7 @@ impl Reply {
         serde_json::from_str(&self.body).unwrap()
     }
 
-    /// The stable code of a refusal, or nothing.
+    /// The stable code of a refusal, or an empty text.
     pub fn code(&self) -> String {
         let body: serde_json::Value = serde_json::from_str(&self.body).unwrap_or_default();
         body["code"].as_str().unwrap_or_default().to_owned()

@@ -1,7 +1,7 @@
 use dwar_http::ErrorCode;
 
-/// Every row of docs/errors.md in its order, and the one of the webhooks, which are the providers'
-/// API and not the customers'.
+/// Every row of docs/errors.md in its order, and the one of the webhooks, which belong to the
+/// providers' API and not to the customers'.
 const ROWS: [(&str, u16); 34] = [
     ("MISSING_API_KEY", 401),
     ("INVALID_API_KEY", 401),

@@ -6,7 +6,7 @@ use dwar_otp::{
 };
 use std::sync::{Arc, Mutex};
 
-/// A provider that proves itself by a header and reports the body as a reference.
+/// A provider that authenticates with a header and reports the body as a reference.
 struct Vendor;
 
 const LONGEST: usize = 3 * 1_024 * 1_024;
@@ -43,7 +43,7 @@ impl ReceiptSource for Vendor {
     }
 }
 
-/// The API with that provider, and what it put on record.
+/// The API with that provider, and the recorded references.
 fn with_vendor() -> (TestApp, Arc<Mutex<Vec<String>>>) {
     let kept: Arc<Mutex<Vec<String>>> = Arc::default();
     let record = Arc::clone(&kept);
@@ -69,7 +69,7 @@ async fn a_providers_report_is_on_record_when_it_is_answered() {
     let reply = app.send(post("/webhooks/vendor", b"message-1")).await;
     assert_eq!((reply.status, reply.body.as_str()), (200, ""));
     assert_eq!(*kept.lock().unwrap(), ["message-1"]);
-    // Batches are larger than what clients may send.
+    // Batches are longer than clients may send.
     assert_eq!(app.send(post("/webhooks/vendor", &vec![b'x'; LONGEST])).await.status, 200);
 }
 

@@ -1,15 +1,15 @@
 use super::MasterKey;
 use std::collections::HashSet;
 
-/// Of 32 random bytes about 30 are different; fewer than 16 have a chance below 10^-18.
+/// Of 32 random bytes about 30 are different; fewer than 16 have a probability below 10^-18.
 const DISTINCT: usize = 16;
 
 impl MasterKey {
-    /// Why these bytes are unlikely to be random, as the end of a sentence; `None` for every key
-    /// that was drawn.
+    /// Why these bytes are unlikely to be random, as the end of a sentence; `None` for every random
+    /// key.
     ///
-    /// No test finds a key that somebody else knows. These find the ones that people make instead
-    /// of drawing one: zeros, a pattern, a row of numbers, a text.
+    /// No test can detect a key that somebody else knows. These detect keys that people invent:
+    /// zeros, a pattern, a sequence of numbers, a text.
     pub fn weakness(&self) -> Option<&'static str> {
         let bytes = &self.0;
         let distinct = |bytes: &mut dyn Iterator<Item = u8>| bytes.collect::<HashSet<_>>().len();
@@ -22,7 +22,7 @@ impl MasterKey {
         if distinct(&mut bytes.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]))) < DISTINCT {
             return Some("is a row of numbers");
         }
-        // A drawn byte is one of 95 printable ones with a chance of 37 %, all 32 with 10^-14.
+        // A random byte is one of 95 printable ones with a probability of 37 %, all 32 with 10^-14.
         let text = bytes.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ');
         text.then_some("is text, not random bytes")
     }
