@@ -1,5 +1,5 @@
-//! What signing and verifying an access token costs, against the bare OpenSSL operation on the
-//! same bytes: the difference is ours (JSON, base64url, look-up of the key) and josekit's.
+//! Measures signing and verifying an access token, compared with the bare OpenSSL operation on the
+//! same bytes. The difference is ours (JSON, base64url, look-up of the key) and josekit's.
 #![allow(clippy::unwrap_used)]
 
 use async_trait::async_trait;
@@ -32,7 +32,7 @@ impl Vault for Plain {
         Ok(sealed.0.clone())
     }
 
-    /// A different one each time, so that no token is recognised.
+    /// A different digest each time, so that no token is recognised.
     fn digest(&self, _: Purpose, _: &[&[u8]]) -> Digest {
         let mut digest = [0; 32];
         digest[..8].copy_from_slice(&RandomState::new().hash_one(0).to_le_bytes());

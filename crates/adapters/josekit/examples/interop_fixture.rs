@@ -1,5 +1,5 @@
-//! Prints, for each algorithm, one JSON line with a key set and a token that is good for 15 minutes:
-//! what `tests/interop/offline.sh` gives to foreign libraries.
+//! Prints, for each algorithm, one JSON line with a key set and a token that is valid for 15
+//! minutes. `tests/interop/offline.sh` passes them to other libraries.
 #![allow(clippy::print_stdout)]
 
 use async_trait::async_trait;
@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 
 const ISSUER: &str = "https://auth.example";
 
-/// Keys live as long as this process: there is nothing to hide.
+/// Keys live only as long as this process, so they need no sealing.
 struct Plain;
 
 impl Vault for Plain {

@@ -1,5 +1,5 @@
-//! Tokens that must not get past [`JosekitSigner`]; most are signed with the real key, so that each
-//! check has to work on its own.
+//! Tokens that [`JosekitSigner`] must refuse. Most are signed with the real key, so that each check
+//! is tested on its own.
 
 use crate::JosekitSigner;
 use crate::tests::{
@@ -38,7 +38,7 @@ impl Scene {
     }
 }
 
-/// `value` with `name` set, or left out.
+/// `value` with `name` set, or removed.
 fn with(mut value: Value, name: &str, to: Option<Value>) -> Value {
     let members = value.as_object_mut().unwrap();
     match to {
@@ -95,8 +95,9 @@ async fn another_header_over_a_good_signature_is_refused() {
     }
 }
 
-/// Our own headers are written in one way, so RFC 7515 section 4.1.9, by which media types are compared without case
-/// and may have a prefix, leaves nothing else to accept. The types of other JWTs are here too.
+/// Our own headers are always written the same way. So the rule of RFC 7515 section 4.1.9, by which
+/// media types are compared without case and may have a prefix, leads to no other accepted value.
+/// The types of other JWTs are tested too.
 #[tokio::test]
 async fn a_type_that_this_token_is_not_issued_with_is_refused() {
     const OTHERS: [&str; 19] = [
@@ -173,7 +174,7 @@ async fn no_signature_and_the_public_key_as_a_secret_are_refused() {
     }
 }
 
-/// The public key in each form that somebody might take for an HMAC secret.
+/// The public key in each form that could be mistaken for an HMAC secret.
 fn public_forms(scene: &Scene) -> Vec<Vec<u8>> {
     let pem = match scene.forge.algorithm {
         Algorithm::Es256 => josekit::jwk::alg::ec::EcKeyPair::from_jwk(&scene.forge.jwk)

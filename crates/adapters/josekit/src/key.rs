@@ -12,22 +12,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zeroize::{Zeroize, Zeroizing};
 
-/// RS256 with 2048 bits would stay below the 128-bit strength of the other two.
+/// RS256 with 2048 bits would be weaker than the 128-bit strength of the other two.
 const RSA_BITS: u32 = 3_072;
 
-/// A signing key, ready for use: parsed once, then only read.
+/// A signing key, parsed once and then only read.
 #[derive(Debug)]
 pub(crate) struct Key {
     pub(crate) kid: Arc<str>,
-    /// The first part of its tokens, one for each type.
+    /// The header of its tokens, one for each type.
     headers: [(TokenType, String); TokenType::ALL.len()],
     pub(crate) public: String,
-    /// Signs access tokens and nothing else: with `typ: JWT` nothing but this tells what a signature is for.
+    /// Signs only access tokens: with `typ: JWT` nothing else shows the purpose of a signature.
     pub(crate) signer: Box<dyn JwsSigner>,
     pub(crate) verifier: Box<dyn JwsVerifier>,
 }
 
-/// The private JWK inside a stored key is not what its row says.
+/// The private JWK inside a stored key does not match its row.
 #[derive(Debug, thiserror::Error)]
 enum BadKey {
     #[error(transparent)]
@@ -40,7 +40,7 @@ enum BadKey {
     Thumbprint,
 }
 
-/// The kid of a fresh private key, and the key sealed for the row of that kid.
+/// Makes a new private key; returns its kid, and the key sealed for the row of that kid.
 pub(crate) fn generate(
     algorithm: Algorithm,
     vault: &dyn Vault,
@@ -62,8 +62,8 @@ fn draw(algorithm: Algorithm) -> Result<Jwk, BadKey> {
     })
 }
 
-/// Wipes a private key that is done with. The signer keeps its own in OpenSSL's memory, which
-/// OpenSSL wipes when it frees it.
+/// Wipes a private key after use. The signer keeps its own copy in OpenSSL's memory, which OpenSSL
+/// wipes when it frees it.
 fn wipe(private: Jwk) {
     let members: Map<String, Value> = private.into();
     for (_, member) in members {
@@ -77,7 +77,7 @@ impl Key {
     /// Opens and parses a stored key.
     ///
     /// # Errors
-    /// [`StoreError`] if it does not open or is not the key that its row describes.
+    /// [`StoreError`] if it cannot be opened or is not the key that its row describes.
     pub(crate) fn open(record: &SigningKey, vault: &dyn Vault) -> Result<Self, StoreError> {
         let kid = record.kid.as_str();
         let private = vault.open(Purpose::SigningKey, kid.as_bytes(), &record.private);
@@ -98,13 +98,13 @@ impl Key {
         })
     }
 
-    /// The first part of its tokens of this type.
+    /// The header of its tokens of this type.
     pub(crate) fn header(&self, token_type: TokenType) -> &str {
         let header = self.headers.iter().find(|(it, _)| *it == token_type);
         header.map_or("", |(_, header)| header)
     }
 
-    /// The type of its tokens that begin with `header`; `None` if none of them does.
+    /// The type of its tokens with this `header`; `None` if there is none.
     pub(crate) fn token_type(&self, header: &str) -> Option<TokenType> {
         self.headers.iter().find(|(_, text)| text == header).map(|(token_type, _)| *token_type)
     }
@@ -145,13 +145,13 @@ impl Key {
     }
 }
 
-/// RFC 7638: SHA-256 over the required members alone, in the order of their names.
+/// RFC 7638: SHA-256 over only the required members, in the order of their names.
 fn thumbprint(algorithm: Algorithm, jwk: &Jwk) -> Result<String, BadKey> {
     let canonical = json!(required(algorithm, jwk)?).to_string();
     Ok(URL_SAFE_NO_PAD.encode(Sha256::digest(canonical)))
 }
 
-/// The members that make the public key, sorted by name; none of them is private.
+/// The members of the public key, sorted by name; none of them is private.
 fn required(algorithm: Algorithm, jwk: &Jwk) -> Result<BTreeMap<&'static str, &str>, BadKey> {
     let (kind, curve, members): (_, _, &[&'static str]) = match algorithm {
         Algorithm::Es256 => ("EC", Some("P-256"), &["crv", "kty", "x", "y"]),

@@ -1,8 +1,8 @@
 //! Signs and verifies access tokens with josekit; publishes the public keys.
 //!
 //! Tokens are JWTs in compact form by RFC 9068, signed with ES256, EdDSA (Ed25519) or RS256 (3072
-//! bits). RFC 9068 section 2.1 wants RS256 from every OAuth authorization server; this service is
-//! not one and defaults to ES256.
+//! bits). RFC 9068 section 2.1 requires RS256 of OAuth authorization servers; this service is not
+//! one and defaults to ES256.
 
 mod key;
 mod ring;

@@ -6,8 +6,8 @@ use dwar_session::{Algorithm, JwkSet, KeyState, SigningKey};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The keys as read from the store at one instant, oldest first; the state of each is determined
-/// anew each time, so that it changes on the millisecond.
+/// The keys as read from the store at one instant, oldest first. The state of each is computed at
+/// each use, so that it changes on the millisecond.
 #[derive(Debug)]
 pub(crate) struct Ring {
     records: Vec<SigningKey>,
@@ -15,7 +15,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Opens `records`. What `previous` holds is not parsed again: a kid is the key's digest.
+    /// Opens `records`. Keys in `previous` are not parsed again, because a kid is the key's digest.
     ///
     /// # Errors
     /// [`StoreError`] if any key is unusable: silently signing with another one would be worse.
@@ -39,7 +39,7 @@ impl Ring {
         self.keys.iter().find(|key| *key.kid == **kid)
     }
 
-    /// The published key whose tokens begin with `header`.
+    /// The published key whose tokens have this `header`.
     ///
     /// The header of a key is a constant text for each type, so comparing it checks `alg`, `typ` and `kid` at
     /// once and leaves no room for `crit`, `jwk`, `jku`, `x5u` or a second spelling (RFC 8725).
@@ -47,12 +47,12 @@ impl Ring {
         self.published(now).find(|key| key.token_type(header).is_some())
     }
 
-    /// Whether tokens of this key are valid at `now`.
+    /// Tells whether tokens of this key are valid at `now`.
     pub(crate) fn publishes(&self, kid: &str, now: Timestamp) -> bool {
         self.published(now).any(|key| *key.kid == *kid)
     }
 
-    /// The public keys of all that are published at `now`.
+    /// The public keys that are published at `now`.
     pub(crate) fn jwks(&self, now: Timestamp) -> JwkSet {
         let keys: Vec<_> = self.published(now).map(|key| key.public.as_str()).collect();
         let json = format!(r#"{{"keys":[{}]}}"#, keys.join(","));

@@ -6,19 +6,19 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-/// A ring this young is used without asking the store.
+/// Age below which a ring is used without asking the store.
 const FRESH: Duration = Duration::from_secs(1);
-/// A ring this young still serves while the store is out of reach: verifiers elsewhere may keep
-/// the published set just as long (`max-age` of the JWK Set).
+/// Age below which a ring is still used while the store is unavailable. Verifiers elsewhere may
+/// keep the published key set equally long (`max-age` of the JWK Set).
 const GRACE: Duration = Duration::from_secs(300);
-/// How long a request waits for the store while a ring within the grace is at hand.
+/// How long a request waits for the store while it has a ring within the grace period.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// The key ring, at most one second old while the store answers.
+/// Caches the key ring, which is at most one second old while the store answers.
 ///
-/// A request with a fresh ring takes no lock that is held while waiting. Otherwise one request
-/// reads the store and all others wait for the same answer. While the store fails, a background
-/// task asks again once a second and no request waits.
+/// A request with a fresh ring takes no lock that is held across a wait. Otherwise one request
+/// reads the store and all others wait for its answer. While the store fails, a background task
+/// retries once a second and no request waits.
 #[derive(Clone)]
 pub(crate) struct RingCache {
     store: Arc<dyn SigningKeyStore>,
@@ -30,7 +30,7 @@ pub(crate) struct RingCache {
 #[derive(Clone, Default)]
 struct State {
     ring: Option<Held>,
-    /// How many reads have come to an end, one way or the other.
+    /// Number of finished reads, successful or not.
     reads: u64,
     last_read: Option<Instant>,
     last_miss: Option<Instant>,
@@ -55,10 +55,10 @@ impl RingCache {
         Self { store, vault, state: Arc::default(), turn: Arc::default() }
     }
 
-    /// The present ring.
+    /// The current ring.
     ///
     /// # Errors
-    /// The store's, or that of an unusable key, when there is no ring within the grace.
+    /// The error of the store or of an unusable key, if there is no ring within the grace period.
     pub(crate) async fn ring(&self, now: Timestamp) -> Result<Arc<Ring>, StoreError> {
         let seen = self.state().clone();
         match seen.younger_than(FRESH) {
@@ -67,9 +67,9 @@ impl RingCache {
         }
     }
 
-    /// A ring read anew, for a key that the present one lacks.
+    /// Reads the ring again, for a key that the current one lacks.
     ///
-    /// `None` if another miss caused a read of the store within the last second.
+    /// `None` if another missing key caused a read within the last second.
     ///
     /// # Errors
     /// As [`RingCache::ring`].
@@ -102,7 +102,7 @@ impl RingCache {
         }
     }
 
-    /// Asks the store again in the background, unless that is already under way.
+    /// Reads the store again in the background, unless a read is already in progress.
     fn probe(&self, now: Timestamp) {
         if self.state().last_read.is_some_and(|at| at.elapsed() < FRESH) {
             return;
@@ -110,7 +110,7 @@ impl RingCache {
         if let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() {
             let cache = self.clone();
             tokio::spawn(async move {
-                // A failure is on record and in the log already.
+                // A failure is recorded and logged already.
                 let _ = cache.read(now).await;
                 drop(turn);
             });
@@ -130,7 +130,7 @@ impl RingCache {
         }
     }
 
-    /// Reads the store; the caller holds the turn.
+    /// Reads the store; the caller holds the lock for it.
     async fn read(&self, now: Timestamp) -> Result<Arc<Ring>, StoreError> {
         let since = Instant::now();
         self.state_mut().last_read = Some(since);

@@ -14,7 +14,7 @@ enum Health {
     Frozen,
 }
 
-/// A store that can be broken, and counts how often it is read.
+/// A store that can be broken and counts its reads.
 struct Fragile {
     keys: Keys,
     health: StdMutex<Health>,
@@ -65,7 +65,7 @@ fn cache(store: &Arc<Fragile>) -> RingCache {
     RingCache::new(Arc::clone(store) as _, Arc::new(PlainVault))
 }
 
-/// How long the clock of the test moved while `call` ran.
+/// How far the test's clock moved while `call` ran.
 async fn waited<T>(call: impl Future<Output = T>) -> (T, Duration) {
     let begun = Instant::now();
     (call.await, begun.elapsed())

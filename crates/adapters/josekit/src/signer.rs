@@ -13,16 +13,16 @@ use std::sync::Arc;
 /// Makes and checks access tokens with the keys of a [`SigningKeyStore`].
 ///
 /// # Freshness
-/// The keys are kept parsed and read anew when they are older than one second, so a rotation by
-/// another process takes effect for every request that begins a second later. A token or an instant
-/// for which no key is known causes a read of the store at once, at most once a second.
+/// Parsed keys are cached for one second, so a rotation by another process takes effect for every
+/// request that begins a second later. A token or an instant without a known key causes an
+/// immediate read of the store, at most once a second.
 ///
-/// # When the store is out of reach
-/// Keys that were read within the last five minutes go on serving, as any verifier with a cached
-/// JWK Set would; a request waits for the store at most 0.2 s. No token is accepted that should not
-/// be: the session behind it is looked up in its own store, and a key leaves on the millisecond of
-/// its `published_until`, known or not yet read. Only a key that is withdrawn *during* such an
-/// outage is accepted for up to five minutes more. After that, or with none read yet, the store's
+/// # When the store is unavailable
+/// Keys that were read within the last five minutes are still used, as any verifier with a cached
+/// JWK Set would use them. A request waits for the store at most 0.2 s. No invalid token is
+/// accepted: its session is looked up in its own store, and a key expires on the millisecond of its
+/// `published_until`, even before a new read. Only a key that is withdrawn *during* such an outage
+/// is accepted for up to five minutes more. After that, or if no keys were read yet, the store's
 /// error is returned.
 ///
 /// # What is checked
@@ -36,31 +36,33 @@ use std::sync::Arc;
 /// Cheap checks come first; the signature, about 60 µs of a processor, comes last.
 ///
 /// # What is remembered
-/// Whether the signature of a token was good or bad, for the [`KNOWN_TOKENS`] and [`KNOWN_FORGERIES`]
-/// that were most recently made, checked or asked for: a signature does not change, and a `kid` is a
-/// digest of its key. Time, key and all that is not in the token are checked again each time. A token
-/// whose key is not known yet is not remembered.
+/// Whether the signature of a token is valid, for the most recent [`KNOWN_TOKENS`] and
+/// [`KNOWN_FORGERIES`] that were made, checked or presented: a signature does not change, and a
+/// `kid` is a digest of its key. Time, key and everything outside the token are checked each time.
+/// A token with an unknown key is not remembered.
 ///
 /// ECDSA lets anybody turn a valid signature into a second one, so a token's text identifies
-/// nothing: revocation goes by `sid` and `jti`.
+/// nothing: revocation uses `sid` and `jti`.
 pub struct JosekitSigner {
     ring: RingCache,
     vault: Arc<dyn Vault>,
     issuer: String,
-    /// By a keyed digest of the whole text, so that nobody can look for two texts with one digest.
+    /// By a keyed digest of the whole text, so that nobody can search for two texts with the same
+    /// digest.
     known: Cache<Digest, Signature>,
-    /// Apart from the others, so that no number of bad ones pushes out a good one.
+    /// Separate from the others, so that invalid tokens never displace valid ones.
     forged: Cache<Digest, ()>,
 }
 
-/// How many tokens whose signature was good are remembered.
+/// Most tokens with a valid signature that are remembered.
 const KNOWN_TOKENS: usize = 100_000;
-/// How many with a bad signature are: enough for clients that repeat a broken one.
+/// Most tokens with an invalid signature that are remembered: enough for clients that repeat a
+/// broken one.
 const KNOWN_FORGERIES: usize = 10_000;
 
 impl JosekitSigner {
-    /// A signer that writes `issuer` as `iss`, or what that makes of a project with an issuer of its own, and accepts
-    /// nothing else there.
+    /// Makes a signer that writes `issuer` as `iss`, or the issuer of a project with an issuer of
+    /// its own, and accepts no other.
     pub fn new(
         store: Arc<dyn SigningKeyStore>,
         vault: Arc<dyn Vault>,
@@ -85,7 +87,7 @@ impl JosekitSigner {
         self.vault.digest(Purpose::AccessToken, &[token.expose().as_bytes()])
     }
 
-    /// Checks a signature for the first time, and keeps the result.
+    /// Checks a signature for the first time and remembers the result.
     fn check(
         &self,
         token: &AccessToken,
@@ -107,8 +109,8 @@ impl JosekitSigner {
         self.known.insert(self.digest(token), good);
     }
 
-    /// A token just issued is presented soon, and need not be checked for that. What is remembered
-    /// is what the token says to a reader.
+    /// A token that was just issued is presented soon and need not be checked then. The remembered
+    /// values are those that a reader would find in it.
     fn remember_own(&self, token: &AccessToken, key: &Key, now: Timestamp) {
         let read = Unverified::split(token).ok();
         if let Some(claims) = read.and_then(|parts| parts.claims(key, &self.issuer, now)) {
@@ -181,8 +183,8 @@ impl TokenSigner for JosekitSigner {
         Ok(self.ring.ring(now).await?.jwks(now))
     }
 
-    /// Draws from OpenSSL's generator, seeded by the operating system; RS256 takes a few tenths of
-    /// a second of computing.
+    /// Uses OpenSSL's generator, which the operating system seeds. RS256 takes a few tenths of a
+    /// second of computing.
     fn generate(
         &self,
         algorithm: Algorithm,

@@ -87,7 +87,7 @@ async fn a_token_names_its_own_issuer_whoever_reads_it() {
     }
 }
 
-/// By another instance a token is checked in full; by the one that made it, for all but its signature.
+/// Another instance checks a token completely; the one that made it skips only the signature.
 #[tokio::test]
 async fn what_a_signer_made_it_knows_as_another_reads_it() {
     for algorithm in ALGORITHMS {
@@ -151,7 +151,8 @@ async fn a_rotation_takes_effect_at_its_exact_instants() {
     assert_ne!(one, both);
 }
 
-/// A signature that was good is remembered; nothing else about the token is.
+/// Only the result of a valid signature is remembered; everything else about the token is checked
+/// again.
 #[tokio::test]
 async fn a_token_that_is_known_is_asked_for_its_key_its_time_and_its_whole_text() {
     let (old, mut new) = (key(Algorithm::Es256), key(Algorithm::Es256));
@@ -170,7 +171,7 @@ async fn a_token_that_is_known_is_asked_for_its_key_its_time_and_its_whole_text(
         let other = if text.as_bytes()[at_byte] == b'A' { "B" } else { "A" };
         altered.replace_range(at_byte..=at_byte, other);
         let altered = verify(&signer, &AccessToken::new(altered), at(1)).await;
-        // The last character of Base64 has bits that mean nothing; it is refused anyway.
+        // The last character of Base64 has meaningless bits; a change of them is refused anyway.
         assert_eq!(altered, Err(InvalidToken), "byte {at_byte}");
     }
     store.rotate(new, at(1_100)).await.unwrap();
@@ -181,7 +182,7 @@ async fn a_token_that_is_known_is_asked_for_its_key_its_time_and_its_whole_text(
     assert_eq!(verify(&signer, &token, at(1_100)).await, Err(InvalidToken));
 }
 
-/// The second time it costs no signature, nor does the store have to look for its session.
+/// The second time, no signature is checked, and the store need not look up the session.
 #[tokio::test]
 async fn a_bad_signature_is_remembered_for_its_very_text() {
     let signer = signer_with(&key(Algorithm::Es256));
@@ -212,7 +213,7 @@ async fn forged_tokens_push_no_good_one_out() {
     assert!(matches!(signer.read(good).signature, Signature::Good { .. }));
 }
 
-/// Only what can never change is remembered: a token may come before its key is known here.
+/// Only permanent results are remembered: a token may arrive before its key is known here.
 #[tokio::test]
 async fn a_token_whose_key_or_time_is_yet_to_come_is_not_taken_for_forged() {
     let (old, new) = (key(Algorithm::Es256), key(Algorithm::Es256));

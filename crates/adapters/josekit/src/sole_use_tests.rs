@@ -1,11 +1,12 @@
-//! The keys of access tokens sign nothing else. With `typ: JWT` (RFC 7519) no header tells what a signature is for, so
-//! another kind of JWT under these keys would pass for an access token (RFC 8725 section 3.11). That no other crate
-//! links the library is checked by `scripts/check-dependencies.sh`.
+//! The keys of access tokens sign nothing else. With `typ: JWT` (RFC 7519) no header shows the
+//! purpose of a signature, so another kind of JWT signed with these keys would be taken for an
+//! access token (RFC 8725 section 3.11). `scripts/check-dependencies.sh` checks that no other crate
+//! links the library.
 
 use std::fs;
 use std::path::Path;
 
-/// Every source file of the crates and the binary, tests apart, with its lines of code.
+/// Every source file of the crates and the binary except tests, with its lines of code.
 fn sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap();
     let mut files = Vec::new();
@@ -35,7 +36,7 @@ fn is_code(name: &str) -> bool {
         && !name.starts_with("crates/testkit/")
 }
 
-/// The files with this text, each as often as it has it.
+/// The files that contain this text, listed once per occurrence.
 fn uses(sources: &[(String, String)], text: &str) -> Vec<String> {
     let of_file = |(name, code): &(String, String)| vec![name.clone(); code.matches(text).count()];
     let mut found: Vec<_> = sources.iter().flat_map(of_file).collect();
@@ -48,7 +49,7 @@ fn private_keys_are_opened_in_one_place_and_sign_in_one_place() {
     let sources = sources();
     assert!(sources.len() > 300, "{} files are not all", sources.len());
     let uses = |text: &str| uses(&sources, text);
-    // Made and opened; the vault names the purpose, and no other code asks for it.
+    // Keys are made and opened here. The vault defines the purpose, and no other code uses it.
     assert_eq!(
         uses("Purpose::SigningKey"),
         [
@@ -57,10 +58,10 @@ fn private_keys_are_opened_in_one_place_and_sign_in_one_place() {
             "crates/adapters/system/src/vault.rs",
         ]
     );
-    // A key that signs is kept in `Key` alone.
+    // Only `Key` contains a key that signs.
     assert!(uses("JwsSigner").iter().all(|file| file == "crates/adapters/josekit/src/key.rs"));
     assert_eq!(uses("signer_from_jwk("), vec!["crates/adapters/josekit/src/key.rs"; 3]);
-    // It signs what `token::sign` puts together of `Claims`, and `Tokens::pair` asks for that.
+    // It signs the text that `token::sign` makes of `Claims`, and `Tokens::pair` calls that.
     assert_eq!(
         uses("signer.sign("),
         ["crates/adapters/josekit/src/token.rs", "crates/app/src/calls/tokens.rs"]

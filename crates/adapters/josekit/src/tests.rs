@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a vault that hides nothing, and a store in memory.
+//! Shared by the tests of this crate: a vault that hides nothing, and a store in memory.
 
 use crate::JosekitSigner;
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use std::sync::{Arc, Mutex};
 
 pub(crate) const ISSUER: &str = "https://auth.example";
-/// Of the project of [`claims`].
+/// The issuer of the project of [`claims`].
 pub(crate) const OWN_ISSUER: &str = "https://auth.example/p/0190a5d4-7c1e-7000-8000-000000000004";
 pub(crate) const ALGORITHMS: [Algorithm; 3] =
     [Algorithm::Es256, Algorithm::EdDsa, Algorithm::Rs256];
@@ -31,7 +31,7 @@ pub(crate) fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(last: u8) -> T {
     format!("0190a5d4-7c1e-7000-8000-0000000000{last:02}").parse().unwrap()
 }
 
-/// Claims that hold from second 0 to second 900.
+/// Claims that are valid from second 0 to second 900.
 pub(crate) fn claims() -> Claims {
     Claims {
         token: id(1),
@@ -43,13 +43,13 @@ pub(crate) fn claims() -> Claims {
     }
 }
 
-/// The same in live mode, where a project may have an issuer of its own.
+/// As [`claims`], in live mode, where a project may have an issuer of its own.
 pub(crate) fn live_claims() -> Claims {
     let claims = claims();
     Claims { world: ProjectMode { mode: KeyMode::Live, ..claims.world }, ..claims }
 }
 
-/// What [`claims`] look like on the wire.
+/// The payload of [`claims`] on the wire.
 pub(crate) fn payload() -> Value {
     json!({
         "iss": ISSUER,
@@ -64,7 +64,7 @@ pub(crate) fn payload() -> Value {
     })
 }
 
-/// Binds to purpose and context like a real vault, but keeps the text readable.
+/// Binds values to purpose and context like a real vault, but keeps the text readable.
 pub(crate) struct PlainVault;
 
 fn bound(purpose: Purpose, context: &[u8]) -> Vec<u8> {
@@ -120,17 +120,17 @@ pub(crate) fn signer(store: Arc<dyn SigningKeyStore>) -> JosekitSigner {
     JosekitSigner::new(store, Arc::new(PlainVault), ISSUER)
 }
 
-/// A key that signs from long ago, made without a store.
+/// A key that has signed for long, made without a store.
 pub(crate) fn key(algorithm: Algorithm) -> SigningKey {
     signer(Arc::new(Keys::default())).generate(algorithm, at(-9_000), at(-9_000)).unwrap()
 }
 
-/// A signer over a store with that one key.
+/// A signer over a store with only that key.
 pub(crate) fn signer_with(key: &SigningKey) -> JosekitSigner {
     signer(Arc::new(Keys(Mutex::new(vec![key.clone()]))))
 }
 
-/// What becomes of a token that is presented now.
+/// Verifies a token that is presented now.
 pub(crate) async fn verify(
     signer: &JosekitSigner,
     token: &AccessToken,
@@ -139,8 +139,8 @@ pub(crate) async fn verify(
     signer.verify(&signer.read(token.clone()), now).await.unwrap()
 }
 
-/// Signs anything at all with a key: what an attacker cannot do, to prove that each check works on
-/// its own.
+/// Signs any content with a key. An attacker cannot do that; it shows that each check works on its
+/// own.
 pub(crate) struct Forge {
     pub(crate) kid: String,
     pub(crate) algorithm: Algorithm,

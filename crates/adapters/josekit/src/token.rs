@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Bytes; an RS256 token of ours with a long issuer stays under 2 KiB.
+/// Longest accepted token in bytes. One of our RS256 tokens with a long issuer stays below 2 KiB.
 const LONGEST: usize = 4_096;
 
 /// The claims on the wire (RFC 9068 section 2.2).
@@ -24,12 +24,13 @@ struct Wire {
     mode: String,
     iat: i64,
     exp: i64,
-    /// Never written; honoured if it is there.
+    /// Never written; honoured if present.
     #[serde(skip_serializing)]
     nbf: Option<i64>,
 }
 
-/// What is written: claims of the project are for others, and nothing here goes by them.
+/// The claims to write. Additional claims of the project are for other readers; this service
+/// ignores them.
 #[derive(Serialize)]
 struct Written<'a> {
     #[serde(flatten)]
@@ -38,7 +39,7 @@ struct Written<'a> {
     own: BTreeMap<&'a str, &'a str>,
 }
 
-/// The one claim that tells where to look.
+/// The only claim that says which session to look up.
 #[derive(Deserialize)]
 struct Named<'a> {
     #[serde(borrow)]
@@ -60,7 +61,7 @@ pub(crate) struct Unverified<'a> {
 
 /// The compact form of `claims` under `key`.
 ///
-/// With a profile of its `own` the issuer is the project's.
+/// With an `own` profile, the issuer is the project's.
 pub(crate) fn sign(
     key: &Key,
     issuer: &str,
@@ -95,7 +96,7 @@ pub(crate) fn sign(
 }
 
 impl<'a> Unverified<'a> {
-    /// Cuts a token of at most 4 KiB into its three parts.
+    /// Splits a token of at most 4 KiB into its three parts.
     pub(crate) fn split(token: &'a AccessToken) -> Result<Self, InvalidToken> {
         let text = token.expose();
         if text.len() > LONGEST {
@@ -116,15 +117,15 @@ impl<'a> Unverified<'a> {
         Some(serde_json::from_slice::<Issued>(&payload).ok()?.iss)
     }
 
-    /// Its claims, if they are made for `issuer`, hold at `now` and stand under a header of `key`; does not check
-    /// who wrote them.
+    /// The claims, if they are for `issuer`, are valid at `now` and come with a header of `key`.
+    /// Does not check the signature.
     pub(crate) fn claims(&self, key: &Key, issuer: &str, now: Timestamp) -> Option<Claims> {
         let token_type = key.token_type(self.header)?;
         let payload = URL_SAFE_NO_PAD.decode(self.payload).ok()?;
         serde_json::from_slice::<Wire>(&payload).ok()?.claims(token_type, issuer, now)
     }
 
-    /// Whether `key` signed it.
+    /// Tells whether `key` signed it.
     pub(crate) fn is_signed_by(&self, key: &Key) -> bool {
         let signature = URL_SAFE_NO_PAD.decode(self.signature);
         signature.is_ok_and(|it| key.verifier.verify(self.signed.as_bytes(), &it).is_ok())
@@ -148,7 +149,8 @@ impl Wire {
             issued_at,
             expires_at,
         };
-        // Test tokens never name the issuer of a project: who looks at that alone would take them for live ones.
+        // Test tokens never name the issuer of a project: a reader that checks only the issuer
+        // would take them for live ones.
         let of_project = || {
             claims.world.mode == KeyMode::Live
                 && self.iss == issuer_of(issuer, claims.world.project)

@@ -1,28 +1,28 @@
-//! Counters that requests raise.
+//! Counters that requests increment.
 
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// How many threads may count without sharing a line of a cache; more threads share.
+/// Most threads that count without sharing a cache line; further threads share.
 const SHARDS: usize = 8;
 
-/// A row of counters, one set for each of a few threads, added up when they are read.
+/// Counters with one set for each of a few threads. Reading a counter adds up the sets.
 ///
-/// Raising one is a single relaxed addition: no lock, no allocation, and as a rule no memory that another
-/// thread writes to.
+/// Incrementing one is a single relaxed addition: no lock, no allocation, and usually no memory
+/// that another thread writes to.
 #[derive(Debug)]
 pub(crate) struct Cells(Box<[Box<[AtomicU64]>]>);
 
 impl Cells {
-    /// So many counters, each at 0.
+    /// Makes this many counters at 0.
     pub(crate) fn new(count: usize) -> Self {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(SHARDS);
         let shard = || (0..count).map(|_| AtomicU64::new(0)).collect();
         Self((0..threads).map(|_| shard()).collect())
     }
 
-    /// Raises the counter at this place; does nothing if there is none.
+    /// Adds to the counter at this place; does nothing if there is none.
     pub(crate) fn add(&self, place: usize, amount: u64) {
         let shard = self.0.get(number_of_thread() % self.0.len().max(1));
         if let Some(cell) = shard.and_then(|cells| cells.get(place)) {
@@ -30,21 +30,21 @@ impl Cells {
         }
     }
 
-    /// What the counter at this place has come to; never less than at an earlier reading.
+    /// The value of the counter at this place; never less than at an earlier reading.
     pub(crate) fn sum(&self, place: usize) -> u64 {
         let cells = self.0.iter().filter_map(|shard| shard.get(place));
         cells.map(|cell| cell.load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
     }
 }
 
-/// Threads are numbered as they start, so those that serve have numbers that follow each other.
+/// Threads are numbered as they start, so those that serve have consecutive numbers.
 fn number_of_thread() -> usize {
     let mut number = Number(0);
     thread::current().id().hash(&mut number);
     usize::try_from(number.0).unwrap_or_default()
 }
 
-/// Takes the number that a thread's id is made of as it is.
+/// A hasher that returns the number inside a thread's id unchanged.
 struct Number(u64);
 
 impl Hasher for Number {

@@ -1,4 +1,4 @@
-//! Codes on their way: sends, providers, receipts, guesses.
+//! Counts of codes in delivery: sends, providers, receipts, guesses.
 
 use crate::page::Page;
 use crate::table::{OTHER, Table, TimeTable, words};
@@ -9,15 +9,15 @@ use dwar_otp::Reason;
 use std::fmt;
 use std::time::Duration;
 
-/// An attempt that a provider took.
+/// The label of an attempt that a provider accepted.
 pub(crate) const ACCEPTED: &str = "accepted";
 const REFUSED: &str = "refused";
 
-/// Who carries messages, as configured.
+/// The configured providers of messages.
 #[derive(Clone, Debug, Default)]
 pub struct Providers {
     pub names: Vec<String>,
-    /// Those that report what became of a message.
+    /// Names of the providers that send receipts.
     pub reporting: Vec<String>,
     pub lifetime: Duration,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Codes {
     providers: Vec<String>,
     pub(crate) lifetime: Duration,
     pub(crate) sends: Table<3>,
-    /// The third word is [`ACCEPTED`], or why it was refused.
+    /// The third label is [`ACCEPTED`] or the reason of the refusal.
     pub(crate) attempts: Table<3>,
     pub(crate) calls: TimeTable<2>,
     pub(crate) fallbacks: Table<0>,
@@ -66,7 +66,7 @@ impl Codes {
         }
     }
 
-    /// A provider that has left the configuration may still have an attempt on record.
+    /// A provider that was removed from the configuration may still have recorded attempts.
     pub(crate) fn provider<'name>(&self, name: &'name str) -> &'name str {
         if self.providers.iter().any(|known| known == name) { name } else { OTHER }
     }

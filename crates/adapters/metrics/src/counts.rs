@@ -15,9 +15,9 @@ use std::time::Duration;
 const SCOPES: [&str; 4] = ["send", "verify", "validate", "general"];
 const ADMITTED: &str = "admitted";
 const REFUSED: &str = "refused";
-/// The event was taken.
+/// The label of an event that was accepted.
 const DELIVERED: &str = "delivered";
-/// Why it was not; the number stands for any other status.
+/// The labels of failures; the number stands for any other status.
 const FAILURES: [SendFailure; 8] = [
     SendFailure::AddressNotAllowed,
     SendFailure::TimedOut,
@@ -29,7 +29,7 @@ const FAILURES: [SendFailure; 8] = [
     SendFailure::Unsigned,
 ];
 
-/// Counts what happens, without a lock and without an allocation.
+/// Counts events of the service, without locks and without allocations.
 #[derive(Debug)]
 pub struct Counts {
     requests: Requests,
@@ -42,7 +42,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Everything at 0.
+    /// Makes counts that are all 0, with these labels.
     pub fn new(api: Api, providers: Providers) -> Self {
         let told = [DELIVERED].into_iter().chain(FAILURES.map(|failure| failure.word().0));
         Self {

@@ -8,23 +8,23 @@ use prometheus_client::registry::Registry;
 use std::fmt;
 use std::sync::Arc;
 
-/// Everything that is counted, as a text that Prometheus reads.
+/// Renders every count as text for Prometheus.
 #[derive(Debug)]
 pub struct Exposition(Registry);
 
 impl Exposition {
-    /// Shows `counts` and `readings`, and the process that they are of.
+    /// Shows `counts` and `readings`, and information about the process.
     pub fn new(counts: Arc<Counts>, readings: Arc<dyn Readings>, about: About) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(Everything { counts, readings, about }));
         Self(registry)
     }
 
-    /// The text as it is now (OpenMetrics 1.0). Asks no store and takes about a millisecond.
+    /// The current values as OpenMetrics 1.0. Asks no store and takes about a millisecond.
     pub fn text(&self) -> String {
         let mut text = String::new();
         if text::encode(&mut text, &self.0).is_err() {
-            // A text takes whatever is written into it.
+            // Writing to a text cannot fail.
             tracing::error!("the metrics cannot be written");
         }
         text
@@ -53,7 +53,7 @@ impl Collector for Everything {
 }
 
 impl Everything {
-    /// By the names that Prometheus' own clients have for them.
+    /// Uses the names of Prometheus' own client libraries.
     fn process(&self, page: &mut Page<'_>) -> fmt::Result {
         let About { version, database, started_at } = &self.about;
         let build = [([("version", version.as_str()), ("database", *database)], 1_u64)];

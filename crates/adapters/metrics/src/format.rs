@@ -5,16 +5,18 @@ use std::fmt::Write;
 pub(crate) enum Format {
     /// OpenMetrics 1.0.
     OpenMetrics,
-    /// The text format of Prometheus, 0.0.4, which other agents know as the only one
+    /// The text format of Prometheus, 0.0.4, the only one that other agents know
     /// (prometheus.io/docs/instrumenting/exposition_formats).
     Text,
 }
 
 impl Format {
-    /// The one that these media ranges prefer (RFC 9110, section 12.5.1); OpenMetrics where they do not.
+    /// The format that these media ranges prefer (RFC 9110, section 12.5.1); OpenMetrics if they
+    /// prefer none.
     pub(crate) fn wanted(accepted: &Accept) -> Self {
         let quality = |kind: &str, subtype: &str| {
-            // The most exact range decides; of several of one kind, such as versions, the best.
+            // The most specific range decides; of several equally specific ones, such as versions,
+            // the highest quality.
             let fitting = accepted.iter().filter_map(|range| {
                 let exact = match (range.item.type_().as_str(), range.item.subtype().as_str()) {
                     (one, other) if one == kind && other == subtype => 2,
@@ -38,7 +40,8 @@ impl Format {
         }
     }
 
-    /// A page of OpenMetrics, in this format. Pages of ours have no exemplars and no times of creation.
+    /// Converts a page of OpenMetrics to this format. Our pages have no exemplars and no creation
+    /// times.
     pub(crate) fn of_open_metrics(self, page: String) -> String {
         match self {
             Self::OpenMetrics => page,
@@ -47,8 +50,8 @@ impl Format {
     }
 }
 
-/// A family of counters has the name of its series, `_total` included; units and the mark of the end
-/// would be comments that mean nothing.
+/// A family of counters is named like its series, including `_total`. Units and the end mark are
+/// omitted, because they would be meaningless comments.
 fn in_text(page: &str) -> String {
     let mut text = String::with_capacity(page.len() + page.len() / 16);
     let mut help = "";

@@ -1,9 +1,9 @@
 //! Counts what the service does, and shows the counts to Prometheus on a listener of its own.
 //!
-//! What requests do is counted here as it happens, by [`Counts`]: no lock, no allocation. What other parts
-//! of the process count themselves is read at each scrape, as a [`Snapshot`]. No scrape asks a store.
-//! Labels are words out of sets that are known at the start, so the number of series is bounded whatever
-//! clients write (docs/metrics.md).
+//! [`Counts`] counts requests as they happen, without locks or allocations. Counts of other parts
+//! of the process are read at each scrape, as a [`Snapshot`]. No scrape asks a store. Labels are
+//! words from sets that are known at the start, so clients cannot increase the number of series
+//! (docs/metrics.md).
 
 mod cells;
 mod codes;

@@ -12,7 +12,7 @@ use dwar_wire::{AppService, Listener, Patience, Server, Serving, begun, serve};
 use std::io;
 use std::time::Duration;
 
-/// Whoever scrapes comes every few seconds, on one connection.
+/// A scraper sends a request every few seconds, on one connection.
 const SERVING: Serving = Serving {
     workers: 1,
     max_connections: 32,
@@ -24,7 +24,7 @@ const SERVING: Serving = Serving {
     shutdown_timeout: Duration::from_secs(5),
 };
 
-/// Shows `exposition` on the addresses of `listener`, to whoever shows `token`.
+/// Serves `exposition` on the addresses of `listener` to clients with `token`.
 ///
 /// # Errors
 /// The operating system refused a thread or a socket.
@@ -33,7 +33,7 @@ pub fn scrapes(listener: Listener, exposition: Exposition, token: Token) -> io::
     serve(listener, SERVING, move || app(exposition.clone(), token.clone()), unreadable)
 }
 
-/// `GET /metrics` as an actix application, with its one middleware.
+/// Builds `GET /metrics` as an actix application with its only middleware.
 pub fn app(exposition: Data<Exposition>, token: Data<Token>) -> App<impl AppService> {
     let not_allowed = || async {
         HttpResponse::MethodNotAllowed().insert_header((header::ALLOW, "GET, HEAD")).finish()
@@ -58,7 +58,7 @@ async fn show(request: HttpRequest, exposition: Data<Exposition>) -> HttpRespons
         .body(format.of_open_metrics(exposition.text()))
 }
 
-/// Turns whoever does not show the token away, whatever is asked for; reads no body.
+/// Refuses every request without the token, and reads no body.
 async fn admit(mut request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse, Error> {
     let (connection, _) = begun(&mut request);
     let shown = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
@@ -79,7 +79,7 @@ async fn admit(mut request: ServiceRequest, next: Next<BoxBody>) -> Result<Servi
     Ok(response)
 }
 
-/// A whole answer to what cannot be read as a request; the connection ends with it.
+/// A complete answer to bytes that are not a request. The connection ends with it.
 fn unreadable(status: StatusCode) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n").into_bytes()
 }

@@ -1,4 +1,4 @@
-//! Families of series as a scrape shows them (OpenMetrics 1.0).
+//! Families of series in a scrape (OpenMetrics 1.0).
 
 use crate::times::Histogram;
 use prometheus_client::encoding::{
@@ -12,7 +12,7 @@ type Labels<'word, const N: usize> = [(&'static str, &'word str); N];
 pub(crate) struct Page<'encoder>(pub(crate) DescriptorEncoder<'encoder>);
 
 impl Page<'_> {
-    /// Counters, each by its labels; the format adds `_total` to the name.
+    /// Writes counters with their labels; the format adds `_total` to the name.
     pub(crate) fn counters<'word, V: EncodeCounterValue, const N: usize>(
         &mut self,
         name: &str,

@@ -1,9 +1,9 @@
-//! What this process uses, where the system tells it as Linux does.
+//! Resources of this process, on systems that report them as Linux does.
 
 use std::fs;
 use std::time::Duration;
 
-/// Resident memory in bytes.
+/// Resident memory of this process, in bytes; `None` where unknown.
 pub fn resident_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

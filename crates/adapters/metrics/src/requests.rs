@@ -1,4 +1,4 @@
-//! Requests to the API, by route, method and how they ended.
+//! Counts of requests to the API, by route, method and result.
 
 use crate::cells::Cells;
 use crate::page::Page;
@@ -9,10 +9,10 @@ use dwar_wire::Endpoint;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The route of a path that no route has, and the status of a request whose client hung up.
+/// The route label of an unknown path, and the status label of a request whose client disconnected.
 const NONE: &str = "none";
 
-/// What requests are told apart by. Nothing that a client writes adds a word to it.
+/// The labels of requests. No text of a client becomes a label.
 #[derive(Clone, Debug)]
 pub struct Api {
     pub endpoints: Vec<Endpoint>,
@@ -21,7 +21,7 @@ pub struct Api {
     pub refusals: Vec<(u16, &'static str)>,
 }
 
-/// How a request ended: status and code, as labels have them.
+/// The result of a request: status and code, as labels have them.
 type End = (String, &'static str);
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Requests {
     /// The last is [`OTHER`].
     methods: Vec<&'static str>,
     answers: Vec<(u16, &'static str)>,
-    /// As `answers`, then hung up, then [`OTHER`].
+    /// As `answers`, then the disconnected, then [`OTHER`].
     ends: Vec<End>,
     expected: BTreeSet<usize>,
     counts: Cells,
@@ -39,7 +39,8 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Counts by the words of `api`; how its endpoints answer is shown from the start.
+    /// Makes counts with the labels of `api`. The answers of its endpoints are shown from the
+    /// start.
     pub(crate) fn new(api: Api) -> Self {
         let Api { endpoints, mut methods, refusals } = api;
         let unique: BTreeSet<_> = endpoints.iter().map(|it| it.route).collect();

@@ -4,13 +4,13 @@ use std::net::ToSocketAddrs;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// What the default address stands for in development.
+/// The meaning of the default address in development.
 const DEVELOPMENT: &str = "127.0.0.1:8082";
-/// The word for "as the environment says".
+/// The address that depends on the environment.
 const AUTO: &str = "auto";
 const OFF: &str = "off";
 
-/// Where metrics are shown, and to whom: the section `[metrics]`.
+/// Where metrics are served, and to whom: the section `[metrics]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -20,7 +20,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Where to listen; `None` for not at all, which is what `auto` means in production.
+    /// The address to listen on; `None` for `off`, and for `auto` in production.
     pub fn address(&self, production: bool) -> Option<&str> {
         match self.address.as_str() {
             OFF => None,
@@ -30,22 +30,22 @@ impl Settings {
         }
     }
 
-    /// The address, if other machines reach it and no token is asked for.
+    /// The address, if other machines can reach it and no token is required.
     pub fn open_to_others(&self, production: bool) -> Option<&str> {
         let address = self.address(production).filter(|_| self.token.is_empty())?;
-        // What cannot be resolved cannot be listened on either; that is said there.
+        // An address that cannot be resolved cannot be bound either, which is reported there.
         let mut all = address.to_socket_addrs().into_iter().flatten();
         all.any(|address| !address.ip().to_canonical().is_loopback()).then_some(address)
     }
 }
 
-/// The bearer token of whoever scrapes; neither `Debug` nor a log shows it, and dropping it wipes it.
+/// The bearer token of scrapers. Neither `Debug` nor a log shows it, and dropping it wipes it.
 #[derive(Clone, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Token(Zeroizing<String>);
 
 impl Token {
-    /// Takes a token in.
+    /// Wraps a token.
     pub fn new(token: impl Into<String>) -> Self {
         Self(Zeroizing::new(token.into()))
     }
@@ -55,20 +55,21 @@ impl Token {
         &self.0
     }
 
-    /// Whether none is asked for.
+    /// Tells whether no token is required.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether an `Authorization` header shows this token, in time that tells at most its length; any does
-    /// if none is asked for.
+    /// Tells whether an `Authorization` header contains this token. The time reveals at most the
+    /// token's length. Any header matches if no token is required.
     pub(crate) fn is_shown_by(&self, header: Option<&[u8]>) -> bool {
         let shown = header.and_then(bearer).unwrap_or_default();
         self.is_empty() || bool::from(self.0.as_bytes().ct_eq(shown))
     }
 }
 
-/// What follows the scheme, whose case makes no difference (RFC 6750 section 2.1, RFC 9110 section 11.1).
+/// The text after the scheme, which is case-insensitive (RFC 6750 section 2.1, RFC 9110 section
+/// 11.1).
 fn bearer(header: &[u8]) -> Option<&[u8]> {
     let (scheme, token) = header.split_at_checked("Bearer ".len())?;
     scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())

@@ -1,32 +1,32 @@
-//! What others count, as it is when somebody looks.
+//! Counts of other parts of the process at the time of a scrape.
 
 use crate::page::Page;
 use crate::times::Histogram;
 use std::fmt;
 use std::time::Duration;
 
-/// Reads what is counted elsewhere in the process, at each scrape. MUST ask no store and wait for nothing.
+/// Reads the counts of other parts of the process at each scrape. MUST NOT ask a store or wait.
 pub trait Readings: Send + Sync {
     fn read(&self) -> Snapshot;
 }
 
-/// One reading. Names are words out of sets that are known at the start.
+/// The counts at one time. Names are words from sets that are known at the start.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    /// What needs a person now: kind, severity, and how often.
+    /// Open alerts: kind, severity, and number.
     pub alerts: Vec<(&'static str, &'static str, u64)>,
     pub queues: Vec<Queue>,
     pub pools: Vec<Pool>,
     pub database: Database,
-    /// Providers, and whether no call is made to them for now.
+    /// Providers, and whether their circuit breaker is open.
     pub breakers: Vec<(String, bool)>,
     pub loops: Vec<Loop>,
     pub clock: Clock,
-    /// Lines of the log that nobody read in time.
+    /// Log lines that were lost because nothing read them in time.
     pub lost_lines: u64,
 }
 
-/// Work alongside the requests.
+/// The state of a background loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop {
     pub name: &'static str,
@@ -37,9 +37,10 @@ pub struct Loop {
 /// The wall clock of this machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Clock {
-    /// By how many seconds it is ahead of the database's, negative if it is behind; 0 if the database goes by it.
+    /// Seconds by which it is ahead of the database's clock, negative if it is behind; 0 if the
+    /// database has no clock of its own.
     pub ahead: f64,
-    /// What it was set forward by and sweeps leave out.
+    /// A forward jump of the clock that sweeps ignore.
     pub sweeps_behind: Duration,
 }
 
@@ -50,7 +51,7 @@ pub struct Queue {
     pub waiting: usize,
     pub waited: Histogram,
     pub worked: Histogram,
-    /// How many gave up or were turned away.
+    /// Callers that gave up or were refused.
     pub left: u64,
 }
 
@@ -63,15 +64,15 @@ pub struct Pool {
     pub most: u32,
 }
 
-/// What only the database knows, as it was when it was last read.
+/// Values that only the database knows, as of the last read.
 #[derive(Clone, Debug, Default)]
 pub struct Database {
-    /// What waits to be done, by any instance: how much of what, and for how long.
+    /// Waiting work of all instances: kind, amount, and longest wait.
     pub backlogs: Vec<(&'static str, u32, Duration)>,
     pub signing_key_age: Option<Duration>,
     pub free_bytes: Option<u64>,
     pub has_room: bool,
-    /// Since it was read; since the start, if it never was.
+    /// Time since the last read; since the start, if there was none.
     pub age: Duration,
     pub failures: u64,
 }
@@ -80,7 +81,7 @@ pub struct Database {
 #[derive(Clone, Debug)]
 pub struct About {
     pub version: String,
-    /// Where it keeps its data: `SQLite`, `PostgreSQL` or `memory`.
+    /// The kind of database: `SQLite`, `PostgreSQL` or `memory`.
     pub database: &'static str,
     /// Seconds since 1970.
     pub started_at: f64,

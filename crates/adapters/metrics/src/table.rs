@@ -1,14 +1,14 @@
-//! Families whose every series is known at the start.
+//! Families in which every series is known at the start.
 
 use crate::cells::Cells;
 use crate::times::{Histogram, Times};
 use std::array;
 use std::time::Duration;
 
-/// The word for what is none of the others.
+/// The label for words that are not in the set.
 pub(crate) const OTHER: &str = "other";
 
-/// The labels of a family, with the words that each may have.
+/// The labels of a family, with the possible words of each.
 #[derive(Debug)]
 struct Labels<const N: usize> {
     names: [&'static str; N],
@@ -27,7 +27,7 @@ impl<const N: usize> Labels<N> {
         self.words.iter().map(Vec::len).product()
     }
 
-    /// Where the series with these words is; `None` if there is none.
+    /// The place of the series with these words; `None` if there is none.
     fn place(&self, words: [&str; N]) -> Option<usize> {
         let mut place = 0;
         for (known, word) in self.words.iter().zip(words) {
@@ -51,7 +51,7 @@ pub(crate) fn words(words: impl IntoIterator<Item: Into<String>>) -> Vec<String>
     words.into_iter().map(Into::into).collect()
 }
 
-/// Whether a series is there before anything was counted.
+/// Tells whether a series is shown before anything was counted.
 fn is_expected<const N: usize>(labels: &[(&str, &str); N]) -> bool {
     labels.iter().all(|(_, word)| *word != OTHER)
 }
@@ -69,14 +69,14 @@ impl<const N: usize> Table<N> {
         Self { labels, cells }
     }
 
-    /// Counts one; nothing if a word is none of the known ones.
+    /// Counts one; ignores unknown words.
     pub(crate) fn count(&self, words: [&str; N]) {
         if let Some(place) = self.labels.place(words) {
             self.cells.add(place, 1);
         }
     }
 
-    /// Every series; one of [`OTHER`] only once there is something in it.
+    /// Every series; those with [`OTHER`] only if they are not empty.
     pub(crate) fn series(&self) -> impl Iterator<Item = ([(&'static str, &str); N], u64)> {
         let all =
             (0..self.labels.count()).map(|place| (self.labels.at(place), self.cells.sum(place)));
@@ -97,14 +97,14 @@ impl<const N: usize> TimeTable<N> {
         Self { labels, times }
     }
 
-    /// Adds an observation; nothing if a word is none of the known ones.
+    /// Adds an observation; ignores unknown words.
     pub(crate) fn observe(&self, words: [&str; N], took: Duration) {
         if let Some(place) = self.labels.place(words) {
             self.times.observe(place, took);
         }
     }
 
-    /// Every series; one of [`OTHER`] only once there is something in it.
+    /// Every series; those with [`OTHER`] only if they are not empty.
     pub(crate) fn series(&self) -> impl Iterator<Item = ([(&'static str, &str); N], Histogram)> {
         let all =
             (0..self.labels.count()).map(|place| (self.labels.at(place), self.times.read(place)));

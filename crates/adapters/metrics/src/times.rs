@@ -1,19 +1,20 @@
-//! How long things take, as histograms.
+//! Histograms of durations.
 
 use crate::cells::Cells;
 use std::time::Duration;
 
-/// Upper bounds of what a request may take, in microseconds.
+/// Upper bounds for the durations of requests, in microseconds.
 pub(crate) const WORK: &[u64] = &[
     500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
     2_500_000, 5_000_000, 10_000_000,
 ];
-/// Upper bounds of what a call to another service may take.
+/// Upper bounds for calls to other services, in microseconds.
 pub(crate) const CALLS: &[u64] = &[
     25_000, 50_000, 100_000, 250_000, 500_000, 750_000, 1_000_000, 1_500_000, 2_500_000, 5_000_000,
     7_500_000, 10_000_000, 15_000_000, 30_000_000,
 ];
-/// Upper bounds of what people wait for: from a send to its arrival, or to the right code.
+/// Upper bounds for waits of people, in microseconds: from a send to its arrival, or to the right
+/// code.
 pub(crate) const PEOPLE: &[u64] = &[
     500_000,
     1_000_000,
@@ -32,19 +33,19 @@ pub(crate) const PEOPLE: &[u64] = &[
     600_000_000,
 ];
 
-/// A histogram for each of a few things, raised as [`Cells`] are.
+/// Histograms that are incremented like [`Cells`].
 #[derive(Debug)]
 pub(crate) struct Times {
     bounds: &'static [u64],
-    /// Of each thing: one counter per bucket, one for what is longer, and the sum in nanoseconds.
+    /// Per histogram: one counter per bucket, one for longer durations, and the sum in nanoseconds.
     cells: Cells,
 }
 
-/// What a histogram has come to.
+/// The values of a histogram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// Upper bounds in seconds with the number of observations in each bucket alone; the last bound is
-    /// [`f64::INFINITY`].
+    /// Upper bounds in seconds with the number of observations in each bucket alone; the last bound
+    /// is [`f64::INFINITY`].
     pub buckets: Vec<(f64, u64)>,
     /// Of all observations, in seconds.
     pub sum: f64,
@@ -55,7 +56,7 @@ impl Times {
         Self { bounds, cells: Cells::new(things * Self::width(bounds)) }
     }
 
-    /// Adds an observation of the thing at this place; does nothing if there is none.
+    /// Adds an observation to the histogram at this place; does nothing if there is none.
     pub(crate) fn observe(&self, place: usize, took: Duration) {
         let first = place * Self::width(self.bounds);
         let bucket = self.bounds.partition_point(|bound| Duration::from_micros(*bound) < took);
@@ -64,7 +65,7 @@ impl Times {
         self.cells.add(first + self.bounds.len() + 1, nanos);
     }
 
-    /// What the thing at this place has come to.
+    /// The values of the histogram at this place.
     pub(crate) fn read(&self, place: usize) -> Histogram {
         let first = place * Self::width(self.bounds);
         let bounds = self.bounds.iter().map(|bound| seconds(Duration::from_micros(*bound)));
@@ -82,7 +83,7 @@ impl Times {
 }
 
 impl Histogram {
-    /// How many observations there are.
+    /// The number of observations in all buckets.
     pub fn count(&self) -> u64 {
         self.buckets.iter().map(|(_, count)| count).sum()
     }

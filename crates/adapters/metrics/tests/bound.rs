@@ -1,4 +1,4 @@
-//! How many series there can be, whatever happens.
+//! The number of series is bounded, whatever happens.
 
 use dwar_app::{Answered, Observer};
 use dwar_http::{METHODS, endpoints, refusals};

@@ -1,4 +1,5 @@
-//! What counting costs a request. A program of its own: nothing else may ask for memory meanwhile.
+//! The cost of counting for a request. A separate program, because no other code may allocate
+//! meanwhile.
 
 #![allow(clippy::unwrap_used, reason = "everything here runs inside tests")]
 
@@ -12,11 +13,11 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 use std::time::Duration;
 
-/// The language has no other way to name an allocator.
+/// Rust has no other way to choose an allocator.
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// A message that is to go out over a provider of this name.
+/// A message to a provider of this name.
 fn attempt(provider: &str) -> DeliveryAttempt {
     let hop = Hop::new(Channel::Sms, provider);
     let route = Route { hops: vec![hop], receipt_window: None, lease: Duration::ZERO };
@@ -60,7 +61,7 @@ fn counting_asks_for_no_memory() {
     let providers =
         Providers { reporting: names.clone(), names, lifetime: Duration::from_secs(600) };
     let counts = Counts::new(api, providers);
-    // What a thread does once in its life is done.
+    // One-time work of the thread is done.
     let attempts = [attempt("msg91"), attempt("forgotten")];
     count(&counts, &attempts);
     let asked = || {
@@ -69,6 +70,6 @@ fn counting_asks_for_no_memory() {
         let change = region.change();
         change.allocations + change.reallocations + change.deallocations
     };
-    // The harness of the test has a thread of its own, which asks for memory now and then.
+    // The test harness has a thread of its own, which allocates now and then.
     assert_eq!((0..1_000).map(|_| asked()).min(), Some(0));
 }

@@ -1,4 +1,4 @@
-//! What the listener answers, and to whom.
+//! The answers of the listener, and who gets them.
 
 #![allow(clippy::unwrap_used, reason = "everything here runs inside tests")]
 
@@ -10,7 +10,7 @@ use actix_web::web::Data;
 use dwar_metrics::{About, Api, Counts, Exposition, Providers, Readings, Snapshot, Token, app};
 use std::sync::Arc;
 
-/// Status, the header that goes with it, and the text.
+/// Status, its header, and the text.
 type Answer = (StatusCode, String, String);
 
 struct Nothing;

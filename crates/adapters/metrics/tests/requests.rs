@@ -1,4 +1,5 @@
-//! What metrics cost a whole request. A program of its own: nothing else may ask for memory meanwhile.
+//! The cost of metrics for a whole request. A separate program, because no other code may allocate
+//! meanwhile.
 
 #![allow(clippy::unwrap_used, reason = "everything here runs inside tests")]
 
@@ -18,7 +19,7 @@ use std::alloc::System;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// The language has no other way to name an allocator.
+/// Rust has no other way to choose an allocator.
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
@@ -33,7 +34,7 @@ impl Readiness for Prepared {
     }
 }
 
-/// How often a validate, a status and a request that no route takes ask for memory, at the least.
+/// Fewest allocations of a validate, a status and a request without a route.
 async fn allocations(observer: Arc<dyn Observer>) -> [usize; 3] {
     let make = Fixtures::seeded(7);
     let store = Arc::new(MemoryStore::default());
@@ -71,7 +72,8 @@ async fn allocations(observer: Arc<dyn Observer>) -> [usize; 3] {
             let answer = call_service(&service, request).await;
             let change = region.change();
             drop(answer);
-            // More is what a thread or a limiter does once in its life, or the harness of the test beside it.
+            // Further allocations are one-time work of a thread or a limiter, or of the test
+            // harness.
             *least = (*least).min(change.allocations + change.reallocations);
         }
     }

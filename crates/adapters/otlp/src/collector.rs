@@ -14,34 +14,34 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// Where a collector takes traces, below its address (OTLP 1, "OTLP/HTTP Request").
+/// The path at which a collector accepts traces (OTLP 1, "OTLP/HTTP Request").
 const PATH: &str = "/v1/traces";
 const CONNECT: Duration = Duration::from_secs(2);
-/// For a whole call. Nobody waits for it but the thread that makes it, and a stop for a moment.
+/// For a whole call. Only its own thread waits for it, and a stop for a moment.
 const CALL: Duration = Duration::from_secs(5);
-/// It is left alone for this long at most, however long it asks for.
+/// Longest pause that a collector can ask for.
 const LONGEST_REST: Duration = Duration::from_secs(300);
 
-/// No client can be made: the platform has no TLS, or no runtime is to be had.
+/// No client can be made: the platform has no TLS, or no runtime can be started.
 #[derive(Debug, thiserror::Error)]
 #[error("no HTTP client for traces can be made, check the platform's TLS: {0}")]
 pub struct UnusableClient(String);
 
-/// Posts spans to one collector. What it does not take is lost, and so is what comes while it asks not to be called;
-/// that is logged once, not per call.
+/// Posts spans to one collector. Spans that it refuses are lost, and so are spans that arrive while
+/// it asks not to be called. This is logged once, not per call.
 pub(crate) struct Collector {
     client: Client,
     url: String,
     about: ResourceAttributesWithSchema,
-    /// Of its own: it also works while the service's has ended.
+    /// A runtime of its own, which still works after the service's has ended.
     runtime: Runtime,
     away: AtomicBool,
-    /// Until when it asked not to be called; in the past once that is over.
+    /// Until when the collector asked not to be called; in the past once that is over.
     rests_until: Mutex<Option<Instant>>,
 }
 
 impl Collector {
-    /// A collector at this address, which is sent `headers` with each call.
+    /// Makes a client of the collector at this address. Sends `headers` with each call.
     pub(crate) fn at(
         address: &str,
         headers: HeaderMap,
@@ -54,7 +54,7 @@ impl Collector {
             .default_headers(headers)
             .connect_timeout(CONNECT)
             .timeout(CALL)
-            // Between two calls nothing looks after a connection.
+            // Nothing maintains an idle connection between two calls.
             .pool_max_idle_per_host(0)
             .build();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -68,7 +68,7 @@ impl Collector {
         })
     }
 
-    /// Whether it took them; why not, in words that hold nothing of its answer.
+    /// Posts spans. The error says why they were refused, without any text of the answer.
     async fn post(&self, spans: Vec<u8>) -> Result<(), String> {
         let call = self.client.post(&self.url).header(CONTENT_TYPE, "application/x-protobuf");
         match call.body(spans).send().await {
@@ -83,8 +83,8 @@ impl Collector {
         }
     }
 
-    /// Leaves it alone for as long as a refusal asks for, which means that at 429 and 503 alone (OTLP 1, "OTLP/HTTP
-    /// Throttling").
+    /// Pauses for as long as a refusal asks for, which has this meaning only at 429 and 503 (OTLP
+    /// 1, "OTLP/HTTP Throttling").
     fn rest_as(&self, answer: &Response) {
         let text = |name: HeaderName| answer.headers().get(name)?.to_str().ok();
         let is_asked_for = matches!(answer.status().as_u16(), 429 | 503);
@@ -122,7 +122,7 @@ impl fmt::Debug for Collector {
 impl SpanExporter for Collector {
     /// Blocks its thread, which does nothing else.
     async fn export(&self, spans: Vec<SpanData>) -> OTelSdkResult {
-        // The refusal that asked for it was told.
+        // The refusal that asked for the pause was logged.
         if self.rests() {
             return Ok(());
         }

@@ -9,18 +9,18 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
-/// Takes the spans of a trace once it is over.
+/// Receives the spans of a trace once it is over.
 pub(crate) type Taker = Box<dyn Fn(SpanData) + Send + Sync>;
 
-/// Makes traces of the spans whose target is [`TRACE`] or [`TRACE_BEGINS`], and decides which of these spans
-/// there are. All others, and every event, are left alone.
+/// Builds traces from the spans whose target is [`TRACE`] or [`TRACE_BEGINS`], and decides which of
+/// these spans are recorded. Ignores all other spans, and every event.
 ///
-/// A field whose name has a dot is an attribute. Beside these, `otel.name` and `otel.kind` say what they say
-/// in OpenTelemetry; `end`, once it is recorded, ends a span before it is dropped; and `parent` is for the
-/// span that begins a trace: [`PARENT_AWAITED`](dwar_kernel::PARENT_AWAITED) at first, and a W3C `traceparent` later, or anything
-/// else if there is none. Until then its trace has no id.
+/// A field whose name has a dot is an attribute. `otel.name` and `otel.kind` set the name and kind
+/// of the span in OpenTelemetry. Recording `end` ends a span before it is dropped. `parent` is for
+/// the span that begins a trace: [`PARENT_AWAITED`](dwar_kernel::PARENT_AWAITED) at first, and
+/// later a W3C `traceparent`, or any other text if there is none. Until then the trace has no id.
 pub struct TraceLayer {
-    /// Of 2⁶⁴ traces.
+    /// Out of 2⁶⁴ traces.
     kept: u64,
     ids: RandomIdGenerator,
     clock: Arc<dyn Clock>,
@@ -28,7 +28,7 @@ pub struct TraceLayer {
 }
 
 impl TraceLayer {
-    /// A layer that keeps this share of all traces, 0 to 1.
+    /// Makes a layer that records this share of all traces, 0 to 1.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -39,24 +39,24 @@ impl TraceLayer {
         Self { kept, ids: RandomIdGenerator::default(), clock, taker }
     }
 
-    /// Whether the trace that begins now is kept.
+    /// Decides whether the trace that begins now is recorded.
     fn draw(&self) -> bool {
         self.kept > 0 && u64::from_be_bytes(self.ids.new_span_id().to_bytes()) <= self.kept
     }
 }
 
-/// The id of the trace that a span is in, as 32 hexadecimal digits; `None` outside of one, and while it is
-/// not known yet whose trace it is.
+/// The id of the trace of a span, as 32 hexadecimal digits; `None` outside of a trace, and while
+/// its id is not known yet.
 pub fn trace_id<'span, S: LookupSpan<'span>>(span: &SpanRef<'span, S>) -> Option<String> {
     within(span).and_then(|(trace, _)| trace.id()).map(|id| id.to_string())
 }
 
-/// Whether a span is part of traces, and not of the log.
+/// Tells whether a span belongs to traces and not to the log.
 pub fn is_traced(about: &Metadata<'_>) -> bool {
     [TRACE, TRACE_BEGINS].contains(&about.target())
 }
 
-/// The trace that a span is in, and the innermost of its spans.
+/// The trace of a span, and the innermost of the trace's spans around it.
 fn within<'span, S: LookupSpan<'span>>(
     span: &SpanRef<'span, S>,
 ) -> Option<(Arc<Trace>, opentelemetry::SpanId)> {
@@ -102,7 +102,7 @@ impl<S: Subscriber + for<'span> LookupSpan<'span>> Layer<S> for TraceLayer {
         }
     }
 
-    /// A span is closed after all within it, so the first of a trace is the last.
+    /// A span is closed after all spans within it, so the first span of a trace closes last.
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         let part = traced(&id, &context).and_then(|span| span.extensions_mut().remove::<Part>());
         part.into_iter().flat_map(Part::end).for_each(&self.taker);

@@ -14,7 +14,7 @@ fn at() -> Timestamp {
     read_instant("2027-01-15T08:00:00Z").unwrap()
 }
 
-/// The spans that come of `work` if this share of traces is kept.
+/// The spans that `work` produces if this share of traces is recorded.
 fn spans(ratio: f64, work: impl FnOnce()) -> Vec<SpanData> {
     let taken = Arc::<Mutex<Vec<SpanData>>>::default();
     let taker = {

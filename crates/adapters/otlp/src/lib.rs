@@ -17,28 +17,28 @@ use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanProce
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many spans wait at most, about 1 KiB each; what comes then is lost.
+/// Most spans that wait, about 1 KiB each; further ones are lost.
 const WAITING: usize = 4096;
 const AT_ONCE: usize = 512;
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Where traces go, and how many.
+/// The collector, and the share of traces that it gets.
 pub struct Settings {
     /// The collector's address, such as `https://otel.example.com:4318`.
     pub address: String,
     pub headers: HeaderMap,
-    /// The share of all traces that is kept, 0 to 1.
+    /// The share of all traces that is recorded, 0 to 1.
     pub ratio: f64,
-    /// Who sends them: `service.version`.
+    /// The version of this program: `service.version`.
     pub version: &'static str,
-    /// Which of several: `service.instance.id`.
+    /// The id of this instance: `service.instance.id`.
     pub instance: String,
 }
 
-/// What sends spans, until it is finished.
+/// The thread that sends spans, until [`Sending::finish`].
 pub struct Sending(Arc<BatchSpanProcessor>);
 
-/// Starts the thread that sends; gives the layer that it gets its spans from.
+/// Starts the thread that sends, and returns the layer that produces its spans.
 ///
 /// # Errors
 /// [`UnusableClient`].
@@ -70,9 +70,9 @@ pub fn start(
 }
 
 impl Sending {
-    /// Sends what waits, for `patience` at most. Later spans are lost.
+    /// Sends waiting spans, for at most `patience`. Later spans are lost.
     pub fn finish(self, patience: Duration) {
-        // Whatever comes of it: the log has been told if the collector takes nothing.
+        // The result does not matter: a refusal by the collector was logged already.
         let _done = self.0.shutdown_with_timeout(patience);
     }
 }

@@ -1,4 +1,4 @@
-//! One trace while it goes on.
+//! One trace in progress.
 
 use crate::traceparent::parse;
 use dwar_kernel::PARENT_AWAITED;
@@ -15,15 +15,16 @@ use std::time::{Instant, SystemTime};
 use tracing::field::{Field, Visit};
 use tracing::span::Attributes;
 
-/// How many spans of a trace are kept: more than any request has, except for exports, which read a table
-/// in many calls.
+/// Most spans of a trace that are recorded. No request has as many, except exports, which read a
+/// table in many calls.
 const MOST: usize = 500;
 
 pub(crate) struct Trace {
-    /// When it began, by the clock and by the stopwatch: spans of one trace agree even if the clock is set.
+    /// When it began, by the wall clock and by a monotonic one: the spans of a trace agree even if
+    /// the wall clock is set.
     at: SystemTime,
     began: Instant,
-    /// Its id unless another is adopted.
+    /// Its id, unless another one is adopted.
     own: TraceId,
     named: OnceLock<Named>,
     over: Mutex<Vec<SpanData>>,
@@ -32,7 +33,7 @@ pub(crate) struct Trace {
 #[derive(Clone, Copy)]
 struct Named {
     id: TraceId,
-    /// The caller's span, if the trace is the caller's.
+    /// The caller's span, if the trace belongs to the caller.
     parent: Option<SpanId>,
 }
 
@@ -50,7 +51,7 @@ impl Trace {
         self.at + self.began.elapsed()
     }
 
-    /// Its name from here on: the first one stays.
+    /// Sets the trace's id from the caller's `traceparent`, unless it has one: the first id stays.
     fn name(&self, traceparent: &str) -> Named {
         let own = || Named { id: self.own, parent: None };
         let given = |(id, parent)| Named { id, parent: Some(parent) };
@@ -102,12 +103,12 @@ impl Part {
         part
     }
 
-    /// The trace that it is in, and its id there.
+    /// The trace of this span, and the span's id.
     pub(crate) fn place(&self) -> (Arc<Trace>, SpanId) {
         (Arc::clone(&self.trace), self.span.span_context.span_id())
     }
 
-    /// Ends it; gives the whole trace if it began it.
+    /// Ends the span; returns all spans of the trace if this span began it.
     pub(crate) fn end(self) -> Vec<SpanData> {
         let Self { trace, mut span, ended, .. } = self;
         if !ended {
@@ -145,7 +146,7 @@ impl Part {
     }
 }
 
-/// What is said of a span of ours. That it is kept goes without saying: no other gets this far.
+/// The context of one of our spans. It is always sampled, because others do not get this far.
 fn context(trace: TraceId, span: SpanId) -> SpanContext {
     SpanContext::new(trace, span, TraceFlags::SAMPLED, false, TraceState::default())
 }

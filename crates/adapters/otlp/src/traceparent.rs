@@ -1,6 +1,6 @@
 use opentelemetry::trace::{SpanId, TraceId};
 
-/// Reads a W3C `traceparent`: the trace and the span that called. What its flags say is not asked.
+/// Parses a W3C `traceparent` and returns the trace and the calling span. Ignores its flags.
 pub(crate) fn parse(text: &str) -> Option<(TraceId, SpanId)> {
     let mut fields = text.splitn(5, '-');
     let mut digits = |count: usize| {
@@ -8,7 +8,7 @@ pub(crate) fn parse(text: &str) -> Option<(TraceId, SpanId)> {
         fields.next().filter(|field| field.len() == count && field.bytes().all(is_digit))
     };
     let (version, trace, span, _flags) = (digits(2)?, digits(32)?, digits(16)?, digits(2)?);
-    // Later versions may say more.
+    // Later versions may add fields.
     if version == "ff" || version == "00" && fields.next().is_some() {
         return None;
     }

@@ -34,8 +34,7 @@ impl Times {
         self.sum = self.sum.saturating_add(took);
     }
 
-    /// The number of durations in each bucket, with its upper bound; the last bucket has
-    /// no bound.
+    /// The number of durations in each bucket, with its upper bound; the last bucket has no bound.
     pub fn buckets(&self) -> impl Iterator<Item = (Option<Duration>, u64)> {
         BOUNDS.into_iter().map(Some).chain([None]).zip(self.counts)
     }
