@@ -4,19 +4,19 @@ use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 use std::str::FromStr;
 
-/// An address that paths are put behind: `https://otp.example.com/api`, never with a slash at the
+/// An address to which paths are appended: `https://otp.example.com/api`, never with a slash at the
 /// end.
 ///
-/// Nothing in it hides where it leads or carries a secret: scheme `http` or `https`, a host, no
-/// user, no query, no fragment, and none of the spellings that the WHATWG URL standard quietly
-/// repairs (blanks, backslashes, a missing slash).
+/// It consists of scheme `http` or `https`, a host and perhaps a path. It has no user, query or
+/// fragment, so it contains no secret, and none of the spellings that the WHATWG URL standard
+/// silently corrects (blanks, backslashes, a missing slash), so its destination is evident.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
     text: String,
     private: bool,
 }
 
-/// The text is no usable address; says why, without repeating it.
+/// The text is not a usable address. The message says why, without quoting it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidBaseUrl(&'static str);
@@ -28,13 +28,12 @@ const UNREADABLE: InvalidBaseUrl =
     InvalidBaseUrl("it is not an address such as https://otp.example.com");
 
 impl BaseUrl {
-    /// As text, without a slash at the end.
+    /// The address as text, without a slash at the end.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether calls to it cannot be read on the way: they are encrypted, or never leave this
-    /// machine.
+    /// Tells whether calls cannot be read on the way: they are encrypted, or stay on this machine.
     pub fn is_private(&self) -> bool {
         self.private
     }

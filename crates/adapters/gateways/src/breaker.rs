@@ -3,50 +3,51 @@ use dwar_otp::{Gateway, Message, Outcome, Reason};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a provider that keeps failing is left alone at first: an outage of seconds costs one pause.
+/// First pause for a provider that keeps failing: an outage of seconds costs one pause.
 const COOL_DOWN: Duration = Duration::from_secs(15);
-/// The bound of the doubling: an outage of minutes costs one probe in four.
+/// Longest pause after repeated doubling: an outage of minutes costs one probe every four minutes.
 const LONGEST_COOL_DOWN: Duration = Duration::from_secs(240);
 
-/// The state of a provider, as seen by this process.
+/// The state of a provider's circuit breaker in this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BreakerState {
-    /// For how long no call is let through; `None` while calls are.
+    /// How long no call is made; `None` while calls are made.
     pub open_for: Option<Duration>,
-    /// How many of the latest calls are counted, 128 at most.
+    /// Number of counted latest calls, 128 at most.
     pub calls: u32,
-    /// How many of these failed by a fault of the provider.
+    /// Number of these that failed by a fault of the provider.
     pub faults: u32,
 }
 
-/// Calls in a row that the provider did not take, for a reason that is not about the number.
+/// Consecutive calls that the provider did not accept for a reason that is not about the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultRow {
     pub faults: u32,
-    /// How long ago the first of them was.
+    /// Age of the first of them.
     pub age: Duration,
-    /// Why the last one failed.
+    /// The reason of the last failure.
     pub reason: Reason,
 }
 
-/// Stops calling a provider that keeps failing, so that the next stop of the route is tried without
-/// waiting for it.
+/// A circuit breaker: stops calling a provider that keeps failing, so that the next stop of the
+/// route is tried without a wait.
 ///
-/// It counts faults of the provider in a row: [`Reason::ProviderUnavailable`], `Timeout`,
-/// `ProviderAuth`, `ProviderThrottled` and `Unknown`. Any other answer proves that it works and
-/// ends the row: that includes faults of a number (`NotOnChannel`, `RejectedNumber`, `Blocked`),
-/// `TemplateRejected`, because a template may be one project's own, and `ProviderRefused`, whose
-/// reason may be either. One project, or one caller with odd numbers, must not cut off the others.
+/// It counts consecutive faults of the provider: [`Reason::ProviderUnavailable`], `Timeout`,
+/// `ProviderAuth`, `ProviderThrottled` and `Unknown`. Any other answer proves that the provider
+/// works and resets the count. That includes faults of a number (`NotOnChannel`, `RejectedNumber`,
+/// `Blocked`), `TemplateRejected`, because a template may be one project's own, and
+/// `ProviderRefused`, whose reason may be either. One project, or one caller with odd numbers, must
+/// not cut off the others.
 ///
-/// While it is open, calls are refused at once with [`Reason::ProviderUnavailable`]. After the
-/// cool-down exactly one call goes through; if that fails too, the next cool-down is twice as long.
+/// While the breaker is open, calls are refused at once with [`Reason::ProviderUnavailable`]. After
+/// the cool-down exactly one call is made. If it fails too, the next cool-down is twice as long.
 ///
-/// A provider that asks not to be called for a while ([`Outcome::Busy`]) is not: calls are refused in the same way
-/// until then, and go through again without a probe.
+/// If a provider asks not to be called for a while ([`Outcome::Busy`]), calls are refused in the
+/// same way until then. Afterwards they are made again without a probe.
 ///
-/// It goes outside of [`TimedGateway`](crate::TimedGateway), which turns silence into `Timeout`. A
-/// call that is dropped half-way is not counted (the caller went away), and a dropped probe makes
-/// room for another at once.
+/// It wraps [`TimedGateway`](crate::TimedGateway), which turns silence into `Timeout`. A call that
+/// is dropped half-way is not counted, because its caller went away. A dropped probe lets another
+/// one start at once.
 pub struct BreakerGateway {
     inner: Arc<dyn Gateway>,
     most_faults: u32,
@@ -56,8 +57,8 @@ pub struct BreakerGateway {
 }
 
 impl BreakerGateway {
-    /// Guards `inner`, which is left alone after this many faults in a row; 0 counts as 1. On the system's monotonic
-    /// clock.
+    /// Guards `inner`, which is not called for a while after this many consecutive faults; 0 counts
+    /// as 1. Uses the system's monotonic clock.
     pub fn new(inner: Arc<dyn Gateway>, most_faults: u32) -> Self {
         let circuit = Circuit {
             phase: Phase::Closed { faults: 0 },
@@ -76,13 +77,14 @@ impl BreakerGateway {
         }
     }
 
-    /// The calls that failed since the provider last took a message, or answered for a number; `None` if none did.
+    /// The failed calls since the provider last accepted a message or answered for a number; `None`
+    /// if there are none.
     pub fn fault_row(&self) -> Option<FaultRow> {
         let (now, row) = ((self.clock)(), *self.row());
         row.map(|(began, row)| FaultRow { age: now.saturating_duration_since(began), ..row })
     }
 
-    /// Counts what became of a call for [`BreakerGateway::fault_row`].
+    /// Counts the outcome of a call for [`BreakerGateway::fault_row`].
     fn note(&self, outcome: &Outcome) {
         let (now, mut row) = ((self.clock)(), self.row());
         *row = match outcome {
@@ -101,7 +103,7 @@ impl BreakerGateway {
         self.row.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the breaker knows of the provider.
+    /// The current state of the breaker, for pages and metrics.
     pub fn state(&self) -> BreakerState {
         let (now, circuit) = ((self.clock)(), self.circuit());
         let open_for = match circuit.phase {
@@ -113,7 +115,7 @@ impl BreakerGateway {
         BreakerState { open_for, calls: circuit.calls, faults: circuit.recent.count_ones() }
     }
 
-    /// Ends a pause: the next call is let through. If it fails too, the next pause is twice as long.
+    /// Ends a pause: the next call is made. If it fails too, the next pause is twice as long.
     pub fn end_pause(&self) {
         self.circuit().end_pause((self.clock)());
     }
@@ -199,7 +201,7 @@ impl Pass<'_> {
 }
 
 impl Drop for Pass<'_> {
-    /// After [`Pass::settle`] the epoch is over or the breaker closed, and this does nothing.
+    /// After [`Pass::settle`] the epoch is over or the breaker closed, so this does nothing.
     fn drop(&mut self) {
         self.breaker.circuit().abandon(self.epoch, (self.breaker.clock)());
     }
@@ -222,11 +224,11 @@ struct Circuit {
     cool_down: Duration,
     /// Until when the provider asked not to be called; in the past once that is over.
     rests_until: Option<Instant>,
-    /// Changes with the phase, so that a straggler of an earlier one decides nothing.
+    /// Incremented with each change of phase, so that a late result of an earlier phase is ignored.
     epoch: u64,
-    /// How many calls `recent` covers.
+    /// Number of calls in `recent`.
     calls: u32,
-    /// The latest calls, the last in the lowest bit: whether each failed.
+    /// Whether each of the latest calls failed; the last call is the lowest bit.
     recent: u128,
 }
 
@@ -245,14 +247,14 @@ impl Circuit {
         }
     }
 
-    /// Notes that the provider asks not to be called; whether it is called until now.
+    /// Records that the provider asks not to be called. Returns whether it was called until now.
     fn rest(&mut self, rest: Duration, now: Instant) -> bool {
         let begins = self.rests_for(now).is_none();
         self.rests_until = self.rests_until.max(Some(now + rest));
         begins
     }
 
-    /// For how long the provider asked not to be called.
+    /// The rest of the time in which the provider asked not to be called.
     fn rests_for(&self, now: Instant) -> Option<Duration> {
         let rest = self.rests_until?.saturating_duration_since(now);
         (!rest.is_zero()).then_some(rest)

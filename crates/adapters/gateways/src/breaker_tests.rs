@@ -143,7 +143,7 @@ async fn calls_that_failed_are_told_until_the_provider_takes_a_message_or_answer
         world.answers(Outcome::Busy(Reason::ProviderThrottled, Duration::from_secs(1)));
         world.deliver().await;
         assert_eq!(world.breaker.fault_row(), row(1, 0, Reason::ProviderThrottled));
-        // Refused without a call, it is the same row.
+        // A call that was refused without being made does not change the count.
         assert_eq!(world.deliver().await, DOWN);
         assert_eq!(world.breaker.fault_row(), row(1, 0, Reason::ProviderThrottled));
         world.pass(1_001);
@@ -313,7 +313,7 @@ async fn tells_how_the_latest_calls_went_and_for_how_long_none_is_let_through() 
     world.open().await;
     let open_for = Some(COOL_DOWN);
     assert_eq!(world.breaker.state(), BreakerState { open_for, calls: 128, faults: 3 });
-    // What is refused here was not a call.
+    // Refused calls were not made and are not counted.
     world.deliver().await;
     world.pass(14_999);
     let open_for = Some(Duration::from_millis(1));
@@ -343,7 +343,7 @@ async fn a_provider_that_asks_for_it_is_left_alone_and_then_called_without_a_pro
     assert_eq!(world.calls(), 1, "nobody is called meanwhile");
     world.pass(1);
     assert_eq!(world.breaker.state().open_for, None);
-    // One fault alone opens nothing: all calls go through again, at once.
+    // One fault does not open the breaker: all calls are made again at once.
     world.answers(ACCEPTED);
     for _ in 0..3 {
         assert_eq!(world.deliver().await, ACCEPTED);
@@ -375,7 +375,7 @@ async fn a_shorter_pause_asked_for_later_ends_no_longer_one_and_each_call_is_a_f
     world.breaker.rest(Duration::from_secs(5));
     assert_eq!(world.breaker.state().open_for, Some(Duration::from_secs(30)));
     world.pass(30_000);
-    // The third fault in a row opens it.
+    // The third consecutive fault opens the breaker.
     world.inner.gate.add_permits(1);
     world.answers(DOWN);
     assert_eq!(world.deliver().await, DOWN);

@@ -5,22 +5,23 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many calls of one project may be under way for each place that is free.
+/// Most running calls of one project per free place.
 const SHARE: usize = 8;
 
-/// Bounds how many calls of another gateway are under way at once, so that a provider that hangs
-/// leaves room for the others (Nygard, «Release It!», bulkheads).
+/// Limits the running calls of another gateway, so that a provider that hangs leaves resources for
+/// the others (Nygard, «Release It!», bulkheads).
 ///
-/// A call beyond the bound is refused at once with [`Reason::ProviderUnavailable`]: nothing was
-/// sent, and the next stop of the route is tried. It never waits, since a waiting call would hold
-/// what the others need.
+/// A call beyond the limit is refused at once with [`Reason::ProviderUnavailable`]: nothing was
+/// sent, and the next stop of the route is tried. It never waits, because a waiting call would hold
+/// resources that others need.
 ///
-/// No project gets all of it: a call is admitted while fewer of its project are under way than eight
-/// times what is free (dynamic thresholds: Choudhury and Hahne, 1998). So one that floods a slow
-/// provider has eight ninths of the places, two have sixteen seventeenths, and others find room.
+/// No project gets every place. A call is admitted while its project has fewer running calls than
+/// eight times the number of free places (dynamic thresholds: Choudhury and Hahne, 1998). So one
+/// project that floods a slow provider gets eight ninths of the places, two get sixteen
+/// seventeenths, and others still find places.
 ///
-/// It goes outside of [`BreakerGateway`](crate::BreakerGateway): being full is no fault of the
-/// provider, and must neither open its breaker nor use up its probe.
+/// It wraps [`BreakerGateway`](crate::BreakerGateway), because a full bulkhead is not a fault of
+/// the provider and must neither open its breaker nor use its probe.
 pub struct BulkheadGateway {
     inner: Arc<dyn Gateway>,
     under_way: Mutex<UnderWay>,
@@ -31,18 +32,18 @@ pub struct BulkheadGateway {
 #[derive(Default)]
 struct UnderWay {
     calls: usize,
-    /// Only those that have any.
+    /// Contains only projects with running calls.
     of_project: HashMap<ProjectId, usize>,
 }
 
-/// Lets one call be under way until it is dropped.
+/// The place of one running call, until it is dropped.
 struct CallPermit<'bulkhead> {
     bulkhead: &'bulkhead BulkheadGateway,
     project: ProjectId,
 }
 
 impl BulkheadGateway {
-    /// Lets at most `calls_at_once` calls of `inner` be under way; 0 counts as 1.
+    /// Limits the running calls of `inner` to `calls_at_once`; 0 counts as 1.
     pub fn new(inner: Arc<dyn Gateway>, calls_at_once: usize) -> Self {
         let calls_at_once = calls_at_once.max(1);
         Self { inner, under_way: Mutex::default(), calls_at_once, full: AtomicBool::new(false) }
@@ -75,7 +76,7 @@ impl Drop for CallPermit<'_> {
                 under_way.of_project.remove(&self.project);
             }
         }
-        // The next time it fills up is worth a line only after half of it was free again.
+        // Log again only after half of the places were free in between.
         if under_way.calls < self.bulkhead.calls_at_once.div_ceil(2) {
             self.bulkhead.full.store(false, Ordering::Relaxed);
         }

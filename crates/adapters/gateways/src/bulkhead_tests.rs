@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 const LIMIT: Duration = Duration::from_secs(8);
 
-/// A provider that hangs, or answers after a second, and counts the calls it saw.
+/// A provider that hangs, or answers after a second, and counts its calls.
 struct Provider {
     hangs: bool,
     calls: Arc<AtomicUsize>,
@@ -78,7 +78,7 @@ async fn a_call_beyond_the_bound_is_refused_at_once_and_never_made() {
         assert_eq!(call.await.unwrap(), (Outcome::Refused(Reason::Timeout), LIMIT));
     }
     assert_eq!(calls.load(Ordering::SeqCst), 3);
-    // A call that was given up has left its place.
+    // A call that was given up has freed its place.
     let (outcome, _) = deliver(&gateway).await;
     assert_eq!((outcome, calls.load(Ordering::SeqCst)), (Outcome::Refused(Reason::Timeout), 4));
 }
@@ -129,7 +129,7 @@ async fn being_full_is_no_fault_of_the_provider() {
         refused += usize::from(call.await.unwrap().0 == FULL);
     }
     assert_eq!((refused, calls.load(Ordering::SeqCst)), (99, 1));
-    // An open breaker would refuse it.
+    // An open breaker would refuse the call.
     let outcome = breaker.deliver(to_phone()).await;
     assert!(matches!(outcome, Outcome::Accepted { .. }), "{outcome:?}");
 }

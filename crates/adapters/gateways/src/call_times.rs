@@ -4,12 +4,12 @@ use std::time::Duration;
 
 const LATEST: usize = 128;
 
-/// How long the latest calls to one provider took, as this process sees it; clones share them.
+/// Durations of the latest calls to one provider in this process; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct CallTimes(Arc<Mutex<VecDeque<Duration>>>);
 
 impl CallTimes {
-    /// Counts one call.
+    /// Records the duration of one call.
     pub fn note(&self, took: Duration) {
         let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if times.len() == LATEST {
@@ -18,7 +18,7 @@ impl CallTimes {
         times.push_back(took);
     }
 
-    /// Half of the calls took no longer; `None` without calls.
+    /// The median duration; `None` without calls.
     pub fn median(&self) -> Option<Duration> {
         let times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut times: Vec<Duration> = times.iter().copied().collect();

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const PROVIDER: &str = "console";
 
-/// Writes each message, code and phone number in the clear, as one JSON object a line,
-/// which scripts may read: `gateway`, `channel`, `to`, `text`, `otp_id`.
+/// Prints each message, code and phone number in plain text, as one JSON object per line, which
+/// scripts may read: `gateway`, `channel`, `to`, `text`, `otp_id`.
 ///
-/// Showing the code is its purpose: it stands in for a provider during development with a live key.
-/// Anyone who can read the output can log in as anyone; it MUST NOT be wired in production. No
-/// `Debug`: the output buffers codes and numbers.
+/// It replaces a provider during development with a live key, so it shows the code on purpose.
+/// Anyone who can read the output can log in as anyone; it MUST NOT be used in production. It has
+/// no `Debug`, because the output buffers codes and numbers.
 pub struct ConsoleGateway {
     output: Arc<Mutex<Box<dyn Write + Send>>>,
 }
@@ -27,19 +27,19 @@ struct Line<'message> {
 }
 
 impl ConsoleGateway {
-    /// A gateway that writes to standard output.
+    /// Makes a gateway that writes to standard output.
     pub fn stdout() -> Self {
         Self::new(Box::new(io::stdout()))
     }
 
-    /// A gateway that writes to `output`, one whole line at a time.
+    /// Makes a gateway that writes to `output`, one whole line at a time.
     pub fn new(output: Box<dyn Write + Send>) -> Self {
         Self { output: Arc::new(Mutex::new(output)) }
     }
 }
 
-/// Accepts every message it could write, and never reports on it later; one it could not write is
-/// refused as [`Reason::ProviderUnavailable`].
+/// Accepts every message that it can write, and never reports on it later. Refuses others as
+/// [`Reason::ProviderUnavailable`].
 #[async_trait]
 impl Gateway for ConsoleGateway {
     fn provider(&self) -> String {
@@ -48,7 +48,7 @@ impl Gateway for ConsoleGateway {
 
     async fn deliver(&self, message: Message) -> Outcome {
         let output = Arc::clone(&self.output);
-        // A pipe that nobody reads blocks its writer; the caller's time limit must still work.
+        // Writing to a pipe that nobody reads blocks, but the caller's time limit must still work.
         let written = tokio::task::spawn_blocking(move || {
             let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
             write_line(output.as_mut(), &message)

@@ -1,4 +1,4 @@
-//! Any provider with an HTTP interface, by configuration alone.
+//! Any provider with an HTTP interface, described by configuration alone.
 
 mod receipts;
 mod request;
@@ -21,15 +21,15 @@ use reqwest::RequestBuilder;
 
 const LONGEST_NAME: usize = 32;
 
-/// The settings describe no provider. Names the gateway, the key and what is wrong with it; never a
+/// The settings are invalid. The message names the gateway, the key and the problem, but never a
 /// value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("gateway {0:?}: {1}")]
 pub struct InvalidGateway(String, String);
 
-/// A provider as [`GenericHttpSettings`] describe it, checked.
+/// A provider described by checked [`GenericHttpSettings`].
 ///
-/// What comes from a message cannot change the shape of a request: forms, queries and JSON are
+/// The values of a message cannot change the structure of a request: forms, queries and JSON are
 /// built from their values, and values in paths and headers are percent-encoded.
 pub struct GenericHttp {
     settings: GenericHttpSettings,
@@ -37,7 +37,7 @@ pub struct GenericHttp {
 }
 
 impl GenericHttp {
-    /// The provider that the settings describe.
+    /// Checks the settings and makes the provider.
     ///
     /// # Errors
     /// [`InvalidGateway`] says which key is wrong, and why.
@@ -79,7 +79,7 @@ impl Vendor for GenericHttp {
         Some(&self.settings.request.url)
     }
 
-    /// A value that would bend the path of the address is the fault of the project's own texts:
+    /// A value that would change the path of the address is a fault of the project's own texts:
     /// [`Reason::TemplateRejected`].
     fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason> {
         self.request.fill(client, message).ok_or_else(|| {

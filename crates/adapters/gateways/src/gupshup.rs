@@ -1,8 +1,8 @@
 //! Gupshup Enterprise SMS (GatewayAPI).
 //!
-//! It is here, and AWS End User Messaging is not, because public code of Indian services that sends
-//! OTPs was seen to call it again and again, and notification platforms (Novu, SuprSend) ship it as
-//! an SMS provider with its DLT parameters. AWS would also bring its own request signing.
+//! Gupshup is supported and AWS End User Messaging is not, because public code of Indian services
+//! that send OTPs often calls Gupshup, and notification platforms (Novu, SuprSend) ship it as an
+//! SMS provider with its DLT parameters. AWS would also require its own request signing.
 //!
 //! Pages: `docs.gupshup.io/docs/send-message-to-single-number` (parameters),
 //! `docs.gupshup.io/docs/error-codes` (errors), `docs.gupshup.io/docs/real-time-delivery-reports`
@@ -24,31 +24,32 @@ use serde_with::{As, NoneAsEmptyString};
 
 const PROVIDER: &str = "gupshup";
 
-/// At most 20 reports to a call (`docs.gupshup.io/docs/real-time-delivery-reports`), each well
-/// under 1 KiB of JSON, encoded as a form at the worst.
+/// At most 20 reports per call (`docs.gupshup.io/docs/real-time-delivery-reports`), each well under
+/// 1 KiB of JSON, at worst encoded as a form.
 const LONGEST_BODY: usize = 64 * 1_024;
 
 /// An Enterprise SMS account at Gupshup and its DLT registration: the section
 /// `[gateways.gupshup]`. It sends SMS alone.
 ///
-/// The text goes out as it is: it must equal the registered template outside of its variables. The
-/// API answers refusals with HTTP 200, and signs nothing: callbacks are known by a shared secret.
+/// The text is sent unchanged and must equal the registered template outside of its variables. The
+/// API answers refusals with HTTP 200 and signs nothing, so callbacks are authenticated by a shared
+/// secret.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gupshup {
     /// The API's host: `https://enterprise.smsgupshup.com`.
     pub base_url: BaseUrl,
     pub user_id: String,
-    /// The account's password. Empty: there is no account.
+    /// The account's password. Empty if there is no account.
     pub password: Secret,
-    /// The registered header (sender id, «mask»); `None` takes the account's own.
+    /// The registered header (sender id, «mask»); `None` uses the account's own.
     #[serde(with = "As::<NoneAsEmptyString>")]
     pub sender: Option<String>,
     pub entity_id: String,
-    /// The DLT content template id of the default text; a project's own replaces it.
+    /// The DLT content template id of the default text; a project's own overrides it.
     pub template_id: String,
-    /// What its callbacks must carry: the address entered in its panel ends in `?token=…`. Empty:
-    /// no callback is set up, so no receipt is waited for.
+    /// The secret of its callbacks: the address entered in its panel ends in `?token=…`. If empty,
+    /// no callback is set up and no receipt is expected.
     pub webhook_token: Secret,
 }
 
@@ -88,7 +89,8 @@ impl Vendor for Gupshup {
             tracing::warn!(provider = PROVIDER, otp = %message.otp, "it only sends SMS");
             return Err(Reason::ProviderUnavailable);
         }
-        // A form and not the query that the page shows: addresses end up in logs on the way.
+        // A form and not the query that the page shows, because addresses end up in logs on the
+        // way.
         let url = format!("{}/GatewayAPI/rest", self.base_url);
         Ok(client.post(&url).form(&self.form(message)))
     }
@@ -113,7 +115,7 @@ impl Vendor for Gupshup {
     }
 
     /// Reads both kinds of callback: one report in the query of a `GET` (the default), or up to 20
-    /// in the JSON array of a `POST`, bare or as the form field or member `response`.
+    /// in the JSON array of a `POST`, either as the body or as the form field or member `response`.
     fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
         if call.body.is_empty() {
             let field = |name: &str| call.head.parameter(name).map(str::to_owned);
@@ -124,9 +126,9 @@ impl Vendor for Gupshup {
     }
 }
 
-/// The status in small letters, and the message's id (`success`) or the error code (`error`).
+/// The status in lower case, and the message's id (`success`) or the error code (`error`).
 ///
-/// Reads `{"response": {"status", "id", …}}` and, should the API not heed the format asked for, the
+/// Reads `{"response": {"status", "id", …}}` and, if the API ignores the requested format, the
 /// `status | … | …` of its text format.
 fn verdict(body: &Value) -> Option<(String, Option<String>)> {
     let Value::String(text) = body else {
@@ -145,7 +147,7 @@ const fn reason(code: i64) -> Option<Reason> {
         102..=104 => Some(Reason::ProviderAuth),
         // Invalid phone number.
         105 => Some(Reason::RejectedNumber),
-        // Invalid mask: the sender is part of what is registered.
+        // Invalid mask: the sender is part of the registration.
         108 => Some(Reason::TemplateRejected),
         _ => None,
     }
@@ -178,7 +180,7 @@ fn report(field: impl Fn(&str) -> Option<String>) -> Entry {
     Ok(Some((provider_ref, report)))
 }
 
-/// What the cause of a failed delivery, or its code, means.
+/// The meaning of the cause of a failed delivery, or of its code.
 fn cause(why: &str) -> Option<Reason> {
     match why.to_ascii_uppercase().as_str() {
         "ABSENT_SUBSCRIBER" | "001" => Some(Reason::Unknown),

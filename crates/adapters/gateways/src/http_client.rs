@@ -6,26 +6,26 @@ use serde_json::Value;
 use std::time::{Duration, Instant};
 
 const MAX_ANSWER: usize = 64 * 1024;
-/// Shorter than providers keep a silent connection, so that none is used as they close it.
+/// Shorter than providers keep an idle connection, so that no call uses one that is being closed.
 const MAX_IDLE: Duration = Duration::from_secs(30);
 const REQUEST_ID: &str = "x-request-id";
 const LONGEST_RETRY_AFTER: u64 = 86_400;
-/// A provider is left alone for this long at most, however long it asks for: it must not be able to stop sends.
+/// Longest pause that a provider can ask for, so that it cannot stop sends.
 const LONGEST_REST: Duration = Duration::from_secs(60);
-/// No provider has error codes of more than six digits.
+/// Largest error code; no provider has codes of more than six digits.
 const LARGEST_CODE: i64 = 999_999;
 const REFUSED: &str = "the provider refused a message";
 const USER_AGENT: &str = concat!("dwar/", env!("CARGO_PKG_VERSION"));
 
-/// There is no TLS on this platform.
+/// The platform offers no TLS.
 #[derive(Debug, thiserror::Error)]
 #[error("no HTTP client can be made, check the platform's TLS: {}", with_causes(.0))]
 pub struct UnusableHttpClient(#[from] reqwest::Error);
 
 /// The pooled HTTP client that all gateways share; clones share its connections.
 ///
-/// It follows no redirect, repeats no call, and reads at most 64 KiB of an answer. No `Debug`: the
-/// proxy's URL may hold a password.
+/// It follows no redirect, repeats no call, and reads at most 64 KiB of an answer. It has no
+/// `Debug`, because the proxy's URL may contain a password.
 #[derive(Clone)]
 pub struct HttpClient {
     client: Client,
@@ -33,11 +33,11 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// A client that takes `connect_timeout` at most for a connection, TLS included, and `timeout`
-    /// for a whole call, to the last byte of the answer.
+    /// Makes a client. A connection, TLS included, may take `connect_timeout`; a whole call, to the
+    /// last byte of the answer, may take `timeout`.
     ///
-    /// Every call takes `proxy`, and without one none: a proxy set in the environment would see calls
-    /// that were not meant for it.
+    /// Every call uses `proxy`, and without it no proxy. A proxy of the environment is ignored,
+    /// because it would see calls that are not meant for it.
     ///
     /// # Errors
     /// [`UnusableHttpClient`].
@@ -60,28 +60,28 @@ impl HttpClient {
         Ok(Self { client: client.build()?, refusals: LastRefusals::default() })
     }
 
-    /// How providers last refused messages that went through this client.
+    /// The last refusals of providers that were called through this client.
     pub fn refusals(&self) -> LastRefusals {
         self.refusals.clone()
     }
 
-    /// The start of a `POST` to `url`.
+    /// Begins a `POST` to `url`.
     pub(crate) fn post(&self, url: &str) -> RequestBuilder {
         self.request(Method::POST, url)
     }
 
-    /// The start of a call of `url`.
+    /// Begins a call of `url`.
     pub(crate) fn request(&self, method: Method, url: &str) -> RequestBuilder {
         self.client.request(method, url)
     }
 
-    /// The provider's answer, whatever its status.
+    /// Makes a call and returns the provider's answer of any status.
     ///
     /// # Errors
-    /// [`Reason::ProviderUnavailable`] when nothing was sent: there was no connection (name,
-    /// refusal, TLS, its own time limit) or no request could be built. Otherwise the provider may
-    /// have taken the message: [`Reason::Timeout`] when the time was over, [`Reason::Unknown`]
-    /// when the connection broke, or the answer says success but could not be read.
+    /// [`Reason::ProviderUnavailable`] if nothing was sent: there was no connection (name, refusal,
+    /// TLS, its own time limit) or the request could not be built. Otherwise the provider may have
+    /// accepted the message: [`Reason::Timeout`] if the time was over, [`Reason::Unknown`] if the
+    /// connection broke, or if a successful answer could not be read.
     pub(crate) async fn send(
         &self,
         provider: &str,
@@ -98,7 +98,8 @@ impl HttpClient {
         let sent = text(header::DATE).and_then(http_date);
         let retry_after = text(header::RETRY_AFTER).and_then(|value| retry_after(value, sent));
         let retry_after = retry_after.map(|wait| wait.as_secs());
-        // It goes to the log: a number that is not a time could be anything, even a phone's.
+        // The value goes to the log. A number that is not a time could be anything, even a phone
+        // number.
         let retry_after = retry_after.filter(|seconds| *seconds <= LONGEST_RETRY_AFTER);
         let refusals = &self.refusals;
         let answer = |body: &[u8]| {
@@ -107,7 +108,7 @@ impl HttpClient {
         };
         match read(&mut response).await {
             Ok(Some(body)) => Ok(answer(&body)),
-            // The status alone tells what became of it.
+            // The status alone shows the result.
             _ if !status.is_success() => Ok(answer(&[])),
             Ok(None) => {
                 let status = status.as_u16();
@@ -124,8 +125,8 @@ impl HttpClient {
         }
     }
 
-    /// Asks the host of an address for its first page, with no credentials: whether it answers, whatever it says;
-    /// `None` if the address names no host.
+    /// Requests the first page of an address's host without credentials, to see whether it answers
+    /// at all. `None` if the address names no host.
     pub(crate) async fn reach(&self, provider: &str, address: &str) -> Option<Probe> {
         let url = reqwest::Url::parse(address).ok()?.join("/").ok()?;
         let began = Instant::now();
@@ -140,11 +141,11 @@ impl HttpClient {
         Some(Probe { status, took: began.elapsed() })
     }
 
-    /// Calls an address of ours as a provider would, with an empty `POST`, or with a `GET`; no
-    /// redirect is followed.
+    /// Calls an address of ours as a provider would, with an empty `POST` or with a `GET`. Follows
+    /// no redirect.
     ///
     /// # Errors
-    /// A sentence: what kept the answer from coming.
+    /// A sentence: why there was no answer.
     pub async fn probe(&self, method: Method, url: &str, id: &str) -> Result<ProbeAnswer, String> {
         let request = self.request(method, url).header(REQUEST_ID, id);
         let mut response =
@@ -157,30 +158,30 @@ impl HttpClient {
     }
 }
 
-/// What answered at an address of ours.
+/// The answer to a probe of one of our addresses.
 #[derive(Debug)]
 pub struct ProbeAnswer {
     pub status: u16,
-    /// Its `X-Request-Id`.
+    /// The header `X-Request-Id`.
     pub request_id: Option<String>,
-    /// Its body, 64 KiB at most.
+    /// The body, at most 64 KiB.
     pub body: Vec<u8>,
 }
 
-/// A provider's answer. No `Debug`: bodies may name phone numbers and codes.
+/// A provider's answer. It has no `Debug`, because bodies may contain phone numbers and codes.
 pub struct Answer {
     pub(crate) status: StatusCode,
     retry_after: Option<u64>,
-    /// The body. One that is not JSON counts as a JSON string of its whole text, one that could not
-    /// be read as the empty string.
+    /// The body. One that is not JSON counts as a JSON string with its whole text, an unreadable
+    /// one as the empty string.
     pub(crate) body: Value,
     refusals: LastRefusals,
 }
 
 impl Answer {
-    /// How long the provider, which refused for this reason, asks not to be called: at 429 and 503 alone, and only
-    /// where the reason is one of the provider's. One that is about a number, a text or the account says nothing of
-    /// other messages.
+    /// How long the provider, which refused for this reason, asks not to be called. Only at 429 and
+    /// 503, and only if the reason is about the provider: a reason about a number, a text or the
+    /// account says nothing about other messages.
     pub(crate) fn rest(&self, reason: Reason) -> Option<Duration> {
         let is_asked_for = matches!(self.status.as_u16(), 429 | 503);
         let is_busy = matches!(reason, Reason::ProviderThrottled | Reason::ProviderUnavailable);
@@ -188,33 +189,32 @@ impl Answer {
         Some(Duration::from_secs(seconds).min(LONGEST_REST))
     }
 
-    /// Why a call was refused, as far as the status alone tells; only for answers whose body says
-    /// nothing better.
+    /// The reason of a refusal by the status alone, for answers whose body gives no better one.
     ///
-    /// A success that ends here could not be understood: the provider may have taken the message
-    /// or not ([`Reason::Unknown`]). Refusing it sends the same code over the next channel, at
-    /// worst a second time; accepting it would leave the recipient waiting for a message, or
-    /// a receipt, that nobody promised.
+    /// A successful status here means that the body was not understood: the provider may or may not
+    /// have accepted the message ([`Reason::Unknown`]). A refusal sends the same code over the next
+    /// channel, at worst a second time. Accepting the message would leave the recipient waiting for
+    /// a message, or us for a receipt, that may never come.
     ///
-    /// Any other status is the provider's own refusal (RFC 9110 section 15), but for those of a
-    /// gateway that had passed the message on and lost the answer: 502, 504, and Cloudflare's 520
-    /// to 524 (`developers.cloudflare.com/support/troubleshooting/http-status-codes`).
+    /// Any other status is the provider's own refusal (RFC 9110 section 15), except those of a
+    /// proxy that passed the message on and lost the answer: 502, 504, and Cloudflare's 520 to 524
+    /// (`developers.cloudflare.com/support/troubleshooting/http-status-codes`).
     pub(crate) fn reason(&self) -> Reason {
         match self.status.as_u16() {
             401 | 403 | 407 => Reason::ProviderAuth,
             429 => Reason::ProviderThrottled,
             502 | 504 | 520..=524 => Reason::Unknown,
-            // The call did not come to it whole (RFC 9110 section 15.5.9).
+            // The call did not arrive completely (RFC 9110 section 15.5.9).
             408 => Reason::ProviderUnavailable,
             400..=499 => Reason::ProviderRefused,
-            // A redirect is not followed: what answered is not the provider's API.
+            // Redirects are not followed: the server that answered is not the provider's API.
             300..=599 => Reason::ProviderUnavailable,
             _ => Reason::Unknown,
         }
     }
 
-    /// Why the provider refused, where its body says that it did: [`Answer::reason`], but never
-    /// one that leaves it open whether the message was taken.
+    /// The reason of a refusal that the body states: [`Answer::reason`], but never one that leaves
+    /// open whether the message was accepted.
     pub(crate) fn refusal(&self) -> Reason {
         match self.reason() {
             Reason::Unknown => Reason::ProviderRefused,
@@ -222,11 +222,11 @@ impl Answer {
         }
     }
 
-    /// Why it was refused: as the provider's own code or text was `understood`, or else
-    /// [`Answer::reason`].
+    /// The reason of a refusal: the meaning of the provider's own code or text if it was
+    /// `understood`, or else [`Answer::reason`].
     ///
-    /// It is noted in the log, with that code where there is one; as a warning unless it is about
-    /// the recipient alone, which is routine.
+    /// Logs the refusal with the provider's code if there is one. The level is warning, unless the
+    /// reason is about only the recipient, which is routine.
     pub(crate) fn refused(
         &self,
         provider: &str,
@@ -266,7 +266,7 @@ fn document(body: &[u8]) -> Value {
 }
 
 fn lost(provider: &str, error: reqwest::Error) -> Reason {
-    // In this order: a connection that took too long is a time-out too, but nothing was sent.
+    // In this order: a slow connection is also a time-out, but nothing was sent.
     let reason = if error.is_connect() || error.is_builder() {
         Reason::ProviderUnavailable
     } else if error.is_timeout() {
@@ -274,7 +274,7 @@ fn lost(provider: &str, error: reqwest::Error) -> Reason {
     } else {
         Reason::Unknown
     };
-    // Without its URL: some providers are told numbers and keys in there.
+    // Without its URL, because the URLs of some providers contain numbers and keys.
     let error = with_causes(&error.without_url());
     tracing::warn!(provider, reason = reason.as_str(), error, "a call to the provider was lost");
     reason

@@ -49,7 +49,7 @@ async fn nobody_there_is_unavailable() {
 async fn a_connection_that_takes_too_long_is_unavailable() {
     let vendor = FakeVendor::start(Play::Hang).await;
     let url = format!("https://{}/", vendor.host());
-    // What listens there answers a TLS hello with silence, which the connect timeout ends.
+    // The server there answers a TLS hello with silence, which the connect timeout ends.
     let client = HttpClient::new(SHORT, LONG, None).unwrap();
     let lost = client.send("fake", client.post(&url)).await;
     assert_eq!(lost.err(), Some(Reason::ProviderUnavailable));
@@ -60,7 +60,7 @@ async fn a_name_that_nobody_has_and_tls_that_fails_are_unavailable() {
     let client = client();
     let lost = client.send("fake", client.post("http://provider.invalid/")).await;
     assert_eq!(lost.err(), Some(Reason::ProviderUnavailable), "name");
-    // The listener there hangs up on a TLS hello.
+    // The listener there closes the connection at a TLS hello.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}/", listener.local_addr().unwrap());
     let server = std::thread::spawn(move || drop(listener.accept()));
@@ -125,12 +125,12 @@ async fn a_provider_is_left_alone_as_it_asks_and_for_a_minute_at_most() {
         (429, Reason::ProviderThrottled, &date("37"), Some(30)),
         (429, Reason::ProviderThrottled, &date("01"), None),
         (429, Reason::ProviderThrottled, "soon", None),
-        // Of another status it means something else.
+        // With another status the header has another meaning.
         (500, Reason::ProviderUnavailable, "7", None),
         (502, Reason::Unknown, "7", None),
         (403, Reason::ProviderAuth, "7", None),
         (301, Reason::ProviderUnavailable, "7", None),
-        // A code that is about one number, one text or the account.
+        // A reason that is about one number, one text or the account.
         (429, Reason::RejectedNumber, "7", None),
         (429, Reason::Blocked, "7", None),
         (429, Reason::NotOnChannel, "7", None),

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 const DEFAULT: &str = "en";
 
-/// What is configured for a BCP 47 tag: for the tag itself, or else for its primary language, or
+/// The configured value for a BCP 47 tag: for the tag itself, or else for its primary language, or
 /// else for `en`.
 pub(crate) fn for_language<'map, T>(
     configured: &'map BTreeMap<String, T>,

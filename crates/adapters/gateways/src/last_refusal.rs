@@ -3,16 +3,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many refusals of each provider are kept.
+/// Refusals that are kept per provider.
 const KEPT: usize = 20;
 
-/// How a provider last refused a message for a reason that is not about its number.
+/// A provider's last refusal for a reason that is not about the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastRefusal {
     pub reason: Reason,
     /// The HTTP status; `None` if the provider did not answer.
     pub status: Option<u16>,
-    /// The provider's own code, if it gave one.
+    /// The provider's own code, if the answer contained one.
     pub code: Option<i64>,
 }
 
@@ -23,12 +23,12 @@ type Kept = VecDeque<(Instant, LastRefusal)>;
 pub struct LastRefusals(Arc<Mutex<BTreeMap<String, Kept>>>);
 
 impl LastRefusals {
-    /// How the provider of this name last refused; `None` if it never did.
+    /// The last refusal of the provider with this name; `None` if there was none.
     pub fn of(&self, provider: &str) -> Option<LastRefusal> {
         self.all().get(provider)?.front().map(|(_, refusal)| *refusal)
     }
 
-    /// Its latest refusals and how long ago they were, the newest first, 20 at most.
+    /// Its latest refusals with their age, newest first, 20 at most.
     pub fn latest(&self, provider: &str) -> Vec<(Duration, LastRefusal)> {
         let all = self.all();
         let kept = all.get(provider).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Providers that carry messages: one file each.
+//! Gateways to the providers of messages, one file each.
 
 mod base_url;
 mod breaker;

@@ -23,44 +23,45 @@ use std::collections::BTreeMap;
 
 const PROVIDER: &str = "msg91";
 
-/// MSG91 names no bound. A report is about 200 bytes of JSON
-/// (`msg91.com/help/webhooks/how-can-i-get-the-delivery-reports-on-my-webhook-url`): this is room
-/// for a thousand of them, encoded as a form.
+/// MSG91 documents no maximum. A report is about 200 bytes of JSON
+/// (`msg91.com/help/webhooks/how-can-i-get-the-delivery-reports-on-my-webhook-url`), so this is
+/// enough for a thousand of them, encoded as a form.
 const LONGEST_BODY: usize = 512 * 1_024;
 
-/// An account at MSG91 and what is registered there: the section `[gateways.msg91]`.
+/// An account at MSG91 and its registrations: the section `[gateways.msg91]`.
 ///
-/// One request has one recipient, so the request id names the message. MSG91 answers some refusals
-/// with HTTP 200, and signs nothing: its webhooks are known by a shared secret alone.
+/// One request has one recipient, so the request id identifies the message. MSG91 answers some
+/// refusals with HTTP 200 and signs nothing, so its webhooks are authenticated only by a shared
+/// secret.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Msg91 {
     /// The API's host: `https://control.msg91.com`.
     pub base_url: BaseUrl,
-    /// The account's `authkey`. Empty: there is no account.
+    /// The account's `authkey`. Empty if there is no account.
     pub auth_key: Secret,
-    /// What its webhooks must carry: the address entered in its panel ends in `?token=…`. Empty:
-    /// no webhook is set up, so no receipt is waited for.
+    /// The secret of its webhooks: the address entered in its panel ends in `?token=…`. If empty,
+    /// no webhook is set up and no receipt is expected.
     pub webhook_token: Secret,
-    /// MSG91's own id of the SMS template, whose DLT id it knows from its panel; `None` sends no
-    /// SMS. A project's own template id replaces it, and is one of MSG91 too.
+    /// MSG91's own id of the SMS template, which is linked to a DLT id in its panel; `None`
+    /// disables SMS. A project's own template id overrides it, and must also be an id of MSG91.
     #[serde(with = "As::<NoneAsEmptyString>")]
     pub sms_template_id: Option<String>,
     pub sms_variables: BTreeMap<String, Msg91Variable>,
-    /// The integrated WhatsApp number, digits with the country code; `None` sends nothing there.
+    /// The integrated WhatsApp number, digits with the country code; `None` disables WhatsApp.
     #[serde(with = "As::<NoneAsEmptyString>")]
     pub whatsapp_number: Option<String>,
-    /// The namespace of the WhatsApp templates, where the account has one.
+    /// The namespace of the WhatsApp templates, if the account has one.
     #[serde(with = "As::<NoneAsEmptyString>")]
     pub whatsapp_namespace: Option<String>,
-    /// Whether these templates have the copy-code button, which takes the code once more. Meta's
+    /// Whether these templates have the copy-code button, which contains the code again. Meta's
     /// authentication templates do.
     pub whatsapp_code_button: bool,
-    /// The WhatsApp templates by BCP 47 tag; `en` serves languages that have none.
+    /// The WhatsApp templates by BCP 47 tag; languages without one use `en`.
     pub whatsapp_templates: BTreeMap<String, WhatsappTemplate>,
 }
 
-/// What a template's variable carries.
+/// The content of a template variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Msg91Variable {
@@ -78,7 +79,7 @@ impl Vendor for Msg91 {
         Some(self.base_url.as_str())
     }
 
-    /// Channels and languages that are not configured are [`Reason::ProviderUnavailable`].
+    /// A channel or language that is not configured is [`Reason::ProviderUnavailable`].
     fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason> {
         let (path, body) = match message.channel {
             Channel::Sms => ("/api/v5/flow", self.flow(message)),
@@ -120,8 +121,8 @@ impl Vendor for Msg91 {
     }
 
     /// Reads «Webhook» v2 (a form whose field `data` is JSON) and v3 (flat JSON), and «Webhook
-    /// (New)» of SMS and WhatsApp as long as its payload keeps `requestId` and `status` (or
-    /// `eventName`). v4 names no request, so nothing can be read from it.
+    /// (New)» of SMS and WhatsApp as long as its payload has `requestId` and `status` (or
+    /// `eventName`). v4 names no request, so it cannot be read.
     fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
         let document = document(&call.body)?;
         reports_of(PROVIDER, items(&document)?.iter().flat_map(of_request))
@@ -143,7 +144,7 @@ impl Msg91 {
         recipient.insert("mobiles".to_owned(), Value::String(digits(message)));
         Some(json!({
             "template_id": message.template_id.as_ref().unwrap_or(template_id),
-            // A shortened link would no longer be the registered text.
+            // With a shortened link the text would no longer be the registered one.
             "short_url": "0",
             "recipients": [recipient],
         }))
@@ -181,8 +182,8 @@ fn digits(message: &Message) -> String {
     format!("91{}", message.phone.national())
 }
 
-/// Whether it says that the message was taken, or that it was not. Flow says `type`, the WhatsApp
-/// API `status`; a failure of either may say nothing else, or `msgType`.
+/// Whether the answer says that the message was accepted or refused. Flow uses `type`, the WhatsApp
+/// API `status`; a failure of either may contain only that, or `msgType`.
 fn verdict(body: &Value) -> Option<bool> {
     if body.get("hasError").and_then(Value::as_bool) == Some(true) {
         return Some(false);
@@ -196,14 +197,15 @@ fn verdict(body: &Value) -> Option<bool> {
     }
 }
 
-/// What MSG91's error codes mean, as integrations of its classic SMS API list them (of the vendor's
-/// own pages, `msg91.com/help/api` names 418); a refusal without a code is judged by its status.
+/// The meaning of MSG91's error codes, as integrations of its classic SMS API list them (of the
+/// vendor's own pages, `msg91.com/help/api` names 418). A refusal without a code is judged by its
+/// status.
 const fn reason(code: i64) -> Option<Reason> {
     match code {
         // Invalid user, invalid authkey, IP blacklisted, account expired, banned or a demo, IP not
         // on the allow-list.
         201 | 207 | 208 | 302 | 303 | 418 | 505 => Some(Reason::ProviderAuth),
-        // Invalid mobile number; the same to this number within ten seconds.
+        // Invalid mobile number; the same message to this number within ten seconds.
         202 | 311 => Some(Reason::RejectedNumber),
         // Sender id invalid or blacklisted, text too long, template (flow) id missing.
         203 | 310 | 400 | 603 => Some(Reason::TemplateRejected),
@@ -215,7 +217,7 @@ const fn reason(code: i64) -> Option<Reason> {
     }
 }
 
-/// The JSON of the call: the body itself, or what its field `data` holds.
+/// The JSON of the call: the body itself, or the content of its field `data`.
 fn document(body: &[u8]) -> Option<Value> {
     let direct: Option<Value> = serde_json::from_slice(body).ok();
     match direct {
@@ -239,7 +241,7 @@ fn of_request(request: &Value) -> Vec<Entry> {
 }
 
 fn report(entry: &Value) -> Result<Option<Report>, Odd> {
-    // Where the number or word is not one that we know, its description may be.
+    // If the number or word of the status is unknown, its description may be known.
     let words = [&["status", "eventName"], &["desc", "description"]];
     let words: Vec<_> = words.iter().filter_map(|names| first_word(entry, *names)).collect();
     if words.is_empty() {
@@ -254,14 +256,15 @@ fn report(entry: &Value) -> Result<Option<Report>, Odd> {
     })
 }
 
-/// What a status means: the numbers of v2 and v3 (1 delivered, 2 failed, 9 NDNC, 16 and 25
-/// rejected, 17 blocked number) and the words of the reports, however their parts are joined. Others are on the way.
+/// The meaning of a status: the numbers of v2 and v3 (1 delivered, 2 failed, 9 NDNC, 16 and 25
+/// rejected, 17 blocked number) and the words of the reports, however their parts are joined.
+/// Others mean that the message is on the way.
 fn meaning(status: &str) -> Option<Report> {
     let letters = status.chars().filter(char::is_ascii_alphanumeric);
     match letters.collect::<String>().to_ascii_lowercase().as_str() {
         "1" | "delivered" | "read" => Some(Report::Delivered),
         "2" | "failed" | "undelivered" => Some(Report::Failed(Reason::Unknown)),
-        // MSG91 sends nothing to a number where messages have failed for long.
+        // MSG91 does not send to a number where messages have failed for long.
         "autofailed" => Some(Report::Failed(Reason::RejectedNumber)),
         "9" | "16" | "17" | "25" | "ndnc" | "rejected" | "blocked" | "blockednumber" => {
             Some(Report::Failed(Reason::Blocked))
@@ -270,7 +273,7 @@ fn meaning(status: &str) -> Option<Report> {
     }
 }
 
-/// Why WhatsApp failed, where the reason names one of Meta's codes (six digits).
+/// Why WhatsApp failed, if the reason names one of Meta's codes (six digits).
 fn cause(why: &str) -> Reason {
     let words = why.split(|character: char| !character.is_ascii_digit());
     let codes = words.filter(|word| word.len() == 6).filter_map(|word| word.parse().ok());

@@ -3,18 +3,19 @@ use reqwest::Url;
 use serde::{Deserialize, Deserializer, de};
 use std::str::FromStr;
 
-/// The address of an HTTP proxy: `http` or `https`, perhaps a user and a password, a host, perhaps a port, and
-/// nothing behind it. `Debug` hides it.
+/// The address of an HTTP proxy: `http` or `https`, optionally a user and a password, a host,
+/// optionally a port, and nothing else. `Debug` hides it.
 #[derive(Clone, Debug)]
 pub struct ProxyUrl(Secret);
 
-/// The text is no address of a proxy; says what would be one, without repeating it.
+/// The text is not the address of a proxy. The message describes a valid one without quoting the
+/// text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is http:// or https:// and a host, such as http://proxy:3128")]
 pub struct InvalidProxyUrl;
 
 impl ProxyUrl {
-    /// The address itself, for code that calls there.
+    /// The address itself, for code that connects to it.
     pub(crate) fn expose(&self) -> &str {
         self.0.expose()
     }

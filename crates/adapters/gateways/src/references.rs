@@ -8,15 +8,15 @@ use dwar_otp::{
 };
 use std::sync::Arc;
 
-/// Sits between a provider's answers and everything of ours that keeps or logs what it calls a
-/// message.
+/// Replaces a provider's references of messages by digests, before any other code stores or logs
+/// them.
 ///
-/// A reference is checked ([`is_reference`], [`gives_away`]) and goes on as its keyed digest, in
-/// answers and receipts alike, so that they still meet. The text itself is kept nowhere: it may
-/// lead back to the phone. WhatsApp's, for one, holds the number in Base64.
+/// A reference is checked ([`is_reference`], [`gives_away`]) and replaced by its keyed digest, in
+/// answers and receipts alike, so that they still match. The reference itself is stored nowhere,
+/// because it may reveal the phone: WhatsApp's, for example, contains the number in Base64.
 ///
-/// A message that was accepted under an unusable reference stays accepted and awaits no receipt. A
-/// receipt with such a reference is dropped, since no message is known by it.
+/// A message that was accepted with an invalid reference stays accepted, and no receipt is expected
+/// for it. A receipt with such a reference is dropped, because no message can have it.
 pub struct Discreet<T: ?Sized> {
     pub inner: Arc<T>,
     pub vault: Arc<dyn Vault>,

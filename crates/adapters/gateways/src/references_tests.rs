@@ -25,7 +25,7 @@ impl Vault for SumVault {
     }
 }
 
-/// A provider that calls every message this, and reports on these.
+/// A provider that uses this reference for every message, and reports on these references.
 struct Provider {
     reference: Option<String>,
     reports: Vec<String>,

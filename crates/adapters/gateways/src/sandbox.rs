@@ -10,16 +10,18 @@ use std::time::Duration;
 
 const PROVIDER: &str = "sandbox";
 
-/// From acceptance to receipt: soon enough for somebody who watches, late enough to be seen as one.
+/// Delay of a receipt after acceptance: short enough for somebody who watches, long enough to be
+/// seen as separate.
 const RECEIPT_AFTER: Duration = Duration::from_millis(300);
-/// The same for [`Scenario::SlowDelivery`]; under the default fallback window, or SMS would be tried too.
+/// The same for [`Scenario::SlowDelivery`]. Shorter than the default fallback window, or SMS would
+/// be tried too.
 const SLOW_RECEIPT_AFTER: Duration = Duration::from_secs(5);
 
-/// Plays the [`Scenario`] of each number for test keys, on both channels, and sends nothing.
+/// Simulates the [`Scenario`] of each number for test keys, on both channels, and sends nothing.
 ///
-/// An accepted message is in the inbox before the answer, and its receipt on record, as one that
-/// comes in when the scenario says: it is applied like those of every provider, on any instance,
-/// even after a restart. Its reference is the attempt's id.
+/// Before the answer, an accepted message is in the inbox and its receipt is recorded with the
+/// arrival time of the scenario. The receipt is applied like those of every provider, on any
+/// instance, even after a restart. Its reference is the attempt's id.
 pub struct SandboxGateway {
     pub inbox: Arc<dyn SandboxInbox>,
     pub receipts: Arc<dyn ReceiptStore>,
@@ -29,7 +31,7 @@ pub struct SandboxGateway {
 }
 
 impl SandboxGateway {
-    /// What one channel does in a scenario: it refuses, or accepts and later reports this.
+    /// The behaviour of one channel in a scenario: it refuses, or accepts and later reports this.
     fn play(scenario: Scenario, channel: Channel) -> Result<(Report, Duration), Reason> {
         match (scenario, channel) {
             (Scenario::SmsDelivers | Scenario::BothFail, Channel::Whatsapp) => {
@@ -39,7 +41,7 @@ impl SandboxGateway {
             (Scenario::LateFailure, Channel::Whatsapp) => {
                 Ok((Report::Failed(Reason::NotOnChannel), RECEIPT_AFTER))
             }
-            // Money is for the caller to check; if it forgot, the code must still not land.
+            // The caller has to check the money. If it did not, the code must still not arrive.
             (Scenario::InsufficientBalance, _) => Err(Reason::RejectedNumber),
             (Scenario::SlowDelivery, _) => Ok((Report::Delivered, SLOW_RECEIPT_AFTER)),
             (Scenario::Delivered, _)
@@ -60,7 +62,7 @@ impl SandboxGateway {
         };
         let deposit = InboxMessage::seal(self.vault.as_ref(), &message, now);
         let landed = async {
-            // A receipt of a message that did not land matches nothing, and is dropped in time.
+            // A receipt of a message that was not deposited matches nothing and is dropped later.
             self.receipts.keep(vec![receipt]).await?;
             self.inbox.deposit(message.world.project, deposit).await
         };
@@ -73,8 +75,8 @@ impl SandboxGateway {
     }
 }
 
-/// Plays the scenario of the message's number. A live key's message is refused as
-/// [`Reason::ProviderAuth`]: it must be neither charged for nor readable in the inbox.
+/// Simulates the scenario of the message's number. A live key's message is refused as
+/// [`Reason::ProviderAuth`]: it must be neither charged nor readable in the inbox.
 #[async_trait]
 impl Gateway for SandboxGateway {
     fn provider(&self) -> String {

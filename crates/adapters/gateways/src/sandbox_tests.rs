@@ -49,7 +49,7 @@ impl Entropy for NoChance {
     }
 }
 
-/// What the two stores behind a gateway were given.
+/// The calls of the two stores behind a gateway.
 #[derive(Clone, Default)]
 struct Given {
     deposits: Arc<Mutex<Vec<(ProjectId, InboxMessage)>>>,
@@ -60,7 +60,7 @@ fn busy() -> StoreError {
     StoreError::Unavailable("busy".to_owned())
 }
 
-/// A gateway over an inbox and a receipt store that work as told.
+/// A gateway over an inbox and a receipt store that work or fail as given.
 fn over(inbox_works: bool, receipts_work: bool) -> (SandboxGateway, Given) {
     let given = Given::default();
     let (deposits, kept) = (Arc::clone(&given.deposits), Arc::clone(&given.receipts));
@@ -96,7 +96,7 @@ fn accepted() -> Outcome {
     Outcome::Accepted { provider_ref: Some(ATTEMPT.to_owned()), awaits_receipt: true }
 }
 
-/// What a row of the table expects of one channel.
+/// The expected result of a table row on one channel.
 #[derive(Debug)]
 enum Played {
     Refused(Reason),
@@ -174,7 +174,7 @@ async fn a_message_that_cannot_be_kept_or_reported_on_is_refused() {
         let (gateway, given) = over(inbox_works, receipts_work);
         let refused = gateway.deliver(test(Channel::Sms, "9876543210")).await;
         assert_eq!(refused, Outcome::Refused(Reason::ProviderUnavailable));
-        // No message without its receipt: it would be waited for.
+        // No message without its receipt, because the receipt would be expected.
         assert_eq!(given.deposits.lock().unwrap().len(), usize::from(receipts_work));
     }
 }

@@ -3,29 +3,29 @@ use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// A secret of the configuration; neither `Debug` nor a log shows it, and dropping it wipes it.
+/// A secret of the configuration. Neither `Debug` nor a log shows it, and dropping it wipes it.
 #[derive(Clone, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Takes a secret in.
+    /// Wraps the text of a secret.
     pub fn new(secret: impl Into<String>) -> Self {
         Self(Zeroizing::new(secret.into()))
     }
 
-    /// The text itself, for code that calls with it or checks it.
+    /// The text itself, for code that sends it or compares it.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether it was left empty: there is none.
+    /// Tells whether the secret was not configured.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether `candidate` is this secret, in time that tells at most its length. An empty secret,
-    /// one that was never configured, matches nothing.
+    /// Compares `candidate` with the secret, in time that reveals at most the secret's length. An
+    /// empty secret, which was not configured, matches nothing.
     pub(crate) fn matches(&self, candidate: &str) -> bool {
         !self.is_empty() && bool::from(self.0.as_bytes().ct_eq(candidate.as_bytes()))
     }

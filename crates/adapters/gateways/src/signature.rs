@@ -1,16 +1,15 @@
 use crate::Secret;
 use hmac::{KeyInit, Mac};
 
-/// Whether `given` is the HMAC of `parts`, one after the other, under `secret`; judged in constant
-/// time. Never without a secret, since anybody can make a signature under the empty key.
+/// Tells whether `given` is the HMAC of the joined `parts` under `secret`; compares in constant
+/// time. Always false without a secret, because anybody can sign with the empty key.
 pub(crate) fn is_signed<M: Mac + KeyInit>(secret: &Secret, parts: &[&[u8]], given: &[u8]) -> bool {
     let Ok(mac) = <M as KeyInit>::new_from_slice(secret.expose().as_bytes()) else { return false };
     let mac = parts.iter().fold(mac, |mac, part| mac.chain_update(part));
     !secret.is_empty() && mac.verify_slice(given).is_ok()
 }
 
-/// The bytes that a signature of lower-case hexadecimal digits stands for; `None` for any other text
-/// and length.
+/// Decodes a signature of lower-case hexadecimal digits; `None` for any other text or length.
 pub(crate) fn claimed_hex<const BYTES: usize>(digits: &str) -> Option<[u8; BYTES]> {
     let mut signature = [0; BYTES];
     let read = base16ct::lower::decode(digits, &mut signature).ok()?.len();

@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Shared by the tests of this crate.
 
 pub mod captured_logs;
 pub mod contract;

@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Bounds the time of another gateway's calls.
+/// Limits the duration of another gateway's calls.
 ///
-/// A call that takes longer is given up as [`Reason::Timeout`]; what became of it is unknown
+/// A call that takes longer is given up as [`Reason::Timeout`]; its result is unknown
 /// (docs/contract.md, Delivery).
 pub struct TimedGateway {
     pub inner: Arc<dyn Gateway>,
-    /// How long a call may take at most.
+    /// Longest duration of a call.
     pub limit: Duration,
     pub took: Took,
 }
 
-/// Whoever counts how long calls take.
+/// A function that records the duration of each call.
 pub type Took = Arc<dyn Fn(Channel, Duration) + Send + Sync>;
 
 #[async_trait]

@@ -19,17 +19,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PROVIDER: &str = "twilio";
 
-/// A status callback is about twenty short fields; a message of a user, which Twilio may send to
-/// the same address, has 1,600 characters and ten media at most:
+/// A status callback has about twenty short fields. A message of a user, which Twilio may send to
+/// the same address, has at most 1,600 characters and ten media:
 /// <https://www.twilio.com/docs/messaging/guides/webhook-request>. Encoded, that stays below this.
 const LONGEST_BODY: usize = 32 * 1_024;
 const MOST_FIELDS: usize = 128;
 
-/// The most seconds that every version of Twilio's documents lets a message wait in its queue.
+/// Longest queue time of a message, in seconds, that every version of Twilio's documents allows.
 const MAX_VALIDITY: u64 = 14_400;
 
-/// What Twilio's error codes mean, in an answer and in a receipt alike; `None` for those that say
-/// nothing a caller could use, such as 30003 (the phone is off) and 30008 (unknown).
+/// The meaning of Twilio's error codes, in answers and receipts; `None` for codes that are of no
+/// use to a caller, such as 30003 (the phone is off) and 30008 (unknown).
 ///
 /// Sources: <https://www.twilio.com/docs/api/errors>,
 /// <https://www.twilio.com/docs/whatsapp/api/error-code-mapping>.
@@ -55,7 +55,7 @@ const fn reason_of(code: i64) -> Option<Reason> {
         }
         // Credentials or the account; suspended.
         10_001 | 20_003 | 20_005 | 20_404 | 30_002 | 63_001 => Reason::ProviderAuth,
-        // The sender or its service is not ours; the country is not switched on.
+        // The sender or its service is not ours; the country is not enabled.
         21_212 | 21_408 | 21_603 | 21_606 | 21_701 | 21_703 | 21_704 | 63_002 | 63_007 => {
             Reason::ProviderAuth
         }
@@ -63,7 +63,7 @@ const fn reason_of(code: i64) -> Option<Reason> {
         20_429 | 21_611 | 30_001 | 63_017 | 63_018 | 63_038 => Reason::ProviderThrottled,
         // Twilio, the carrier or the channel is down or congested.
         20_500 | 20_503 | 30_017 | 30_410 | 63_009 | 63_010 | 63_012 => Reason::ProviderUnavailable,
-        // It waited in the queue for longer than its code works.
+        // The message waited in the queue until its code had expired.
         30_036 => Reason::Timeout,
         _ => return None,
     })
@@ -77,39 +77,39 @@ pub struct TwilioSettings {
     pub base_url: BaseUrl,
     /// `AC…`.
     pub account_sid: String,
-    /// The account's primary token; signs the calls to us, whatever the calls to Twilio use.
-    /// Empty: there is no account, and no call is believed.
+    /// The account's primary token. It also signs the calls to us, whatever credentials the calls
+    /// to Twilio use. If empty, there is no account and no call is accepted.
     pub auth_token: Secret,
     /// `SK…`, an API key, which can be revoked without changing the account's token.
     pub api_key_sid: String,
-    /// Its secret; empty means that calls to Twilio use the account's SID and token.
+    /// The secret of the API key. If empty, calls to Twilio use the account's SID and token.
     pub api_key_secret: Secret,
-    /// Who SMS come from: the SID of a messaging service, `MG…`, which picks one of its senders, a
+    /// The sender of SMS: the SID of a messaging service, `MG…`, which picks one of its senders, a
     /// number in E.164, or an alphanumeric sender id (in India the registered header). `None`
-    /// refuses them.
+    /// disables SMS.
     #[serde(with = "As::<NoneAsEmptyString>")]
     pub sms_sender: Option<String>,
-    /// An approved WhatsApp sender: `MG…` too, or the number alone, without the prefix `whatsapp:`.
-    /// `None` refuses such messages.
+    /// An approved WhatsApp sender: `MG…` too, or only the number, without the prefix `whatsapp:`.
+    /// `None` disables WhatsApp.
     #[serde(with = "As::<NoneAsEmptyString>")]
     pub whatsapp_sender: Option<String>,
-    /// SIDs, `HX…`, of approved templates of the type `whatsapp/authentication`, by BCP 47 tag; a
-    /// language that is not there takes `en`.
+    /// SIDs, `HX…`, of approved templates of the type `whatsapp/authentication`, by BCP 47 tag;
+    /// languages without one use `en`.
     pub whatsapp_templates: BTreeMap<String, String>,
 }
 
 /// Sends codes over Twilio, as SMS or as WhatsApp authentication templates, and reads its receipts.
 ///
-/// An SMS carries the whole text. For India it must be, word for word, a DLT template that was
-/// registered beforehand with the sender's header; Twilio takes no template id with the message.
-/// Sources: `spec/json/twilio_api_v2010.json` in <https://github.com/twilio/twilio-oai>,
+/// An SMS contains the whole text. For India it must equal, word for word, a DLT template that was
+/// registered beforehand with the sender's header, because Twilio accepts no template id with the
+/// message. Sources: `spec/json/twilio_api_v2010.json` in <https://github.com/twilio/twilio-oai>,
 /// <https://www.twilio.com/docs/messaging/api/message-resource>,
 /// <https://www.twilio.com/docs/content/whatsappauthentication>.
 pub struct Twilio {
     pub settings: TwilioSettings,
-    /// Where the world reaches us: `https://otp.example.com`. Receipts go to `/webhooks/twilio`
-    /// there; `None` asks for none. It has to be configured since behind a proxy we do not see the
-    /// URL that Twilio signs.
+    /// Where the internet reaches us: `https://otp.example.com`. Receipts go to `/webhooks/twilio`
+    /// there; `None` requests none. It has to be configured, because behind a proxy we do not see
+    /// the URL that Twilio signs.
     pub public_url: Option<BaseUrl>,
 }
 
@@ -146,7 +146,7 @@ impl Twilio {
     }
 }
 
-/// The signature that a call claims to have: 20 bytes in Base64.
+/// The signature in a call: 20 bytes in Base64.
 fn claimed(head: &WebhookHead) -> Option<[u8; 20]> {
     STANDARD.decode(head.header("x-twilio-signature")?).ok()?.try_into().ok()
 }
@@ -169,7 +169,7 @@ fn sender_field(sender: &str, prefix: &str) -> (&'static str, String) {
     }
 }
 
-/// The URL with and without its port: which of them Twilio signs depends on the product, and its
+/// The URL with and without its port: it depends on the product which of them Twilio signs, and its
 /// own libraries accept both.
 fn spellings(public_url: &BaseUrl) -> BTreeSet<String> {
     let mut spellings = BTreeSet::from([public_url.to_string()]);
@@ -184,7 +184,7 @@ fn spellings(public_url: &BaseUrl) -> BTreeSet<String> {
 }
 
 /// The fields sorted by name, then value, each pair once, as Twilio signs them; `None` if there are
-/// more than any call of Twilio has. They are counted before one is decoded.
+/// more than in any call of Twilio. They are counted before any is decoded.
 fn form(body: &[u8]) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
     if body.iter().filter(|byte| **byte == b'&').count() >= MOST_FIELDS {
         return None;
@@ -224,7 +224,7 @@ impl Vendor for Twilio {
         if let Some(sid) = text("sid").filter(|sid| taken && !sid.is_empty()) {
             return Ok(Some(sid.to_owned()));
         }
-        // A message that failed at once says why in another field than a refusal.
+        // A message that failed at once has the reason in another field than a refusal.
         let code = ["error_code", "code"].iter().find_map(|name| answer.body.get(name)?.as_i64());
         Err(answer.refused(PROVIDER, code, code.and_then(reason_of)))
     }
@@ -238,9 +238,9 @@ impl Vendor for Twilio {
         Ok(WebhookAdmission { longest_body: LONGEST_BODY, proven: false })
     }
 
-    /// Twilio signs the URL it called, followed by every parameter, name and value, sorted by name:
-    /// <https://www.twilio.com/docs/usage/webhooks/webhooks-security>. The other kind, over the
-    /// hash of a raw body, is for JSON, which status callbacks are not.
+    /// Twilio signs the called URL, followed by every parameter, name and value, sorted by name:
+    /// <https://www.twilio.com/docs/usage/webhooks/webhooks-security>. The other scheme, over the
+    /// hash of a raw body, is for JSON, and status callbacks are not JSON.
     fn is_signed(&self, call: &WebhookCall) -> bool {
         let (Some(given), Some(form)) = (claimed(&call.head), form(&call.body)) else {
             return false;

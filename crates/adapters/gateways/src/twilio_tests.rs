@@ -55,7 +55,7 @@ fn login(channel: Channel) -> Message {
     message(KeyMode::Live, channel, PHONE)
 }
 
-/// The answer of the vendor's specification, its text and numbers included.
+/// The answer in the vendor's specification, with its text and numbers.
 fn created(status: &str, error_code: Value) -> Play {
     Play::json(
         201,
@@ -188,7 +188,7 @@ async fn what_cannot_be_sent_is_refused_without_a_call() {
     assert!(vendor.requests().is_empty());
 }
 
-/// Every code of the table, by its reason, and some outside of it.
+/// Every code of the table, by its reason, and some other codes.
 const CODES: [(Reason, &[i64]); 9] = [
     (Reason::NotOnChannel, &[63_003, 63_015, 63_024]),
     (

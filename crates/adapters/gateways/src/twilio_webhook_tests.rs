@@ -2,8 +2,8 @@ use super::*;
 use dwar_otp::{Receipt, ReceiptSource};
 use hmac::{KeyInit, Mac};
 
-/// Twilio's signature as its documentation describes it, in its own words: the URL, then each
-/// parameter, sorted, name and value without anything between.
+/// Twilio's signature as its documentation describes it: the URL, then each parameter, sorted, name
+/// and value without a separator.
 fn signature(url: &str, fields: &[(String, String)]) -> String {
     let mut sorted = fields.to_vec();
     sorted.sort();
@@ -32,7 +32,7 @@ fn encode(fields: &[(String, String)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
-/// The fields that every callback has, and `more`.
+/// The fields of every callback, and `more`.
 fn status_fields(more: &[(&str, &str)]) -> Vec<(String, String)> {
     let fixed = [
         ("SmsSid", SID),
@@ -119,7 +119,7 @@ fn matches_the_example_that_twilio_publishes() {
                 &CallSid=CA1234567890ABCDE";
     let mut call = call(body.to_owned(), &["RSOYDt4T1cUTdK1PDd93/VVr8B8="]);
     "/myapp.php?foo=1&bar=2".clone_into(&mut call.head.path_and_query);
-    // Authentic, but no message.
+    // Authentic, but not about a message.
     let result = gateway_of(settings, public_url, &client()).receipts(&call);
     assert_eq!(result, Err(WebhookError::Unreadable));
 }

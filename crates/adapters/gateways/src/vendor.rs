@@ -7,42 +7,42 @@ use dwar_otp::{
 };
 use reqwest::RequestBuilder;
 
-/// What is particular to one provider that is called over HTTP; [`HttpGateway`] does the rest.
+/// The parts that differ between providers called over HTTP; [`HttpGateway`] implements the rest.
 pub trait Vendor: Send + Sync {
-    /// Its name; also the last part of the address that it calls.
+    /// The provider's name, also the last part of its webhook's address.
     fn name(&self) -> &str;
 
-    /// An address that it is called at, of which only scheme and host count; `None` if it cannot be probed.
+    /// An address of its API, of which only scheme and host matter; `None` if it cannot be probed.
     fn address(&self) -> Option<&str> {
         None
     }
 
-    /// The call that hands `message` over.
+    /// Builds the call that hands over `message`.
     ///
     /// # Errors
-    /// Why there is none; it is logged already.
+    /// Why no call is possible; already logged.
     fn call(&self, client: &HttpClient, message: &Message) -> Result<RequestBuilder, Reason>;
 
-    /// What it calls the message that it took.
+    /// The provider's reference of an accepted message.
     ///
     /// # Errors
-    /// Why it took none, from [`Answer::refused`].
+    /// Why the message was refused, from [`Answer::refused`].
     fn judge(&self, channel: Channel, answer: &Answer) -> Result<Option<String>, Reason>;
 
-    /// Whether it will report what became of a message that has a name.
+    /// Tells whether it will send a receipt for a message with a reference.
     fn reports(&self) -> bool;
 
     /// [`ReceiptSource::admit`], and its errors.
     fn admit(&self, head: &WebhookHead) -> Result<WebhookAdmission, WebhookError>;
 
-    /// Whether a call that its head alone does not prove carries the provider's signature, judged
-    /// in constant time.
+    /// Tells whether a call that its head does not authenticate has the provider's signature;
+    /// compares in constant time.
     fn is_signed(&self, _call: &WebhookCall) -> bool {
         false
     }
 
-    /// What an authentic call reports, by what the provider calls the messages; `None` if nothing of it can be read
-    /// (see [`reports_of`]).
+    /// The reports of an authentic call, by the provider's reference of each message; `None` if
+    /// none of it can be parsed (see [`reports_of`]).
     fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>>;
 
     /// [`ReceiptSource::handshake`], and its errors.
@@ -58,7 +58,7 @@ pub struct HttpGateway<V> {
 }
 
 impl<V: Vendor> HttpGateway<V> {
-    /// A gateway whose calls go through `client`.
+    /// Makes a gateway that calls through `client`.
     pub fn new(vendor: V, client: HttpClient) -> Self {
         Self { vendor, client }
     }
@@ -120,15 +120,16 @@ impl<V: Vendor> ReceiptSource for HttpGateway<V> {
     }
 }
 
-/// What one entry of a call says of a message, by what the provider calls that; `None` if it means nothing to us.
+/// The report in one entry of a call, with the provider's reference of the message; `None` if the
+/// entry is irrelevant.
 pub(crate) type Entry = Result<Option<(String, Report)>, Odd>;
 
-/// An entry that is not as the provider describes it.
+/// An entry that differs from the provider's description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Odd;
 
-/// The reports among the entries of a call. Odd ones are noted in the log, and take none of the others with them;
-/// `None` if all of them are odd.
+/// Collects the reports of a call's entries. Odd entries are logged and do not affect the others;
+/// `None` if all entries are odd.
 pub(crate) fn reports_of(
     provider: &str,
     entries: impl IntoIterator<Item = Entry>,
@@ -149,8 +150,8 @@ pub(crate) fn reports_of(
     (understood > 0 || odd == 0).then_some(reports)
 }
 
-/// A message that was not delivered, as the provider's error code was `understood`; noted in the
-/// log with that code.
+/// The report of a message that was not delivered, with the reason that the provider's code was
+/// `understood` as. Logs that code.
 pub(crate) fn undelivered(provider: &str, code: Option<i64>, understood: Option<Reason>) -> Report {
     let reason = understood.unwrap_or(Reason::Unknown);
     tracing::info!(provider, code, reason = reason.as_str(), "a message was not delivered");

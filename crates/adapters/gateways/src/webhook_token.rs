@@ -4,11 +4,12 @@ use dwar_otp::{WebhookAdmission, WebhookError, WebhookHead};
 const PARAMETER: &str = "token";
 const HEADER: &str = "x-webhook-token";
 
-/// What a call of a provider that signs nothing is allowed: it must carry the secret once, as the
-/// query parameter `token` or, for providers that can send headers, as `X-Webhook-Token`. The token
-/// alone proves who calls.
+/// Admits a call of a provider that signs nothing. It must contain the secret once, as the query
+/// parameter `token` or, for providers that can send headers, as `X-Webhook-Token`. Only the token
+/// authenticates the call.
 ///
-/// A parameter that is there decides alone, so that a call cannot try two secrets at once.
+/// If the parameter is present, the header is ignored, so that a call cannot try two secrets at
+/// once.
 ///
 /// # Errors
 /// As for [`judge`].
@@ -22,10 +23,10 @@ pub(crate) fn admit(
     judge(token, secret, longest_body)
 }
 
-/// What a call with this token is allowed.
+/// Admits a call with this token.
 ///
 /// # Errors
-/// [`WebhookError::Unauthenticated`]; an empty secret lets nobody in.
+/// [`WebhookError::Unauthenticated`]; an empty secret admits nobody.
 pub(crate) fn judge(
     token: Option<&str>,
     secret: &Secret,

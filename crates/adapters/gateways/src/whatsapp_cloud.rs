@@ -20,23 +20,23 @@ const PROVIDER: &str = "whatsapp_cloud";
 /// <https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/overview/>.
 const LONGEST_BODY: usize = 3 * 1_024 * 1_024;
 
-/// What Meta's numeric `error.code` means, in an answer and in a receipt alike; `None` for those
-/// that say nothing about the recipient, such as 100, 131008 and 131009: our request was wrong.
+/// The meaning of Meta's numeric `error.code`, in answers and receipts; `None` for codes that say
+/// nothing about the recipient, such as 100, 131008 and 131009: our request was wrong.
 ///
 /// Titles and texts change, the numbers do not:
 /// <https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes>.
 pub(crate) const fn reason_of(code: i64) -> Option<Reason> {
     Some(match code {
-        // No account, an old client, or the terms are not accepted: Meta does not tell which.
+        // No account, an old client, or the terms are not accepted: Meta does not say which.
         131_026 => Reason::NotOnChannel,
-        // The sender itself; not on a test number's list of recipients; too many to this recipient, while others get
-        // theirs.
+        // The sender itself; not on a test number's list of recipients; too many messages to this
+        // recipient, while others get theirs.
         131_021 | 131_030 | 131_056 => Reason::RejectedNumber,
         // Part of an experiment; withheld for a healthy ecosystem; opted out.
         130_472 | 131_049 | 131_050 => Reason::Blocked,
         // Absent, paused, disabled, against policy, or with other parameters.
         132_000..=132_999 => Reason::TemplateRejected,
-        // Calls of the app, of the account, throughput, spam, registration.
+        // Limits of calls of the app, of the account, throughput, spam, registration.
         4 | 80_007 | 130_429 | 131_048 | 133_016 => Reason::ProviderThrottled,
         // Unknown and temporary errors on their side; maintenance of the account.
         1 | 2 | 131_000 | 131_016 | 131_057 | 133_004 => Reason::ProviderUnavailable,
@@ -60,9 +60,9 @@ pub struct WhatsappTemplate {
 
 /// Our account with Meta's WhatsApp Cloud API: the section `[gateways.whatsapp_cloud]`.
 ///
-/// Codes go as authentication templates: the code is in the body and in the one-time-password
-/// button, which Meta stores as a URL button at index 0. Success means that Meta took the message,
-/// no more. Sources: `TemplateMessage` of `business-messaging-api_v23.0.yaml` in
+/// Codes are sent as authentication templates: the code is in the body and in the one-time-password
+/// button, which Meta stores as a URL button at index 0. Success means only that Meta accepted the
+/// message. Sources: `TemplateMessage` of `business-messaging-api_v23.0.yaml` in
 /// <https://github.com/facebook/openapi>,
 /// <https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/copy-code-button-authentication-templates/>.
 #[derive(Clone, Debug, Deserialize)]
@@ -72,21 +72,21 @@ pub struct WhatsappCloud {
     pub base_url: BaseUrl,
     /// The id of the sending number; not the number itself.
     pub phone_number_id: String,
-    /// Of a system user with the permission `whatsapp_business_messaging`. Empty: there is no
+    /// Of a system user with the permission `whatsapp_business_messaging`. Empty if there is no
     /// account.
     pub access_token: Secret,
-    /// Of the app; signs the calls to us. Without it none is believed.
+    /// Of the app; signs the calls to us. Without it no call is accepted.
     pub app_secret: Secret,
-    /// The word agreed on in Meta's panel for the handshake. Without it none is answered.
+    /// The word entered in Meta's panel for the handshake. Without it no handshake is answered.
     pub verify_token: Secret,
-    /// By BCP 47 tag; a language that is not there takes `en`.
+    /// By BCP 47 tag; languages without one use `en`.
     ///
     /// A template's `message_send_ttl_seconds` should be the fallback window or less, so that
     /// WhatsApp drops a code that could arrive after the SMS.
     pub templates: BTreeMap<String, WhatsappTemplate>,
 }
 
-/// The signature that a call claims to have: 64 lower-case hexadecimal digits.
+/// The signature in a call: 64 lower-case hexadecimal digits.
 fn claimed(head: &WebhookHead) -> Option<[u8; 32]> {
     claimed_hex(head.header("x-hub-signature-256")?.strip_prefix("sha256=")?)
 }
@@ -100,7 +100,7 @@ fn request_body(message: &Message, template: &WhatsappTemplate) -> Value {
         "type": "template",
         "template": {
             "name": template.name,
-            // The only policy there is; the schema asks for it.
+            // The only policy that exists; the schema requires it.
             "language": { "policy": "deterministic", "code": template.language },
             "components": [
                 { "type": "body", "parameters": code },
@@ -116,7 +116,7 @@ struct Notification {
 }
 
 impl WhatsappCloud {
-    /// The changes of one entry of a notification.
+    /// The reports of one entry of a notification.
     fn of_entry(&self, entry: &Value) -> Vec<Entry> {
         match entry.get("changes") {
             Some(Value::Array(changes)) => {
@@ -131,7 +131,8 @@ impl WhatsappCloud {
         let (Some(field), Some(value)) = (field, change.get("value")) else {
             return vec![Err(Odd)];
         };
-        // Meta reports on every number of an account to every app that is subscribed to it.
+        // Meta reports on every number of an account to every app that is subscribed to the
+        // account.
         let number = value.pointer("/metadata/phone_number_id").and_then(Value::as_str);
         let is_ours = field == "messages" && number == Some(self.phone_number_id.as_str());
         match value.get("statuses").filter(|_| is_ours) {
@@ -184,13 +185,13 @@ impl Vendor for WhatsappCloud {
     }
 
     /// Over the raw bytes: Meta escapes non-ASCII text before it signs, so a body that was parsed
-    /// and written again would not match.
+    /// and serialized again would not match.
     fn is_signed(&self, call: &WebhookCall) -> bool {
         claimed(&call.head)
             .is_some_and(|given| is_signed::<Hmac<Sha256>>(&self.app_secret, &[&call.body], &given))
     }
 
-    /// Statuses come several to a call, twice, and in any order; source:
+    /// A call may contain several statuses, which may be repeated and come in any order; source:
     /// <https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status/>.
     fn read(&self, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
         let notification: Notification = serde_json::from_slice(&call.body).ok()?;
@@ -213,14 +214,14 @@ fn report(status: &Value) -> Entry {
     let text = |name: &str| status.get(name).and_then(Value::as_str).ok_or(Odd);
     let (id, word) = (text("id")?.to_owned(), text("status")?);
     Ok(match word {
-        // Where a message is read at once, or a voice message played, «delivered» is left out.
+        // If a message is read at once, or a voice message is played, «delivered» is omitted.
         "delivered" | "read" | "played" => Some((id, Report::Delivered)),
         "failed" => {
             let code = word_at(status, "/errors/0/code").and_then(|code| code.parse().ok());
             Some((id, undelivered(PROVIDER, code, code.and_then(reason_of))))
         }
-        // «sent» tells no more than the answer did; anything else, such as what Meta adds now and
-        // then, is not an outcome.
+        // «sent» adds nothing to the answer. Anything else, such as statuses that Meta adds, is not
+        // an outcome.
         _ => None,
     })
 }

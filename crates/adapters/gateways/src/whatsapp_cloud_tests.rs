@@ -127,7 +127,7 @@ async fn what_cannot_be_sent_is_refused_without_a_call() {
     assert!(vendor.requests().is_empty());
 }
 
-/// Every code of the table, with one of each range, and some outside of it.
+/// Every code of the table, with one of each range, and some other codes.
 const CODES: [(i64, Reason); 44] = [
     (0, Reason::ProviderAuth),
     (1, Reason::ProviderUnavailable),

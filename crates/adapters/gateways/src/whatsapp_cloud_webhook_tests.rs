@@ -119,7 +119,7 @@ fn an_odd_entry_takes_no_other_with_it() {
         assert_eq!(gateway.receipts(&signed(both)), Ok(delivered), "{odd}");
         let alone = gateway.receipts(&signed(json!({ "entry": [odd] })));
         assert_eq!(alone, Err(WebhookError::Unreadable), "{odd}");
-        // What means nothing to us can be read all the same.
+        // An irrelevant entry can still be parsed.
         let nothing = changes(json!([{ "field": "account_update", "value": {} }]));
         let ignored = gateway.receipts(&signed(json!({ "entry": [odd, nothing] })));
         assert_eq!(ignored, Ok(Vec::new()), "{odd}");
@@ -160,7 +160,7 @@ fn matches_an_example_that_others_publish() {
     gateway.vendor.app_secret = Secret::new("secret");
     // From the documentation of `WhatsApp.Webhook` on hexdocs.pm.
     let signature = "sha256=0329a06b62cd16b33eb6792be8c60b158d89a2ee3a876fce9a881ebb488c0914";
-    // Authentic, but no notification.
+    // Authentic, but not a notification.
     assert_eq!(gateway.receipts(&call("test", &[signature])), Err(WebhookError::Unreadable));
 }
 
@@ -271,7 +271,7 @@ fn what_is_about_another_number_of_the_account_gives_no_receipt() {
         let mut foreign = notification(json!([status("failed"), status("delivered")]));
         foreign["entry"][0]["changes"][0]["value"]["metadata"]["phone_number_id"] = other.clone();
         assert_eq!(gateway.receipts(&signed(&foreign)), Ok(Vec::new()), "{other}");
-        // With ours in the same call, ours alone counts.
+        // If a call contains ours too, only ours counts.
         let change = foreign["entry"][0]["changes"][0].clone();
         ours["entry"][0]["changes"].as_array_mut().unwrap().insert(0, change);
     }

@@ -1,8 +1,8 @@
-//! Reading what providers send: they are free with types, so a number is as good as its text.
+//! Parses the data of providers, who use types loosely: a number counts as its text.
 
 use serde_json::Value;
 
-/// The text of a string, number or boolean; `None` for anything else and for the empty string.
+/// The text of a string, number or boolean; `None` for any other value and for the empty string.
 pub(crate) fn word(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -17,7 +17,7 @@ pub(crate) fn word_at(document: &Value, pointer: &str) -> Option<String> {
     document.pointer(pointer).and_then(word)
 }
 
-/// The members of an array, or the one object; `None` for anything else.
+/// The members of an array, or a single object; `None` for any other value.
 pub(crate) fn items(document: &Value) -> Option<&[Value]> {
     match document {
         Value::Array(items) => Some(items),
@@ -26,13 +26,13 @@ pub(crate) fn items(document: &Value) -> Option<&[Value]> {
     }
 }
 
-/// The word of the first of these fields that holds one.
+/// The word of the first of these fields that has one.
 pub(crate) fn first_word(object: &Value, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| word(object.get(name)?))
 }
 
-/// The only field of this name in an `application/x-www-form-urlencoded` body; none if it came
-/// several times.
+/// The only field of this name in an `application/x-www-form-urlencoded` body; `None` if it is
+/// repeated.
 pub(crate) fn form_field(body: &[u8], name: &str) -> Option<String> {
     let mut found = form_urlencoded::parse(body).filter(|(known, _)| known == name);
     match (found.next(), found.next()) {
@@ -41,7 +41,7 @@ pub(crate) fn form_field(body: &[u8], name: &str) -> Option<String> {
     }
 }
 
-/// Name-value pairs as a JSON object of strings; `None` if a name came several times.
+/// Name-value pairs as a JSON object of strings; `None` if a name is repeated.
 pub(crate) fn object(pairs: impl Iterator<Item = (String, String)>) -> Option<Value> {
     let mut object = serde_json::Map::new();
     for (name, value) in pairs {

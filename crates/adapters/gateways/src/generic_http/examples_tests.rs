@@ -1,4 +1,5 @@
-//! The example configurations, against a provider that answers as their pages say.
+//! The example configurations, tested against a server that answers as the providers' pages
+//! describe.
 
 use super::*;
 use crate::tests::contract::{SECRET, client, survives_a_broken_provider, to};
@@ -26,7 +27,7 @@ fn example(name: &str) -> GenericHttpSettings {
     settings
 }
 
-/// The example, calling `base_url` instead of its provider.
+/// The example with `base_url` in place of its provider's address.
 fn gateway(name: &str, base_url: &str, client: &HttpClient) -> HttpGateway<GenericHttp> {
     let mut settings = example(name);
     let path = settings.request.url.splitn(4, '/').nth(3).unwrap().to_owned();

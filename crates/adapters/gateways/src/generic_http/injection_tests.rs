@@ -1,4 +1,4 @@
-//! Whatever a message says, its request keeps its shape.
+//! Whatever a message contains, its request keeps its structure.
 
 use super::*;
 use crate::HttpGateway;
@@ -72,7 +72,7 @@ fn message(values: &[String; 4]) -> Message {
     Message { text, brand, language, template_id, ..to(Channel::Sms) }
 }
 
-/// Runs `check` on what becomes of hostile messages.
+/// Runs `check` on the requests of hostile messages.
 fn for_all(body: &str, check: impl Fn(&Request, &[String; 4])) {
     let (vendor, client) = (GenericHttp::new(settings(body)).unwrap(), client());
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });

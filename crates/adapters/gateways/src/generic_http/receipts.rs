@@ -9,12 +9,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 const SHORTEST_SECRET: usize = 16;
-/// What a setting may allow: the most that any provider is known to send (Meta).
+/// Largest body that a setting may allow: the most that any provider is known to send (Meta).
 const LONGEST_BODY: usize = 3 * 1_024 * 1_024;
 
 impl GenericReceipts {
     /// # Errors
-    /// A sentence that names the key and what is wrong with it.
+    /// A sentence that names the key and the problem.
     pub(super) fn check(&self, secrets: &BTreeMap<String, Secret>) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("receipts.{what}"));
         let Some(secret) = secrets.get(&self.secret) else {
@@ -75,7 +75,7 @@ impl GenericReceipts {
         signature.is_some_and(|(signature, secret)| signature.holds(call, secret))
     }
 
-    /// What an authentic call of this provider reports; `None` if nothing of it can be read.
+    /// The reports of an authentic call of this provider; `None` if none of it can be parsed.
     pub(super) fn read(&self, provider: &str, call: &WebhookCall) -> Option<Vec<(String, Report)>> {
         let document = self.document(call)?;
         let items = match &self.items {

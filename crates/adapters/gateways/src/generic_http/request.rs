@@ -8,7 +8,7 @@ use reqwest::header::{
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-/// The request of the settings, checked and ready to be filled.
+/// The checked request of the settings, with places for the values of a message.
 pub(super) struct RequestTemplate {
     method: Method,
     origin: BaseUrl,
@@ -26,7 +26,7 @@ type Pairs = Vec<(String, Template)>;
 
 impl RequestTemplate {
     /// # Errors
-    /// A sentence that names the key and what is wrong with it.
+    /// A sentence that names the key and the problem.
     pub(super) fn new(settings: &GenericHttpSettings) -> Result<Self, String> {
         let request = &settings.request;
         let template = |key: &str, text: &str| {
@@ -109,13 +109,13 @@ impl RequestTemplate {
         all.any(|template| slots.iter().any(|slot| template.names(*slot)))
     }
 
-    /// The request for `message`; `None` if a value would bend the path or cannot be a header.
+    /// The request for `message`; `None` if a value would change the path or cannot be in a header.
     pub(super) fn fill(&self, client: &HttpClient, message: &Message) -> Option<RequestBuilder> {
         let fill = |template: &Template, encode: fn(&str) -> String| {
             template.fill(message, &self.template_id, encode)
         };
         let path: Vec<_> = self.path.iter().map(|segment| fill(segment, in_path)).collect();
-        // Encoding does not hide these from path resolvers.
+        // Percent-encoding does not hide these from path resolvers.
         if path.iter().any(|segment| segment == "." || segment == "..") {
             return None;
         }
@@ -149,7 +149,7 @@ impl RequestTemplate {
     }
 }
 
-/// Every string in `value` but the names of members, always in the same order.
+/// Every string in `value` except member names, always in the same order.
 fn strings(value: &mut Value) -> Vec<&mut String> {
     match value {
         Value::String(text) => vec![text],
@@ -159,7 +159,7 @@ fn strings(value: &mut Value) -> Vec<&mut String> {
     }
 }
 
-/// Scheme and host, and the path behind them without its first slash.
+/// Splits a URL into scheme and host, and the path without its first slash.
 fn split(url: &str, allow_plain_http: bool) -> Result<(BaseUrl, &str), String> {
     let wrong = |what: &str| format!("request.url: {what}");
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
@@ -190,7 +190,7 @@ fn header((name, template): (String, Template)) -> Result<(HeaderName, Template)
     if [CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING].contains(&parsed) {
         return wrong("Dwar sets this header itself");
     }
-    // A secret that was encoded would be another one.
+    // An encoded secret would be another secret.
     let template = template.with_literal_secrets();
     if !template.literals().all(|literal| literal.bytes().all(|byte| matches!(byte, b' '..=b'~'))) {
         return wrong("only visible ASCII is allowed, in secrets too");

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 impl GenericAnswer {
     /// # Errors
-    /// A sentence that names the key and what is wrong with it.
+    /// A sentence that names the key and the problem.
     pub(super) fn check(&self) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("answer.{what}"));
         if let Some(GenericMatch { pointer, values }) = &self.success {
@@ -33,7 +33,7 @@ impl GenericAnswer {
         status_fits && self.success.as_ref().is_none_or(stands)
     }
 
-    /// The reason of the first rule that fits.
+    /// The reason of the first rule that matches.
     pub(super) fn reason(&self, answer: &Answer) -> Option<Reason> {
         let status = Some(answer.status.as_u16());
         self.reasons.iter().find_map(|rule| rule.judge(status, &answer.body))
@@ -51,7 +51,7 @@ impl GenericRule {
         }
     }
 
-    /// The reason, if every sign fits.
+    /// The reason, if every condition matches.
     pub(super) fn judge(&self, status: Option<u16>, document: &Value) -> Option<Reason> {
         let status_fits = self.status.is_none() || self.status == status;
         let stands = |pointer: &String| stands_at(document, pointer, &self.values);
@@ -60,7 +60,7 @@ impl GenericRule {
 }
 
 /// # Errors
-/// A sentence that names the first wrong rule in the list at `key`.
+/// A sentence that names the first invalid rule in the list at `key`.
 pub(super) fn check(key: &str, rules: &[GenericRule]) -> Result<(), String> {
     let mut rules = rules.iter().enumerate();
     rules.try_for_each(|(at, rule)| rule.check().map_err(|what| format!("{key}[{at}]: {what}")))
@@ -70,12 +70,12 @@ fn stands_at(document: &Value, pointer: &str, words: &[String]) -> bool {
     word_at(document, pointer).is_some_and(|word| is_one_of(&word, words))
 }
 
-/// Whether `word` is among `words`, without regard to ASCII case.
+/// Tells whether `word` is among `words`, without regard to ASCII case.
 pub(super) fn is_one_of(word: &str, words: &[String]) -> bool {
     words.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// Whether it is a JSON pointer (RFC 6901).
+/// Tells whether the text is a JSON pointer (RFC 6901).
 pub(super) fn is_pointer(text: &str) -> bool {
     text.is_empty() || text.starts_with('/')
 }

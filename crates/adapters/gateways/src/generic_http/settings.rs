@@ -9,7 +9,7 @@ use std::fmt;
 /// Values are templates. `{name}` stands for one of `phone_e164` (`+91…`), `phone_digits` (`91…`),
 /// `phone_national` (ten digits), `code`, `text`, `brand`, `minutes`, `language`, `otp_id`,
 /// `attempt_id`, `template_id` (the project's own or the configured one) and `secret.NAME`; `{{`
-/// and `}}` are braces. The value of a name is encoded for the place it is put in.
+/// and `}}` are braces. Each value is encoded for its place.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenericHttpSettings {
@@ -19,31 +19,31 @@ pub struct GenericHttpSettings {
     /// Secrets by name, each used as `{secret.NAME}`.
     #[serde(default)]
     pub secrets: BTreeMap<String, Secret>,
-    /// What `{template_id}` is for projects without a template of their own.
+    /// The value of `{template_id}` for projects without a template of their own.
     pub template_id: Option<String>,
-    /// Whether calls may go unencrypted to another machine. Loopback always may.
+    /// Whether calls may be sent unencrypted to another machine. Calls to loopback always may.
     #[serde(default)]
     pub allow_plain_http: bool,
     pub request: GenericRequest,
     #[serde(default)]
     pub answer: GenericAnswer,
-    /// How its webhook is read; `None`: there is none, and no receipt is waited for.
+    /// How its webhook is read; `None` if it has none, so that no receipt is expected.
     pub receipts: Option<GenericReceipts>,
 }
 
-/// How a message is handed over.
+/// The request that hands a message to the provider.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenericRequest {
-    /// `POST` unless told otherwise.
+    /// `POST` by default.
     #[serde(default)]
     pub method: GenericMethod,
-    /// Scheme, host and path; templates in the path only. The query has its own key.
+    /// Scheme, host and path, with templates only in the path. The query has its own key.
     pub url: String,
-    /// Names and templates of headers; `Content-Type` comes with the body.
+    /// Names and templates of headers. `Content-Type` is set with the body.
     #[serde(default)]
     pub headers: Vec<(String, String)>,
-    /// User and password of basic authentication; they may name secrets only.
+    /// User and password of basic authentication; templates may contain only secrets.
     pub basic_auth: Option<(String, String)>,
     #[serde(default)]
     pub query: Vec<(String, String)>,
@@ -63,23 +63,23 @@ pub enum GenericMethod {
     Post,
 }
 
-/// How an answer is read. One that is not JSON counts as a JSON string of its whole text.
+/// How an answer is read. An answer that is not JSON counts as a JSON string with its whole text.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenericAnswer {
     /// HTTP statuses of success; any 2xx if empty.
     #[serde(default)]
     pub statuses: Vec<u16>,
-    /// What a success says besides; `None`: the status is enough.
+    /// A further condition of success; `None` if the status is enough.
     pub success: Option<GenericMatch>,
-    /// JSON pointer (RFC 6901) to what the provider calls the message.
+    /// JSON pointer (RFC 6901) to the provider's id of the message.
     pub reference: Option<String>,
-    /// Why a message was refused: the first that fits; after them the HTTP status decides.
+    /// Why a message was refused: the first rule that matches; without one the HTTP status decides.
     #[serde(default)]
     pub reasons: Vec<GenericRule>,
 }
 
-/// A place in a JSON document and the values it may have, compared without regard to ASCII case. A
+/// A place in a JSON document and its accepted values, compared without regard to ASCII case. A
 /// number or boolean counts as its text.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -89,17 +89,17 @@ pub struct GenericMatch {
     pub values: Vec<String>,
 }
 
-/// A sign of a failure and what it means. At least one sign; all that are given must fit.
+/// Conditions of a failure and their meaning. At least one condition; all given ones must match.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenericRule {
     /// This HTTP status; not for receipts.
     pub status: Option<u16>,
-    /// A place in the document; for receipts the status is meant if it is left out.
+    /// A place in the document; for receipts the default is the status.
     pub pointer: Option<String>,
     #[serde(default)]
     pub values: Vec<String>,
-    /// What it means, by its word in the API: `rejected_number`, `provider_auth`, ….
+    /// The reason, in the word of the API: `rejected_number`, `provider_auth`, ….
     #[serde(deserialize_with = "reason")]
     pub reason: Reason,
 }
@@ -108,34 +108,35 @@ pub struct GenericRule {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenericReceipts {
-    /// Name of the secret that proves who calls; at least 16 characters.
+    /// Name of the secret that authenticates calls; at least 16 characters.
     pub secret: String,
-    /// Where every call carries it: `{ query = "token" }` or `{ header = "x-token" }`; not together
-    /// with `signature`.
+    /// Where every call contains the secret: `{ query = "token" }` or `{ header = "x-token" }`; not
+    /// together with `signature`.
     pub secret_in: Option<GenericSecretPlace>,
-    /// How every call is signed with it instead.
+    /// How every call is signed, instead of containing the secret.
     pub signature: Option<GenericSignature>,
     pub payload: GenericPayload,
-    /// The longest body that the provider ever sends, in bytes; 64 KiB unless told otherwise, 3 MiB
-    /// at most. A longer one is refused unread.
+    /// The longest body that the provider sends, in bytes; 64 KiB by default, 3 MiB at most. A
+    /// longer one is refused unread.
     #[serde(default = "longest_body")]
     pub longest_body: usize,
-    /// The form field whose JSON is the payload, for forms that carry one.
+    /// The form field with the JSON payload, for providers that send one in a form.
     pub field: Option<String>,
-    /// JSON pointer to an array of reports; `None`: the payload is one report.
+    /// JSON pointer to an array of reports; `None` if the payload is one report.
     pub items: Option<String>,
-    /// JSON pointer, inside a report, to what the provider calls the message. A form or query is
-    /// read as a JSON object: its field `Sid` is at `/Sid`.
+    /// JSON pointer, inside a report, to the provider's id of the message. A form or query is read
+    /// as a JSON object: its field `Sid` is at `/Sid`.
     pub reference: String,
     /// JSON pointer, inside a report, to its status.
     pub status: String,
     pub delivered: Vec<String>,
-    /// Signs of a message that did not, the first that fits; anything else is on the way.
+    /// Conditions of a failed message; the first that matches decides. Other statuses mean that it
+    /// is on the way.
     #[serde(default)]
     pub failed: Vec<GenericRule>,
 }
 
-/// Where a webhook carries its secret.
+/// Where a webhook call contains its secret.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GenericSecretPlace {
@@ -143,18 +144,18 @@ pub enum GenericSecretPlace {
     Header(String),
 }
 
-/// An HMAC (RFC 2104) that a provider puts on its calls.
+/// The HMAC (RFC 2104) with which a provider signs its calls.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenericSignature {
     pub header: String,
-    /// What precedes it there, such as `sha256=`.
+    /// Text before the signature, such as `sha256=`.
     #[serde(default)]
     pub prefix: String,
     pub algorithm: GenericAlgorithm,
     pub encoding: GenericEncoding,
-    /// What is signed, one part right behind the other; the raw body unless told otherwise. It must
-    /// include the report.
+    /// The signed parts, joined without separators; the raw body by default. They must include the
+    /// report.
     #[serde(default = "the_body")]
     pub signed: Vec<GenericSigned>,
 }
@@ -163,13 +164,13 @@ pub struct GenericSignature {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GenericAlgorithm {
-    /// For providers that offer nothing newer; an HMAC with it is not broken.
+    /// For providers that offer nothing newer; HMAC with SHA-1 is not broken.
     Sha1,
     Sha256,
     Sha512,
 }
 
-/// How a signature is written.
+/// The encoding of a signature.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GenericEncoding {
@@ -178,20 +179,20 @@ pub enum GenericEncoding {
     Base64,
 }
 
-/// A part of what is signed.
+/// A part of the signed text.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GenericSigned {
     Body,
-    /// Path and query as they came: `/webhooks/NAME?…`.
+    /// Path and query as received: `/webhooks/NAME?…`.
     PathAndQuery,
-    /// The value of this header, such as that of a timestamp.
+    /// The value of this header, such as a timestamp.
     Header(String),
-    /// This text, such as a full stop between two others.
+    /// This text, such as a full stop between two other parts.
     Text(String),
 }
 
-/// What of a webhook call carries the report.
+/// The part of a webhook call that contains the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GenericPayload {
@@ -202,7 +203,7 @@ pub enum GenericPayload {
 
 impl fmt::Debug for GenericHttpSettings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Templates may hold what should have been a secret.
+        // Templates may contain text that should have been a secret.
         write!(out, "GenericHttpSettings({})", self.name)
     }
 }

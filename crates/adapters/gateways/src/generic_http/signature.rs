@@ -12,7 +12,7 @@ use sha2::{Sha256, Sha512};
 
 impl GenericSignature {
     /// # Errors
-    /// What is wrong, behind `receipts.signature.`.
+    /// The problem, to be appended to `receipts.signature.`.
     pub(super) fn check(&self, payload: GenericPayload) -> Result<(), &'static str> {
         let carries = |part: &GenericSigned| match payload {
             GenericPayload::Json | GenericPayload::Form => *part == GenericSigned::Body,
@@ -27,7 +27,7 @@ impl GenericSignature {
         Ok(())
     }
 
-    /// The signature that a call claims to have; `None` if it claims none of this form.
+    /// The signature in a call; `None` if the call has none of this form.
     pub(super) fn claimed(&self, head: &WebhookHead) -> Option<Vec<u8>> {
         let given = head.header(&self.header.to_ascii_lowercase())?;
         let given = given.strip_prefix(&self.prefix)?;
@@ -40,7 +40,7 @@ impl GenericSignature {
         }
     }
 
-    /// Whether it is that of the provider; judged in constant time.
+    /// Tells whether the signature is the provider's; compares in constant time.
     pub(super) fn holds(&self, call: &WebhookCall, secret: &Secret) -> bool {
         let parts = self.signed.iter().map(|part| part.of(call)).collect::<Option<Vec<_>>>();
         let (Some(given), Some(parts)) = (self.claimed(&call.head), parts) else { return false };

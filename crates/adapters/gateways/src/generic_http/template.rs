@@ -5,7 +5,7 @@ use serde::de::IntoDeserializer;
 use serde::de::value::Error;
 use std::collections::BTreeMap;
 
-/// Text with places for parts of a message; the secrets are filled in already.
+/// Text with places for values of a message. Secrets are already filled in.
 pub(super) struct Template(Vec<Part>);
 
 enum Part {
@@ -51,10 +51,10 @@ impl Slot {
 }
 
 impl Template {
-    /// Reads `{name}`, `{secret.NAME}`, `{{` and `}}`.
+    /// Parses `{name}`, `{secret.NAME}`, `{{` and `}}`.
     ///
     /// # Errors
-    /// A sentence that says what is wrong.
+    /// A sentence that describes the problem.
     pub(super) fn parse(text: &str, secrets: &BTreeMap<String, Secret>) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut literal = String::new();
@@ -82,7 +82,7 @@ impl Template {
         Ok(Self(parts))
     }
 
-    /// Whether one of its places is for `slot`.
+    /// Tells whether one of its places is for `slot`.
     pub(super) fn names(&self, slot: Slot) -> bool {
         self.0.iter().any(|part| matches!(part, Part::Slot(known) if *known == slot))
     }
@@ -96,7 +96,7 @@ impl Template {
         })
     }
 
-    /// The same with its secrets as literal texts, for places that take them as they are.
+    /// Turns secrets into literal text, for places that take them unencoded.
     pub(super) fn with_literal_secrets(self) -> Self {
         let literal = |part| match part {
             Part::Secret(secret) => Part::Text(secret.expose().to_owned()),
@@ -112,7 +112,7 @@ impl Template {
         })
     }
 
-    /// Its text for `message`, with `encode` applied to everything that was filled in.
+    /// The text for `message`, with `encode` applied to every value.
     pub(super) fn fill(
         &self,
         message: &Message,
@@ -137,12 +137,13 @@ fn part(name: &str, secrets: &BTreeMap<String, Secret>) -> Result<Part, String> 
     slot.map(Part::Slot).map_err(|_: Error| format!("unknown placeholder {name:?}"))
 }
 
-/// For a segment of a path: all but unreserved characters (RFC 3986) percent-encoded.
+/// Encodes for a segment of a path: all but unreserved characters (RFC 3986) percent-encoded.
 pub(super) fn in_path(text: &str) -> String {
     percent(text, |byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
 }
 
-/// For a header: of a message, what a header cannot carry (RFC 9110) percent-encoded, and the percent sign too.
+/// Encodes a value of a message for a header: characters that a header cannot contain (RFC 9110)
+/// percent-encoded, and the percent sign too.
 pub(super) fn in_header(text: &str) -> String {
     percent(text, |byte| matches!(byte, b' '..=b'~') && byte != b'%')
 }

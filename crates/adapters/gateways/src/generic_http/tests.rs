@@ -281,7 +281,7 @@ fn reads_lists_of_reports_from_json() {
         receipt(Report::Delivered),
     ];
     assert_eq!(receipts(&body.to_string()), Ok(expected));
-    // An empty list holds nothing that cannot be read; one of odd reports nothing else.
+    // An empty list contains nothing that cannot be parsed; a list of only invalid reports does.
     assert_eq!(receipts("{\"events\": []}"), Ok(Vec::new()));
     let odd = r#"{"events": [null, {"id": "m-1"}, {"status": 1}]}"#;
     for unreadable in ["", "garbage", "{}", "[]", "{\"events\": {}}", "7", odd] {

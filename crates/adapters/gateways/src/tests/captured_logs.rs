@@ -1,4 +1,4 @@
-//! What a test's own thread logs, to prove what is not in it.
+//! Captures the logs of a test's own thread, to prove that they do not contain certain text.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -9,12 +9,12 @@ use tracing_subscriber::fmt;
 pub struct CapturedLogs(Arc<Mutex<Vec<u8>>>);
 
 impl CapturedLogs {
-    /// Captures everything of this thread, down to the finest level, until the guard is dropped.
+    /// Captures every line of this thread, at every level, until the guard is dropped.
     ///
-    /// Without the time, whose microseconds have six digits like a code.
+    /// Lines have no time, because its microseconds have six digits like a code.
     pub fn start() -> (Self, DefaultGuard) {
-        // With only one subscriber, `tracing` would cache what another thread logs first as
-        // unwanted, for all threads and for good; so there are always two.
+        // With a single subscriber, `tracing` would cache for all threads that a callsite is
+        // disabled, if another thread logs there first. So there are always two.
         let sink = fmt().with_max_level(tracing::Level::TRACE).with_writer(io::sink).finish();
         let _ = set_global_default(sink);
         let logs = Self::default();

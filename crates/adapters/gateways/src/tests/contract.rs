@@ -1,4 +1,4 @@
-//! What every gateway must make of a provider that is broken, whatever its protocol.
+//! Rules that every gateway has to follow when its provider is broken.
 
 use crate::HttpClient;
 use crate::tests::captured_logs::CapturedLogs;
@@ -8,17 +8,17 @@ use dwar_kernel::KeyMode;
 use dwar_otp::{Channel, Gateway, Message, Outcome, Reason};
 use std::time::Duration;
 
-/// What every secret of a gateway under test contains.
+/// Contained in every secret of a gateway under test.
 pub const SECRET: &str = "s3cret";
 
-/// The national number all contract tests write to.
+/// The national number that all contract tests use.
 pub const NATIONAL: &str = "9876543210";
 
 pub fn to(channel: Channel) -> Message {
     message(KeyMode::Live, channel, NATIONAL)
 }
 
-/// A client that waits longer than any answer takes. Making one reads the system's certificates:
+/// A client that waits longer than any answer takes. Making one reads the system's certificates, so
 /// share it in loops.
 pub fn client() -> HttpClient {
     patient_for(Duration::from_secs(30))
@@ -28,7 +28,8 @@ fn patient_for(timeout: Duration) -> HttpClient {
     HttpClient::new(Duration::from_secs(2), timeout, None).unwrap()
 }
 
-/// Plays every breakdown to the gateway that `make` builds for a base URL, and looks into the logs.
+/// Simulates every kind of breakdown to the gateway that `make` builds for a base URL, and checks
+/// the logs.
 pub async fn survives_a_broken_provider<G: Gateway>(
     channel: Channel,
     make: impl Fn(String, &HttpClient) -> G,

@@ -1,5 +1,5 @@
-//! A provider on loopback for the contract tests: it records every request as it came and plays one
-//! answer, well-formed or broken, to all of them.
+//! A provider on loopback for the contract tests. It records every request as received, and gives
+//! the same answer, valid or broken, to all of them.
 
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
@@ -34,7 +34,7 @@ impl Play {
         Self::Answer { status, headers, body: body.into() }
     }
 
-    /// A success whose body is longer than anybody should read.
+    /// A success with a body that is too long to be read.
     pub fn huge() -> Self {
         Self::text(200, "application/json", &" ".repeat(1024 * 1024))
     }
@@ -57,7 +57,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The only header of this lower-case name.
+    /// The only header with this lower-case name.
     pub fn header(&self, name: &str) -> &str {
         let found: Vec<_> = self.headers.iter().filter(|(known, _)| known == name).collect();
         assert_eq!(found.len(), 1, "exactly one {name} in {:?}", self.headers);
@@ -73,7 +73,7 @@ impl Request {
     }
 }
 
-/// The fake; it is gone when dropped.
+/// The fake provider; it stops when dropped.
 pub struct FakeVendor {
     address: String,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -81,7 +81,7 @@ pub struct FakeVendor {
 }
 
 impl FakeVendor {
-    /// A fake that plays `play` to every request, over any number of connections.
+    /// Starts a fake that plays `play` to every request, over any number of connections.
     pub async fn start(play: Play) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -100,7 +100,7 @@ impl FakeVendor {
         format!("http://{}", self.address)
     }
 
-    /// `127.0.0.1:40123`, as its `Host` header must say.
+    /// The expected `Host` header: `127.0.0.1:40123`.
     pub fn host(&self) -> &str {
         &self.address
     }
@@ -109,7 +109,7 @@ impl FakeVendor {
         self.requests.lock().unwrap().clone()
     }
 
-    /// The one request it got; panics on none and on several.
+    /// The only request that it received; panics on none and on several.
     pub fn only_request(&self) -> Request {
         let mut requests = self.requests();
         assert_eq!(requests.len(), 1, "{requests:?}");

@@ -1,4 +1,4 @@
-//! What the tests of every gateway start from.
+//! Messages and projects that the tests of every gateway use.
 
 use dwar_kernel::{BlindIndex, KeyMode, ProjectMode};
 use dwar_otp::{Channel, Message};
