@@ -3,14 +3,15 @@ use actix_web::http::{Method, header};
 use dwar_kernel::ProjectId;
 
 const LONGEST: usize = 1_024;
-/// What was done just now: said once, and part of no address to come back to.
+/// The field that says what was just done. It is shown once and is not part of an address to return
+/// to.
 const DONE: &str = "done=";
 
-/// Tells which patterns of addresses are pages, which a GET shows to whoever is signed in.
+/// Tells which path patterns are pages that a GET shows to a signed-in operator.
 pub(crate) struct PagePatterns(pub(crate) fn(&str) -> bool);
 
-/// Whether a text leads to this host, whoever wrote it. Browsers take `//` and `/\` for the beginning of
-/// another one.
+/// Tells whether a text is a path on this host. Browsers treat `//` and `/\` as the begin of
+/// another host.
 pub(crate) fn is_local(text: &str) -> bool {
     let local = text.starts_with('/') && !text.starts_with("//") && text.len() <= LONGEST;
     local && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
@@ -30,8 +31,8 @@ fn without(address: &str, fields: &[&str]) -> String {
 
 /// The address of one of our pages with its query, to come back to.
 ///
-/// It may come from a form or a link, and so from anybody: it leads to no other site, and to nothing
-/// but what a GET shows to whoever is signed in.
+/// It may come from a form or a link, and so from anybody. So it never leads to another site, and
+/// only to pages that a GET shows to a signed-in operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageAddress(String);
 
@@ -47,7 +48,7 @@ impl PageAddress {
         is_page(&pattern).then(|| Self(without(text, &[DONE])))
     }
 
-    /// The page that is asked for, or that sent its form.
+    /// The page of this request, or the page that sent its form.
     pub(crate) fn of(request: &HttpRequest) -> Option<Self> {
         if request.method() == Method::GET {
             return Self::read(request, request.uri().path_and_query()?.as_str());
@@ -57,9 +58,9 @@ impl PageAddress {
         Self::read(request, &rest[rest.find('/')?..])
     }
 
-    /// The address that the page goes by which answers this request, where it has another one. For a form that
-    /// is answered without a redirect it is the page at its own address, or the one that sent it; a page that
-    /// says what was done goes by its own address without that word.
+    /// The address of the page that answers this request, if it differs from the request's. For a
+    /// form that is answered without a redirect it is the address of that page, or of the page that
+    /// sent the form. A page that says what was done has the address without that field.
     pub(crate) fn answered(request: &HttpRequest) -> Option<Self> {
         let asked = request.uri().path_and_query()?.as_str();
         let own = Self::read(request, asked);
@@ -69,23 +70,23 @@ impl PageAddress {
         own.filter(|own| own.0 != asked)
     }
 
-    /// The same page for the other mode: without what its query says of this one.
+    /// The same page for the other mode: without the fields of its query that belong to this one.
     pub(crate) fn for_any_mode(&self) -> String {
         without(&self.0, &["mode=", "before="])
     }
 
-    /// The project that it is about, if it is about one.
+    /// The project in the address, if there is one.
     pub(crate) fn project(&self) -> Option<Result<ProjectId, ()>> {
         let id = self.0.strip_prefix("/p/")?.split(['/', '?', '#']).next()?;
         Some(id.parse().map_err(drop))
     }
 
-    /// Where one signs in to come back here.
+    /// The address of the sign-in page that returns to `page`.
     pub(crate) fn sign_in(page: Option<&Self>) -> String {
         Self::with_next("/sign-in", page)
     }
 
-    /// An address on the way in, which leads on to the page in the end.
+    /// An address of the sign-in process that finally leads to `page`.
     pub(crate) fn with_next(path: &str, page: Option<&Self>) -> String {
         match page.filter(|page| page.0 != "/") {
             None => path.to_owned(),
@@ -96,7 +97,7 @@ impl PageAddress {
         }
     }
 
-    /// The page, or the first one where there is none to come back to.
+    /// The page, or the home page if there is none.
     pub(crate) fn or_home(page: Option<&Self>) -> &str {
         page.map_or("/", |page| &page.0)
     }

@@ -1,4 +1,4 @@
-//! What needs a person now, on top of every page.
+//! The bar of open alerts at the top of every page.
 
 use crate::format::time;
 use crate::language::Language;
@@ -11,11 +11,11 @@ use dwar_project::Project;
 use maud::{Markup, html};
 
 const SHOWN: usize = 3;
-/// ... and so many more when one asks for them.
+/// Further alerts that are shown on request.
 const FOLDED: usize = 20;
 
-/// What concerns the project of a page, or, on a page of the installation, all that somebody may see; nothing where all
-/// is well. In English on a page in another language.
+/// The open alerts of the page's project or, on a page of the installation, all that the operator
+/// may see. Empty if there are none. In English even if the page is in another language.
 pub(crate) fn bar(visit: &Visit, project: Option<&Project>, language: Language) -> Markup {
     let alerts = visit.console.manage.alerts.of_page(&visit.by, project);
     let (first, rest) = alerts.split_at(alerts.len().min(SHOWN));

@@ -16,12 +16,12 @@ pub(crate) fn html_answer(status: StatusCode, content: Markup) -> HttpResponse {
     HttpResponse::build(status).content_type(HTML).body(content.into_string())
 }
 
-/// On to another page after something was done.
+/// Redirects to another page after a form was processed.
 pub(crate) fn go(to: &str) -> HttpResponse {
     go_with(to, [])
 }
 
-/// The same, and the browser keeps some cookies.
+/// As [`go`], and sets cookies.
 pub(crate) fn go_with(
     to: &str,
     cookies: impl IntoIterator<Item = Cookie<'static>>,
@@ -34,13 +34,13 @@ pub(crate) fn go_with(
     answer.finish()
 }
 
-/// An answer that goes on as long as there are events.
+/// A stream of server-sent events, for as long as there are events.
 pub(crate) fn events(
     events: impl Stream<Item = Result<Bytes, Infallible>> + 'static,
 ) -> HttpResponse {
     HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, "text/event-stream"))
-        // nginx would keep events back until its buffer is full.
+        // nginx would hold events back until its buffer is full.
         .insert_header(("X-Accel-Buffering", "no"))
         .streaming(events)
 }

@@ -1,28 +1,29 @@
 use async_trait::async_trait;
 use dwar_kernel::ProjectId;
 
-/// The API's own routes, for the playground: the same checks, limits and answers that clients meet.
+/// The API's own routes, for the playground, with the same checks, limits and answers as for
+/// clients.
 #[async_trait]
 pub trait ApiRoutes: Send + Sync {
-    /// Asks the API in the test mode of `project`.
+    /// Sends a request to the API in the test mode of `project`.
     ///
-    /// MUST never reach live mode, whatever the request says.
+    /// MUST never reach live mode, whatever the request contains.
     ///
     /// # Errors
-    /// [`NoAnswer`] if it is no request, or the API did not answer in time.
+    /// [`NoAnswer`] if the request is invalid, or the API did not answer in time.
     async fn call(&self, project: ProjectId, request: ApiRequest) -> Result<ApiAnswer, NoAnswer>;
 }
 
-/// What is asked.
+/// A request to the API from the playground.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiRequest {
     pub method: String,
     pub target: String,
-    /// JSON, or nothing.
+    /// JSON, or empty.
     pub body: Vec<u8>,
 }
 
-/// What the API said.
+/// The answer of the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiAnswer {
     pub status: u16,
@@ -30,7 +31,7 @@ pub struct ApiAnswer {
     pub body: Vec<u8>,
 }
 
-/// The API said nothing.
+/// The API gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the API gave no answer")]
 pub struct NoAnswer;

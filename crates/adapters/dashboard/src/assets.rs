@@ -22,7 +22,7 @@ pub(crate) const MANUAL_CSS: Asset = Asset::css("manual.css", include_str!("asse
 pub(crate) const SCRIPT: Asset = Asset::script("dwar.js", include_str!("assets/dwar.js"));
 pub(crate) const PLAYGROUND: Asset =
     Asset::script("playground.js", include_str!("assets/playground.js"));
-/// The login form, which the same file is for everybody's own pages.
+/// The login form. Projects embed the same file in their own pages.
 pub(crate) const LOGIN_FORM: Asset =
     Asset::script("dwar-login.js", include_str!("../../../../clients/form/dwar-login.js"));
 pub(crate) const ACTIVITY: Asset = Asset::script(
@@ -37,10 +37,10 @@ pub(crate) const PASSKEYS: Asset = Asset::script("passkeys.js", include_str!("as
 pub(crate) const ICON: Asset =
     Asset { name: "icon.svg", kind: "image/svg+xml", content: include_str!("assets/icon.svg") };
 
-/// Where all of them are.
+/// The path of all assets.
 const HOME: &str = "/assets/";
 
-/// A path changes with the content behind it, so browsers need never ask again.
+/// The path of an asset changes with its content, so browsers need never ask again.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
 impl Asset {
@@ -67,7 +67,7 @@ impl Asset {
     }
 }
 
-/// Whether a path is that of an asset, which needs nothing but this program.
+/// Tells whether a path is that of an asset, which needs no store.
 pub(crate) fn is_at(path: &str) -> bool {
     path.starts_with(HOME)
 }

@@ -1,4 +1,4 @@
-//! Charts as SVG, drawn on the server: bars over time, and a line over them.
+//! Charts as SVG, rendered on the server: bars over time, with a line over them.
 
 use crate::format::{grouped, india};
 use crate::texts::overview as texts;
@@ -17,12 +17,12 @@ pub(crate) struct Chart<'a> {
 pub(crate) struct Slot {
     /// When it begins.
     pub(crate) at: Timestamp,
-    /// In the order in which they are drawn.
+    /// In the order of drawing.
     pub(crate) bars: Vec<Bar>,
     pub(crate) line: Option<u64>,
-    /// Its values; empty where there is nothing to say.
+    /// The values as text; empty if there is nothing to say.
     pub(crate) words: String,
-    /// The requests it stands for, while they are kept.
+    /// The requests behind the point, while they are stored.
     pub(crate) href: Option<String>,
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct Bar {
     pub(crate) width: f64,
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Its own requests and what it says of them, if they are others than those of the point.
+    /// The requests behind this bar and its text, if they differ from those of the point.
     pub(crate) link: Option<(String, String)>,
 }
 
-/// How large it is drawn; letters keep their size, so a narrow screen gets a drawing of its own.
+/// The size of the drawing. Letters keep their size, so a narrow screen gets a drawing of its own.
 struct Sheet {
     class: &'static str,
     width: f64,
@@ -46,9 +46,11 @@ const TOP: f64 = 10.0;
 const BOTTOM: f64 = 24.0;
 const LETTER: f64 = 7.2;
 const PERCENTAGES: f64 = 44.0;
-/// Bars that lead somewhere each by itself, at most, so that a page stays light; of more only the point leads somewhere.
+/// Most bars with a link each, so that a page stays small. In a chart with more bars only the point
+/// has a link.
 const LINKED: usize = 72;
-/// With more points than this, one is too narrow for a finger, and only the chart for wide screens leads somewhere.
+/// With more points than this, one is too narrow for a finger, and only the chart for wide screens
+/// has links.
 pub(crate) const TAPPED: usize = 24;
 const LINES: u64 = 4;
 const SHEETS: [Sheet; 2] = [
@@ -57,9 +59,9 @@ const SHEETS: [Sheet; 2] = [
 ];
 
 impl Chart<'_> {
-    /// The chart for wide screens and for narrow ones, of which the style sheet shows one.
+    /// Draws the chart for wide and for narrow screens; the style sheet shows one of them.
     ///
-    /// With a script, the values of a point are shown as soon as the pointer or the arrow keys are on it.
+    /// With a script, the values of a point are shown when the pointer or the arrow keys reach it.
     pub(crate) fn draw(&self) -> Markup {
         html! {
             div.chart-box data-chart role="group" aria-label={ (self.title) (texts::CHART_KEYS) } {
@@ -140,7 +142,7 @@ impl Sheet {
         }
     }
 
-    /// Of how many points one is labelled, so that labels do not touch.
+    /// Distance between two labelled points, in points, so that labels do not touch.
     fn every(&self, chart: &Chart<'_>, width: f64) -> usize {
         let labels = chart.slots.iter().map(|slot| label(&chart.range, slot.at).len());
         let room = LETTER * real(labels.max().unwrap_or_default()) + LETTER;
@@ -148,7 +150,7 @@ impl Sheet {
     }
 }
 
-/// Bars of one class are one path, which is a third of so many rectangles.
+/// Draws all bars of a class as one path, which needs a third of the space of rectangles.
 fn bars(slots: &[Slot], place: impl Fn(&Bar, usize) -> Option<(f64, f64, f64, f64)>) -> Markup {
     let mut paths: Vec<(&str, String)> = Vec::new();
     for (index, slot) in slots.iter().enumerate() {
@@ -165,7 +167,7 @@ fn bars(slots: &[Slot], place: impl Fn(&Bar, usize) -> Option<(f64, f64, f64, f6
     html! { @for (class, path) in paths { path.(class) d=(path) {} } }
 }
 
-/// A line through all points that have a value, and a dot where one stands alone.
+/// A line through all points with a value, and a dot for an isolated one.
 fn line(slots: &[Slot], place: impl Fn(usize, u64) -> (f64, f64)) -> Markup {
     let mut path = String::new();
     let mut dots = Vec::new();
@@ -184,7 +186,7 @@ fn line(slots: &[Slot], place: impl Fn(usize, u64) -> (f64, f64)) -> Markup {
     }
 }
 
-/// A point by its beginning; the hour with its day where a range is longer than one.
+/// The begin of a point; an hour with its day if the range is longer than a day.
 pub(crate) fn label(range: &Range, at: Timestamp) -> String {
     let day = chrono::TimeDelta::days(1);
     let is_long = range.window.until - range.window.from > day;
@@ -197,7 +199,7 @@ pub(crate) fn label(range: &Range, at: Timestamp) -> String {
     india(at, pattern)
 }
 
-/// The distance between two lines: 1, 2, 2.5 or 5 times a power of ten, and whole.
+/// The distance between two grid lines: 1, 2, 2.5 or 5 times a power of ten, and whole.
 fn step(peak: u64) -> u64 {
     let least = peak.div_ceil(LINES).max(1);
     let mut ten = 1_u64;
@@ -214,7 +216,7 @@ fn step(peak: u64) -> u64 {
     }
 }
 
-/// Counts are far below what a float holds exactly.
+/// Counts are far below the largest integer that a float represents exactly.
 #[expect(clippy::cast_precision_loss, reason = "a drawing is exact to a tenth of a pixel")]
 fn real(count: impl TryInto<u64>) -> f64 {
     count.try_into().unwrap_or(u64::MAX) as f64
@@ -260,7 +262,7 @@ mod tests {
         assert_eq!(of(two_days), "15 Jan, 12 am");
     }
 
-    /// Two of them, with a table, have to fit into a page of 100 kB.
+    /// Two charts with a table have to fit into a page of 100 kB.
     #[test]
     fn a_full_chart_is_light() {
         let at: Timestamp = "2027-01-14T18:30:00Z".parse().unwrap();

@@ -15,35 +15,35 @@ use dwar_wire::client_address;
 use std::sync::Arc;
 use tokio::sync::SetOnce;
 
-/// What all pages share.
+/// The state that all pages share.
 pub struct Console {
-    /// Set once the stores are up to date; until then no page may use them.
+    /// Set once the stores are migrated; until then no page may use them.
     pub prepared: Arc<SetOnce<()>>,
     pub tools: Toolbox,
-    /// What those who run the service ask for.
+    /// The use cases of operators.
     pub manage: Management,
-    /// How they get in, and their own accounts.
+    /// Sign-in, and the operators' own accounts.
     pub admin: Administration,
     pub passkeys: Passkeys,
     pub live: Live,
-    /// Who can be named to carry messages, for the pages that list them.
+    /// The providers that pages list for a choice.
     pub providers: Arc<dyn Providers>,
     pub operations: Arc<dyn Operations>,
     pub api: Arc<dyn ApiRoutes>,
     pub reference: Reference,
     pub manual: Manual,
-    /// Where clients reach the API, for the examples.
+    /// Where clients reach the API, for examples.
     pub api_url: String,
-    /// Where browsers reach these pages, for links to be sent.
+    /// Where browsers reach these pages, for links that are sent.
     pub base_url: String,
-    /// What a code costs unless a project says else.
+    /// The price of a code if a project has none of its own.
     pub prices: PriceList,
-    /// What we may be called.
+    /// The host names of the dashboard.
     pub names: Names,
 }
 
 impl Console {
-    /// Where a request to sign in comes from.
+    /// The client of a sign-in request.
     pub(crate) fn client(&self, request: &HttpRequest) -> Client {
         let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
         let address = client_address(request, self.names.tls);

@@ -1,4 +1,4 @@
-//! What browsers keep for us.
+//! The cookies of the dashboard.
 
 use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration as CookieDuration;
@@ -6,7 +6,7 @@ use actix_web::cookie::{Cookie, CookieBuilder, SameSite};
 use dwar_operator::BrowserToken;
 use std::time::Duration;
 
-/// A cookie that holds a secret of ours. Over TLS its name keeps other hosts and plain connections from
+/// A cookie with a secret. Over TLS its name prefix keeps other hosts and plain connections from
 /// setting it.
 pub(crate) struct SecretCookie {
     over_tls: &'static str,
@@ -14,14 +14,14 @@ pub(crate) struct SecretCookie {
     same: SameSite,
 }
 
-/// The session. It ends with the browser, or when it is over here.
+/// The session cookie. It ends with the browser, or when the session ends.
 ///
-/// A link on another site may open a page with it (`Lax`): no page changes anything, and a form is taken
-/// from our own pages alone.
+/// A link on another site may open a page with it (`Lax`), because no page changes anything and
+/// forms are accepted only from our own pages.
 pub(crate) const SESSION: SecretCookie =
     SecretCookie { over_tls: "__Host-dwar", plain: "dwar_dashboard", same: SameSite::Lax };
 
-/// That somebody signed in there before; it opens nothing.
+/// Remembers that somebody signed in with this browser before. It grants no access.
 pub(crate) const BROWSER: SecretCookie =
     SecretCookie { over_tls: "__Host-dwar-browser", plain: "dwar_browser", same: SameSite::Strict };
 
@@ -37,7 +37,7 @@ impl SecretCookie {
         request.cookie(self.name(tls)).map(|cookie| cookie.value().to_owned())
     }
 
-    /// Lets the browser keep it, until it ends unless a lifetime is given.
+    /// Sets the cookie, until the browser ends unless a lifetime is given.
     pub(crate) fn keep(
         &self,
         value: &str,
@@ -54,12 +54,12 @@ impl SecretCookie {
     }
 }
 
-/// Lets the browser keep that somebody signed in there.
+/// A cookie which remembers that somebody signed in with this browser.
 pub(crate) fn browser_cookie(token: &BrowserToken, tls: bool) -> Cookie<'static> {
     BROWSER.keep(token.expose(), Some(BrowserToken::LIFETIME), tls)
 }
 
-/// How somebody likes to see pages, kept for a year.
+/// A preference for the look of pages, kept for a year.
 pub(crate) fn choice(name: &'static str, word: &str, tls: bool) -> Cookie<'static> {
     cookie(name, word, SameSite::Lax, tls).max_age(CookieDuration::days(365)).finish()
 }

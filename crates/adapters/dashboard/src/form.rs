@@ -1,10 +1,10 @@
-//! Forms: they keep what was typed when they are refused, and show as text what may not be changed.
+//! Forms. A refused form keeps what was typed, and a form without permission is shown as text.
 
 use crate::format::sentence;
 use crate::texts::common as texts;
 use maud::{Markup, html};
 
-/// The fields that a form was sent with, by their names.
+/// The submitted fields of a form, by name.
 #[derive(Default)]
 pub(crate) struct Typed(Vec<(String, String)>);
 
@@ -19,35 +19,35 @@ impl Typed {
     }
 }
 
-/// A form that was refused. It comes back as it was typed, with the reason beside the field.
+/// A refused form. It is shown again as it was typed, with the reason beside the field.
 pub(crate) struct Refused<'a> {
     form: &'static str,
     typed: &'a Typed,
     field: &'a str,
-    /// The id of its input, for fields that several forms of a page have.
+    /// The id of the input, for fields that several forms of a page have.
     id: &'a str,
     reason: String,
 }
 
 impl<'a> Refused<'a> {
-    /// `form` is its name on the page, `field` the name of an input. Amounts are typed in rupees, so an
-    /// input lacks the unit that its setting is named with.
+    /// `form` is the form's name on the page, `field` the name of an input. Amounts are typed in
+    /// rupees, so the input's name lacks the unit in the name of the setting.
     pub(crate) fn new(form: &'static str, typed: &'a Typed, field: &'a str, reason: &str) -> Self {
         let field = field.strip_suffix("_paise").unwrap_or(field);
         Self { form, typed, field, id: field, reason: sentence(reason) }
     }
 
-    /// The same, where the input has an id of its own.
+    /// Sets the id of the input, if it differs from its name.
     pub(crate) fn at(self, id: &'a str) -> Self {
         Self { id, ..self }
     }
 
-    /// What was typed, if this was the form.
+    /// The typed fields, if this was the form.
     pub(crate) fn typed_in(&self, form: &str) -> Option<&'a Typed> {
         (self.form == form).then_some(self.typed)
     }
 
-    /// What stands above the page: that nothing was saved, and a link to the field.
+    /// The notice above the page: nothing was saved, with a link to the field.
     pub(crate) fn summary(&self) -> Markup {
         html! {
             p.notice.bad role="alert" {
@@ -65,7 +65,7 @@ pub(crate) struct Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// The form of this name; without `editable` it is text.
+    /// Makes the form of this name; without `editable` it is shown as text.
     pub(crate) fn new(
         name: &str,
         refused: impl Into<Option<&'a Refused<'a>>>,
@@ -82,7 +82,7 @@ impl<'a> Form<'a> {
         self.editable
     }
 
-    /// What the field holds: what was typed, or what is on record.
+    /// The content of a field: what was typed, or the stored value.
     pub(crate) fn value<'v>(&self, name: &str, stored: &'v str) -> &'v str
     where
         'a: 'v,
@@ -103,7 +103,7 @@ impl<'a> Form<'a> {
         Field { value, error, ..*field }.show()
     }
 
-    /// A text of several lines; an empty one stands for the `placeholder`.
+    /// A text of several lines; an empty one means the `placeholder`.
     pub(crate) fn text(&self, field: &Field<'_>) -> Markup {
         if !self.editable {
             return self.field(field);
@@ -121,7 +121,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// One of several, each a value and its label.
+    /// A choice of one option, each a value and its label.
     pub(crate) fn choice(&self, field: &Field<'_>, options: &[(String, String)]) -> Markup {
         let (present, error) = (self.value(field.name, field.value), self.error(field.name));
         if !self.editable {
@@ -185,7 +185,7 @@ impl Field<'_> {
         error: None,
     };
 
-    /// A password that is chosen. It is never written into a page.
+    /// The field of a new password. The password is never written into a page.
     pub(crate) const fn new_password<'a>(
         name: &'a str,
         label: &'a str,
@@ -217,7 +217,7 @@ fn as_text(label: &str, value: &str) -> Markup {
     }
 }
 
-/// The ids of what [`notes`] shows.
+/// The ids of the texts that [`notes`] shows.
 pub(crate) fn described_by(name: &str, hint: &str, error: Option<&str>) -> Option<String> {
     let hint = (!hint.is_empty()).then(|| format!("{name}-hint"));
     let error = error.map(|_| format!("{name}-error"));
@@ -225,7 +225,7 @@ pub(crate) fn described_by(name: &str, hint: &str, error: Option<&str>) -> Optio
     (!ids.is_empty()).then(|| ids.join(" "))
 }
 
-/// Why a field was refused, and what it is for.
+/// Why a field was refused, and its hint.
 pub(crate) fn notes(name: &str, hint: &str, error: Option<&str>) -> Markup {
     html! {
         @if let Some(error) = error { p.error id={ (name) "-error" } { (error) } }

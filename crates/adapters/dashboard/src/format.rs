@@ -1,4 +1,4 @@
-//! How amounts, times and texts are written on pages.
+//! Formats amounts, times and texts for pages.
 
 use chrono::SecondsFormat;
 use dwar_activity::Share;
@@ -8,7 +8,7 @@ pub(crate) use dwar_kernel::grouped;
 use maud::{Markup, html};
 use std::time::Duration;
 
-/// Rupees with Indian grouping and a real minus: `−₹1,23,456.50`.
+/// Rupees with Indian grouping and a typographic minus: `−₹1,23,456.50`.
 pub(crate) fn rupees(amount: Paise) -> String {
     amount.to_string().replace('-', "−")
 }
@@ -19,12 +19,12 @@ pub(crate) fn signed_rupees(amount: Paise) -> String {
     format!("{sign}{}", rupees(amount))
 }
 
-/// Of a thousand, as percent: `93.4 %`.
+/// Formats permille as percent: `93.4 %`.
 pub(crate) fn percent(permille: u64) -> String {
     format!("{}.{} %", permille / 10, permille % 10)
 }
 
-/// A part of a number of cases: `37 of 52 (71.2 %)`; of few cases without a percentage.
+/// A share of a number of cases: `37 of 52 (71.2 %)`; without a percentage for few cases.
 pub(crate) fn share(of: Share) -> String {
     let cases = format!("{} of {}", grouped(of.part), grouped(of.whole));
     match of.permille() {
@@ -34,13 +34,13 @@ pub(crate) fn share(of: Share) -> String {
     }
 }
 
-/// A reason or the text of a page as a sentence: with a capital and a full stop.
+/// Turns a reason or a text into a sentence, with a capital and a full stop.
 pub(crate) fn sentence(reason: &str) -> String {
     let end = if reason.ends_with(['.', '!', '?', ':', '।']) { "" } else { "." };
     capital(reason) + end
 }
 
-/// The text with a capital at its beginning, unless that is a name out of a configuration: `http.address`.
+/// Capitalizes the text, unless it begins with a configuration key: `http.address`.
 pub(crate) fn capital(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or_default();
     if first.trim_end_matches(['.', ':']).contains(['.', '_', '/', ':']) {
@@ -50,7 +50,7 @@ pub(crate) fn capital(text: &str) -> String {
     rest.next().into_iter().flat_map(char::to_uppercase).chain(rest.as_str().chars()).collect()
 }
 
-/// How long something takes: `4.1 s`, `38 s`, `2 min 5 s`.
+/// Formats a duration: `4.1 s`, `38 s`, `2 min 5 s`.
 pub(crate) fn span(length: Duration) -> String {
     let tenths = (length.as_millis() + 50) / 100;
     let (minutes, seconds) = (tenths / 600, tenths % 600 / 10);
@@ -63,22 +63,22 @@ pub(crate) fn span(length: Duration) -> String {
     }
 }
 
-/// An instant by the clock and calendar of India, which has had one offset since 1945.
+/// Formats an instant in Indian time, whose offset has not changed since 1945.
 pub(crate) fn india(at: Timestamp, pattern: &str) -> String {
     (at + Duration::from_secs(19_800)).format(pattern).to_string()
 }
 
-/// A minute of a clock in India, as addresses and fields have it: `2027-01-15T13:30`.
+/// A minute in Indian time, as in addresses and fields: `2027-01-15T13:30`.
 pub(crate) fn minute(at: Timestamp) -> String {
     india(at, "%Y-%m-%dT%H:%M")
 }
 
-/// An instant in a sentence, to the second: `15 Jan 2027, 1:30:00 pm IST`.
+/// An instant to the second as plain text: `15 Jan 2027, 1:30:00 pm IST`.
 pub(crate) fn plain_moment(at: Timestamp) -> String {
     india(at, MOMENT)
 }
 
-/// An instant to the minute: `15 Jan 2027, 1:30 pm IST`. Its title is the same instant in UTC.
+/// An instant to the minute: `15 Jan 2027, 1:30 pm IST`. Its title is the instant in UTC.
 pub(crate) fn time(at: Timestamp) -> Markup {
     element(at, "%-d %b %Y, %-I:%M %P IST")
 }
@@ -88,7 +88,7 @@ pub(crate) fn moment(at: Timestamp) -> Markup {
     element(at, MOMENT)
 }
 
-/// As [`moment`], where the day is known: the time of day alone.
+/// As [`moment`], with only the time of day, where the day is known.
 pub(crate) fn clock(at: Timestamp) -> Markup {
     element(at, "%-I:%M:%S %P IST")
 }

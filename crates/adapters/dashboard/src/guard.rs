@@ -22,14 +22,15 @@ use tokio::time::timeout;
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Nothing runs that did not come as a file from here, nothing frames us, no form goes elsewhere.
+/// Allows only scripts and styles in our own files, no framing, and forms only to this host.
 const CONTENT_SECURITY_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 );
 
-/// What every answer says to browsers. Referrers stay here rather than being switched off: without
-/// any, browsers send `Origin: null` with forms, and [`Refusal::Foreign`] could tell nothing from it.
+/// Headers of every answer. The referrer policy keeps referrers on this host instead of disabling
+/// them: without any, browsers send `Origin: null` with forms, and [`Refusal::Foreign`] could not
+/// be decided.
 const ALWAYS: [(HeaderName, HeaderValue); 6] = [
     (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -47,10 +48,10 @@ const ALWAYS: [(HeaderName, HeaderValue); 6] = [
 
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// Longer than any page takes; a store that hangs does not keep connections for ever.
+/// Longer than any page takes, so that a store that hangs does not block connections for ever.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The outermost middleware: whom we talk to, and what every answer says to browsers.
+/// The outermost middleware: checks host and origin, and adds the headers of every answer.
 pub(crate) async fn guard(
     mut request: ServiceRequest,
     next: Next<BoxBody>,
@@ -59,12 +60,12 @@ pub(crate) async fn guard(
     let (connection, body) = begun(&mut request);
     request.set_payload(body);
     let method = request.method().clone();
-    // Who signs in here has no key, so nobody's word is taken for which trace this is part of.
+    // Visitors have no API key, so no caller may choose the trace.
     let known = known_method(&method);
     let trace = RequestTrace::begin(known, None);
     let bodiless = method == Method::HEAD;
     if bodiless {
-        // Answered as GET is, and without the body (RFC 9110 section 9.3.2).
+        // Answered like GET, but without the body (RFC 9110 section 9.3.2).
         request.head_mut().method = Method::GET;
     }
     let console = request.app_data::<Data<Console>>();
@@ -102,12 +103,14 @@ pub(crate) async fn guard(
     }
     match request {
         Some(request) => Ok(ServiceResponse::new(request, response)),
-        // The request went down with its page, and an answer needs one: it goes out as an error.
+        // The request was lost with its page, and an answer needs one, so the answer is sent as an
+        // error.
         None => Err(InternalError::from_response("no page", response).into()),
     }
 }
 
-/// What the pages answer, with the request if it is still there; a panic costs one request and no more.
+/// The answer of the pages, with the request if it still exists. A panic affects only its own
+/// request.
 async fn answered(
     next: Next<BoxBody>,
     request: ServiceRequest,
@@ -128,7 +131,7 @@ async fn answered(
     (None, HttpResponse::from_error(refused))
 }
 
-/// A body that is told of by its size alone. Nothing is read for it, so one without end ends here.
+/// A body of which only the size is sent. It is not read, so an endless one ends here.
 struct LeftOut(BodySize);
 
 impl MessageBody for LeftOut {
@@ -146,7 +149,7 @@ impl MessageBody for LeftOut {
     }
 }
 
-/// Refuses what is not addressed to us, and what somebody else's page sends.
+/// Refuses requests for another host, and those that a page of another origin sends.
 fn admit(request: &ServiceRequest, api: bool) -> Result<(), Error> {
     let console = request.app_data::<Data<Console>>().ok_or(Refusal::Unavailable)?;
     let (names, prepared) = (&console.names, console.prepared.initialized());
@@ -164,7 +167,7 @@ fn admit(request: &ServiceRequest, api: bool) -> Result<(), Error> {
     if request.method().is_safe() {
         return Ok(());
     }
-    // Browsers name the origin with everything that changes something.
+    // Browsers send the origin with every request that changes something.
     let origin = only(headers, header::ORIGIN).ok_or(Refusal::Foreign)?;
     let site = only(headers, FETCH_SITE);
     let same_site = !headers.contains_key(FETCH_SITE) || site == Some("same-origin");

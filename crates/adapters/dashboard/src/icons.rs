@@ -1,4 +1,4 @@
-//! What is drawn on pages.
+//! Icons of the pages.
 
 use maud::{Markup, html};
 
@@ -12,7 +12,7 @@ pub(crate) fn mark() -> Markup {
     }
 }
 
-/// Small line drawings, 16 by 16.
+/// A line drawing of 16 by 16.
 pub(crate) fn icon(name: &str) -> Markup {
     let path = match name {
         "chart" => "M2.500 13.500h11M4.500 11V8.500M8 11V3.500M11.500 11V6",

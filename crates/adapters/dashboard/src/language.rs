@@ -34,7 +34,7 @@ impl Language {
         }
     }
 
-    /// What was chosen with the switch, or else what the browser asks for.
+    /// The chosen language, or else the one that the browser prefers.
     pub(crate) fn of(request: &HttpRequest) -> Self {
         let chosen = request.cookie(COOKIE);
         let chosen = chosen.and_then(|cookie| Self::from_word(cookie.value()));
@@ -42,7 +42,7 @@ impl Language {
         chosen.unwrap_or_else(|| Self::wanted(wanted().unwrap_or_default()))
     }
 
-    /// The first of ours that an `Accept-Language` prefers (RFC 9110 section 12.5.4).
+    /// The first of our languages that an `Accept-Language` prefers (RFC 9110 section 12.5.4).
     fn wanted(header: &str) -> Self {
         let weighted = header.split(',').filter_map(|range| {
             let mut parts = range.split(';').map(str::trim);
@@ -51,7 +51,7 @@ impl Language {
             let weight = weight.map_or(Some(1.0), |weight| weight.trim().parse::<f32>().ok())?;
             Some((Self::from_word(&tag)?, weight))
         });
-        // The earlier of equals: `max_by` would take the last.
+        // The first of equals, because `max_by` would return the last.
         let best = weighted
             .filter(|(_, weight)| *weight > 0.0)
             .reduce(|best, next| if next.1 > best.1 { next } else { best });

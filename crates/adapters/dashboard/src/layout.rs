@@ -17,25 +17,25 @@ use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{DOCTYPE, Markup, html};
 
-/// A page of somebody who is signed in.
+/// The frame of a page for a signed-in operator.
 pub(crate) struct Frame<'a> {
     visit: &'a Visit,
     title: &'a str,
     lead: &'a str,
-    /// Where we are, if that is within a project.
+    /// The project of the page, if it has one.
     project: Option<&'a Project>,
-    /// Scripts beside the one that every page has.
+    /// Scripts besides the one of every page.
     scripts: Vec<String>,
-    /// A style sheet beside the one that every page has.
+    /// A style sheet besides the one of every page.
     style: Option<String>,
     language: Language,
-    /// What it shows, and where the switch of modes leads from it.
+    /// The mode of the page, and where its switch leads.
     mode: KeyMode,
     other_mode: Option<String>,
 }
 
 impl<'a> Frame<'a> {
-    /// A page in English that belongs to no project and needs no script of its own.
+    /// A page in English, without a project and without scripts of its own.
     pub(crate) fn new(visit: &'a Visit, title: &'a str, lead: &'a str) -> Self {
         let (mode, language) = (visit.mode, Language::English);
         let (scripts, style, other_mode) = (Vec::new(), None, None);
@@ -46,29 +46,29 @@ impl<'a> Frame<'a> {
         Self { project: project.into(), ..self }
     }
 
-    /// The same page with scripts of its own.
+    /// Adds scripts to the page.
     pub(crate) fn with(self, scripts: impl IntoIterator<Item = String>) -> Self {
         Self { scripts: scripts.into_iter().collect(), ..self }
     }
 
-    /// The same page with a style sheet of its own.
+    /// Adds a style sheet to the page.
     pub(crate) fn styled(self, style: String) -> Self {
         Self { style: Some(style), ..self }
     }
 
-    /// The same page, about something of this mode; the other one begins at a page of its own.
+    /// Sets the mode of the page, and the first page of the other mode.
     pub(crate) fn in_mode(self, mode: KeyMode, other: &str) -> Self {
         let other = self.project.map(|project| format!("/p/{}/{other}", project.id));
         Self { mode, other_mode: other, ..self }
     }
 
-    /// The same page, whose texts are in this language.
+    /// Sets the language of the page's texts.
     pub(crate) const fn in_language(mut self, language: Language) -> Self {
         self.language = language;
         self
     }
 
-    /// The answer with `content` in its frame.
+    /// The answer with `content` in the frame.
     pub(crate) fn show(&self, content: &Markup) -> Page {
         self.answer(StatusCode::OK, content)
     }
@@ -112,7 +112,7 @@ impl<'a> Frame<'a> {
         Ok(answer)
     }
 
-    /// The project that the navigation is about: that of the page, or the one that was open last.
+    /// The project of the navigation: that of the page, or the last one that was open.
     fn around(&self) -> Option<&Project> {
         self.project.or(self.visit.recent.1.as_ref())
     }
@@ -171,7 +171,7 @@ impl<'a> Frame<'a> {
         self.around().map_or_else(|| "/find".to_owned(), |it| format!("/find?project={}", it.id))
     }
 
-    /// The same as the page that the link leads to, without leaving this one.
+    /// The search palette: the page that the link leads to, without leaving this one.
     fn palette(&self) -> Markup {
         html! {
             dialog #palette.found aria-label=(find::TITLE.of(self.language)) data-recent=(find::RECENT) {
@@ -217,14 +217,15 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The keys that do something on every page.
+/// The keyboard shortcuts of every page.
 pub(crate) fn shortcuts(language: Language) -> Markup {
     html! {
         dl.shortcuts { @for (keys, does) in find::ALL_SHORTCUTS { dt { kbd { (keys) } } dd { (does.of(language)) } } }
     }
 }
 
-/// What an archived project shows on each of its pages, in English on a page in another language.
+/// The notice on each page of an archived project, in English even if the page is in another
+/// language.
 fn archived(visit: &Visit, project: &Project, language: Language) -> Markup {
     html! {
         @if let Some(at) = project.archived_at {
@@ -262,7 +263,7 @@ fn document(
     }
 }
 
-/// A page for somebody who is not signed in: a card in the middle.
+/// A page without a session: a card in the middle.
 pub(crate) fn card(title: &str, look: (Theme, Language), content: &Markup) -> Markup {
     let body = html! {
         main.card-page #content {
@@ -275,7 +276,7 @@ pub(crate) fn card(title: &str, look: (Theme, Language), content: &Markup) -> Ma
     document(&format!("{title} · Dwar"), kind, &extra, &body)
 }
 
-/// A page for everybody, as somebody sees it who is not signed in: no navigation, and a link to sign in.
+/// A public page for somebody without a session: no navigation, and a link to sign in.
 pub(crate) fn open(
     (title, lead): (&str, &str),
     (theme, style): (Theme, &str),
@@ -300,7 +301,7 @@ pub(crate) fn open(
     document(&format!("{title} · Dwar"), (theme, Language::English, "bare open"), &extra, &body)
 }
 
-/// A card that says one thing and leads on by one link.
+/// A card with one sentence and one link.
 pub(crate) fn bare(title: &str, sentence: &str, (href, label): (&str, &str)) -> Markup {
     let content = html! {
         p { (sentence) }
@@ -328,7 +329,8 @@ fn theme_switch(visit: &Visit, language: Language) -> Markup {
     }
 }
 
-/// Leads back to `back` in the language of the button. It works for strangers too.
+/// The language switch, labelled in the language of each button, which returns to `back`. It works
+/// without a session.
 pub(crate) fn language_switch((chosen, shown): (Language, Language), back: &str) -> Markup {
     html! {
         form.theme.language method="post" action="/language" {
@@ -346,7 +348,7 @@ pub(crate) fn language_switch((chosen, shown): (Language, Language), back: &str)
     }
 }
 
-/// The field without which no form is taken.
+/// The hidden field that every form needs.
 pub(crate) fn csrf(visit: &Visit) -> Markup {
     html! { input type="hidden" name="csrf" value=(visit.csrf); }
 }
@@ -361,7 +363,7 @@ pub(crate) fn post_button(visit: &Visit, action: &str, class: &str, label: &str)
     }
 }
 
-/// What stands for a name in its avatar.
+/// The letter in the avatar of a name.
 pub(crate) fn initial(name: &str) -> String {
     name.chars().next().map(|first| first.to_uppercase().to_string()).unwrap_or_default()
 }

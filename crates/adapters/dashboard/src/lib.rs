@@ -1,10 +1,9 @@
 //! The dashboard and its playground: pages for people, on a listener of their own.
 //!
-//! A request passes `guard.rs` (which names we go by, whose page sent it, what every answer says
-//! to browsers), then a page. A page asks for the [`visit::Visit`] it is called in, which refuses
-//! whoever is not signed in, and for a [`visit::Posted`] form, which refuses one that this
-//! session's own pages did not make. Nothing in here reaches the API's listener, and no API key
-//! opens anything here.
+//! A request passes `guard.rs` (checks of host and origin, headers of every answer), then a page. A
+//! page takes a [`visit::Visit`], which refuses visitors without a session, and a [`visit::Posted`]
+//! form, which refuses forms that this session's own pages did not make. The dashboard never uses
+//! the API's listener, and no API key gives access to it.
 
 mod address;
 mod alert_bar;

@@ -13,7 +13,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// People with browsers are few, and each costs little.
+/// Operators with browsers are few, and each costs little.
 const SERVING: Serving = Serving {
     workers: 1,
     max_connections: 256,
@@ -25,18 +25,19 @@ const SERVING: Serving = Serving {
     shutdown_timeout: Duration::from_secs(5),
 };
 
-/// The dashboard on its addresses, waiting to be run.
+/// The dashboard on its bound addresses, not yet serving.
 pub struct Dashboard {
     server: Server,
     live: Live,
 }
 
-/// Stops a dashboard from elsewhere.
+/// A handle that stops the dashboard from another task.
 #[derive(Clone)]
 pub struct StopHandle(dwar_wire::StopHandle, Live);
 
 impl Dashboard {
-    /// Puts the pages and the admin API behind the listener. Serves nothing before [`Dashboard::run`].
+    /// Builds the pages and the admin API behind the listener. Serves nothing before
+    /// [`Dashboard::run`].
     ///
     /// # Errors
     /// The operating system refused a thread.
@@ -47,17 +48,17 @@ impl Dashboard {
         Ok(Self { server: serve(listener, SERVING, pages, unreadable)?, live })
     }
 
-    /// Every address it listens on.
+    /// Every address on which the dashboard listens, with its actual port.
     pub fn addresses(&self) -> &[SocketAddr] {
         self.server.addresses()
     }
 
-    /// A handle that stops it. The server itself listens to no signals.
+    /// Returns a handle that stops the dashboard. The server itself handles no signals.
     pub fn stop_handle(&self) -> StopHandle {
         StopHandle(self.server.stop_handle(), self.live.clone())
     }
 
-    /// Serves until it is stopped.
+    /// Serves requests until the dashboard is stopped.
     ///
     /// # Errors
     /// The operating system refused a thread or a socket.
@@ -67,26 +68,26 @@ impl Dashboard {
 }
 
 impl StopHandle {
-    /// Refuses new connections, lets pages under way finish, and returns when they have.
+    /// Refuses new connections, lets pages in progress finish, and returns when they have.
     pub async fn stop(&self) {
         self.1.close();
         self.0.stop().await;
     }
 }
 
-/// The whole dashboard and the admin API as an actix application, with its one middleware.
+/// Builds the dashboard and the admin API as an actix application with its only middleware.
 pub fn app(console: Data<Console>, admin_api: Data<AdminApi>) -> App<impl AppService> {
     App::new().app_data(console).app_data(admin_api).configure(pages::routes).wrap(from_fn(guard))
 }
 
-/// Whether a dashboard may listen on `address` as it is.
+/// Tells whether `address` is exposed to a network without TLS.
 ///
-/// On a network passwords and sessions need TLS, which is for a proxy to end.
+/// Passwords and sessions on a network need TLS, which a proxy has to provide.
 pub fn is_exposed(settings: &Settings, address: &str) -> bool {
     !settings.behind_tls_proxy && !Settings::is_loopback(address)
 }
 
-/// A whole answer to what cannot be read as a request; the connection ends with it.
+/// A complete answer to bytes that are not a request. The connection ends with it.
 fn unreadable(status: StatusCode) -> Vec<u8> {
     tracing::info!(target: "dwar::dashboard", status = status.as_u16(), "unreadable");
     format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n").into_bytes()

@@ -1,5 +1,6 @@
-//! Requests and messages as they come, by server-sent events (HTML Standard, section 9.2). However many watch a
-//! mode of a project, the store is asked once a second.
+//! Streams requests and messages as they arrive, by server-sent events (HTML Standard, section
+//! 9.2). The store is asked once a second for each mode of a project, however many streams watch
+//! it.
 
 use crate::refusal::Refusal;
 use actix_web::web::Bytes;
@@ -15,17 +16,17 @@ use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, Interval, interval_at, sleep};
 
-/// How often the store is asked about what somebody watches.
+/// Pause between two reads of a watched list.
 const ASK: Duration = Duration::from_secs(1);
-/// How often a watcher's session and role are checked; each check is a heartbeat.
+/// Pause between two checks of a watcher's session and role; each check is a heartbeat.
 const CHECK_EVERY: Duration = Duration::from_secs(5);
-/// Streams of one operator. A browser opens six connections to one host at most, and these stay
-/// open, so pages need some of them.
+/// Most streams of one operator. A browser opens at most six connections to one host, and streams
+/// stay open, so pages need some of them.
 const OF_OPERATOR: usize = 4;
-/// Streams in all, of the 256 connections that the dashboard takes.
+/// Most streams of all operators, out of the 256 connections that the dashboard accepts.
 const IN_ALL: usize = 64;
 
-/// Watchers, and what they see. Clones share them.
+/// The open streams and the lists they watch. Clones share them.
 #[derive(Clone)]
 pub struct Live {
     requests: Arc<Hub<Activity>>,
@@ -33,7 +34,7 @@ pub struct Live {
     streams: Arc<Streams>,
 }
 
-/// What can be watched: the newest lines of a list of one mode.
+/// A list that can be watched: the newest lines of one mode.
 trait Feed: Send + Sync + 'static {
     type Line: Clone + PartialEq + Send + Sync;
 
@@ -69,48 +70,48 @@ impl Feed for Inbox {
     }
 }
 
-/// Whoever watches a list, and asks for it.
+/// The watchers of a kind of list, and the task that reads it for them.
 struct Hub<F: Feed> {
     feed: F,
     worlds: Mutex<HashMap<ProjectMode, watch::Sender<Shown<F::Line>>>>,
 }
 
-/// The streams that are open, whatever they show.
+/// The open streams of every kind.
 struct Streams {
     sign_in: Arc<SignIn>,
     open: Mutex<Open>,
-    /// Set when the dashboard stops: a stream would hold that up.
+    /// Set when the dashboard stops, because an open stream would delay the stop.
     closed: watch::Sender<bool>,
 }
 
-/// What ends a stream, by its number; each operator's oldest stream is the first.
+/// The senders that end a stream, by its number; each operator's oldest stream is the first.
 #[derive(Default)]
 struct Open {
     of_operator: HashMap<OperatorId, VecDeque<(u64, oneshot::Sender<()>)>>,
     begun: u64,
 }
 
-/// The newest lines of one mode, newest first; nothing before they were asked for.
+/// The newest lines of one mode, newest first; `None` before the first read.
 type Shown<L> = Option<Arc<Vec<L>>>;
 
 pub(crate) type Row = fn(ProjectId, &RequestLine) -> Markup;
 
-/// Says what is new, as events; nothing if there is nothing to say.
+/// Turns new lines into events; empty if there are none.
 trait Tell<L>: Send {
     fn news(&mut self, lines: &[L]) -> String;
 }
 
-/// Somebody who watches a list of a project.
+/// A stream that watches a list of a project.
 struct Watcher<F: Feed, T> {
     hub: Arc<Hub<F>>,
     tell: T,
     permit: StreamPermit,
     world: ProjectMode,
-    /// The session's token, which counts as long as it lets in.
+    /// The session's token. The stream ends with the session.
     token: String,
     seen: watch::Receiver<Shown<F::Line>>,
     closed: watch::Receiver<bool>,
-    /// Told when a newer stream of this operator takes the place of this one.
+    /// Told when a newer stream of this operator replaces this one.
     replaced: oneshot::Receiver<()>,
     check: Interval,
     over: bool,
@@ -124,7 +125,7 @@ struct TellRequests {
     newest: Option<OtpId>,
 }
 
-/// Tells that there are other messages. The page asks for those that it searches for.
+/// Reports only that messages changed. The page then asks for those that it searches for.
 struct TellOfMessages;
 
 impl Tell<InboxLine> for TellOfMessages {
@@ -152,7 +153,7 @@ impl Drop for StreamPermit {
 }
 
 impl Live {
-    /// Nobody watches yet.
+    /// Makes the lists without any watcher.
     pub fn new(manage: &Management, sign_in: Arc<SignIn>) -> Self {
         let (open, closed) = (Mutex::default(), watch::Sender::new(false));
         Self {
@@ -162,16 +163,17 @@ impl Live {
         }
     }
 
-    /// Ends every stream, and lets none begin.
+    /// Ends every stream, and refuses new ones.
     pub fn close(&self) {
         self.streams.closed.send_replace(true);
     }
 
-    /// The requests of a project in one mode from after `last` on, as events, for as long as the session of
-    /// `token` lasts and may see them. What is on the page already comes again where it changed.
+    /// Streams the requests of a project in one mode after `last` as events, while the session of
+    /// `token` lasts and may see them. A request that the page shows already is sent again if it
+    /// changes.
     ///
     /// # Errors
-    /// [`Refusal::TooMany`] if there are as many streams of others as there may be.
+    /// [`Refusal::TooMany`] if other operators have all streams.
     pub(crate) fn requests(
         &self,
         watcher: (OperatorId, String),
@@ -183,11 +185,11 @@ impl Live {
         self.watch(&self.requests, watcher, world, tell)
     }
 
-    /// An event whenever the messages of a project's test keys are others, and one at first, as long as the
-    /// session of `token` lasts and may see them.
+    /// Streams an event at first and whenever the messages of a project's test keys change, while
+    /// the session of `token` lasts and may see them.
     ///
     /// # Errors
-    /// [`Refusal::TooMany`] if there are as many streams of others as there may be.
+    /// [`Refusal::TooMany`] if other operators have all streams.
     pub(crate) fn messages(
         &self,
         watcher: (OperatorId, String),
@@ -228,8 +230,9 @@ fn locked<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Streams {
-    /// The permit, and what tells that it was given to a newer stream: of somebody who has all of theirs, the
-    /// oldest ends. It may be that of a page that was left, which is noticed only when something is sent to it.
+    /// Reserves a place for a stream, with a receiver that is told when a newer stream takes the
+    /// place. If the operator has all of their streams, the oldest ends. It may belong to a page
+    /// that was left, which is noticed only when something is sent to it.
     fn permit(
         self: &Arc<Self>,
         operator: OperatorId,
@@ -240,7 +243,7 @@ impl Streams {
         let own = open.of_operator.entry(operator).or_default();
         if own.len() >= OF_OPERATOR {
             if let Some((_, oldest)) = own.pop_front() {
-                // Nobody hears it where the stream has just ended by itself.
+                // Fails if the stream has just ended by itself.
                 let _ = oldest.send(());
             }
         } else if in_all >= IN_ALL {
@@ -258,12 +261,12 @@ impl<F: Feed> Hub<F> {
         Self { feed, worlds: Mutex::default() }
     }
 
-    /// What is seen of one mode; whoever comes first has somebody ask for it.
+    /// The newest lines of one mode. The first watcher starts the task that reads them.
     fn newest(self: &Arc<Self>, world: ProjectMode) -> watch::Receiver<Shown<F::Line>> {
         let mut worlds = locked(&self.worlds);
         if let Some(known) = worlds.get(&world) {
             let mut receiver = known.subscribe();
-            // What came between the page and its stream was seen by the others alone.
+            // Only the other watchers saw the lines between the page and its stream.
             receiver.mark_changed();
             return receiver;
         }
@@ -273,7 +276,7 @@ impl<F: Feed> Hub<F> {
         receiver
     }
 
-    /// Asks until nobody watches any more.
+    /// Reads the list until nobody watches it.
     async fn ask(self: Arc<Self>, world: ProjectMode, sender: watch::Sender<Shown<F::Line>>) {
         loop {
             match self.feed.lines(world).await {
@@ -301,12 +304,12 @@ impl<F: Feed> Hub<F> {
 }
 
 impl<F: Feed, T: Tell<F::Line>> Watcher<F, T> {
-    /// What to tell next; `None` at the end.
+    /// The next event; `None` at the end.
     async fn next(&mut self) -> Option<String> {
         if self.over || *self.closed.borrow() {
             return None;
         }
-        // A page that waits for its first request learns at once that it is heard.
+        // A page without any request learns at once that its stream is open.
         loop {
             tokio::select! {
                 changed = self.seen.changed() => {
@@ -333,7 +336,7 @@ impl<F: Feed, T: Tell<F::Line>> Watcher<F, T> {
         }
     }
 
-    /// Whether the session counts and its operator may see the project, right now.
+    /// Tells whether the session is active and its operator may see the project.
     async fn may_stay(&self) -> bool {
         let present = self.permit.streams.sign_in.present(&self.token).await;
         let Ok(Some(present)) = present else { return false };
@@ -342,7 +345,7 @@ impl<F: Feed, T: Tell<F::Line>> Watcher<F, T> {
 }
 
 impl Tell<RequestLine> for TellRequests {
-    /// What is new or has changed, oldest first.
+    /// The new and changed lines, oldest first.
     fn news(&mut self, lines: &[RequestLine]) -> String {
         let mut text = String::new();
         let beyond = |last: OtpId| lines.last().is_some_and(|oldest| last < oldest.otp);
@@ -352,7 +355,7 @@ impl Tell<RequestLine> for TellRequests {
         for line in lines.iter().rev() {
             let before = self.told.get(&line.otp);
             self.newest = self.newest.max(Some(line.otp));
-            // One that is wanted no longer stays on the page, as it is now.
+            // A line that no longer matches the filter stays on the page with its current state.
             let is_shown = before.is_some_and(|before| self.wanted.wants(before));
             if before == Some(line) || !(is_shown || self.wanted.wants(line)) {
                 continue;
@@ -365,7 +368,7 @@ impl Tell<RequestLine> for TellRequests {
 }
 
 impl TellRequests {
-    /// A row of the list, as an event; the newest request so far is where to go on after a break.
+    /// A row of the list as an event. The id of the newest request is where a reconnect continues.
     fn event(&self, line: &RequestLine) -> String {
         let html = (self.row)(self.world.project, line).into_string();
         let data = serde_json::json!({ "id": line.otp.to_string(), "html": html });

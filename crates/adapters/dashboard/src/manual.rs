@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// Where its pages are.
 pub(crate) const HOME: &str = "/help";
 
-/// A page of the manual: its file below `docs/` without `.md`, and what stands in it.
+/// A page of the manual: its file below `docs/` without `.md`, and its text.
 type ManualPage = (&'static str, &'static str);
 
 macro_rules! manual {
@@ -69,10 +69,10 @@ pub(crate) struct ManualText {
     pub(crate) content: Markup,
 }
 
-/// The manual. A page is drawn when it is first asked for, and kept.
+/// The manual. A page is rendered at the first request and kept.
 pub struct Manual(BTreeMap<&'static str, OnceLock<ManualText>>);
 
-/// All pages, none of them drawn yet.
+/// All pages, none of them rendered yet.
 impl Default for Manual {
     fn default() -> Self {
         let names = PAGES.iter().map(|(name, _)| *name).chain([""]);
@@ -81,7 +81,7 @@ impl Default for Manual {
 }
 
 impl Manual {
-    /// The page of this name, such as `operations/keys`; with an empty one the list of all pages.
+    /// The page of this name, such as `operations/keys`; the list of all pages for an empty name.
     pub(crate) fn page(&self, name: &str) -> Option<&ManualText> {
         Some(self.0.get(name)?.get_or_init(|| match name {
             "" => {
@@ -93,11 +93,11 @@ impl Manual {
     }
 }
 
-/// The table of events, out of the page about them.
+/// The table of events, taken from the page about them.
 pub(crate) fn events() -> Markup {
     let part = text("events").split("## What is told").nth(1).unwrap_or_default();
     let table = part.split("\n```").next().unwrap_or_default();
-    // A link within that page is one to it from elsewhere.
+    // A link within that page becomes a link from elsewhere.
     draw("", &table.replace("](#", "](events.md#")).content
 }
 
@@ -105,7 +105,7 @@ fn text(name: &str) -> &'static str {
     PAGES.iter().find(|(its, _)| *its == name).map_or("", |(_, text)| text)
 }
 
-/// The address of what `docs/…` names, as in `docs/operations/keys.md#rotation`.
+/// The address of a file or section `docs/…`, as in `docs/operations/keys.md#rotation`.
 pub(crate) fn address(file: &str) -> Option<String> {
     let (file, anchor) = file.split_at(file.find('#').unwrap_or(file.len()));
     let name = file.strip_prefix("docs/")?.strip_suffix(".md")?;
@@ -113,7 +113,8 @@ pub(crate) fn address(file: &str) -> Option<String> {
     known.then(|| format!("{HOME}/{name}{anchor}"))
 }
 
-/// Where a link in the page `from` leads. One to a file that is no page here leads nowhere.
+/// The target of a link in the page `from`. A link to a file that is not part of the manual has
+/// none.
 fn target(from: &str, link: &str) -> Option<String> {
     if link.starts_with('#') || link.starts_with("https://") {
         return Some(link.to_owned());
@@ -129,7 +130,7 @@ fn target(from: &str, link: &str) -> Option<String> {
     address(&format!("docs/{}", path.join("/")))
 }
 
-/// Draws Markdown. HTML in it is left out, so that nothing is shown but what Markdown can say.
+/// Renders Markdown. HTML in it is dropped, so that only Markdown elements are shown.
 fn draw(name: &str, text: &str) -> ManualText {
     let parsed = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     let events: Vec<Event<'_>> = parsed.collect();
@@ -146,7 +147,7 @@ fn draw(name: &str, text: &str) -> ManualText {
     ManualText { title, content: PreEscaped(content) }
 }
 
-/// The text of the heading that these events begin with.
+/// The text of the heading at the begin of these events.
 fn heading(events: &[Event<'_>]) -> String {
     let inside = events.iter().take_while(|it| !matches!(it, Event::End(TagEnd::Heading(_))));
     let text = inside.filter_map(|event| match event {
@@ -156,23 +157,23 @@ fn heading(events: &[Event<'_>]) -> String {
     text.collect()
 }
 
-/// What is known of a page while it is drawn.
+/// The state of a page that is being rendered.
 struct Drawing<'a> {
     name: &'a str,
     ids: HashMap<String, usize>,
-    /// Whether the links that are open lead somewhere.
+    /// Whether each open link has a target.
     links: Vec<bool>,
     tables: usize,
 }
 
 impl Drawing<'_> {
-    /// Adds to `shown` what the first of these events becomes.
+    /// Renders the first of these events and appends the result to `shown`.
     fn show<'t>(&mut self, events: &[Event<'t>], shown: &mut Vec<Event<'t>>) {
         let Some(event) = events.first() else { return };
         let html = |text: String| Event::Html(CowStr::from(text));
         match event {
             Event::Html(_) | Event::InlineHtml(_) => {}
-            // Of a picture, its alternative text.
+            // Of a picture, only the alternative text is shown.
             Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => {}
             Event::Start(Tag::Heading { level, .. }) => {
                 let id = self.id(&heading(events));
@@ -188,7 +189,7 @@ impl Drawing<'_> {
                 }
             }
             Event::End(TagEnd::Link) if !self.links.pop().unwrap_or_default() => {}
-            // What may be wider than the page scrolls, by the keyboard too.
+            // Elements that may be wider than the page scroll, also by keyboard.
             Event::Start(Tag::CodeBlock(_)) => {
                 shown.push(html("<pre tabindex=\"0\"><code>".to_owned()));
             }
@@ -205,8 +206,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// The anchor of a heading, as mdBook makes it: lower case, a hyphen for a blank, nothing for other signs, and
-    /// a number for one that is there already.
+    /// The anchor of a heading, as mdBook makes it: lower case, hyphens for blanks, no other signs,
+    /// and a number if the anchor exists already.
     fn id(&mut self, heading: &str) -> String {
         let sign = |it: char| match it {
             it if it.is_alphanumeric() || it == '_' || it == '-' => Some(it.to_ascii_lowercase()),
@@ -229,7 +230,7 @@ mod tests {
         let listed =
             CONTENTS.1.lines().filter_map(|line| line.split_once("](")?.1.split_once(".md)"));
         let wanted: Vec<&str> = listed.map(|(name, _)| name).collect();
-        // These are for those who change the program.
+        // These are for developers of the program.
         let apart = |name: &&str| {
             name.starts_with("adr/") || ["architecture", "adding-an-adapter"].contains(name)
         };

@@ -1,4 +1,4 @@
-//! Live or test: one choice for all pages of a project, kept by the browser.
+//! Live or test: one choice for all pages of a project, stored by the browser.
 
 use crate::cookies::choice;
 use actix_web::HttpRequest;
@@ -7,7 +7,7 @@ use dwar_kernel::KeyMode;
 
 const COOKIE: &str = "dwar_mode";
 
-/// What the address asks for, or else what was chosen with the switch, or else live.
+/// The mode in the address, or else the chosen one, or else live.
 pub(crate) fn of(request: &HttpRequest) -> KeyMode {
     let asked = form_urlencoded::parse(request.query_string().as_bytes());
     let asked =

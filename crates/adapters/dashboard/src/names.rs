@@ -3,31 +3,30 @@ use actix_web::http::header::{self, HeaderMap, HeaderName};
 use dwar_kernel::is_this_machine;
 use std::net::{IpAddr, SocketAddr};
 
-/// What the dashboard may be called. Whoever else's name leads here (DNS rebinding) gets nothing.
+/// The host names of the dashboard. Requests with another name (DNS rebinding) are refused.
 #[derive(Clone, Debug)]
 pub struct Names {
     own: Vec<String>,
-    /// Whether a proxy ends TLS in front, so that browsers say `https`.
+    /// Whether a proxy in front terminates TLS, so that browsers use `https`.
     pub(crate) tls: bool,
-    /// Whether we may be called by the names of this machine, whatever the port.
+    /// Whether the names of this machine are accepted, with any port.
     this_machine: bool,
     site: Option<Site>,
 }
 
-/// The one site that passkeys are bound to. It is a matter of the settings: what a request says of the
-/// host and port that it came to is a matter of whoever sends it.
+/// The only site to which passkeys are bound. It comes from the settings, because the sender of a
+/// request chooses its host and port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Site {
-    /// The name in the address bar, without a port.
+    /// The host name in the address bar, without a port.
     pub(crate) id: String,
-    /// As browsers write it: scheme, host and port.
+    /// The origin as browsers write it: scheme, host and port.
     pub(crate) origin: String,
 }
 
 impl Site {
-    /// That of the public URL, or else of this machine by the name `localhost` at the port where we
-    /// listen. Browsers bind passkeys to names and not to addresses, and without TLS to names of this
-    /// machine alone.
+    /// The site of the public URL, or else `localhost` with the port on which we listen. Browsers
+    /// bind passkeys to names and not to addresses, and without TLS only to names of this machine.
     fn of(settings: &Settings, local: Option<SocketAddr>) -> Option<Self> {
         let (origin, id) = match settings.public_origin() {
             Some(public) => public,
@@ -59,7 +58,7 @@ impl Names {
         }
     }
 
-    /// The site of passkeys, if it is the one in the address bar of whoever sent this request.
+    /// The site of passkeys, if it is the one in the address bar of the request's browser.
     pub(crate) fn site(&self, headers: &HeaderMap) -> Option<&Site> {
         let host = host_of(only(headers, header::HOST)?);
         self.site.as_ref().filter(|site| site.id.eq_ignore_ascii_case(host))
@@ -70,7 +69,7 @@ impl Names {
         self.own.contains(&host) || self.this_machine && is_this_machine(&host)
     }
 
-    /// Whether a page of `origin` is one of ours, which is called by `authority`.
+    /// Tells whether `origin` is ours, for a request to `authority`.
     pub(crate) fn is_ours(&self, origin: &str, authority: &str) -> bool {
         let scheme = if self.tls { "https" } else { "http" };
         origin
@@ -79,7 +78,7 @@ impl Names {
     }
 }
 
-/// The value of a header that comes once and is text.
+/// The value of a header that occurs once and is text.
 pub(crate) fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name);
     let first = values.next()?;
@@ -148,7 +147,7 @@ mod tests {
         }
     }
 
-    /// The attack: a page of another service on this host, and its port in a `Host` header.
+    /// The attack: a page of another service on this host, with its port in the `Host` header.
     #[test]
     fn a_request_chooses_no_port_of_the_site() {
         let names = names("127.0.0.1:8081", "", &[], false);

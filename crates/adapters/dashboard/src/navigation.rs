@@ -1,4 +1,4 @@
-//! Which pages there are for whoever looks, and how they are called.
+//! The navigation: the pages that an operator may open, and their names.
 
 use crate::icons::icon;
 use crate::language::{Language, Words};
@@ -14,7 +14,7 @@ pub(crate) struct Entry {
     icon: &'static str,
 }
 
-/// What this operator may see of a project.
+/// The pages of a project that this operator may open.
 pub(crate) fn project_entries(visit: &Visit, project: &Project) -> Vec<Entry> {
     let pages = [
         ("overview", nav::OVERVIEW, "chart", Command::ShowFigures),
@@ -33,12 +33,12 @@ pub(crate) fn project_entries(visit: &Visit, project: &Project) -> Vec<Entry> {
     seen.map(entry).collect()
 }
 
-/// The first page of a project that this operator may see.
+/// The first page of a project that this operator may open.
 pub(crate) fn first_page(visit: &Visit, project: &Project) -> Option<String> {
     project_entries(visit, project).into_iter().next().map(|entry| entry.href)
 }
 
-/// The pages that this operator may open, of a project and of the installation: where and how called.
+/// The pages of a project and of the installation that this operator may open: address and name.
 pub(crate) fn page_links(visit: &Visit, project: Option<&Project>) -> Vec<(String, &'static str)> {
     let own = Entry { href: "/account".to_owned(), label: nav::ACCOUNT, icon: "person" };
     let inside = project.map(|project| project_entries(visit, project)).unwrap_or_default();
@@ -46,7 +46,8 @@ pub(crate) fn page_links(visit: &Visit, project: Option<&Project>) -> Vec<(Strin
     all.map(|entry| (entry.href, entry.label.0)).collect()
 }
 
-/// What this operator may do, and the parts of the settings that they may see: where, and how called.
+/// The actions that this operator may take, and the sections of the settings that they may see:
+/// address and name.
 pub(crate) fn action_links(
     visit: &Visit,
     project: Option<&Project>,
@@ -61,7 +62,7 @@ pub(crate) fn action_links(
     inside.chain(anywhere.map(|(_, page, label)| ((*page).to_owned(), *label))).collect()
 }
 
-/// The name of a project, which leads to its first page where this operator may open one.
+/// The name of a project, as a link to its first page if this operator may open one.
 pub(crate) fn project_link(visit: &Visit, project: &Project) -> Markup {
     html! {
         @match first_page(visit, project) {
@@ -71,7 +72,7 @@ pub(crate) fn project_link(visit: &Visit, project: &Project) -> Markup {
     }
 }
 
-/// What this operator may see of the installation.
+/// The pages of the installation that this operator may open.
 pub(crate) fn installation_entries(visit: &Visit) -> Vec<Entry> {
     let may = |command| visit.by.may(command, None);
     let pages = [
@@ -87,7 +88,7 @@ pub(crate) fn installation_entries(visit: &Visit) -> Vec<Entry> {
     seen.map(|(href, label, icon, _)| Entry { href: href.to_owned(), label, icon }).collect()
 }
 
-/// Links to them in a language; the page that is open is marked.
+/// Links to these pages in a language; the current page is marked.
 pub(crate) fn list(path: &str, language: Language, entries: &[Entry]) -> Markup {
     html! {
         ul {
@@ -98,7 +99,7 @@ pub(crate) fn list(path: &str, language: Language, entries: &[Entry]) -> Markup 
     }
 }
 
-/// Whether the page that is open is the one that a link leads to, or below it.
+/// Tells whether the current page is the target of a link, or below it.
 fn current(path: &str, href: &str) -> Option<&'static str> {
     match path.strip_prefix(href)? {
         "" => Some("page"),

@@ -1,4 +1,5 @@
-//! The project whose pages were open last, kept by the browser: pages of the installation lead back to it.
+//! The project whose pages were open last, stored by the browser. Pages of the installation link
+//! back to it.
 
 use crate::cookies::choice;
 use actix_web::HttpRequest;
@@ -7,7 +8,7 @@ use dwar_kernel::ProjectId;
 
 const COOKIE: &str = "dwar_project";
 
-/// Which one it was, whatever became of it.
+/// The id of that project, which may no longer exist.
 pub(crate) fn of(request: &HttpRequest) -> Option<ProjectId> {
     request.cookie(COOKIE)?.value().parse().ok()
 }

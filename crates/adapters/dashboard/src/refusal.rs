@@ -7,33 +7,36 @@ use dwar_kernel::{StoreError, Timestamp};
 use dwar_wire::store_failed;
 use std::fmt;
 
-/// To whoever meets a queue that is full; it moves within a second.
+/// `Retry-After: 1` when a queue is full.
 pub(crate) const RETRY_SOON: (HeaderName, HeaderValue) =
     (header::RETRY_AFTER, HeaderValue::from_static("1"));
 
-/// Why there is no page. Each is a page of its own, but for who has to sign in first.
+/// The reason why a request gets no page. Each has a page of its own, except the redirect to the
+/// sign-in page.
 #[derive(Debug)]
 pub enum Refusal {
-    /// Nobody is signed in: off to the sign-in page, and then on to this one.
+    /// There is no session: redirects to the sign-in page, and afterwards to this page.
     SignIn(Option<PageAddress>),
     Misdirected,
     Foreign,
-    /// It was not made by a page of this session, or that session is over; this page sent it.
+    /// The form was not made by a page of this session, or the session is over. Contains the page
+    /// that sent the form.
     Stale(Option<PageAddress>),
     Forbidden,
-    /// There is no such page, or none that this operator may know of.
+    /// The page does not exist, or the operator may not know of it.
     NotFound,
     Unreadable,
-    /// There are as many live lists open as there may be.
+    /// All places for live lists are taken.
     TooMany,
-    /// As many passwords are checked at this moment as can be.
+    /// All places for checking passwords are taken.
     Busy,
-    /// Somebody who sees numbers masked searched for too many; from this instant on for one more.
+    /// An operator who sees numbers masked has searched for too many. Contains when one more search
+    /// is possible.
     SearchedTooMuch {
         until: Timestamp,
         seconds: u64,
     },
-    /// A store or the API is out of reach.
+    /// A store or the API is unavailable.
     Unavailable,
     Failed,
 }
@@ -78,7 +81,7 @@ impl From<ManageError> for Refusal {
         match cause {
             ManageError::Forbidden | ManageError::MayNotDelegate => Self::Forbidden,
             ManageError::NoSuchProject | ManageError::NotFound(_) => Self::NotFound,
-            // The pages that ask for what can be wrong have words of their own for these.
+            // Pages that can cause these have their own words for them.
             ManageError::Invalid { .. } | ManageError::Conflict(_) => Self::Unreadable,
             ManageError::SearchedTooMuch { until, seconds } => {
                 Self::SearchedTooMuch { until, seconds }
@@ -92,7 +95,7 @@ impl From<SignInError> for Refusal {
     fn from(cause: SignInError) -> Self {
         match cause {
             SignInError::Busy => Self::Busy,
-            // The pages that let somebody in have words of their own for these.
+            // The sign-in pages have their own words for these.
             SignInError::Wrong
             | SignInError::CodeNeeded(_)
             | SignInError::TooLate

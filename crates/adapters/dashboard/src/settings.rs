@@ -2,27 +2,28 @@ use dwar_kernel::is_this_machine;
 use serde::Deserialize;
 use std::net::ToSocketAddrs;
 
-/// What the default address stands for in development.
+/// The meaning of the default address in development.
 const DEVELOPMENT: &str = "127.0.0.1:8081";
-/// The word for "as the environment says".
+/// The address that depends on the environment.
 const AUTO: &str = "auto";
 
-/// Where the dashboard listens and what it may be called: the section `[dashboard]`.
+/// Where the dashboard listens, and its host names: the section `[dashboard]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// `host:port`, `auto`, or nothing for no dashboard.
+    /// `host:port`, `auto`, or empty for no dashboard.
     pub address: String,
-    /// Where browsers reach it, if that is not the address: `http` or `https`, a host, perhaps a path.
+    /// Where browsers reach it, if that is not the address: `http` or `https`, a host, optionally a
+    /// path.
     pub public_url: String,
-    /// Whether a proxy in front of it ends TLS.
+    /// Whether a proxy in front of it terminates TLS.
     pub behind_tls_proxy: bool,
-    /// Names that it may be called by beside the address and the public URL.
+    /// Further host names beside the address and the public URL.
     pub hosts: Vec<String>,
 }
 
 impl Settings {
-    /// Where to listen; `None` for not at all, which is what `auto` means in production.
+    /// The address to listen on; `None` if empty, and for `auto` in production.
     pub fn address(&self, production: bool) -> Option<&str> {
         match self.address.as_str() {
             "" => None,
@@ -32,7 +33,7 @@ impl Settings {
         }
     }
 
-    /// Where browsers are sent, as far as settings alone tell.
+    /// Where browsers are sent, as far as the settings alone determine it.
     pub fn base_url(&self) -> String {
         let public = self.public_url.trim_end_matches('/');
         if !public.is_empty() {
@@ -42,22 +43,22 @@ impl Settings {
         format!("http://{}", address.replacen("0.0.0.0", "localhost", 1))
     }
 
-    /// Whether nothing but this machine can reach the address.
+    /// Tells whether only this machine can reach the address.
     pub fn is_loopback(address: &str) -> bool {
-        // What cannot be resolved cannot be listened on either; that is said there.
+        // An address that cannot be resolved cannot be bound either, which is reported there.
         let mut all = address.to_socket_addrs().into_iter().flatten();
         all.all(|address| address.ip().to_canonical().is_loopback())
     }
 
-    /// The host of the public URL, without its port; `None` if the URL is empty or no URL.
+    /// The host of the public URL, without its port; `None` if the URL is empty or invalid.
     pub fn public_host(&self) -> Option<&str> {
         let rest = self.public_url.split_once("://")?.1;
         let authority = rest.split(['/', '?', '#']).next()?;
         Some(host_of(authority)).filter(|host| !host.is_empty())
     }
 
-    /// Scheme, host and port of the public URL as browsers write them, and its host; `None` if the URL
-    /// is empty or no URL.
+    /// Scheme, host and port of the public URL as browsers write them, and its host; `None` if the
+    /// URL is empty or invalid.
     pub(crate) fn public_origin(&self) -> Option<(String, String)> {
         let host = self.public_host()?.to_ascii_lowercase();
         let (scheme, rest) = self.public_url.split_once("://")?;
@@ -67,7 +68,7 @@ impl Settings {
         Some((format!("{scheme}://{authority}"), host))
     }
 
-    /// Whether browsers elsewhere are sent to it without TLS.
+    /// Tells whether browsers on other machines are sent to it without TLS.
     pub fn is_public_in_clear(&self) -> bool {
         let elsewhere = self.public_host().is_some_and(|host| !is_this_machine(host));
         elsewhere && !self.public_url.starts_with("https://")

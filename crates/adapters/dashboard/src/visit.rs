@@ -23,39 +23,39 @@ use serde::de::DeserializeOwned;
 const LONGEST_FORM: usize = 32 * 1_024;
 const CSRF_HEADER: &str = "x-csrf-token";
 
-/// A request of somebody who is signed in.
+/// A request of a signed-in operator.
 pub(crate) struct Visit {
     pub(crate) console: Data<Console>,
     pub(crate) present: Present,
     pub(crate) by: By,
-    /// What this session's own pages put into their forms.
+    /// The secret that this session's own pages put into their forms.
     pub(crate) csrf: String,
     pub(crate) theme: Theme,
     pub(crate) language: Language,
-    /// Live or test: what the address asks for, or what was chosen for all pages.
+    /// Live or test: from the address, or the choice for all pages.
     pub(crate) mode: KeyMode,
     pub(crate) path: String,
-    /// What the form held that was sent, as it was typed.
+    /// The fields of the submitted form, as typed.
     pub(crate) typed: Typed,
-    /// What was done before this page was asked for, as its address says it.
+    /// What was just done, as the address says.
     pub(crate) done: String,
-    /// The page that is asked for, or that sent its form.
+    /// The page of this request, or the page that sent its form.
     pub(crate) page: Option<PageAddress>,
-    /// Where the page is that this request is answered with, if it sends a form.
+    /// The address of the page that answers this request, if it is a form.
     pub(crate) answers: Option<PageAddress>,
-    /// The project whose pages were open last, and that project where this page is about none and the operator
-    /// may still see it.
+    /// The project whose pages were open last. The second is that project, if this page has none
+    /// and the operator may still see it.
     pub(crate) recent: (Option<ProjectId>, Option<Project>),
     token: SessionToken,
 }
 
-/// A form, or a fetch, that a page of this session sent.
+/// A form or fetch that a page of this session sent.
 pub(crate) struct Posted<T> {
     pub(crate) visit: Visit,
     pub(crate) form: T,
 }
 
-/// A form that anybody may send, from a page of ours.
+/// A form that a page of ours sent, with or without a session.
 pub(crate) struct Open<T>(pub(crate) T);
 
 #[derive(Deserialize)]
@@ -66,12 +66,13 @@ impl Visit {
         self.console.tools.now()
     }
 
-    /// What the session is known by, for whoever has to ask for it again.
+    /// The session's token, for code that has to check the session again.
     pub(crate) fn token(&self) -> &str {
         self.token.expose()
     }
 
-    /// Whether this operator may give a command in the project; for what a page shows.
+    /// Tells whether this operator has the right to a command in the project; for the content of a
+    /// page.
     pub(crate) fn may(&self, project: &Project, command: Command) -> bool {
         self.by.may(command, Some(project.id))
     }
@@ -81,11 +82,11 @@ impl Visit {
         Ok(self.console.manage.projects.list(&self.by).await?)
     }
 
-    /// The project of an address, for a command.
+    /// Finds the project of an address, for a command.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] if there is none that this operator may know of, [`Refusal::Forbidden`] if
-    /// they may not give the command there.
+    /// [`Refusal::NotFound`] if there is no such project that this operator may know of,
+    /// [`Refusal::Forbidden`] if they lack the right to the command.
     pub(crate) async fn project(&self, id: &str, command: Command) -> Result<Project, Refusal> {
         let id = id.parse().map_err(|_| Refusal::NotFound)?;
         Ok(self.console.manage.control.project(&self.by, command, id).await?)
@@ -148,7 +149,7 @@ impl<T: DeserializeOwned + 'static> FromRequest for Posted<T> {
         let body = text(request, payload);
         let header = csrf_header(request.headers());
         Box::pin(async move {
-            // Whoever lost the session in between is told so, not sent to another page.
+            // If the session ended in between, say so instead of redirecting to another page.
             let visit = match visit.await {
                 Err(Refusal::SignIn(page)) => return Err(Refusal::Stale(page)),
                 visit => visit?,

@@ -18,7 +18,7 @@ use maud::{Markup, PreEscaped, html};
 use qrcodegen::{QrCode, QrCodeEcc};
 use serde::Deserialize;
 
-/// The forms of this page, and the ids of their present passwords.
+/// The forms of this page, and the ids of their inputs for the current password.
 const PASSWORD: &str = "password";
 const TOTP: &str = "totp";
 const TOTP_CURRENT: &str = "current-totp";
@@ -72,7 +72,7 @@ pub(crate) struct TotpForm {
     current: String,
 }
 
-/// `POST /account/totp/add`: adds it, once the app shows its codes.
+/// `POST /account/totp/add`: adds it after a valid code of the app.
 pub(crate) async fn add(request: HttpRequest, posted: Posted<TotpForm>) -> Page {
     let Posted { visit, form } = posted;
     let account = &visit.console.admin.account;
@@ -95,8 +95,8 @@ pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> 
     finish(&visit, &request, removed, (NO_TOTP, NO_TOTP_CURRENT)).await
 }
 
-/// Back to the page, which says what was done; or the form once more, named as what is done by it, with the
-/// id of its present password.
+/// Redirects to the page, which says what was done, or shows the form again. `form` has the name of
+/// its result and the id of its input for the current password.
 pub(crate) async fn finish(
     visit: &Visit,
     request: &HttpRequest,
@@ -226,7 +226,7 @@ fn totp_form(visit: &Visit, offer: &TotpOffer, refused: Option<&Refused<'_>>) ->
     }
 }
 
-/// A QR code as one path, drawn here: no picture of a secret leaves the page.
+/// A QR code as one path, rendered here, so that no picture of a secret leaves the page.
 fn qr(text: &str) -> Markup {
     let Ok(code) = QrCode::encode_text(text, QrCodeEcc::Medium) else { return html! {} };
     let size = code.size();

@@ -9,7 +9,7 @@ use dwar_operator::{PasskeyAlgorithm, PasskeyMade};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// `POST /account/passkeys/challenge`: what a new passkey of this operator is asked to sign.
+/// `POST /account/passkeys/challenge`: the challenge for a new passkey of this operator.
 pub(crate) async fn offer(
     request: HttpRequest,
     posted: Posted<NoFields>,

@@ -61,8 +61,8 @@ pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<FilterFor
     frame.show(&content)
 }
 
-/// What was refused in the mode, the time and for the reason that are looked at; without a time, in the last
-/// hour, or in the view of it for as long as it is kept.
+/// The refused sends of the chosen mode, time and reason. Without a time, those of the last hour,
+/// or in their own view all that are stored.
 async fn refused(
     visit: &Visit,
     project: &Project,
@@ -84,7 +84,7 @@ async fn refused(
     Ok(refused)
 }
 
-/// `GET /p/{project}/activity.csv`: the requests that the filter of the page finds.
+/// `GET /p/{project}/activity.csv`: the requests that match the page's filter.
 pub(crate) async fn download(visit: Visit, path: Path<String>, form: Query<FilterForm>) -> Page {
     let project = visit.project(&path, Command::DownloadRequests).await?;
     let activity = visit.console.manage.activity.clone();
@@ -92,7 +92,7 @@ pub(crate) async fn download(visit: Visit, path: Path<String>, form: Query<Filte
     Ok(csv_download(&format!("requests-{}.csv", project.id), lines))
 }
 
-/// `GET /p/{project}/activity/live`: rows as they come.
+/// `GET /p/{project}/activity/live`: rows as they arrive.
 pub(crate) async fn live(
     visit: Visit,
     path: Path<String>,
@@ -109,14 +109,14 @@ pub(crate) async fn live(
     Ok(answer::events(events))
 }
 
-/// The number goes in a body, not in an address: addresses end up in histories and logs.
+/// The number is in a body and not in an address, because addresses end up in histories and logs.
 #[derive(Deserialize)]
 pub(crate) struct PhoneForm {
     mode: String,
     phone: String,
 }
 
-/// `POST /p/{project}/activity/phone`: all about one number.
+/// `POST /p/{project}/activity/phone`: every record of one number.
 pub(crate) async fn of_phone(posted: Posted<PhoneForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::SearchRequests).await?;
@@ -133,7 +133,8 @@ pub(crate) async fn of_phone(posted: Posted<PhoneForm>, path: Path<String>) -> P
     }
 }
 
-/// Searches for a number, under the limit of those who see it masked, and shows all about it.
+/// Searches for a number, within the limit for operators who see numbers masked, and shows every
+/// record of it.
 pub(super) async fn show_number(
     visit: &Visit,
     project: &Project,
@@ -223,7 +224,7 @@ fn filters(visit: &Visit, project: &Project, form: &FilterForm) -> Markup {
     }
 }
 
-/// What was refused beside the requests that are shown, added up by reason.
+/// The refused sends beside the listed requests, summed by reason.
 fn refused_lately(visit: &Visit, form: &FilterForm, refused: &[RefusedSends]) -> Markup {
     let sums = RefusedSends::whenever(refused.to_vec());
     let shown = form.viewed(Some(RequestView::Refused));

@@ -1,4 +1,4 @@
-//! What the addresses of activity ask for.
+//! The filters in the addresses of activity.
 
 use super::wallet_statement::instant;
 use dwar_console::{FailedFor, RequestFilter};
@@ -20,7 +20,7 @@ words! {
     }
 }
 
-/// The fields of the filter; one that says nothing, or nothing known, wants all.
+/// The fields of the filter. An empty or unknown value matches all.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct FilterForm {
@@ -29,7 +29,7 @@ pub(crate) struct FilterForm {
     pub(super) reason: String,
     pub(super) channel: String,
     pub(super) provider: String,
-    /// The first minute and the first one after it, as clocks in India show them.
+    /// The first minute and the first one after the range, in Indian time.
     pub(super) from: String,
     pub(super) until: String,
     pub(super) before: String,
@@ -61,14 +61,14 @@ impl FilterForm {
         }
     }
 
-    /// Another view of the same time, with no other filter.
+    /// Another view of the same time, without other filters.
     pub(super) fn viewed(&self, view: Option<RequestView>) -> Self {
         let view = view.map_or_else(String::new, |view| view.to_string());
         let (from, until) = (self.from.clone(), self.until.clone());
         Self { view, from, until, ..Self::default() }
     }
 
-    /// The part of an address that asks for the same in this mode, with one field more.
+    /// The query of the same filter in this mode, with one more field.
     pub(super) fn query(&self, mode: KeyMode, more: (&str, &str)) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.append_pair("mode", mode.as_str());

@@ -1,4 +1,4 @@
-//! The lists of activity: requests, a row each, and sends that were refused.
+//! The lists of activity: requests, one row each, and refused sends.
 
 use super::activity_filter::{FilterForm, RequestView};
 use super::parts::pill;
@@ -12,7 +12,7 @@ use dwar_otp::RefusedSends;
 use dwar_project::Project;
 use maud::{Markup, html};
 
-/// The filters that have a name; those of time go with each.
+/// The named filters, each with the current time range.
 pub(super) fn views(visit: &Visit, project: &Project, form: &FilterForm) -> Markup {
     let address = |mode: KeyMode, view: Option<RequestView>| {
         let there = form.viewed(view);
@@ -85,7 +85,7 @@ pub(super) fn list(
     }
 }
 
-/// A request in the list; all of the row is the link.
+/// The row of a request; the whole row is a link.
 pub(crate) fn row(project: ProjectId, line: &RequestLine) -> Markup {
     let (state_tone, state) = texts::state(line.state);
     html! {
@@ -124,7 +124,7 @@ pub(crate) fn row(project: ProjectId, line: &RequestLine) -> Markup {
     }
 }
 
-/// Whether it wants less than all requests of its modes in its time.
+/// Tells whether the filter excludes any request of its modes and its time.
 fn is_narrow(filter: &RequestFilter) -> bool {
     let RequestFilter { mode, since, until, .. } = *filter;
     *filter != RequestFilter { mode, since, until, ..RequestFilter::default() }
@@ -159,7 +159,7 @@ pub(super) fn further(
     }
 }
 
-/// Sends that were refused, by minute and reason.
+/// The refused sends, by minute and reason.
 pub(super) fn refused_in(refused: &[RefusedSends]) -> Markup {
     html! {
         @if refused.is_empty() { section.empty { p { (texts::NONE_REFUSED) } } }

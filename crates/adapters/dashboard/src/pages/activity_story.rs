@@ -16,7 +16,7 @@ use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// `GET /p/{project}/activity/{otp}`: all about the number of one request.
+/// `GET /p/{project}/activity/{otp}`: every record of the number of one request.
 pub(crate) async fn of_request(visit: Visit, path: Path<(String, String)>) -> Page {
     let (project, otp) = path.into_inner();
     let project = visit.project(&project, Command::ShowRequest).await?;
@@ -26,8 +26,8 @@ pub(crate) async fn of_request(visit: Visit, path: Path<(String, String)>) -> Pa
     show_story(&visit, &project, (mode, &phone), told, None).await
 }
 
-/// A number that a page is about, as its forms carry it: sealed for the project, since the page is
-/// for people who may not read it.
+/// The number of a page, as its forms send it: sealed for the project, because the page is also for
+/// people who may not read it.
 #[derive(Deserialize)]
 pub(crate) struct SealedForm {
     mode: String,
@@ -42,12 +42,13 @@ impl SealedForm {
         let sealed = base16ct::lower::decode_vec(&self.number).map_err(|_| Refusal::Unreadable)?;
         let vault = visit.console.tools.vault.as_ref();
         let phone = vault.open_phone(project.id, &Sealed(sealed));
-        // One of another project, or a made-up one, is none that this project knows of.
+        // The number of another project, or an invented one, is unknown in this project.
         Ok((mode, phone.map_err(|_| Refusal::NotFound)?))
     }
 }
 
-/// `POST /p/{project}/activity/unmask`: the number, once, for who may; written down before.
+/// `POST /p/{project}/activity/unmask`: shows the number once to operators with the right to it.
+/// Recorded in the audit log first.
 pub(crate) async fn unmask(posted: Posted<SealedForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::UnmaskRequest).await?;
@@ -57,7 +58,7 @@ pub(crate) async fn unmask(posted: Posted<SealedForm>, path: Path<String>) -> Pa
     again(&visit, &project, (mode, &phone), Above::Number(&shown)).await
 }
 
-/// `POST /p/{project}/activity/unlock`: the wrong codes of a number count no more.
+/// `POST /p/{project}/activity/unlock`: resets the wrong codes of a number.
 pub(crate) async fn unlock(posted: Posted<SealedForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::UnlockPhone).await?;
@@ -75,11 +76,11 @@ pub(super) enum Above<'a> {
     Number(&'a str),
     Lifted,
     NotLifted,
-    /// It was searched for by somebody who may search for so many more.
+    /// The number was searched for; this many searches remain.
     Left(SearchAllowance),
 }
 
-/// The page about a number that the page before was about.
+/// Shows the page of the same number again.
 async fn again(
     visit: &Visit,
     project: &Project,
@@ -250,7 +251,7 @@ fn line(at: Option<Timestamp>, fact: &Fact) -> Markup {
     }
 }
 
-/// Refusals are counted by the minute: the last of them was in the minute named.
+/// Refusals are counted per minute: the last of them was in the named minute.
 fn refusals(refused: &Refused, next: NextSend) -> Markup {
     let (why, advice) = explain::refusal(refused.reason, refused.limit);
     html! {

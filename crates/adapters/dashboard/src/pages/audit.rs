@@ -22,13 +22,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const LINES: u32 = 50;
 
-/// Which entries are wanted, and where a page goes on.
+/// The filter of the entries, and where a page continues.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct AuditQuery {
     actor: String,
     action: String,
-    /// The first and the last day, as days are in India.
+    /// The first and the last day, in Indian time.
     from: String,
     until: String,
     at: String,
@@ -53,7 +53,7 @@ impl AuditQuery {
         Some(AuditCursor { at: read_instant(&self.at)?, id: self.id.parse().ok()? })
     }
 
-    /// What is typed into the filters, by the names of the fields.
+    /// The content of the filter fields, by their names.
     fn filters(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Self { actor, action, from, until, .. } = self;
         let all = [("actor", actor), ("action", action), ("from", from), ("until", until)];
@@ -64,7 +64,7 @@ impl AuditQuery {
         self.filters().next().is_some()
     }
 
-    /// The address of the file of all that match.
+    /// The address of the file with all matching entries.
     fn export(&self, page: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         format!("{page}/export?{}", query.extend_pairs(self.filters()).finish())
@@ -78,18 +78,19 @@ impl AuditQuery {
     }
 }
 
-/// `GET /audit`: everything, for owners of the installation.
+/// `GET /audit`: every entry, for owners of the installation.
 pub(crate) async fn all(visit: Visit, query: Query<AuditQuery>) -> Page {
     page(&visit, None, &query).await
 }
 
-/// `GET /p/{project}/audit`: what was changed in one project.
+/// `GET /p/{project}/audit`: the entries of one project.
 pub(crate) async fn of_project(visit: Visit, path: Path<String>, query: Query<AuditQuery>) -> Page {
     let project = visit.project(&path, Command::ListProjectAudit).await?;
     page(&visit, Some(project), &query).await
 }
 
-/// `GET /audit/export` and `GET /p/{project}/audit/export`: all that match, as the admin API has them.
+/// `GET /audit/export` and `GET /p/{project}/audit/export`: all matching entries, in the format of
+/// the admin API.
 pub(crate) async fn export(
     visit: Visit,
     request: HttpRequest,
@@ -132,7 +133,7 @@ async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> Pa
     frame.show(&content)
 }
 
-/// Who can be chosen: those whom the reader may see a list of, and whoever is chosen.
+/// The actors to choose from: those whom the operator may list, and the chosen one.
 async fn actors(
     visit: &Visit,
     query: &AuditQuery,
@@ -207,7 +208,7 @@ fn row(visit: &Visit, entry: &AuditEntry, names: &Names) -> Markup {
     }
 }
 
-/// What it was beside what it is to be, a line per fact.
+/// The values before and after the change, one line per fact.
 fn change(entry: &AuditEntry, names: &Names) -> Markup {
     let (before, after) = (facts(entry.before.as_deref()), facts(entry.after.as_deref()));
     let value =
@@ -235,10 +236,10 @@ fn change(entry: &AuditEntry, names: &Names) -> Markup {
 
 type Facts = BTreeMap<String, String>;
 
-/// What names of amounts end with.
+/// The suffix of names of amounts.
 const PAISE: &str = "_paise";
 
-/// The pairs of a JSON object, as texts.
+/// The members of a JSON object, as text.
 fn facts(json: Option<&str>) -> Facts {
     let read: Option<BTreeMap<String, Value>> = json.and_then(|it| serde_json::from_str(it).ok());
     let text = |(name, value): (String, Value)| {

@@ -1,4 +1,4 @@
-//! What ids in the audit log are called, and where they lead.
+//! The names and links of ids in the audit log.
 
 use crate::navigation::project_link;
 use crate::refusal::Refusal;
@@ -8,15 +8,15 @@ use dwar_operator::{Action, AuditEntry, Command};
 use dwar_project::Project;
 use maud::{Markup, html};
 
-/// The projects, and the endpoints and hooks that entries are about, by their ids.
+/// The projects, and the endpoints and hooks of the entries, by their ids.
 pub(super) struct Names {
-    /// The id of the project whose page this is.
+    /// The id of the page's project.
     here: Option<String>,
     projects: Vec<(String, String, Markup)>,
     things: Vec<Thing>,
 }
 
-/// Something of a project that is still there.
+/// An object of a project that still exists.
 struct Thing {
     id: String,
     name: String,
@@ -24,7 +24,7 @@ struct Thing {
 }
 
 impl Names {
-    /// Those that are needed for the entries of a page, which is that of one project or of them all.
+    /// Loads the names for the entries of a page, which is that of one project or of all.
     pub(super) async fn of(
         visit: &Visit,
         project: Option<&Project>,
@@ -58,7 +58,7 @@ impl Names {
         Ok(Self { here: project.map(|one| one.id.to_string()), projects, things })
     }
 
-    /// The text with names in place of ids; the title has the ids.
+    /// The text with names in place of ids; its title has the ids.
     pub(super) fn named(&self, text: &str) -> Markup {
         let projects = self.projects.iter().map(|(id, name, _)| (id, name));
         let all = projects.chain(self.things.iter().map(|it| (&it.id, &it.name)));
@@ -69,7 +69,8 @@ impl Names {
         html! { span title=[title] { (named) } }
     }
 
-    /// What the entry is about, by its name where it has one; then its project, where it is another.
+    /// The target of the entry, by its name if it has one; then its project, if that differs from
+    /// the page's.
     pub(super) fn target(&self, entry: &AuditEntry) -> Markup {
         let of = entry.project.map(|id| id.to_string()).unwrap_or_default();
         let project = self.projects.iter().find(|(id, ..)| *id == of);
@@ -91,7 +92,7 @@ impl Names {
             Some(Thing { name, .. }) => return html! { span title=(subject) { (name) } },
             None => {}
         }
-        // What is gone is known by what was written down of it.
+        // A removed object is described by the facts in its entry.
         let noted = ["host", "kind"].iter().find_map(|name| fact(entry, name));
         match (entry.action, noted) {
             (Action::WalletRefunded, _) => page("activity", subject),

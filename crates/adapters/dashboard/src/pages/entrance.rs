@@ -17,8 +17,8 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use std::iter;
 
-/// `GET /start`: the page of a first start's link. Its script posts the secret that stands in the
-/// fragment, which no server, proxy or prefetch ever sees.
+/// `GET /start`: the page of a first start's link. Its script posts the secret in the fragment,
+/// which no server, proxy or prefetch ever sees.
 pub(crate) async fn start(request: HttpRequest) -> Page {
     let content = html! {
         form #start method="post" action="/start" data-secret="secret" {
@@ -36,7 +36,7 @@ pub(crate) struct StartForm {
     secret: String,
 }
 
-/// `POST /start`: spends the link on a session.
+/// `POST /start`: exchanges the link for a session.
 pub(crate) async fn enter(
     request: HttpRequest,
     console: Data<Console>,
@@ -50,7 +50,7 @@ pub(crate) async fn enter(
     }
 }
 
-/// `GET /invite`: where an invitation leads, and a reset.
+/// `GET /invite`: the page of an invitation's or a reset's link.
 pub(crate) async fn invite(request: HttpRequest) -> Page {
     shown(&request, StatusCode::OK, texts::INVITED, &password_form("", None))
 }
@@ -62,7 +62,7 @@ pub(crate) struct InviteForm {
     again: String,
 }
 
-/// `POST /invite`: spends the link on a password and a session.
+/// `POST /invite`: exchanges the link for a password and a session.
 pub(crate) async fn accept(
     request: HttpRequest,
     console: Data<Console>,
@@ -88,7 +88,7 @@ pub(crate) async fn accept(
     }
 }
 
-/// The secret is in the fragment until the script puts it in; after a refusal it is in the page.
+/// The secret is in the fragment until the script fills it in; after a refusal it is in the page.
 fn password_form(secret: &str, refused: Option<(&str, &str)>) -> Markup {
     let error = |name| refused.filter(|(field, _)| *field == name).map(|(_, sentence)| sentence);
     let field = |name, label, hint| Field::new_password(name, label, hint, error(name));

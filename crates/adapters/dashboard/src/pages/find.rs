@@ -1,4 +1,4 @@
-//! What Ctrl-K opens, and the page of it for browsers without scripts.
+//! The search behind Ctrl-K, and its page for browsers without scripts.
 
 use super::activity::show_number;
 use crate::answer::{Page, html_answer};
@@ -16,7 +16,7 @@ use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// Longer than anything that has a name or an id.
+/// Longer than any name or id.
 const LONGEST: usize = 200;
 
 #[derive(Deserialize)]
@@ -25,7 +25,7 @@ pub(crate) struct FindQuery {
     project: String,
 }
 
-/// `GET /find`: the form, and the pages to go to. What is searched for is never part of the address.
+/// `GET /find`: the form and the list of pages. The search text is never part of the address.
 pub(crate) async fn show(visit: Visit, query: Query<FindQuery>) -> Page {
     let project = near(&visit, &query.project).await;
     let finds = visit.console.manage.find.find(&visit.by, id(&project), "").await?;
@@ -40,12 +40,12 @@ pub(crate) struct FindForm {
     project: String,
     #[serde(default)]
     mode: String,
-    /// Set while somebody types: a list alone is wanted, and no number is searched for.
+    /// Set during typing: only a list is requested, and numbers are not searched for.
     #[serde(default)]
     part: String,
 }
 
-/// `POST /find`: what the text leads to, or all about a number.
+/// `POST /find`: the results for the text, or every record of a number.
 pub(crate) async fn search(posted: Posted<FindForm>) -> Page {
     let Posted { visit, form } = posted;
     let text: String = form.q.chars().take(LONGEST).collect();
@@ -64,7 +64,7 @@ pub(crate) async fn search(posted: Posted<FindForm>) -> Page {
     }
 }
 
-/// The project that somebody looks at, if they may know of it.
+/// The project that the operator is looking at, if they may see it.
 async fn near(visit: &Visit, id: &str) -> Option<Project> {
     let id: ProjectId = id.parse().ok()?;
     let mut known = visit.projects().await.ok()?;
@@ -99,7 +99,7 @@ fn page(visit: &Visit, project: &Option<Project>, text: &str, finds: &Finds) -> 
     Frame::new(visit, texts::TITLE.0, texts::LEAD).of(project).show(&content)
 }
 
-/// Pages, projects and what has this id, as links.
+/// Matching pages, projects and objects with this id, as links.
 fn list(visit: &Visit, project: Option<&Project>, text: &str, finds: &Finds) -> Markup {
     if finds.number.is_some() {
         return html! { p.muted data-number { (texts::NUMBER) } };
@@ -125,7 +125,7 @@ fn list(visit: &Visit, project: Option<&Project>, text: &str, finds: &Finds) -> 
     }
 }
 
-/// Where it is shown, and what it is.
+/// The address of a result, its name and its kind.
 fn link(visit: &Visit, found: &Found) -> Option<(String, String, &'static str)> {
     let at = |project: &Project, page: String| format!("/p/{}/{page}", project.id);
     Some(match found {

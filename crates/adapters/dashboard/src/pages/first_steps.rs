@@ -1,4 +1,4 @@
-//! What to do first, on the overview of a new project.
+//! The first steps on the overview of a new project.
 
 use crate::icons::icon;
 use crate::manual;
@@ -9,11 +9,11 @@ use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 
-/// How providers are configured, and how to send a live code by the command line.
+/// How to configure providers, and how to send a live code from the command line.
 const PROVIDERS: &str = "docs/providers.md";
 const LIVE_CODE: &str = "docs/operations/install.md#smoke-test";
 
-/// Each step with what it takes and where it is done, ticked by what happened.
+/// Each step with its description and link, ticked if it is done.
 pub(super) fn card(visit: &Visit, project: &Project, steps: &[(FirstStep, bool)]) -> Markup {
     let done = steps.iter().filter(|(_, done)| *done).count();
     html! {
@@ -43,17 +43,17 @@ pub(super) fn card(visit: &Visit, project: &Project, steps: &[(FirstStep, bool)]
     }
 }
 
-/// Where it is done, for who may do it.
+/// The page of a step, for operators with the right to it.
 fn place(visit: &Visit, project: &Project, step: FirstStep) -> Option<String> {
     let (command, page) = match step {
         FirstStep::TestCode => (Command::Play, "playground"),
         FirstStep::Key => (Command::ListKeys, "keys"),
-        // Where none is configured there is none to choose yet.
+        // If no provider is configured, there is none to choose yet.
         FirstStep::Provider if !visit.console.manage.first_steps.can_send() => {
             return manual::address(PROVIDERS);
         }
         FirstStep::Provider => (Command::ChangeProject, "settings/delivery#routing"),
-        // No page has the live key, so the manual says how to send one.
+        // No page contains the live key, so the manual explains how to send one.
         FirstStep::LiveCode => return manual::address(LIVE_CODE),
         FirstStep::Endpoint => (Command::AddWebhook, "settings/events#endpoints"),
     };

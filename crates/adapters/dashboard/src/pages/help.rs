@@ -13,7 +13,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use maud::html;
 
-/// `GET /help` and `GET /help/{page}`: the manual of this version. For everybody, as the reference of the API is.
+/// `GET /help` and `GET /help/{page}`: the manual of this version. Public, like the API reference.
 pub(crate) async fn show(
     request: HttpRequest,
     console: Data<Console>,

@@ -23,19 +23,19 @@ use dwar_wallet::Balance;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// `GET /`: the only project in use, or the list of them. On a first start, with `?start`, the playground,
-/// where there is something to do.
+/// `GET /`: the only active project, or the list of projects. After a first start, with `?start`,
+/// the playground.
 pub(crate) async fn home(visit: Visit, request: HttpRequest) -> Page {
     let starts = request.query_string() == "start";
     inside(&visit, &request, starts).await
 }
 
-/// `GET /playground`: that of the only project in use, or the list of projects.
+/// `GET /playground`: that of the only active project, or the list of projects.
 pub(crate) async fn playground(visit: Visit, request: HttpRequest) -> Page {
     inside(&visit, &request, true).await
 }
 
-/// On to the first page of the only project in use, or to its playground.
+/// Redirects to the first page of the only active project, or to its playground.
 async fn inside(visit: &Visit, request: &HttpRequest, plays: bool) -> Page {
     let mut projects = visit.projects().await?;
     projects.retain(|project| project.archived_at.is_none());
@@ -44,31 +44,31 @@ async fn inside(visit: &Visit, request: &HttpRequest, plays: bool) -> Page {
     if !plays || !visit.may(project, Command::Play) {
         return Ok(go(first_page(visit, project).as_deref().unwrap_or("/projects")));
     }
-    // What is done there is in test mode, and the other pages show it.
+    // The playground works in test mode, so the other pages show it too.
     let tls = visit.console.names.tls;
     let cookie = mode::chosen(request).is_none().then(|| mode::cookie(KeyMode::Test, tls));
     Ok(go_with(&format!("/p/{}/playground", project.id), cookie))
 }
 
 const SHOWN: usize = 60;
-/// More than these are easier found by name than by looking.
+/// With more projects than this, a search by name is easier than a list.
 const FEW: usize = 12;
-/// From so many characters on, an id is known by its beginning, as on the command line.
+/// An id is recognised by this many first characters, as on the command line.
 const ID_FROM: usize = 4;
 
-/// Which projects are wanted.
+/// The filter of the projects.
 #[derive(Default, Deserialize)]
 pub(crate) struct HomeQuery {
-    /// What the name has in it, however it is written, or how the id begins.
+    /// Part of the name in any case, or the begin of the id.
     #[serde(default)]
     name: String,
     after: Option<String>,
-    /// With any value, those that are archived, and else those that are in use.
+    /// With any value archived projects, otherwise active ones.
     archived: Option<String>,
 }
 
 impl HomeQuery {
-    /// Those of a page, and whether there are more.
+    /// The projects of a page, and whether there are more.
     fn page(&self, mut projects: Vec<Project>) -> (Vec<Project>, bool) {
         let name = self.name.trim().to_lowercase();
         let is_id = |id: ProjectId| name.len() >= ID_FROM && id.to_string().starts_with(&name);
@@ -138,7 +138,7 @@ pub(crate) async fn page(
     Frame::new(visit, texts::TITLE, texts::LEAD).answer(status, &content)
 }
 
-/// The form for a new project, for who may make one.
+/// The form for a new project, for operators who may create one.
 fn new_form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
     let form = Form::new("new", refused, true);
     let name = Field {
@@ -193,7 +193,7 @@ fn tile(
     }
 }
 
-/// What the live key sent in a day, and how much of it was verified.
+/// Sends with the live key in a day, and the share of verified ones.
 fn sent(traffic: Option<&Traffic>) -> Markup {
     let Some(traffic) = traffic.filter(|it| it.requests > 0) else {
         return html! { (texts::NO_TRAFFIC) };
@@ -206,7 +206,7 @@ fn sent(traffic: Option<&Traffic>) -> Markup {
 }
 
 impl HomeQuery {
-    /// Leads to those in use and to the archived ones.
+    /// Links to active and archived projects.
     fn segments(&self, [in_use, archived]: [usize; 2]) -> Markup {
         let is_archived = self.archived.is_some();
         let current = |wanted| (is_archived == wanted).then_some("true");
@@ -220,7 +220,7 @@ impl HomeQuery {
         }
     }
 
-    /// Where the projects after `last` are.
+    /// The address of the projects after `last`.
     fn rest(&self, last: &Project) -> String {
         let mut query = form_urlencoded::Serializer::new(String::from("?"));
         query.append_pair("name", &self.name).append_pair("after", &last.id.to_string());
@@ -254,7 +254,7 @@ pub(crate) struct ThemeForm {
     back: String,
 }
 
-/// `POST /theme`: light, dark, or as the system has it.
+/// `POST /theme`: light, dark, or the system's setting.
 pub(crate) async fn theme(request: HttpRequest, posted: Posted<ThemeForm>) -> Page {
     let Posted { visit, form } = posted;
     let back = PageAddress::read(&request, &form.back);
@@ -284,7 +284,7 @@ pub(crate) struct LanguageForm {
     back: String,
 }
 
-/// `POST /language`: for strangers too, who choose it on the sign-in page.
+/// `POST /language`: also without a session, for the sign-in page.
 pub(crate) async fn language(console: Data<Console>, form: Open<LanguageForm>) -> Page {
     let LanguageForm { language, back } = form.0;
     let language = Language::from_word(&language).ok_or(Refusal::Unreadable)?;

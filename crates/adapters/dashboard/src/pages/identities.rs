@@ -51,19 +51,19 @@ fn list(project: &Project, mode: KeyMode, latest: &LatestIdentities) -> Markup {
     }
 }
 
-/// Where the sessions of an identity are listed.
+/// The address of the sessions of an identity.
 pub(super) fn address(project: &Project, mode: KeyMode, id: IdentityId) -> String {
     format!("/p/{}/identities/{}/{id}/sessions", project.id, mode.as_str())
 }
 
-/// The number goes in a body, not in an address: addresses end up in histories and logs.
+/// The number is in a body and not in an address, because addresses end up in histories and logs.
 #[derive(Deserialize)]
 pub(crate) struct LookUpForm {
     mode: String,
     wanted: String,
 }
 
-/// `POST /p/{project}/identities`: who is behind a number or an id.
+/// `POST /p/{project}/identities`: finds the identity of a number or an id.
 pub(crate) async fn look_up(posted: Posted<LookUpForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::FindIdentity).await?;
@@ -147,7 +147,7 @@ fn search(visit: &Visit, project: &Project, mode: KeyMode) -> Markup {
     }
 }
 
-/// Whoever asked by the number knows it; by an id, it is shown masked.
+/// Shows the number in full if the search was by number; masked if it was by id.
 fn card(
     visit: &Visit,
     project: &Project,

@@ -27,7 +27,7 @@ pub(crate) struct From {
     session: Option<String>,
 }
 
-/// One identity in one world of a project.
+/// One identity in one mode of a project.
 struct Owner {
     project: Project,
     mode: KeyMode,
@@ -61,7 +61,7 @@ pub(crate) async fn show(
 
 #[derive(Deserialize)]
 pub(crate) struct EndForm {
-    /// Which one; all where it is empty.
+    /// The session to end; all if empty.
     #[serde(default)]
     session: String,
     #[serde(default)]

@@ -12,14 +12,14 @@ use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// Which page of the messages, counted from 1; without a number, or with a wrong one, the first.
+/// The page of the messages, counted from 1; the first one without a number or with an invalid one.
 #[derive(Deserialize)]
 pub(crate) struct PageForm {
     #[serde(default)]
     page: String,
 }
 
-/// What is searched for may be a number, so it goes in a body, not in an address: addresses end up in
+/// The search text may be a number, so it is in a body and not in an address: addresses end up in
 /// histories and logs.
 #[derive(Deserialize)]
 pub(crate) struct SearchForm {
@@ -39,7 +39,7 @@ pub(crate) async fn search(posted: Posted<SearchForm>, path: Path<String>) -> Pa
     inbox(&posted.visit, &path, &posted.form.wanted, &posted.form.page).await
 }
 
-/// `GET /p/{project}/inbox/live`: says when there are other messages.
+/// `GET /p/{project}/inbox/live`: an event whenever messages change.
 pub(crate) async fn live(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::Play).await?;
     let watcher = (visit.present.operator.id, visit.token().to_owned());
@@ -79,7 +79,7 @@ fn search_form(visit: &Visit, project: &Project, wanted: &str) -> Markup {
     }
 }
 
-/// What the script asks for again when something is new.
+/// The part of the page that the script reloads after a change.
 fn messages(project: &Project, found: &InboxPage, wanted: &str, number: u32) -> Markup {
     let is_empty = found.lines.is_empty();
     html! {
@@ -137,7 +137,8 @@ fn row(project: ProjectId, line: &InboxLine) -> Markup {
     }
 }
 
-/// The neighbours of a page. What is searched for stands in no address: with it they are asked for by its form.
+/// Links to the neighbouring pages. The search text is in no address, so with one the links are
+/// forms.
 fn further(project: &Project, found: &InboxPage, wanted: &str, number: u32) -> Markup {
     let button = |page: u32, label: &str| {
         html! {

@@ -23,12 +23,12 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
 #[derive(Deserialize)]
 pub(crate) struct RegenerateForm {
     mode: String,
-    /// The key that was on the page, so that a form sent twice replaces one key.
+    /// The key shown on the page, so that a form sent twice replaces only one key.
     key: String,
     word: String,
 }
 
-/// `POST /p/{project}/keys/regenerate`: a new key, shown once; the old one is over.
+/// `POST /p/{project}/keys/regenerate`: a new key, shown once; the old one stops working.
 pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::RegenerateKey).await?;
@@ -55,7 +55,7 @@ fn fresh(visit: &Visit, key: &ApiKey) -> Markup {
     }
 }
 
-/// A request that sends a code with a key, or with the variable that holds it.
+/// A request that sends a code with a key, or with the variable that contains it.
 pub(super) fn call(visit: &Visit, key: &str) -> Markup {
     let curl = visit.console.reference.curl("sendOtp", (&visit.console.api_url, key));
     html! { @if let Some(curl) = curl { p { (texts::TRY) } (example(&curl)) } }

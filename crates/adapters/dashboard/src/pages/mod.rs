@@ -1,4 +1,4 @@
-//! One file a page: what it asks, and how it looks.
+//! One file per page: its requests and its look.
 
 mod account;
 mod account_passkeys;
@@ -62,10 +62,11 @@ use actix_web::web::{self, ServiceConfig, get, post};
 use actix_web::{FromRequest, Handler, HttpRequest, Resource, Responder};
 use std::future::ready;
 
-/// Where the pages of a project are.
+/// The path prefix of a project's pages.
 const PROJECT: &str = "/p/{project}";
 
-/// Every address of the dashboard. Forms come first: the address of one may look like that of a page.
+/// Every address of the dashboard. Forms come first, because the address of a form may match the
+/// pattern of a page.
 pub(crate) fn routes(config: &mut ServiceConfig) {
     config
         .app_data(PagePatterns(is_page))
@@ -78,7 +79,7 @@ pub(crate) fn routes(config: &mut ServiceConfig) {
         .default_service(web::to(nowhere));
 }
 
-/// Whether addresses of this pattern are pages, which a GET shows to whoever is signed in.
+/// Tells whether addresses of this pattern are pages that a GET shows to a signed-in operator.
 fn is_page(pattern: &str) -> bool {
     match pattern.strip_prefix(PROJECT) {
         Some(page) => OF_PROJECT.contains(&page),
@@ -86,7 +87,7 @@ fn is_page(pattern: &str) -> bool {
     }
 }
 
-/// One list of pages: what routes to them, and what knows their addresses.
+/// One list of pages, for the routes and for the check of their addresses.
 macro_rules! pages {
     ($routes:ident, $list:ident: $($address:literal => $page:path,)+) => {
         const $list: &[&str] = &[$($address),+];
@@ -215,7 +216,7 @@ fn forms_of_project(config: &mut ServiceConfig) {
             settings_changes::remove_hook,
         ))
         .route("/settings/events", post().to(settings_changes::add_webhook))
-        // Where it was.
+        // Former addresses.
         .service(form("/settings/webhooks", "/settings/events", settings_changes::add_webhook))
         .service(form("/settings/events/{id}/test", "/settings/events/{id}", webhook::test))
         .service(form("/settings/events/{id}/resend", "/settings/events/{id}", webhook::resend))
@@ -242,8 +243,8 @@ fn forms_of_project(config: &mut ServiceConfig) {
         ));
 }
 
-/// Where a form of `page` is sent. Whoever comes back to that address, by a reload or a change of colours,
-/// is led to the page.
+/// The route of a form of `page`. A GET of that address, after a reload or a change of theme,
+/// redirects to the page.
 fn form<F, Args>(path: &str, page: &str, handler: F) -> Resource
 where
     F: Handler<Args>,
@@ -255,7 +256,7 @@ where
     let back = move |request: HttpRequest| {
         let all: Vec<_> = segments(request.path()).collect();
         let (scope, asked) = all.split_at(all.len().saturating_sub(form.len()));
-        // What both have in common may be an id.
+        // The segments that both have in common may be ids.
         let of_page = |(place, segment): (usize, &String)| {
             let common = form.get(place) == Some(segment);
             asked

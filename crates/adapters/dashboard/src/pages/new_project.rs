@@ -19,7 +19,7 @@ pub(crate) struct NewForm {
     name: String,
 }
 
-/// `POST /projects`: a project; its two keys are in this one answer.
+/// `POST /projects`: creates a project; only this answer shows its two keys.
 pub(crate) async fn create(posted: Posted<NewForm>) -> Page {
     let Posted { visit, form } = posted;
     let manage = &visit.console.manage;

@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use std::borrow::Borrow;
 use std::cmp::Reverse;
 
-/// `GET /operations`: how the installation is doing, for its owners.
+/// `GET /operations`: the state of the installation, for its owners.
 pub(crate) async fn show(visit: Visit) -> Page {
     visit.console.manage.control.admit(&visit.by, Command::ShowOperations, None)?;
     let mut snapshot = visit.console.operations.snapshot().await;
@@ -67,7 +67,7 @@ fn one(check: &Check) -> Markup {
     }
 }
 
-/// So many things that are as they should be, in a list that is closed.
+/// A closed list of this many things that are in order.
 fn folded(count: usize, what: &str, items: &Markup) -> Markup {
     html! {
         @if count > 0 {

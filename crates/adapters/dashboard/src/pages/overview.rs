@@ -23,7 +23,8 @@ const STALE: Duration = Duration::from_secs(60);
 #[derive(Deserialize)]
 pub(crate) struct OverviewQuery {
     period: Option<String>,
-    /// In place of a period: its first minute, and the first one after it, as clocks in India show them.
+    /// In place of a period: the first minute of a range, and the first one after it, in Indian
+    /// time.
     #[serde(default)]
     from: String,
     #[serde(default)]
@@ -31,7 +32,7 @@ pub(crate) struct OverviewQuery {
 }
 
 impl OverviewQuery {
-    /// A period where no range can be read, as without any.
+    /// The period, if no range is given or it is invalid.
     fn wanted(&self, now: Timestamp) -> Wanted {
         let period = self.period.as_deref().and_then(Period::from_word).unwrap_or(Period::Day);
         let ends = (instant(&self.from, 0), instant(&self.until, 1));
@@ -92,12 +93,12 @@ fn is_empty(overview: &Overview) -> bool {
 }
 
 impl View<'_> {
-    /// Names the mode, so that somebody who is sent it sees the same.
+    /// Names the mode, so that everybody who follows the link sees the same.
     fn link(&self, period: Period) -> String {
         format!("/p/{}/overview?mode={}&period={period}", self.project.id, self.visit.mode)
     }
 
-    /// What a range is compared with, in words.
+    /// The range that this one is compared with, in words.
     const fn compared(&self) -> &'static str {
         match self.wanted {
             Wanted::Last(period) => texts::compared(period),
@@ -148,7 +149,7 @@ impl View<'_> {
         }
     }
 
-    /// With what to do next, unless the first steps say it.
+    /// With a hint at what to do next, unless the first steps give it.
     fn empty(&self, leads_on: bool) -> Markup {
         let page = |page: &str| format!("/p/{}/{page}", self.project.id);
         let may = |command| self.visit.may(self.project, command);
@@ -247,12 +248,12 @@ fn dash() -> String {
     "–".to_owned()
 }
 
-/// How many of the sends were relayed codes, if any.
+/// The number of relayed codes among the sends, if any.
 fn relayed(counts: &Counts) -> Option<String> {
     (counts.relays > 0).then(|| format!("{} {}", grouped(counts.relays), texts::RELAYED))
 }
 
-/// Of those that providers with receipts carried; of the others it is unknown.
+/// Only sends by providers with receipts count; the delivery of others is unknown.
 fn deliveries(overview: &Overview) -> Tile {
     let told = overview.with_receipts();
     let (label, all) = (texts::DELIVERED, told.requests == overview.total.requests);
@@ -277,7 +278,7 @@ fn deliveries(overview: &Overview) -> Tile {
     }
 }
 
-/// As a percentage with the number of cases; of few cases these alone.
+/// A percentage with the number of cases; for few cases only their number.
 fn conversion(before: Option<Share>, now: Share) -> Tile {
     let percentage = now.permille().map(percent);
     let cases = format!("{} of {}", grouped(now.part), grouped(now.whole));
@@ -292,7 +293,7 @@ fn conversion(before: Option<Share>, now: Share) -> Tile {
     }
 }
 
-/// Nothing where there is nothing to compare with.
+/// Empty if there is nothing to compare with.
 fn changed(before: Option<u64>, now: u64, taste: Taste) -> Markup {
     let Some(before) = before else { return html! {} };
     match Trend::between(before, now) {
@@ -322,7 +323,7 @@ fn signed(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
-/// A change with its sign as a shape and in words, so that colour says nothing alone.
+/// A change with its sign as a shape and in words, so that it does not depend on colour alone.
 fn delta(by: i64, amount: &str, taste: Taste) -> Markup {
     let mood = match (taste, by.signum()) {
         (Taste::More, 1) | (Taste::Less, -1) => "good",

@@ -1,4 +1,4 @@
-//! The charts of the overview, with the tables that say the same.
+//! The charts of the overview, with tables of the same numbers.
 
 use super::parts::linked_count;
 use crate::chart::{Bar, Chart, Slot, TAPPED, label};
@@ -13,12 +13,12 @@ use std::time::Duration;
 #[derive(Clone, Copy)]
 pub(super) struct Links {
     pub(super) mode: KeyMode,
-    /// Since when requests are kept, and refused sends.
+    /// Since when requests, and refused sends, are stored.
     pub(super) kept: (Timestamp, Timestamp),
 }
 
 impl Links {
-    /// Where the requests of a stretch are, as long as any of them is kept.
+    /// The address of the requests of a time range, if any of them is still stored.
     fn requests(&self, within: Window, more: &str) -> Option<String> {
         (within.until > self.kept.0).then(|| self.activity(within, more))
     }
@@ -27,7 +27,7 @@ impl Links {
         (within.until > self.kept.1).then(|| self.activity(within, more))
     }
 
-    /// Relative to this page: there are many of these links.
+    /// Relative to this page, because there are many of these links.
     fn activity(&self, within: Window, more: &str) -> String {
         let last = within.until + (Duration::from_secs(60) - Duration::from_millis(1));
         let (from, until) = (minute(within.from), minute(last));
@@ -35,11 +35,11 @@ impl Links {
     }
 }
 
-/// Causes that have a colour of their own; the rest shares one.
+/// Causes with a colour of their own; the others share one.
 const COLOURS: [&str; 5] = ["cause-1", "cause-2", "cause-3", "cause-4", "cause-5"];
 const REST: &str = "cause-6";
 
-/// Sends and what became of them, and how many were verified as a line.
+/// Sends and their results as bars, and the verified ones as a line.
 pub(super) fn over_time(links: Links, overview: &Overview) -> Markup {
     let told = overview.routes.iter().any(|route| !route.silent);
     let slot = |(within, counts): &(Window, Counts)| {
@@ -84,7 +84,7 @@ pub(super) fn over_time(links: Links, overview: &Overview) -> Markup {
 }
 
 fn numbers(links: Links, overview: &Overview, told: bool) -> Markup {
-    // More rows are too heavy with links; the bars of the chart lead there as well.
+    // More rows with links would be too large; the bars of the chart have the same links.
     let few = |href: Option<String>| href.filter(|_| overview.series.len() <= TAPPED);
     html! {
         div.table tabindex="0" role="region" aria-label=(texts::CHART_NUMBERS) {
@@ -132,8 +132,8 @@ fn summary(overview: &Overview, told: bool) -> String {
     format!("Sends and what became of them, {}. {most}", texts::point(overview.range.coarsest()))
 }
 
-/// Why messages failed and sends were refused, the most frequent cause first: stacked over time, and with
-/// what to do as a table.
+/// Causes of failed messages and refused sends, the most frequent first: stacked over time, and as
+/// a table with advice.
 pub(super) fn causes(links: Links, overview: &Overview) -> Markup {
     let mut ranked: Vec<(Cause, u64)> = overview.total.causes.each().collect();
     ranked.sort_by_key(|(cause, count)| (std::cmp::Reverse(*count), *cause));
@@ -187,7 +187,8 @@ fn stacked(links: Links, within: Window, causes: &Causes, ranked: &[(Cause, u64)
     ranked.iter().enumerate().map(bar).filter(|bar| bar.to > bar.from).collect()
 }
 
-/// Requests whose message failed for a reason, or sends that were refused for it.
+/// The address of the requests with a message that failed for a reason, or of the sends refused for
+/// it.
 fn of_cause(links: Links, within: Window, cause: Cause) -> Option<String> {
     let reason = format!("&reason={}", cause.as_str());
     match cause {
@@ -196,7 +197,7 @@ fn of_cause(links: Links, within: Window, cause: Cause) -> Option<String> {
     }
 }
 
-/// All that failed in a point; what was refused, if nothing did.
+/// The address of all failed requests of a point, or of the refused sends if none failed.
 fn of_slot(links: Links, within: Window, causes: &Causes) -> Option<String> {
     match (causes.sum(), causes.refused()) {
         (0, _) => None,

@@ -1,4 +1,4 @@
-//! Pieces that several pages are made of.
+//! Elements that several pages use.
 
 use crate::form::{Form, described_by, notes};
 use crate::format::{grouped, sentence};
@@ -10,13 +10,13 @@ use crate::visit::Visit;
 use dwar_console::explain::Tone;
 use maud::{Markup, html};
 
-/// A sentence that has to be seen; `kind` is `good`, `bad`, `warn` or nothing.
+/// A prominent sentence; `kind` is `good`, `bad`, `warn` or empty.
 pub(crate) fn notice(kind: &str, text: &str) -> Markup {
     let role = if kind == "bad" { "alert" } else { "status" };
     html! { p.notice.(kind) role=(role) { (sentence(text)) } }
 }
 
-/// A sentence in which pages of the manual, written as files (`docs/providers.md`), are links to them.
+/// A sentence in which file names of the manual (`docs/providers.md`) become links.
 pub(crate) fn linked(text: &str) -> Markup {
     let piece = |word: &str| {
         let file = word.trim_matches(|it: char| "(),.;:".contains(it) || it.is_whitespace());
@@ -30,7 +30,7 @@ pub(crate) fn linked(text: &str) -> Markup {
     html! { @for word in text.split_inclusive(char::is_whitespace) { (piece(word)) } }
 }
 
-/// A count, as a link to what was counted where there is any.
+/// A count, as a link to the counted things if there are any.
 pub(crate) fn linked_count(count: u64, href: Option<String>) -> Markup {
     match href.filter(|_| count > 0) {
         Some(href) => html! { a href=(href) { (grouped(count)) } },
@@ -38,7 +38,7 @@ pub(crate) fn linked_count(count: u64, href: Option<String>) -> Markup {
     }
 }
 
-/// A form that destroys something: closed until it is opened, and a word to type.
+/// A form for a destructive action: collapsed at first, with a word to type.
 pub(crate) struct Danger<'a> {
     pub(crate) id: &'a str,
     pub(crate) action: &'a str,
@@ -75,7 +75,7 @@ impl Danger<'_> {
         }
     }
 
-    /// Whether the page answers this very form, in which another word was typed.
+    /// Tells whether the page answers this form, in which another word was typed.
     fn is_refused(&self, visit: &Visit, hidden: &[(&str, &str)]) -> bool {
         let sent = |(name, value): &(&str, &str)| visit.typed.get(name) == Some(*value);
         let other = |word: &str| word.trim() != self.word;
@@ -85,7 +85,7 @@ impl Danger<'_> {
     }
 }
 
-/// What was just made, with the secret that is shown this once.
+/// A new secret, which is shown only once.
 pub(crate) fn fresh_secret(title: &str, sentence: &Markup, id: &str, text: &str) -> Markup {
     html! {
         section.card.notice.good role="status" { h2 { (title) } (sentence) (secret(id, text)) }
@@ -102,7 +102,7 @@ pub(crate) fn secret(id: &str, text: &str) -> Markup {
     }
 }
 
-/// A command or a request to be copied; its button is made by the script of the page.
+/// A command or a request to copy; the script of the page adds the button.
 pub(crate) fn example(text: &str) -> Markup {
     html! {
         div data-copies=(texts::COPY) data-done=(texts::COPIED) { pre tabindex="0" { code { (text) } } }
@@ -123,7 +123,8 @@ pub(crate) fn sign(tone: Tone) -> Markup {
     })
 }
 
-/// The present password; whoever came in by the link of a first start has none yet.
+/// The field of the current password. An operator who came by the link of a first start has none
+/// yet.
 pub(crate) fn current_password(visit: &Visit, form: Form<'_>, id: &str) -> Markup {
     let error = form.error("current");
     html! {
@@ -139,7 +140,7 @@ pub(crate) fn current_password(visit: &Visit, form: Form<'_>, id: &str) -> Marku
     }
 }
 
-/// A table, which scrolls where it is wider than the page.
+/// A table that scrolls if it is wider than the page.
 pub(crate) fn table(label: &str, class: Option<&str>, heads: &[&str], rows: &Markup) -> Markup {
     html! {
         div.table tabindex="0" role="region" aria-label=(label) {

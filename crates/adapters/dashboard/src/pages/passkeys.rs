@@ -14,11 +14,11 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use dwar_operator::{Passkey, PasskeySite};
 use maud::{Markup, html};
 
-/// The forms of these, as the account page names them.
+/// The forms of this section, as the account page names them.
 pub(crate) const PASSKEY: &str = "passkey";
 pub(crate) const NO_PASSKEY: &str = "no-passkey";
 
-/// The site that a request came to, if it can have passkeys.
+/// The site of a request, if it can have passkeys.
 pub(crate) fn site<'a>(request: &HttpRequest, console: &'a Console) -> Result<&'a Site, Refusal> {
     console.names.site(request.headers()).ok_or(Refusal::NotFound)
 }
@@ -35,7 +35,8 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     Base64UrlUnpadded::encode_string(bytes)
 }
 
-/// What the sign-in page offers, where this site can have passkeys; `next` goes along with the answer.
+/// The passkey button of the sign-in page, if this site can have passkeys; `next` is sent with the
+/// answer.
 pub(crate) fn door(
     request: &HttpRequest,
     console: &Console,
@@ -60,7 +61,7 @@ pub(crate) fn door(
     }
 }
 
-/// The passkeys of whoever looks, and how to get another.
+/// The operator's passkeys, and the form for another one.
 pub(crate) async fn section(
     visit: &Visit,
     request: &HttpRequest,
@@ -79,7 +80,7 @@ pub(crate) async fn section(
     })
 }
 
-/// A passkey, by its name, and when it was added and last used.
+/// A passkey's name, and when it was added and last used.
 pub(super) fn told(passkey: &Passkey) -> Markup {
     html! {
         strong { (passkey.name) } " · " (texts::MADE) " " (time(passkey.made_at)) " · "

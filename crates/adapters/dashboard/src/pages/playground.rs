@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 
-/// What the playground may ask; all of it in test mode.
+/// Paths that the playground may call, all in test mode.
 const ROUTES: [&str; 2] = ["/v1/", "/.well-known/jwks.json"];
 
 /// `GET /p/{project}/playground`.
@@ -36,7 +36,7 @@ pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
         noscript {
             p.notice { (texts.no_script) " " a href={ "/p/" (project.id) "/inbox" } { (texts.inbox) } }
         }
-        // Shown by its script: without one, every button in here would be dead.
+        // The script shows it, because without a script every button in it would be useless.
         div #playground.playground hidden
             data-call={ "/p/" (project.id) "/playground/call" }
             data-stories={ "/p/" (project.id) "/activity/" }
@@ -69,7 +69,7 @@ fn script_texts(texts: &Playground) -> String {
     Value::Object(texts.collect::<Map<_, _>>()).to_string()
 }
 
-/// The reader's own key, the phone number, and the numbers that play a scene.
+/// The operator's own key, the phone number, and the numbers with a simulated scenario.
 fn numbers(texts: &Playground) -> Markup {
     let ordinary = (ORDINARY, Scenario::Delivered);
     html! {
@@ -101,7 +101,7 @@ fn numbers(texts: &Playground) -> Markup {
     }
 }
 
-/// A step. Its script folds it to its head when it is done, and opens the next one.
+/// A step. The script collapses it when it is done, and opens the next one.
 fn card(texts: &Playground, index: usize, reference: &Reference) -> Markup {
     let ((name, path), words) = (STEPS[index], &texts.steps[index]);
     let run = html! { button.primary.run type="button" { (words.button) } };
@@ -138,7 +138,7 @@ fn card(texts: &Playground, index: usize, reference: &Reference) -> Markup {
     }
 }
 
-/// What a step asks and is answered, also as code.
+/// The request and answer of a step, also as code.
 fn exchange(texts: &Playground, index: usize, reference: &Reference) -> Markup {
     let ((name, path), words) = (STEPS[index], &texts.steps[index]);
     let languages =
@@ -168,7 +168,7 @@ fn exchange(texts: &Playground, index: usize, reference: &Reference) -> Markup {
     }
 }
 
-/// Where to go from a code that was verified.
+/// Links to follow after a verified code.
 fn next(texts: &Playground, visit: &Visit, project: &Project) -> Markup {
     html! {
         li.card.next hidden {
@@ -186,8 +186,8 @@ fn next(texts: &Playground, visit: &Visit, project: &Project) -> Markup {
     }
 }
 
-/// Asks for the story of the number of a send that left no request behind. By POST: a number must not be
-/// in an address.
+/// Asks for the records of the number of a send without a request. By POST, because a number must
+/// not be in an address.
 fn story_of_number(visit: &Visit, project: &Project) -> Markup {
     html! {
         form #story-of-number method="post" action={ "/p/" (project.id) "/activity/phone" } target="_blank" hidden {
@@ -238,8 +238,8 @@ fn phone(texts: &Playground, project: &Project) -> Markup {
     }
 }
 
-/// The login form for people, as a page of the project's own shows it. The script of the page loads
-/// its module when it comes into sight.
+/// The login form, as a page of the project would show it. The page's script loads its module when
+/// the form becomes visible.
 fn login_form(texts: &Playground, project: &Project) -> Markup {
     html! {
         section.card.stack #login-form data-module=(assets::LOGIN_FORM.path()) {
@@ -254,11 +254,11 @@ fn login_form(texts: &Playground, project: &Project) -> Markup {
     }
 }
 
-/// The form on a page of one's own.
+/// The form in a page of the project.
 const EMBED: &str = "<script type=\"module\" src=\"/dwar-login.js\"></script>
 <dwar-login endpoint=\"/login\" next=\"/account\"></dwar-login>";
 
-/// What the form sends: the phone, and with the code in the second step.
+/// The fields of the form: the phone, and in the second step the code too.
 #[derive(Deserialize)]
 pub(crate) struct LoginBody {
     phone: String,
@@ -266,8 +266,8 @@ pub(crate) struct LoginBody {
     code: Option<String>,
 }
 
-/// `POST /p/{project}/playground/login/{step}`: the two steps of the login contract that the form asks for, in test
-/// mode. It gives no tokens: whoever is here is signed in to something else.
+/// `POST /p/{project}/playground/login/{step}`: the two steps of the login contract that the form
+/// uses, in test mode. Returns no tokens, because the operator has a session of another kind.
 pub(crate) async fn log_in(visit: Visit, path: Path<(String, String)>, body: Bytes) -> Page {
     let project = visit.project(&path.0, Command::Play).await?;
     let body = serde_json::from_slice(&body).map_err(|_| Refusal::Unreadable)?;
@@ -296,11 +296,11 @@ pub(crate) async fn log_in(visit: Visit, path: Path<(String, String)>, body: Byt
     Ok(response.content_type("application/json").body(Value::Object(told).to_string()))
 }
 
-/// What the contract's answers hold: of a code on its way or a login, and of a refusal.
+/// The members of the contract's answers: of a sent code or a login, and of a refusal.
 const OF_SUCCESS: &[&str] = &["otp_id", "identity_id", "expires_in"];
 const OF_REFUSAL: &[&str] = &["error", "code", "request_id"];
 
-/// One call, as the script asks for it.
+/// One call, as the script sends it.
 #[derive(Deserialize)]
 pub(crate) struct CallForm {
     method: String,
@@ -309,7 +309,7 @@ pub(crate) struct CallForm {
     body: String,
 }
 
-/// `POST /p/{project}/playground/call`: asks the API, and tells all of its answer.
+/// `POST /p/{project}/playground/call`: calls the API and returns its whole answer.
 pub(crate) async fn call(posted: Posted<CallForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::Play).await?;

@@ -1,4 +1,4 @@
-//! One provider: how its calls go, whether it answers, and a code by it alone.
+//! The page of one provider: its calls, a check whether it answers, and a test code.
 
 use super::parts::{notice, table};
 use super::reply::Reply;
@@ -24,7 +24,7 @@ use serde::Deserialize;
 /// The form that sends a test.
 const TEST: &str = "test";
 
-/// A project and a provider, as an address names them.
+/// Project and provider in an address.
 type At = Path<(String, String)>;
 
 /// `GET /p/{project}/settings/delivery/{provider}`.
@@ -33,7 +33,7 @@ pub(crate) async fn show(visit: Visit, path: At) -> Page {
     page(&visit, &project, &path.1, Reply::done(html! {}), None).await
 }
 
-/// `POST …/probe`: asks the provider whether it answers.
+/// `POST …/probe`: checks whether the provider answers.
 pub(crate) async fn probe(posted: Posted<NoFields>, path: At) -> Page {
     let visit = posted.visit;
     let project = visit.project(&path.0, Command::ProbeProvider).await?;
@@ -54,7 +54,7 @@ pub(crate) struct TestForm {
     phone: String,
 }
 
-/// `POST …/test`: sends a live code by this provider alone, and leads to its story.
+/// `POST …/test`: sends a live code by only this provider, and redirects to its records.
 pub(crate) async fn test(posted: Posted<TestForm>, path: At) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path.0, Command::TestProvider).await?;
@@ -65,7 +65,7 @@ pub(crate) async fn test(posted: Posted<TestForm>, path: At) -> Page {
     };
     let (tests, by) = (visit.console.manage.provider_test.clone(), visit.by.clone());
     let (id, provider) = (project.id, path.1.clone());
-    // A send goes on to its end, even if the browser goes away.
+    // A send runs to its end, even if the browser disconnects.
     let send = async move { tests.send(&by, id, (channel, &provider), &phone).await };
     match spawn(send).await.map_err(|_| Refusal::Failed)? {
         Ok(otp) => Ok(go(&format!("/p/{}/activity/{otp}", project.id))),
@@ -153,7 +153,7 @@ fn state<'a>(
     }
 }
 
-/// What its receipts said of the project's messages of the last day.
+/// The results in its receipts for the project's messages of the last day.
 fn receipts(route: &Route) -> String {
     let counts = &route.counts;
     if route.silent {

@@ -10,8 +10,8 @@ use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 
-/// `GET /reference`: what the API offers. For everybody, since it says nothing of who runs this service;
-/// whoever is signed in sees it in the frame of all pages.
+/// `GET /reference`: the API reference. Public, because it contains nothing about this
+/// installation. Signed-in operators see it in the frame of all pages.
 pub(crate) async fn show(
     request: HttpRequest,
     console: Data<Console>,

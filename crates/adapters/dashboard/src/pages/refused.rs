@@ -1,4 +1,4 @@
-//! What whoever is refused sees: a page, or the way to sign in.
+//! The answers to refused requests: a page, or a redirect to the sign-in page.
 
 use crate::address::PageAddress;
 use crate::answer::HTML;

@@ -6,7 +6,7 @@ use actix_web::http::StatusCode;
 use dwar_console::ManageError;
 use maud::{Markup, html};
 
-/// What a page says, above all else, of what it was asked to do.
+/// The notice at the top of a page about its last command.
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) above: Markup,
@@ -17,7 +17,7 @@ impl Reply {
         Self { status: StatusCode::OK, above }
     }
 
-    /// What was done before the page was asked for, as its address says it: one of `known`, or nothing.
+    /// The notice that the address asks for: one of `known`, or none.
     pub(crate) fn of_address(request: &HttpRequest, known: &[(&str, &str)]) -> Self {
         let word = request.query_string().strip_prefix("done=").unwrap_or_default();
         let sentence = known.iter().find(|(name, _)| *name == word).map(|(_, sentence)| sentence);
@@ -28,7 +28,7 @@ impl Reply {
         Self { status: StatusCode::UNPROCESSABLE_ENTITY, above: notice("bad", sentence) }
     }
 
-    /// It is not as the form expects it to be.
+    /// The command conflicts with the current state.
     pub(crate) fn conflict(sentence: &str) -> Self {
         Self { status: StatusCode::CONFLICT, above: notice("bad", sentence) }
     }
@@ -37,7 +37,7 @@ impl Reply {
         Self { status: StatusCode::UNPROCESSABLE_ENTITY, above: refused.summary() }
     }
 
-    /// What came of a command, as far as the page has words for it.
+    /// The notice about a command's result, if the page has words for it.
     pub(crate) fn of(done: Result<Markup, ManageError>) -> Result<Self, Refusal> {
         match done {
             Ok(above) => Ok(Self::done(above)),

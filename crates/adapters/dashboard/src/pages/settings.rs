@@ -20,7 +20,7 @@ use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 
-/// `GET /p/{project}/settings`: leads to the first page.
+/// `GET /p/{project}/settings`: redirects to the first page.
 pub(crate) async fn first(visit: Visit, path: Path<String>, request: HttpRequest) -> Page {
     let project = visit.project(&path, Command::ShowProject).await?;
     let query = request.query_string();
@@ -28,14 +28,14 @@ pub(crate) async fn first(visit: Visit, path: Path<String>, request: HttpRequest
     Ok(go(&format!("{}{query}", Part::Messages.address(&project))))
 }
 
-/// `GET /p/{project}/settings/…`: one page of them.
+/// `GET /p/{project}/settings/…`: one page of the settings.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let part = Part::of_address(&visit.path).ok_or(Refusal::NotFound)?;
     let project = visit.project(&path, Command::ShowProject).await?;
     page(&visit, &project, part, Reply::done(html! {}), None).await
 }
 
-/// `POST /p/{project}/settings/…`: changes what the form asks for.
+/// `POST /p/{project}/settings/…`: applies the changes of the form.
 pub(crate) async fn save(
     posted: Posted<NoFields>,
     path: Path<String>,
@@ -62,7 +62,7 @@ pub(crate) async fn save(
     }
 }
 
-/// The page of a form as it was typed, and why its field was refused.
+/// The page with the form as it was typed, and the reason beside the refused field.
 pub(crate) async fn refused(
     visit: &Visit,
     project: &Project,

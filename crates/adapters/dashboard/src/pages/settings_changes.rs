@@ -1,4 +1,4 @@
-//! What the settings do beside saving: they archive, and add and remove endpoints of events and hooks.
+//! The actions of the settings pages: archiving, and adding and removing endpoints and hooks.
 
 use super::reply::Reply;
 use super::settings::{page, refused};
@@ -22,7 +22,7 @@ pub(crate) struct WordForm {
     word: String,
 }
 
-/// `POST /p/{project}/settings/archive`: its keys are refused from now on.
+/// `POST /p/{project}/settings/archive`: the project's keys are refused from now on.
 pub(crate) async fn archive(posted: Posted<WordForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::ArchiveProject).await?;
@@ -34,7 +34,7 @@ pub(crate) async fn archive(posted: Posted<WordForm>, path: Path<String>) -> Pag
     Ok(go(&Part::Project.address(&project)))
 }
 
-/// `POST /p/{project}/settings/restore`: its keys are accepted again.
+/// `POST /p/{project}/settings/restore`: the project's keys are accepted again.
 pub(crate) async fn restore(posted: Posted<NoFields>, path: Path<String>) -> Page {
     let visit = posted.visit;
     let project = visit.project(&path, Command::RestoreProject).await?;
@@ -49,7 +49,7 @@ pub(crate) struct WebhookForm {
     full_phone: Option<String>,
 }
 
-/// `POST /p/{project}/settings/events`: a new address, and its secret this once.
+/// `POST /p/{project}/settings/events`: adds an endpoint and shows its secret once.
 pub(crate) async fn add_webhook(posted: Posted<WebhookForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::AddWebhook).await?;
@@ -68,7 +68,8 @@ pub(crate) struct HookForm {
     mfa_expires_in: String,
 }
 
-/// Seconds as they were typed; nothing for nothing. What is no number is none of those that a lifetime may be.
+/// Parses seconds; `None` for an empty text. An invalid number becomes one outside the allowed
+/// range.
 fn seconds(typed: &str) -> Option<u64> {
     let typed = typed.trim();
     (!typed.is_empty()).then(|| typed.parse().unwrap_or(0))
@@ -81,7 +82,7 @@ pub(crate) struct HookChangeForm {
     changed_mfa_expires_in: String,
 }
 
-/// `POST /p/{project}/settings/hooks`: a new hook, and its secret this once.
+/// `POST /p/{project}/settings/hooks`: adds a hook and shows its secret once.
 pub(crate) async fn add_hook(posted: Posted<HookForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::AddHook).await?;
@@ -102,7 +103,7 @@ pub(crate) async fn add_hook(posted: Posted<HookForm>, path: Path<String>) -> Pa
     }
 }
 
-/// `POST /p/{project}/settings/hooks/change`: how long the codes of one of them work.
+/// `POST /p/{project}/settings/hooks/change`: changes the lifetime of a hook's codes.
 pub(crate) async fn change_hook(posted: Posted<HookChangeForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::ChangeHook).await?;
@@ -121,7 +122,7 @@ pub(crate) async fn change_hook(posted: Posted<HookChangeForm>, path: Path<Strin
     }
 }
 
-/// `POST …/rotate`: a new secret; the old one is accepted too for a day.
+/// `POST …/rotate`: a new secret; the old one is accepted for another day.
 pub(crate) async fn rotate_hook(posted: Posted<NoFields>, path: Path<(String, String)>) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::RotateHookSecret).await?;
     let hooks = &visit.console.manage.hooks;
@@ -151,8 +152,8 @@ async fn changing(
     Ok((visit, project, id))
 }
 
-/// The page, above it a secret that is shown this once, or why nothing was added; `invalid` is the sentence for
-/// a field of the form that is named.
+/// The page with a new secret, or with the reason why nothing was added. `invalid` is the sentence
+/// for a named field of the form.
 async fn answered(
     visit: &Visit,
     project: &Project,

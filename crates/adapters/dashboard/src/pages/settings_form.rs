@@ -11,10 +11,10 @@ use maud::{Markup, html};
 
 /// A form of the settings that changes the project.
 pub(crate) struct SettingsForm {
-    /// The last part of its address.
+    /// The last segment of its address.
     pub(crate) name: &'static str,
     pub(crate) title: Words,
-    /// What it changes, all by one right.
+    /// The settings that it changes, all with the same right.
     settings: &'static [Setting],
 }
 
@@ -63,10 +63,10 @@ impl SettingsForm {
         }
     }
 
-    /// What was asked for.
+    /// The changes that were typed.
     ///
     /// # Errors
-    /// The first field that cannot be read.
+    /// The first invalid field.
     pub(crate) fn change(&self, typed: &Typed) -> Result<ProjectChange, Mistyped> {
         let mut change = ProjectChange::default();
         for setting in self.settings.iter().copied() {
@@ -77,7 +77,7 @@ impl SettingsForm {
         Ok(change)
     }
 
-    /// The form with its title; text for who may not give its command.
+    /// The form with its title; shown as text if the operator lacks the right to it.
     pub(crate) fn card(
         &self,
         visit: &Visit,
@@ -115,14 +115,14 @@ impl SettingsForm {
     }
 }
 
-/// The check box of a setting, as the project has it.
+/// The check box of a setting with the project's value.
 pub(crate) fn switch(form: Form<'_>, project: &Project, setting: Setting) -> Markup {
     let (label, hint) = texts::words(setting);
     let on = project.get(setting) == SettingValue::Switch(true);
     form.check(name_of(setting), label, hint, on)
 }
 
-/// A setting with its words, as the project has it, for `show` to show.
+/// A setting with its label and the project's value, for `show` to render.
 pub(crate) fn field(
     project: &Project,
     setting: Setting,

@@ -14,7 +14,7 @@ use maud::{Markup, html};
 /// The name of the form that changes a hook.
 pub(crate) const CHANGE: &str = "hook-change";
 
-/// What the other system has to be given: the address, and the secret, which is shown this once.
+/// The values for the other system: the address, and the secret, which is shown only once.
 pub(crate) fn fresh(visit: &Visit, hook: &Hook, fresh: &WebhookSecret) -> Markup {
     let enter = html! {
         p { (texts::ENTER) " " code.wrap-anywhere { (address(visit, hook)) } }
@@ -27,7 +27,7 @@ fn address(visit: &Visit, hook: &Hook) -> String {
     format!("{}/hooks/{}", visit.console.api_url, hook.id)
 }
 
-/// The hooks, and a form for one more.
+/// The hooks, and a form for another one.
 pub(crate) fn card(
     visit: &Visit,
     project: &Project,
@@ -71,7 +71,7 @@ pub(crate) fn card(
     }
 }
 
-/// A form that says anew how long the codes of a hook work.
+/// The form that changes the lifetime of a hook's codes.
 fn change(
     visit: &Visit,
     project: &Project,

@@ -18,7 +18,8 @@ use maud::{Markup, html};
 use std::collections::BTreeSet;
 use std::iter;
 
-/// `POST /p/{project}/settings/preview`: what the form as it stands would send; changes nothing.
+/// `POST /p/{project}/settings/preview`: the message that the typed form would send; changes
+/// nothing.
 pub(crate) async fn preview(posted: Posted<NoFields>, path: Path<String>) -> Page {
     let visit = posted.visit;
     let change = MESSAGES.change(&visit.typed).map_err(|_| Refusal::Unreadable)?;
@@ -27,7 +28,7 @@ pub(crate) async fn preview(posted: Posted<NoFields>, path: Path<String>) -> Pag
     Ok(html_answer(StatusCode::OK, shown))
 }
 
-/// What a phone would show of this project's SMS, and what it would cost.
+/// This project's SMS as a phone shows it, and its price.
 async fn render_preview(
     visit: &Visit,
     project: ProjectId,
@@ -63,13 +64,14 @@ async fn render_preview(
     })
 }
 
-/// The texts, with a preview of those on record or typed.
+/// The texts, with a preview of the stored or typed ones.
 pub(crate) async fn card(
     visit: &Visit,
     project: &Project,
     refused: Option<&Refused<'_>>,
 ) -> Result<Markup, Refusal> {
-    // Of a form that was refused, what was typed: beside an invalid text its message would look like the default.
+    // A refused form shows the typed text: beside an invalid text its message would look like the
+    // default.
     let typed = refused.and_then(|it| it.typed_in(MESSAGES.name));
     let change = typed.and_then(|typed| MESSAGES.change(typed).ok()).unwrap_or_default();
     let preview = render_preview(visit, project.id, change).await?;
@@ -104,8 +106,8 @@ pub(crate) async fn card(
     Ok(MESSAGES.card(visit, project, refused, fields))
 }
 
-/// The default first, then those with a text or a WhatsApp template of their own, then the others, and the
-/// present one, whatever it is. Their labels say what is sent in them.
+/// The languages: the default first, then those with a text or a WhatsApp template of their own,
+/// then the others, and the current one in any case. Their labels say what is sent in them.
 fn languages(visit: &Visit, present: &str) -> Vec<(String, String)> {
     let templates = visit.console.providers.template_languages();
     let has_text = |tag: &str| {

@@ -1,4 +1,4 @@
-//! The pages that the settings of a project are on, and which section is where.
+//! The settings pages of a project, and the sections on each.
 
 use super::parts::notice;
 use crate::answer::go;
@@ -41,7 +41,7 @@ impl Part {
         }
     }
 
-    /// The ids of its sections, and of those that a link may still lead to.
+    /// The ids of its sections, including former ones that links may still use.
     const fn sections(self) -> &'static [&'static str] {
         match self {
             Self::Messages => &["messages"],
@@ -66,8 +66,8 @@ impl Part {
         format!("/p/{}/settings/{}", project.id, self.name())
     }
 
-    /// Leads to the others. An address that names a section which is on another page finds it here, and a script
-    /// goes on to it.
+    /// Links to the other pages. They mark where each section is, so that a script can follow an
+    /// address with a section of another page.
     pub(crate) fn tabs(self, project: &Project) -> Markup {
         html! {
             nav.jump aria-label=(texts::PARTS) {
@@ -82,13 +82,13 @@ impl Part {
     }
 }
 
-/// On to the section, which says what was done.
+/// Redirects to the section, which then says what was done.
 pub(crate) fn back_to(project: &Project, section: &str, word: &str) -> HttpResponse {
     let page = Part::with(section).address(project);
     go(&format!("{page}?done={word}#{section}"))
 }
 
-/// What a section says of what was just done in it.
+/// The notice of a section about what was just done in it.
 pub(crate) fn done(visit: &Visit, section: &str) -> Markup {
     let known = texts::DONE.iter().find(|(word, of, _)| *word == visit.done && *of == section);
     let sentence = match known {

@@ -25,7 +25,7 @@ pub(crate) fn may_archive(visit: &Visit, project: &Project) -> bool {
     project.archived_at.is_none() && visit.may(project, Command::ArchiveProject)
 }
 
-/// How to archive it, for who may.
+/// The form that archives the project, for operators with the right to it.
 pub(crate) fn archive_section(visit: &Visit, project: &Project) -> Markup {
     let danger = Danger {
         id: "archive",

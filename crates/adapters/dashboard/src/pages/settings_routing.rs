@@ -32,8 +32,8 @@ pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_
     })
 }
 
-/// Those that can be chosen for a channel, and those that are no longer configured until they are replaced:
-/// their names, and how they are doing.
+/// The providers to choose for a channel, including unconfigured ones that are still set: their
+/// names and their state.
 fn providers(visit: &Visit, channel: Channel, own: Option<&[String]>) -> Vec<(String, String)> {
     let providers = &visit.console.providers;
     let known = providers.names(channel);
@@ -46,7 +46,7 @@ fn providers(visit: &Visit, channel: Channel, own: Option<&[String]>) -> Vec<(St
     known.iter().map(state).chain(gone).collect()
 }
 
-/// As many places as there are providers; a single one needs no group.
+/// One field per provider; a single one needs no group.
 fn places(
     form: Form<'_>,
     (channel, setting): (Channel, Setting),

@@ -6,10 +6,10 @@ use dwar_kernel::TokenType;
 use dwar_project::{Project, Setting, SettingValue};
 use maud::{Markup, html};
 
-/// Whether its tokens name an issuer of their own, and what they say.
+/// The settings of the project's tokens: its own issuer, their type and claims.
 pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
     let types = TokenType::ALL.map(|it| (it.to_string(), it.to_string()));
-    // Said before somebody asks for it, and not only after.
+    // Shown before a project asks for its own issuer, not only afterwards.
     let own = SettingValue::Switch(true);
     let obstacle = visit.console.manage.projects.obstacle(project, Setting::OwnIssuer, own);
     TOKENS.card(visit, project, refused, |form| {

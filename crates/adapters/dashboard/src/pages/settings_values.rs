@@ -1,4 +1,4 @@
-//! The settings of a project as the fields of a form.
+//! The settings of a project as form fields.
 
 use crate::form::Typed;
 use crate::format::rupees;
@@ -7,7 +7,7 @@ use dwar_kernel::{FixedClaims, TokenType};
 use dwar_project::{Setting, SettingValue};
 use dwar_wallet::Amount;
 
-/// The choice of sending nothing over a channel.
+/// The option to send nothing over a channel.
 pub(super) const NONE: &str = "none";
 
 /// The name of a setting's field. Amounts are typed in rupees, so it lacks their unit.
@@ -16,8 +16,8 @@ pub(super) fn name_of(setting: Setting) -> &'static str {
     name.strip_suffix("_paise").unwrap_or(name)
 }
 
-/// The name of the field for a place in an order. The first has the name of the setting, which is what a refusal
-/// names.
+/// The name of the field for a place in an order. The first has the name of the setting, which a
+/// refusal refers to.
 pub(super) fn place_of(field: &str, place: usize) -> String {
     if place == 0 { field.to_owned() } else { format!("{field}_{}", place + 1) }
 }
@@ -39,11 +39,12 @@ pub(super) fn shown(value: SettingValue) -> String {
 
 pub(crate) enum Mistyped {
     Missing,
-    /// A field holds no value of its setting, and why.
+    /// The field with this name is invalid, for this reason.
     Field(&'static str, String),
 }
 
-/// The value that was typed; an empty field stands for the installation's own. `None` leaves the setting as it is.
+/// The typed value; an empty field means the installation's own. `None` leaves the setting
+/// unchanged.
 pub(super) fn read(setting: Setting, typed: &Typed) -> Result<Option<SettingValue>, Mistyped> {
     let name = name_of(setting);
     let given = typed.get(name);
@@ -63,7 +64,7 @@ pub(super) fn read(setting: Setting, typed: &Typed) -> Result<Option<SettingValu
     }
 }
 
-/// A value like `blank`, or why the text is none.
+/// Parses a value of the same kind as `blank`.
 fn value_of(blank: &SettingValue, text: &str) -> Result<SettingValue, String> {
     let own = Some(text.trim()).filter(|text| !text.is_empty());
     Ok(match blank {
@@ -84,13 +85,13 @@ fn value_of(blank: &SettingValue, text: &str) -> Result<SettingValue, String> {
     })
 }
 
-/// What stands between blanks, commas and line breaks.
+/// Splits a text at blanks, commas and line breaks.
 fn words(text: &str) -> Vec<String> {
     let words = text.split(|it: char| it.is_whitespace() || it == ',');
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// The providers chosen for a channel, in order; `None` is the installation's own list.
+/// The chosen providers of a channel, in order; `None` means the installation's own list.
 fn providers(field: &str, typed: &Typed) -> Option<Vec<String>> {
     let chosen = (0..).map_while(|place| typed.get(&place_of(field, place)));
     let chosen: Vec<_> = chosen.filter(|name| !name.is_empty()).map(str::to_owned).collect();

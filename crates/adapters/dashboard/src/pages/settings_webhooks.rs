@@ -9,7 +9,7 @@ use dwar_operator::Command;
 use dwar_project::Project;
 use maud::{Markup, html};
 
-/// The addresses, and a form for one more.
+/// The endpoints, and a form for another one.
 pub(crate) fn card(
     visit: &Visit,
     project: &Project,

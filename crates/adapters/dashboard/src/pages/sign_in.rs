@@ -20,7 +20,7 @@ use dwar_operator::{By, Command, EndSessions, PendingSignIn};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// Where the code is asked for.
+/// The path of the form for the code.
 const CODE: &str = "/sign-in/code";
 
 pub(crate) struct Door<'a> {
@@ -31,14 +31,14 @@ pub(crate) struct Door<'a> {
     texts: &'static SignIn,
 }
 
-/// Where somebody wanted to go, as the address of a page on the way in says it.
+/// The page to return to, as the address of a sign-in page contains it.
 #[derive(Deserialize)]
 pub(crate) struct NextQuery {
     #[serde(default)]
     next: String,
 }
 
-/// `GET /sign-in`: the form, or straight on for whoever is signed in.
+/// `GET /sign-in`: the form, or a redirect if there is a session.
 pub(crate) async fn show(
     request: HttpRequest,
     visit: Result<Visit, Refusal>,
@@ -60,7 +60,7 @@ pub(crate) struct SignInForm {
     next: String,
 }
 
-/// `POST /sign-in`: a new session, whatever cookie came along, or the question for a code.
+/// `POST /sign-in`: a new session, whatever cookie was sent, or the form for a code.
 pub(crate) async fn let_in(
     request: HttpRequest,
     console: Data<Console>,
@@ -99,7 +99,7 @@ pub(crate) struct CodeForm {
     next: String,
 }
 
-/// `POST /sign-in/code`: the session that the password began.
+/// `POST /sign-in/code`: completes the sign-in that the password began.
 pub(crate) async fn enter_code(
     request: HttpRequest,
     console: Data<Console>,
@@ -128,14 +128,14 @@ pub(crate) async fn enter_code(
 }
 
 impl<'a> Door<'a> {
-    /// `next` is what a form or a link says; it counts for nothing unless it is one of our pages.
+    /// `next` comes from a form or a link, and is ignored unless it is one of our pages.
     pub(crate) fn new(request: &'a HttpRequest, console: &'a Console, next: &str) -> Self {
         let language = Language::of(request);
         let (next, texts) = (PageAddress::read(request, next), SignIn::of(language));
         Self { request, console, next, language, texts }
     }
 
-    /// Lets in who came by a passkey, or says why not.
+    /// Signs in an operator with a passkey, or says why not.
     pub(crate) async fn by_passkey(&self, answer: Result<SignedIn, SignInError>) -> Page {
         self.answer(answer, self.texts.passkey_wrong, |sentence: &str| {
             html! { (notice("bad", sentence)) (self.password_form("", None)) }
@@ -143,8 +143,8 @@ impl<'a> Door<'a> {
         .await
     }
 
-    /// Where somebody goes on: the page that was asked for, or the first one where that is about a project that
-    /// they cannot know of, or that is gone.
+    /// The page after the sign-in: the requested one, or the home page if the operator may not see
+    /// its project.
     async fn way_in(&self, by: &By) -> &str {
         let home = PageAddress::or_home(None);
         let page = PageAddress::or_home(self.next.as_ref());
@@ -161,7 +161,8 @@ impl<'a> Door<'a> {
         }
     }
 
-    /// Lets in, or shows the form again with a sentence; `wrong` is for what does not fit.
+    /// Signs the operator in, or shows the form again with a sentence; `wrong` is the one for wrong
+    /// credentials.
     async fn answer(
         &self,
         answer: Result<SignedIn, SignInError>,
@@ -208,7 +209,7 @@ impl<'a> Door<'a> {
         Ok(html_answer(status, card(self.texts.title, look, &content)))
     }
 
-    /// The field that carries along where to go.
+    /// The hidden field with the page to return to.
     fn next_field(&self) -> Markup {
         html! {
             @if let Some(page) = &self.next {

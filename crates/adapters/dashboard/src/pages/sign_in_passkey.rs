@@ -11,7 +11,7 @@ use dwar_operator::PasskeySigned;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// `POST /sign-in/passkey/challenge`: what any passkey of this site is asked to sign.
+/// `POST /sign-in/passkey/challenge`: the challenge for any passkey of this site.
 pub(crate) async fn ask(
     request: HttpRequest,
     console: Data<Console>,
@@ -33,7 +33,7 @@ pub(crate) struct SignedForm {
     next: String,
 }
 
-/// `POST /sign-in/passkey`: a new session, whatever cookie came along.
+/// `POST /sign-in/passkey`: a new session, whatever cookie was sent.
 pub(crate) async fn let_in(
     request: HttpRequest,
     console: Data<Console>,

@@ -19,10 +19,11 @@ use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// What stands for an owner of the installation in forms.
+/// The form value for an owner of the installation.
 const EVERYTHING: &str = "everything";
 
-/// Whose access is to be changed. One form is on the page at a time: each lists every project.
+/// The operator whose access is to be changed. A page has one such form at a time, because each
+/// lists every project.
 #[derive(Deserialize)]
 pub(crate) struct TeamQuery {
     #[serde(default)]
@@ -42,7 +43,7 @@ pub(crate) struct InviteForm {
     role: String,
 }
 
-/// `POST /team`: somebody new, with a link that is shown this once.
+/// `POST /team`: invites an operator with a link that is shown only once.
 pub(crate) async fn invite(posted: Posted<InviteForm>) -> Page {
     let Posted { visit, form } = posted;
     visit.console.manage.control.admit(&visit.by, Command::InviteOperator, None)?;
@@ -61,7 +62,7 @@ pub(crate) async fn invite(posted: Posted<InviteForm>) -> Page {
     page(&visit, reply, None, Some(&refused)).await
 }
 
-/// `POST /team/{operator}/invitation`: another link for somebody who has not been in yet.
+/// `POST /team/{operator}/invitation`: another link for an operator who has not signed in yet.
 pub(crate) async fn renew(posted: Posted<NoFields>, path: Path<String>) -> Page {
     let visit = posted.visit;
     let present = find(&visit, id_of(&path)?).await?;
@@ -70,7 +71,7 @@ pub(crate) async fn renew(posted: Posted<NoFields>, path: Path<String>) -> Page 
     page(&visit, reply, None, None).await
 }
 
-/// `POST /team/{operator}/unlock`: forgets the failed sign-ins of somebody.
+/// `POST /team/{operator}/unlock`: resets an operator's failed sign-ins.
 pub(crate) async fn unlock(posted: Posted<NoFields>, path: Path<String>) -> Page {
     let visit = posted.visit;
     let present = find(&visit, id_of(&path)?).await?;
@@ -86,8 +87,8 @@ pub(crate) struct AccessForm {
     confirmed: String,
 }
 
-/// `POST /team/{operator}/access`: what somebody may do in one project, or everywhere. Before they may
-/// do more than now, a page says what that is.
+/// `POST /team/{operator}/access`: changes an operator's role in one project, or everywhere. A page
+/// asks for confirmation before an operator gets more rights.
 pub(crate) async fn change(posted: Posted<AccessForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let id = id_of(&path)?;
@@ -119,7 +120,7 @@ pub(crate) async fn change(posted: Posted<AccessForm>, path: Path<String>) -> Pa
     Ok(go("/team?done=changed"))
 }
 
-/// Says in a sentence what somebody will be able to do, and asks whether that is meant.
+/// Describes in a sentence what the operator will be able to do, and asks for confirmation.
 async fn confirm(visit: &Visit, operator: &Operator, access: &Access, form: &AccessForm) -> Page {
     let projects = visit.projects().await?;
     let project = projects.iter().find(|project| form.project == project.id.to_string());
@@ -153,7 +154,8 @@ pub(crate) struct RemoveForm {
     word: String,
 }
 
-/// `POST /team/{operator}/remove`. Somebody who has not been in yet goes without a word typed.
+/// `POST /team/{operator}/remove`. An operator who has not signed in yet is removed without typing
+/// a word.
 pub(crate) async fn remove(posted: Posted<RemoveForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let id = id_of(&path)?;
@@ -182,7 +184,7 @@ fn access_of(project: &str, role: &str) -> Result<Access, Refusal> {
     Ok(Access::one(project, Role::from_word(role).ok_or(Refusal::Unreadable)?))
 }
 
-/// The page, with a form for the access of one operator.
+/// The page, with the form for the access of one operator.
 async fn page(
     visit: &Visit,
     reply: Reply,
@@ -266,7 +268,7 @@ fn member(
     }
 }
 
-/// The passkeys of somebody, what keeps them out, and what can be done about it.
+/// An operator's passkeys, locks, and the actions for them.
 fn signing_in(
     visit: &Visit,
     (operator, state): (&Operator, &SignInState),
@@ -299,7 +301,7 @@ fn signing_in(
     }
 }
 
-/// What can be done about an invitation that nobody has followed.
+/// The actions for an invitation that was not used yet.
 fn invitation(visit: &Visit, operator: &Operator) -> Markup {
     html! {
         (button(visit, operator, ("invitation", "plain", texts::NEW_LINK)))
@@ -328,8 +330,8 @@ fn removal(visit: &Visit, operator: &Operator) -> Markup {
     danger.show(visit, &[])
 }
 
-/// A form for each role that somebody has, which begins with it, so that saving it unread changes
-/// nothing; and one for projects in which they have none.
+/// A form for each of an operator's roles, which starts with that role so that saving it unchanged
+/// does nothing; and one for projects in which they have none.
 fn access_forms(visit: &Visit, operator: &Operator, projects: &[Project]) -> Markup {
     let role_in = |project: &Project| operator.access.projects.get(&project.id).copied();
     let (with, without): (Vec<&Project>, Vec<_>) =
@@ -372,7 +374,7 @@ fn project_choice(id: &str, projects: &[&Project], present: &str, all: bool) -> 
     }
 }
 
-/// Begins with `present`; `none` is a choice where there may be no role.
+/// Starts with `present`; `none` adds the option of no role.
 fn role_choice(id: &str, label: &str, present: Option<Role>, none: bool) -> Markup {
     html! {
         div.field {

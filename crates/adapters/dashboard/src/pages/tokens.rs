@@ -19,9 +19,9 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What stands for an owner of the installation in forms.
+/// The form value for an owner of the installation.
 const EVERYTHING: &str = "everything";
-/// What the names of check boxes begin with; a project's id follows.
+/// The prefix of the names of check boxes; a project's id follows.
 const PROJECT: &str = "project-";
 const DAY: u64 = 86_400;
 
@@ -36,7 +36,7 @@ pub(crate) struct MakeForm {
     role: String,
     days: String,
     may_delegate: Option<String>,
-    /// The check boxes of projects that are on, among other fields.
+    /// The checked projects, among other fields.
     #[serde(flatten)]
     boxes: BTreeMap<String, String>,
 }
@@ -58,7 +58,7 @@ impl MakeForm {
     }
 }
 
-/// `POST /tokens`: a new token, shown this once.
+/// `POST /tokens`: creates a token, which is shown only once.
 pub(crate) async fn make(posted: Posted<MakeForm>) -> Page {
     let Posted { visit, form } = posted;
     visit.console.manage.control.admit(&visit.by, Command::MakeToken, None)?;
@@ -93,7 +93,7 @@ pub(crate) async fn revoke(posted: Posted<RevokeForm>, path: Path<String>) -> Pa
     Ok(go("/tokens?done=revoked"))
 }
 
-/// The page with the form for a new one as it was typed.
+/// The page with the form for a new token as it was typed.
 async fn refused(visit: &Visit, field: &str, reason: &str) -> Page {
     // A lifetime is typed in days.
     let field = if field == "lifetime_seconds" { "days" } else { field };

@@ -28,12 +28,12 @@ pub(crate) async fn show(
     page(&visit, &project, Reply::of_address(&request, texts::DONE), None, &wanted).await
 }
 
-/// `POST /p/{project}/wallet/credit`: pays money in, once per reference.
+/// `POST /p/{project}/wallet/credit`: adds money, once per reference.
 pub(crate) async fn credit(posted: Posted<NoFields>, path: Path<String>) -> Page {
     take(posted, path, Kind::Credit).await
 }
 
-/// `POST /p/{project}/wallet/refund`: gives the charge of a send back, once.
+/// `POST /p/{project}/wallet/refund`: refunds the charge of a send, once.
 pub(crate) async fn refund(posted: Posted<NoFields>, path: Path<String>) -> Page {
     take(posted, path, Kind::Refund).await
 }
@@ -43,7 +43,7 @@ pub(crate) async fn adjust(posted: Posted<NoFields>, path: Path<String>) -> Page
     take(posted, path, Kind::Adjustment).await
 }
 
-/// Shows what a booking would come to or, when that was seen, makes it.
+/// Shows a preview of a booking or, after its confirmation, makes the booking.
 async fn take(posted: Posted<NoFields>, path: Path<String>, kind: Kind) -> Page {
     let visit = posted.visit;
     let project = visit.project(&path, kind.command()).await?;
@@ -78,7 +78,7 @@ async fn take(posted: Posted<NoFields>, path: Path<String>, kind: Kind) -> Page 
     }
 }
 
-/// The page with the form as it was typed, and why its field was refused.
+/// The page with the form as it was typed, and the reason beside the refused field.
 async fn refused(
     visit: &Visit,
     project: &Project,

@@ -1,4 +1,4 @@
-//! Money moved by hand: a form, then what it would come to, and only then the booking.
+//! Manual bookings: a form, then a preview, and only then the booking.
 
 use crate::answer::Page;
 use crate::form::{Field, Form, Refused, Typed};
@@ -13,7 +13,7 @@ use dwar_project::Project;
 use dwar_wallet::{Amount, Correction};
 use maud::{Markup, html};
 
-/// The field by which a preview says that it was seen.
+/// The field with which a preview is confirmed.
 pub(crate) const CONFIRMED: &str = "confirmed";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// The form's name, which is the last part of its address.
+    /// The form's name, which is the last segment of its address.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Credit => "credit",
@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// What the page says afterwards: it was booked, or had been before.
+    /// The notice afterwards: booked now, or already booked before.
     pub(crate) const fn outcome(self, booked: bool) -> &'static str {
         match (self, booked) {
             (Self::Credit, true) => "credited",
@@ -71,7 +71,7 @@ impl Kind {
     }
 }
 
-/// What the form asks for, or the field that cannot be read, and why.
+/// The booking that was typed, or the first invalid field with its reason.
 pub(crate) fn read(kind: Kind, typed: &Typed) -> Result<Booking, (&'static str, &'static str)> {
     let field = |name| typed.get(name).unwrap_or_default().trim();
     match kind {
@@ -87,7 +87,7 @@ pub(crate) fn read(kind: Kind, typed: &Typed) -> Result<Booking, (&'static str, 
             Ok(Booking::Refund { send })
         }
         Kind::Adjustment => {
-            // As pages write it, too.
+            // Accept the minus of pages too.
             let amount = Correction::from_rupees(&field("correction").replace('−', "-"));
             let amount = amount.map_err(|_| ("correction", texts::NO_CORRECTION))?;
             let reference = field("reason").parse();
@@ -97,7 +97,7 @@ pub(crate) fn read(kind: Kind, typed: &Typed) -> Result<Booking, (&'static str, 
     }
 }
 
-/// What the booking would come to, with the button that makes it.
+/// The preview of the booking, with the button that makes it.
 pub(crate) fn confirm(visit: &Visit, project: &Project, kind: Kind, preview: &Preview) -> Page {
     let (fields, words) = (kind.fields(), kind.words());
     let typed = |name| visit.typed.get(name).unwrap_or_default().trim();
@@ -110,7 +110,7 @@ pub(crate) fn confirm(visit: &Visit, project: &Project, kind: Kind, preview: &Pr
             h2 { (words.question) }
             dl.facts {
                 dt { (words.amount) } dd { strong { (signed_rupees(*amount)) } }
-                // Of a refund the field is the id; the amount of the others stands above.
+                // The only field of a refund is the id; the amount of the others is shown above.
                 @for (name, (label, _)) in labelled.skip(usize::from(kind != Kind::Refund)) {
                     dt { (label) } dd.wrap-anywhere { (typed(name)) }
                 }
@@ -132,7 +132,8 @@ pub(crate) fn confirm(visit: &Visit, project: &Project, kind: Kind, preview: &Pr
     Frame::new(visit, page_texts::TITLE, texts::NOTHING_YET).of(project).show(&content)
 }
 
-/// The forms of what this operator may book, each closed until it is opened or was refused.
+/// The forms for bookings that this operator may make, each collapsed until it is opened or was
+/// refused.
 pub(crate) fn section(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
     let offered = Kind::ALL.into_iter().filter(|kind| visit.may(project, kind.command()));
     let offered: Vec<_> = offered.collect();

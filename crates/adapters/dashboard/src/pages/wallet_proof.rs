@@ -11,7 +11,8 @@ use dwar_project::Project;
 use dwar_wallet::LedgerProof;
 use maud::{Markup, html};
 
-/// `POST /p/{project}/wallet/proof`: begins a proof of the project's ledger, unless one is being made.
+/// `POST /p/{project}/wallet/proof`: begins a proof of the project's ledger, unless one is in
+/// progress.
 pub(crate) async fn prove(posted: Posted<NoFields>, path: Path<String>) -> Page {
     let visit = posted.visit;
     let project = visit.project(&path, Command::BeginWalletProof).await?;
@@ -19,7 +20,7 @@ pub(crate) async fn prove(posted: Posted<NoFields>, path: Path<String>) -> Page 
     Ok(go(&format!("/p/{}/wallet#proof", project.id)))
 }
 
-/// The last proof, and how to get another.
+/// The last proof, and the button for another one.
 pub(crate) async fn section(visit: &Visit, project: &Project) -> Result<Markup, Refusal> {
     let proven = visit.console.manage.ledger.proven(&visit.by, project.id).await?;
     Ok(html! {

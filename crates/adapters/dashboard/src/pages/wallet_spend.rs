@@ -1,4 +1,4 @@
-//! What a project spends: whether its balance is low, how long it lasts, and what the months cost.
+//! A project's spending: whether its balance is low, how long it lasts, and the cost of each month.
 
 use super::parts::notice;
 use crate::format::{india, rupees};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 const CHANNELS: [Channel; 2] = [Channel::Whatsapp, Channel::Sms];
 
-/// Says so where the balance is too little.
+/// A notice if the balance is low.
 pub(crate) fn level(project: &Project, spend: &Spend) -> Markup {
     match (spend.level, project.low_balance) {
         (BalanceLevel::Empty, _) => html! { p.notice.bad { (texts::EMPTY_NOW) } },

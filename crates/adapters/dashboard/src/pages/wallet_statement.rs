@@ -18,11 +18,11 @@ use serde::Deserialize;
 
 const LINES: usize = 50;
 
-/// Which lines are wanted, as the address says it. What is empty asks for nothing.
+/// The filter of the lines, from the address. Empty fields match everything.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct StatementQuery {
-    /// The first and the last day, as days are in India, or exact instants.
+    /// The first and the last day in Indian time, or exact instants.
     from: String,
     until: String,
     kind: String,
@@ -56,7 +56,7 @@ impl StatementQuery {
         Ok(Some(StatementCursor { at, position }))
     }
 
-    /// The part of an address that asks for the same lines.
+    /// The query of the same filter.
     fn query(&self) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let fields = [
@@ -72,8 +72,8 @@ impl StatementQuery {
     }
 }
 
-/// A day, so many days later, as it begins in India (UTC+05:30, all year); a minute of a clock there; or an
-/// exact instant.
+/// Parses a day, and returns its begin in India (UTC+05:30, all year) plus `days`; or a minute in
+/// Indian time; or an exact instant.
 pub(crate) fn instant(text: &str, days: u64) -> Result<Option<Timestamp>, Refusal> {
     let text = text.trim();
     if text.is_empty() {
@@ -192,7 +192,7 @@ fn table(visit: &Visit, project: &Project, lines: &[GroupedLine]) -> Markup {
     }
 }
 
-/// What moved; of a code, its steps one by one behind it.
+/// What moved; for a code, with its steps one by one.
 fn what(entry: &LedgerEntry, steps: &[LedgerEntry]) -> Markup {
     let name = match entry.kind {
         EntryKind::Release if !steps.is_empty() => words::NOT_CHARGED,
@@ -210,12 +210,13 @@ fn what(entry: &LedgerEntry, steps: &[LedgerEntry]) -> Markup {
     }
 }
 
-/// What a step of a code moved, without its sign.
+/// The amount of a code's step, without its sign.
 const fn size(step: &LedgerEntry) -> Paise {
     Paise(if step.held.0 < 0 { -step.held.0 } else { step.held.0 })
 }
 
-/// What a line leaves reserved: of a code all its steps together, which is nothing once it has ended.
+/// The amount that a line leaves reserved: for a code the sum of its steps, which is zero once the
+/// send has ended.
 fn reserved(entry: &LedgerEntry, steps: &[LedgerEntry]) -> Paise {
     match steps {
         [] => entry.held,
@@ -223,7 +224,7 @@ fn reserved(entry: &LedgerEntry, steps: &[LedgerEntry]) -> Paise {
     }
 }
 
-/// Whether the reference is the id of a request, which has a story.
+/// Tells whether the reference is the id of a request, whose records can be shown.
 const fn is_of_a_send(kind: EntryKind) -> bool {
     match kind {
         EntryKind::Hold | EntryKind::Capture | EntryKind::Release | EntryKind::Refund => true,
@@ -239,7 +240,7 @@ fn movement(amount: Paise) -> Markup {
     }
 }
 
-/// `GET /p/{project}/wallet/statement.csv`: the wanted lines, newest first, however many.
+/// `GET /p/{project}/wallet/statement.csv`: every matching line, newest first.
 pub(crate) async fn download(
     visit: Visit,
     path: Path<String>,

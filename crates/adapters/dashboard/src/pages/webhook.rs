@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 const LINES: u32 = 50;
 
-/// Which calls are wanted.
+/// The filter of the calls.
 #[derive(Default, Deserialize)]
 pub(crate) struct WebhookQuery {
     #[serde(default)]
@@ -28,10 +28,10 @@ pub(crate) struct WebhookQuery {
     before: Option<String>,
 }
 
-/// A project and one of its endpoints, as an address names them.
+/// Project and endpoint in an address.
 type At = Path<(String, String)>;
 
-/// `GET /p/{project}/settings/events/{id}`: how it stands and what it was told.
+/// `GET /p/{project}/settings/events/{id}`: the state of an endpoint and its calls.
 pub(crate) async fn show(
     visit: Visit,
     path: At,
@@ -43,7 +43,7 @@ pub(crate) async fn show(
     page(&visit, &project, id, &query, Reply::of_address(&request, texts::DONE)).await
 }
 
-/// `GET /p/{project}/settings/webhooks/{id}`, where it was: leads to it.
+/// `GET /p/{project}/settings/webhooks/{id}`, its former address: redirects to it.
 pub(crate) async fn moved(visit: Visit, path: At) -> Page {
     let project = visit.project(&path.0, Command::ListWebhookCalls).await?;
     let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
@@ -51,7 +51,7 @@ pub(crate) async fn moved(visit: Visit, path: At) -> Page {
     Ok(go(&address(&project, endpoint.id)))
 }
 
-/// `POST …/test`: calls it once, and says what came of it.
+/// `POST …/test`: calls the endpoint once and shows the result.
 pub(crate) async fn test(posted: Posted<NoFields>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::TestWebhook).await?;
     let call = visit.console.manage.endpoint_log.test(&visit.by, project.id, id).await;
@@ -82,7 +82,7 @@ pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
     }
 }
 
-/// `POST …/rotate`: a new secret; the old one signs along.
+/// `POST …/rotate`: a new secret; the old one still signs too for a day.
 pub(crate) async fn rotate(posted: Posted<NoFields>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::RotateWebhookSecret).await?;
     let secret = visit.console.manage.endpoints.rotate_secret(&visit.by, project.id, id).await?;
@@ -90,7 +90,7 @@ pub(crate) async fn rotate(posted: Posted<NoFields>, path: At) -> Page {
     page(&visit, &project, id, &WebhookQuery::default(), reply).await
 }
 
-/// `POST …/enable`: switches it on again.
+/// `POST …/enable`: switches the endpoint on again.
 pub(crate) async fn enable(posted: Posted<NoFields>, path: At) -> Page {
     let (visit, project, id) = changing(posted.visit, &path, Command::EnableWebhook).await?;
     visit.console.manage.endpoints.enable(&visit.by, project.id, id).await?;

@@ -7,10 +7,10 @@ use crate::texts::{common, reference as texts};
 use maud::{Markup, html};
 use serde_json::Value;
 
-/// The call of each operation by the clients, by its id and the language.
+/// Example calls by the clients, by operation id and language.
 const CLIENTS: &str = include_str!("clients.json");
 
-/// The whole page below its title: the list of operations, and all of them.
+/// The whole page below its title: the list of operations, and each of them.
 pub(super) fn draw(api: &Api) -> Markup {
     let clients: Value = serde_json::from_str(CLIENTS).unwrap_or_default();
     html! {
@@ -116,7 +116,8 @@ fn section(api: &Api, it: &Operation, clients: &Value) -> Markup {
     }
 }
 
-/// Every answer with one status; its fields are told by the operation that has them first.
+/// Every answer with one status. Repeated fields are described only at the first operation that has
+/// them.
 fn told(api: &Api, answer: &Answer, alike: Option<&Operation>) -> Markup {
     let kind = if answer.codes.is_empty() { "good" } else { "bad" };
     html! {
@@ -167,7 +168,7 @@ fn method(it: &Operation) -> Markup {
     html! { span.method.(it.method.to_ascii_lowercase()) { (it.method) } }
 }
 
-/// Names of headers in a line, if there are any.
+/// Names of headers on one line, if there are any.
 fn names(label: &str, names: &[String]) -> Markup {
     html! {
         @if !names.is_empty() {
@@ -178,7 +179,7 @@ fn names(label: &str, names: &[String]) -> Markup {
     }
 }
 
-/// Fields under a heading, if there are any.
+/// Fields below a heading, if there are any.
 fn titled(title: &str, api: &Api, all: &[Field]) -> Markup {
     html! { @if !all.is_empty() { h4 { (title) } (fields(api, all)) } }
 }
@@ -201,7 +202,7 @@ fn fields(api: &Api, all: &[Field]) -> Markup {
     }
 }
 
-/// What a field means and what it may be.
+/// The description of a field and its bounds.
 fn about(api: &Api, field: &Field) -> Markup {
     let is_everywhere = field.place.is_empty() && api.everywhere.contains(&field.name);
     html! {
@@ -212,7 +213,7 @@ fn about(api: &Api, field: &Field) -> Markup {
     }
 }
 
-/// What a field may be, and an example.
+/// The bounds of a field, and an example.
 fn bounds(field: &Field) -> Markup {
     let example = field.example.as_ref().filter(|_| field.words.is_empty());
     html! {
@@ -242,7 +243,7 @@ fn listed(words: &[String]) -> Markup {
     }
 }
 
-/// A text in which code stands between backticks; the name of an operation leads to it.
+/// A text with code between backticks; the name of an operation becomes a link to it.
 fn prose(api: &Api, text: &str) -> Markup {
     html! {
         @for (place, part) in text.split('`').enumerate() {

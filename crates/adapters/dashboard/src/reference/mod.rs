@@ -1,6 +1,7 @@
-//! What the API offers, as people read it: drawn from its document (OpenAPI 3.1), which comes in as text.
+//! The API reference for people, rendered from the OpenAPI 3.1 document, which is given as text.
 //!
-//! `read.rs` and `schema.rs` know OpenAPI, `model.rs` holds what they found, `draw.rs` knows pages.
+//! `read.rs` and `schema.rs` parse OpenAPI, `model.rs` defines the result, `draw.rs` renders the
+//! page.
 
 mod draw;
 mod model;
@@ -12,14 +13,14 @@ use maud::Markup;
 use model::Api;
 use serde_json::Value;
 
-/// The page about the API, drawn once. There is nothing of this installation in it.
+/// The page about the API, rendered once. It contains nothing about this installation.
 pub struct Reference {
     content: Markup,
     api: Api,
 }
 
 impl Reference {
-    /// Draws what an OpenAPI document describes; nothing of one that is no JSON.
+    /// Renders an OpenAPI document; an empty page if it is not JSON.
     pub fn of(document: &str) -> Self {
         let document: Value = serde_json::from_str(document).unwrap_or_else(|cause| {
             tracing::error!(%cause, "the document of the API cannot be read");
@@ -39,7 +40,7 @@ impl Reference {
         Some(format!("/reference#{}", found.id))
     }
 
-    /// The call of an operation by curl, with the address and the key that stand in it.
+    /// The call of an operation with curl, with this address and key.
     pub(crate) fn curl(&self, id: &str, (base, key): (&str, &str)) -> Option<String> {
         let curl = sample::call(self.api.operation(id)?, self.api.key.as_ref());
         Some(curl.replace("$BASE", base).replace("$KEY", key))

@@ -1,4 +1,4 @@
-//! What there is to tell, without the shape that OpenAPI gives it.
+//! The content of the reference, independent of the structure of OpenAPI.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ pub(super) struct Api {
     pub(super) key: Option<Field>,
     pub(super) shared: Vec<Field>,
     pub(super) refusal: Vec<Field>,
-    /// Errors that many operations have, by status; those of an operation are without them.
+    /// Errors of many operations, by status; the operations omit them.
     pub(super) errors: Vec<Answer>,
     pub(super) headers: Vec<Field>,
-    /// The names of those that every answer has.
+    /// Names of headers of every answer.
     pub(super) everywhere: Vec<String>,
     pub(super) groups: Vec<Group>,
 }
@@ -29,19 +29,19 @@ pub(super) struct Operation {
     pub(super) summary: String,
     pub(super) about: String,
     pub(super) needs_key: bool,
-    /// Whether an access token goes along as bearer token.
+    /// Whether an access token is sent as bearer token.
     pub(super) needs_token: bool,
-    /// Of path, query and headers, without those that all operations have.
+    /// Of path, query and headers, without those of all operations.
     pub(super) parameters: Vec<Field>,
-    /// Nothing if it takes none.
+    /// Empty if it takes no body.
     pub(super) body: Vec<Field>,
-    /// Whether the body is a form, and not JSON.
+    /// Whether the body is a form instead of JSON.
     pub(super) takes_form: bool,
     /// By status, so that success comes first.
     pub(super) answers: Vec<Answer>,
-    /// The codes of its errors that many operations have.
+    /// Codes of its errors that many operations have.
     pub(super) common_errors: Vec<String>,
-    /// The names of headers that all of its answers have, without those that every answer has.
+    /// Names of headers of all its answers, without those of every answer.
     pub(super) headers: Vec<String>,
     pub(super) next: Vec<Link>,
 }
@@ -53,29 +53,29 @@ pub(super) struct Answer {
     pub(super) fields: Vec<Field>,
     /// Why it can refuse: codes with their sentences.
     pub(super) codes: Vec<(String, String)>,
-    /// The names of headers that others do not have.
+    /// Names of headers that its other answers do not have.
     pub(super) headers: Vec<String>,
 }
 
 pub(super) struct Link {
     pub(super) id: String,
-    /// What it is given, and what that is called here.
+    /// Its inputs, and their names in this answer.
     pub(super) with: Vec<(String, String)>,
 }
 
-/// A parameter, a member of a body, a header.
+/// A parameter, a member of a body, or a header.
 #[derive(Clone, Default, PartialEq)]
 pub(super) struct Field {
     pub(super) name: String,
-    /// `path`, `query` or `header` of a parameter, or nothing.
+    /// `path`, `query` or `header` of a parameter; otherwise empty.
     pub(super) place: String,
     pub(super) kind: String,
     pub(super) optional: bool,
     pub(super) about: String,
-    /// How long it may be, how large, how many.
+    /// Bounds of its length, its value and its number.
     pub(super) limits: Vec<String>,
     pub(super) pattern: Option<String>,
-    /// All that it can be, where that is a closed set.
+    /// All its values, if that is a closed set.
     pub(super) words: Vec<String>,
     pub(super) example: Option<Value>,
     /// Its own members, or those of its elements.

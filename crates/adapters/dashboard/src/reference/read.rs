@@ -8,7 +8,7 @@ const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Reads an OpenAPI document, as far as ours go.
+/// Parses the parts of OpenAPI that our documents use.
 pub(super) fn read(document: &Value) -> Api {
     let document = Document(document);
     let mut operations = document.operations();
@@ -70,7 +70,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Whether one of these schemes is a bearer token.
+    /// Tells whether one of these schemes is a bearer token.
     fn is_bearer(self, schemes: &Value) -> bool {
         let all = self.at("/components/securitySchemes");
         let mut names = schemes.as_object().into_iter().flat_map(|schemes| schemes.keys());
@@ -82,7 +82,7 @@ impl<'a> Document<'a> {
         Field { place: text(said, "in"), optional: said["required"] != true, ..field }
     }
 
-    /// A parameter or a header: what it says itself goes before what its schema says.
+    /// A parameter or a header. Its own description has priority over that of its schema.
     fn described(self, name: &str, said: &'a Value) -> Field {
         let mut field = self.field(name, &said["schema"]);
         if let Some(about) = said["description"].as_str() {
@@ -112,7 +112,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The header with the key, where a key is how callers are known.
+    /// The header with the API key, if callers are authenticated by key.
     fn key(self) -> Option<Field> {
         let schemes = self.at("/components/securitySchemes").as_object()?;
         let key = schemes.values().find(|it| it["type"] == "apiKey" && it["in"] == "header")?;
@@ -123,13 +123,14 @@ impl<'a> Document<'a> {
 }
 
 impl Operation {
-    /// Which step of the playground it is; the number after the last for none.
+    /// The number of its step in the playground; one more than the last for operations without a
+    /// step.
     pub(super) fn step(&self) -> usize {
         let is_step = |(_, path): &(&str, &str)| self.method == "POST" && self.path == *path;
         STEPS.iter().position(is_step).unwrap_or(STEPS.len())
     }
 
-    /// Whether it is a step of the playground.
+    /// Tells whether it is a step of the playground.
     pub(super) fn is_step(&self) -> bool {
         self.step() < STEPS.len()
     }
@@ -150,7 +151,7 @@ fn links(answer: &Value) -> Vec<Link> {
     links.map(|link| Link { id: text(link, "operationId"), with: given(link) }).collect()
 }
 
-/// What an expression such as `$response.body#/otp_id` takes.
+/// The member that an expression such as `$response.body#/otp_id` refers to.
 fn source(expression: &str) -> String {
     expression.split_once("#/").map_or(expression, |(_, member)| member).to_owned()
 }
@@ -167,8 +168,8 @@ fn take_shared(operations: &mut [Operation]) -> Vec<Field> {
     shared
 }
 
-/// Takes the headers away that all answers have, and gives their names. What only the answers of an operation
-/// share goes from these to the operation.
+/// Removes the headers of all answers and returns their names. Headers shared by only the answers
+/// of one operation move to that operation.
 fn take_headers(operations: &mut [Operation]) -> Vec<String> {
     let everywhere = in_all(operations.iter().flat_map(|operation| &operation.answers));
     for operation in operations {
@@ -182,7 +183,7 @@ fn take_headers(operations: &mut [Operation]) -> Vec<String> {
     everywhere
 }
 
-/// Takes the errors away that more than a third of the operations have, and gives them by status.
+/// Removes the errors that more than a third of the operations have, and returns them by status.
 fn take_errors(operations: &mut [Operation]) -> Vec<Answer> {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for answer in operations.iter().flat_map(|operation| &operation.answers) {
@@ -215,7 +216,7 @@ fn take_errors(operations: &mut [Operation]) -> Vec<Answer> {
     common.into_values().collect()
 }
 
-/// The names of headers that each of the answers has.
+/// Names of headers that each of the answers has.
 fn in_all<'a>(mut answers: impl Iterator<Item = &'a Answer>) -> Vec<String> {
     let mut common = answers.next().map(|first| first.headers.clone()).unwrap_or_default();
     for answer in answers {
@@ -224,7 +225,7 @@ fn in_all<'a>(mut answers: impl Iterator<Item = &'a Answer>) -> Vec<String> {
     common
 }
 
-/// Leads on in the order of the page, to what is there.
+/// Sorts links in the order of the page, and drops those without a target.
 fn sort_links(operations: &mut [Operation]) {
     let ids: Vec<String> = operations.iter().map(|operation| operation.id.clone()).collect();
     let place = |link: &Link| ids.iter().position(|id| *id == link.id);
@@ -234,7 +235,7 @@ fn sort_links(operations: &mut [Operation]) {
     }
 }
 
-/// Operations by what they are about, in the order in which each of that is first met.
+/// Groups operations by tag, in the order in which the tags first appear.
 fn grouped(operations: Vec<Operation>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for operation in operations {

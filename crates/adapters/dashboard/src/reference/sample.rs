@@ -1,10 +1,11 @@
-//! An operation as somebody would call it from a shell.
+//! Calls of an operation from a shell.
 
 use super::model::{Answer, Field, Operation};
 use super::schema::plain;
 use serde_json::{Value, json};
 
-/// The call, with `$BASE` for the service and `$KEY` for the key, which goes into the header `key`.
+/// The call, with `$BASE` for the service and `$KEY` for the API key, which is sent in the header
+/// `key`.
 pub(super) fn call(operation: &Operation, key: Option<&Field>) -> String {
     let has_body = !operation.body.is_empty();
     let is_plain = operation.method == if has_body { "POST" } else { "GET" };
@@ -30,7 +31,7 @@ pub(super) fn call(operation: &Operation, key: Option<&Field>) -> String {
     lines.join(" \\\n  ")
 }
 
-/// The body of an answer, a member a line; nothing if it has none.
+/// The body of an answer, one member per line; `None` if it has none.
 pub(super) fn answer(answer: &Answer) -> Option<String> {
     (!answer.fields.is_empty()).then(|| object(answer.fields.iter(), Some(0)))
 }
@@ -46,7 +47,7 @@ fn target(operation: &Operation) -> String {
     }
     let pairs = of_place("query").map(|field| format!("{}={}", field.name, in_address(field)));
     let query = pairs.collect::<Vec<_>>().join("&");
-    // A shell would take the question mark for a pattern.
+    // A shell would interpret the question mark as a pattern.
     if query.is_empty() { target } else { format!("\"{target}?{query}\"") }
 }
 
@@ -57,7 +58,7 @@ fn in_address(field: &Field) -> String {
     form_urlencoded::byte_serialize(plain(example).as_bytes()).collect()
 }
 
-/// A JSON object of these members, in their order. At a depth, each has a line of its own.
+/// A JSON object of these members, in order. With a depth, each is on its own line.
 fn object<'a>(members: impl Iterator<Item = &'a Field>, depth: Option<usize>) -> String {
     let line = |depth: usize| format!("\n{}", "  ".repeat(depth));
     let inner = depth.map(|depth| depth + 1);

@@ -2,15 +2,15 @@ use super::model::Field;
 use crate::texts::reference as texts;
 use serde_json::Value;
 
-/// So many references are followed one after the other, and objects are drawn within objects: a document
-/// may go round in circles.
+/// Most references that are followed in a row, and deepest nesting of objects: a document may
+/// contain cycles.
 const DEEPEST: usize = 6;
 
 #[derive(Clone, Copy)]
 pub(super) struct Document<'a>(pub(super) &'a Value);
 
 impl<'a> Document<'a> {
-    /// What stands at a place of the document.
+    /// The value at a JSON pointer of the document.
     pub(super) fn at(self, place: &str) -> &'a Value {
         self.0.pointer(place).unwrap_or(&Value::Null)
     }
@@ -24,7 +24,7 @@ impl<'a> Document<'a> {
         resolved
     }
 
-    /// The members of an object, those that it must have first.
+    /// The members of an object, required ones first.
     pub(super) fn members(self, schema: &'a Value) -> Vec<Field> {
         self.members_at(schema, 0)
     }
@@ -44,7 +44,7 @@ impl<'a> Document<'a> {
         names.map(member).collect()
     }
 
-    /// What a schema says of something with this name.
+    /// Describes a schema as a field with this name.
     pub(super) fn field(self, name: &str, said: &'a Value) -> Field {
         self.field_at(name, said, 0)
     }
@@ -96,13 +96,13 @@ impl<'a> Document<'a> {
     }
 }
 
-/// What a value is one of, as far as that is said with schemas.
+/// The alternatives of a value, if they are listed as schemas.
 fn choices(schema: &Value) -> &[Value] {
     let all = ["oneOf", "anyOf"].iter().find_map(|word| schema[*word].as_array());
     all.map_or(&[], Vec::as_slice)
 }
 
-/// The JSON type of what is not null.
+/// The JSON type of a value that is not null.
 fn kind(schema: &Value) -> &str {
     let all = match &schema["type"] {
         Value::Array(all) => all.as_slice(),
@@ -117,7 +117,7 @@ fn kind(schema: &Value) -> &str {
     })
 }
 
-/// All that a value can be but null, if that is a closed set.
+/// All values except null, if that is a closed set.
 fn constants(schema: &Value) -> Vec<&Value> {
     let all = schema["enum"].as_array().into_iter().flatten();
     all.chain(schema.get("const")).filter(|value| !value.is_null()).collect()
@@ -144,7 +144,7 @@ fn example(schema: &Value) -> Option<Value> {
     listed.or_else(|| constants(schema).first().copied()).cloned()
 }
 
-/// A value as it is written for people.
+/// A value as people write it.
 pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! What the pages of activity say around what happened.
+//! Texts of the pages of activity.
 
 use dwar_console::explain::Tone;
 use dwar_kernel::KeyMode;
@@ -130,7 +130,8 @@ pub(crate) const fn state(state: OtpState) -> (Tone, &'static str) {
     }
 }
 
-/// Shown to those who see masked numbers, before the instant at which one more search is possible.
+/// Shown to operators who see masked numbers, before the instant at which one more search is
+/// possible.
 pub(crate) fn searches_left(remaining: u32) -> String {
     let searches = if remaining == 1 { "search" } else { "searches" };
     format!(

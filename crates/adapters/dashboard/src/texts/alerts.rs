@@ -1,4 +1,4 @@
-//! The bar of what needs a person now.
+//! Texts of the bar of open alerts.
 
 pub(crate) const TITLE: &str = "Needs attention";
 pub(crate) const MORE: &str = "more";

@@ -21,7 +21,7 @@ pub(crate) const EXPORT_HINT: &str =
 pub(crate) const BEFORE_AND_AFTER: [&str; 2] = ["Before", "After"];
 pub(crate) const NOTHING: &str = "–";
 
-/// The name of a fact, which the log has as `expires_at`, as words.
+/// The name of a fact as words; the log has it as `expires_at`.
 pub(crate) fn fact(name: &str) -> String {
     let words = name.split('_').map(|word| match word {
         "id" => "ID",

@@ -1,4 +1,4 @@
-//! The search for pages, projects, ids and numbers.
+//! Texts of the search for pages, projects, ids and numbers.
 
 use crate::language::Words;
 use dwar_kernel::KeyMode;
@@ -12,7 +12,7 @@ pub(crate) const KEYS: &str = "Ctrl K";
 pub(crate) const RECENT: &str = "Recent";
 pub(crate) const ACTION: &str = "Action";
 pub(crate) const SHORTCUTS: Words = Words("Keyboard shortcuts", "कीबोर्ड शॉर्टकट");
-/// The keys that do something on every page, and what.
+/// The keyboard shortcuts of every page, and their effects.
 pub(crate) const ALL_SHORTCUTS: [(&str, Words); 5] = [
     ("Ctrl K, ⌘K", Words("Search", "खोजें")),
     ("?", Words("Show this list", "यह सूची दिखाएँ")),
@@ -21,14 +21,14 @@ pub(crate) const ALL_SHORTCUTS: [(&str, Words); 5] = [
     ("Esc", Words("Close", "बंद करें")),
 ];
 
-/// What may be done in the installation, and where.
+/// Actions in the installation, and their pages.
 pub(crate) const ACTIONS: [(Command, &str, &str); 4] = [
     (Command::CreateProject, "/projects#name", "New project"),
     (Command::InviteOperator, "/team#invite", "Invite a person"),
     (Command::MakeToken, "/tokens", "Create an admin token"),
     (Command::ShowOperations, "/operations", "Check what needs attention"),
 ];
-/// The same in a project, below its address; and the parts of its settings.
+/// Actions in a project, with paths below its address, and the sections of its settings.
 pub(crate) const ACTIONS_IN_PROJECT: [(Command, &str, &str); 13] = [
     (Command::Play, "playground", "Send a test code"),
     (Command::SearchRequests, "activity#phone", "Find out why a code did not arrive"),

@@ -1,4 +1,4 @@
-//! The checklist of a new project.
+//! Texts of the checklist of a new project.
 
 use dwar_console::FirstStep;
 
@@ -6,7 +6,7 @@ pub(crate) const TITLE: &str = "Get started";
 pub(crate) const DONE: &str = "done";
 pub(crate) const OPTIONAL: &str = "(optional)";
 
-/// What it is called, and what it takes.
+/// The name of a step, and what it takes.
 pub(crate) const fn step(step: FirstStep) -> (&'static str, &'static str) {
     match step {
         FirstStep::TestCode => (

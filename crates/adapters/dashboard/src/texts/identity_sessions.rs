@@ -1,4 +1,4 @@
-//! The words of an identity's sessions.
+//! Texts about an identity's sessions.
 
 pub(crate) const TITLE: &str = "Sessions";
 pub(crate) const LEAD: &str =

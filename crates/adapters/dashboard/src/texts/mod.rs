@@ -1,5 +1,6 @@
-//! Every sentence of the dashboard, by page, in English. A page that exists in other languages too has its
-//! texts in a struct, with a value for each [`Language`](crate::language::Language).
+//! Every sentence of the dashboard, by page, in English. A page that is also available in other
+//! languages has its texts in a struct, with a value for each
+//! [`Language`](crate::language::Language).
 
 pub(crate) mod account;
 pub(crate) mod activity;

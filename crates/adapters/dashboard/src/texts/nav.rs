@@ -1,4 +1,4 @@
-//! The frame of every page.
+//! Texts of the frame of every page.
 
 use crate::language::Words;
 use dwar_kernel::KeyMode;

@@ -1,4 +1,4 @@
-//! How the installation is doing.
+//! Texts about the state of the installation.
 
 use dwar_console::operations::Health;
 
@@ -44,7 +44,7 @@ pub(crate) const STARTED: &str = "Started";
 pub(crate) const MEMORY: &str = "Memory";
 pub(crate) const UNKNOWN: &str = "Unknown";
 
-/// A word and a sign for how bad it is, so that colour is not all there is.
+/// A word and a sign for a state, so that it does not depend on colour alone.
 pub(crate) const fn health(health: Health) -> (&'static str, &'static str, &'static str) {
     match health {
         Health::Good => ("good", "✓", "OK"),

@@ -1,4 +1,4 @@
-//! The overview of a project.
+//! Texts of a project's overview.
 
 use dwar_activity::{Grain, Period};
 
@@ -32,7 +32,7 @@ pub(crate) const COMPARED: &str = "Compared with as much time before it.";
 pub(crate) const NOT_COMPARED: &str =
     "Figures from before are no longer kept, so nothing is compared.";
 pub(crate) const OF_SENDS: [&str; 2] = ["of sends", "sent"];
-/// The same where some providers send no receipts.
+/// As above, where some providers send no receipts.
 pub(crate) const OF_TOLD: [&str; 2] = ["of sends with receipts", "with receipts"];
 pub(crate) const NO_RECEIPTS: &str = "No receipts from this provider";
 

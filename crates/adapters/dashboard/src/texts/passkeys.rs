@@ -1,4 +1,4 @@
-//! The words about passkeys.
+//! Texts about passkeys.
 
 pub(crate) const TITLE: &str = "Passkeys";
 pub(crate) const HINT: &str =

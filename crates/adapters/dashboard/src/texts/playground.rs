@@ -1,10 +1,10 @@
 use crate::language::Language;
 use dwar_otp::sandbox::Scenario;
 
-/// The number that is in the field at first.
+/// The initial number in the field.
 pub(crate) const ORDINARY: &str = "9876543210";
 
-/// The steps of the flow: their words for the script, and what each calls.
+/// The steps: their names for the script, and the path that each calls.
 pub(crate) const STEPS: [(&str, &str); 5] = [
     ("send", "/v1/otp/send"),
     ("verify", "/v1/otp/verify"),
@@ -35,7 +35,7 @@ pub(crate) struct Playground {
     pub(crate) next: &'static str,
     pub(crate) next_keys: &'static str,
     pub(crate) next_api: &'static str,
-    /// What leads to the description of an operation.
+    /// The link to the description of an operation.
     pub(crate) reference: &'static str,
     pub(crate) key: &'static str,
     pub(crate) key_hint: &'static str,
@@ -54,11 +54,11 @@ pub(crate) struct Playground {
     /// In the order of [`STEPS`].
     pub(crate) steps: [StepWords; 5],
     pub(crate) scenes: [&'static str; 6],
-    /// What the script writes, as names and texts.
+    /// The texts that the script shows, by name.
     pub(crate) script: &'static [(&'static str, &'static str)],
 }
 
-/// A step: its title, what it does, its button.
+/// The texts of a step: title, description, button.
 pub(crate) struct StepWords {
     pub(crate) title: &'static str,
     pub(crate) sentence: &'static str,

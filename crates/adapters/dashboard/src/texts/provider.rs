@@ -1,4 +1,4 @@
-//! The page of one provider.
+//! Texts of the page of one provider.
 
 use dwar_console::explain;
 use dwar_otp::{ProviderRefusal, Reason};
@@ -29,7 +29,7 @@ pub(crate) const NO_ERRORS: &str = "None since this server started.";
 pub(crate) const NO_ANSWER: &str = "No answer";
 pub(crate) const HEADS: [&str; 4] = ["Time", "Status", "Code of the provider", "Meaning"];
 
-/// What came of asking it whether it answers.
+/// The result of the check whether the provider answers.
 pub(crate) fn probed(status: Option<u16>, took: &str) -> String {
     match status {
         Some(status @ 500..) => {
@@ -42,7 +42,7 @@ pub(crate) fn probed(status: Option<u16>, took: &str) -> String {
     }
 }
 
-/// What an error means, and what to do about it.
+/// The meaning of an error, and advice.
 pub(crate) const fn meaning(refusal: &ProviderRefusal) -> (&'static str, &'static str) {
     let (known, advice) = explain::reason(refusal.reason);
     match (refusal.reason, refusal.status) {

@@ -38,7 +38,7 @@ pub(crate) fn or_null(kind: &str) -> String {
     format!("{kind} or null")
 }
 
-/// What a number, a length or a count may be, in these units.
+/// The bounds of a number, a length or a count, in these units.
 pub(crate) fn range(low: Option<u64>, high: Option<u64>, units: &str) -> Option<String> {
     let bounds = match (low, high) {
         (Some(low), Some(high)) if low == high => low.to_string(),

@@ -1,4 +1,4 @@
-//! Titles and sentences of what cannot be shown.
+//! Titles and sentences for requests without a page.
 
 type Words = (&'static str, &'static str);
 

@@ -3,7 +3,7 @@ use dwar_project::Setting;
 
 pub(crate) type Words = (&'static str, &'static str);
 
-/// What a setting is called, and a hint.
+/// The name of a setting, and a hint.
 pub(crate) const fn words(setting: Setting) -> Words {
     match setting {
         Setting::Name => ("Name", "Messages show it too, unless there is a brand name below."),
@@ -73,7 +73,7 @@ pub(crate) const LEAD: &str = "Changes apply immediately.";
 pub(crate) const PARTS: &str = "Settings";
 pub(crate) const SAVE: &str = "Save";
 pub(crate) const SAVED: &str = "Saved.";
-/// A word, the section that says what it means, and its sentence.
+/// A word in the address, the section that shows its notice, and the notice.
 pub(crate) const DONE: &[(&str, &str, &str)] = &[
     ("removed", "endpoints", "Endpoint removed."),
     ("hook-changed", "hooks", "Hook changed."),
@@ -106,7 +106,7 @@ pub(crate) const PAUSED_FOR: &str = "paused for";
 pub(crate) const NOT_CONFIGURED: &str = "no longer configured";
 pub(crate) const PREVIEW: &str = "Preview";
 pub(crate) const PER_CODE: &str = "per code by SMS";
-/// What stands behind the two encodings that a count of parts names.
+/// Explains the two encodings after a count of parts.
 pub(crate) const ENCODINGS: &str = "GSM-7 is the alphabet of SMS: 160 characters to a part, or 153 in each of several. A text with any other character, such as one of Hindi, is UCS-2: 70 to a part, or 67.";
 pub(crate) const SEVERAL_PARTS: &str = "Telecom operators charge for each part";
 pub(crate) const IDENTITIES: Words =
@@ -168,7 +168,7 @@ pub(crate) const REGISTER_HINT: &str =
 pub(crate) const DLT_HELP: &str = "How to register";
 pub(crate) const DLT_MANUAL: &str = "docs/going-live.md#1-dlt-for-sms-in-india";
 
-/// Whose portals take a template in this form.
+/// The DLT portals that accept a template in this form.
 pub(crate) const fn portals(form: DltForm) -> &'static str {
     match form {
         DltForm::Tagged => "Airtel, Jio, Vodafone Idea, BSNL",
@@ -176,7 +176,7 @@ pub(crate) const fn portals(form: DltForm) -> &'static str {
     }
 }
 
-/// Why a portal may reject a text, and what to do.
+/// Why a portal may reject a text, and advice.
 pub(crate) fn dlt_warning(warning: DltWarning) -> String {
     match warning {
         DltWarning::Variables(number) => format!(

@@ -31,7 +31,7 @@ pub(crate) const REMOVE: &str = "Remove hook";
 pub(crate) const REMOVE_STOPS: [&str; 1] =
     ["Calls to its address are refused. The other system can no longer have codes delivered."];
 
-/// Where in the other system the hook is entered.
+/// Where to enter the hook in the other system.
 pub(crate) const fn system(kind: HookKind) -> &'static str {
     match kind {
         HookKind::Supabase => "Supabase, Send SMS",

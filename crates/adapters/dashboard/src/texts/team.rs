@@ -54,7 +54,7 @@ pub(crate) const EVERYTHING_EVERYWHERE: &str =
     "do everything in every project, and to invite and remove other owners of the installation";
 pub(crate) const WRONG_WORD: &str = "The name you typed does not match. Nothing was changed.";
 
-/// What stands before the end of so many locks.
+/// Precedes the end of this many locks.
 pub(crate) fn locked(places: u32) -> String {
     let places = if places == 1 {
         "1 browser or network".to_owned()
@@ -82,7 +82,7 @@ pub(crate) const fn role_means(role: Role) -> &'static str {
     }
 }
 
-/// What somebody will be able to do in a project, for the sentence that begins so.
+/// What an operator will be able to do in a project, as the end of a sentence.
 pub(crate) fn will_be_able(gained: &[Permission], owner: bool, project: &str) -> String {
     if owner {
         return format!(

@@ -1,9 +1,9 @@
-/// What is said about one kind of booking.
+/// The texts of one kind of booking.
 pub(crate) struct Words {
     pub(crate) title: &'static str,
     pub(crate) about: &'static str,
     pub(crate) fields: &'static [(&'static str, &'static str)],
-    /// What the preview asks, and the button that answers.
+    /// The question of the preview, and its button.
     pub(crate) question: &'static str,
     pub(crate) button: &'static str,
     pub(crate) amount: &'static str,

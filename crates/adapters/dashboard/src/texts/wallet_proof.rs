@@ -1,4 +1,4 @@
-//! The words of the ledger check on the wallet's page.
+//! Texts of the ledger check on the wallet's page.
 
 pub(crate) const TITLE: &str = "Ledger check";
 pub(crate) const NEVER: &str =

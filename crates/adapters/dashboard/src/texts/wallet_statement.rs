@@ -1,4 +1,4 @@
-//! The words of the statement.
+//! Texts of the statement.
 
 pub(crate) const FROM: &str = "From (IST)";
 pub(crate) const UNTIL: &str = "To (IST)";

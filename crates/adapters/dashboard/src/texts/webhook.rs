@@ -1,4 +1,4 @@
-//! One endpoint of events.
+//! Texts of one endpoint of events.
 
 use dwar_event::SendFailure;
 
