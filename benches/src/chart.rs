@@ -1,4 +1,5 @@
-//! The figures as a picture for the README: bars that say how much of the floor, how many times the peer.
+//! The figures as a picture for the README: bars with the share of the floor and the ratio to the
+//! peer.
 
 use crate::phase::Phase;
 use crate::report::{Report, Row};
@@ -10,7 +11,7 @@ const VALUE: f64 = 130.0;
 const BAR: f64 = 18.0;
 const STEP: f64 = 26.0;
 
-/// The picture; it can be read on light and dark pages.
+/// Draws the picture, which is legible on light and dark pages.
 pub fn draw(report: &Report) -> String {
     let (mut bars, mut y) = (String::new(), 0.0);
     for phase in [Phase::ValidateMany, Phase::Login, Phase::Refresh] {

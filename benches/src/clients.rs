@@ -1,4 +1,4 @@
-//! Who asks for what, one kind of client per phase.
+//! The clients of each phase.
 
 use crate::Outcome;
 use crate::dialect::{Dialect, Session, e164};
@@ -8,25 +8,24 @@ use crate::provider::Provider;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the clients of one contestant share, over all rounds.
+/// The state that the clients of one contestant share, over all rounds.
 pub struct Users {
     dialect: Dialect,
     provider: Provider,
-    /// How many phones were used, so that each is used once.
+    /// Number of used phones, so that each is used once.
     phones: AtomicU32,
-    /// To whom a code was sent that nobody has shown yet.
+    /// Phones with a code that was not entered yet.
     sent: Mutex<Vec<String>>,
     sessions: Mutex<Vec<Session>>,
 }
 
 impl Users {
-    /// Nobody yet.
     pub fn new(dialect: Dialect, provider: Provider) -> Self {
         let (sent, sessions) = (Mutex::default(), Mutex::default());
         Self { dialect, provider, phones: AtomicU32::default(), sent, sessions }
     }
 
-    /// How the service is spoken to.
+    /// The API of the service.
     pub const fn dialect(&self) -> &Dialect {
         &self.dialect
     }
@@ -35,7 +34,7 @@ impl Users {
         format!("98{:08}", self.phones.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// A request about the session of somebody, for whoever is to answer it as the service does.
+    /// A request about an existing session, for a server that imitates the service.
     pub fn example(&self) -> Outcome<Vec<u8>> {
         let sessions = lock(&self.sessions);
         let session = sessions.first().ok_or("nobody is logged in")?;
@@ -47,7 +46,7 @@ impl Users {
         self.dialect.key_set()
     }
 
-    /// How many are logged in.
+    /// The number of sessions.
     pub fn logged_in(&self) -> usize {
         lock(&self.sessions).len()
     }
@@ -61,11 +60,10 @@ fn expect(wanted: bool, answer: &Message<'_>) -> Outcome<()> {
     if wanted { Ok(()) } else { Err(answer.complaint().into()) }
 }
 
-/// Has codes sent, each to a new phone.
+/// Sends codes, each to a new phone.
 pub struct Senders(Arc<Users>, String);
 
 impl Senders {
-    /// One of them.
     pub fn new(users: &Arc<Users>) -> Self {
         Self(Arc::clone(users), String::new())
     }
@@ -85,7 +83,7 @@ impl Client for Senders {
     }
 }
 
-/// Shows the codes that senders had sent, until there are none left.
+/// Enters the codes that senders had sent, until there are none left.
 pub struct Verifiers(pub Arc<Users>);
 
 impl Client for Verifiers {
@@ -104,18 +102,17 @@ impl Client for Verifiers {
     }
 }
 
-/// Logs in with new phones: has a code sent, then shows it.
+/// Logs in with new phones: sends a code, then enters it.
 pub struct LogIns {
     users: Arc<Users>,
     phone: String,
-    /// Whether the next thing is to show the code.
+    /// Whether the next step is to enter the code.
     sent: bool,
-    /// They stop when so many are logged in.
+    /// The clients stop at this number of sessions.
     most: usize,
 }
 
 impl LogIns {
-    /// One of them.
     pub fn new(users: &Arc<Users>, most: usize) -> Self {
         Self { users: Arc::clone(users), phone: String::new(), sent: false, most }
     }
@@ -145,18 +142,18 @@ impl Client for LogIns {
     }
 }
 
-/// Asks whether sessions are good: one in a hundred is not.
+/// Validates sessions: one in a hundred is invalid.
 pub struct Validators {
     users: Arc<Users>,
-    /// Requests as they go out, and whether the answer to each is to be yes.
+    /// Requests, and whether the answer to each is to be yes.
     requests: Arc<Vec<(Vec<u8>, bool)>>,
     next: usize,
-    /// Whether it is the service that answers, or the floor, which always says yes.
+    /// Whether the service answers, or the floor, which always says yes.
     real: bool,
 }
 
 impl Validators {
-    /// So many of them, who ask about at most `most` sessions, beginning at different ones.
+    /// This many clients, which validate at most `most` sessions, each beginning with another one.
     pub fn new(users: &Arc<Users>, most: usize, count: usize, real: bool) -> Vec<Self> {
         let sessions = lock(&users.sessions);
         let asked = sessions.iter().take(most).cycle().take(sessions.len().clamp(1, most).max(100));
@@ -173,7 +170,7 @@ impl Validators {
     }
 }
 
-/// With another character within its signature, which both services have at the end.
+/// Changes a character within the signature, which is at the end for both services.
 fn spoilt(token: &str) -> String {
     let mut token = token.as_bytes().to_vec();
     let place = token.len().saturating_sub(20);
@@ -196,14 +193,14 @@ impl Client for Validators {
     }
 }
 
-/// Swaps one pair after another.
+/// Exchanges one token pair after another.
 pub struct Refreshers {
     users: Arc<Users>,
     session: Session,
 }
 
 impl Refreshers {
-    /// At most so many, each with a session that nobody else uses from here on.
+    /// At most this many clients, each with a session that nobody else uses from here on.
     pub fn new(users: &Arc<Users>, count: usize) -> Vec<Self> {
         let mut sessions = lock(&users.sessions);
         let rest = sessions.len().saturating_sub(count);
@@ -226,14 +223,13 @@ impl Client for Refreshers {
     }
 }
 
-/// Ends the newest sessions, until so many are left.
+/// Ends the newest sessions, until `left` remain.
 pub struct LogOuts {
     users: Arc<Users>,
     left: usize,
 }
 
 impl LogOuts {
-    /// One of them.
     pub fn new(users: &Arc<Users>, left: usize) -> Self {
         Self { users: Arc::clone(users), left }
     }

@@ -1,4 +1,4 @@
-//! The services that are measured, each pinned to the same core and run while it is its turn.
+//! The measured services, each pinned to the same core and started when it is first needed.
 
 use crate::Outcome;
 use crate::clients::Users;
@@ -17,46 +17,41 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a service may take to stop.
+/// Longest time for a service to stop.
 const STOP: Duration = Duration::from_secs(5);
 
-/// What is the same for all of them.
+/// Settings that all services share.
 #[derive(Clone)]
 pub struct Environment {
-    /// Where each makes a folder of its own.
+    /// The folder in which each creates its own.
     pub folder: PathBuf,
-    /// The core that services have for themselves.
+    /// The core that is reserved for services.
     pub cpu: String,
     pub provider: Provider,
 }
 
 /// A service on a database of its own, which it keeps over all rounds.
 pub struct Contestant {
-    /// Which service it is.
     pub kind: Kind,
-    /// Which database it is on.
     pub database: Database,
-    /// Where that is, as the service is told.
+    /// The URL of the database, as given to the service.
     pub url: String,
-    /// Where the service runs.
     pub folder: PathBuf,
-    /// By which it differs from the others, over what they have in common.
+    /// Settings that differ from the shared ones.
     pub settings: Vec<(String, String)>,
-    /// Those of its first instance alone.
+    /// Settings of only its first instance.
     pub first_settings: Vec<(String, String)>,
     environment: Environment,
     /// One per instance.
     addresses: Vec<String>,
-    /// Whom requests come from.
     pub users: Arc<Users>,
 }
 
-/// Which service.
 #[derive(Clone)]
 pub enum Kind {
-    /// This binary of ours.
+    /// This binary of Dwar.
     Dwar {
-        /// What the tables call it.
+        /// The name in the tables.
         name: &'static str,
         binary: String,
         instances: usize,
@@ -67,19 +62,16 @@ pub enum Kind {
     Floor,
 }
 
-/// Which database.
 #[derive(Clone)]
 pub enum Database {
-    /// None.
     None,
-    /// A file.
     Sqlite,
     /// A database on this server.
     Postgres { url: String, postmaster: u32 },
 }
 
 impl Database {
-    /// What the tables call it.
+    /// The name in the tables.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::None => "",
@@ -90,7 +82,7 @@ impl Database {
 }
 
 impl Contestant {
-    /// Makes its database; for Dwar also a project with money.
+    /// Creates its database; for Dwar also a project with money.
     pub fn new(kind: Kind, database: Database, environment: &Environment) -> Outcome<Self> {
         let instances = if let Kind::Dwar { instances, .. } = kind { instances } else { 1 };
         let ports = (0..instances).map(|_| free_port()).collect::<Outcome<Vec<_>>>()?;
@@ -126,13 +118,13 @@ impl Contestant {
         Ok(made)
     }
 
-    /// A floor that is asked what `other` is asked.
+    /// A floor that gets the requests of `other`.
     pub fn floor_of(other: &Self) -> Outcome<Self> {
         let floor = Self::new(Kind::Floor, Database::None, &other.environment)?;
         Ok(Self { users: Arc::clone(&other.users), ..floor })
     }
 
-    /// What the tables call it.
+    /// The name in the tables.
     pub fn name(&self) -> String {
         let name = match &self.kind {
             Kind::Dwar { name, instances: 1, .. } => (*name).to_owned(),
@@ -143,7 +135,7 @@ impl Contestant {
         format!("{name} on {}", self.database.name())
     }
 
-    /// Runs a command of the service in its folder, and gives what it printed.
+    /// Runs a command of the service in its folder, and returns its output.
     pub fn run(&self, arguments: &[&str]) -> Outcome<String> {
         let Kind::Dwar { binary, .. } = &self.kind else { return Err("no such command".into()) };
         let first = self.first_settings.iter().map(|(name, value)| (name, value));
@@ -165,7 +157,7 @@ impl Contestant {
         Ok(self.add_project("Bench")?.1)
     }
 
-    /// Makes a project with money; gives its id and its live key.
+    /// Creates a project with money; returns its id and its live key.
     pub fn add_project(&self, name: &str) -> Outcome<(String, String)> {
         let project =
             ["project", "create", "--name", name, "--balance-rupees", "1000000", "--json"];
@@ -188,9 +180,9 @@ impl Contestant {
                 .env("DWAR__GATEWAYS__GENERIC_FILES", "bench.toml")
                 .env("DWAR__GATEWAYS__WHATSAPP", "")
                 .env("DWAR__GATEWAYS__SMS", "bench")
-                // Longer than all rounds together take.
+                // Longer than all rounds together.
                 .env("DWAR__SESSION__ACCESS_SECONDS", "86400")
-                // Neither side is to refuse what the comparison asks for.
+                // Neither side may refuse requests of the comparison.
                 .env("DWAR__LIMITS__LIVE__SENDS_PER_MINUTE", "0")
                 .env("DWAR__LIMITS__LIVE__VERIFIES_PER_MINUTE", "0")
                 .env("DWAR__LIMITS__LIVE__VALIDATE_PER_MINUTE", "1000000000")
@@ -258,7 +250,7 @@ impl Contestant {
     }
 }
 
-/// A port that nobody listens on.
+/// A port on which nobody listens.
 pub fn free_port() -> Outcome<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
@@ -273,15 +265,15 @@ fn create_database(server: &str, port: u16) -> Outcome<String> {
     Ok(format!("{base}/service_{port}"))
 }
 
-/// A service that runs; it stops with this value.
+/// A running service; it stops when this is dropped.
 pub struct Running<'a> {
     contestant: &'a Contestant,
     instances: Vec<Child>,
 }
 
 impl Drop for Running<'_> {
-    /// Lets them stop by themselves for a while: an instance that is killed stays on record, and the next
-    /// ones would take it for alive.
+    /// Lets the instances stop by themselves for a while: an instance that is killed stays
+    /// recorded, and the next ones would take it for alive.
     fn drop(&mut self) {
         for instance in &self.instances {
             let pid = instance.id().to_string();
@@ -300,27 +292,23 @@ impl Drop for Running<'_> {
 }
 
 impl Running<'_> {
-    /// Whether it is the peer.
     pub const fn is_peer(&self) -> bool {
         matches!(self.contestant.kind, Kind::Peer)
     }
 
-    /// Whether it is the floor.
     pub const fn is_floor(&self) -> bool {
         matches!(self.contestant.kind, Kind::Floor)
     }
 
-    /// Where its instances listen.
+    /// The addresses of its instances.
     pub fn addresses(&self) -> &[String] {
         &self.contestant.addresses
     }
 
-    /// Whom requests come from.
     pub const fn users(&self) -> &Arc<Users> {
         &self.contestant.users
     }
 
-    /// What it costs.
     pub fn meter(&self) -> Meter {
         let postmaster = match self.contestant.database {
             Database::Postgres { postmaster, .. } => Some(postmaster),
@@ -329,7 +317,7 @@ impl Running<'_> {
         Meter { service: self.instances.iter().map(Child::id).collect(), postmaster }
     }
 
-    /// What it answers, for the floor to repeat.
+    /// Its answers, for the floor to repeat.
     pub fn answers(&self) -> Outcome<Answers> {
         let mut answers = Answers::new();
         let users = self.users();
@@ -359,7 +347,7 @@ fn record(address: &str, request: &[u8]) -> Outcome<Recorded> {
     Ok(recorded.ok_or("no answer")?)
 }
 
-/// The process that a data directory of PostgreSQL belongs to.
+/// The process of a PostgreSQL data directory.
 fn postmaster(data: &Path) -> Outcome<u32> {
     let file = std::fs::read_to_string(data.join("postmaster.pid"))?;
     Ok(file.lines().next().ok_or("an empty postmaster.pid")?.trim().parse()?)

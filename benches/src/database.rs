@@ -1,10 +1,10 @@
-//! The database of a contestant, asked past the service.
+//! Queries on the database of a contestant, without the service.
 
 use crate::Outcome;
 use crate::contestant::{Contestant, Database};
 use std::process::Command;
 
-/// What selects an id as people read it.
+/// The SQL expression for an id in its public form.
 pub const fn readable_id(side: &Contestant) -> &'static str {
     match side.database {
         Database::Postgres { .. } => "id",
@@ -15,7 +15,7 @@ pub const fn readable_id(side: &Contestant) -> &'static str {
     }
 }
 
-/// Runs a statement and gives its rows: a line each, columns separated by `|`.
+/// Runs a statement and returns its rows: one line each, columns separated by `|`.
 pub fn query(side: &Contestant, sql: &str) -> Outcome<String> {
     let mut command = match side.database {
         Database::Postgres { .. } => Command::new("psql"),

@@ -1,32 +1,30 @@
-//! How each service is spoken to.
+//! The API of each service.
 
 use crate::Outcome;
 use crate::http::{Message, request};
 use serde_json::json;
 
-/// Which API.
 #[derive(Clone)]
 pub enum Dialect {
-    /// Ours, with an API key's header.
+    /// Dwar, with the header of an API key.
     Dwar {
         /// Ends in a line break.
         key: String,
     },
-    /// better-auth's.
     Peer,
 }
 
-/// What a login gives.
+/// The tokens of a login.
 #[derive(Clone)]
 pub struct Session {
-    /// An access token of ours, or the peer's bearer token.
+    /// An access token of Dwar, or the peer's bearer token.
     pub access: String,
-    /// Good for one new pair; the peer has nothing of the kind.
+    /// Valid for one new pair; the peer has no such token.
     pub refresh: Option<String>,
 }
 
 impl Dialect {
-    /// Asks for a code. `phone` has ten digits.
+    /// A request for a code. `phone` has ten digits.
     pub fn send(&self, phone: &str) -> Vec<u8> {
         match self {
             Self::Dwar { key } => {
@@ -39,7 +37,7 @@ impl Dialect {
         }
     }
 
-    /// Shows a code.
+    /// A request that enters a code.
     pub fn verify(&self, phone: &str, code: &str) -> Vec<u8> {
         match self {
             Self::Dwar { key } => {
@@ -53,7 +51,7 @@ impl Dialect {
         }
     }
 
-    /// Reads the answer to a verification or a refresh.
+    /// Parses the answer to a verification or a refresh.
     pub fn session(&self, answer: &Message<'_>) -> Outcome<Session> {
         match self {
             Self::Dwar { .. } => {
@@ -67,17 +65,18 @@ impl Dialect {
         }
     }
 
-    /// Asks whether a token is good.
+    /// A request that validates a token.
     pub fn validate(&self, access: &str) -> Vec<u8> {
         self.about(access, "POST /v1/session/validate", ("GET /api/auth/get-session", ""))
     }
 
-    /// Ends a session.
+    /// A request that ends a session.
     pub fn logout(&self, access: &str) -> Vec<u8> {
         self.about(access, "POST /v1/session/logout", ("POST /api/auth/sign-out", "{}"))
     }
 
-    /// A request about the session of a token: ours has it in the body, the peer's in a header.
+    /// A request about the session of a token: Dwar has the token in the body, the peer in a
+    /// header.
     fn about(&self, access: &str, ours: &str, (theirs, body): (&str, &str)) -> Vec<u8> {
         match self {
             Self::Dwar { key } => {
@@ -87,19 +86,19 @@ impl Dialect {
         }
     }
 
-    /// Whether the answer says that the token is good.
+    /// Tells whether the answer says that the token is valid.
     pub fn is_valid(&self, answer: &Message<'_>) -> bool {
         answer.status() == "200" && answer.body.as_ref() != b"null"
     }
 
-    /// Swaps a pair for the next; nothing for the peer.
+    /// A request that exchanges a token pair; `None` for the peer.
     pub fn refresh(&self, session: &Session) -> Option<Vec<u8>> {
         let Self::Dwar { key } = self else { return None };
         let body = json!({ "refresh_token": session.refresh }).to_string();
         Some(request("POST /v1/session/refresh", key, &body))
     }
 
-    /// Asks for something else of our API, by method and path.
+    /// Another request to Dwar's API, by method and path.
     pub fn ours(&self, line: &str, body: &str) -> Outcome<Vec<u8>> {
         let Self::Dwar { key } = self else {
             return Err("the peer has nothing of the kind".into());
@@ -107,7 +106,7 @@ impl Dialect {
         Ok(request(line, key, body))
     }
 
-    /// Asks for the public keys; nothing for the peer.
+    /// A request for the public keys; `None` for the peer.
     pub fn key_set(&self) -> Option<Vec<u8>> {
         match self {
             Self::Dwar { .. } => Some(request("GET /.well-known/jwks.json", "", "")),
@@ -116,7 +115,7 @@ impl Dialect {
     }
 }
 
-/// As the provider is told.
+/// The number as providers get it.
 pub fn e164(phone: &str) -> String {
     format!("+91{phone}")
 }

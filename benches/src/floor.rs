@@ -1,4 +1,4 @@
-//! The floor: a bare actix handler that reads a request whole and answers what Dwar answered once.
+//! The floor: a bare actix handler that reads a whole request and repeats an answer of Dwar.
 
 use crate::Outcome;
 use actix_web::http::header::{HeaderName, HeaderValue};
@@ -7,10 +7,10 @@ use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// By path, what to answer there.
+/// The answer for each path.
 pub type Answers = BTreeMap<String, Recorded>;
 
-/// One answer of 200.
+/// An answer with status 200.
 #[derive(Clone, Deserialize, Serialize)]
 pub struct Recorded {
     /// Without those that every server adds by itself.

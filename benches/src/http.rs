@@ -1,4 +1,5 @@
-//! HTTP/1.1 as far as this program needs it, and as cheap as can be: it shares a core with PostgreSQL.
+//! The parts of HTTP/1.1 that this program needs, at the least cost, because it shares a core with
+//! PostgreSQL.
 
 use crate::Outcome;
 use memchr::memmem;
@@ -7,16 +8,16 @@ use std::borrow::Cow;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-/// A request or an answer that has arrived whole.
+/// A request or an answer that has arrived completely.
 pub struct Message<'a> {
     /// First line and headers.
     pub head: &'a [u8],
-    /// Without the marks of its chunks, if it came in chunks.
+    /// Without the chunk marks, if it was chunked.
     pub body: Cow<'a, [u8]>,
 }
 
 impl<'a> Message<'a> {
-    /// The first message in `bytes` and its length; `None` while it is not whole.
+    /// The first message in `bytes` and its length; `None` while it is incomplete.
     pub fn first(bytes: &'a [u8]) -> Outcome<Option<(Self, usize)>> {
         let Some(end) = memmem::find(bytes, b"\r\n\r\n") else { return Ok(None) };
         let (head, rest) = (&bytes[..end], &bytes[end + 4..]);
@@ -32,12 +33,10 @@ impl<'a> Message<'a> {
         Ok(body.map(|body| (Self { head, body }, end + 4 + length)))
     }
 
-    /// The status of an answer.
     pub fn status(&self) -> &str {
         self.head.get(9..12).and_then(|word| std::str::from_utf8(word).ok()).unwrap_or_default()
     }
 
-    /// The value of a header.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         let lines = self.head.split(|byte| *byte == b'\n').skip(1);
         let mut fields = lines.filter_map(|line| {
@@ -62,7 +61,7 @@ impl<'a> Message<'a> {
         Ok(text.ok_or_else(|| format!("no {field} in {body}"))?.to_owned())
     }
 
-    /// What is said where an answer is not what was wanted.
+    /// The error message for an unexpected answer.
     pub fn complaint(&self) -> String {
         let (head, body) =
             (String::from_utf8_lossy(self.head), String::from_utf8_lossy(&self.body));
@@ -70,7 +69,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The body of chunks at the start of `bytes`, and how long they are; `None` while they are not whole.
+/// The chunked body at the begin of `bytes`, and its length; `None` while it is incomplete.
 fn chunks(mut bytes: &[u8]) -> Outcome<Option<(Vec<u8>, usize)>> {
     let (mut body, whole) = (Vec::new(), bytes.len());
     loop {
@@ -86,7 +85,7 @@ fn chunks(mut bytes: &[u8]) -> Outcome<Option<(Vec<u8>, usize)>> {
     }
 }
 
-/// A request as it goes out. `headers` end in a line break each.
+/// A complete request. Each of `headers` ends in a line break.
 pub fn request(line: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     let head = format!(
@@ -96,7 +95,7 @@ pub fn request(line: &str, headers: &str, body: &str) -> Vec<u8> {
     [head.as_bytes(), body.as_bytes()].concat()
 }
 
-/// Waits for a whole message and hands it to `read`; `None` when the connection is over.
+/// Waits for a whole message and passes it to `read`; `None` when the connection is closed.
 pub fn receive<T>(
     stream: &mut TcpStream,
     unread: &mut Vec<u8>,
@@ -116,7 +115,7 @@ pub fn receive<T>(
     }
 }
 
-/// Asks once, on a connection of its own, and gives the status.
+/// Sends one request on a new connection, and returns the status.
 pub fn ask(address: &str, request: &[u8]) -> Outcome<String> {
     let mut stream = TcpStream::connect(address)?;
     stream.write_all(request)?;

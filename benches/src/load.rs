@@ -1,4 +1,5 @@
-//! The generator of load: many connections on one thread, each of which asks one thing after another.
+//! The load generator: many connections on one thread, each of which sends one request after
+//! another.
 
 use crate::Outcome;
 use crate::http::Message;
@@ -7,9 +8,9 @@ use mio::{Events, Interest, Poll, Token};
 use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
-/// Who asks on one connection.
+/// The source of requests on one connection.
 pub trait Client {
-    /// Writes the next request, whole; `false` when there is nothing more to ask.
+    /// Writes the next whole request; `false` if there are no more.
     fn ask(&mut self, request: &mut Vec<u8>) -> Outcome<bool>;
 
     /// Takes the answer to it.
@@ -21,17 +22,17 @@ pub trait Client {
     }
 }
 
-/// How long connections that have nothing to ask sleep at most.
+/// Longest sleep of connections that have nothing to ask.
 const NAP: Duration = Duration::from_millis(20);
-/// How long an answer may take.
+/// Longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What one measurement came to.
+/// The result of one measurement.
 #[derive(Default)]
 pub struct Sample {
-    /// How long each request took, in microseconds, in no order.
+    /// The duration of each request, in microseconds, in no particular order.
     pub micros: Vec<u32>,
-    /// How long all of it took.
+    /// The duration of the whole measurement.
     pub took: Duration,
 }
 
@@ -47,8 +48,8 @@ struct Connection<C> {
     over: bool,
 }
 
-/// Lets every client ask, each on a connection to one of `addresses` in turn, until `time` is over or
-/// nobody has anything more to ask.
+/// Lets every client send requests, each on a connection to one of `addresses` in turn, until
+/// `time` is over or no client has further requests.
 pub fn drive<C: Client>(
     addresses: &[String],
     clients: Vec<C>,
@@ -69,7 +70,7 @@ pub fn drive<C: Client>(
     while connections.iter().any(|connection| !connection.over) {
         let idle = connections.iter().any(|connection| connection.idle && !connection.over);
         match poll.poll(&mut events, Some(if idle { nap(&connections) } else { PATIENCE })) {
-            // Whoever is stopped and goes on is told so here.
+            // A process that was stopped and continued gets this error.
             Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
             polled => polled?,
         }
@@ -83,7 +84,8 @@ pub fn drive<C: Client>(
             let connection = connections.get_mut(event.token().0).ok_or("no such connection")?;
             connection.go_on(&mut sample.micros, late)?;
         }
-        // Beginning with another one each time, so that none is idle for so long that the service hangs up.
+        // Begins with another connection each time, so that none is idle until the service closes
+        // it.
         let count = connections.len();
         for place in (0..count).map(|place| (place + sample.micros.len()) % count) {
             let connection = &mut connections[place];
@@ -96,7 +98,7 @@ pub fn drive<C: Client>(
     Ok((sample, connections.into_iter().map(|connection| connection.client).collect()))
 }
 
-/// How long until somebody who is idle has something to ask.
+/// How long until an idle client has something to ask.
 fn nap<C: Client>(connections: &[Connection<C>]) -> Duration {
     let idle = connections.iter().filter(|connection| connection.idle && !connection.over);
     let next = idle.filter_map(|connection| connection.client.idle_until()).min();
@@ -115,7 +117,7 @@ impl<C: Client> Connection<C> {
         Ok(Self { stream, client, request, written: 0, answer, asked, idle, over })
     }
 
-    /// Asks if it is time to, or has nothing more to ask because it is late.
+    /// Sends a request if it is time, or ends the client if it is late.
     fn wake(&mut self, late: bool) -> Outcome<()> {
         if late {
             self.over = true;
@@ -147,7 +149,7 @@ impl<C: Client> Connection<C> {
         Ok(())
     }
 
-    /// Writes and reads what can be, and asks again as often as it was answered.
+    /// Writes and reads as much as possible, and sends a new request after each answer.
     fn go_on(&mut self, micros: &mut Vec<u32>, late: bool) -> Outcome<()> {
         self.write()?;
         let mut more = [0; 8_192];

@@ -1,6 +1,7 @@
-//! Measures Dwar on SQLite and PostgreSQL beside a floor and better-auth, in one run.
+//! Measures Dwar on SQLite and PostgreSQL, compared with a floor and better-auth, in one run.
 //!
-//! `scripts/compare.sh` builds and starts what this needs; docs/benchmarks.md says how to read it.
+//! `scripts/compare.sh` builds and starts everything that this needs; docs/benchmarks.md explains
+//! the results.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a measurement, not a program")]
 
@@ -32,7 +33,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use warm::HALF_A_MINUTE;
 
-/// What the tables call another binary of ours, or another set of settings.
+/// The name in the tables for another binary of Dwar, or another set of settings.
 const BASELINE: &str = "baseline";
 
 fn main() -> Outcome<()> {
@@ -46,8 +47,9 @@ fn main() -> Outcome<()> {
     }
 }
 
-/// Everybody's turn comes once per round, so that what else the machine does meets all alike. Each service
-/// is started at its first turn and runs until the end: what it has compiled by then is not lost.
+/// Each contestant has one turn per round, so that other work of the machine affects all alike.
+/// Each service is started at its first turn and runs until the end, so that its compiled code is
+/// not lost.
 fn compare() -> Outcome<()> {
     let rounds = setting("COMPARE_ROUNDS", 5)?;
     let mut load = Load {
@@ -86,7 +88,7 @@ fn compare() -> Outcome<()> {
     Ok(())
 }
 
-/// The first of them is the one that the floor repeats.
+/// The floor repeats the first of them.
 fn contestants() -> Outcome<Vec<Contestant>> {
     let (environment, postgres) = (environment()?, postgres()?);
     let binary = needed("COMPARE_DWAR")?;
@@ -135,7 +137,7 @@ fn changed() -> Vec<(String, String)> {
     pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// Whether a name holds one of the words that this variable lists, or there is no such list.
+/// Tells whether a name contains one of the words in this variable, or the variable is not set.
 fn chosen(variable: &str, name: &str) -> bool {
     needed(variable).map_or(true, |words| words.split(',').any(|word| name.contains(word)))
 }

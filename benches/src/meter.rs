@@ -1,17 +1,17 @@
-//! What a service and its database cost, as Linux counts it.
+//! The cost of a service and its database, as Linux counts it.
 
 use crate::Outcome;
 use std::fs;
 use std::time::Duration;
 
-/// The system's clock for processes has a hundred ticks a second on every Linux of today.
+/// Linux counts the time of processes in hundredths of a second.
 const TICK: Duration = Duration::from_millis(10);
 
 /// The processes of one contestant.
 pub struct Meter {
     /// Of the service, one per instance.
     pub service: Vec<u32>,
-    /// Of PostgreSQL, if that is what keeps its data.
+    /// Of PostgreSQL, if it is the database.
     pub postmaster: Option<u32>,
 }
 
@@ -25,7 +25,7 @@ pub struct Spent {
 }
 
 impl Meter {
-    /// What was spent until now.
+    /// Reads the processor time until now.
     pub fn spent(&self) -> Outcome<Spent> {
         let mut service = 0;
         for pid in &self.service {
@@ -35,7 +35,7 @@ impl Meter {
         Ok(Spent { service: TICK * service, database: TICK * database })
     }
 
-    /// Memory that the instances hold, in MiB.
+    /// Resident memory of the instances, in MiB.
     pub fn resident_mib(&self) -> Outcome<f64> {
         let mut kib = 0.0;
         for pid in &self.service {
@@ -52,7 +52,7 @@ impl Meter {
 struct Stat {
     parent: u32,
     own: u32,
-    /// By children that are gone.
+    /// By children that have ended.
     of_children: u32,
 }
 
@@ -73,7 +73,7 @@ fn with_children(parent: u32) -> Outcome<u32> {
     let mut ticks = stat.own + stat.of_children;
     for entry in fs::read_dir("/proc")? {
         let pid = entry?.file_name().to_string_lossy().parse();
-        // One that ends meanwhile is counted with its parent the next time.
+        // A process that ends meanwhile is counted with its parent the next time.
         if let Some(stat) = pid.ok().and_then(|pid| Stat::of(pid).ok())
             && stat.parent == parent
         {

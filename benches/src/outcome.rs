@@ -1,11 +1,11 @@
-//! What a run is told by its environment, and what ends it.
+//! Settings of a run from its environment, and errors that end it.
 
 use std::env::var;
 use std::error::Error;
 use std::str::FromStr;
 use std::time::SystemTime;
 
-/// What may go wrong; the run ends with it.
+/// Any error ends the run.
 pub type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 pub fn needed(name: &str) -> Outcome<String> {

@@ -1,4 +1,4 @@
-//! What is measured of a contestant, one thing after another.
+//! The measurements of a contestant, one after another.
 
 use crate::Outcome;
 use crate::clients::{LogIns, LogOuts, Readers, Refreshers, Senders, Users, Validators, Verifiers};
@@ -9,63 +9,61 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many sessions each client ends.
+/// Number of sessions that each client ends.
 const LOGOUTS: usize = 100;
 
-/// Longer than anything takes.
+/// Longer than any phase.
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// One kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// The public keys are read.
     KeySet,
-    /// A code is sent to a phone and shown; two requests.
+    /// A code is sent to a phone and entered; two requests.
     Login,
-    /// The first half of it.
+    /// The first half of a login.
     Send,
-    /// The second.
+    /// The second half.
     Verify,
-    /// One session is asked about.
+    /// One session is validated repeatedly.
     ValidateOne,
-    /// [`Load::sessions`] of them are asked about in turn.
+    /// [`Load::sessions`] sessions are validated in turn.
     ValidateMany,
-    /// A pair of tokens is swapped for the next.
+    /// A token pair is exchanged for the next.
     Refresh,
-    /// A session is ended.
     Logout,
 }
 
-/// How much is asked.
+/// The amount of load.
 #[derive(Clone, Copy)]
 pub struct Load {
-    /// How many connections ask at once.
+    /// Number of concurrent connections.
     pub clients: usize,
-    /// For how long each phase is measured, once it is warm.
+    /// Measured time of each phase, once it is warm.
     pub time: Duration,
-    /// For how long each phase is warmed at least.
+    /// Shortest warm-up of each phase.
     pub warm_up: Duration,
-    /// How many sessions [`Phase::ValidateMany`] is about.
+    /// Number of sessions of [`Phase::ValidateMany`].
     pub sessions: usize,
 }
 
-/// What one phase of one round came to.
+/// The result of one phase in one round.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Figures {
-    /// Requests a second; logins, where it takes two.
+    /// Requests a second; logins, if they take two requests.
     pub rate: f64,
     pub p50_ms: f64,
     pub p99_ms: f64,
     /// Processor time of the service for a thousand requests, in milliseconds.
     pub service_cpu_ms: f64,
-    /// The same of PostgreSQL.
+    /// Processor time of PostgreSQL for a thousand requests, in milliseconds.
     pub database_cpu_ms: f64,
     pub resident_mib: f64,
     pub warmth: Warmth,
 }
 
 impl Phase {
-    /// All of them, in the order they are measured: later ones use the sessions of earlier ones.
+    /// All phases in the order of measurement: later ones use the sessions of earlier ones.
     pub const ALL: [Self; 8] = [
         Self::KeySet,
         Self::Login,
@@ -77,7 +75,7 @@ impl Phase {
         Self::Logout,
     ];
 
-    /// What the tables call it.
+    /// The name in the tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::KeySet => "key set",
@@ -91,17 +89,17 @@ impl Phase {
         }
     }
 
-    /// Whether the peer has anything of the kind.
+    /// Tells whether the peer lacks this kind of request.
     const fn is_ours_alone(self) -> bool {
         matches!(self, Self::KeySet | Self::Refresh)
     }
 
-    /// Whether the floor answers it: what changes nothing.
+    /// Tells whether the floor answers it: only requests that change nothing.
     const fn has_floor(self) -> bool {
         matches!(self, Self::KeySet | Self::ValidateOne | Self::ValidateMany)
     }
 
-    /// Measures it; `None` if this contestant has nothing of the kind.
+    /// Measures the phase; `None` if this contestant lacks it.
     pub fn measure(self, running: &Running<'_>, load: Load) -> Outcome<Option<Figures>> {
         let (users, real) = (running.users(), !running.is_floor());
         if (self.is_ours_alone() && running.is_peer()) || (!real && !self.has_floor()) {
@@ -131,7 +129,7 @@ impl Phase {
             }
             Self::Refresh => self.run(running, load, || Refreshers::new(users, clients)),
             Self::Logout => {
-                // Those that were there before stay, for other phases and for the floor.
+                // Sessions from before stay, for other phases and for the floor.
                 let before = users.logged_in();
                 log_in(running, before + clients * LOGOUTS, clients)?;
                 self.run(running, load, || many().map(|_| LogOuts::new(users, before)).collect())
@@ -147,7 +145,7 @@ impl Phase {
         clients: impl Fn() -> Vec<C>,
     ) -> Outcome<Figures> {
         let rate = |sample: &Sample| self.done(sample) / sample.took.as_secs_f64();
-        // Verifying and logging out end with what was begun before, and logins have warmed both.
+        // Verifying and logging out end what other phases began, and logins have warmed both.
         let warmth = match self {
             Self::Verify | Self::Logout => Warmth { seconds: 0, steady: true },
             _ => {
@@ -165,7 +163,7 @@ impl Phase {
             let found = micros.get(micros.len() * share / 100);
             found.map_or(f64::NAN, |micros| f64::from(*micros) / 1_000.0)
         };
-        // Milliseconds for a thousand are seconds for a million.
+        // Milliseconds per thousand are seconds per million.
         let cost = |time: Duration| time.as_secs_f64() * 1_000_000.0 / done;
         Ok(Figures {
             rate,
@@ -178,14 +176,14 @@ impl Phase {
         })
     }
 
-    /// How much was done: a login takes two requests.
+    /// The number of completed units: a login takes two requests.
     const fn done(self, sample: &Sample) -> f64 {
         let requests = sample.micros.len() as f64;
         if matches!(self, Self::Login) { requests / 2.0 } else { requests }
     }
 }
 
-/// Logs in until so many are.
+/// Logs in until there are `most` sessions.
 fn log_in(running: &Running<'_>, most: usize, clients: usize) -> Outcome<()> {
     drive(running.addresses(), log_ins(running.users(), most, clients), HOUR).map(drop)
 }

@@ -1,4 +1,4 @@
-//! The provider on loopback that all services hand their codes to.
+//! The provider on loopback to which all services send their codes.
 
 use crate::Outcome;
 use crate::http;
@@ -12,7 +12,7 @@ use std::thread;
 const TAKEN: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
                        content-length: 10\r\n\r\n{\"id\":\"x\"}";
 
-/// Takes every message at once and remembers its code.
+/// Accepts every message at once and remembers its code.
 #[derive(Clone)]
 pub struct Provider {
     port: u16,
@@ -36,17 +36,17 @@ impl Provider {
         Ok(provider)
     }
 
-    /// Where messages are posted to.
+    /// The URL to which messages are posted.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/messages", self.port)
     }
 
-    /// Notes a code that another provider carried.
+    /// Records a code that another provider delivered.
     pub fn note(&self, phone: String, code: String) {
         self.codes.lock().unwrap_or_else(PoisonError::into_inner).insert(phone, code);
     }
 
-    /// Whether a code was sent to a phone.
+    /// Tells whether a code was sent to a phone.
     pub fn has_code(&self, phone: &str) -> bool {
         self.codes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(phone)
     }

@@ -1,4 +1,4 @@
-//! What all rounds came to.
+//! The results of all rounds.
 
 use crate::Outcome;
 use crate::phase::{Figures, Load, Phase};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Every figure that was measured.
+/// Every measured figure.
 pub struct Report {
     names: Vec<String>,
     load: Load,
@@ -20,23 +20,23 @@ pub struct Row<'a> {
     pub name: &'a str,
     /// Medians over the rounds.
     pub figures: Figures,
-    /// To the floor, and to the peer on the same database: medians of the factors of each round.
+    /// Ratios to the floor, and to the peer on the same database: medians of the ratios of each
+    /// round.
     pub of_floor: Option<f64>,
     pub of_peer: Option<f64>,
 }
 
 impl Report {
-    /// An empty one about these contestants.
     pub fn new(names: Vec<String>, load: Load) -> Self {
         Self { names, load, rounds: BTreeMap::new() }
     }
 
-    /// Adds what one round came to.
+    /// Adds the result of one round.
     pub fn add(&mut self, contestant: usize, phase: Phase, figures: Figures) {
         self.rounds.entry((phase, contestant)).or_default().push(figures);
     }
 
-    /// Everybody who has anything of the kind.
+    /// Every contestant that has this phase.
     pub fn rows(&self, phase: Phase) -> Vec<Row<'_>> {
         let all = self.names.iter().enumerate();
         all.filter_map(|(place, name)| {
@@ -91,7 +91,7 @@ impl Report {
         text
     }
 
-    /// Every round of everybody.
+    /// Every round of every contestant.
     pub fn json(&self) -> Outcome<String> {
         let measured = self.rounds.iter().map(|((phase, place), rounds)| {
             json!({ "phase": phase.name(), "service": self.names[*place], "rounds": rounds })
@@ -105,7 +105,7 @@ impl Report {
     }
 }
 
-/// The longest warming of them; steady if all were.
+/// The longest warm-up of these rounds; steady if all were.
 fn longest(rounds: &[Figures]) -> Warmth {
     let warmed = rounds.iter().map(|figures| figures.warmth);
     let seconds = warmed.clone().map(|warmth| warmth.seconds).max().unwrap_or_default();

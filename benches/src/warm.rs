@@ -1,27 +1,29 @@
-//! When a service is warm: a runtime that compiles while it runs gets faster for a long time, and a
-//! figure of a cold one says nothing of what it can do.
+//! Warm-up of services: a runtime that compiles while it runs gets faster for a long time, and a
+//! measurement of a cold one does not show its capacity.
 
 use crate::Outcome;
 use serde::Serialize;
 use std::time::Duration;
 
-/// For how long each rate is taken.
+/// Length of the window in which each rate is measured.
 pub const WINDOW: Duration = Duration::from_secs(3);
-/// In the first round a service is asked at least so long: what compiles while it runs seems to stand before.
+/// Shortest warm-up of a service in the first round: a runtime that compiles seems stable before it
+/// is.
 pub const HALF_A_MINUTE: Duration = Duration::from_secs(30);
-/// After so many windows, a minute, it is measured as it is.
+/// After this many windows, a minute, the service is measured as it is.
 const MOST: usize = 20;
 
-/// How a service was warmed.
+/// The warm-up of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Warmth {
-    /// For how long it was asked before it was measured.
+    /// Duration of the warm-up.
     pub seconds: u64,
-    /// Whether its rate stood by then.
+    /// Whether the rate was stable by then.
     pub steady: bool,
 }
 
-/// Asks for one window after another, for `least` and until the rate stands; `window` gives that of the next.
+/// Measures one window after another, for at least `least` and until the rate is stable; `window`
+/// returns the rate of the next.
 pub fn warm(least: Duration, mut window: impl FnMut() -> Outcome<f64>) -> Outcome<Warmth> {
     let least = usize::try_from(least.as_secs() / WINDOW.as_secs())?;
     let mut rates = Vec::new();
@@ -32,7 +34,7 @@ pub fn warm(least: Duration, mut window: impl FnMut() -> Outcome<f64>) -> Outcom
     Ok(Warmth { seconds, steady: stands(&rates) })
 }
 
-/// Whether the last two rates are within a tenth of the greater one.
+/// Tells whether the last two rates differ by at most a tenth of the greater one.
 fn stands(rates: &[f64]) -> bool {
     match rates {
         [.., one, other] => one.min(*other) >= 0.9 * one.max(*other) && one.max(*other) > 0.0,

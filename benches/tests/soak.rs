@@ -1,4 +1,5 @@
-//! Everything at once for a moment, so that what makes the load keeps working; long runs are by hand.
+//! All kinds of work at once for a moment, so that the load generator keeps working; long runs are
+//! started by hand.
 
 mod alone {
     use std::env::var;

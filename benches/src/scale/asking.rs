@@ -1,4 +1,4 @@
-//! Asks what is on a list.
+//! Sends the requests of a list.
 
 use crate::Outcome;
 use crate::contestant::Running;
@@ -8,13 +8,13 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Whatever is asked ends by itself before this.
+/// Longer than any list takes.
 const LONG: Duration = Duration::from_secs(3_600);
 
-/// How long each request took, in microseconds, and what was answered, in the order of the list.
+/// The duration of each request in microseconds, and its answer, in the order of the list.
 pub type Answered = (Vec<u32>, Vec<Vec<u8>>);
 
-/// Asks everything on a list, each thing once, by so many connections at once.
+/// Sends every request of a list once, on this many connections.
 pub fn ask_all(
     running: &Running<'_>,
     requests: &[Vec<u8>],
@@ -59,8 +59,8 @@ impl Client for Listed<'_> {
     }
 }
 
-/// Asks what `make` makes until it is `over`, by so many connections at once, and tells how long each
-/// took, in microseconds.
+/// Sends requests from `make` until `over` is set, on this many connections, and returns the
+/// duration of each in microseconds.
 pub fn ask_until(
     running: &Running<'_>,
     make: impl Fn() -> Vec<u8>,

@@ -1,4 +1,4 @@
-//! Whom the requests are about.
+//! The people that the requests are about.
 
 use super::asking::ask_all;
 use super::endpoint::Endpoint;
@@ -10,10 +10,10 @@ use crate::provider::Provider;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Of the codes that are asked for, one in so many is for somebody who was there before the fill.
+/// One in this many codes is for a person from before the fill.
 const KNOWN: usize = 8;
 
-/// Somebody who is logged in.
+/// A person with a session.
 #[derive(Clone)]
 struct Person {
     phone: String,
@@ -21,32 +21,31 @@ struct Person {
     session: Session,
 }
 
-/// The people of one database, as far as anybody asks about them.
+/// The people of one database that requests are about.
 pub struct Crowd {
     dialect: Dialect,
     provider: Provider,
     phones: AtomicU32,
-    /// Who were there before the fill; their sessions lie scattered among those that it made.
+    /// People from before the fill, whose sessions are scattered among those of the fill.
     people: Vec<Person>,
-    /// Who came since, with the last codes.
+    /// People who signed up since, with the last codes.
     new: Vec<Person>,
-    /// To whom codes were sent, with what the next guess is to be.
+    /// Phones to which codes were sent, with the next guess for each.
     guesses: Vec<(String, String)>,
-    /// Ids of requests and of identities, from everywhere in the database.
+    /// Ids of requests and of identities, from all parts of the database.
     requests: Vec<String>,
     identities: Vec<String>,
-    /// Whom nobody asks about any more.
+    /// Identities that are to be deleted.
     leaving: Vec<String>,
-    /// Whether those are people who logged out, rather than some of the fill.
+    /// Whether those are people who logged out, instead of some of the fill.
     loses_its_own: bool,
-    /// How often each list was begun, so that turns take different parts.
+    /// How often each list was used, so that turns take different parts.
     turn: usize,
-    /// How many ask at once.
+    /// Number of concurrent connections.
     connections: usize,
 }
 
 impl Crowd {
-    /// Nobody yet.
     pub fn new(dialect: Dialect, provider: Provider, connections: usize) -> Self {
         Self {
             dialect,
@@ -64,7 +63,7 @@ impl Crowd {
         }
     }
 
-    /// So many people have a code sent, have another sent, and log in with that.
+    /// Makes this many people get a code, get another one, and log in with it.
     pub fn sign_up(&mut self, running: &Running<'_>, count: usize) -> Outcome<()> {
         let phones: Vec<String> = (0..count).map(|_| self.phone()).collect();
         let sends: Vec<_> = phones.iter().map(|phone| self.dialect.send(phone)).collect();
@@ -77,7 +76,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Learns ids of what was filled in: enough for so many requests of each kind.
+    /// Reads ids of the fill: enough for this many requests of each kind.
     pub fn meet_many(&mut self, side: &Contestant, count: usize) -> Outcome<()> {
         self.requests = shuffled(requests(side, count)?);
         let mut found = shuffled(identities(side, 2 * count)?);
@@ -88,7 +87,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Learns ids of what is left where nothing was filled in.
+    /// Reads the remaining ids in a database without a fill.
     pub fn meet_few(&mut self, side: &Contestant, count: usize) -> Outcome<()> {
         if self.loses_its_own {
             self.requests = shuffled(requests(side, count)?);
@@ -97,23 +96,23 @@ impl Crowd {
         Ok(())
     }
 
-    /// A number that nobody has used.
+    /// An unused number.
     pub fn phone(&self) -> String {
         format!("98{:08}", self.phones.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Asks for a code.
+    /// A request for a code.
     pub fn send(&self) -> Vec<u8> {
         self.dialect.send(&self.phone())
     }
 
-    /// Asks about each session that was there before the fill.
+    /// Requests that validate each session from before the fill.
     pub fn validations(&self) -> Vec<Vec<u8>> {
         let sessions = self.people.iter().map(|person| &person.session.access);
         sessions.map(|access| self.dialect.validate(access)).collect()
     }
 
-    /// Asks one endpoint so often, and tells how long each answer took, in microseconds.
+    /// Calls one endpoint this often, and returns the duration of each request in microseconds.
     pub fn ask(
         &mut self,
         running: &Running<'_>,
@@ -128,7 +127,7 @@ impl Crowd {
             Endpoint::Status => {
                 let asked = part(&self.requests, self.turn, count);
                 let status = |id: &String| format!("GET /v1/otp/status/{id}");
-                // A few went with the people that were deleted in earlier turns.
+                // Some were deleted with their people in earlier turns.
                 self.plain(running, asked.map(status), &["200", "404"])
             }
             Endpoint::Validate => {
@@ -205,7 +204,7 @@ impl Crowd {
         Ok(micros)
     }
 
-    /// Some of them were there before the fill, the others came with the last codes.
+    /// Some of them are from before the fill, the others signed up with the last codes.
     fn log_out(&mut self, running: &Running<'_>, count: usize) -> Outcome<Vec<u32>> {
         let new = std::mem::take(&mut self.new);
         let rest = self.people.len().saturating_sub(count.saturating_sub(new.len()));
@@ -243,17 +242,17 @@ impl Crowd {
     }
 }
 
-/// So many of a list, from another place on in each turn.
+/// This many elements of a list, from another place on in each turn.
 fn part<T>(list: &[T], turn: usize, count: usize) -> impl Iterator<Item = &T> {
     let start = (turn * count).checked_rem(list.len()).unwrap_or_default();
     list.iter().cycle().skip(start).take(count)
 }
 
-/// In another order, the same in every run.
+/// In a shuffled order, the same in every run.
 fn shuffled<T>(mut list: Vec<T>) -> Vec<T> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     for last in (1..list.len()).rev() {
-        // Marsaglia's xorshift: nothing here has to be unpredictable.
+        // Marsaglia's xorshift, because nothing here has to be unpredictable.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;

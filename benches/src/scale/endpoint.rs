@@ -1,4 +1,4 @@
-//! What is measured.
+//! The measured endpoints.
 
 /// One kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// All of them, in the order they are asked: later ones use what earlier ones leave.
+    /// All endpoints in the order of requests: later ones use the results of earlier ones.
     pub const ALL: [Self; 9] = [
         Self::Send,
         Self::WrongCode,
@@ -28,7 +28,7 @@ impl Endpoint {
         Self::Delete,
     ];
 
-    /// What the table calls it.
+    /// The name in the table.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Send => "send",

@@ -1,24 +1,24 @@
-//! How much is measured, and with which settings.
+//! The amount of measurement, and its settings.
 
-/// How long requests and ended sessions are kept while nothing is to leave: what is filled in is
-/// up to 59 days old.
+/// How long requests and ended sessions are kept while nothing is to be deleted: the fill is up to
+/// 59 days old.
 pub const KEEP_HOURS: u64 = 1_500;
 
-/// How much is measured.
+/// The amount of measurement.
 pub struct Extent {
-    /// Requests on record in the large database; it has half as many identities and sessions.
+    /// Number of requests in the large database; it has half as many identities and sessions.
     pub requests: u64,
-    /// How often each endpoint has its turn, beside a first time that is not counted.
+    /// Rounds of each endpoint, besides a first one that is not counted.
     pub rounds: usize,
-    /// How often each endpoint is asked in a round, on each database.
+    /// Requests to each endpoint in a round, on each database.
     pub samples: usize,
-    /// How many connections ask at once.
+    /// Number of concurrent connections.
     pub connections: usize,
-    /// How many old requests leave while others are answered, over all rounds.
+    /// Number of old requests that are deleted while others are answered, over all rounds.
     pub swept: u64,
 }
 
-/// Everything of the last `hours` is kept, and phones may ask for more codes than usual.
+/// Keeps everything of the last `hours`, and lets phones ask for more codes than usual.
 pub fn settings(hours: u64) -> Vec<(String, String)> {
     let changed = [
         ("DWAR__RETENTION__REQUESTS_HOURS", hours.to_string()),

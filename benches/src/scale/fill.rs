@@ -1,4 +1,4 @@
-//! The databases from outside: what is put on record past the service, and what is read of it.
+//! Reads and writes the databases without the service.
 
 use crate::Outcome;
 use crate::contestant::{Contestant, Database};
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Puts so many requests on record, and half as many identities with a session each: of the last 59 days, or between
-/// two ages, the younger first.
+/// Writes this many requests, and half as many identities with a session each, of the last 59 days
+/// or between two ages, the younger one first.
 pub fn fill(side: &Contestant, requests: u64, ages: Option<(Duration, Duration)>) -> Outcome<()> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scale/fill.mjs");
     let ages = ages.map(|(newest, oldest)| [newest, oldest].map(|age| age.as_millis().to_string()));
@@ -24,7 +24,7 @@ pub fn fill(side: &Contestant, requests: u64, ages: Option<(Duration, Duration)>
     if filled.success() { Ok(()) } else { Err("the database could not be filled".into()) }
 }
 
-/// Lets the database settle after much was written.
+/// Lets the database settle after many writes.
 pub fn settle(side: &Contestant) -> Outcome<()> {
     match side.database {
         Database::Postgres { .. } => {
@@ -36,8 +36,8 @@ pub fn settle(side: &Contestant) -> Outcome<()> {
     Ok(())
 }
 
-/// Reads all of it once, so that the system has it in memory as far as there is room: a service that
-/// runs for long does not begin with a cold disk.
+/// Reads all of it once, so that the system caches as much as possible: a service that runs for
+/// long does not begin with a cold disk.
 pub fn warm(side: &Contestant) -> Outcome<()> {
     let folder = match side.database {
         Database::Postgres { .. } => PathBuf::from(needed("COMPARE_POSTGRES_DATA")?).join("base"),
@@ -58,7 +58,7 @@ fn read_all(folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// Ids of requests of the first project, from everywhere in the table: about so many, if there are.
+/// Ids of about this many requests of the first project, from all parts of the table.
 pub fn requests(side: &Contestant, count: usize) -> Outcome<Vec<String>> {
     some(side, "otps", count)
 }
@@ -77,7 +77,7 @@ fn some(side: &Contestant, table: &str, count: usize) -> Outcome<Vec<String>> {
         }
         _ => (table.to_owned(), format!(" AND random() % {} = 0", (all / count * 10 / 11).max(1))),
     };
-    // Those of the fill have no keys.
+    // The requests of the fill have no keys.
     let sql = format!(
         "SELECT {} FROM {from} WHERE mode = 'live' \
          AND project_id IN (SELECT project_id FROM api_keys){and}",
@@ -86,14 +86,13 @@ fn some(side: &Contestant, table: &str, count: usize) -> Outcome<Vec<String>> {
     Ok(query(side, &sql)?.lines().map(str::to_owned).collect())
 }
 
-/// Whether a request is on record that was made, or a session that ended, before this moment, in
-/// milliseconds.
+/// Tells whether a request was made, or a session ended, before this time, in milliseconds.
 pub fn has_older(side: &Contestant, before: u64) -> Outcome<bool> {
     let moment = match side.database {
         Database::Postgres { .. } => format!("to_timestamp({before} / 1000.0)"),
         _ => before.to_string(),
     };
-    // Ids begin with the moment; an index by age may be there or not.
+    // Ids begin with the time; an index by age may not exist.
     let id = format!("'{before:012x}00000000000000000000'");
     let id = match side.database {
         Database::Postgres { .. } => id,
@@ -106,13 +105,13 @@ pub fn has_older(side: &Contestant, before: u64) -> Outcome<bool> {
     Ok(query(side, &sql)?.trim() == "1")
 }
 
-/// The id of the one project.
+/// The id of the only project.
 pub fn project(side: &Contestant) -> Outcome<String> {
     let sql = format!("SELECT {} FROM projects", readable_id(side));
     Ok(query(side, &sql)?.trim().to_owned())
 }
 
-/// How many requests are on record.
+/// The number of stored requests.
 pub fn count(side: &Contestant) -> Outcome<u64> {
     Ok(query(side, "SELECT count(*) FROM otps")?.trim().parse()?)
 }

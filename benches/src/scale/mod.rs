@@ -1,6 +1,8 @@
-//! What a request costs as the work grows: a small and a large database of one kind, asked in turns.
+//! The cost of a request as the database grows: a small and a large database of one kind, measured
+//! in turns.
 //!
-//! `scripts/bench-scale.sh` builds and starts what this needs; docs/benchmarks.md says how to read it.
+//! `scripts/bench-scale.sh` builds and starts everything that this needs; docs/benchmarks.md
+//! explains the results.
 
 mod asking;
 mod crowd;
@@ -20,8 +22,8 @@ use endpoint::Endpoint;
 use extent::{Extent, KEEP_HOURS, settings};
 use times::{Measured, Times};
 
-/// How many people use the small database, and the large one before it is filled: each has a session,
-/// and made two requests.
+/// Number of people in the small database, and in the large one before it is filled: each has a
+/// session and made two requests.
 const PEOPLE: usize = 5_000;
 /// Fills two databases, measures, and prints tables.
 pub fn run() -> Outcome<()> {
@@ -76,7 +78,7 @@ pub fn run() -> Outcome<()> {
     Ok(())
 }
 
-/// Both services run all the while, and are asked in turns; which goes first changes with the round.
+/// Both services run all the time and are called in turns; the first one changes with the round.
 fn measure(
     sides: &[Contestant],
     crowds: &mut [Crowd],

@@ -1,4 +1,4 @@
-//! Whether anybody notices that old rows leave.
+//! The effect of the deletion of old rows on other requests.
 
 use super::asking::ask_until;
 use super::crowd::Crowd;
@@ -13,35 +13,34 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a round lasts in which nothing leaves.
+/// Duration of the part of a round in which nothing is deleted.
 const CALM: Duration = Duration::from_secs(20);
-/// How many rounds there are, each calm at first.
+/// Number of rounds, each calm at first.
 const ROUNDS: u64 = 5;
-/// How far back what was filled in reaches.
+/// Age of the oldest filled row, in hours.
 const FILLED_HOURS: u64 = 59 * 24;
-/// How often it is looked whether all has left that is to.
+/// Pause between two checks whether all old rows are deleted.
 const POLL: Duration = Duration::from_millis(250);
 
-/// What was measured.
 #[derive(Default)]
 pub struct Leaving {
     pub calm: Mix,
     pub busy: Mix,
-    /// How many requests left, with their attempts.
+    /// Number of deleted requests, with their attempts.
     pub gone: u64,
-    /// How long that took, over all rounds.
+    /// Duration of the deletions, over all rounds.
     pub seconds: f64,
 }
 
-/// Sends and validations at once, by two connections each; one entry per round.
+/// Concurrent sends and validations, on two connections each; one entry per round.
 #[derive(Default)]
 pub struct Mix {
     pub sends: Vec<Times>,
     pub validates: Vec<Times>,
 }
 
-/// Starts the service in turns so that nothing is old, and so that the next part of what was filled in
-/// is; it sweeps from its start on.
+/// Starts the service alternately so that nothing is old, and so that the next part of the fill is;
+/// it sweeps from its start on.
 pub fn measure(side: &mut Contestant, crowd: &Crowd, extent: &Extent) -> Outcome<Leaving> {
     let mut leaving = Leaving::default();
     let part = FILLED_HOURS * extent.swept / extent.requests / ROUNDS;
@@ -83,7 +82,7 @@ impl Mix {
     }
 }
 
-/// Asks until `wait` comes back.
+/// Sends requests until `wait` returns.
 fn mix(
     running: &Running<'_>,
     crowd: &Crowd,

@@ -1,12 +1,12 @@
-//! What the measurements came to.
+//! Tables of the results.
 
 use super::endpoint::Endpoint;
 use super::sweep::Leaving;
 use super::times::{Measured, Times};
 use std::fmt::Write;
 
-/// Every endpoint on the small and on the large database: medians over the rounds, and the medians of
-/// the ratios of each round.
+/// Every endpoint on the small and on the large database: medians over the rounds, and the medians
+/// of the ratios of each round.
 pub fn of_endpoints(database: &str, measured: &Measured, memory: &[f64]) -> String {
     let mut text = format!(
         "\n| {database} | p50 ms, small | large | ratio | p99 ms, small | large | ratio | lowest | \
@@ -33,7 +33,7 @@ pub fn of_endpoints(database: &str, measured: &Measured, memory: &[f64]) -> Stri
     text
 }
 
-/// Send and validate while nothing leaves, and while old rows do.
+/// Send and validate while nothing is deleted, and while old rows are.
 pub fn of_sweep(database: &str, leaving: &Leaving) -> String {
     let mut text = format!(
         "\n| {database} | p50 ms, calm | while rows leave | ratio | p99 ms, calm | while rows leave | \

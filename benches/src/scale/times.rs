@@ -1,12 +1,12 @@
-//! How long requests took.
+//! Durations of requests.
 
 use super::endpoint::Endpoint;
 use std::collections::BTreeMap;
 
-/// By endpoint and side, the times of each round.
+/// By endpoint and side, the durations of each round.
 pub type Measured = BTreeMap<(Endpoint, usize), Vec<Times>>;
 
-/// How long requests of one turn took, in milliseconds.
+/// Durations of the requests of one turn, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     pub p50: f64,
@@ -16,7 +16,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Of these, in microseconds.
+    /// Computes them from durations in microseconds.
     pub fn of(mut micros: Vec<u32>) -> Self {
         micros.sort_unstable();
         let at = |place: usize| {

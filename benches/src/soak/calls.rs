@@ -1,5 +1,5 @@
-//! Calls to endpoints alone: how many a second one gets that answers in 50 ms, and whether one that hangs delays those
-//! to another.
+//! Calls to endpoints alone: how many a second an endpoint gets that answers in 50 ms, and whether
+//! one that hangs delays calls to another.
 
 use super::endpoint::{Endpoint, Manner};
 use super::people::{Connection, People, Plan};
@@ -19,13 +19,13 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// What an endpoint takes for each answer.
+/// Time that an endpoint takes for each answer.
 const ANSWERS_IN: Duration = Duration::from_millis(50);
-/// How many log in at once, so that events wait.
+/// Number of concurrent logins, so that events wait.
 const CLIENTS: usize = 32;
 /// Logins a second while an endpoint hangs.
 const RATE: u32 = 50;
-/// After so long without a call nothing waits any more.
+/// After this time without a call, nothing waits any more.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Measures on one kind of database, and prints a table.
@@ -73,7 +73,7 @@ fn add(side: &Contestant, project: &str, manner: Manner) -> Outcome<Endpoint> {
     Ok(endpoint)
 }
 
-/// While people log in, and from then on until everything is told.
+/// While people log in, and until every event is delivered.
 fn calls_a_second(
     running: &Running<'_>,
     endpoint: &Endpoint,
@@ -95,7 +95,7 @@ fn calls_a_second(
     Ok((meanwhile, afterwards))
 }
 
-/// At a rate that is far below what the service can do.
+/// At a rate far below the capacity of the service.
 fn log_in(
     running: &Running<'_>,
     dialect: &Dialect,
@@ -110,7 +110,7 @@ fn log_in(
         uses_sessions: false,
         late_ms: Arc::default(),
     };
-    // Far from the phones of the others.
+    // Far from the other phones.
     let people = Rc::new(RefCell::new(People::new(plan, (turn + 1) * 10_000_000)));
     let connections = (0..CLIENTS).map(|_| Connection::new(&people)).collect();
     drop(drive(running.addresses(), connections, time)?);

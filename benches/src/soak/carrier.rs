@@ -1,5 +1,5 @@
-//! A stand-in for Meta's WhatsApp Cloud API: takes messages, refuses some, and reports what became of the others in
-//! signed calls, of which half come before its answer.
+//! A test double of Meta's WhatsApp Cloud API. It accepts messages, refuses some, and reports on
+//! the others in signed calls, half of them before its answer.
 
 use crate::Outcome;
 use crate::http;
@@ -19,16 +19,17 @@ use std::time::{Duration, Instant};
 pub const APP_SECRET: &str = "soak app secret";
 /// The sender.
 pub const NUMBER: &str = "106540352242922";
-/// From its answer to the report of half of the messages.
+/// Delay between its answer and the report, for half of the messages.
 const LATER: Duration = Duration::from_millis(300);
-/// How many report at once.
+/// Number of concurrent reports.
 const REPORTERS: usize = 8;
-/// One message in so many is refused at once, and one is reported to have failed: both go on as SMS.
+/// One message in this many is refused at once, and one is reported as failed: both fall back to
+/// SMS.
 const FALLS_BACK: u64 = 20;
-/// «Message undeliverable»: the reason is Meta's number for a phone without WhatsApp.
+/// «Message undeliverable»: Meta's error code for a phone without WhatsApp.
 const UNDELIVERABLE: u64 = 131_026;
 
-/// A message, and when to report that it arrived, or did not.
+/// A message, and when to report that it arrived or failed.
 struct Due(Instant, String, bool);
 
 /// Listens until the program ends.
@@ -39,9 +40,9 @@ pub struct Carrier {
 }
 
 struct State {
-    /// Where codes are noted that reached their phone.
+    /// Records codes that reached their phone.
     provider: Provider,
-    /// Where reports go, in turn.
+    /// The addresses for reports, used in turn.
     addresses: Mutex<Vec<String>>,
     messages: AtomicU64,
     reported: AtomicU64,
@@ -50,7 +51,7 @@ struct State {
 }
 
 impl Carrier {
-    /// Listens on a free port; it has to be told where to report before it gets a message.
+    /// Listens on a free port; it needs addresses for reports before it gets a message.
     pub fn start(provider: &Provider) -> Outcome<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let port = listener.local_addr()?.port();
@@ -75,7 +76,7 @@ impl Carrier {
         Ok(carrier)
     }
 
-    /// What a service needs to use it.
+    /// The settings of a service that uses it.
     pub fn settings(&self) -> Vec<(String, String)> {
         let section = [
             ("BASE_URL", format!("http://127.0.0.1:{}/v23.0", self.port)),
@@ -89,12 +90,12 @@ impl Carrier {
         settings
     }
 
-    /// Reports to these from now on.
+    /// Reports to these addresses from now on.
     pub fn report_to(&self, addresses: &[String]) {
         *self.state.addresses.lock().unwrap_or_else(PoisonError::into_inner) = addresses.to_vec();
     }
 
-    /// How many reports were taken, and how many were not.
+    /// How many reports were accepted, and how many were not.
     pub fn reported(&self) -> (u64, u64) {
         let State { reported, refused, .. } = self.state.as_ref();
         (reported.load(Ordering::Relaxed), refused.load(Ordering::Relaxed))
@@ -149,7 +150,7 @@ fn report_later(state: &State, due: &Mutex<Receiver<Due>>) {
     }
 }
 
-/// One who reports, on a connection that is kept.
+/// A sender of reports on a persistent connection.
 #[derive(Default)]
 struct Reporter {
     stream: Option<TcpStream>,
@@ -172,7 +173,7 @@ impl Reporter {
             None => self.open(state)?,
         };
         let request = request(id, arrives)?;
-        // A connection that was idle may be over.
+        // An idle connection may be closed.
         let status = if let Ok(status) = exchange(&mut stream, &request) {
             status
         } else {

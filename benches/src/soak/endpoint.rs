@@ -1,4 +1,4 @@
-//! Endpoints that are told of events: how many, and how long after they happened.
+//! Endpoints that receive events: how many, and how long after they happened.
 
 use crate::Outcome;
 use crate::http;
@@ -12,10 +12,10 @@ use std::time::Duration;
 
 const TAKEN: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
-/// What an endpoint does with a call.
+/// How an endpoint reacts to a call.
 #[derive(Clone, Copy)]
 pub enum Manner {
-    /// Takes it after so long.
+    /// Accepts it after this time.
     Takes(Duration),
     /// Never answers.
     Hangs,
@@ -54,12 +54,12 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    /// How long after each event it was called, in milliseconds, since this was last asked.
+    /// Delays of the calls after their events, in milliseconds, since the last read.
     pub fn called(&self) -> Vec<u32> {
         std::mem::take(&mut self.state.millis.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How many calls came since [`Endpoint::called`].
+    /// Number of calls since [`Endpoint::called`].
     pub fn count(&self) -> usize {
         self.state.millis.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -76,7 +76,7 @@ fn serve(mut stream: TcpStream, manner: Manner, state: &State) -> Outcome<()> {
         state.millis.lock().unwrap_or_else(PoisonError::into_inner).push(after);
         match manner {
             Manner::Takes(after) => thread::sleep(after),
-            // Until the caller hangs up.
+            // Until the caller closes the connection.
             Manner::Hangs | Manner::IsDead => continue,
         }
         stream.write_all(TAKEN)?;

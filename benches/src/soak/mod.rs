@@ -1,7 +1,8 @@
-//! Everything at once, for minutes: logins whose codes are reported on, go on to another provider and are verified,
-//! sessions that are used, events, figures, sweeps and people who look on.
+//! All kinds of work at once, for minutes: logins with receipts, fallback and verification, use of
+//! sessions, events, figures, sweeps and open pages.
 //!
-//! `scripts/soak.sh` builds and starts what this needs; docs/benchmarks.md says how to read it.
+//! `scripts/soak.sh` builds and starts everything that this needs; docs/benchmarks.md explains the
+//! results.
 
 mod calls;
 mod carrier;
@@ -37,26 +38,26 @@ use std::thread;
 use std::time::{Duration, Instant};
 use watch::{Browser, read_feed, wait};
 
-/// How many requests may be under way at once.
+/// Most concurrent requests.
 const CONNECTIONS: usize = 64;
-/// How often queues are read.
+/// Pause between two reads of the queues.
 const READ: Duration = Duration::from_secs(2);
-/// Requests of a day ago are swept: [`fill::fill`] makes at least so many.
+/// Requests that are a day old are swept: [`fill::fill`] makes at least this many.
 const OLDEST: u64 = 2_000;
 const DAY: Duration = Duration::from_secs(86_400);
-/// How long logins alone are measured at most.
+/// Longest measurement of logins alone.
 const ALONE: Duration = Duration::from_secs(60);
-/// Logins that make users, sessions and plans of statements before anything is measured.
+/// Duration of logins that create users, sessions and plans of statements before the measurement.
 const WARM_UP: Duration = Duration::from_secs(2);
 
-/// What is asked of the service.
+/// The load on the service.
 struct Load {
     /// Logins a second.
     rate: u32,
     time: Duration,
 }
 
-/// One service under load, and those who take part from outside.
+/// One service under load, and the outside parties.
 struct Soak<'a> {
     side: &'a Contestant,
     environment: &'a Environment,
@@ -66,7 +67,8 @@ struct Soak<'a> {
     load: &'a Load,
 }
 
-/// Measures, prints the report and fails if something grows, is too old or was refused.
+/// Measures, prints the report, and fails if a queue grows, work is too old, or requests were
+/// refused.
 pub fn run() -> Outcome<()> {
     let database = match needed("SOAK_KIND")?.as_str() {
         "postgres" => postgres()?,
@@ -98,13 +100,13 @@ pub fn run() -> Outcome<()> {
 
 impl Soak<'_> {
     fn measure(&self, dashboard: &str) -> Outcome<Report> {
-        // Logins alone go by a provider that does not report.
+        // Logins alone use a provider without receipts.
         self.use_whatsapp("none")?;
         let logins = {
             let running = self.side.start(&FloorAnswers::new())?;
             self.log_in(&running, WARM_UP.min(self.load.time / 2), false, 0, &Arc::default())?.1
         };
-        // What is a day old by the time that it is measured, at the rate at which new rows come.
+        // Rows that are a day old when they are measured, at the rate at which new rows arrive.
         let old = self.load.time + ALONE + Duration::from_secs(30);
         let count = (u64::from(self.load.rate) * old.as_secs()).max(OLDEST);
         fill::fill(self.side, count, Some((DAY.saturating_sub(old), DAY)))?;
@@ -140,8 +142,8 @@ impl Soak<'_> {
         Ok(())
     }
 
-    /// Each with the name of its queue and its id: one that is quick for the first project, one that is slow and one
-    /// that is dead for the second.
+    /// Each with the name of its queue and its id: a fast one for the first project, a slow and a
+    /// dead one for the second.
     fn endpoints(&self) -> Outcome<[(&'static str, Endpoint, String); 3]> {
         let add = |name, manner, project: &str| -> Outcome<_> {
             let endpoint = Endpoint::start(manner)?;
@@ -160,7 +162,7 @@ impl Soak<'_> {
         ])
     }
 
-    /// The load, and everybody who looks on meanwhile.
+    /// The load, and all watchers meanwhile.
     fn everything(
         &self,
         running: &Running<'_>,
@@ -192,7 +194,7 @@ impl Soak<'_> {
         })
     }
 
-    /// Logs people in for so long, from the login of this number on; gives the number of the next.
+    /// Logs people in for this time, from this login number on; returns the next number.
     fn log_in(
         &self,
         running: &Running<'_>,
@@ -233,7 +235,7 @@ impl Soak<'_> {
         Ok(queues)
     }
 
-    /// Whether this binary has a feed of events; it is on from here on.
+    /// Tells whether this binary has a feed of events, and switches it on.
     fn switch_on_feed(&self) -> Outcome<bool> {
         if !self.side.run(&["project", "set", "--help"])?.contains("--events-feed") {
             return Ok(false);
@@ -248,7 +250,7 @@ fn joined<T>(thread: thread::ScopedJoinHandle<'_, Outcome<T>>) -> Outcome<T> {
     thread.join().map_err(|_| "somebody who looked on panicked")?
 }
 
-/// What each part has spent of the processor until now.
+/// Processor time of each part until now.
 fn parts(running: &Running<'_>) -> Outcome<Vec<Part>> {
     let Meter { service, postmaster } = running.meter();
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! People who log in at a given rate and use their session, whatever the service answers in what time.
+//! People who log in at a given rate and use their session, however slowly the service answers.
 
 use crate::Outcome;
 use crate::dialect::{Dialect, Session, e164};
@@ -13,17 +13,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// From the answer to a send until the code is entered, if it has arrived by then.
+/// Time between the answer to a send and the entry of the code, if it has arrived by then.
 const TYPING: Duration = Duration::from_secs(2);
-/// How often somebody looks whether the code has arrived.
+/// Pause between two checks whether the code has arrived.
 const LOOKS: Duration = Duration::from_millis(100);
-/// Between what somebody asks one after the other.
+/// Pause between two requests of a person.
 const PAUSE: Duration = Duration::from_millis(200);
-/// How often an app asks whether the session is valid.
+/// Number of validations of a session.
 const VALIDATES: u32 = 5;
-/// One login in so many belongs to the second project.
+/// One login in this many belongs to the second project.
 const SECOND_PROJECT: u64 = 10;
-/// One code in so many is entered wrong at first, one session in so many is ended.
+/// One code in this many is entered wrong at first; one session in this many is ended.
 const WRONG: u64 = 10;
 const LOGOUT: u64 = 10;
 
@@ -42,7 +42,7 @@ impl Kind {
     pub const ALL: [Self; 6] =
         [Self::Send, Self::WrongCode, Self::Verify, Self::Validate, Self::Refresh, Self::Logout];
 
-    /// What tables call it.
+    /// The name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Send => "send",
@@ -55,7 +55,7 @@ impl Kind {
     }
 }
 
-/// What somebody asks next.
+/// The next request of a person.
 enum Step {
     Send,
     /// With the code, once it is known.
@@ -65,7 +65,7 @@ enum Step {
     Logout(Session),
 }
 
-/// Somebody, by the number of the login, and what they ask at `due`.
+/// A person, by the number of the login, and their request at `due`.
 struct Task {
     due: Instant,
     number: u64,
@@ -89,30 +89,29 @@ impl Ord for Task {
     }
 }
 
-/// How the answers were.
 #[derive(Default)]
 pub struct Answers {
-    /// From the moment at which it was to be asked, in microseconds, by [`Kind`].
+    /// Durations by [`Kind`] in microseconds, measured from the time at which the request was due.
     pub micros: [Vec<u32>; Kind::ALL.len()],
     pub errors: u64,
-    /// What the first of them said.
+    /// The text of the first error.
     pub first_error: Option<String>,
 }
 
-/// How many logins there are, and what belongs to each.
+/// The logins and what belongs to each.
 pub struct Plan {
     /// Of each project.
     pub dialects: [Dialect; 2],
     pub provider: Provider,
-    /// From one login to the next.
+    /// Pause between two logins.
     pub every: Duration,
     /// Whether people do more than log in.
     pub uses_sessions: bool,
-    /// By how many milliseconds requests are asked late.
+    /// Delay of requests behind their plan, in milliseconds.
     pub late_ms: Arc<AtomicU64>,
 }
 
-/// Everybody.
+/// All people.
 pub struct People {
     plan: Plan,
     next_login: Instant,
@@ -122,18 +121,18 @@ pub struct People {
 }
 
 impl People {
-    /// Those from the login of this number on.
+    /// The people from this login number on.
     pub fn new(plan: Plan, logins: u64) -> Self {
         let (next_login, tasks, answers) = (Instant::now(), BinaryHeap::new(), Answers::default());
         Self { plan, next_login, logins, tasks, answers }
     }
 
-    /// How they were answered, and the number of the next login.
+    /// The answers, and the number of the next login.
     pub fn over(self) -> (Answers, u64) {
         (self.answers, self.logins)
     }
 
-    /// When somebody asks next. Who waits for a code asks later.
+    /// When a person makes the next request. A person who waits for a code does so later.
     fn next_due(&mut self) -> Instant {
         let now = Instant::now();
         loop {
@@ -222,13 +221,13 @@ impl People {
     }
 }
 
-/// The phone of a login: one in four belongs to somebody who has logged in before.
+/// The phone of a login: one in four belongs to a person who has logged in before.
 pub fn phone(number: u64) -> String {
     let number = if number % 4 == 3 { number / 4 } else { number };
     format!("98{number:08}")
 }
 
-/// A connection that asks whatever is due.
+/// A connection that sends the next due request.
 pub struct Connection {
     people: Rc<RefCell<People>>,
     asked: Option<(Kind, Task)>,

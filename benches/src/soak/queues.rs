@@ -1,4 +1,4 @@
-//! What waits to be done: how much of it there is, how old it is, and whether it grows.
+//! Queues of waiting work: their length and age, and whether they grow.
 
 use crate::Outcome;
 use crate::contestant::{Contestant, Database};
@@ -18,8 +18,8 @@ pub struct Reading {
 #[derive(Default)]
 pub struct Queues(BTreeMap<String, Vec<Reading>>);
 
-/// How old what waits may be at the end, in seconds; what is done by the minute waits for one, and what an endpoint
-/// does not take waits until it does.
+/// Longest allowed age of waiting work at the end, in seconds. Work done once a minute waits for a
+/// minute, and events that an endpoint refuses wait until it accepts them.
 fn longest(queue: &str) -> Option<f64> {
     match queue {
         DEAD => None,
@@ -29,27 +29,27 @@ fn longest(queue: &str) -> Option<f64> {
     }
 }
 
-/// Events for an endpoint that does not accept connections.
+/// Events for an endpoint that accepts no connections.
 pub const DEAD: &str = "events, dead endpoint";
-/// Requests that are not asked yet.
+/// Requests that were not sent yet.
 pub const REQUESTS: &str = "requests";
 const FIGURES: &str = "figures";
 const OLD_ROWS: &str = "rows to be swept";
 
 impl Queues {
-    /// Notes one reading of one queue.
+    /// Records one reading of one queue.
     pub fn note(&mut self, queue: &str, reading: Reading) {
         self.0.entry(queue.to_owned()).or_default().push(reading);
     }
 
-    /// Reads all that the database knows; `endpoints` are what their queues are called, and ids.
+    /// Reads all queues of the database; `endpoints` are the names of their queues and their ids.
     pub fn read(&mut self, side: &Contestant, endpoints: &[(&str, String)]) -> Outcome<()> {
         let answer = query(side, &sql(side, endpoints)?)?;
         for line in answer.lines() {
             let mut columns = line.split('|');
             let mut next = || columns.next().ok_or("a short row");
             let (queue, count, age) = (next()?, next()?.parse()?, next()?);
-            // Nothing waits, or only what is due later.
+            // Nothing waits, or only work that is due later.
             let age = age.parse::<f64>().unwrap_or_default().max(0.0);
             self.note(queue, Reading { count, age });
         }
@@ -64,8 +64,8 @@ impl Queues {
         })
     }
 
-    /// What is wrong: queues that grow, and those with something too old at the end. `rate` is how many logins there
-    /// are a second.
+    /// The faults: growing queues, and work that is too old at the end. `rate` is the number of
+    /// logins a second.
     pub fn faults(&self, rate: f64) -> Vec<String> {
         let judged =
             self.0.iter().filter_map(|(name, readings)| Some((name, readings, longest(name)?)));
@@ -77,7 +77,7 @@ impl Queues {
 
 fn fault(name: &str, readings: &[Reading], longest: f64, rate: f64) -> Option<String> {
     readings.last()?;
-    // One reading may fall into a moment at which a batch is due.
+    // A single reading may fall into a moment at which a batch is due.
     let last = readings.iter().rev().take(3).map(|reading| reading.age);
     let age = last.fold(f64::INFINITY, f64::min);
     if age > longest {
@@ -92,8 +92,8 @@ fn fault(name: &str, readings: &[Reading], longest: f64, rate: f64) -> Option<St
     grows.then(|| format!("«{name}» grows: {early:.0} wait at first, {late:.0} at the end"))
 }
 
-/// Selects name, count and age in seconds of each queue. Requests are kept for a day, and their ids begin with the
-/// moment at which they were made.
+/// Selects name, count and age in seconds of each queue. Requests are kept for a day, and their ids
+/// begin with the time at which they were made.
 fn sql(side: &Contestant, endpoints: &[(&str, String)]) -> Outcome<String> {
     let is_postgres = matches!(side.database, Database::Postgres { .. });
     let (now, seconds, since) = if is_postgres {

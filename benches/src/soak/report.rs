@@ -1,4 +1,4 @@
-//! What a run came to, as tables.
+//! The results of a run, as tables.
 
 use super::people::{Answers, Kind};
 use super::queues::{DEAD, Queues};
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Tables that are shown: the largest.
+/// Number of tables that are shown, the largest first.
 const TABLES: usize = 12;
 
 /// Processor time of one part.
 pub struct Part {
     name: String,
     spent: Duration,
-    /// Cores.
+    /// In cores.
     share: f64,
 }
 
@@ -25,7 +25,7 @@ impl Part {
         Self { name, spent, share: 0.0 }
     }
 
-    /// What each spent between two readings, `took` apart.
+    /// The use of each part between two readings, `took` apart.
     pub fn since(before: &[Self], after: &[Self], took: Duration) -> Vec<Self> {
         let spent = |(before, after): (&Self, &Self)| {
             let spent = after.spent.saturating_sub(before.spent);
@@ -41,7 +41,7 @@ impl Part {
 pub struct Disk(BTreeMap<String, (u64, u64)>);
 
 impl Disk {
-    /// As it is now.
+    /// The current sizes.
     pub fn read(side: &Contestant) -> Outcome<Self> {
         let sql = match side.database {
             Database::Postgres { .. } => {
@@ -61,7 +61,7 @@ impl Disk {
         Ok(Self(rows.lines().map(row).collect::<Outcome<_>>()?))
     }
 
-    /// From this reading to another.
+    /// The difference between this reading and a later one.
     pub fn until(&self, after: &Self) -> Self {
         let before = |table: &String| self.0.get(table).map_or(0, |(_, bytes)| *bytes);
         let both =
@@ -70,7 +70,6 @@ impl Disk {
     }
 }
 
-/// What a run came to.
 pub struct Report {
     name: String,
     rate: u32,
@@ -82,13 +81,13 @@ pub struct Report {
     pub disk: Disk,
     /// By name, how long after its event each call came, in milliseconds.
     pub endpoints: Vec<(&'static str, Vec<u32>)>,
-    /// How many reports of the provider were taken, and how many were not.
+    /// How many reports of the provider were accepted, and how many were not.
     pub reported: (u64, u64),
-    /// How long the overview took, in microseconds.
+    /// Durations of the overview page, in microseconds.
     pub pages: Vec<u32>,
-    /// How many bytes the live list sent, and how often it ended and was opened again.
+    /// Number of bytes that the live list sent, and of its reconnects.
     pub live: (usize, usize),
-    /// How many events were read from the feed, if there is one.
+    /// Number of events that were read from the feed, if there is one.
     pub pulled: Option<usize>,
     pub memory_mib: f64,
     /// Of PostgreSQL, if it counts them.
@@ -96,7 +95,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of logins alone, to begin with.
+    /// Begins with the results of logins alone.
     pub fn new(name: String, rate: u32, alone: Answers) -> Self {
         Self {
             name,
@@ -117,7 +116,7 @@ impl Report {
         }
     }
 
-    /// What is wrong.
+    /// The faults of the run.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = self.queues.faults(f64::from(self.rate));
         for answers in [&self.alone, &self.answers] {
@@ -141,7 +140,6 @@ impl Report {
         faults
     }
 
-    /// Every table.
     pub fn text(&self) -> String {
         let (rate, seconds) = (self.rate, self.took.as_secs());
         let mut text = format!("## {}, {rate} logins a second for {seconds} s\n\n", self.name);
@@ -224,7 +222,7 @@ impl Report {
     }
 }
 
-/// One kind of thing; `unit` is how many units of its times are a millisecond.
+/// A row of a table; `unit` is the number of units per millisecond in `times`.
 fn line(text: &mut String, name: &str, times: &[u32], took: f64, unit: f64, alone: &str) {
     let rate = times.len() as f64 / took;
     let [p50, p99, longest] = [50, 99, 100].map(|share| at(times, share) / unit);

@@ -1,10 +1,10 @@
-//! Which statements took PostgreSQL's time, if it counts them (pg_stat_statements).
+//! The statements that took most of PostgreSQL's time, if it counts them (pg_stat_statements).
 
 use crate::Outcome;
 use crate::contestant::{Contestant, Database};
 use crate::database::query;
 
-/// Whether this server counts statements; from here on from nought.
+/// Tells whether this server counts statements, and resets the counts.
 pub fn begin(side: &Contestant) -> bool {
     let is_postgres = matches!(side.database, Database::Postgres { .. });
     let begun =
@@ -12,7 +12,8 @@ pub fn begin(side: &Contestant) -> bool {
     is_postgres && query(side, begun).is_ok()
 }
 
-/// The twenty that took most: milliseconds in all, calls, rows, and how it begins.
+/// The twenty most expensive statements: total milliseconds, calls, rows, and the begin of their
+/// text.
 pub fn table(side: &Contestant) -> Outcome<String> {
     let sql = "SELECT round(total_exec_time + total_plan_time), calls, rows, \
                translate(left(regexp_replace(query, '\\s+', ' ', 'g'), 150), '|', '/') \

@@ -1,4 +1,4 @@
-//! Those who look on: a browser with the dashboard open, and a program that reads the feed of events.
+//! The watchers: a browser with the dashboard open, and a program that reads the feed of events.
 
 use crate::Outcome;
 use crate::contestant::Contestant;
@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the overview, with its figures, is opened.
+/// Pause between two loads of the overview with its figures.
 const OPENS: Duration = Duration::from_secs(5);
-/// How often the feed is read.
+/// Pause between two reads of the feed.
 const READS: Duration = Duration::from_millis(500);
 /// Of the operator.
 const PASSWORD: &str = "correct horse battery staple";
 
-/// A browser that is signed in.
+/// A signed-in browser.
 pub struct Browser {
     address: String,
     project: String,
@@ -25,7 +25,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Adds an operator, who accepts.
+    /// Adds an operator, who accepts the invitation.
     pub fn sign_in(side: &Contestant, address: &str, project: &str) -> Outcome<Self> {
         let add = ["operator", "add", "--owner", "--name", "soak", "--json"];
         let made: Value = serde_json::from_str(&side.run(&add)?)?;
@@ -55,7 +55,7 @@ impl Browser {
         format!("{line}\r\n\r\n").into_bytes()
     }
 
-    /// Opens the overview again and again; gives how long it took each time, in microseconds.
+    /// Loads the overview repeatedly; returns the duration of each load in microseconds.
     pub fn open_overview(&self, over: &AtomicBool) -> Outcome<Vec<u32>> {
         let mut micros = Vec::new();
         while !over.load(Ordering::Relaxed) {
@@ -72,8 +72,8 @@ impl Browser {
         Ok(micros)
     }
 
-    /// Keeps the live list of requests open, as browsers do: opens it again when it ends. Gives how many bytes came, and
-    /// how often it ended.
+    /// Keeps the live list of requests open as browsers do, reconnecting when it ends. Returns the
+    /// number of bytes and of reconnects.
     pub fn watch(&self, over: &AtomicBool) -> Outcome<(usize, usize)> {
         let (mut bytes, mut ends) = (0, 0);
         loop {
@@ -114,7 +114,7 @@ pub fn wait(time: Duration, over: &AtomicBool) {
     }
 }
 
-/// Reads the feed of events, if this binary has one; gives how many events came.
+/// Reads the feed of events, if this binary has one; returns the number of events.
 pub fn read_feed(address: &str, key: &str, over: &AtomicBool) -> Outcome<usize> {
     let (mut events, mut cursor) = (0, String::new());
     while !over.load(Ordering::Relaxed) {

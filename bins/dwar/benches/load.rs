@@ -1,9 +1,9 @@
-//! How fast the service starts, how much memory it takes, and how many requests it answers.
+//! Measures how fast the service starts, how much memory it uses, and how many requests it answers.
 //!
 //! `cargo bench -p dwar --bench load` measures on SQLite, and on PostgreSQL too if
 //! DWAR_TEST_POSTGRES_URL names a server. The load comes from this process, over keep-alive
-//! connections on loopback, so it shares the machine's cores with the service; `healthz`, which
-//! does nothing, is the floor that every other figure is to be read against.
+//! connections on loopback, so it shares the machine's cores with the service. `healthz` does
+//! nothing and is the floor with which every other figure should be compared.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement, not a program")]
 
@@ -31,8 +31,8 @@ async fn main() {
     }
 }
 
-/// From the start of the process to its first 200, on a database that exists; and what it takes
-/// when it has nothing to do.
+/// From the start of the process to its first 200, on an existing database, and its use of
+/// resources when idle.
 async fn start_and_idle() {
     let world = World::new(Database::sqlite()).with("DWAR__HTTP__ADDRESS", "127.0.0.1:18087");
     let mut world = Service::start_in(world).kill();
@@ -81,7 +81,7 @@ async fn measure(name: &str, database: Database) {
     println!("resident after all this  {:>8.1} MiB", resident(service.pid()));
 }
 
-/// Live sends through the console gateway, each charged; gives what was sent.
+/// Live sends through the console gateway, each charged; returns the sent codes.
 async fn sends(service: &Arc<Service>, project: &Arc<Project>) -> Vec<(String, String)> {
     let (sending, key) = (Arc::clone(service), project.live.clone());
     times("send", LOGINS, move |number| {
@@ -147,7 +147,7 @@ where
     report(name, begun.elapsed(), times);
 }
 
-/// Calls `count` times in all, and gives the answers.
+/// Calls `count` times in total, and returns the answers.
 async fn times<F, W>(name: &str, count: usize, work: W) -> Vec<Value>
 where
     F: Future<Output = Value> + Send + 'static,

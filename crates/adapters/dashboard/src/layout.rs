@@ -329,8 +329,8 @@ fn theme_switch(visit: &Visit, language: Language) -> Markup {
     }
 }
 
-/// The language switch, labelled in the language of each button, which returns to `back`. It works
-/// without a session.
+/// The language switch: one button per language, labelled in that language. It returns to `back`
+/// and works without a session.
 pub(crate) fn language_switch((chosen, shown): (Language, Language), back: &str) -> Markup {
     html! {
         form.theme.language method="post" action="/language" {

@@ -95,8 +95,8 @@ pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> 
     finish(&visit, &request, removed, (NO_TOTP, NO_TOTP_CURRENT)).await
 }
 
-/// Redirects to the page, which says what was done, or shows the form again. `form` has the name of
-/// its result and the id of its input for the current password.
+/// Redirects to the page, which says what was done, or shows the form again. `form` is the form's
+/// name and the word for what was done, `current` the id of its input for the current password.
 pub(crate) async fn finish(
     visit: &Visit,
     request: &HttpRequest,

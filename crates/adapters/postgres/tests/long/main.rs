@@ -1,4 +1,4 @@
-//! What takes long; `scripts/test.sh --all` runs it.
+//! Long tests, which `scripts/test.sh --all` runs.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 

@@ -1,4 +1,4 @@
-//! How statements are planned by a server that has no statistics, or old ones.
+//! Plans of statements on a server without statistics, or with old ones.
 
 use crate::support::{Database, project};
 use diesel::connection::SimpleConnection;
@@ -22,7 +22,7 @@ struct Line {
     text: String,
 }
 
-/// By what the index finds the entry that captured what a request cost.
+/// The index condition that finds the entry with the charge of a request.
 fn how_costs_are_found(conn: &mut PgConnection) -> String {
     let id = "'01a20545-78be-76a8-82b4-3e9e7cf42389'";
     let plan = diesel::sql_query(format!("EXPLAIN EXECUTE sent ({id}, {id}, 1000)"));
@@ -30,7 +30,7 @@ fn how_costs_are_found(conn: &mut PgConnection) -> String {
     lines.find(|line| line.contains("Index Cond") && line.contains("'capture'")).unwrap()
 }
 
-/// Else each request that is counted would cost a look at every entry of its project.
+/// Otherwise each counted request would read every entry of its project.
 #[tokio::test]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn figures_find_what_a_request_cost_by_the_whole_key() {
@@ -39,7 +39,7 @@ async fn figures_find_what_a_request_cost_by_the_whole_key() {
     let project = project(&store, &make).await.id;
     let mut conn = database.connection();
     conn.batch_execute(&format!("PREPARE sent (uuid, uuid, bigint) AS {SENT}")).unwrap();
-    // As the service's own connections have it.
+    // As on the service's own connections.
     conn.batch_execute(
         "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
          SET enable_hashjoin = off; SET enable_mergejoin = off",
@@ -53,7 +53,7 @@ async fn figures_find_what_a_request_cost_by_the_whole_key() {
         )
     };
     let window = Window { from: START, until: START + minutes(1) };
-    // The plan is made while nothing is known but a credit.
+    // The plan is made when only one credit exists.
     conn.batch_execute(&(entries("credit", 10, 10) + "; ANALYZE ledger_entries")).unwrap();
     how_costs_are_found(&mut conn);
     for grown in [entries("capture", 100, 6_000), entries("capture", 6_001, 20_000)] {
@@ -64,7 +64,7 @@ async fn figures_find_what_a_request_cost_by_the_whole_key() {
     }
 }
 
-/// Else a list of requests would cost a look at every entry of a project that is larger than most.
+/// Otherwise a list of requests would read every entry of a project that is larger than most.
 #[tokio::test]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn charges_of_a_large_project_among_small_ones_are_found_by_the_whole_key() {
@@ -95,7 +95,8 @@ async fn charges_of_a_large_project_among_small_ones_are_found_by_the_whole_key(
     let listed: Vec<OtpId> = listed.map(|id| id.parse().unwrap()).collect();
     assert_eq!(store.charges(large, listed.clone()).await.unwrap().len(), listed.len());
     assert_eq!(store.steps(large, listed.clone()).await.unwrap().len(), listed.len());
-    // A connection tells the server's statistics what it did when it ends, and else after ten idle seconds.
+    // A connection reports its work to the server's statistics when it ends, or after ten idle
+    // seconds.
     drop(store);
     let until = Instant::now() + Duration::from_secs(60);
     while read() < before + 2 * LISTED {
@@ -114,7 +115,8 @@ struct Read {
     read: i64,
 }
 
-/// Else an endpoint that is gone would slow down the calls to all others, the more the longer it is gone.
+/// Otherwise an endpoint that is down would slow down the calls to all others, and more so the longer it
+/// is down.
 #[tokio::test]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_claim_of_events_reads_little_more_than_it_gives_out() {
@@ -151,7 +153,8 @@ async fn a_claim_of_events_reads_little_more_than_it_gives_out() {
     let calls: Vec<_> = calls.collect();
     store.delivered(calls[1..].to_vec()).await.unwrap();
     store.failed(calls[0].clone(), None).await.unwrap();
-    // A connection tells the server's statistics what it did when it ends, and else after ten idle seconds.
+    // A connection reports its work to the server's statistics when it ends, or after ten idle
+    // seconds.
     drop(store);
     let until = Instant::now() + Duration::from_secs(60);
     while read() < before + i64::from(DUE) {
@@ -162,7 +165,7 @@ async fn a_claim_of_events_reads_little_more_than_it_gives_out() {
     assert!(found < 20 * i64::from(DUE), "{found} deliveries were read");
 }
 
-/// Else each turn of a sweep would read all requests there are.
+/// Otherwise each turn of a sweep would read all requests.
 #[tokio::test]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_sweep_reads_little_more_than_what_it_drops() {
@@ -182,7 +185,8 @@ async fn a_sweep_reads_little_more_than_what_it_drops() {
     ))
     .unwrap();
     assert_eq!(OtpStore::sweep(&store, START, START).await.unwrap(), 500);
-    // A connection tells the server's statistics what it did when it ends, and else after ten idle seconds.
+    // A connection reports its work to the server's statistics when it ends, or after ten idle
+    // seconds.
     drop(store);
     let until = Instant::now() + Duration::from_secs(60);
     let read = loop {
@@ -207,7 +211,8 @@ struct Walked {
     blocks: i64,
 }
 
-/// Else the list of a mode that is seldom used would walk past all codes of the other mode, or of other projects.
+/// Otherwise the list of a rarely used mode would walk past all codes of the other mode, or of
+/// other projects.
 #[tokio::test]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_list_of_one_mode_reads_little_more_than_it_shows() {
@@ -241,7 +246,8 @@ async fn a_list_of_one_mode_reads_little_more_than_it_shows() {
     let world = own.in_mode(KeyMode::Test);
     assert_eq!(store.newest(world, false, None, 50).await.unwrap().len(), 9);
     assert!(store.newest(world, true, None, 50).await.unwrap().is_empty());
-    // A connection tells the server's statistics what it did when it ends, and else after ten idle seconds.
+    // A connection reports its work to the server's statistics when it ends, or after ten idle
+    // seconds.
     drop(store);
     let until = Instant::now() + Duration::from_secs(60);
     let blocks = loop {
@@ -257,7 +263,7 @@ async fn a_list_of_one_mode_reads_little_more_than_it_shows() {
 
 const COUNTED: GuessPolicy = GuessPolicy { period: Duration::from_secs(3_600), ..GuessPolicy::OFF };
 
-/// Sends twice to one phone, the second time for money, and logs in after a wrong guess.
+/// Sends twice to one phone, the second time with a charge, and logs in after a wrong guess.
 async fn log_in(store: &PostgresStore, make: &Fixtures, project: ProjectId) {
     let line = make.line(project.in_mode(KeyMode::Live));
     make.issue(store, make.otp(&line)).await;
@@ -270,7 +276,7 @@ async fn log_in(store: &PostgresStore, make: &Fixtures, project: ProjectId) {
     }
 }
 
-/// What logins find there: as many requests, sessions and movements of money as `number`.
+/// Existing records: `number` requests, sessions and movements of money.
 fn recorded(project: ProjectId, number: u32) -> String {
     [
         "otps (id, project_id, mode, phone_index, phone_sealed, code_key, code_mac, state, wrong, \
@@ -300,8 +306,9 @@ fn recorded(project: ProjectId, number: u32) -> String {
     .join(";")
 }
 
-/// The blocks that were read so far, once the server's statistics have so many sessions. The one connection of the store
-/// tells them of what it did when it does something a second later, and else after ten idle ones.
+/// The blocks read so far, once the server's statistics contain this many sessions. The only
+/// connection of the store reports its work when it does something a second later, or after ten
+/// idle seconds.
 async fn read_until(
     store: &PostgresStore,
     project: ProjectId,
@@ -322,7 +329,7 @@ async fn read_until(
     }
 }
 
-/// Else logins would slow down as a service grows, until the server looks at its tables anew.
+/// Otherwise logins would slow down as a service grows, until the server updates its statistics.
 #[tokio::test]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_login_reads_its_own_rows_alone_by_plans_of_empty_tables() {
@@ -343,6 +350,6 @@ async fn a_login_reads_its_own_rows_alone_by_plans_of_empty_tables() {
     let before = read_until(&store, project, &mut conn, i64::from(GROWN) + 1).await;
     log_in(&store, &make, project).await;
     let read = read_until(&store, project, &mut conn, i64::from(GROWN) + 2).await - before;
-    // Less than 300, and one look at all entries of an index would be as many again.
+    // Less than 300 are normal, and one scan of an index would need as many again.
     assert!(read < 450, "{read} blocks were read");
 }

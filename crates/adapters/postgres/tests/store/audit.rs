@@ -1,4 +1,4 @@
-//! No entry of the audit log is ever changed.
+//! Entries of the audit log never change.
 
 use crate::support::{Database, project};
 use diesel::connection::SimpleConnection;

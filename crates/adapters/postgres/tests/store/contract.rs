@@ -1,4 +1,4 @@
-//! PostgreSQL keeps what the ports promise.
+//! The contract tests of the ports, run on PostgreSQL.
 
 use crate::support::Database;
 use dwar_testkit::Stores;

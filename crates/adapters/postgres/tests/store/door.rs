@@ -1,4 +1,4 @@
-//! Who gets a connection when there are too few.
+//! The order in which callers get a connection when there are too few.
 
 use crate::support::{Database, assert_unavailable};
 use diesel::connection::SimpleConnection;
@@ -14,10 +14,11 @@ use tokio::task::JoinHandle;
 
 type Asking = JoinHandle<Result<Balance, StoreError>>;
 
-/// A store with a single connection beside those of the look-ups, and somebody who keeps it waiting.
+/// A store with a single connection besides those of the look-ups, and a transaction that blocks
+/// it.
 struct Scene {
     store: PostgresStore,
-    /// Holds the lock that the one connection waits for; goes before the tables do.
+    /// Holds the lock that the connection waits for; dropped before the tables.
     other: PgConnection,
     database: Database,
     flooding: ProjectId,
@@ -42,7 +43,7 @@ impl Scene {
         scene
     }
 
-    /// Asks for a project's balance, and returns once the question waits.
+    /// Asks for a project's balance, and returns once the query waits.
     async fn asks(&self, project: ProjectId) -> Asking {
         let (store, answered) = (self.store.clone(), Arc::clone(&self.answered));
         let asking = tokio::spawn(async move {
@@ -67,8 +68,8 @@ impl Scene {
     }
 }
 
-/// The tests of the door have the order exactly; here threads that a busy machine puts aside let
-/// more answers pass.
+/// The tests of the queue check the exact order. Here a busy machine may suspend threads, which
+/// lets more answers pass.
 #[tokio::test]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn another_project_does_not_wait_for_the_flood_of_one() {
@@ -117,7 +118,7 @@ async fn whoever_gives_up_leaves_the_connection_to_others() {
     for asking in patient {
         assert_unavailable(asking.await.unwrap());
     }
-    // And while it is let go.
+    // Also while it is being released.
     let gone = scene.flood(50).await;
     scene.let_go();
     gone.iter().for_each(JoinHandle::abort);

@@ -1,4 +1,4 @@
-//! What is on disk before it is answered: a crash of the server alone must not undo it.
+//! Writes are on disk before they are answered: a crash of the server alone must not undo them.
 
 use crate::support::{Database, project};
 use diesel::prelude::*;
@@ -19,8 +19,8 @@ fn position(conn: &mut PgConnection, of: &str) -> i64 {
     diesel::sql_query(query).get_result::<Position>(conn).unwrap().bytes
 }
 
-/// A provider is called for the send, and the session is given out: neither may be forgotten by a server that
-/// crashes.
+/// A provider is called for the send, and the session is handed out. A crashing server must forget
+/// neither.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_send_and_a_right_guess_are_on_disk() {
@@ -28,7 +28,7 @@ async fn a_send_and_a_right_guess_are_on_disk() {
     let store = database.store().await;
     let mut conn = database.connection();
     let line = make.line(project(&store, &make).await.id.in_mode(KeyMode::Live));
-    // What others write is flushed now and then, too: one look might be lucky.
+    // Writes of others are flushed now and then too, so a single check might pass by chance.
     for _ in 0..20 {
         let before = position(&mut conn, "insert");
         make.issue(&store, make.otp(&line)).await;

@@ -1,11 +1,12 @@
-//! Which servers are refused: those that say that they are none of ours, and those that do not do what it takes.
+//! Servers that are refused: those that report another engine, and those that lack a required
+//! feature.
 
 use crate::support::Database;
 use diesel::connection::SimpleConnection;
 use dwar_kernel::StoreError;
 use dwar_postgres::{PostgresStore, Settings};
 
-/// A store on a server whose functions are partly those of this schema, with more options of a session.
+/// A store on a server whose functions partly come from this schema, with further session options.
 fn store(database: &Database, functions: &str, options: &str) -> PostgresStore {
     database.connection().batch_execute(functions).unwrap();
     let settings = database.settings();
@@ -24,7 +25,7 @@ fn says(version: &str) -> String {
     format!("CREATE FUNCTION version() RETURNS text LANGUAGE sql AS $$ SELECT '{version}'::text $$")
 }
 
-/// `setting` instead of what the server has for `server_version_num`.
+/// Replaces the server's `server_version_num` with this one.
 fn numbered(number: &str) -> String {
     format!(
         "CREATE FUNCTION current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT '{number}'::text $$"
@@ -79,7 +80,7 @@ async fn forks_are_taken_and_old_releases_are_refused() {
     assert!(told(old.migrate().await).contains("is PostgreSQL 14.22;"));
 }
 
-/// A lock that locks nobody out, one that is not there, and one of which the other connection knows nothing.
+/// A lock that excludes nobody, a missing one, and one that the other connection does not see.
 #[tokio::test]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn locks_that_do_nothing_are_found_out() {
@@ -112,7 +113,8 @@ async fn triggers_that_do_not_fire_are_found_out() {
     }
 }
 
-/// Engines that do not know a setting of ours refuse the connection before anybody can ask for their name.
+/// Engines that do not know one of our settings refuse the connection before their name can be
+/// read.
 #[tokio::test]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn an_engine_that_does_not_know_our_settings_is_told_by_its_name_all_the_same() {
@@ -132,7 +134,7 @@ async fn an_engine_that_does_not_know_our_settings_is_told_by_its_name_all_the_s
     let told = told(store.migrate().await);
     database.connection().batch_execute(&format!("DROP ROLE {role}")).unwrap();
     assert!(told.contains("is CockroachDB;"), "{told}");
-    // A PostgreSQL that refuses a setting is one that cannot be used so.
+    // A PostgreSQL that refuses a setting cannot be used with it.
     let settings = database.settings();
     let url = format!("{}{unknown}", settings.url);
     let store = PostgresStore::connect(Settings { url, ..settings }).unwrap();

@@ -1,4 +1,4 @@
-//! Whoever records an event and whoever removes, tells or erases get along.
+//! Recording an event works together with removal, delivery and erasure.
 
 use crate::support::{Database, project};
 use diesel::connection::SimpleConnection;
@@ -82,7 +82,7 @@ async fn due(store: &PostgresStore) -> Vec<Dispatch> {
     EventStore::claim_due(store, START, seconds(60), Room::of(9)).await.unwrap()
 }
 
-/// What becomes of an event whose project's only endpoint is about to be removed.
+/// The fate of an event whose project's only endpoint is being removed.
 async fn recorded_during_a_removal(end: &'static str) -> i64 {
     let scene = Arc::new(Scene::open().await);
     scene.endpoint().await;
@@ -133,7 +133,7 @@ async fn an_event_on_record_is_not_recorded_again() {
     scene.verify().await;
     let told = due(&scene.store).await.remove(0);
     let second = scene.endpoint().await;
-    // As if it had been guessed right once more.
+    // As if it had been guessed right again.
     let mut conn = scene.database.connection();
     conn.batch_execute("UPDATE otps SET state = 'active'").unwrap();
     let Subject::Otp { phone: Some(EventPhone { index, .. }), .. } = told.event.subject else {
@@ -187,7 +187,7 @@ async fn an_event_goes_when_all_are_told_at_the_same_moment() {
         })
         .await;
         assert_eq!((scene.database.rows(EVENTS), scene.database.rows(DELIVERIES)), (1, 0));
-        // Its calls keep it, and whoever drops them at the same moment drops it once.
+        // Its calls keep it, and concurrent deletions of the calls delete it once.
         race(3, |number| {
             let (store, endpoint) = (scene.store.clone(), due[2].endpoint.id);
             async move {
@@ -241,7 +241,8 @@ async fn an_erasure_holds_no_event_while_it_waits_for_an_endpoint() {
     let (_, other) = scene.issued().await;
     report(&store, &scene.make, &other, Report::Delivered).await.unwrap();
 
-    // The removal has the endpoint and waits for the first of its events; the erasure's is next.
+    // The removal has locked the endpoint and waits for the first of its events; the erasure's
+    // event is next.
     let mut held = scene.database.connection();
     held.batch_execute("BEGIN; SELECT * FROM events WHERE kind = 'otp.delivered' FOR UPDATE")
         .unwrap();
@@ -275,7 +276,7 @@ async fn a_change_that_fails_records_nothing() {
     assert_eq!(scene.database.rows(EVENTS), 0);
 }
 
-/// A store for which a deadlock is no conflict to be repeated but a wait without end.
+/// A store for which a deadlock is not a conflict to retry but an endless wait.
 fn patient(database: &Database) -> PostgresStore {
     let settings = database.settings();
     let url = format!("{}%20-c%20deadlock_timeout%3D5min", settings.url);
@@ -303,7 +304,7 @@ async fn all_that_records_and_all_that_tells_get_along() {
         let otp = make.otp(&line);
         assert!(make.hold(&store, otp.clone(), spent).await);
         let leaving = scene.endpoint().await;
-        // Both endpoints have something to be told already, of this phone among others.
+        // Both endpoints have events to deliver already, some of them about this phone.
         report(&store, &make, &otp, accepted(&otp)).await.unwrap();
 
         race(32, |number| {
@@ -357,7 +358,7 @@ async fn report(
     store.report(Reported::Id(otp.world.project, otp.id), report, START).await.map(drop)
 }
 
-/// Tells a few endpoints, and cannot reach a few others.
+/// Delivers to a few endpoints, and fails to reach a few others.
 async fn tell_some(
     store: &PostgresStore,
     make: &Fixtures,
@@ -386,8 +387,8 @@ async fn what_an_erasure_waits_for_is_forgotten_too() {
     scene.endpoint().await;
     let otp = scene.make.issue(&store, scene.make.otp(&line)).await;
 
-    // The report has its request and waits to record, since somebody else is about to record an event
-    // of the same id; the erasure waits for the request.
+    // The report has locked its request and waits to record, because another transaction is about
+    // to record an event of the same id. The erasure waits for the request.
     let mut held = scene.database.connection();
     let taken = format!(
         "BEGIN; INSERT INTO events (id, project_id, mode, kind, subject_id, happened_at) \
@@ -465,7 +466,7 @@ async fn a_previous_secret_without_its_end_is_told() {
     assert_eq!((table, column), ("webhook_endpoints", "previous_until"));
 }
 
-/// One row that nobody can read must not keep those behind it waiting.
+/// A row that cannot be decoded must not delay those behind it.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn what_cannot_be_read_keeps_no_work_of_others_waiting() {
@@ -490,7 +491,7 @@ async fn what_cannot_be_read_keeps_no_work_of_others_waiting() {
 
     let due = OtpStore::claim_due(&scene.store, late, lease, 9).await.unwrap();
     assert_eq!(due.iter().map(|otp| otp.id).collect::<Vec<_>>(), [good.id]);
-    // It is put off like the other.
+    // It is postponed like the other.
     assert!(OtpStore::claim_due(&scene.store, late, lease, 9).await.unwrap().is_empty());
     let room = ReceiptRoom { calling: 9, others: 9 };
     let due = ReceiptStore::claim(&scene.store, late, lease, room).await.unwrap();

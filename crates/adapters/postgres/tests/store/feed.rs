@@ -1,4 +1,4 @@
-//! The feed beside transactions that stay open, and after a dump of another server.
+//! The feed during long transactions, and after restoring a dump of another server.
 
 use crate::events::Scene;
 use diesel::connection::SimpleConnection;
@@ -41,7 +41,7 @@ impl Scene {
         self.slice().await.events.iter().map(Event::id).collect()
     }
 
-    /// Transactions of other tests hold events back as well, for a moment.
+    /// Transactions of other tests also hold events back for a moment.
     async fn becomes(&self, wanted: &[&String]) {
         let begun = Instant::now();
         while !self.feed().await.iter().eq(wanted.iter().copied()) {
@@ -63,7 +63,7 @@ async fn what_an_open_transaction_may_come_in_front_of_is_held_back() {
     assert_eq!(scene.feed().await, std::slice::from_ref(&before));
     let queues = scene.store.queues(START, 9).await.unwrap();
     assert_eq!(queues.feed, Backlog { count: 1, oldest: Some(START + seconds(1)) });
-    // It has the greater number and comes first, for its transaction is the older one.
+    // It has the greater number and comes first, because its transaction is older.
     let project = scene.project;
     open.batch_execute(&format!(
         "SELECT record_event(event => 'session_revoked_1', project => '{project}', world => 'live', \
@@ -73,7 +73,7 @@ async fn what_an_open_transaction_may_come_in_front_of_is_held_back() {
     .unwrap();
     assert_eq!(scene.feed().await, std::slice::from_ref(&before));
     open.batch_execute("COMMIT").unwrap();
-    // An event is known by its subject.
+    // The id of an event is derived from its subject.
     let first = format!("session_revoked_{}", project.uuid().simple());
     scene.becomes(&[&before, &first, &later]).await;
     assert_eq!(scene.store.queues(START, 9).await.unwrap().feed.count, 0);
@@ -120,7 +120,7 @@ async fn a_failover_is_another_life() {
     let scene = Scene::with_feed().await;
     let before = scene.slice().await.life;
     let mut conn = scene.database.connection();
-    // What the function says after one: the timeline is the last part.
+    // The result of the function after a change of timeline: the timeline is the last part.
     conn.batch_execute(
         "DO $$ BEGIN ASSERT feed_place() ~ '^[0-9]+/[0-9]+/00000001$', feed_place(); END $$; \
          CREATE OR REPLACE FUNCTION feed_place() RETURNS text LANGUAGE sql AS 'SELECT ''5/7/00000002''';",

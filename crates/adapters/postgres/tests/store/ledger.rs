@@ -1,4 +1,4 @@
-//! The ledger is only ever added to, and nothing of a wallet is locked while a message is sent.
+//! Ledger entries are only added, and nothing of a wallet is locked while a message is sent.
 
 use crate::support::{Database, project};
 use diesel::connection::SimpleConnection;
@@ -72,7 +72,7 @@ async fn entries_leave_only_into_the_closing_of_their_month() {
     assert_eq!(store.closings(id).await.unwrap(), [closing]);
     assert_eq!(ledger_of(&store, id).await, before);
 
-    // What the step does by itself is allowed to everybody, and loses nothing.
+    // Anybody may do what the step itself does, and it loses nothing.
     conn.batch_execute("DELETE FROM ledger_entries WHERE position = 2").unwrap();
     assert_eq!(store.audit().await.unwrap().difference, Paise(0));
     let closed = store.close(id, month).await.unwrap().unwrap();
@@ -92,7 +92,7 @@ async fn a_send_under_way_locks_nothing() {
     store.credit(id, make.credit(Paise(500)), START).await.unwrap();
     assert!(make.hold(&store, send.clone(), Paise(100)).await);
 
-    // The provider is being called now: nobody has to wait for its answer.
+    // The provider is being called now, and nobody has to wait for its answer.
     let mut conn = database.connection();
     conn.batch_execute(
         "BEGIN; SELECT * FROM wallets, wallet_holds, ledger_entries FOR UPDATE NOWAIT; ROLLBACK",
@@ -135,7 +135,7 @@ async fn a_hold_and_a_settlement_that_are_sent_again_happen_once() {
     .await;
     assert_eq!(answers.iter().filter(|settled| **settled).count(), 1, "{answers:?}");
     assert!(!store.settle(id, send, capture, [make.id(), make.id()], START).await.unwrap());
-    // Still its own, though there is no hold any more.
+    // Still its own, although there is no hold any more.
     assert!(matches!(store.prepare(held, START).await.unwrap(), Prepared::Ready(_)));
     let kinds: Vec<_> = ledger_of(&store, id).await.iter().map(|e| e.kind).collect();
     let wanted = [EntryKind::Release, EntryKind::Capture, EntryKind::Hold, EntryKind::Credit];
@@ -158,7 +158,7 @@ async fn a_send_and_its_end_change_the_wallet_once_each_and_are_on_disk() {
     let id = project(&store, &make).await.id;
     store.credit(id, make.credit(Paise(100)), START).await.unwrap();
     let mut conn = database.connection();
-    // At the commit, so that it sees what the commit sees.
+    // At the commit, so that it sees the same state as the commit.
     conn.batch_execute(
         "CREATE TABLE changes (waited text NOT NULL);
          CREATE FUNCTION note_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -182,7 +182,7 @@ async fn a_send_and_its_end_change_the_wallet_once_each_and_are_on_disk() {
         let report = SendReport { route, ..make.send_report(attempt, settled) };
         store.report(request, report, START).await.unwrap().unwrap();
         assert_eq!(changes(), ["on"]);
-        // On the same connections, and waited for.
+        // On the same connections, one after the other.
         for _ in 0..8 {
             store.credit(id, make.credit(Paise(1)), START).await.unwrap();
         }

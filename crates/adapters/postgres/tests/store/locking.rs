@@ -1,4 +1,4 @@
-//! Locks: how long they are waited for, and what the wait may bring.
+//! Locks: how long calls wait for them, and the results of the wait.
 
 use crate::support::{Database, assert_unavailable, project, renamed};
 use diesel::connection::SimpleConnection;
@@ -17,7 +17,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 const SHORT: Duration = Duration::from_millis(300);
-/// Far more than any bound under test, far less than for ever.
+/// Far longer than any limit under test, but finite.
 const LONG: Duration = Duration::from_secs(20);
 
 fn hold_projects(database: &Database) -> PgConnection {
@@ -67,7 +67,7 @@ async fn what_was_answered_as_failed_does_not_happen_later() {
     let began = Instant::now();
     assert_unavailable(store.change(before.id, renamed(), any_project()).await);
     assert!(began.elapsed() < LONG);
-    // The one connection is still at it: others wait for it, but not for ever either.
+    // The only connection is still busy: others wait for it, but also not for ever.
     assert_unavailable(store.ping().await);
 
     drop(held);
@@ -89,7 +89,7 @@ async fn the_victim_of_a_deadlock_begins_anew() {
     let line = make.line(project(&store, &make).await.id.in_mode(KeyMode::Live));
     let identity = logged_in(&store, &make, &line).await;
 
-    // Locks in the wrong order, and is patient enough for the store to be the victim.
+    // Locks in the wrong order, and waits long enough for the store to be the victim.
     let mut rival = database.connection();
     rival.batch_execute("SET deadlock_timeout = '1min'; BEGIN").unwrap();
     rival.batch_execute("SELECT * FROM sessions FOR UPDATE").unwrap();
@@ -145,7 +145,7 @@ async fn a_guess_that_waits_for_a_resend_is_judged_against_the_new_code() {
 
     let mut held = database.connection();
     held.batch_execute("BEGIN; SELECT * FROM otps FOR UPDATE").unwrap();
-    // Queues first, so that its new code is there when the guess gets the old one's lock.
+    // Queues first, so that its new code exists when the guess gets the old one's lock.
     let resend = tokio::spawn({
         let (store, send) = (store.clone(), make.new_send(&line));
         async move { store.prepare(send, START).await.unwrap() }
@@ -163,7 +163,7 @@ async fn a_guess_that_waits_for_a_resend_is_judged_against_the_new_code() {
     assert!(matches!(judged, Redeemed::Wrong(_)), "{judged:?}");
 }
 
-/// Whoever has the wallet of one project to himself takes no connection from the others.
+/// A call that holds the wallet of one project takes no connection from other projects.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_wallet_that_many_wait_for_leaves_connections_to_others() {
@@ -197,15 +197,15 @@ async fn a_wallet_that_many_wait_for_leaves_connections_to_others() {
     assert_eq!(store.balance(busy).await.unwrap().held, Paise(4_000));
 }
 
-/// Begins a transaction that has one row; fails at once if somebody else has it.
+/// Begins a transaction that locks one row; fails at once if the row is locked.
 fn locked(database: &Database, row: &str) -> PgConnection {
     let mut conn = database.connection();
     conn.batch_execute(&format!("BEGIN; SELECT * FROM {row} FOR UPDATE NOWAIT")).unwrap();
     conn
 }
 
-/// Lets the last two steps be joined, the one with the greater id first, and sees that the row with the
-/// lesser id is waited for while the other one is free.
+/// Lets the last two steps be joined, the one with the greater id first, and checks that the row
+/// with the lesser id is waited for while the other one is free.
 async fn lock_in_order<F>(database: &Database, [busy, low, high]: [(String, F); 3])
 where
     F: Future<Output: Send> + Send + 'static,
@@ -265,7 +265,8 @@ async fn joined_settlements_lock_holds_in_the_order_of_their_sends() {
     lock_in_order(&database, steps.try_into().ok().unwrap()).await;
 }
 
-/// Steps are joined by project alone, so one that the server refuses takes no other project's along.
+/// Steps are joined only within a project, so a step that the server refuses does not affect other
+/// projects.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_step_that_fails_fails_no_other_project() {

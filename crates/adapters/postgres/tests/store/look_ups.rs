@@ -42,7 +42,7 @@ async fn each_is_told_its_own() {
             let sought = seek(key.digest, Some(session.id)).await.unwrap();
             assert_eq!((sought.key, sought.world.project), (key.id, session.world.project));
             assert_eq!(sought.session.unwrap().id, session.id);
-            // A key sees no session of another project, or of its own project's other world.
+            // A key sees no session of another project, or of its own project's other mode.
             assert_eq!(seek(key.digest, Some(foreign.id)).await.unwrap().session, None);
             assert_eq!(seek(test.digest, Some(session.id)).await.unwrap().session, None);
             assert_eq!(seek(key.digest, None).await.unwrap().session, None);
@@ -55,7 +55,7 @@ async fn each_is_told_its_own() {
     .await;
 }
 
-/// A standby, or a primary that was fenced, knows nothing of what happened since.
+/// A standby, or a fenced primary, does not know recent changes.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_server_that_takes_no_writes_is_not_believed() {
@@ -69,7 +69,7 @@ async fn a_server_that_takes_no_writes_is_not_believed() {
     let fenced = PostgresStore::connect(Settings { url, ..writable }).unwrap();
     assert_unavailable(fenced.seek(key.digest, Some(session.id)).await);
     assert_unavailable(fenced.caller(key.digest).await);
-    // Not even that there is no such key.
+    // Not even that the key does not exist.
     assert_unavailable(fenced.caller(make.digest()).await);
     assert_unavailable(dwar_operator::OperatorStore::session(&fenced, make.digest()).await);
     assert_unavailable(dwar_operator::AdminTokenStore::token(&fenced, make.digest()).await);
@@ -80,8 +80,8 @@ async fn a_server_that_takes_no_writes_is_not_believed() {
     store.prove_writable().await.unwrap();
 }
 
-/// The end of a session is known to every question that is asked after it was answered, however
-/// many questions are under way.
+/// Every look-up that is asked after the end of a session was answered sees that end, however many
+/// look-ups are running.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn no_question_is_told_what_was_true_before_it() {
@@ -118,7 +118,7 @@ async fn no_question_is_told_what_was_true_before_it() {
     }
 }
 
-/// What waits has a bound, in number and in time, and is forgotten when it is over.
+/// Waiting look-ups are limited in number and time, and dropped afterwards.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_table_that_nobody_can_read_holds_no_question_for_ever() {

@@ -1,4 +1,5 @@
-//! The store on a PostgreSQL server: what the ports promise, and what only this database does.
+//! Tests of the store on a PostgreSQL server: the contract of the ports, and behaviour specific to
+//! this database.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 

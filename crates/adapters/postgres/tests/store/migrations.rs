@@ -1,4 +1,4 @@
-//! The schema is brought up to date once, however many ask for it.
+//! The schema is migrated once, however many instances ask for it.
 
 use crate::support::Database;
 use dwar_postgres::PostgresStore;

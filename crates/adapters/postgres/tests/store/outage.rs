@@ -1,4 +1,4 @@
-//! What becomes of callers when PostgreSQL is away, silent or restarted.
+//! Calls while PostgreSQL is down, silent or restarted.
 
 use crate::support::{Database, assert_unavailable, project, renamed};
 use dwar_postgres::{PostgresStore, Settings};
@@ -8,7 +8,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 const SHORT: Duration = Duration::from_millis(300);
-/// Far more than any bound under test, far less than for ever.
+/// Far longer than any limit under test, but finite.
 const LONG: Duration = Duration::from_secs(20);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,7 +27,7 @@ async fn no_request_notices_that_every_connection_was_cut() {
         async move { store.change(id, renamed(), any_project()).await.unwrap().done().unwrap() }
     };
     for round in 0..4 {
-        // All connections are in use once, so that all of them are there to be cut.
+        // All connections are used once, so that all of them are open when they are cut.
         race(32, read).await;
         let cut = database.cut_connections();
         assert!(cut > 1, "only {cut} connections");
@@ -47,7 +47,7 @@ async fn a_silent_server_is_given_up_in_time() {
         Settings { acquire_timeout: SHORT, call_timeout: 2 * SHORT, ..Settings::new(url) };
     let store = PostgresStore::connect(settings).unwrap();
     let began = Instant::now();
-    // More than there are connections: those at the end of the queue fail in time too.
+    // More than there are connections: the last ones in the queue fail in time too.
     let answers = race(64, |_| {
         let store = store.clone();
         async move { store.ping().await }

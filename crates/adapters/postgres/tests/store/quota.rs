@@ -1,4 +1,4 @@
-//! Shares of quotas on PostgreSQL, and limiters that go by them.
+//! Leased shares of quotas on PostgreSQL, and the limiters that use them.
 
 use crate::support::Database;
 use dwar_memory::LeasedRequestLimiter;
@@ -8,7 +8,7 @@ use dwar_testkit::Fixtures;
 use dwar_testkit::contract::quota_leases::Leases;
 use std::sync::Arc;
 
-/// Everything on record is so many microseconds older.
+/// Makes every record older by this many microseconds.
 const OLDER: &str = "UPDATE quota_shares SET over_at = over_at - $1 * interval '1 microsecond', \
     shares = coalesce((SELECT jsonb_agg(s || jsonb_build_object('told_at', (s ->> 'told_at')::bigint - $1, \
     'until', (s ->> 'until')::bigint - $1)) FROM jsonb_array_elements(shares) s), '[]')";

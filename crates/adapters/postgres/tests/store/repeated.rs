@@ -1,4 +1,4 @@
-//! A statement whose answer was lost is said again, and knows what it did the first time.
+//! A statement whose answer was lost is repeated, and recognises its own first run.
 
 use crate::support::{Database, project};
 use dwar_identity::IdentityStore;
@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Stands between store and server. Of the first statement that contains `needle` it takes the
-/// answer away and hangs up: the server has done what the store does not know of.
+/// A proxy between store and server. It drops the answer to the first statement that contains
+/// `needle` and closes the connection: the server has done something that the store does not know.
 struct Robber {
     address: String,
     has_robbed: Arc<AtomicBool>,
@@ -40,7 +40,8 @@ impl Robber {
     }
 }
 
-/// The text of a statement comes once, when it is prepared; what the client says next runs it.
+/// The text of a statement is sent once, when it is prepared; the next message of the client runs
+/// it.
 fn rob(client: &TcpStream, server: &TcpStream, needle: &str, has_robbed: &Arc<AtomicBool>) {
     let (taking, hang_up) = (Arc::new(AtomicBool::new(false)), Arc::clone(has_robbed));
     let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
@@ -94,7 +95,7 @@ impl Scene {
         OtpStore::find(&self.honest, otp.world, otp.id).await.unwrap().unwrap()
     }
 
-    /// A store whose first statement of that kind loses its answer.
+    /// A store that loses the answer to its first statement of that kind.
     fn robbed(&self, needle: &'static str) -> (PostgresStore, Robber) {
         let settings = self.database.settings();
         let (head, rest) = settings.url.split_once('@').unwrap();
@@ -195,18 +196,18 @@ async fn a_send_whose_answer_was_lost_begins_once_and_supersedes_nothing_later()
     assert_eq!(scene.stored(&otp).await, otp);
     assert_eq!(scene.honest.balance(project).await.unwrap().held, Paise(60));
     assert_eq!(scene.database.rows("send_slots"), 1);
-    // There is no money for another one. One that is free comes next.
+    // There is no money for another one. A free one comes next.
     let poor = store.prepare(send(&scene.make.otp(&scene.line)), START).await.unwrap();
     assert!(matches!(poor, Prepared::Unaffordable(_)), "{poor:?}");
     let newer = scene.issued().await;
-    // Asked for again after that, as by a slow network, it leaves that one alone.
+    // A late repetition, as on a slow network, leaves the newer one unchanged.
     let late = store.prepare(first, START).await;
     assert!(matches!(late, Err(StoreError::Unavailable(_))), "{late:?}");
     assert_eq!(scene.stored(&newer).await.state, OtpState::Active);
     assert_eq!(scene.stored(&otp).await.state, OtpState::Superseded);
 }
 
-/// It may be its own or that of a request which began with it, and only one of them may send.
+/// The slot may be its own or that of a concurrent request, and only one of them may send.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_slot_whose_taking_lost_its_answer_is_not_said_to_be_of_another_request() {
@@ -222,7 +223,7 @@ async fn a_slot_whose_taking_lost_its_answer_is_not_said_to_be_of_another_reques
     assert!(robber.has_robbed.load(Ordering::SeqCst));
     assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
     assert_eq!(scene.database.rows("idempotency_records"), 1);
-    // Who asks once more is told what is so, and may do the work when the lease is over.
+    // A repeated request gets the current state, and may do the work when the lease is over.
     assert_eq!(begin(&store, START).await.unwrap(), Beginning::Running);
     assert_eq!(begin(&store, START + lifetimes.lease).await.unwrap(), Beginning::Fresh);
 }

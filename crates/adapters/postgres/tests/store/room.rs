@@ -1,4 +1,4 @@
-//! A server that is short of room says so by its code, whatever language it speaks.
+//! A server without disk space is recognised by its error code, whatever language it uses.
 
 use crate::support::{Database, assert_unavailable, project, renamed};
 use diesel::connection::SimpleConnection;
@@ -8,7 +8,7 @@ use dwar_project::ProjectStore;
 use dwar_testkit::{Fixtures, any_project};
 
 impl Database {
-    /// From here on these tables take no row: the server refuses with this code and text.
+    /// Makes the server refuse rows for these tables with this code and text.
     fn refuse(&self, tables: &[&str], code: &str, text: &str) {
         let mut sql = format!(
             "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -41,7 +41,7 @@ async fn a_full_disk_is_known_by_its_code_in_any_language() {
     store.room().await.unwrap();
     let german = "konnte Datei nicht erweitern: Kein Speicherplatz mehr verfügbar";
     database.refuse(&["projects", "room_probe"], "53100", german);
-    // The driver has no name for it; asking the server has.
+    // The driver has no kind for it; a query to the server has.
     assert!(matches!(write(&store, id).await, Err(StoreError::Failed(_))));
     for _ in 0..2 {
         assert!(matches!(store.room().await, Err(StoreError::NoRoom)));
@@ -64,7 +64,7 @@ async fn a_full_disk_told_in_english_is_known_at_once() {
     let english = "could not extend file \"base/5/16384\": No space left on device";
     database.refuse(&["projects"], "53100", english);
     assert!(matches!(write(&store, id).await, Err(StoreError::NoRoom)));
-    // It was one table's file: the server has room again, so it is asked and says so.
+    // Only one table's file was full: the server has space again, and says so when asked.
     store.room().await.unwrap();
     database.accept();
     write(&store, id).await.unwrap();
@@ -100,7 +100,7 @@ async fn a_server_short_of_something_else_is_out_of_reach_and_not_broken() {
         store.room().await.unwrap();
         database.accept();
     }
-    // A failure that is ours stays one, whatever the server says of its room.
+    // A failure of our own stays one, whatever the server reports about its space.
     database.refuse(&["projects"], "P0001", "no");
     assert!(matches!(write(&store, id).await, Err(StoreError::Failed(_))));
     store.room().await.unwrap();

@@ -1,4 +1,4 @@
-//! How often a step goes to the server and back.
+//! The number of round trips to the server per step.
 
 use crate::support::{Database, project};
 use dwar_kernel::{GuessPolicy, KeyMode};
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Counts what passes between store and server: a trip is whatever the store says before it hears
-/// an answer.
+/// Counts the traffic between store and server: a round trip is everything that the store sends
+/// before it gets an answer.
 struct Wire {
     address: String,
     trips: Arc<AtomicU64>,
@@ -76,7 +76,7 @@ impl Scene {
         let url = format!("{head}@{}/{name}", wire.address);
         let store = PostgresStore::connect(Settings { url, pool_size: 1, ..settings }).unwrap();
         store.ping().await.unwrap();
-        // Connections are opened in the background; what that takes is not to be counted.
+        // Connections are opened in the background; their round trips are not counted.
         let mut seen = 0;
         while seen != wire.trips.load(Ordering::SeqCst) {
             seen = wire.trips.load(Ordering::SeqCst);
@@ -85,7 +85,7 @@ impl Scene {
         Self { store, wire, make, line, _database: database }
     }
 
-    /// The trips of `step`, once its statements are prepared.
+    /// The round trips of `step`, once its statements are prepared.
     async fn trips<T>(&self, step: impl AsyncFn() -> T) -> u64 {
         for _ in 0..2 {
             step().await;
@@ -99,7 +99,7 @@ impl Scene {
         self.make.issue(&self.store, self.make.otp(&self.line)).await
     }
 
-    /// The same for a phone that nothing is known of.
+    /// As above, for a phone without any record.
     async fn issued_first(&self) -> Otp {
         let line = self.make.line(self.line.world.project.in_mode(KeyMode::Live));
         self.make.issue(&self.store, self.make.otp(&line)).await
@@ -158,7 +158,7 @@ async fn each_step_of_a_login_takes_as_few_trips_as_it_says() {
     assert_eq!(scene.trips(found).await, 1, "the status of a request");
 }
 
-/// Else a plan that suited a new service would be kept for as long as the connection is open.
+/// Otherwise a plan that suited a new service would be kept as long as the connection is open.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn plans_are_made_anew_each_time_a_connection_was_used_twice_as_often() {

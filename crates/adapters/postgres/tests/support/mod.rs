@@ -45,14 +45,14 @@ impl Database {
         &self.schema
     }
 
-    /// Settings that lead to the schema; every connection carries its name as `application_name`.
+    /// Settings for the schema; every connection has the schema's name as `application_name`.
     pub fn settings(&self) -> Settings {
         let mark = if self.server.contains('?') { '&' } else { '?' };
         let (server, schema) = (&self.server, &self.schema);
         let options = format!("application_name={schema}&options=-c%20search_path%3D{schema}");
         Settings {
             pool_size: 8,
-            // Two hundred at once have to queue for eight connections of a debug build.
+            // Two hundred concurrent calls have to queue for eight connections of a debug build.
             acquire_timeout: Duration::from_secs(60),
             statement_timeout: Duration::from_secs(5),
             lock_timeout: Duration::from_secs(3),
@@ -67,23 +67,23 @@ impl Database {
         store
     }
 
-    /// A connection to the schema that belongs to nobody's pool.
+    /// A connection to the schema outside of any pool.
     pub fn connection(&self) -> PgConnection {
         let mut conn = PgConnection::establish(&self.server).unwrap();
         conn.batch_execute(&format!("SET search_path = {}", self.schema)).unwrap();
         conn
     }
 
-    /// Cuts the store's connections, and gives their number.
+    /// Cuts the store's connections, and returns their number.
     pub fn cut_connections(&self) -> i64 {
-        // Not as a condition: that might be evaluated for other rows too.
+        // Not as a condition, because that might be evaluated for other rows too.
         self.count(
             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
                     WHERE application_name = $1",
         )
     }
 
-    /// How many of the store's connections wait for a lock.
+    /// Number of the store's connections that wait for a lock.
     pub fn blocked(&self) -> i64 {
         self.count(
             "SELECT count(*) FROM pg_stat_activity \
@@ -91,7 +91,7 @@ impl Database {
         )
     }
 
-    /// How many of the store's connections have a transaction open.
+    /// Number of the store's connections with an open transaction.
     pub fn in_transaction(&self) -> i64 {
         self.count(
             "SELECT count(*) FROM pg_stat_activity \
@@ -104,7 +104,7 @@ impl Database {
         query.get_result::<Count>(&mut self.connection()).unwrap().count
     }
 
-    /// In how many rows a table knows a phone by its look-up form.
+    /// Number of rows of a table with the blind index of a phone.
     pub fn phones(&self, table: &str, index: &[u8]) -> i64 {
         let query = format!("SELECT count(*) FROM {table} WHERE phone_index = $1");
         let query = diesel::sql_query(query).bind::<Binary, _>(index);
@@ -146,7 +146,7 @@ pub fn renamed() -> ProjectChange {
     ProjectChange { name: Some("Renamed".to_owned()), ..ProjectChange::default() }
 }
 
-/// The store is out of reach, says the answer.
+/// Asserts that the answer is [`StoreError::Unavailable`].
 pub fn assert_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
     let is_away = |cause: &StoreError| {
         matches!(cause, StoreError::Unavailable(_) | StoreError::Unreachable { .. })

@@ -1,4 +1,4 @@
-//! SQLite keeps what the ports promise, and every id as 16 bytes.
+//! The contract tests of the ports, run on SQLite. Every id is stored as 16 bytes.
 
 use dwar_sqlite::{Settings, SqliteStore, Synchronous};
 use dwar_testkit::Stores;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Looks at what a test has left behind, however it got there.
+/// Checks the files that a test has left, however it ended.
 struct Left(TempDir);
 
 impl Left {
@@ -28,7 +28,7 @@ impl Drop for Left {
 async fn open() -> (Stores, Left) {
     let left = Left(tempfile::tempdir().unwrap());
     let settings = Settings {
-        // The suites never cut the power.
+        // The suites never simulate a loss of power.
         synchronous: Synchronous::Normal,
         patience: Duration::from_secs(60),
         ..Settings::new(left.database())

@@ -1,4 +1,4 @@
-//! What a database in a file promises beyond the ports: it lasts, is private, and can be shared.
+//! Guarantees of a database file beyond the ports: it lasts, is private, and can be shared.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -97,8 +97,8 @@ async fn the_files_are_for_their_owner_alone() {
     }
 }
 
-/// Whoever closes a database and finds that nobody else has it open takes the log away, with all that was
-/// written to it since. Libraries before SQLite 3.51 go by this lock alone.
+/// A process that closes a database and finds no other one using it deletes the log, with
+/// everything that was written to it since. Libraries before SQLite 3.51 use only this lock.
 #[tokio::test]
 async fn other_processes_see_for_as_long_as_it_is_open_that_it_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -116,14 +116,14 @@ async fn other_processes_see_for_as_long_as_it_is_open_that_it_is() {
 
 const SEEN_FROM_OUTSIDE: &str = "DWAR_TEST_FILE_SEEN_FROM_OUTSIDE";
 
-/// Whether a process of its own finds that somebody has this database open.
+/// Tells whether a separate process finds this database in use.
 fn is_seen_to_be_open(path: &Path) -> bool {
     let mut other = Command::new(std::env::current_exe().unwrap());
     let other = other.args(["--exact", "file::nobody_has_it_open"]).env(SEEN_FROM_OUTSIDE, path);
     !other.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()
 }
 
-/// That process; it has nothing to do where it is given no file to look at.
+/// The test that the separate process runs; it does nothing without a file to check.
 #[test]
 fn nobody_has_it_open() {
     let Ok(path) = std::env::var(SEEN_FROM_OUTSIDE) else { return };
@@ -131,7 +131,7 @@ fn nobody_has_it_open() {
     fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
 }
 
-/// Two stores share nothing but the file, as two processes would.
+/// Two stores share only the file, as two processes would.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_stores_on_one_file_hold_exactly_what_the_balance_covers() {
     let folder = tempfile::tempdir().unwrap();
@@ -179,7 +179,7 @@ async fn two_stores_on_one_file_accept_a_code_once_and_make_one_identity() {
         Redeemed::LoggedIn(_, identity) => *identity == known.id,
         _ => true,
     }));
-    // Another login by way of the other store is of the same one.
+    // Another login through the other store is of the same identity.
     assert_eq!(make.log_in(&stores[1], &line, make.login(&line)).await, known.id);
 }
 

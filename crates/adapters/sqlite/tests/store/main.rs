@@ -1,4 +1,4 @@
-//! The store in an SQLite file: what the ports promise, and how it is kept.
+//! Tests of the store in an SQLite file: the contract of the ports, and the storage.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 

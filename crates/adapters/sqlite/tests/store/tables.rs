@@ -1,5 +1,5 @@
-//! What stands in the tables: nothing lingers there, the ledger only grows, and no line of
-//! the audit log is changed.
+//! The content of the tables: nothing stays behind, the ledger only grows, and no line of the audit
+//! log changes.
 
 use diesel::SqliteConnection;
 use diesel::connection::{Connection, SimpleConnection};
@@ -82,7 +82,7 @@ impl Scene {
         (line, otp)
     }
 
-    /// A login on a line that ends in a logout, before the identity is erased.
+    /// A login and logout on a line, before the identity is erased.
     async fn end(&self, line: &Line) {
         let login = self.make.login(line);
         let (session, token) = (login.session.clone(), login.session.access.token);
@@ -184,7 +184,7 @@ async fn entries_leave_only_into_the_closing_of_their_month() {
     assert_eq!(scene.store.closings(scene.project).await.unwrap(), [closing]);
     assert_eq!(ledger_of(&scene.store, scene.project).await, before);
 
-    // What the step does by itself is allowed to everybody, and loses nothing.
+    // Anybody may do what the step itself does, and it loses nothing.
     scene.tables.batch_execute("DELETE FROM ledger_entries WHERE position = 2").unwrap();
     assert_eq!(scene.store.audit().await.unwrap().difference, Paise::ZERO);
     let closed = scene.store.close(scene.project, month).await.unwrap().unwrap();
@@ -194,7 +194,7 @@ async fn entries_leave_only_into_the_closing_of_their_month() {
     assert_eq!(late.to_string(), CLOSINGS);
 }
 
-/// As a command meets a service that takes the lock of the file again and again.
+/// Like a command during a service that keeps taking the lock of the file.
 #[tokio::test]
 async fn a_closing_outlasts_those_who_hold_the_file_longer_than_a_step_waits() {
     let mut scene = Scene::open().await;
@@ -245,7 +245,7 @@ async fn an_event_goes_with_the_last_who_had_to_be_told() {
     assert_eq!((scene.count("events"), scene.count("event_deliveries")), (3, 3));
     scene.store.delivered(vec![scene.make.call(endpoints[2].id, &ids[0])]).await.unwrap();
     assert_eq!((scene.count("events"), scene.count("event_deliveries")), (3, 2));
-    // The calls keep what was told to everybody.
+    // The calls keep events that were delivered to every endpoint.
     assert_eq!(scene.store.sweep_calls(START + seconds(1)).await.unwrap(), 19);
     assert_eq!((scene.count("events"), scene.count("event_deliveries")), (2, 2));
     scene.store.remove_endpoint(scene.project, endpoints[2].id).await.unwrap();
@@ -329,7 +329,7 @@ async fn what_is_no_id_or_no_instant_is_told_with_its_place() {
     }
 }
 
-/// One row that nobody can read must not keep those behind it waiting.
+/// A row that cannot be decoded must not delay those behind it.
 #[tokio::test]
 async fn what_cannot_be_read_keeps_no_work_of_others_waiting() {
     let mut scene = Scene::open().await;
@@ -353,7 +353,7 @@ async fn what_cannot_be_read_keeps_no_work_of_others_waiting() {
 
     let due = OtpStore::claim_due(&scene.store, late, lease, 9).await.unwrap();
     assert_eq!(due.iter().map(|otp| otp.id).collect::<Vec<_>>(), [good.id]);
-    // It is put off like the other.
+    // It is postponed like the other.
     assert!(OtpStore::claim_due(&scene.store, late, lease, 9).await.unwrap().is_empty());
     let room = ReceiptRoom { calling: 9, others: 9 };
     let due = ReceiptStore::claim(&scene.store, late, lease, room).await.unwrap();

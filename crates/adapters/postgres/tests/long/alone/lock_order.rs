@@ -1,4 +1,4 @@
-//! Locks are always taken in one order: nothing deadlocks, and nothing waits long.
+//! Locks are always taken in one order: there are no deadlocks and no long waits.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Nobody may wait longer for a lock.
+/// Longest allowed wait for a lock.
 const BOUND_MS: u64 = 100;
-/// A wait that is due to a busy machine does not come again with the same steps; one that is due to
-/// the order of locks does.
+/// A wait caused by a busy machine does not recur with the same steps; one caused by the order of
+/// locks does.
 const TRIES: usize = 4;
 
-/// A database of its own, since deadlocks are counted per database.
+/// A database of its own, because deadlocks are counted per database.
 struct Database {
     server: String,
     name: String,
@@ -44,7 +44,7 @@ impl Database {
         Self { server, name }
     }
 
-    /// A deadlock is to be found, and counted, long before anybody's patience ends.
+    /// A deadlock is detected and counted long before any call times out.
     async fn store(&self) -> PostgresStore {
         let (base, _) = self.server.rsplit_once('/').unwrap();
         let options = "options=-c%20deadlock_timeout%3D200ms";
@@ -70,7 +70,7 @@ impl Database {
         query.get_result::<Number>(&mut self.outside()).unwrap().number
     }
 
-    /// How many deadlocks there were. A connection tells its own when it ends.
+    /// Number of deadlocks. A connection reports its own when it ends.
     fn deadlocks(&self) -> i64 {
         let connections = "SELECT count(*) AS number FROM pg_stat_activity WHERE datname = $1";
         while self.number(connections) > 0 {
@@ -87,7 +87,7 @@ impl Drop for Database {
     }
 }
 
-/// Looks every few milliseconds for how long somebody has been waiting for a lock.
+/// Checks every few milliseconds how long any connection has been waiting for a lock.
 struct Watch {
     longest_ms: Arc<AtomicU64>,
     over: Arc<AtomicBool>,
@@ -119,7 +119,7 @@ impl Watch {
         watch
     }
 
-    /// The longest wait since it was last asked, in milliseconds.
+    /// The longest wait since the last call, in milliseconds.
     fn longest(&self) -> u64 {
         self.longest_ms.swap(0, Ordering::Relaxed)
     }

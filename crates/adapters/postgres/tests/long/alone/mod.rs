@@ -1,3 +1,3 @@
-//! What measures time: these tests run with nothing beside them.
+//! Tests that measure time. They run alone.
 
 mod lock_order;

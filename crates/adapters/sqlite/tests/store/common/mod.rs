@@ -1,4 +1,4 @@
-//! Which columns hold ids, and how a database file stores them.
+//! The columns of ids, and how a database file stores them.
 
 use diesel::SqliteConnection;
 use diesel::connection::{Connection, SimpleConnection};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 const SCHEMA: &str = include_str!("../../../../sql/src/schema.rs");
 
-/// Table and column of each id that diesel sees and the database has.
+/// Table and column of each id that is in diesel's schema and in the database.
 pub fn columns_of_ids(connection: &mut SqliteConnection) -> Vec<(&'static str, &'static str)> {
     let mut table = "";
     let mut found = Vec::new();
@@ -37,7 +37,7 @@ pub fn count(connection: &mut SqliteConnection, rows: &str) -> i64 {
     sql::<BigInt>(&format!("SELECT count(*) FROM {rows}")).get_result(connection).unwrap()
 }
 
-/// The columns of ids that hold anything but 16 bytes.
+/// Columns of ids with a value that is not 16 bytes.
 pub fn ids_otherwise_stored(connection: &mut SqliteConnection) -> Vec<String> {
     let mut found = Vec::new();
     for (table, id) in columns_of_ids(connection) {
