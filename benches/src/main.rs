@@ -129,8 +129,7 @@ fn contestants() -> Outcome<Vec<Contestant>> {
     Ok(made)
 }
 
-/// Where services run, and the provider that they hand their codes to.
-/// By which settings the baseline differs.
+/// The settings in which the baseline differs.
 fn changed() -> Vec<(String, String)> {
     let named = var("COMPARE_BASELINE_SETTINGS").unwrap_or_default();
     let pairs = named.split_whitespace().filter_map(|pair| pair.split_once('='));

@@ -1,5 +1,5 @@
-//! What is left in memory where a secret was, once it is dropped. Reads this process's own memory
-//! as a file, since no safe code can look at what was given back; so it is the only test of its process.
+//! The content of memory after a secret is dropped. Reads this process's own memory as a file,
+//! because no safe code can read freed memory. So it is the only test of its process.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
@@ -15,10 +15,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// The allocator writes its notes over the beginning of what it gets back: keep away from there.
+/// The allocator writes its own data over the begin of freed memory, so ignore that part.
 const NOTES: usize = 32;
 
-/// Keeps a value away from the beginning of its allocation.
+/// Keeps a value away from the begin of its allocation.
 #[repr(C)]
 struct Held<T>(#[allow(dead_code, reason = "takes place")] [u8; NOTES], T);
 
@@ -40,7 +40,7 @@ fn of_bytes<T>(value: T) -> [Vec<u8>; 2] {
     before_and_after(Box::new(Held([0; NOTES], value)), place)
 }
 
-/// For a secret that is a text of its own allocation.
+/// For a secret that is a text with its own allocation.
 fn of_text<T>(value: T, text: impl Fn(&T) -> &str) -> [Vec<u8>; 2] {
     before_and_after(value, |value| {
         let text = text(value);
@@ -79,7 +79,7 @@ fn a_dropped_secret_leaves_nothing_in_memory() {
     }
 }
 
-/// The test above sees what is left behind by whoever does not wipe.
+/// The test above detects a value that is not wiped.
 #[test]
 fn a_plain_text_is_still_there_after_it_is_dropped() {
     let text = "0123456789abcdef".repeat(5);

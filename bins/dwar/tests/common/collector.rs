@@ -10,11 +10,11 @@ use tokio::net::{TcpListener, TcpStream};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     Takes,
-    /// Reads it, and never answers.
+    /// Reads the call and never answers.
     Hangs,
     /// Answers 503.
     Refuses,
-    /// Answers 429, and asks to be left alone for a minute.
+    /// Answers 429, and asks not to be called for a minute.
     Throttles,
 }
 
@@ -79,7 +79,7 @@ impl Collector {
         scopes.flat_map(|all| all.scope_spans).flat_map(|all| all.spans).collect()
     }
 
-    /// Waits until there is a span for which this holds, and gives it.
+    /// Waits for a span that matches, and returns it.
     pub async fn hears(&self, wanted: impl Fn(&Span) -> bool) -> Span {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
@@ -110,7 +110,7 @@ pub fn attribute(span: &Span, key: &str) -> String {
     }
 }
 
-/// A whole call, or `None` while it is not all there.
+/// A whole call, or `None` while it is incomplete.
 fn parse(bytes: &[u8]) -> Option<Exported> {
     let at = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let head = String::from_utf8(bytes[..at].to_vec()).unwrap().to_lowercase();

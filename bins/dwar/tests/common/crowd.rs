@@ -1,4 +1,4 @@
-//! Crowds of raw connections, and somebody who only wants to be served meanwhile.
+//! Crowds of raw connections, and a client with normal requests meanwhile.
 
 use super::Service;
 use std::io;
@@ -17,7 +17,7 @@ pub fn raise_descriptors() {
     setrlimit(Resource::Nofile, limits).unwrap();
 }
 
-/// What a process holds in memory, in MiB, as the kernel counts it.
+/// Resident memory of a process in MiB, as the kernel counts it.
 #[derive(Clone, Copy, Debug)]
 pub struct Resident {
     pub now: u64,
@@ -35,7 +35,7 @@ impl Resident {
     }
 }
 
-/// A client that asks for its health, each time on a new connection, until it is told to stop.
+/// A client that requests `/healthz`, each time on a new connection, until it is stopped.
 pub struct Bystander {
     stop: Arc<AtomicBool>,
     waits: JoinHandle<Vec<Duration>>,
@@ -60,7 +60,7 @@ impl Bystander {
         Self { stop, waits }
     }
 
-    /// Stops; gives the longest wait but for one in a hundred. Fails the test if any was not
+    /// Stops, and returns the 99th percentile of the wait. Fails the test if any request was not
     /// answered.
     pub async fn p99(self) -> Duration {
         self.stop.store(true, Ordering::Relaxed);
@@ -82,8 +82,8 @@ fn address(service: &Service) -> String {
     service.base.trim_start_matches("http://").to_owned()
 }
 
-/// A connection that does `start`, then sends `again` once every `pause` and, if `reads`, takes
-/// what it is given, until the server has had enough. Gives how long that took, and what was read.
+/// A connection that sends `start`, then sends `again` once every `pause` and, if `reads`, reads
+/// what it gets, until the server closes it. Returns how long that took, and what was read.
 pub fn attacker(
     service: &Service,
     start: impl Into<Vec<u8>>,
@@ -111,7 +111,7 @@ pub fn attacker(
                     taken.extend_from_slice(&part[..count]);
                 }
             };
-            // Who is told nothing more still waits for the end.
+            // A client without further answers still waits for the end.
             let writes = async {
                 let _refused: io::Result<()> = writes.await;
                 std::future::pending::<()>().await;

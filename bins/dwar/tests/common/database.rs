@@ -3,17 +3,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 use tokio_postgres::NoTls;
 
-/// A fresh database; it goes with this value.
+/// A new database, which is deleted when this is dropped.
 pub enum Database {
     Sqlite(TempDir),
     Postgres {
         folder: TempDir,
         server: String,
         name: String,
-        /// It lies in a tablespace of this name, which goes with it.
+        /// The tablespace of its tables, which is deleted too.
         tablespace: Option<String>,
     },
-    /// None any more.
+    /// The database was deleted.
     None,
 }
 
@@ -22,7 +22,7 @@ impl Database {
         Self::Sqlite(tempfile::tempdir().unwrap())
     }
 
-    /// A file in a folder of its own below this one.
+    /// A file in a new folder below this one.
     pub fn sqlite_in(folder: &Path) -> Self {
         Self::Sqlite(tempfile::tempdir_in(folder).unwrap())
     }
@@ -53,7 +53,7 @@ impl Database {
         Self::Postgres { folder: tempfile::tempdir().unwrap(), server, name, tablespace }
     }
 
-    /// Where the server of DWAR_TEST_POSTGRES_URL keeps its files, if it is on this machine.
+    /// The data folder of the server of DWAR_TEST_POSTGRES_URL, if it is on this machine.
     pub async fn postgres_folder() -> Option<String> {
         let (client, connection) =
             tokio_postgres::connect(&postgres_server(), NoTls).await.unwrap();
@@ -81,7 +81,7 @@ impl Database {
         }
     }
 
-    /// Checks a database file from its first page to its last; PostgreSQL sees to its own.
+    /// Checks a database file from its first page to its last; PostgreSQL checks its own.
     pub fn check(&self) {
         let Self::Sqlite(folder) = self else { return };
         let file = rusqlite::Connection::open(folder.path().join("dwar.db")).unwrap();
@@ -109,12 +109,12 @@ impl Database {
         found
     }
 
-    /// The number that a query gives, from outside of the service.
+    /// The number that a query returns, without using the service.
     pub async fn number(&self, sql: &str) -> i64 {
         self.value(sql).await
     }
 
-    /// Bytes of the one row that a query finds, from outside of the service.
+    /// Bytes of the only row that a query returns, without using the service.
     pub async fn bytes(&self, sql: &str) -> Vec<u8> {
         self.value(sql).await
     }
@@ -140,7 +140,7 @@ impl Database {
         }
     }
 
-    /// An id as SQL of this database says it.
+    /// An id as an SQL literal of this database.
     pub fn id(&self, id: &str) -> String {
         match self {
             Self::Sqlite(_) => format!("x'{}'", id.replace('-', "")),
@@ -148,12 +148,12 @@ impl Database {
         }
     }
 
-    /// Takes a table away under the running service.
+    /// Drops a table while the service is running.
     pub async fn lose(&self, table: &str) {
         self.run(&format!("DROP TABLE {table}")).await;
     }
 
-    /// Runs a statement, from outside of the service.
+    /// Runs a statement without using the service.
     pub async fn run(&self, sql: &str) {
         match self {
             Self::Sqlite(folder) => {
@@ -165,7 +165,7 @@ impl Database {
         }
     }
 
-    /// Breaks every connection to a PostgreSQL database and lets no new one in.
+    /// Closes every connection to a PostgreSQL database and refuses new ones.
     pub async fn shut(&self) {
         let Self::Postgres { server, name, .. } = self else { return };
         execute(server, &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false")).await;
@@ -186,7 +186,7 @@ impl Drop for Database {
             let mut steps = vec![format!("DROP DATABASE {name} WITH (FORCE)")];
             steps.extend(tablespace.iter().map(|name| format!("DROP TABLESPACE {name}")));
             let server = server.clone();
-            // A runtime of its own: this one may be shutting down.
+            // A separate runtime, because this one may be shutting down.
             let dropping = std::thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let runtime = runtime.unwrap();

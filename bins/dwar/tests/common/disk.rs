@@ -2,13 +2,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A small disk of its own (a tmpfs), which a test can fill; only root can make one.
+/// A small disk (a tmpfs) that a test can fill; only root can create one.
 pub struct Disk {
     folder: PathBuf,
 }
 
 impl Disk {
-    /// A disk of this many MiB that belongs to the owner of `like`, or none without the right to.
+    /// A disk of this many MiB that belongs to the owner of `like`; `None` without the right to
+    /// mount.
     pub fn mount(mib: u32, like: &Path) -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -33,7 +34,7 @@ impl Disk {
         while std::io::Write::write_all(&mut ballast, &block).is_ok() {}
     }
 
-    /// Makes the room again that [`Disk::fill`] took.
+    /// Frees the space that [`Disk::fill`] used.
     pub fn free(&self) {
         std::fs::remove_file(self.folder.join("ballast")).unwrap();
     }

@@ -1,4 +1,4 @@
-//! The documents of both APIs, to which every answer over a socket is held.
+//! The documents of both APIs, with which every answer over a socket is compared.
 
 use super::Answer;
 use dwar_testkit::{Documented, SeenAnswer};
@@ -14,7 +14,7 @@ static DOCUMENTS: LazyLock<[Documented; 2]> = LazyLock::new(|| {
     })
 });
 
-/// Fails the test if the answer is another one than its document says.
+/// Fails the test if the document does not list this answer.
 pub fn hold(method: &Method, path: &str, answer: &Answer) {
     let (method, status, body) = (method.as_str(), answer.status.as_u16(), answer.text.as_bytes());
     let headers = answer.headers.iter();

@@ -1,4 +1,4 @@
-//! What services and commands say, kept for a test that wants all of it.
+//! Records the output of services and commands, for a test that needs all of it.
 
 use reqwest::header::{HeaderMap, SET_COOKIE};
 use std::process::Output;
@@ -34,7 +34,7 @@ impl Ear {
     }
 }
 
-/// Keeps an answer, if this task has an ear.
+/// Records an answer, if this task has an ear.
 pub fn note_answer(headers: &HeaderMap, body: &str) {
     let _nobody_listens = EAR.try_with(|ear| {
         let mut answers = ear.answers.lock().unwrap();
@@ -44,7 +44,7 @@ pub fn note_answer(headers: &HeaderMap, body: &str) {
     });
 }
 
-/// Keeps what a command said, if this task has an ear.
+/// Records the output of a command, if this task has an ear.
 pub fn note_run(arguments: &[&str], output: &Output) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let _nobody_listens = EAR.try_with(|ear| {

@@ -19,7 +19,7 @@ pub struct Endpoint {
     pub url: String,
     pub told: Arc<Mutex<Vec<Told>>>,
     pub status: Arc<Mutex<u16>>,
-    /// How long it asks to be left alone in doing so, if anything.
+    /// The `Retry-After` of its refusals, if it sends one.
     pub retry_after: Arc<Mutex<Option<u32>>>,
 }
 
@@ -60,7 +60,7 @@ impl Endpoint {
         self.told.lock().unwrap().clone()
     }
 
-    /// Waits until an event of this type has been told, and gives it.
+    /// Waits until an event of this type was delivered, and returns it.
     pub async fn hears(&self, kind: &str) -> Told {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
@@ -73,7 +73,7 @@ impl Endpoint {
     }
 }
 
-/// A whole request, or `None` while it is not all there.
+/// A whole request, or `None` while it is incomplete.
 #[allow(clippy::option_option, reason = "not yet, or not readable")]
 fn parse(bytes: &[u8]) -> Option<Option<Told>> {
     let head = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;

@@ -1,4 +1,4 @@
-//! Runs the real binary on a database of its own, and talks to it as its users do.
+//! Runs the real binary on a database of its own, and uses it as its users do.
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 
@@ -49,10 +49,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// More than a line of the log needs from the service to the test.
+/// Longer than a log line takes from the service to the test.
 const LOG_LAG: Duration = Duration::from_millis(100);
 const LISTENING: &str = "Dwar is listening on ";
-/// How many lines of a service are shown with a test that fails.
+/// Number of log lines of a service that are shown with a failing test.
 const TOLD: usize = 60;
 
 pub struct Service {
@@ -66,7 +66,7 @@ pub struct Service {
     listener: Option<JoinHandle<()>>,
 }
 
-/// A configuration and a database: what outlives a restart.
+/// A configuration and a database, which outlive a restart.
 pub struct World {
     pub database: Database,
     pub settings: Vec<(String, String)>,
@@ -110,8 +110,8 @@ impl World {
         self
     }
 
-    /// The binary, or the one that DWAR_TEST_BINARY names, with this world's settings and nothing else from
-    /// this process.
+    /// Runs the binary, or the one that DWAR_TEST_BINARY names, with only this world's settings and
+    /// nothing else of this process's environment.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let other = std::env::var("DWAR_TEST_BINARY").ok();
         let binary = other.as_deref().unwrap_or(env!("CARGO_BIN_EXE_dwar"));
@@ -138,7 +138,7 @@ impl World {
         output
     }
 
-    /// What a command answers as JSON; fails the test if the command fails.
+    /// The JSON answer of a command; fails the test if the command fails.
     pub fn cli(&self, arguments: &[&str]) -> Value {
         let output = self.run(&[arguments, &["--json"]].concat());
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -156,12 +156,12 @@ impl World {
         self.cli(&["wallet", "balance", "--project", &project.id])
     }
 
-    /// Checks that every wallet agrees with its ledger.
+    /// Checks that every wallet matches its ledger.
     pub fn audit(&self) {
         assert_eq!(self.cli(&["wallet", "verify"])["difference_paise"], 0);
     }
 
-    /// A number that no other call has given, and no magic one.
+    /// A number that no other call has returned, and that is not a magic one.
     pub fn phone(&self) -> String {
         // Steps that share no factor with the modulus: no digits that might occur by chance.
         let count = u64::from(self.phones.fetch_add(1, Ordering::Relaxed));
@@ -179,7 +179,7 @@ impl Service {
         Self::start_until(world, "Dwar is ready")
     }
 
-    /// Starts the binary and waits until it listens, whatever becomes of its database.
+    /// Starts the binary and waits until it listens, whatever the state of its database.
     pub fn start_unprepared(world: World) -> Self {
         Self::start_until(world, LISTENING)
     }
@@ -216,7 +216,7 @@ impl Service {
         }
     }
 
-    /// Another process on the same database. On PostgreSQL the world has to name the master key.
+    /// Another process on the same database. On PostgreSQL the world has to set the master key.
     pub fn twin(&self) -> Self {
         let World { database, settings, ulimit, phones } = &self.world;
         let mut settings = settings.clone();
@@ -232,12 +232,12 @@ impl Service {
         assert!(status.success());
     }
 
-    /// Stops the process at once, as a crash would, and gives the world back.
+    /// Stops the process at once, as a crash would, and returns the world.
     pub fn kill(self) -> World {
         self.last_words().0
     }
 
-    /// As [`Service::kill`], with all that was ever written to standard output.
+    /// As [`Service::kill`], with everything that was ever written to standard output.
     pub fn last_words(mut self) -> (World, Vec<String>) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -262,7 +262,7 @@ impl Service {
         None
     }
 
-    /// Where the dashboard listens, if it is on.
+    /// The address of the dashboard, if it is on.
     pub fn dashboard(&self) -> String {
         const SAID: &str = "the dashboard is on ";
         let logged = self.stderr();
@@ -274,13 +274,13 @@ impl Service {
         self.stdout.lock().unwrap().clone()
     }
 
-    /// What was logged until now: lines come a moment after what they tell.
+    /// The log lines until now. Lines arrive shortly after the events that they report.
     pub fn stderr(&self) -> Vec<String> {
         std::thread::sleep(LOG_LAG);
         self.stderr.lock().unwrap().clone()
     }
 
-    /// Where its metrics are, where they are on.
+    /// The address of the metrics, if they are on.
     pub fn metrics(&self) -> String {
         let logged = self.stderr();
         let line = logged.iter().find_map(|line| Some(line.split_once("metrics are on ")?.1));
@@ -291,7 +291,7 @@ impl Service {
         self.client.request(method, format!("{}{path}", self.base))
     }
 
-    /// A call that is yet to be made.
+    /// A call that is not sent yet.
     pub fn call(&self, key: &str, path: &str, body: &Value) -> RequestBuilder {
         self.request(Method::POST, path).header("X-Api-Key", key).json(body)
     }
@@ -316,7 +316,7 @@ impl Service {
         self.post(key, "/v1/otp/verify", json!({ "phone": phone, "code": code })).await
     }
 
-    /// The code of the newest message to `phone`: from the sandbox, or from the console gateway.
+    /// The code in the newest message to `phone`: from the sandbox, or from the console gateway.
     pub async fn code(&self, key: &str, phone: &str) -> String {
         if key.starts_with("svc_test_") {
             let inbox = self.get(key, &format!("/v1/sandbox/messages?phone={phone}")).await;
@@ -325,7 +325,7 @@ impl Service {
         self.printed(phone).await
     }
 
-    /// The code of the newest message of the console that names `what`: a phone, or a request.
+    /// The code in the newest message of the console that contains `what`: a phone, or a request.
     async fn printed(&self, what: &str) -> String {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -345,14 +345,14 @@ impl Service {
     pub async fn log_in(&self, key: &str, phone: &str) -> Value {
         let sent = self.send(key, phone).await.ok();
         let code = match key.starts_with("svc_live_") {
-            // An earlier message to this phone may be all that has been printed so far.
+            // The only message printed so far may be an earlier one to this phone.
             true => self.printed(sent["otp_id"].as_str().unwrap()).await,
             false => self.code(key, phone).await,
         };
         self.verify(key, phone, &code).await.ok()
     }
 
-    /// Waits until `/readyz` answers this, as it does at most once a second anew.
+    /// Waits until `/readyz` answers this. Its answer changes at most once a second.
     pub async fn becomes(&self, status: u16) {
         let until = Instant::now() + PATIENCE;
         while self.get("", "/readyz").await.status != status {
@@ -414,7 +414,7 @@ impl Answer {
     }
 }
 
-/// What the service answers, which has to be what its document promises.
+/// The answer of the service, which has to be one that its document lists.
 pub async fn answer(request: RequestBuilder) -> Answer {
     let (client, request) = request.build_split();
     let request = request.unwrap();
@@ -432,7 +432,7 @@ pub async fn taken_apart(response: reqwest::Response) -> Answer {
     Answer { status, headers, text, body }
 }
 
-/// Makes all the calls at the same moment.
+/// Makes all the calls at the same time.
 pub async fn at_once(calls: impl IntoIterator<Item = RequestBuilder>) -> Vec<Answer> {
     let calls: Vec<_> = calls.into_iter().collect();
     let start = Arc::new(tokio::sync::Barrier::new(calls.len()));
@@ -453,7 +453,7 @@ pub async fn at_once(calls: impl IntoIterator<Item = RequestBuilder>) -> Vec<Ans
     answers
 }
 
-/// How often each outcome occurred: `"200"`, or a code.
+/// The number of each outcome: `"200"`, or a code.
 pub fn tally(answers: &[Answer]) -> BTreeMap<&str, usize> {
     let mut tally = BTreeMap::new();
     for answer in answers {
@@ -469,7 +469,7 @@ pub fn wrong(code: &str, n: u32) -> String {
     format!("{:06}", (code + 1 + n % 999_999) % 1_000_000)
 }
 
-/// Collects the lines of a stream, and passes each on while anybody listens.
+/// Collects the lines of a stream, and passes each on while anything listens.
 fn collect(
     stream: impl std::io::Read + Send + 'static,
 ) -> (Arc<Mutex<Vec<String>>>, mpsc::Receiver<String>, JoinHandle<()>) {

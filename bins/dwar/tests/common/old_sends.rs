@@ -1,4 +1,4 @@
-//! Sends of long ago, as their ledger has them.
+//! Ledger entries of old sends.
 
 use super::{Database, Project, World};
 
@@ -6,13 +6,14 @@ use super::{Database, Project, World};
 pub struct OldSends<'name> {
     pub name: &'name str,
     pub sends: u32,
-    /// When the first was booked, in milliseconds since 1970; and how much later each next one.
+    /// When the first was booked, in milliseconds since 1970, and the distance between two sends.
     pub since: i64,
     pub apart: i64,
 }
 
 impl World {
-    /// Books sends with a hold of 25, a capture of 20 and a release of 5 paise each, from outside of the service.
+    /// Books sends with a hold of 25, a capture of 20 and a release of 5 paise each, without using
+    /// the service.
     pub async fn book_old_sends(&self, project: &Project, old: OldSends<'_>) {
         let OldSends { name, sends, since, apart } = old;
         let (id, at) = match self.database {

@@ -4,24 +4,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// Two PostgreSQL servers of one test on loopback, the second a standby of the first at first; they go with
-/// this value.
+/// Two PostgreSQL servers on loopback for one test, the second initially a standby of the first.
+/// They are removed when this is dropped.
 pub struct Servers {
     folder: TempDir,
     programs: PathBuf,
     ports: [u16; 2],
 }
 
-/// The first of them, which is the primary at first.
+/// The first server, which is initially the primary.
 pub const FIRST: usize = 0;
 pub const SECOND: usize = 1;
 
 impl Servers {
-    /// Starts both; none if the programs are not installed.
+    /// Starts both; `None` if the programs are not installed.
     pub fn start() -> Option<Self> {
         let programs = programs()?;
         let folder = tempfile::tempdir().unwrap();
-        // Another user has to get through.
+        // Another user needs access.
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
         let servers = Self { folder, programs, ports: [reserved_port(), reserved_port()] };
         servers.run("initdb", FIRST, &["-U", "dwar", "-A", "trust", "--no-sync"]);
@@ -33,7 +33,7 @@ impl Servers {
         Some(servers)
     }
 
-    /// What leads to a database of these servers, in this order.
+    /// The URL of a database with these servers, in this order.
     pub fn url(&self, servers: &[usize], database: &str) -> String {
         let hosts = servers.iter().map(|server| format!("127.0.0.1:{}", self.ports[*server]));
         format!("postgres://dwar@{}/{database}", hosts.collect::<Vec<_>>().join(","))
@@ -49,7 +49,7 @@ impl Servers {
         self.run("pg_ctl", server, &["-w", "-t", "60", "-l", log, "-o", &options, "start"]);
     }
 
-    /// Stops it without a word, as a crash would.
+    /// Stops the server without a shutdown, as a crash would.
     pub fn down(&self, server: usize) {
         self.run("pg_ctl", server, &["-m", "immediate", "stop"]);
     }
@@ -58,7 +58,7 @@ impl Servers {
         self.run("pg_ctl", server, &["-w", "promote"]);
     }
 
-    /// From its next start on it is a standby, of nobody.
+    /// Makes the server a standby without a primary, from its next start on.
     pub fn demote(&self, server: usize) {
         std::fs::write(self.data(server).join("standby.signal"), "").unwrap();
     }
@@ -71,7 +71,7 @@ impl Servers {
         assert!(self.ran(program, server, arguments), "{program} {arguments:?} failed");
     }
 
-    /// PostgreSQL refuses to run as root; its package brings a user of its own.
+    /// PostgreSQL refuses to run as root; its package creates a user of its own.
     fn ran(&self, program: &str, server: usize, arguments: &[&str]) -> bool {
         let program = self.programs.join(program);
         let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
@@ -84,7 +84,7 @@ impl Servers {
             }
         };
         command.arg("-D").arg(self.data(server)).args(arguments).current_dir("/");
-        // A server keeps what it was started with open.
+        // A server keeps the files open that it was started with.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     }
@@ -98,7 +98,7 @@ impl Drop for Servers {
     }
 }
 
-/// The folder of the programs that are installed, on the path or where Debian has them.
+/// The folder of the installed programs, on the path or where Debian has them.
 fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();

@@ -1,10 +1,10 @@
-//! Those who run the service: programs with a token of the admin API, and people at the pages.
+//! Operators of the service: programs with a token of the admin API, and people with a browser.
 
 use super::{Answer, Service, answer};
 use reqwest::{Client, Method, RequestBuilder, redirect};
 use serde_json::Value;
 
-/// The password of everybody who joins.
+/// The password of every person who joins.
 pub const PASSWORD: &str = "correct horse battery staple";
 
 /// A program with a token of the admin API.
@@ -14,7 +14,7 @@ pub struct Program {
     client: Client,
 }
 
-/// Somebody who is signed in to the dashboard.
+/// A person who is signed in to the dashboard.
 pub struct Person {
     base: String,
     client: Client,
@@ -23,7 +23,7 @@ pub struct Person {
 }
 
 impl Program {
-    /// With a token that `dwar admin-token add` makes of these arguments.
+    /// A program with a token that `dwar admin-token add` makes with these arguments.
     pub fn new(service: &Service, arguments: &[&str]) -> Self {
         let made = service.world.cli(&[&["admin-token", "add"], arguments].concat());
         Self::with(service, made["secret"].as_str().unwrap())
@@ -34,7 +34,7 @@ impl Program {
         Self { token: token.to_owned(), base, client }
     }
 
-    /// One that may do everything, and delegate.
+    /// A program with every right, and the right to delegate.
     pub fn owner(service: &Service) -> Self {
         Self::new(service, &["--name", "owner", "--everything", "--may-delegate"])
     }
@@ -43,7 +43,7 @@ impl Program {
         Self::new(service, &["--name", role, "--project", project, "--role", role])
     }
 
-    /// A call that is yet to be made, below `/admin/v1`.
+    /// A call below `/admin/v1` that is not sent yet.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let url = format!("{}/admin/v1{path}", self.base);
         self.client.request(method, url).bearer_auth(&self.token)
@@ -86,7 +86,7 @@ impl Person {
         person
     }
 
-    /// A page that is yet to be asked for.
+    /// A request for a page that is not sent yet.
     pub fn page(&self, path: &str) -> RequestBuilder {
         self.client.get(format!("{}{path}", self.base)).header("Cookie", &self.cookie)
     }
@@ -95,14 +95,14 @@ impl Person {
         answer(self.page(path)).await
     }
 
-    /// A form that is yet to be sent, as a page of this session sends it.
+    /// A form that is not sent yet, as a page of this session sends it.
     pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
         let fields = [fields, &[("csrf", self.csrf.as_str())]].concat();
         let request = self.client.post(format!("{}{path}", self.base)).form(&fields);
         request.header("Cookie", &self.cookie).header("Origin", &self.base)
     }
 
-    /// What a script of a page of this session sends.
+    /// A request of a script on a page of this session.
     pub fn json(&self, path: &str, body: &Value) -> RequestBuilder {
         let request = self.client.post(format!("{}{path}", self.base)).json(body);
         request.header("Cookie", &self.cookie).header("Origin", &self.base)
@@ -114,7 +114,7 @@ impl Person {
 }
 
 impl Service {
-    /// How many entries the audit log has of an action.
+    /// The number of entries of an action in the audit log.
     pub fn audited(&self, action: &str) -> usize {
         let output = self.world.run(&["audit", "--json"]);
         assert!(output.status.success());

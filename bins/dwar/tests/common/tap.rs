@@ -1,4 +1,4 @@
-//! A line to PostgreSQL that counts what passes along it.
+//! A proxy to PostgreSQL that counts the traffic.
 
 use super::Database;
 use std::collections::{BTreeMap, HashMap};
@@ -9,32 +9,33 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Requests before the first message: encryption by TLS or GSSAPI, and to cancel a statement.
+/// Requests before the first message: encryption by TLS or GSSAPI, and cancelling a statement.
 /// <https://www.postgresql.org/docs/current/protocol-message-formats.html>
 const WITHOUT_SESSION: [u32; 3] = [80_877_103, 80_877_104, 80_877_102];
 
-/// Stands between a client and a server, without TLS, and counts the client's messages.
+/// Forwards between a client and a server, without TLS, and counts the client's messages.
 pub struct Tap {
     port: u16,
     counted: Arc<Mutex<Counted>>,
     texts: Texts,
 }
 
-/// Every statement that was ever prepared, with the types of its parameters as far as they were told.
+/// Every prepared statement, with the types of its parameters as far as the client gave them.
 type Texts = Arc<Mutex<BTreeMap<String, Vec<u32>>>>;
 
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
-    /// How often a client stopped and waited for the answer: `Sync` or a simple `Query`.
+    /// Number of times that a client waited for an answer: `Sync` or a simple `Query`.
     pub trips: usize,
-    /// How many statements the server was told to prepare: `Parse`.
+    /// Number of statements that the server had to prepare: `Parse`.
     pub parsed: usize,
     /// The text of every statement that ran, in order: `Execute` or a simple `Query`.
     pub ran: Vec<String>,
 }
 
 impl Tap {
-    /// Passes on to the server of a PostgreSQL database, with the address that leads there by it.
+    /// Forwards to the server of a PostgreSQL database; returns the URL that leads through the
+    /// proxy.
     pub async fn before(database: &Database) -> (Self, String) {
         let url = database.url();
         let (user, place) = url.rsplit_once('@').unwrap();

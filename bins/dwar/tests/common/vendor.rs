@@ -5,9 +5,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What its reports are known by.
+/// The secret of its reports.
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
-/// How a provider that a file describes reports, by this token.
+/// The receipts section of a provider described by a file, with this token.
 pub const RECEIPTS: &str = r#"[receipts]
 secret = "webhook_token"
 secret_in = { query = "token" }
@@ -17,14 +17,14 @@ status = "/status"
 delivered = ["delivered"]
 "#;
 
-/// A provider on loopback that does with each message what the test says.
+/// A provider on loopback that treats each message as the test says.
 #[derive(Clone)]
 pub struct Vendor {
     port: u16,
     taken: Arc<Mutex<Vec<Taken>>>,
 }
 
-/// A message that the vendor was asked to carry.
+/// A message that the vendor received.
 #[derive(Clone, Debug)]
 pub struct Taken {
     /// The head of the call, in lower case.
@@ -39,30 +39,30 @@ pub struct Taken {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Play {
-    /// Takes it and never reports on it.
+    /// Accepts the message and never reports on it.
     Accept,
     Deliver,
-    /// Reports that it arrived, and says a good second later that it takes it.
+    /// Reports the arrival first, and accepts the message more than a second later.
     DeliverFirst,
-    /// Takes it and reports later that it failed.
+    /// Accepts the message and reports later that it failed.
     FailLater,
     NotOnChannel,
     Unauthorized,
     Unavailable,
     /// Asks not to be called for a minute.
     Throttle,
-    /// The same, in words that are about this number alone.
+    /// As above, with a reason that is about only this number.
     ThrottleNumber,
-    /// Says nothing until the caller gives up.
+    /// Does not answer until the caller gives up.
     Hang,
-    /// Takes it, and breaks the connection instead of saying so.
+    /// Accepts the message, but breaks the connection instead of answering.
     TakeAndReset,
-    /// Takes it, and says so in a way nobody can read.
+    /// Accepts the message, but with an unreadable answer.
     TakeAndMumble,
 }
 
 impl Play {
-    /// Whether the message goes out, whatever the caller is told.
+    /// Tells whether the message is sent, whatever answer the caller gets.
     pub fn carries(self) -> bool {
         use Play::{Hang, NotOnChannel, Throttle, ThrottleNumber, Unauthorized, Unavailable};
         !matches!(
@@ -197,20 +197,20 @@ async fn serve(
     }
 }
 
-/// What a call that reports on a message of somebody else looks like.
+/// A report on a message that is not ours.
 pub fn stray(client: &reqwest::Client, base: &str, number: u32) -> reqwest::RequestBuilder {
     let body = json!({ "reference": format!("of-another-number-{number}"), "status": "delivered" });
     client.post(format!("{base}/webhooks/wa?token={TOKEN}")).json(&body)
 }
 
-/// A report that this message arrived, for one that the vendor does not report on itself.
+/// A report that this message arrived, for one on which the vendor does not report itself.
 pub fn delivered(client: &reqwest::Client, base: &str, taken: &Taken) -> reqwest::RequestBuilder {
     let reference = format!("ref-{}", taken.attempt);
     let url = format!("{base}/webhooks/{}?token={TOKEN}", taken.provider);
     client.post(url).json(&json!({ "reference": reference, "status": "delivered" }))
 }
 
-/// The next request's head in lower case, and its JSON body; `None` when the connection is over.
+/// The next request's head in lower case, and its JSON body; `None` when the connection is closed.
 async fn read(stream: &mut TcpStream) -> Option<(String, Value)> {
     let mut bytes = Vec::new();
     let head = loop {
@@ -231,7 +231,7 @@ async fn read(stream: &mut TcpStream) -> Option<(String, Value)> {
     Some((text, serde_json::from_slice(&bytes[head..head + length]).ok()?))
 }
 
-/// Reports as vendors do: again and again until it is taken, and once more for good measure.
+/// Reports as vendors do: repeatedly until the report is accepted, and once more.
 async fn report(service: u16, provider: String, reference: String, delivered: bool) {
     let client = reqwest::Client::new();
     let status = if delivered { "delivered" } else { "failed" };

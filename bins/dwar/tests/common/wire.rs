@@ -4,7 +4,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A bare connection, for what no HTTP client would do.
+/// A raw connection, for requests that no HTTP client would send.
 pub struct Wire(TcpStream);
 
 impl Wire {
@@ -33,12 +33,12 @@ impl Wire {
         self.0.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Whether the other side still takes what is written.
+    /// Tells whether the peer still accepts data.
     pub fn takes(&mut self, text: &str) -> bool {
         self.0.write_all(text.as_bytes()).is_ok()
     }
 
-    /// Everything until the other side closes.
+    /// Everything until the peer closes the connection.
     pub fn read_to_end(&mut self) -> String {
         let mut bytes = Vec::new();
         let mut part = [0; 4_096];
@@ -47,7 +47,7 @@ impl Wire {
                 Ok(0) => break,
                 Ok(count) => bytes.extend_from_slice(&part[..count]),
                 Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => {}
-                // A reset ends it too, but silence does not.
+                // A reset also ends it, but silence does not.
                 Err(cause) => {
                     assert_eq!(cause.kind(), std::io::ErrorKind::ConnectionReset, "{cause}");
                     break;

@@ -1,4 +1,4 @@
-//! What needs a person now, as every door says it alike: command line, admin API, pages, metric.
+//! Open alerts are the same in the command line, the admin API, the pages and the metrics.
 
 use crate::common::{Database, Endpoint, Person, Play, Program, Service, Vendor, World};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ on_both_databases! {
     what_is_wrong_is_named_by_every_door_and_gone_when_it_is_over;
 }
 
-/// So long it takes at most until every door names what is wrong, and until none does any more.
+/// Longest time until every interface shows an alert, or shows it no more.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Doors<'a> {
@@ -21,7 +21,7 @@ struct Doors<'a> {
 }
 
 impl Doors<'_> {
-    /// Waits until every door names these kinds and no others, and gives the alerts.
+    /// Waits until every interface shows exactly these kinds, and returns the alerts.
     async fn name(&self, wanted: &[&str]) -> Vec<Value> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -42,7 +42,7 @@ impl Doors<'_> {
         }
     }
 
-    /// Its kinds; none of which it says other things than the admin API.
+    /// The kinds of alerts in doctor; checks that its texts match those of the admin API.
     fn of_doctor(&self, listed: &Value) -> Vec<String> {
         let output = self.service.world.run(&["doctor", "--json"]);
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -78,7 +78,7 @@ fn of_items(items: &Value) -> Vec<String> {
     kinds
 }
 
-/// An instance elsewhere, as it is on record while it says what is wrong.
+/// Records another instance that reports these troubles.
 async fn ails(service: &Service, kinds: &[&str]) {
     let database = &service.world.database;
     let id = database.id("0199a000-0000-7000-8000-0000000000aa");
@@ -123,7 +123,7 @@ async fn what_is_wrong_is_named_by_every_door_and_gone_when_it_is_over(database:
     world.cli(&[&["webhook", "add"], &of[..], &["--url", &endpoint.url]].concat());
     assert_eq!(doors.name(&[]).await, Vec::<Value>::new());
 
-    // A provider is out, and the next one refuses our credentials.
+    // One provider is down, and the next one refuses our credentials.
     *plays.lock().unwrap() = [("wa", Play::Unavailable), ("text", Play::Unauthorized)].into();
     for _ in 0..3 {
         service.send(&project.live, &world.phone()).await.refused(500, "SMS_FAILED");
@@ -135,12 +135,12 @@ async fn what_is_wrong_is_named_by_every_door_and_gone_when_it_is_over(database:
         assert!(alert["detail"].as_str().unwrap().starts_with(cause), "{alert}");
         assert!(alert["since"].is_string() && alert["project_id"].is_null(), "{alert}");
     }
-    // The number is the reason, so it works; and the next one takes the message.
+    // The reason is about the number, so the provider works; and the next one accepts the message.
     *plays.lock().unwrap() = [("wa", Play::NotOnChannel)].into();
     service.send(&project.live, &world.phone()).await.ok();
     doors.name(&[]).await;
 
-    // What only the store knows, and what only another instance does.
+    // Alerts that only the store, or only another instance, can report.
     let taken = ["--rupees", "-99.70", "--reference", "T-1"];
     world.cli(&[&["wallet", "adjust"], &of[..], &taken].concat());
     let ailing = ["https://a.example.com/events", "https://b.example.com/events"];

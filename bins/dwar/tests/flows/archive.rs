@@ -1,5 +1,5 @@
-//! An archived project: its keys are refused everywhere at once, what was begun goes on, and nothing is
-//! lost.
+//! An archived project: its keys are refused everywhere at once, work in progress continues, and
+//! nothing is lost.
 
 use crate::common::{
     Answer, Database, Endpoint, Play, Program, Project, Service, Vendor, World, answer, delivered,
@@ -65,7 +65,7 @@ async fn eventually(world: &World, project: &Project, paise: i64) {
     }
 }
 
-/// By the command line, which is another process, and by the admin API of one instance.
+/// With the command line, which is another process, or with the admin API of one instance.
 async fn say(owner: Option<&Program>, service: &Service, word: &str, project: &Project) -> Value {
     match owner {
         None => service.world.cli(&["project", word, "--project", &project.id]),
@@ -84,7 +84,7 @@ async fn an_archived_project_is_refused_everywhere_and_comes_back(database: Data
         .with("DWAR__EVENTS__ALLOW_PRIVATE", "true")
         .with("DWAR__GATEWAYS__FALLBACK_WINDOW_SECONDS", "300");
     let world = vendor.carry(world);
-    // By full paths: the other instance has a folder of its own.
+    // With full paths, because the other instance has a folder of its own.
     let files = ["wa.toml", "text.toml"].map(|file| world.database.folder().join(file));
     let files = files.map(|file| file.to_str().unwrap().to_owned()).join(",");
     let one = Service::start_in(world.with("DWAR__GATEWAYS__GENERIC_FILES", &files));
@@ -126,7 +126,7 @@ async fn an_archived_project_is_refused_everywhere_and_comes_back(database: Data
         }
         assert_eq!(say(owner, &one, "archive", &project).await, archived);
 
-        // The receipt counts, the charge is captured, and the event is told.
+        // The receipt counts, the charge is captured, and the event is delivered.
         let receipt = answer(delivered(&two.client, &two.base, &message)).await;
         assert_eq!(receipt.status, 200, "{}", receipt.text);
         balance -= 20;
@@ -141,7 +141,7 @@ async fn an_archived_project_is_refused_everywhere_and_comes_back(database: Data
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
 
-        // A key that is replaced meanwhile is as archived as the one before.
+        // A key that is replaced meanwhile is archived too.
         let regenerate = ["key", "regenerate", "--project", &project.id, "--mode", "test"];
         let fresh = one.world.cli(&regenerate)["key"].as_str().unwrap().to_owned();
         two.send(&fresh, PHONE).await.refused(401, "INVALID_API_KEY");

@@ -1,4 +1,4 @@
-//! Backups while the service runs, and what a restore brings back and what not.
+//! Backups while the service runs, and what a restore brings back.
 
 use crate::common::{Database, Play, Project, Service, Vendor, World};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ on_both_databases! {
     sessions_are_kept_where_that_is_asked_for;
 }
 
-/// How long a provider's receipt is waited for before the next provider is asked.
+/// How long the service waits for a provider's receipt before it asks the next provider.
 const WINDOW: Duration = Duration::from_secs(2);
 const PAGE: &str = include_str!("../../../../docs/operations/backups.md");
 
@@ -31,7 +31,7 @@ fn number(path: &Path, sql: &str) -> i64 {
     open(path).query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// What a command that refuses says, in one sentence.
+/// The one-sentence message of a refused command.
 fn refusal(world: &World, arguments: &[&str]) -> String {
     refused(&world.run(arguments))
 }
@@ -43,7 +43,7 @@ fn refused(output: &Output) -> String {
     sentence.unwrap_or_else(|| panic!("{said}")).to_owned()
 }
 
-/// A backup by the means of the database, named `backup` where it can be.
+/// A backup with the tools of the database, named `backup` where possible.
 fn back_up(world: &World) {
     match &world.database {
         Database::Sqlite(_) => drop(world.cli(&["backup", "backup.db"])),
@@ -51,7 +51,7 @@ fn back_up(world: &World) {
     }
 }
 
-/// Puts the backup back; gives what the command says.
+/// Restores the backup; returns the answer of the command.
 async fn restore(world: &World, options: &[&str]) -> Value {
     match &world.database {
         Database::Sqlite(_) => world.cli(&[&["restore", "backup.db"], options].concat()),
@@ -59,7 +59,7 @@ async fn restore(world: &World, options: &[&str]) -> Value {
             database.run("DROP SCHEMA public CASCADE").await;
             database.run("CREATE SCHEMA public").await;
             documented(world, "pg_restore ");
-            // As in a backup that is not made just now.
+            // Like a backup that is some time old.
             database.run("UPDATE instances SET seen_at = seen_at - interval '1 minute'").await;
             let command = PAGE.lines().find_map(|line| line.strip_prefix("dwar restore --in"));
             assert_eq!(command, Some("-place"));
@@ -68,7 +68,7 @@ async fn restore(world: &World, options: &[&str]) -> Value {
     }
 }
 
-/// Runs the command of the page that begins so, on the server of this test.
+/// Runs the command of the page that begins with this, on the server of this test.
 fn documented(world: &World, begin: &str) {
     let url = world.database.url();
     let (access, name) = url.strip_prefix("postgres://").unwrap().split_once('/').unwrap();
@@ -102,7 +102,7 @@ fn programs() -> String {
     folders.collect::<Vec<_>>().join(":")
 }
 
-/// Waits for the process to be gone.
+/// Waits until the process has ended.
 fn stopped(service: Service) -> World {
     service.terminate();
     let mut service = service;
@@ -110,7 +110,7 @@ fn stopped(service: Service) -> World {
     service.kill()
 }
 
-/// A database with something of each kind under way, and a backup of it.
+/// A database with work of each kind in progress, and a backup of it.
 struct Scene {
     service: Service,
     vendor: Vendor,
@@ -123,7 +123,7 @@ struct Scene {
 }
 
 async fn scene(database: Database) -> Scene {
-    // The first provider takes each message, and never says what became of it.
+    // The first provider accepts each message and never reports on it.
     let vendor = Vendor::start(0, |_, _| Play::Accept).await;
     let window = WINDOW.as_secs().to_string();
     let world = World::new(database)
@@ -141,7 +141,7 @@ async fn scene(database: Database) -> Scene {
     let sent = service.send(&project.live, &service.world.phone()).await.ok();
     let send = sent["otp_id"].as_str().unwrap().to_owned();
     back_up(&service.world);
-    // What the backup does not know of.
+    // Changes that the backup does not contain.
     service.verify(key, &phone, &code).await.ok();
     service.logout(key, &ended["access_token"]).await.ok();
     Scene { service, vendor, project, phone, code, kept, ended, send }
@@ -152,7 +152,7 @@ async fn a_restore_settles_what_would_happen_again(database: Database) {
     let world = stopped(service);
     let told = restore(&world, &[]).await;
     assert_eq!((&told["codes_withdrawn"], &told["sessions_ended"]), (&json!(2), &json!(2)));
-    // The live one, and those of the sandbox whose receipt was not there yet.
+    // The live one, and those of the sandbox whose receipt had not arrived.
     assert!(told["sends_ended"].as_u64().unwrap() >= 1, "{told}");
     assert!(told["newest_record"].is_string());
     world.database.check();
@@ -177,7 +177,7 @@ async fn a_restore_settles_what_would_happen_again(database: Database) {
     service.log_in(key, &phone).await;
 }
 
-/// A restore by the means of the database, where sessions are wanted.
+/// Restores with the tools of the database, keeping sessions if asked for.
 async fn sessions_are_kept_where_that_is_asked_for(database: Database) {
     let Scene { service, project, kept, ended, phone, code, .. } = scene(database).await;
     let world = stopped(service);
@@ -192,7 +192,7 @@ async fn sessions_are_kept_where_that_is_asked_for(database: Database) {
     service.verify(key, &phone, &code).await.refused(400, "OTP_NOT_FOUND");
 }
 
-/// On a server only what the instances say tells that one is running.
+/// On a server only the records of the instances show that one is running.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn nothing_is_settled_beside_a_running_service() {
@@ -208,7 +208,7 @@ async fn nothing_is_settled_beside_a_running_service() {
     service.validate(&project.test, &login["access_token"]).await.ok();
 }
 
-/// Every login that was answered before a backup began is in it, whatever is written meanwhile.
+/// A backup contains every login that was answered before it began, whatever is written meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_backup_under_load_is_whole() {
     let service = Arc::new(Service::start(Database::sqlite()));
@@ -253,21 +253,21 @@ async fn a_backup_under_load_is_whole() {
         one.await.unwrap();
     }
     assert!(answered.load(Ordering::Relaxed) > 20);
-    // Nothing is overwritten, and nothing is left beside.
+    // Nothing is overwritten, and no file is left beside.
     let first = std::fs::read(file(&service.world, "backup-1.db")).unwrap();
     assert!(refusal(&service.world, &["backup", "backup-1.db"]).contains("nothing is overwritten"));
     assert_eq!(std::fs::read(file(&service.world, "backup-1.db")).unwrap(), first);
     let missing = refusal(&service.world, &["backup", "no/such/folder.db"]);
     assert!(missing.contains("no/such"), "{missing}");
     assert_eq!(beside(&service.world, "backup-"), 4);
-    // What a backup that died left, or anybody has put there, is not written to.
+    // A file that a killed backup or somebody else has left is not written to.
     std::os::unix::fs::symlink("backup-1.db", file(&service.world, "late.db.part")).unwrap();
     assert!(refusal(&service.world, &["backup", "late.db"]).contains("another backup"));
     assert_eq!(std::fs::read(file(&service.world, "backup-1.db")).unwrap(), first);
 }
 
-/// The service has to be stopped; that it is, is known at once, also after it was killed. What its log
-/// held belongs to the former database and to nothing else.
+/// The service has to be stopped. The command detects at once whether it is, also after a crash.
+/// The log belongs only to the former database.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_restore_takes_no_log_of_the_former_database_over() {
     let service = Service::start(Database::sqlite());
@@ -296,13 +296,13 @@ async fn a_restore_takes_no_log_of_the_former_database_over() {
     service.log_in(&project.test, &phone).await;
     service.world.audit();
     let world = stopped(service);
-    // Where there is none at all, too.
+    // The same if there is no database at all.
     std::fs::remove_file(file(&world, "dwar.db")).unwrap();
     assert_eq!(world.cli(&["restore", "backup.db"])["former_database"], Value::Null);
     assert_eq!(sound(&file(&world, "dwar.db")), "ok");
 }
 
-/// What cannot be restored is refused in a sentence, and the database is as it was.
+/// A restore that is impossible is refused in a sentence, and the database stays unchanged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_cannot_be_restored_changes_nothing() {
     let world = World::new(Database::sqlite());
@@ -351,7 +351,7 @@ async fn what_cannot_be_restored_changes_nothing() {
     for arguments in [&["restore"][..], &["restore", "good.db", "--in-place"]] {
         assert_eq!(world.run(arguments).status.code(), Some(2));
     }
-    // Nor is anything written that the disk has no room for.
+    // Nothing is written if the disk has too little space.
     for arguments in [&["backup", "much.db"][..], &["restore", "good.db"]] {
         let mut command = world.command(arguments);
         let said =
@@ -362,7 +362,8 @@ async fn what_cannot_be_restored_changes_nothing() {
     world.cli(&["restore", "good.db"]);
 }
 
-/// Whenever it is killed, the former database is there, or the new one; and it can be done again.
+/// Whenever the command is killed, either the former or the new database is in place, and the
+/// command can be repeated.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_killed_restore_leaves_one_or_the_other() {
     const ROUNDS: u32 = 25;
@@ -401,7 +402,7 @@ async fn a_killed_restore_leaves_one_or_the_other() {
     assert_eq!(beside(&world, "dwar.db.restoring"), 0);
 }
 
-/// What was documented once: a copy over a database whose log is left behind.
+/// A formerly documented way: a copy over a database whose log is left in place.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_damaged_file_is_found() {
     let service = Service::start(Database::sqlite());
@@ -413,7 +414,7 @@ async fn a_damaged_file_is_found() {
     }
     service.log_in(&project.test, &phone).await;
     let world = service.kill();
-    // How doctor ends, and what failed.
+    // The exit status of doctor, and the failed checks.
     let doctor = |world: &World| {
         let output = world.run(&["doctor", "--json"]);
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -436,7 +437,7 @@ async fn a_damaged_file_is_found() {
     assert_eq!(doctor(&world), (0, None));
     world.audit();
 
-    // Where the file can still be opened, it is read to its end.
+    // If the file can still be opened, it is read to its end.
     let whole = std::fs::read(file(&world, "dwar.db")).unwrap();
     let middle = whole.len() / 8192 * 4096;
     let hole = [&whole[..middle], &[0xa5; 12_288], &whole[middle + 12_288..]].concat();
@@ -452,7 +453,7 @@ fn sound(path: &Path) -> String {
     found.unwrap_or_else(|cause| cause.to_string())
 }
 
-/// How many files of the world's folder begin so.
+/// The number of files in the world's folder with this prefix.
 fn beside(world: &World, begin: &str) -> usize {
     let names =
         std::fs::read_dir(world.database.folder()).unwrap().map(|it| it.unwrap().file_name());

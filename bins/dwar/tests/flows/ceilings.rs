@@ -1,4 +1,4 @@
-//! One caller at full speed: where its requests, its rows and its disk end.
+//! One caller at full speed: the limits of its requests, its rows and its disk space.
 
 use crate::common::{Answer, Database, Disk, Service, World, at_once, tally};
 use serde_json::json;
@@ -32,7 +32,7 @@ async fn a_flood_with_one_key_ends_at_its_ceiling(database: Database) {
     assert_eq!((counted["200"], counted["RATE_LIMITED"]), (120, 80), "{counted:?}");
     for answer in &answers {
         if answer.status == 200 {
-            // What an admitted send tells is the phone's allowance.
+            // An admitted send reports the phone's allowance.
             assert_eq!(number(answer, "ratelimit-limit"), 20);
             continue;
         }
@@ -41,7 +41,7 @@ async fn a_flood_with_one_key_ends_at_its_ceiling(database: Database) {
         assert_eq!(number(answer, "ratelimit-limit"), 120);
         assert_eq!(number(answer, "ratelimit-remaining"), 0);
     }
-    // Malformed ones count as well: the ceiling is judged before the body is read.
+    // Malformed requests count too: the ceiling is checked before the body is read.
     service.send(&project.test, "1").await.refused(429, "RATE_LIMITED");
 
     let verify = |_| {
@@ -52,7 +52,7 @@ async fn a_flood_with_one_key_ends_at_its_ceiling(database: Database) {
     let counted = tally(&answers);
     assert_eq!((counted["INVALID_PHONE"], counted["RATE_LIMITED"]), (150, 50), "{counted:?}");
 
-    // Nobody else notices: not the project's live key, not another tenant, not other calls.
+    // Nobody else is affected: neither the project's live key, nor another tenant, nor other calls.
     service.send(&project.live, &service.world.phone()).await.ok();
     service.log_in(&other.test, &service.world.phone()).await;
     let status = service.get(&project.test, "/v1/otp/status/unknown").await;
@@ -72,7 +72,7 @@ async fn without_a_ceiling_a_flood_goes_on(database: Database) {
     }
 }
 
-/// What the records of a mode amount to, table by table.
+/// The number of records of a mode, table by table.
 async fn rows(database: &Database, mode: &str) -> Vec<(&'static str, i64)> {
     let mut found = Vec::new();
     for table in ["otps", "idempotency_records", "sessions", "identities", "guess_budgets"] {
@@ -113,7 +113,7 @@ async fn a_flood_of_test_sends_leaves_no_more_than_its_quota(database: Database)
     let live = rows(&service.world.database, "live").await;
     tokio::time::sleep(Duration::from_secs(3)).await;
 
-    // A service tidies as soon as it starts, and then each minute.
+    // A service tidies when it starts, and then each minute.
     let world = service.kill().with("DWAR__OTP__LIFETIME_SECONDS", "600");
     let service = Service::start_in(world);
     let phone = service.world.phone();
@@ -121,11 +121,11 @@ async fn a_flood_of_test_sends_leaves_no_more_than_its_quota(database: Database)
     let code = service.code(&project.test, &phone).await;
     let until = Instant::now() + PATIENCE;
     loop {
-        // The other project's twenty, this one's twenty-five, and a code that came meanwhile.
+        // The other project's twenty, this one's twenty-five, and a code that was sent meanwhile.
         let left = rows(&service.world.database, "test").await;
         let bounded = |(table, count): &(&str, i64)| match *table {
             "guess_budgets" => *count == 0,
-            // A first answer is in use for a minute, whatever the quota.
+            // A first answer is kept for a minute, whatever the quota.
             "idempotency_records" => true,
             _ => *count <= 20 + 25 + 1,
         };
@@ -135,7 +135,7 @@ async fn a_flood_of_test_sends_leaves_no_more_than_its_quota(database: Database)
         assert!(Instant::now() < until, "{left:?}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    // Live ones are all there, the other tenant's too, and the code still works.
+    // Live ones are all kept, also the other tenant's, and the code still works.
     assert_eq!(rows(&service.world.database, "live").await, live);
     let database = &service.world.database;
     let others = format!("SELECT count(*) FROM otps WHERE project_id = {}", database.id(&other.id));
@@ -154,7 +154,7 @@ fn lines(service: &Service, text: &str) -> usize {
     service.stderr().iter().filter(|line| line.contains(text)).count()
 }
 
-/// Fills the disk under a running service, looks at what it does, makes room, and looks again.
+/// Fills the disk of a running service, checks its behaviour, frees the space, and checks again.
 async fn outlives_a_full_disk(service: Service, disk: &Disk) {
     let project = service.world.project("100");
     let phone = service.world.phone();
@@ -166,7 +166,7 @@ async fn outlives_a_full_disk(service: Service, disk: &Disk) {
     let mut kept = Vec::new();
     let until = Instant::now() + PATIENCE;
     let mut refusals = 0;
-    // Until nothing at all gets through: what room was left inside the files is used up.
+    // Until no write succeeds: the free space inside the files is used up too.
     while refusals < 60 {
         assert!(Instant::now() < until, "the disk never filled");
         let send = |_| {
@@ -184,7 +184,7 @@ async fn outlives_a_full_disk(service: Service, disk: &Disk) {
             }
         }
     }
-    // Not ready, as soon as that is proven anew, and what needs no writing goes on.
+    // Not ready as soon as the next proof fails. Requests without writes still work.
     service.becomes(503).await;
     assert_eq!(service.get("", "/healthz").await.status, 200);
     assert_eq!(service.get("", "/.well-known/jwks.json").await.status, 200);
@@ -194,14 +194,14 @@ async fn outlives_a_full_disk(service: Service, disk: &Disk) {
     }
     let doctor = service.world.run(&["doctor", "--json"]);
     assert_eq!(doctor.status.code(), Some(1));
-    // Said once, however many requests failed of it and however often the loops tried.
+    // Logged once, however many requests failed and however often the loops tried.
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(lines(&service, "the disk is full"), 1, "{:?}", complaints(&service));
     let others: Vec<_> = complaints(&service)
         .into_iter()
         .skip(before)
         .filter(|line| {
-            // The last is PostgreSQL's: it may have to write a file of its own for a new connection.
+            // The last is PostgreSQL's: it may have to write a file for a new connection.
             let full =
                 ["the disk is full", "little disk space is left", "could not write init file"];
             !full.iter().any(|told| line.contains(told))
@@ -210,7 +210,7 @@ async fn outlives_a_full_disk(service: Service, disk: &Disk) {
     assert_eq!(others, Vec::<String>::new());
 
     disk.free();
-    // By itself: nobody sends anything.
+    // By itself: nobody sends a request.
     let until = Instant::now() + PATIENCE;
     while lines(&service, "room to write again") == 0 {
         assert!(Instant::now() < until, "it did not recover");

@@ -132,7 +132,7 @@ async fn the_first_start_makes_a_demo_project_once(database: Database) {
 }
 
 async fn signing_keys_rotate_with_overlap(database: Database) {
-    // Published for no time before it signs, so that the test sees both ends of the overlap.
+    // The key signs at once after it is published, so that the test sees both ends of the overlap.
     let world = World::new(database).with("DWAR__TOKENS__PUBLISH_BEFORE_SECONDS", "0");
     let service = Service::start_in(world);
     let key = service.world.project("0").test;
@@ -228,7 +228,8 @@ async fn a_command_that_only_reads_leaves_an_old_schema_as_it_is(database: Datab
     assert_eq!(world.cli(&["project", "list"]), json!({ "items": [], "next_cursor": null }));
 }
 
-/// Those of earlier builds, the first and the last of each that began anew, and one that went another way since.
+/// Migrations of earlier builds, the first and the last of each that was started over, and one of
+/// another branch.
 async fn a_database_with_other_migrations_is_left_as_it_is(database: Database) {
     let world = World::new(database);
     world.cli(&["migrate"]);

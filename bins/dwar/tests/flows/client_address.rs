@@ -1,4 +1,4 @@
-//! Whom the service takes a caller for behind a proxy that adds an `X-Forwarded-For` line of its own.
+//! The client address behind a proxy that adds its own `X-Forwarded-For` line.
 
 use crate::common::{Database, Service, World};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Who really asks, as the proxy writes it down.
+/// The real client, as the proxy records it.
 const CLIENT: &str = "203.0.113.9";
-/// Wrong admin tokens of one address in a minute that are told so.
+/// Wrong admin tokens of one address in a minute that are answered as wrong.
 const WRONG_TOKENS: usize = 30;
 
 fn behind_a_proxy(database: Database) -> Service {
@@ -19,7 +19,7 @@ fn behind_a_proxy(database: Database) -> Service {
     Service::start_in(world)
 }
 
-/// As it comes from a proxy: with a line of the client's own, and behind it the proxy's.
+/// As it arrives from a proxy: with a line of the client's own, followed by the proxy's.
 fn forwarded(request: RequestBuilder, claimed: &str) -> RequestBuilder {
     request.header("X-Forwarded-For", claimed).header("X-Forwarded-For", CLIENT)
 }

@@ -1,4 +1,5 @@
-//! `dwar wallet close`: what leaves the ledger is in a file first, and nothing else changes.
+//! `dwar wallet close`: entries that leave the ledger are in a file first, and nothing else
+//! changes.
 
 use crate::common::old_sends::OldSends;
 use crate::common::{Database, Project, Service, World};
@@ -25,7 +26,7 @@ fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The lines of an export, each of which names the one before it.
+/// The lines of an export, each with the digest of the previous one.
 fn chained(file: &Path, first: &Value) -> Vec<Value> {
     let text = fs::read_to_string(file).unwrap();
     assert!(text.ends_with('\n'));
@@ -39,7 +40,7 @@ fn chained(file: &Path, first: &Value) -> Vec<Value> {
     lines.collect()
 }
 
-/// Whether a command was refused with a sentence that has these words.
+/// Asserts that a command was refused with a sentence that contains these words.
 fn assert_refused(world: &World, arguments: &[&str], words: &[&str]) {
     let output = world.run(arguments);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -142,7 +143,7 @@ async fn months_leave_for_files_and_the_balance_stays(database: Database) {
     let log = String::from_utf8_lossy(&log.stdout).into_owned();
     assert_eq!(log.matches("ledger.closed").count(), 2, "{log}");
 
-    // What goes on: a login, its charge, and another proof from where the last one ended.
+    // Work that continues: a login, its charge, and another proof from where the last one ended.
     let Scene { world, project, .. } = scene;
     let service = Service::start_in(world);
     service.log_in(&project.live, &service.world.phone()).await;
@@ -171,7 +172,7 @@ async fn nothing_leaves_without_its_file(database: Database) {
     assert_eq!(fs::read_to_string(&september).unwrap(), "something else\n");
     fs::remove_file(&september).unwrap();
 
-    // Somebody else is at it, or was killed at it.
+    // Another process is working on it, or was killed.
     let draft = scene.folder.join(format!("ledger-{}-2020-09.jsonl.part", scene.project.id));
     let other = fs::File::create(&draft).unwrap();
     other.lock().unwrap();
@@ -193,14 +194,14 @@ async fn nothing_leaves_without_its_file(database: Database) {
     assert_refused(&scene.world, &scene.arguments(&[]), &["open hold", "2020-09"]);
     scene.world.database.run("DELETE FROM wallet_holds").await;
 
-    // A wallet that is off is not closed on top of that.
+    // A wallet with a wrong balance is not closed.
     scene.world.database.run("UPDATE wallets SET balance = balance + 1").await;
     assert_refused(&scene.world, &scene.arguments(&[]), &["wallet verify"]);
     scene.world.database.run("UPDATE wallets SET balance = balance - 1").await;
     assert_eq!(scene.entries().await, rows);
     assert!(!september.exists());
 
-    // What a killed run has begun goes on only with its export.
+    // A closing that a killed run began continues only with its export.
     let closed = scene.close();
     assert_eq!(closed["closed"].as_array().unwrap().len(), 2);
     assert!(!draft.exists());

@@ -1,4 +1,4 @@
-//! The dashboard of the whole binary: when it is there, and who gets in first.
+//! The dashboard of the whole binary: when it is on, and who can sign in first.
 
 use crate::common::{Database, Service, Wire, World};
 use reqwest::{Client, Method, Response, StatusCode, redirect};
@@ -12,7 +12,7 @@ fn world(address: &str) -> World {
     World::new(Database::sqlite()).with("DWAR__DASHBOARD__ADDRESS", address)
 }
 
-/// A link as a first start prints it: the address, and the secret behind the `#`.
+/// The link of a first start: the address, and the secret after the `#`.
 async fn first_link(service: &Service) -> (String, String) {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -46,7 +46,7 @@ async fn a_first_start_ends_with_a_link_that_opens_the_dashboard_once() {
     let page = home.send().await.unwrap();
     assert!(page.url().path().ends_with("/playground"), "{}", page.url());
     assert_eq!(enter(&base, &secret).await.status(), StatusCode::FORBIDDEN);
-    // A second start has nobody to greet.
+    // A second start prints no greeting.
     let (world, _) = service.last_words();
     let again = Service::start_in(world);
     assert!(!again.stdout().iter().any(|line| line.contains("/start#")));
@@ -103,7 +103,7 @@ async fn the_admin_api_is_on_the_dashboards_listener_alone_and_for_its_tokens_al
     assert!(!service.stderr().iter().any(|line| line.contains("svc_adm_")), "no token is logged");
 }
 
-/// A word that both APIs have means the same to whoever writes a client of both.
+/// A code that both APIs have means the same in both.
 #[test]
 fn codes_of_both_apis_mean_the_same() {
     let mut shared = 0;
@@ -127,7 +127,7 @@ async fn a_port_that_is_taken_is_a_warning_in_development() {
     assert!(logged.contains("the dashboard did not start"), "{logged}");
 }
 
-/// A method is any word that a client likes, a key among them.
+/// A method is any word that a client sends, for example a key.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_log_names_no_method_that_only_a_client_knows() {
     let service = Service::start_in(world("127.0.0.1:0"));
@@ -157,7 +157,8 @@ async fn a_house_full_of_dawdlers_has_room_for_whoever_asks() {
     let service = Service::start_in(world("127.0.0.1:0").with("DWAR__DEMO", "true"));
     let (base, _) = first_link(&service).await;
     let address = base.strip_prefix("http://").unwrap().to_owned();
-    // More than there are places: silent ones, half heads, and bodies that never come.
+    // More than there are places: silent connections, incomplete heads, and bodies that never
+    // arrive.
     let mut dawdlers = Vec::new();
     for number in 0..400 {
         let mut stream = tokio::net::TcpStream::connect(&address).await.unwrap();

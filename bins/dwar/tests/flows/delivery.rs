@@ -22,7 +22,7 @@ on_both_databases! {
     a_thousand_sends_through_twenty_crashes;
 }
 
-/// A time limit for calls that a busy machine keeps.
+/// A time limit for calls that holds on a busy machine.
 const PATIENT: &str = "2000";
 
 fn world(database: Database, port: u16) -> World {
@@ -44,7 +44,7 @@ async fn service_with(
     (service, vendor)
 }
 
-/// The status of a send once it is what is waited for.
+/// The status of a send, once it is the expected one.
 async fn eventually(service: &Service, key: &str, otp: &Value, status: &str) -> Value {
     let path = format!("/v1/otp/status/{}", otp.as_str().unwrap());
     let until = Instant::now() + Duration::from_secs(20);
@@ -81,7 +81,7 @@ async fn a_code_goes_out_over_whatsapp_and_its_receipt_counts(database: Database
     let balance = service.world.balance(&project);
     assert_eq!((&balance["balance_paise"], &balance["held_paise"]), (&json!(980), &json!(0)));
 
-    // A stranger's receipt changes nothing, and learns nothing.
+    // An unauthenticated receipt changes nothing, and its sender learns nothing.
     for path in ["/webhooks/wa", "/webhooks/wa?token=guess", "/webhooks/nobody"] {
         let receipt = json!({ "reference": "x", "status": "failed" });
         let call = answer(service.request(Method::POST, path).json(&receipt)).await;
@@ -125,7 +125,7 @@ async fn no_receipt_in_time_brings_an_sms(database: Database) {
     let status = eventually(&service, &project.live, &sent["otp_id"], "sent").await;
     let expected = [attempt("wa", "sent", "-"), attempt("text", "sent", "-")];
     assert_eq!(attempts(&status), expected);
-    // Both accepted: charged once, the last one's price.
+    // Both accepted: charged once, at the last one's price.
     assert_eq!(service.world.balance(&project)["balance_paise"], 975);
 }
 
@@ -137,7 +137,7 @@ async fn a_provider_out_of_order_costs_nothing(database: Database) {
     assert_eq!(vendor.taken().len(), 2);
     let balance = service.world.balance(&project);
     assert_eq!((&balance["balance_paise"], &balance["held_paise"]), (&json!(1000), &json!(0)));
-    // It used up none of the phone's allowance, and left no code behind.
+    // It used none of the phone's allowance, and left no code behind.
     for _ in 0..3 {
         service.send(&project.live, &phone).await.refused(500, "SMS_FAILED");
     }
@@ -188,7 +188,7 @@ async fn a_provider_that_asks_for_a_pause_is_passed_over(database: Database) {
     let (service, vendor) = service_with(database, PATIENT, plays).await;
     let project = service.world.project("10");
     let mut tried = Vec::new();
-    // About one number, about all of them, and then those that are not called for.
+    // A refusal about one number, one about all of them, and then sends without a call.
     for phone in ["9876543211", "9876543212", "9876543213", "9876543214"] {
         let sent = service.send(&project.live, phone).await.ok();
         let path = format!("/v1/otp/status/{}", sent["otp_id"].as_str().unwrap());
@@ -218,7 +218,7 @@ async fn a_relayed_code_goes_past_a_text_of_other_minutes(database: Database) {
         let command = [&["project", "set", "--project", &project.id], settings].concat();
         service.world.cli(&command);
     };
-    // SMS name ten minutes in words of their own.
+    // The SMS text contains ten minutes in words.
     set(&["--relay-live", "on", "--sms-text", "{code}, good for 10 minutes"]);
     let relay = async |phone: &str, seconds: u32| {
         let body = json!({ "phone": phone, "code": "48291", "expires_in": seconds });
@@ -231,7 +231,7 @@ async fn a_relayed_code_goes_past_a_text_of_other_minutes(database: Database) {
     let status = eventually(&service, &project.live, &sent["otp_id"], "failed").await;
     assert_eq!(attempts(&status), [attempt("wa", "failed", "blocked")]);
     assert!(vendor.taken().iter().all(|taken| taken.provider == "wa"));
-    // One of ten minutes goes on over SMS.
+    // A code of ten minutes falls back to SMS.
     let sent = relay("9876543211", 600).await.ok();
     assert_eq!(sent["channel"], "sms");
 
@@ -266,7 +266,7 @@ async fn a_relayed_code_goes_past_a_provider_of_other_minutes(database: Database
     let refused = relay("9876543213", 60).await;
     assert!(refused.text.contains("codes that work for 300 or 600 seconds"), "{}", refused.text);
     refused.refused(422, "INVALID_FIELD");
-    // A login code goes by the whole route: its text is what the operator registered.
+    // A login code may take the whole route: its text is the one that the operator registered.
     assert_eq!(service.send(&project.live, "9876543214").await.ok()["channel"], "whatsapp");
 }
 
@@ -311,9 +311,9 @@ async fn a_text_is_judged_by_ten_digits_and_one_that_is_stored_still_goes_out(da
 const SENDS: usize = 1_000;
 const CRASHES: usize = 20;
 
-/// A provider that accepts, fails, hangs and lies; a service that dies twenty times.
+/// A provider that accepts, fails, hangs and lies; a service that is killed twenty times.
 async fn a_thousand_sends_through_twenty_crashes(database: Database) {
-    // A small generator of its own: the same plays in every run.
+    // A small generator, so that every run plays the same.
     let state = Mutex::new(0x2545_f491_4f6c_dd1d_u64);
     let draw = move || {
         let mut state = state.lock().unwrap();
@@ -364,7 +364,7 @@ async fn a_thousand_sends_through_twenty_crashes(database: Database) {
     loop {
         let pending = database.number("SELECT count(*) FROM otps WHERE due_at IS NOT NULL").await
             + database.number("SELECT count(*) FROM wallet_holds").await
-            // One that is still to be applied may yet give money back.
+            // A receipt that is not applied yet may still cause a refund.
             + database.number("SELECT count(*) FROM receipts WHERE known").await;
         if pending == 0 {
             break;
@@ -401,7 +401,7 @@ async fn a_thousand_sends_through_twenty_crashes(database: Database) {
     let known_failures = "SELECT count(*) FROM otp_attempts WHERE reason = 'blocked'";
     let twice = carried.values().filter(|times| **times > 1).count();
     let issued = count("SELECT count(*) FROM otps").await;
-    // Past the test runner, which keeps what a passing test prints to itself.
+    // Bypasses the test runner, which hides what a passing test prints.
     let told = writeln!(
         std::io::stderr(),
         "{issued} sends on record, {captured} accepted and charged, {} reached the vendor, {twice} \

@@ -178,7 +178,7 @@ async fn every_code_of_ours(database: Database) {
     service.send(live, &service.world.phone()).await.refused(500, "INTERNAL_ERROR");
 }
 
-/// A provider that takes its time lets a second request meet the first one at work.
+/// A slow provider lets a second request arrive while the first one is running.
 async fn a_repetition_meets_the_first_request_running(database: Database) {
     let vendor = Vendor::start(0, |_, _| Play::Hang).await;
     let world = World::new(database).with("DWAR__GATEWAYS__CALL_TIMEOUT_MS", "3000");

@@ -1,4 +1,4 @@
-//! Events out: told to whom a project names, signed, at least once.
+//! Delivery of events: to the endpoints that a project names, signed, at least once.
 
 use crate::common::{Database, Endpoint, Project, Service, Told, World};
 use base64::Engine;
@@ -50,7 +50,7 @@ async fn everything_that_happens_is_told(database: Database) {
     service.logout(&project.live, &first["access_token"]).await.ok();
     let second = service.log_in(&project.live, &phone).await;
     let identity = second["identity_id"].as_str().unwrap();
-    // Told before the number is erased, so that it can still be named.
+    // Delivered before the number is erased, so that it can still be shown.
     let sent = masked.hears("otp.sent").await;
     full.hears("otp.sent").await;
     masked.hears("otp.verified").await;
@@ -85,7 +85,7 @@ async fn everything_that_happens_is_told(database: Database) {
         assert!(!told.text.contains(&phone), "{}", told.text);
         assert_eq!(told.signature, signature(secret, &told));
     }
-    // Nobody else's business.
+    // Events of one project do not reach another.
     let other = service.world.project("0");
     let stranger = Endpoint::start().await;
     tell(&service.world, &other, &stranger, &[]);
@@ -102,7 +102,7 @@ async fn what_was_not_taken_is_told_again_even_after_a_crash(database: Database)
     *endpoint.status.lock().unwrap() = 500;
     service.send(&project.test, &service.world.phone()).await.ok();
     let refused = endpoint.hears("otp.sent").await;
-    // A call that is cut short comes again after its lease; these two are on record as failed.
+    // A call that is cut short is repeated after its lease; these two are recorded as failed.
     let failed = "SELECT count(*) FROM event_deliveries WHERE failures > 0";
     let until = Instant::now() + Duration::from_secs(20);
     while service.world.database.number(failed).await < 2 {
@@ -115,7 +115,7 @@ async fn what_was_not_taken_is_told_again_even_after_a_crash(database: Database)
         let told = endpoint.told();
         told.into_iter().filter(|told| told.id == refused.id).collect::<Vec<_>>()
     };
-    // The first repetition comes five seconds after the failure.
+    // The first repetition is five seconds after the failure.
     let until = Instant::now() + Duration::from_secs(20);
     while again().len() < 2 {
         assert!(Instant::now() < until, "never told again");
@@ -128,7 +128,7 @@ async fn what_was_not_taken_is_told_again_even_after_a_crash(database: Database)
         assert!(Instant::now() < until);
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    // Its calls keep an event, and nothing else does.
+    // Only its calls keep an event.
     let kept = "SELECT count(*) FROM events WHERE id NOT IN (SELECT event_id FROM webhook_calls)";
     assert_eq!(service.world.database.number(kept).await, 0);
 }
@@ -217,7 +217,7 @@ async fn what_was_told_is_on_record_and_told_again(database: Database) {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert_eq!(cli(run("log", &["--failed"]))["items"], json!([]));
-    // Another project's log is not there.
+    // The log of another project is not visible.
     let other = service.world.project("0");
     let strange = ["webhook", "log", "--project", &other.id, "--webhook", id];
     assert!(!service.world.run(&strange).status.success());
@@ -239,7 +239,7 @@ async fn an_endpoint_that_is_gone_is_disabled_at_once(database: Database) {
     let line = "an endpoint is gone (410) and is switched off";
     assert!(service.stderr().iter().any(|said| said.contains(line)), "{:?}", service.stderr());
 
-    // What waited for it is dropped, and nothing more is told to it.
+    // Waiting deliveries are dropped, and nothing more is sent to it.
     let before = gone.told().len();
     *gone.status.lock().unwrap() = 200;
     service.send(&project.test, &service.world.phone()).await.ok();
@@ -272,7 +272,7 @@ async fn an_endpoint_that_asks_for_a_pause_is_left_alone(database: Database) {
         assert!(Instant::now() < until, "{told:?}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     };
-    // Later than the five seconds of the usual schedule, and nothing else comes meanwhile.
+    // Later than the five seconds of the usual schedule, and nothing else arrives meanwhile.
     assert!(line.contains(r#""again_in_seconds":100"#), "{line}");
     (*busy.status.lock().unwrap(), *busy.retry_after.lock().unwrap()) = (200, None);
     let before = busy.told().len();
@@ -280,7 +280,8 @@ async fn an_endpoint_that_asks_for_a_pause_is_left_alone(database: Database) {
     other.hears("otp.delivered").await;
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     assert_eq!(busy.told().len(), before, "it is called all the same");
-    // Once it takes something, such as a test, it is told what waits; the event that it refused comes in its own time.
+    // Once it accepts a call, such as a test, it gets the waiting events; the event that it refused
+    // keeps its schedule.
     let test = ["webhook", "test", "--project", &project.id, "--webhook", id];
     assert_eq!(service.world.cli(&test)["status"], 200);
     busy.hears("otp.delivered").await;

@@ -1,4 +1,4 @@
-//! What happened, read by whoever asks: the same events that endpoints get, each once, as long as they are kept.
+//! The feed of events: the same events that endpoints get, each once, as long as they are kept.
 
 use crate::common::{Answer, Database, Endpoint, Project, Service, World, answer};
 use reqwest::Method;
@@ -36,7 +36,7 @@ fn cursor(page: &Value) -> String {
     page["cursor"].as_str().unwrap().to_owned()
 }
 
-/// Asks, a page after the other, until so many events have come; gives them and the last cursor.
+/// Reads page after page until this many events have come; returns them and the last cursor.
 async fn read(service: &Service, key: &str, query: &str, wanted: usize) -> (Vec<Value>, String) {
     let until = Instant::now() + Duration::from_secs(60);
     let (mut seen, mut after): (Vec<Value>, _) = (Vec::new(), String::new());
@@ -45,7 +45,7 @@ async fn read(service: &Service, key: &str, query: &str, wanted: usize) -> (Vec<
         let page = ask(service, key, &format!("?after={after}{query}")).await.ok();
         seen.extend(page["events"].as_array().unwrap().clone());
         after = cursor(&page);
-        // On PostgreSQL a transaction of any test that runs beside this one holds events back.
+        // On PostgreSQL a transaction of any concurrent test holds events back.
         if seen.len() < wanted && page["has_more"] == false {
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
@@ -99,7 +99,7 @@ async fn a_page_follows_the_other(database: Database) {
     assert_eq!(rest["events"], json!(all[1..]));
     let since_empty = format!("?after={}", cursor(&empty));
     assert_eq!(ask(&service, &project.test, &since_empty).await.ok()["events"], json!(all));
-    // Nothing new: the cursor stays, also for another instance and after a restart.
+    // Nothing new: the cursor stays the same, also on another instance and after a restart.
     let nothing = json!({ "events": [], "cursor": last, "has_more": false });
     let asked = format!("?after={last}");
     assert_eq!(ask(&service, &project.test, &asked).await.ok(), nothing);
@@ -128,7 +128,7 @@ async fn a_cursor_is_good_where_it_was_given(database: Database) {
     ask(&service, &project.test, "?after=%zz").await.refused(400, "INVALID_REQUEST");
     ask(&service, &project.test, "?after=&limit=500").await.ok();
     switch(&service.world, &project, "off");
-    // The fields come before the switch.
+    // Fields are checked before the switch.
     ask(&service, &project.test, "?limit=0").await.refused(422, "INVALID_FIELD");
     ask(&service, &project.test, &after).await.refused(403, "EVENTS_FEED_DISABLED");
 }
@@ -139,7 +139,7 @@ async fn what_is_no_longer_kept_is_said(database: Database) {
     let before = format!("?after={}", cursor(&ask(&service, &project.test, "").await.ok()));
     happens(&service, &project).await;
     let (_, last) = read(&service, &project.test, "", 1).await;
-    // As a sweep leaves it that took that event.
+    // The state after a sweep that removed that event.
     let place = match service.world.database {
         Database::Postgres { .. } => "transaction::text::bigint, number",
         _ => "0, number",

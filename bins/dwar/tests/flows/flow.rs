@@ -74,7 +74,7 @@ async fn a_login_from_send_to_logout(database: Database) {
     again.refused(401, "INVALID_ACCESS_TOKEN");
 }
 
-/// The status of a request, once it is what is waited for.
+/// The status of a request, once it is the expected one.
 async fn eventually(service: &Service, key: &str, path: &str, status: &str) -> Value {
     for _ in 0..100 {
         let now = service.get(key, path).await.ok();
@@ -181,7 +181,7 @@ async fn sandbox_numbers_play_their_parts(database: Database) {
     assert_eq!(service.get(&key, &path).await.ok()["status"], "sent");
     eventually(&service, &key, &path, "delivered").await;
 
-    // Neither refusal uses up the number's allowance.
+    // Neither refusal uses the number's allowance.
     for _ in 0..21 {
         service.send(&key, "9000000002").await.refused(500, "SMS_FAILED");
         service.send(&key, "9000000004").await.refused(402, "INSUFFICIENT_BALANCE");
@@ -212,10 +212,10 @@ async fn refresh_replaces_both_tokens(database: Database) {
     let old = service.validate(&key, &first["access_token"]).await;
     old.refused(401, "INVALID_ACCESS_TOKEN");
     service.validate(&key, &second["access_token"]).await.ok();
-    // Inside the leeway: two tabs at once.
+    // Within the leeway: two tabs at once.
     service.refresh(&key, &first["refresh_token"]).await.refused(401, "SESSION_EXPIRED");
     service.validate(&key, &second["access_token"]).await.ok();
-    // Three tabs: exchanged twice since, and still inside.
+    // Three tabs: exchanged twice since, and still within the leeway.
     let third = service.refresh(&key, &second["refresh_token"]).await.ok();
     service.refresh(&key, &first["refresh_token"]).await.refused(401, "SESSION_EXPIRED");
     service.validate(&key, &third["access_token"]).await.ok();
@@ -233,7 +233,7 @@ async fn a_used_refresh_token_ends_the_session(database: Database) {
         for _ in 0..later {
             last = service.refresh(&key, &last["refresh_token"]).await.ok();
         }
-        // Of another mode, or with another digit, it proves nothing and ends nothing.
+        // A token of another mode, or with a changed digit, proves nothing and ends nothing.
         service
             .refresh(&project.live, &first["refresh_token"])
             .await
@@ -275,7 +275,7 @@ async fn deleting_an_identity_ends_its_sessions_and_traces(database: Database) {
     }
     let inbox = service.get(key, &format!("/v1/sandbox/messages?phone={phone}")).await.ok();
     assert_eq!(inbox["messages"], json!([]));
-    // The limit does not start anew: two sends were counted.
+    // The limit does not reset: two sends were counted.
     let sent = service.send(key, &phone).await;
     assert_eq!(sent.header("ratelimit-remaining"), "17");
     let code = service.code(key, &phone).await;
@@ -298,7 +298,7 @@ async fn a_send_is_repeated_by_its_key(database: Database) {
     assert_eq!(again.text, first.text);
     assert_eq!(service.world.balance(&project)["balance_paise"], 980);
     send(&project.live, &service.world.phone()).await.refused(422, "IDEMPOTENCY_KEY_REUSED");
-    // Another mode, another world.
+    // The other mode is separate.
     assert_eq!(send(&project.test, &phone).await.header("idempotent-replayed"), "");
 
     let failed = send(&service.world.project("0").test, "9000000002").await;

@@ -1,4 +1,5 @@
-//! What production refuses, and what nobody learns from the process, its files and its log.
+//! Settings that production refuses, and secrets that the process, its files and its log never
+//! reveal.
 
 use crate::common::{Database, Service, World, wrong};
 use serde_json::Value;
@@ -17,7 +18,7 @@ on_both_databases! {
 const NOBODY: u32 = 65_534;
 const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
 
-/// Settings that production takes: test keys only, and the key in a file.
+/// Settings that production accepts: test keys only, and the key in a file.
 fn production() -> World {
     World::new(Database::sqlite())
         .with("DWAR__ENVIRONMENT", "production")
@@ -26,7 +27,7 @@ fn production() -> World {
         .with("DWAR__TOKENS__ISSUER", "https://otp.example.com")
 }
 
-/// Starts the service where it should not start; ends it if it does.
+/// Starts the service where it should refuse; ends it if it runs.
 fn refused(world: &World, arguments: &[&str]) -> String {
     let mut command = world.command(arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -120,7 +121,7 @@ async fn safe_production_starts_and_doctor_has_no_word_against_it() {
         let check = checks.iter().find(|check| check["name"] == name).unwrap();
         assert_eq!(check["status"], "ok", "{check}");
     }
-    // What it made is its own.
+    // Files that it created belong to it alone.
     for file in ["dwar.db", "dwar.db-wal", "dwar.db-shm"] {
         let file = service.world.database.folder().join(file);
         assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600, "{}", file.display());
@@ -158,7 +159,7 @@ fn files_that_others_can_read_are_refused_in_production_and_told_in_development(
     let report = String::from_utf8(development.run(&["doctor"]).stdout).unwrap();
     assert!(report.contains("warning   files"), "{report}");
 
-    // A file without a secret may be read by anybody.
+    // A file without a secret may be readable by anybody.
     chmod(&folder.join("dwar.db"), 0o600);
     fs::write(&config, "[log]\nformat = \"json\"\n").unwrap();
     chmod(&config, 0o644);
@@ -167,8 +168,8 @@ fn files_that_others_can_read_are_refused_in_production_and_told_in_development(
     assert!(!told.contains("has mode"), "{told}");
 }
 
-/// What `fsGroup` makes of a volume, and a secret that is mounted for it, are closed; what a stranger owns, or a
-/// group that is not ours may use, is not.
+/// Files on a volume with `fsGroup`, and a secret that is mounted for it, count as closed. Files of
+/// a foreign owner, or with access for a foreign group, do not.
 #[test]
 fn files_are_for_us_and_root_and_a_group_of_ours() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
@@ -227,7 +228,7 @@ fn files_are_for_us_and_root_and_a_group_of_ours() {
     assert!(run().0);
 }
 
-/// Root works for the service whose folder it is, from wherever it is.
+/// Root works for the service that owns the folder, from any folder.
 #[test]
 fn files_of_the_service_are_no_strangers_to_root() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
@@ -256,7 +257,7 @@ fn development_stays_on_this_machine_unless_it_is_told_twice() {
     Service::start_in(world.with("DWAR__HTTP__ALLOW_PUBLIC_DEVELOPMENT", "true"));
 }
 
-/// Runs the service as a user who is nobody in particular, if these tests run as root.
+/// Runs the service as an unprivileged user, if these tests run as root.
 fn as_nobody(world: &World) -> (std::process::Child, u32) {
     let folder = world.database.folder();
     let own = fs::metadata("/proc/self").unwrap().uid();
@@ -342,7 +343,7 @@ fn a_file_that_cannot_be_read_is_told_by_its_place_and_never_by_its_content() {
             command.env_remove("DWAR__DATABASE__URL").current_dir(file.parent().unwrap());
             command.env("DWAR__HTTP__ADDRESS", "127.0.0.1:0").stdout(Stdio::piped());
             let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-            // A proxy is looked at when it is first used; such a service has to be ended.
+            // A proxy is checked at its first use, so such a service has to be stopped.
             let until = Instant::now() + Duration::from_secs(4);
             while child.try_wait().unwrap().is_none() && Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(10));
@@ -408,7 +409,7 @@ async fn the_log_names_phones_masked_whatever_became_of_the_request(database: Da
         });
         assert!(found.is_some(), "no line for {code} of {phone}");
     }
-    // The successes, and what the provider said; whatever else is written on the way.
+    // The successes and the provider's answers, whatever other lines are written in between.
     for (message, count) in [("answered", 2), ("provider answered", 1)] {
         let of_phone =
             |line: &&Value| line["message"] == message && line["phone"] == masked(&happy);

@@ -1,4 +1,4 @@
-//! Other login systems, which have their codes delivered.
+//! Other login systems that have their codes delivered by this service.
 
 mod courier;
 mod second_factor;
@@ -48,7 +48,7 @@ fn hook(service: &Service, project: &Project, kind: &str, mode: &str) -> Hook {
     Hook { id: text(&made["hook"]["hook_id"]), secret: text(&made["secret"]) }
 }
 
-/// Signs as Supabase does, at this moment, under a new id.
+/// Signs as Supabase does, now and with a new id.
 #[expect(
     clippy::disallowed_methods,
     reason = "the test is the other system, which has a clock of its own"
@@ -71,7 +71,7 @@ fn called(service: &Service, hook: &Hook, body: &str) -> reqwest::RequestBuilder
     request.header("content-type", "application/json").body(body.to_owned())
 }
 
-/// What Supabase posts; without a plus, and with much that nobody asked for.
+/// The body that Supabase posts: the number without a plus, and many further members.
 fn supabase(phone: &str, code: &str) -> String {
     let user = json!({
         "id": "6481a5c1-3d37-4a56-9f6a-bee08c554965",
@@ -112,9 +112,9 @@ async fn a_code_of_supabase_arrives_once_however_often_it_is_asked_for(database:
     let arrived = messages(&service, &project, &phone).await;
     assert_eq!(arrived.len(), 1);
     assert_eq!(arrived[0]["code"], "561166");
-    // It is no code of ours.
+    // It is not a code of ours.
     service.verify(&project.test, &phone, "561166").await.refused(400, "OTP_NOT_FOUND");
-    // Another code is another message. Much that Supabase knows of its user travels along.
+    // Another code is another message. The body contains much about Supabase's user.
     let long = supabase(&phone, "0420").replace("Asha", &"x".repeat(255 * 1_024));
     done(&answer(signed(&service, &hook, &long)).await);
     assert_eq!(messages(&service, &project, &phone).await.len(), 2);
@@ -143,14 +143,14 @@ async fn what_is_no_call_of_the_hook_answers_alike(database: Database) {
         assert_eq!(answer.body["error"], answers[0].body["error"]);
     }
     assert_eq!(messages(&service, &project, &phone).await, [] as [Value; 0]);
-    // Once there were too many, wrong ones are told so; right ones are not held up.
+    // After too many, wrong ones are told so; right ones are not delayed.
     let many = (0..40).map(|_| answer(called(&service, &nobody, "{}")));
     let many = futures_util::future::join_all(many).await;
     let limited = many.iter().filter(|it| it.status.as_u16() == 429).count();
     assert!((10..=15).contains(&limited), "{limited}");
     assert!(many.iter().all(|it| !it.headers.contains_key("retry-after")));
     done(&answer(signed(&service, &here, &body)).await);
-    // Nothing but a POST is known.
+    // Only POST is known.
     let get = answer(service.request(Method::GET, &format!("/hooks/{}", here.id))).await;
     get.refused(405, "METHOD_NOT_ALLOWED");
 }
@@ -167,12 +167,12 @@ async fn limits_of_a_phone_hold_and_are_said_as_supabase_reads_them(database: Da
     for _ in 0..2 {
         refused(&answer(signed(&service, &live, &fourth)).await, 429);
     }
-    // The limit is one with that of sends.
+    // The limit is shared with sends.
     service.send(&project.live, &phone).await.refused(429, "OTP_RATE_LIMITED");
     refused(&answer(signed(&service, &live, &supabase("12345", "1111"))).await, 422);
     refused(&answer(signed(&service, &live, &supabase(&phone, "12"))).await, 422);
     refused(&answer(signed(&service, &live, "{}")).await, 400);
-    // What the owner of the service has to mend is not told to the person who waits.
+    // Problems that only the service's operator can solve are not shown to the waiting person.
     let poor = hook(&service, &service.world.project("0"), "supabase", "live");
     let poor = answer(signed(&service, &poor, &supabase(&service.world.phone(), "5555"))).await;
     refused(&poor, 503);
@@ -199,7 +199,7 @@ async fn a_slow_provider_is_not_waited_for_and_sends_once(database: Database) {
             (answer(request).await, began.elapsed())
         }
     };
-    // Each is repeated while the first call of it is at work.
+    // Each is repeated while its first call is running.
     let twice = bodies.iter().chain(&bodies).cloned().map(timed);
     for (answer, took) in futures_util::future::join_all(twice).await {
         done(&answer);
@@ -277,7 +277,7 @@ async fn a_code_of_logto_arrives(database: Database) {
     assert_eq!(messages(&service, &project, &phone).await.len(), 1);
     shown("14155550123", "123456").await.refused(422, "INVALID_PHONE");
     shown(&to, "12").await.refused(422, "INVALID_FIELD");
-    // In the sandbox, 20 codes go to a number in ten minutes.
+    // In the sandbox, a number can get 20 codes in ten minutes.
     for code in 1..20 {
         done(&shown(&to, &format!("{code:06}")).await);
     }
@@ -286,11 +286,12 @@ async fn a_code_of_logto_arrives(database: Database) {
     assert!(!limited.headers.contains_key("retry-after"));
 }
 
-/// More than a body may be that takes no place.
+/// Longer than a body that needs no reserved place.
 const LONG: usize = 17 * 1_024;
 const AT_ONCE: Duration = Duration::from_secs(5);
 
-/// A stranger at a hook: what is well-shaped in the head and nobody's, unless it is left out.
+/// The headers of a stranger's call to a hook: well-formed but forged, without the one that is left
+/// out.
 #[expect(clippy::disallowed_methods, reason = "as the other system")]
 fn forged(left_out: &str) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().to_string();
@@ -305,7 +306,7 @@ fn forged(left_out: &str) -> String {
     headers.map(|(name, value)| format!("{name}: {value}\r\n")).collect()
 }
 
-/// A call whose body never ends; `sent` of it come.
+/// A call whose body never ends; `sent` bytes of it arrive.
 fn stalled(service: &Service, id: &str, headers: &str, sent: usize) -> Wire {
     let mut wire = Wire::to(&service.base);
     wire.write(&format!(
@@ -327,7 +328,7 @@ async fn strangers_take_no_place_of_a_hook(database: Database) {
         let body = supabase(&service.world.phone(), code).replace("Asha", &"x".repeat(LONG));
         answer(signed(&service, hook, &body)).await
     };
-    // No such hook, no such id, and what no body could make a call of this one: the head is enough.
+    // No such hook, an invalid id, and calls that no body could make genuine: the head decides.
     let nobody = "0199a000-0000-7000-8000-000000000000";
     let (wrong, late) = ("Authorization: Bearer x\r\n", forged("Webhook-Timestamp"));
     let late = format!("{late}Webhook-Timestamp: 1000\r\n");
@@ -354,7 +355,7 @@ async fn strangers_take_no_place_of_a_hook(database: Database) {
         assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{why}: {told}");
         assert!(began.elapsed() < AT_ONCE, "{why}: {:?}", began.elapsed());
     }
-    // What is too long for any hook is not waited for.
+    // A body that is too long for any hook is refused without waiting for it.
     for (id, status) in [(nobody, "401"), (&ours.id, "200"), (&logto.id, "401")] {
         let mut too_long = Wire::to(&service.base);
         let length = format!("Content-Length: {}", 256 * 1_024 + 1);
@@ -364,7 +365,8 @@ async fn strangers_take_no_place_of_a_hook(database: Database) {
         assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{told}");
     }
 
-    // Who knows the id of one hook holds the places of that one, and for two seconds.
+    // A stranger who knows the id of one hook can occupy only the places of that hook, and for two
+    // seconds.
     let crowd: Vec<_> = [nobody, "nobody", &theirs.id]
         .into_iter()
         .flat_map(|id| (0..8).map(move |_| id))
@@ -379,7 +381,8 @@ async fn strangers_take_no_place_of_a_hook(database: Database) {
     done(&genuine(&theirs, "4444").await);
     drop(crowd);
 
-    // Many that look right and are of no hook are looked up a few at a time, and nobody waits for them long.
+    // Many well-formed calls to unknown hooks are looked up a few at a time, without a long wait
+    // for others.
     let flood = (0..200).map(|number| {
         let unknown =
             Hook { id: format!("0199a000-0000-7000-8000-{number:012}"), ..theirs.clone() };
@@ -391,7 +394,7 @@ async fn strangers_take_no_place_of_a_hook(database: Database) {
     assert!(flood.iter().all(|it| matches!(it.status.as_u16(), 401 | 429 | 503)));
 }
 
-/// Serde reads the members of a struct from an array, too.
+/// Serde also reads the members of a struct from an array.
 async fn what_is_no_object_is_refused_in_the_words_of_the_format(database: Database) {
     let service = Service::start(database);
     let project = service.world.project("0");

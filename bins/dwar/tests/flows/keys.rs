@@ -1,5 +1,5 @@
-//! The master key and the database it belongs to: a wrong key changes nothing, a new one is made for a new
-//! database alone, and what only reads makes nothing.
+//! The master key and the database it belongs to: a wrong key changes nothing, a new key is created
+//! only for a new database, and commands that read create nothing.
 
 use crate::common::{Database, Project, Service, World, answer};
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ fn key_file(world: &World) -> PathBuf {
     world.database.folder().join(name)
 }
 
-/// The names of what is in the folder of a world.
+/// The names of the files in a world's folder.
 fn files(world: &World) -> BTreeSet<String> {
     let entries = std::fs::read_dir(world.database.folder()).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -111,7 +111,7 @@ fn sentence(arguments: &[&str], output: &Output) -> String {
     told.unwrap_or_else(|| panic!("{arguments:?}: {error}")).to_owned()
 }
 
-/// A service that was used: with a signing key, a project and somebody who logged in.
+/// A used service: with a signing key, a project and a login.
 async fn used(database: Database) -> (World, Project) {
     let mut service = Service::start(database);
     let project = service.world.project("100");
@@ -121,7 +121,7 @@ async fn used(database: Database) -> (World, Project) {
     (service.kill(), project)
 }
 
-/// Nothing is done with keys as they are now, and nothing is changed by trying.
+/// Nothing works with the current keys, and trying changes nothing.
 async fn refuses_to_touch(world: &World, project: &Project, told: &str) {
     let (before, beside) = (contents(world).await, files(world));
     for arguments in writing(&project.id).iter().chain(&reading(&project.id)) {
@@ -193,11 +193,12 @@ async fn a_start_that_was_killed_can_be_repeated(database: Database) {
         child.wait().unwrap();
     }
     world.cli(&["migrate"]);
-    // As if it had been killed before the database had noted its key, and the key was lost with the machine.
+    // As if it had been killed before the database recorded its key, and the key was lost with the
+    // machine.
     world.database.run("DELETE FROM key_checks").await;
     std::fs::remove_file(key_file(&world)).unwrap();
     world.cli(&["migrate"]);
-    // As if only the file of the database had been made.
+    // As if only the file of the database had been created.
     if let Database::Sqlite(_) = world.database {
         world = World::new(Database::sqlite());
         std::fs::write(world.database.folder().join("dwar.db"), "").unwrap();
@@ -250,7 +251,7 @@ async fn of_two_first_starts_one_makes_the_key() {
     }
 }
 
-/// Nobody knows whether a database that does not answer is a new one.
+/// An unreachable database may be a new one or not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn no_key_is_made_while_the_database_is_out_of_reach() {
@@ -291,7 +292,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
-/// Takes the right to change this away: from us, or as root from whom we become.
+/// Removes the right to change this: from us, or as root from the user that we become.
 fn freeze(folder: &Path) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -308,7 +309,7 @@ fn freeze(folder: &Path) {
     std::fs::set_permissions(folder, Permissions::from_mode(0o555)).unwrap();
 }
 
-/// A role of the server that may read what is in this database, and no more.
+/// A role of the server that may only read this database.
 async fn reader_of(database: &Database) -> String {
     let url = database.url();
     let (base, name) = url.rsplit_once('/').unwrap();
@@ -327,7 +328,7 @@ async fn what_may_only_be_read_is_read_and_nothing_else(database: Database) {
     let (world, project) = used(database).await;
     only_reads(&world, &project).await;
     if let Database::Sqlite(_) = world.database {
-        // With what was left behind by a service that was killed.
+        // With the files that a killed service has left.
         let service = Service::start(Database::sqlite());
         let project = service.world.project("100");
         service.log_in(&project.live, &service.world.phone()).await;
@@ -356,7 +357,7 @@ async fn only_reads(world: &World, project: &Project) {
     for arguments in reading(&project.id) {
         let output = reader.run(&arguments);
         if arguments[0] == "doctor" {
-            // It may say that nothing can be written.
+            // It may report that nothing can be written.
             let report = String::from_utf8_lossy(&output.stdout).into_owned();
             assert!(report.contains("matches the stored data"), "{report}");
         } else {
@@ -367,7 +368,7 @@ async fn only_reads(world: &World, project: &Project) {
     let listed = reader.cli(&["project", "list"]);
     assert_eq!(listed["items"][0]["project_id"], json!(project.id));
     for arguments in writing(&project.id) {
-        // With nothing to apply or to note there is nothing to write.
+        // With nothing to apply or to record, nothing has to be written.
         if arguments[0] == "migrate" || arguments[0] == "serve" {
             continue;
         }
@@ -400,7 +401,7 @@ async fn what_root_makes_belongs_to_the_owner_of_the_folder(database: Database) 
         assert_eq!((found.uid(), found.mode() & 0o777), (SOMEBODY, 0o600), "{name}");
     }
     let world = service.kill();
-    // A file of somebody else there is not taken by force.
+    // A file of another owner is not overwritten.
     let (theirs, before) = (key_file(&world), contents(&world).await);
     chown(&theirs, Some(0), Some(0)).unwrap();
     for arguments in [vec!["project", "list"], vec!["signing-key", "rotate"], vec!["serve"]] {
@@ -419,7 +420,7 @@ fn keyed(url: &str, master: &str, older: &str, lookup: &str) -> World {
         .with("DWAR__SECRETS__LOOKUP_KEY", lookup)
 }
 
-/// What one instance does, the other goes on with.
+/// One instance continues the work of the other.
 async fn go_together(one: &Service, other: &Service, project: &Project, phone: &str) {
     let key = &project.live;
     let send = |service: &Service| {
@@ -467,7 +468,7 @@ async fn a_master_key_is_replaced_in_two_steps_under_two_instances(database: Dat
     };
     both_ways(&one, &other).await;
 
-    // Without `lookup_key` the next master key would take its place.
+    // Without `lookup_key` the next master key would be used instead.
     let hasty = keyed(&url, OLD, NEW, "");
     let told = sentence(&["serve"], &hasty.run(&["serve"]));
     assert!(told.contains("the lookup key is not the one"), "{told}");
@@ -484,7 +485,7 @@ async fn a_master_key_is_replaced_in_two_steps_under_two_instances(database: Dat
         assert!(told.contains(after), "{told}");
     }
 
-    // Whoever was left behind is told so, and does no harm.
+    // An instance with outdated keys gets an error, and does no harm.
     for (master, older) in [(OLD, ""), (OTHER, OLD)] {
         let behind = keyed(&url, master, older, OLD);
         let told = sentence(&["serve"], &behind.run(&["serve"]));

@@ -1,4 +1,4 @@
-//! The table of limits (docs/contract.md, Limits), over HTTP, and what outlives a crash.
+//! The table of limits (docs/contract.md, Limits), over HTTP, and the counts that survive a crash.
 
 use crate::common::{Answer, Database, Service, World, at_once, tally, wrong};
 use reqwest::{Method, RequestBuilder};
@@ -26,7 +26,7 @@ fn number(answer: &Answer, header: &str) -> u64 {
     answer.header(header).parse().unwrap_or_else(|_| panic!("{header}: {:?}", answer.headers))
 }
 
-/// Makes the same call until the window is used up, and checks every answer on the way.
+/// Repeats a call until the window is exhausted, and checks every answer.
 async fn use_up(limit: u64, refusal: (u16, &str), call: impl Fn() -> RequestBuilder) {
     for used in 1..=limit {
         let answer = crate::common::answer(call()).await;
@@ -36,7 +36,7 @@ async fn use_up(limit: u64, refusal: (u16, &str), call: impl Fn() -> RequestBuil
         assert!((1..=60).contains(&number(&answer, "ratelimit-reset")));
         assert_eq!(answer.header("retry-after"), "");
     }
-    // A refused request is never counted: the second waits no longer than the first.
+    // A refused request is not counted: the second waits no longer than the first.
     let mut wait = 60;
     for _ in 0..3 {
         let answer = crate::common::answer(call()).await;
@@ -56,7 +56,7 @@ async fn every_window_admits_exactly_its_number(database: Database) {
     let validate = || service.call(&project.test, VALIDATE, &body);
     let status = || service.request(Method::GET, STATUS).header("X-Api-Key", &project.test);
     use_up(300, (401, "INVALID_ACCESS_TOKEN"), validate).await;
-    // Its own window: the general one is untouched.
+    // Its own window: the general one is unaffected.
     use_up(100, (404, "OTP_REQUEST_NOT_FOUND"), status).await;
     // One window for all the others.
     for path in ["/v1/session/refresh", "/v1/session/logout"] {
@@ -64,7 +64,7 @@ async fn every_window_admits_exactly_its_number(database: Database) {
     }
     service.get(&project.test, "/v1/identity?phone=").await.refused(429, "RATE_LIMITED");
     service.delete(&project.test, "/v1/identity/x").await.refused(429, "RATE_LIMITED");
-    // Neither the project's other key nor anybody else notices.
+    // Neither the project's other key nor another project is affected.
     for (key, general, validate) in
         [(&project.live, 1_000, 3_000), (&other.test, 100, 300), (&other.live, 1_000, 3_000)]
     {
@@ -117,7 +117,7 @@ async fn sends_and_verifications_take_nothing_from_the_windows(database: Databas
     let locked = service.verify(&key, &phone, "000000").await;
     locked.refused(429, "VERIFY_RATE_LIMITED");
     assert!((1..=600).contains(&number(&locked, "retry-after")));
-    // More calls of these two than the general window has places.
+    // More calls of these two than the general window allows.
     for _ in 0..100 {
         service.verify(&key, "1", "000000").await.refused(422, "INVALID_PHONE");
         service.send(&key, "1").await.refused(422, "INVALID_PHONE");
@@ -133,7 +133,7 @@ async fn an_invalid_key_consumes_nothing(database: Database) {
     let key = service.world.project("0").test;
     let old = service.world.project("0");
     service.world.cli(&["key", "regenerate", "--project", &old.id, "--mode", "test"]);
-    // No key, no key of ours by its checksum, a key of ours no more.
+    // No key, a key with a wrong checksum, and a replaced key.
     let last = if key.ends_with('0') { '1' } else { '0' };
     let mistyped = format!("{}{last}", &key[..key.len() - 1]);
     for _ in 0..150 {
@@ -147,7 +147,7 @@ async fn an_invalid_key_consumes_nothing(database: Database) {
     assert_eq!(number(&answer, "ratelimit-remaining"), 99);
 }
 
-/// Judges `count` wrong codes.
+/// Sends `count` wrong codes.
 async fn guess(service: &Service, key: &str, phone: &str, code: &str, count: u32) {
     for n in 0..count {
         service.verify(key, phone, &wrong(code, n)).await.refused(400, "INVALID_OTP");
@@ -170,11 +170,11 @@ async fn wrong_guesses_slow_the_sends_to_a_phone_down(database: Database) {
         assert!((least..=wait).contains(&number(&slowed, "retry-after")), "{:?}", slowed.headers);
         assert_eq!(number(&slowed, "ratelimit-limit"), 1);
     }
-    // Neither another phone nor another project notices.
+    // Neither another phone nor another project is affected.
     service.log_in(key, &service.world.phone()).await;
     let other = service.world.project("100");
     service.log_in(&other.live, &phone).await;
-    // The refused sends took the code's place as little as they took the phone's allowance.
+    // The refused sends replaced neither the code nor used the phone's allowance.
     service.verify(key, &phone, &code).await.ok();
     let sent = service.send(key, &phone).await;
     assert_eq!((number(&sent, "ratelimit-limit"), number(&sent, "ratelimit-remaining")), (3, 1));
@@ -227,7 +227,7 @@ async fn a_refusal_says_what_it_was_refused_by_where_the_limit_is_one(database: 
     let token = service.world.cli(&token)["secret"].clone();
     let path = format!("/admin/v1/projects/{}/requests/refused", project.id);
     let url = service.dashboard() + &path;
-    // They are written down once a second.
+    // They are written once a second.
     let until = Instant::now() + PATIENCE;
     let told = loop {
         let asked = reqwest::Client::new().get(&url).bearer_auth(token.as_str().unwrap());

@@ -1,4 +1,4 @@
-//! What the binary does for those who use it, on both databases; `scripts/test.sh` runs it.
+//! The behaviour of the binary for its users, on both databases; `scripts/test.sh` runs it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 

@@ -1,4 +1,4 @@
-//! How the process behaves: when it is told to stop, when clients are rude, and what it tells.
+//! The behaviour of the process: when it is stopped, with hostile clients, and in its output.
 
 use crate::common::{Database, Project, Service, Wire, World, answer};
 use reqwest::Method;
@@ -29,7 +29,7 @@ fn lines_of(service: &Service, message: &str) -> Vec<Value> {
         .collect()
 }
 
-/// The access log once it has `count` lines; checks that it stays at that.
+/// The access log once it has `count` lines; checks that no more follow.
 async fn answered(service: &Service, count: usize) -> Vec<Value> {
     let until = Instant::now() + Duration::from_secs(10);
     while lines_of(service, "answered").len() < count && Instant::now() < until {
@@ -140,7 +140,8 @@ async fn a_request_id_is_kept_if_it_is_sane(database: Database) {
     }
 }
 
-/// Writes `text` one byte at a time until it is taken no more; gives what came back and when.
+/// Writes `text` one byte at a time until it is no longer accepted; returns the answer and its
+/// time.
 fn dawdle(base: &str, prompt: &str, text: &str) -> (String, Duration) {
     let began = Instant::now();
     let mut wire = Wire::to(base);
@@ -180,7 +181,7 @@ async fn who_dawdles_is_cut_off(database: Database) {
             slow(chunked, chunks),
         ]
     };
-    // Good traffic never notices.
+    // Normal traffic is not affected.
     let until = Instant::now() + Duration::from_millis(1_500);
     let mut logins = 0;
     while Instant::now() < until {
@@ -233,7 +234,7 @@ async fn requests_are_told_apart(database: Database) {
         wire.write(text);
         wire.read_to_end()
     };
-    // Several in one packet are answered in their order.
+    // Several requests in one packet are answered in order.
     let piped: String = (0..5)
         .map(|n| {
             let close = if n == 4 { "Connection: close\r\n" } else { "" };
@@ -255,7 +256,7 @@ async fn requests_are_told_apart(database: Database) {
     let call = Wire::call(&key, "/v1/otp/send", &body);
     let header = format!("X-Api-Key: {key}\r\n");
     refused(&call.replace(&header, &header.repeat(2)), "401");
-    // Two readers could see two different requests: neither is answered.
+    // Two readers could see two different requests, so neither is answered.
     let length = format!("Content-Length: {}\r\n", body.to_string().len());
     refused(&call.replace(&length, &format!("{length}Content-Length: 3\r\n")), "400");
     let both = format!("{length}Transfer-Encoding: chunked\r\n");
@@ -266,18 +267,18 @@ async fn requests_are_told_apart(database: Database) {
     assert_eq!(service.get(&key, &inbox).await.ok()["messages"], json!([]));
 }
 
-/// What nobody may read anywhere.
+/// Texts that must not appear anywhere.
 #[derive(Default)]
 struct Secrets {
     always: Vec<String>,
-    /// Six digits may occur by chance, in an instant for example; several sets of them do not.
+    /// Six digits may occur by chance, for example in an instant; several sets of them do not.
     codes: Vec<String>,
 }
 
 impl Secrets {
     fn assert_absent_from(&self, text: &[u8], place: &str) {
         let contains = |part: &[u8]| text.windows(part.len()).any(|window| window == part);
-        // As it is, or as PostgreSQL writes bytes.
+        // In plain text, or as PostgreSQL writes bytes.
         let hex = |secret: &str| {
             secret.bytes().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
         };
@@ -291,7 +292,7 @@ impl Secrets {
     }
 }
 
-/// Uses every route with both keys; gives the number of requests, and what must stay secret.
+/// Uses every route with both keys; returns the number of requests, and the secrets.
 async fn every_route(service: &Service, project: &Project) -> (usize, Secrets) {
     let mut secrets = Secrets::default();
     let mut requests = 0;
@@ -315,7 +316,7 @@ async fn every_route(service: &Service, project: &Project) -> (usize, Secrets) {
             service.get(key, &identity).await.ok();
             service.logout(key, &new["access_token"]).await.ok();
             service.delete(key, &identity).await.ok();
-            // Where nobody expects them: an unknown path, a body that is no JSON, a wrong type.
+            // In unexpected places: an unknown path, a body that is not JSON, a wrong type.
             service.get(key, &format!("/v1/{phone}/{code}?key={key}")).await;
             let request = service.request(Method::POST, "/v1/otp/verify").header("X-Api-Key", key);
             answer(request.body(format!("phone={phone}&code={code}"))).await;
@@ -355,7 +356,7 @@ async fn every_request_is_one_line_and_no_line_tells_a_secret(database: Database
     let project = switched_on(&service);
     let (requests, secrets) = every_route(&service, &project).await;
     let answered = answered(&service, requests).await;
-    // Libraries quote what they cannot read; they never reach the access log.
+    // Libraries quote what they cannot parse; that must not reach the access log.
     let header = format!("Content-Length: {}x", secrets.always[1]);
     let mut wire = Wire::to(&service.base);
     wire.write(&format!("POST / HTTP/1.1\r\nHost: dwar\r\n{header}\r\n\r\n"));
@@ -388,7 +389,7 @@ async fn who_hangs_up_loses_nothing(database: Database) {
         }
         wire.write(&Wire::call(&project.live, "/v1/otp/send", &body));
         tokio::time::sleep(Duration::from_micros(n * 250)).await;
-        // With an answer unread, the system resets the connection instead of ending it.
+        // With an unread answer, the system resets the connection instead of closing it.
         if unread { drop(wire) } else { wire.close() }
     }
     let until = Instant::now() + Duration::from_secs(15);
@@ -404,7 +405,7 @@ async fn who_hangs_up_loses_nothing(database: Database) {
         tokio::time::sleep(MOMENT).await;
     }
     service.world.audit();
-    // Every request that was heard is one that was carried out.
+    // Every request that was received was carried out.
     let statement = ["wallet", "statement", "--project", &project.id, "--limit", "1000"];
     let statement = service.world.cli(&statement);
     let entries = statement["items"].as_array().unwrap();
@@ -446,7 +447,7 @@ async fn a_deleted_identity_leaves_no_trace_in_the_file(database: Database) {
     search(&world, &secrets).await;
 }
 
-/// Looks into every file beside the service, and on PostgreSQL into every row.
+/// Searches every file beside the service, and on PostgreSQL every row.
 async fn search(world: &World, secrets: &Secrets) {
     for file in std::fs::read_dir(world.database.folder()).unwrap() {
         let path = file.unwrap().path();

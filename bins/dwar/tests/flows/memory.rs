@@ -1,16 +1,16 @@
-//! A service for somebody's own test suite: everything in memory, gone when it stops.
+//! A service for a customer's own test suite: everything in memory, lost when it stops.
 
 use crate::common::{Database, Service, World};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// In an empty folder, with everything as it is when nothing is configured but the database.
+/// In an empty folder, with only the database configured.
 fn in_memory() -> World {
     let world = World::new(Database::sqlite());
     world.with("DWAR__DATABASE__URL", "memory:").with("DWAR__DEMO", "true")
 }
 
-/// A key from what the first start prints.
+/// A key that the first start prints.
 fn key(service: &Service, kind: &str) -> String {
     let until = Instant::now() + Duration::from_secs(20);
     loop {

@@ -1,4 +1,4 @@
-//! What the metrics of a running service say, and how much an attacker can make them grow.
+//! The metrics of a running service, and how far an attacker can enlarge them.
 
 use crate::common::{Database, Play, Service, Vendor, Wire, World};
 use dwar_testkit::reserved_port;
@@ -12,7 +12,7 @@ on_both_databases! {
     what_only_the_database_knows_is_read_beside_the_requests;
 }
 
-/// More series than there can be; each is some 150 bytes of a scrape.
+/// More series than are possible; each is some 150 bytes of a scrape.
 const BOUND: usize = 4_000;
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -34,7 +34,7 @@ impl Scraped {
         Self(series.collect())
     }
 
-    /// The first one that is as it is waited for.
+    /// The first scrape that matches.
     async fn until(service: &Service, wanted: impl Fn(&Self) -> bool) -> Self {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -101,7 +101,7 @@ async fn requests_are_counted_by_how_they_ended() {
     assert_eq!((limited("send", "admitted"), limited("send", "refused")), (3.0, 0.0));
 }
 
-/// The first message is not for the channel and goes on by SMS; the others arrive.
+/// The first message is not for the channel and falls back to SMS; the others arrive.
 async fn codes_are_counted_on_their_way(database: Database) {
     let plays = |provider: &str, to: &str| match (provider, to) {
         ("wa", "+919876543210") => Play::NotOnChannel,
@@ -123,7 +123,7 @@ async fn codes_are_counted_on_their_way(database: Database) {
         service.verify(&project.live, phone, wrong).await;
         service.verify(&project.live, phone, &code).await.ok();
     }
-    // Test keys send over the sandbox.
+    // Test keys send through the sandbox.
     service.send(&project.test, "9876543212").await.ok();
     service.world.cli(&["project", "set", "--project", &project.id, "--relay-test", "on"]);
     let relay = json!({ "phone": "9876543214", "code": "2468", "expires_in": 300 });
@@ -176,7 +176,7 @@ async fn what_only_the_database_knows_is_read_beside_the_requests(database: Data
     assert_eq!(scraped.sum("dwar_loop_running"), 15.0);
     assert_eq!(scraped.sum("dwar_loop_restarts_total"), 0.0);
     assert_eq!(scraped.get("dwar_log_lines_lost_total"), 0.0);
-    // The start has asked the store for something, and nothing waits any more.
+    // The start has used the store, and nothing waits any more.
     assert!(scraped.sum("dwar_store_queue_work_seconds_count") > 0.0);
     assert!(scraped.sum("dwar_store_queue_wait_seconds_count") > 0.0);
     assert_eq!(scraped.sum("dwar_store_queue_left_total"), 0.0);
@@ -205,7 +205,7 @@ async fn whoever_reaches_the_address_from_elsewhere_shows_a_token() {
     assert!(!service.stderr().iter().any(|line| line.contains(token)), "it was logged");
 }
 
-/// A request such as nobody sends, and never the same.
+/// An unusual request, never the same.
 fn odd(number: u32, key: &str) -> String {
     let one_of = |words: &[&str]| words[number as usize % words.len()].to_owned();
     let method = match number % 4 {
@@ -252,7 +252,7 @@ async fn nothing_that_clients_write_adds_series_without_bound() {
     assert_eq!(after.0.keys().find(written), None, "a client's own words");
 }
 
-/// The same series, in the format that is asked for.
+/// The same series, in the requested format.
 #[tokio::test]
 async fn whoever_asks_for_the_text_format_alone_gets_it() {
     let service = Service::start_in(world(Database::sqlite()));
@@ -275,7 +275,7 @@ async fn whoever_asks_for_the_text_format_alone_gets_it() {
         series.map(|line| line.rsplit_once(' ').unwrap().0.to_owned()).collect()
     };
     assert_eq!(names(&text), names(&open));
-    // Every series belongs to the family before it, as a reader of the text format takes it.
+    // Every series belongs to the family before it, as a parser of the text format requires.
     let mut family = String::new();
     for line in text.lines() {
         match line.strip_prefix("# TYPE ") {

@@ -62,7 +62,7 @@ async fn live_tokens_name_the_project_and_say_its_claims(database: Database) {
         assert_eq!(claims["role"], "authenticated");
         assert_eq!(claims["https://shop.example/tenant"], "a b");
     }
-    // Tokens of before go on, and so do those of now when it is switched off again.
+    // Older tokens stay valid, and so do current ones after it is switched off again.
     service.validate(&project.live, &before["access_token"]).await.ok();
     service.validate(&project.live, &refreshed["access_token"]).await.ok();
     // Neither the sandbox nor another project ever names it.
@@ -133,11 +133,11 @@ async fn a_project_has_an_issuer_only_where_others_can_find_it(database: Databas
     set(&service, &project, &["--token-claims", "none"]);
 }
 
-/// Both types are read everywhere, whatever the project says by then.
+/// Both types are accepted everywhere, whatever the project's current setting.
 async fn its_tokens_are_of_the_type_that_the_project_chose(database: Database) {
     let service = service(database).await;
     let project = service.world.project("100");
-    // Alone it changes nothing, and is kept.
+    // Alone it changes nothing, but it is stored.
     assert_eq!(set(&service, &project, &["--token-type", "JWT"])["token_type"], "JWT");
     let installation = service.log_in(&project.live, &service.world.phone()).await;
     assert_eq!(typ(&installation["access_token"]), "at+jwt");
@@ -167,7 +167,8 @@ async fn its_tokens_are_of_the_type_that_the_project_chose(database: Database) {
     assert_eq!(service.world.run(&wrong).status.code(), Some(2));
 }
 
-/// Others must find the keys of this very service, so nobody else on the way may change them.
+/// Others must find the keys of exactly this service, so nobody may be able to change them on the
+/// way.
 async fn a_loopback_issuer_is_for_development(database: Database) {
     let world = World::new(database)
         .with("DWAR__TOKENS__ISSUER", "http://otp.example.com")
@@ -191,7 +192,7 @@ async fn a_loopback_issuer_is_for_development(database: Database) {
     assert!(told.contains("\n  tokens.issuer: begins with http://"), "{told}");
 }
 
-/// What is public may be read by scripts of other sites, refusals too; nothing else may.
+/// Scripts of other sites may read public information, including refusals, but nothing else.
 async fn pages_of_any_site_may_read_keys_and_metadata(database: Database) {
     let service = service(database).await;
     let project = service.world.project("0");

@@ -1,4 +1,4 @@
-//! What one phone can be made to get, to cost and to give away.
+//! Limits per phone: messages, costs, and guesses.
 
 use crate::common::{
     Answer, Database, Play, Project, Service, Vendor, World, at_once, tally, wrong,
@@ -36,7 +36,7 @@ fn number(answer: &Answer, header: &str) -> u64 {
     answer.header(header).parse().unwrap_or_else(|_| panic!("{header}: {:?}", answer.headers))
 }
 
-/// Waits until the send is over, and gives where it ended.
+/// Waits until the send has ended, and returns its final status.
 async fn ended(service: &Service, project: &Project, otp: &Value) -> String {
     let path = format!("/v1/otp/status/{}", otp.as_str().unwrap());
     let until = Instant::now() + PATIENCE;
@@ -70,7 +70,7 @@ async fn failed_receipts_make_no_room_for_more_messages(database: Database) {
         assert_eq!(number(&refused, "ratelimit-remaining"), 0);
     }
     assert_eq!(vendor.taken().len(), calls, "a refused send called a provider");
-    // What failed in the end is not charged; another phone never notices.
+    // A failed send is not charged; another phone is not affected.
     let until = Instant::now() + PATIENCE;
     loop {
         let balance = service.world.balance(&project);
@@ -112,7 +112,7 @@ async fn providers_that_refuse_are_asked_ten_times_in_a_window(database: Databas
     for send in 1..=10_u64 {
         let failed = service.send(&project.live, &phone).await;
         failed.refused(500, "SMS_FAILED");
-        // None of the three places is taken, until what is left of the ten is less than that.
+        // None of the three places is taken, until fewer than three of the ten are left.
         assert_eq!(number(&failed, "ratelimit-remaining"), (10 - send).min(3));
     }
     let calls = vendor.taken().len();
@@ -207,11 +207,11 @@ async fn an_operator_lifts_the_stop_of_a_phone(database: Database) {
 
 const ROUNDS: usize = 100;
 
-/// Right verifications and one resend of the same phone at the same moment. What two locks taken
-/// in two orders cost is a stall of the database's whole deadlock time-out, and, when more wait
-/// behind it, refusals.
+/// Right verifications and one resend of the same phone at the same time. Two locks taken in two
+/// orders would cost a stall of the database's whole deadlock time-out, and refusals if more wait
+/// behind it.
 async fn a_double_tap_while_a_code_is_sent_again_stalls_nobody(database: Database) {
-    // Reading the inbox takes part in the general window.
+    // Reading the inbox counts in the general window.
     let world = World::new(database).with("DWAR__LIMITS__TEST__GENERAL_PER_MINUTE", "1000000");
     let service = Service::start_in(world);
     let key = service.world.project("0").test;
@@ -229,14 +229,15 @@ async fn a_double_tap_while_a_code_is_sent_again_stalls_nobody(database: Databas
             let answers = at_once(calls).await;
             let took = began.elapsed();
             longest = longest.max(took);
-            // The database looks for a deadlock after one second; no turn of a scheduler is as long.
+            // The database looks for a deadlock after one second; no delay of a scheduler is as
+            // long.
             stalled += usize::from(took >= Duration::from_millis(900));
             refused += answers.iter().filter(|a| a.status.is_server_error()).count();
             assert_eq!(answers[verifications].status, 200, "{:?}", tally(&answers));
             let logins = answers[..verifications].iter().filter(|a| a.status == 200).count();
             assert!(logins <= 1, "{:?}", tally(&answers));
         }
-        // Past the test runner, which keeps what a passing test prints to itself.
+        // Bypasses the test runner, which hides what a passing test prints.
         let told = writeln!(
             std::io::stderr().lock(),
             "{verifications} verifications and a resend at once: {stalled} of {ROUNDS} rounds \
@@ -244,7 +245,7 @@ async fn a_double_tap_while_a_code_is_sent_again_stalls_nobody(database: Databas
         );
         told.unwrap();
         assert_eq!(refused, 0);
-        // A machine that stands still for a moment is forgiven once.
+        // One stall of the machine itself is tolerated.
         assert!(stalled <= 1, "{stalled} of {ROUNDS} rounds stalled");
     }
     let gone = service.request(Method::GET, "/readyz").send().await.unwrap();

@@ -1,16 +1,16 @@
-//! Two processes behind a PgBouncer in transaction mode, which has fewer connections than they do.
+//! Two processes behind a PgBouncer in transaction mode, which has fewer connections than they use.
 
 use crate::common::{Database, Service, World, at_once, tally};
 use dwar_testkit::Pooler;
 use serde_json::json;
 
 const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
-/// As docs/operations/postgresql.md says, with a time-out to be told by.
+/// As in docs/operations/postgresql.md, with a recognisable time-out.
 const SESSION: &str = "SET statement_timeout = 1987; SET lock_timeout = 2000; \
     SET idle_in_transaction_session_timeout = 4000; SET plan_cache_mode = force_generic_plan; \
     SET enable_seqscan = off; SET enable_hashjoin = off; \
     SET enable_mergejoin = off; SET jit = off";
-/// What the pooler may have of the server's connections.
+/// Most server connections of the pooler.
 const CONNECTIONS: u32 = 3;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -35,7 +35,7 @@ async fn through_a_pooler_two_processes_serve_as_they_do_without() {
     let switches = ["--identity-lookup", "on", "--identity-delete", "on"];
     one.world.cli(&[&["project", "set", "--project", &project.id][..], &switches[..]].concat());
 
-    // Every endpoint, of many users at once, each half of it on another process.
+    // Every endpoint, for many users at once, with the two halves on different processes.
     let users = (0..24).map(|number| {
         let (key, phone) = (project.test.clone(), format!("98765{number:05}"));
         let (first, second) = if number % 2 == 0 { (&one, &two) } else { (&two, &one) };
@@ -53,7 +53,7 @@ async fn through_a_pooler_two_processes_serve_as_they_do_without() {
     });
     futures_util::future::join_all(users).await;
 
-    // Of many right codes at once one counts, and money is held and taken.
+    // Of many right codes at once one counts, and money is held and captured.
     let phone = one.world.phone();
     one.send(&project.live, &phone).await.ok();
     let code = one.code(&project.live, &phone).await;
@@ -67,7 +67,8 @@ async fn through_a_pooler_two_processes_serve_as_they_do_without() {
     let told = "statement_timeout is 1987, but should be 20000";
     assert!(set_up.unwrap()["detail"].as_str().unwrap().contains(told), "{report}");
 
-    // Nothing of a session was left behind for the next, and there were no more than allowed.
+    // No session state was left behind for the next, and there were no more connections than
+    // allowed.
     let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = \
         (SELECT oid FROM pg_database WHERE datname = current_database())";
     assert_eq!(one.world.database.number(held).await, 0);

@@ -1,4 +1,4 @@
-//! Providers that echo, that hang, and the way from them to this service.
+//! Providers that echo, providers that hang, and the way from providers to this service.
 
 use crate::common::{Database, Play, RECEIPTS, Service, TOKEN, Vendor, World, answer};
 use dwar_testkit::reserved_port;
@@ -39,7 +39,7 @@ impl Echo {
         Self { port, told }
     }
 
-    /// Reads a message and echoes it; gives its number and code.
+    /// Reads a message and echoes it; returns its number and code.
     fn answer(mut stream: TcpStream, n: usize) -> Option<(String, String)> {
         let body = read(&mut stream)?;
         let (phone, code) = (body["to"].as_str()?.to_owned(), body["code"].as_str()?.to_owned());
@@ -147,7 +147,7 @@ async fn what_a_provider_echoes_is_nowhere_afterwards(database: Database) {
 }
 
 async fn a_provider_that_hangs_leaves_room_for_the_next(database: Database) {
-    // Those that are sent on fit beside each other at the next provider.
+    // The messages that fall back fit within the limit of the next provider.
     const BOUND: usize = 6;
     const CROWD: usize = 10;
     let vendor = Vendor::start(0, |provider, _| match provider {
@@ -187,7 +187,7 @@ async fn a_provider_that_hangs_leaves_room_for_the_next(database: Database) {
     assert_eq!(taken.iter().filter(|taken| taken.provider == "wa").count(), BOUND);
 }
 
-/// A vendor that takes every message under the name that this gives it; its address.
+/// A vendor that accepts every message with a reference from this function; returns its address.
 fn taking(named: fn(usize) -> Value) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -255,7 +255,7 @@ async fn an_odd_entry_of_a_call_takes_no_other_with_it(database: Database) {
     report(call).await.ok();
     becomes(&service, &project.live, &first, "delivered").await;
     becomes(&service, &project.live, &second, "failed").await;
-    // What means nothing to us is no reason to call again.
+    // An irrelevant report is no reason to call again.
     let nothing = json!({ "changes": [{ "field": "account_update", "value": {} }] });
     report(json!({ "entry": [odd, nothing] })).await.ok();
 }
@@ -329,7 +329,7 @@ async fn doctor_takes_the_providers_way_when_it_is_asked_to() {
         assert_eq!(status, if name == "loops" { "warning" } else { "failed" });
         assert!(detail.contains("cannot be reached"), "{detail}");
     }
-    // Somebody else answers there, even with the right status.
+    // Another server answers there, even with the right status.
     let somebody = TcpListener::bind(("127.0.0.1", port)).unwrap();
     std::thread::spawn(move || {
         for stream in somebody.incoming() {

@@ -1,4 +1,4 @@
-//! What proxies and frameworks ask instead of validate.
+//! The endpoints that proxies and frameworks use instead of validate.
 
 use crate::common::{Answer, Database, Service, Wire, World, answer};
 use reqwest::Method;
@@ -66,7 +66,7 @@ async fn a_framework_learns_of_a_logout(database: Database) {
     let before = service.log_in(&project.live, &service.world.phone()).await;
     service.world.cli(&["project", "set", "--project", &project.id, "--own-issuer", "on"]);
     let after = service.log_in(&project.live, &service.world.phone()).await;
-    // Each is of the issuer that it names, also where the project has another one by now.
+    // Each token has the issuer that it names, even if the project has another one by now.
     let own = format!("{ISSUER}/p/{}", project.id);
     for (pair, issuer) in [(&before, ISSUER), (&after, own.as_str())] {
         let told = introspect(&service, &project.live, &pair["access_token"]).await;
@@ -98,7 +98,7 @@ async fn a_framework_learns_of_a_logout(database: Database) {
     wrong.refused(401, "INVALID_API_KEY");
 }
 
-/// A proxy may say how long a body is, and send none; or send one all the same.
+/// A proxy may declare the length of a body and send none, or send one anyway.
 async fn no_body_is_waited_for(database: Database) {
     let service = Service::start(database);
     let project = service.world.project("100");
@@ -111,7 +111,7 @@ async fn no_body_is_waited_for(database: Database) {
         )
     };
     let post = format!("POST {FORWARD_AUTH}/upload HTTP/1.1");
-    // What follows a body that is not read must not be taken for a request.
+    // Bytes after an unread body must not be taken for a request.
     let smuggled = "GET /healthz HTTP/1.1\r\nHost: dwar\r\n\r\n";
     let length = format!("Content-Length: {}\r\nConnection: close\r\n", smuggled.len());
     for (request, ends) in [

@@ -1,4 +1,4 @@
-//! What those who run the service can do by what they were given, and not beyond it.
+//! What operators can do with their rights, and no more.
 
 use crate::common::{
     Answer, Database, Endpoint, Person, Program, Service, World, answer, at_once, tally,
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
-/// Numbers in an hour, and in a day, for whoever sees them masked.
+/// Searches in an hour, and in a day, for operators who see numbers masked.
 const IN_AN_HOUR: usize = 60;
 const IN_A_DAY: usize = 200;
 
@@ -36,7 +36,8 @@ fn assert_limited(answer: &Answer) {
     assert!((1..=3_600).contains(&wait), "{wait}");
 }
 
-/// A mask hides four digits: who may try them all has them. Over every way there is, by one count.
+/// A mask hides four digits, so trying all of them would reveal the number. All interfaces share
+/// one count.
 async fn a_mask_cannot_be_searched(database: Database) {
     let service = service(database);
     let (one, other) = (service.world.project("10").id, service.world.project("10").id);
@@ -49,11 +50,11 @@ async fn a_mask_cannot_be_searched(database: Database) {
         answer.ok();
     }
     assert_limited(&answer(asked(&support, &one, 100)).await);
-    // What is known already can be looked at again, and is not written down twice.
+    // A repeated search is allowed and not recorded twice.
     answer(asked(&support, &one, 7)).await.ok();
     assert_eq!(service.audited("phone.searched"), IN_AN_HOUR);
 
-    // A person: pages count, in every project, and have no other count than the API would.
+    // A person: pages count, in every project, in the same count as the API.
     let invite = ["--name", "meena", "--project", one.as_str(), "--role", "viewer"];
     let viewer = Person::join(&service, &invite).await;
     let owner = Program::owner(&service);
@@ -79,7 +80,7 @@ async fn a_mask_cannot_be_searched(database: Database) {
     }
     assert_eq!(service.audited("phone.searched"), 2 * IN_AN_HOUR);
 
-    // Those who may see numbers anyway are neither limited nor audited.
+    // Operators who may see numbers anyway are neither limited nor audited.
     let member = Program::in_project(&service, &one, "member");
     for number in 0..IN_AN_HOUR + 1 {
         let found = answer(asked(&member, &one, number)).await;
@@ -88,8 +89,8 @@ async fn a_mask_cannot_be_searched(database: Database) {
     assert_eq!(service.audited("phone.searched"), 2 * IN_AN_HOUR);
 }
 
-/// Under load, by several processes where the database allows for them, no more are admitted than one
-/// after the other.
+/// Under load, with several processes where the database allows it, no more are admitted than one
+/// after another.
 async fn many_searches_at_once_are_admitted_up_to_the_limit(database: Database) {
     let service = service(database);
     let project = service.world.project("10").id;
@@ -107,7 +108,7 @@ async fn many_searches_at_once_are_admitted_up_to_the_limit(database: Database) 
     assert_eq!(outcomes["SEARCH_RATE_LIMITED"], 240 - IN_AN_HOUR, "{outcomes:?}");
     assert_eq!(service.audited("phone.searched"), IN_AN_HOUR);
 
-    // A day has an end of its own: the searches of the hours before are put into the past.
+    // A day is a separate window: the searches of earlier hours are moved into the past.
     let sql = match &service.world.database {
         Database::Postgres { .. } => {
             "UPDATE phone_searches SET searched_at = searched_at - interval '61 minutes'"
@@ -123,8 +124,8 @@ async fn many_searches_at_once_are_admitted_up_to_the_limit(database: Database) 
     assert_eq!(searched, IN_A_DAY);
 }
 
-/// What a program asks for to make something that works by itself, for each command that does: method, path
-/// and body. A new command of that kind fails the test until it is here.
+/// The requests with which a program creates something that works by itself, for each such command:
+/// method, path and body. A new command of that kind fails the test until it is added here.
 async fn makers(
     service: &Service,
     project: &str,
@@ -166,7 +167,7 @@ async fn makers(
     ]
 }
 
-/// Whoever got hold of a token for a minute has nothing when it is over.
+/// A token that was stolen for a minute leaves nothing that works after it expires.
 async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
     let service = service(database);
     let project = service.world.project("10").id;
@@ -177,7 +178,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
         makers(&service, &project, invited["operator"]["operator_id"].as_str().unwrap()).await;
     let listed: BTreeSet<Command> = makers.iter().map(|(command, ..)| *command).collect();
     let all = Command::ALL.into_iter().filter(|it| it.makes() != Makes::Nothing);
-    // Somebody with the machine alone resets an operator.
+    // Only somebody on the machine resets an operator.
     let wanted: BTreeSet<_> = all.filter(|it| it.needs() != Need::Machine).collect();
     assert_eq!(listed, wanted);
 
@@ -201,7 +202,7 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
         }
     }
     assert_eq!(service.audited(""), before, "nothing was written down");
-    // What takes away stays with the role alone.
+    // Commands that remove something need only the role.
     let hooks = owner.get(&format!("/projects/{project}/hooks")).await.ok();
     let path =
         format!("/projects/{project}/hooks/{}", hooks["items"][0]["hook_id"].as_str().unwrap());
@@ -210,7 +211,8 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
 
     let all = json!({ "everything": true });
     let viewer = json!({ "projects": [{ "project_id": project, "role": "viewer" }] });
-    // The page makes one that may, shows it in red, and it hands out no more time than it has.
+    // The page creates a token with the right to delegate, shows it in red, and grants no more time
+    // than that token has.
     let form = [("name", "maker"), ("role", "everything"), ("days", "1"), ("may_delegate", "on")];
     let red = "pill bad\">Can make what works without it: keys, hooks, endpoints of events, people, tokens";
     let marked = async || person.get("/tokens").await.text.matches(red).count();
@@ -235,8 +237,8 @@ async fn a_token_leaves_nothing_behind_that_outlives_it(database: Database) {
     assert_eq!(may.split_off(may.len() - 2), wanted.map(|(name, may)| (json!(name), json!(may))));
 }
 
-/// What was made for good works on when its maker is gone, whether that was a token that may delegate or
-/// somebody at the pages: so only those who could hand out a key can make it.
+/// What was created legitimately still works after its creator is gone, whether that was a token
+/// with the right to delegate or a person. So only those who could hand out a key can create it.
 async fn what_works_by_itself_outlives_its_maker(database: Database) {
     let world = World::new(database)
         .with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0")
@@ -299,7 +301,7 @@ async fn what_works_by_itself_outlives_its_maker(database: Database) {
     answer(call.header("authorization", format!("Bearer whsec_{shown}"))).await.ok();
 }
 
-/// An id is the same in capitals: an identity that was asked for by it is shown masked.
+/// An id in capitals is the same id: an identity that was looked up by it is shown masked.
 async fn an_id_in_capitals_shows_no_whole_number(database: Database) {
     let service = service(database);
     let (project, number) = (service.world.project("10"), service.world.phone());
@@ -314,14 +316,14 @@ async fn an_id_in_capitals_shows_no_whole_number(database: Database) {
         assert!(page.text.contains(id), "{wanted}: {}", page.text);
         assert!(!page.text.contains(&number), "{wanted} shows the number");
     }
-    // Places in lists are ids, too.
+    // Cursors of lists are ids too.
     let owner = Program::owner(&service);
     let first = owner.get("/projects?limit=1").await.ok()["items"][0]["project_id"].clone();
     let upper = first.as_str().unwrap().to_uppercase();
     assert_eq!(owner.get(&format!("/projects?cursor={upper}")).await.status, 200);
 }
 
-/// The form of what somebody may do begins with what they may do.
+/// The form for an operator's role starts with the current role.
 async fn a_role_that_is_saved_unread_stays_as_it_is(database: Database) {
     let service = service(database);
     let [one, other, third] = [(); 3].map(|()| service.world.project("10").id);
@@ -343,7 +345,7 @@ async fn a_role_that_is_saved_unread_stays_as_it_is(database: Database) {
     }
     let rest = forms.iter().find(|form| form.contains(&third)).unwrap();
     assert!(rest.contains("<option value=\"none\" selected>"), "{rest}");
-    // All of them are saved as they are.
+    // All of them are saved unchanged.
     let path = format!("/team/{ravi}/access");
     for (project, role) in [(&one, "viewer"), (&other, "owner"), (&third, "none")] {
         let form = [("project", project.as_str()), ("role", role)];
@@ -358,7 +360,7 @@ async fn a_role_that_is_saved_unread_stays_as_it_is(database: Database) {
     assert_eq!(now["access"]["projects"].as_array().unwrap().len(), 2, "{now}");
 }
 
-/// Sessions of an identity that the project does not have are not there, rather than none.
+/// The sessions of an unknown identity are answered as not found, instead of as an empty list.
 async fn sessions_of_another_projects_identity_are_not_found(database: Database) {
     let service = service(database);
     let (ours, theirs) = (service.world.project("10"), service.world.project("10"));

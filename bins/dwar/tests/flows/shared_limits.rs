@@ -1,12 +1,12 @@
-//! Requests of one key, counted across processes by shares of the quota on PostgreSQL, and by one after the
-//! other.
+//! Requests of one key, counted across processes with leased shares of the quota on PostgreSQL, and
+//! by processes one after another.
 
 use crate::common::{Database, Service, World, at_once, tally};
 use reqwest::Method;
 use std::time::Duration;
 
 const LIMIT: usize = 40;
-/// What each process may leave unused of it while others are refused: a sixteenth.
+/// Most places that each process may leave unused while others are refused: a sixteenth.
 const BLOCK: usize = 2;
 const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
 const STATUS: &str = "/v1/otp/status/unknown";
@@ -27,7 +27,7 @@ mod postgres {
         assert!((LIMIT - all.len() * BLOCK..=LIMIT).contains(&total), "{total}");
         let rest = admitted(&all, &first.test, 20).await;
         assert!(total + rest <= LIMIT, "{total}, {rest}");
-        // One after the other, and with refusals on each that take no place of anybody else.
+        // One after another, with refusals on each that take no place of the others.
         let mut total = 0;
         for service in all {
             total += admitted(&[service], &second.test, 2).await;
@@ -47,12 +47,12 @@ mod postgres {
         }
         assert_eq!(admitted(&[&one], &first.test, 20).await, 0);
         assert_eq!(admitted(&[&one], &second.test, 20).await, 20);
-        // What was put on record before it was killed: all but a block at most.
+        // The places recorded before it was killed: all but at most a block.
         let one = Service::start_in(one.kill());
         assert_eq!(admitted(&[&one], &first.test, 20).await, 0);
         let more = admitted(&[&one], &second.test, 40).await;
         assert!((LIMIT - 20 - BLOCK..=LIMIT - 20).contains(&more), "{more}");
-        // One that stops gives back what it did not use.
+        // A process that stops returns its unused places.
         let third = one.world.project("0");
         assert_eq!(admitted(&[&one], &third.test, 20).await, 20);
         let mut one = one;
@@ -69,7 +69,7 @@ fn limited(database: Database) -> World {
         .with("DWAR__LIMITS__TEST__GENERAL_PER_MINUTE", &LIMIT.to_string())
 }
 
-/// How many of `each` requests to every one of the services, all at once, are admitted.
+/// How many of `each` concurrent requests to every one of the services are admitted.
 async fn admitted(services: &[&Service], key: &str, each: usize) -> usize {
     let calls = services.iter().flat_map(|service| {
         (0..each).map(|_| service.request(Method::GET, STATUS).header("X-Api-Key", key))
@@ -82,7 +82,7 @@ async fn admitted(services: &[&Service], key: &str, each: usize) -> usize {
     found
 }
 
-/// How many requests are left to the key.
+/// The number of requests left to the key.
 async fn told(service: &Service, key: &str) -> String {
     service.get(key, STATUS).await.header("ratelimit-remaining").to_owned()
 }

@@ -1,4 +1,4 @@
-//! Attacks on how operators sign in, against the whole binary.
+//! Attacks on the sign-in of operators, against the whole binary.
 
 use crate::common::{Database, Service, World};
 use base64::Engine;
@@ -28,12 +28,12 @@ fn world(database: Database) -> World {
         .with("DWAR__SECRETS__MASTER_KEY", KEY)
 }
 
-/// Behind a proxy that ends TLS, which tells where everybody comes from.
+/// Behind a proxy that terminates TLS and reports the client's address.
 fn behind_a_proxy(database: Database) -> Service {
     Service::start_in(world(database).with("DWAR__DASHBOARD__BEHIND_TLS_PROXY", "true"))
 }
 
-/// A browser at one address, with what it keeps.
+/// A browser at one address, with its cookies.
 #[derive(Clone)]
 struct Browser {
     client: Client,
@@ -50,18 +50,18 @@ impl Browser {
         Self { client, base, origin, address, cookies: BTreeMap::new() }
     }
 
-    /// One that comes by a proxy that ends TLS.
+    /// A browser behind a proxy that terminates TLS.
     fn over_tls(service: &Service) -> Self {
         let base = service.dashboard();
         Self::new(&base, &base.replacen("http", "https", 1))
     }
 
-    /// One that comes by the tunnel to this port.
+    /// A browser that uses the tunnel to this port.
     fn tunnelled(port: u16) -> Self {
         Self::new(&format!("http://127.0.0.1:{port}"), TUNNEL)
     }
 
-    /// Another one, which keeps nothing yet, at this address.
+    /// Another browser without cookies at this address.
     fn other(&self, address: &str) -> Self {
         Self { address: address.to_owned(), cookies: BTreeMap::new(), ..self.clone() }
     }
@@ -91,7 +91,7 @@ impl Browser {
         self.post("/sign-in", &[("name", name), ("password", password)]).await
     }
 
-    /// Joins by an invitation of the command line, and keeps what a browser keeps.
+    /// Joins by an invitation of the command line, and keeps the cookies.
     async fn join(&mut self, service: &Service) {
         let invited = service.world.cli(&["operator", "invite", "--name", NAME, "--owner"]);
         let (_, secret) = invited["link"].as_str().unwrap().split_once('#').unwrap();
@@ -136,7 +136,7 @@ impl Browser {
         assert_eq!(added.status(), StatusCode::SEE_OTHER, "{}", added.text().await.unwrap());
     }
 
-    /// What a passkey answers to `asked` on a page of `origin`.
+    /// Sends the answer of a passkey to the challenge `asked` on a page of `origin`.
     async fn answer(&mut self, passkey: &Authenticator, asked: &[u8], origin: &str) -> StatusCode {
         let client = passkey.client("webauthn.get", asked, origin);
         let data = passkey.present();
@@ -181,7 +181,8 @@ impl Authenticator {
         Self::data(Self::PRESENT_AND_VERIFIED)
     }
 
-    /// The attestation object of a browser, which is all that some browsers give: CBOR, byte by byte.
+    /// The attestation object of a browser, which is all that some browsers return: CBOR, byte by
+    /// byte.
     fn made(&self) -> Vec<u8> {
         let length = u16::try_from(Self::CREDENTIAL.len()).unwrap().to_be_bytes();
         let head = Self::data(Self::PRESENT_AND_VERIFIED | 0x40);
@@ -222,7 +223,7 @@ fn dashboard_address() -> (u16, String) {
     (port, format!("127.0.0.1:{port}"))
 }
 
-/// An owner by the tunnel, with a passkey.
+/// An owner who uses the tunnel, with a passkey.
 async fn owner_with_passkey(service: &Service, port: u16) -> (Browser, Authenticator) {
     let (mut owner, passkey) = (Browser::tunnelled(port), Authenticator::new());
     owner.join(service).await;
@@ -243,13 +244,13 @@ async fn a_stranger_locks_out_nobody_but_themselves(database: Database) {
     assert_eq!(locked.status(), StatusCode::TOO_MANY_REQUESTS);
     let mut elsewhere = owner.other("203.0.113.2");
     assert_eq!(elsewhere.sign_in(NAME, PASSWORD).await.status(), StatusCode::SEE_OTHER);
-    // In the very place that the stranger is in.
+    // From the same address as the stranger.
     owner.address = stranger.address;
     assert_eq!(owner.sign_in(NAME, PASSWORD).await.status(), StatusCode::SEE_OTHER);
 }
 
-/// A hundred wrong passwords under one name, from as many places as it takes: strangers are slowed, a
-/// name that nobody has as well, and a browser that was here before is let pass.
+/// A hundred wrong passwords under one name, from as many addresses as needed: strangers are
+/// slowed, also under an unknown name, and a browser that signed in before is let in.
 async fn many_places_slow_a_name_for_strangers_alone(database: Database) {
     let service = behind_a_proxy(database);
     let mut owner = Browser::over_tls(&service);
@@ -263,7 +264,7 @@ async fn many_places_slow_a_name_for_strangers_alone(database: Database) {
                 other => break other,
             }
         };
-        // One wears off each 36 seconds, while a busy machine hashes.
+        // One failure expires every 36 seconds while a busy machine hashes.
         let most = 100 + began.elapsed().as_secs() / 36 + 1;
         assert_eq!(refused, StatusCode::TOO_MANY_REQUESTS);
         assert!((100..=most).contains(&judged), "{judged} of {most} were judged");
@@ -271,8 +272,8 @@ async fn many_places_slow_a_name_for_strangers_alone(database: Database) {
     assert_eq!(owner.sign_in(NAME, PASSWORD).await.status(), StatusCode::SEE_OTHER);
 }
 
-/// Wrong passwords from the very address that the passkey is at, more questions than were ever kept,
-/// and a question that is answered twice.
+/// Wrong passwords from the address of the passkey, more challenges than were ever stored, and a
+/// challenge that is answered twice.
 async fn a_passkey_is_barred_by_nobody_and_a_question_counts_once(database: Database) {
     let (service, port) = tunnelled(database);
     let (_, passkey) = owner_with_passkey(&service, port).await;
@@ -299,8 +300,8 @@ fn chunks<T>(all: Vec<T>, size: usize) -> Vec<Vec<T>> {
         .collect()
 }
 
-/// A page of another service on this host has its visitors sign in here: its own port is in the
-/// `Host` header, and in what the passkey signs.
+/// A page of another service on this host makes its visitors sign in here: its own port is in the
+/// `Host` header, and in the data that the passkey signs.
 async fn the_origin_of_passkeys_is_that_of_the_settings(database: Database) {
     const OTHER: &str = "http://localhost:9999";
     let (service, port) = tunnelled(database);
@@ -311,7 +312,8 @@ async fn the_origin_of_passkeys_is_that_of_the_settings(database: Database) {
     assert_eq!(owner.answer(&passkey, &asked, TUNNEL).await, StatusCode::SEE_OTHER);
 }
 
-/// Question and answer meet different instances; of the same answer to both at once one counts.
+/// Challenge and answer reach different instances. Of two concurrent copies of an answer one
+/// counts.
 async fn instances_share_what_was_asked_and_answered(database: Database) {
     let (mut service, port) = tunnelled(database);
     let (twins, address) = dashboard_address();
@@ -335,7 +337,7 @@ async fn instances_share_what_was_asked_and_answered(database: Database) {
     }
 }
 
-/// Forty clients of one address hash passwords all the time; others sign in beside them.
+/// Forty clients of one address hash passwords all the time; others sign in meanwhile.
 async fn forty_clients_of_one_address_starve_nobody(database: Database) {
     let service = behind_a_proxy(database);
     let mut owner = Browser::over_tls(&service);
@@ -344,7 +346,7 @@ async fn forty_clients_of_one_address_starve_nobody(database: Database) {
     let flood = join_all((0..40).map(|client| {
         let (over, mut one) = (&over, owner.other("198.51.100.7"));
         async move {
-            // Names of its own, so that no lock spares the hasher.
+            // Different names, so that no lock saves the hasher work.
             for round in 0.. {
                 if over.load(Ordering::Relaxed) {
                     break;
@@ -366,7 +368,8 @@ async fn forty_clients_of_one_address_starve_nobody(database: Database) {
     assert_eq!(answers, [StatusCode::SEE_OTHER; 16]);
 }
 
-/// Sixty sign-ins at once: those for whom there is no room are told so, and nothing is wrong.
+/// Sixty concurrent sign-ins: those beyond the limit are told to try again, without counting as
+/// wrong.
 async fn sixty_at_once_are_told_to_try_in_a_moment(database: Database) {
     let service = behind_a_proxy(database);
     let visitor = Browser::over_tls(&service);

@@ -1,6 +1,6 @@
-//! What requests are told before the database has been brought up to date, what `dwar health` says then,
-//! what the start says of projects that cannot work, what one that cannot listen leaves behind, and what
-//! signals do. How settings are read: `start/settings.rs`.
+//! Answers before the database is migrated, `dwar health` at that time, log lines about projects
+//! that cannot work, the traces of a failed start, and signals. How settings are read:
+//! `start/settings.rs`.
 
 mod settings;
 
@@ -16,7 +16,7 @@ use tokio_postgres::NoTls;
 const PATIENCE: Duration = Duration::from_secs(30);
 const MASTER_KEY: &str = "q2PDHzIRjHzmUoFHWvSXPzC6tXjyEdDSQjUSLmK0TYE=";
 
-/// Asks one thing of each kind that needs the database, and the dashboard for a page.
+/// Sends one request of each kind that needs the database, and one for a page of the dashboard.
 async fn ask(service: &Service, key: &str, pages: &str) -> Vec<Answer> {
     let call = |path: &str, body| answer(service.call(key, path, &body));
     let page = reqwest::Client::new().get(format!("{pages}/sign-in"));
@@ -31,8 +31,8 @@ async fn ask(service: &Service, key: &str, pages: &str) -> Vec<Answer> {
     ]
 }
 
-/// A database that comes up, and comes up empty, while requests arrive: none of them meets tables
-/// that are not there yet, or a service without a key to sign with.
+/// A database that becomes available, still empty, while requests arrive. No request meets missing
+/// tables, or a service without a signing key.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn nobody_is_served_before_a_late_database_is_prepared() {
@@ -44,7 +44,7 @@ async fn nobody_is_served_before_a_late_database_is_prepared() {
     let late = format!("{user}@127.0.0.1:{port}/{name}?sslmode=disable");
     let world = World::new(database)
         .with("DWAR__DATABASE__URL", &late)
-        // None is made while nobody knows whether the database is a new one.
+        // No key is created while the database may be a new one or not.
         .with("DWAR__SECRETS__MASTER_KEY", MASTER_KEY)
         .with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0");
     let service = Service::start_unprepared(world);
@@ -52,7 +52,7 @@ async fn nobody_is_served_before_a_late_database_is_prepared() {
     let pages = told.iter().find_map(|line| line.split_once("the dashboard is on ")).unwrap().1;
     let pages = pages.split('"').next().unwrap();
 
-    // Of the right form; one that is not is refused without a look at the database.
+    // Well-formed; a malformed one is refused without reading the database.
     let key = World::new(Database::sqlite()).project("1").live;
     for refused in ask(&service, &key, pages).await {
         assert_eq!(refused.status, 503, "{}", refused.text);
@@ -63,7 +63,7 @@ async fn nobody_is_served_before_a_late_database_is_prepared() {
         let answers = ask(&service, &key, pages).await;
         let failed = answers.iter().find(|answer| answer.status == 500);
         assert!(failed.is_none(), "{}", failed.unwrap().text);
-        // Each kind is answered by what it is, and no longer by what the service lacks.
+        // Each request now gets its own answer, and none that blames the service.
         if answers.iter().all(|answer| answer.status != 503) {
             break;
         }
@@ -73,7 +73,7 @@ async fn nobody_is_served_before_a_late_database_is_prepared() {
     service.log_in(&project.test, &service.world.phone()).await;
 }
 
-/// What `dwar health` says, for people and for programs, and its exit status.
+/// The output of `dwar health`, for people and for programs, and its exit status.
 fn health(world: &World) -> (Option<i32>, String) {
     let told = world.run(&["health"]);
     let (text, error) = (String::from_utf8(told.stdout), String::from_utf8(told.stderr));
@@ -105,7 +105,7 @@ async fn health_says_of_the_configured_service_whether_it_is_ready() {
     let service = Service::start_in(on("0.0.0.0", "memory:"));
     assert_eq!(health(&service.world), (Some(0), format!("{url} is ready")));
     drop(service);
-    // Alive, but nobody is where its database should be.
+    // The process runs, but no server is at the address of its database.
     let nowhere = format!("postgres://dwar@127.0.0.1:{}/dwar?sslmode=disable", reserved_port());
     let service = Service::start_unprepared(on("127.0.0.1", &nowhere));
     assert_eq!(health(&service.world), (Some(1), format!("{url} answered 503: not ready")));
@@ -138,7 +138,8 @@ fn signal(name: &str, pid: &str) {
     assert!(Command::new("kill").args(["-s", name, pid]).status().unwrap().success());
 }
 
-/// A send takes a good second at this provider; meanwhile come signals that by default end a process.
+/// A send takes more than a second at this provider. Meanwhile come signals that end a process by
+/// default.
 async fn signals_cut_no_send_off(database: Database) {
     let port = reserved_port();
     let vendor = Vendor::start(port, |_, _| Play::DeliverFirst).await;
@@ -171,8 +172,8 @@ async fn signals_cut_no_send_off(database: Database) {
     }
 }
 
-/// Another instance holds the lock of migrations; this one waits for it, with a key of its own and with
-/// one that is yet to be made.
+/// Another instance holds the lock of migrations. This one waits for it, with a configured key and
+/// with one that has yet to be created.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_start_that_waits_for_the_database_is_stopped_at_once() {
@@ -181,7 +182,7 @@ async fn a_start_that_waits_for_the_database_is_stopped_at_once() {
     let driving = tokio::spawn(connection);
     other.batch_execute("SELECT pg_advisory_lock(1685545330)").await.unwrap();
     let key = "q2PDHzIRjHzmUoFHWvSXPzC6tXjyEdDSQjUSLmK0TYE=";
-    // The server does not notice at once that one that waited is gone.
+    // The server does not notice at once that a waiting client is gone.
     for (gone, key) in [(0, Some(key)), (1, None)] {
         let world = World::new(Database::None).with("DWAR__DATABASE__URL", &database.url());
         let world = match key {
@@ -211,7 +212,7 @@ async fn a_start_that_waits_for_the_database_is_stopped_at_once() {
     driving.abort();
 }
 
-/// Whoever closes the terminal that a service was started in stops it, as Ctrl-C does.
+/// Closing the terminal in which a service was started stops it, as Ctrl-C does.
 #[test]
 fn a_terminal_that_hangs_up_stops_the_service() {
     let world = World::new(Database::sqlite());
@@ -272,6 +273,6 @@ async fn a_project_whose_provider_is_gone_is_named_at_the_start(database: Databa
         status == "warning" && detail.as_str().is_some_and(|it| it.starts_with(&told))
     };
     assert!(named.is_some_and(says), "{report}");
-    // Its other channel carries the code all the same.
+    // Its other channel still delivers the code.
     service.log_in(&unfit.live, &service.world.phone()).await;
 }

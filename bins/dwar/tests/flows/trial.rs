@@ -1,4 +1,4 @@
-//! `dwar try`: a login from the command line, on a service in memory and on one that runs.
+//! `dwar try`: a login from the command line, with a service in memory and with a running one.
 
 use crate::common::{Database, Service, World};
 use dwar_testkit::reserved_port;
@@ -18,7 +18,7 @@ const STEPS: [(&str, u16); 8] = [
     ("log out", 200),
     ("validate ended", 401),
 ];
-/// More than is ever shown of a key or token, which are longer; an id is not.
+/// Longer than any shown part of a key or token; an id is shorter.
 const CUT: usize = 40;
 
 fn told(output: &Output) -> (Option<i32>, String, String) {
@@ -88,7 +88,7 @@ fn a_program_reads_the_same_as_one_object() {
 async fn a_running_service_is_tried_with_the_test_key_of_the_environment_again_and_again() {
     let service = Service::start(Database::sqlite());
     let project = service.world.project("0");
-    // More often than one number could be sent a code.
+    // More often than one number could get a code.
     for _ in 0..21 {
         let output = trying(&service.world, &service.base, &project.test, &[]).output().unwrap();
         let (status, report, log) = told(&output);

@@ -1,4 +1,4 @@
-//! A service whose log nobody reads: whoever collects it hangs.
+//! A service whose log nobody reads, because the collector hangs.
 
 use crate::common::{Database, World};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// More than wait for a reader, in the process and in its pipe.
+/// More than can wait for a reader, in the process and in its pipe.
 const REQUESTS: usize = 18_000;
 const CLIENTS: usize = 16;
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -41,7 +41,7 @@ async fn holds_no_request_up_and_says_how_many_lines_are_lost() {
     for asking in asking.collect::<Vec<_>>() {
         asking.await.unwrap();
     }
-    // Once it is read again, all that waited comes, and what did not is counted.
+    // Once it is read again, all waiting lines arrive, and the lost ones are counted.
     let reading = std::thread::spawn(move || {
         let (mut answered, mut lost) = (0, 0);
         for line in lines {

@@ -1,4 +1,5 @@
-//! What `--json` prints is what the admin API answers with, field by field: its document is compared.
+//! The output of `--json` has the fields of the admin API's answers: it is compared with the
+//! document.
 
 use crate::common::{Database, Project, Service, World};
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ impl Document {
         Self(serde_json::from_str(&dwar_admin::document()).unwrap())
     }
 
-    /// Fails unless the answer has exactly the fields of the schema, however deep.
+    /// Fails unless the answer has exactly the fields of the schema, at any depth.
     fn describes(&self, answer: &Value, schema: &str) {
         let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
         self.compare(answer, &schema, &schema["$ref"]);
@@ -88,7 +89,7 @@ async fn webhooks_are_as_the_admin_api_has_them() {
     document.describes(&world.cli(&[&["webhook", "list"], &of[..]].concat()), "WebhookPage");
     let endpoint = ["--webhook", added["webhook"]["webhook_id"].as_str().unwrap()];
     let on = |command: &'static str| [&["webhook", command], &of[..], &endpoint].concat();
-    // It exits with 1, since nobody was reached.
+    // It exits with 1, because nobody was reached.
     let tested = world.run(&[&on("test")[..], &["--json"]].concat());
     document.describes(&serde_json::from_slice(&tested.stdout).unwrap(), "WebhookCall");
     let log = world.cli(&on("log"));
@@ -158,7 +159,7 @@ async fn operators_tokens_signing_keys_and_logs_are_as_the_admin_api_has_them() 
     }
 }
 
-/// Scripts rely on these names, whatever the admin API calls anything.
+/// Scripts rely on these names, whatever names the admin API uses.
 #[tokio::test]
 async fn what_scripts_rely_on_keeps_its_name() {
     let (service, project, _) = busy().await;

@@ -1,5 +1,6 @@
-//! A wall clock that is set while the service runs, and one that was wrong before: what is swept, what is valid, and what
-//! money comes to. The steady clock is left alone (libfaketime, whose library `DWAR_TEST_FAKETIME` names).
+//! A wall clock that is set while the service runs, and one that was wrong before: sweeps,
+//! validity, and money. The monotonic clock is unaffected (libfaketime, whose library
+//! `DWAR_TEST_FAKETIME` names).
 
 use crate::common::{Answer, Database, Project, Service, World};
 use dwar_testkit::reserved_port;
@@ -8,13 +9,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
-/// What clocks are set by, and the seconds of it.
+/// Changes of the clock, with their seconds.
 const JUMPS: [(&str, i64); 5] =
     [("+5m", 300), ("-5m", -300), ("+1h", 3_600), ("-1h", -3_600), ("+40d", 3_456_000)];
 const SWEPT: Duration = Duration::from_secs(63);
-/// How soon a clock that was set is noticed, and one that is right again.
+/// How soon a wrong clock is noticed, and a corrected one.
 const SOON: Duration = Duration::from_secs(4);
-/// How long a start may take, and a service that is ready again.
+/// Longest time of a start, or until a service is ready again.
 const LATE: Duration = Duration::from_secs(20);
 const RIGHT: &str = "+0";
 
@@ -75,7 +76,7 @@ impl Drop for Faked {
     }
 }
 
-/// What is on record before a clock is set.
+/// The records before a clock is set.
 struct Before {
     project: Project,
     phone: String,
@@ -108,7 +109,7 @@ impl Before {
         service.get(&self.project.live, &path).await.status.as_u16()
     }
 
-    /// Once the clock is right again all is as if nothing had happened.
+    /// Once the clock is right again, everything is as before.
     async fn holds(&self, service: &Service) {
         let key = &self.project.live;
         assert_eq!(self.status(service).await, 200, "the request was swept");
@@ -135,10 +136,10 @@ async fn on_a_file_a_clock_that_is_set_sweeps_nothing_for_time_that_did_not_go_b
         faked.set(by);
         tokio::time::sleep(SOON).await;
         assert!(faked.told("the clock of this machine was set"), "{by}");
-        // It goes on by the new time: whether that is the right one nobody here can know.
+        // It uses the new time, because no code here can know whether that is the right one.
         service.becomes(200).await;
         let key = &before.project.live;
-        // Nobody logs in with a code whose age is not known, and everybody with a new one.
+        // Codes of unknown age are refused, and new ones are accepted.
         service.log_in(&before.project.test, &service.world.phone()).await;
         if !(0..3_600).contains(&seconds) {
             service.verify(key, &before.phone, &before.code).await.refused(400, "OTP_NOT_FOUND");
@@ -161,7 +162,8 @@ async fn on_a_file_a_clock_that_is_set_sweeps_nothing_for_time_that_did_not_go_b
         tokio::time::sleep(SOON).await;
         before.holds(service).await;
         let told = service.get("", "/readyz").await.ok();
-        // Whether it was right then or is now nobody here can know: what it comes back by is left out, too.
+        // No code here can know whether the clock was right before or is now, so sweeps ignore the
+        // way back too.
         let set_forward = told["clock"].as_str().is_some_and(|told| told.contains("set forward"));
         assert_eq!(set_forward, seconds < 0, "{by}: {told}");
     };
@@ -183,7 +185,7 @@ async fn an_instance_whose_clock_is_not_the_databases_serves_nothing_and_sweeps_
     for (other, (by, seconds)) in others.iter().zip(JUMPS) {
         is_out(other, by, seconds, &before, &ended).await;
     }
-    // Who has the right time goes on, and takes their work.
+    // The instance with the right time continues, and takes over the work.
     right.service.becomes(200).await;
     right.service.log_in(&before.project.live, &right.service.world.phone()).await;
     tokio::time::sleep(SWEPT.saturating_sub(began.elapsed())).await;
@@ -206,7 +208,7 @@ async fn an_instance_whose_clock_is_not_the_databases_serves_nothing_and_sweeps_
     assert!(!right.told("the clock of this machine"), "the right one was blamed");
 }
 
-/// It says why it is not ready, refuses everything, and is told of by log and metric.
+/// The instance reports why it is not ready, refuses everything, and appears in log and metrics.
 async fn is_out(other: &Faked, by: &str, seconds: i64, before: &Before, ended: &Value) {
     let (service, key) = (&other.service, &before.project.live);
     service.becomes(503).await;
@@ -250,7 +252,7 @@ async fn one_that_starts_with_a_wrong_clock_makes_nothing_and_begins_once_it_is_
     }
     let keys = "SELECT count(*) FROM signing_keys";
     assert_eq!(faked.service.world.database.number(keys).await, 0, "a key of another hour");
-    // A command that writes refuses as well.
+    // A command that writes refuses too.
     let made = faked.service.world.run(&["project", "create", "--name", "Shop"]);
     let error = String::from_utf8_lossy(&made.stderr).into_owned();
     assert!(!made.status.success() && error.contains("behind the database's"), "{error}");

@@ -1,7 +1,8 @@
-//! A closing of months that is killed again and again beside logins: the balance is never off, and in the end
-//! everything is as if it had not been killed.
+//! A closing of months that is killed repeatedly during logins: the balance is always right, and
+//! the result is the same as without the kills.
 //!
-//! With `CLOSING_ENTRIES=5000000` so many entries; how long each part took, and what logins felt, is printed.
+//! `CLOSING_ENTRIES=5000000` sets the number of entries; the durations of each part and of logins
+//! are printed.
 
 use crate::common::old_sends::OldSends;
 use crate::common::{Database, Service, World};
@@ -20,16 +21,16 @@ on_both_databases! {
 const KILLS: u32 = 20;
 /// Entries that leave, three of each send, half of them in each of two months.
 const ENTRIES: u32 = 60_000;
-/// Entries may take long to be written to a file before the first of them leaves.
+/// Writing entries to a file may take long before the first of them leaves.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// How long logins are alone before a closing that is measured.
+/// Measured time of logins without a closing.
 const ALONE: Duration = Duration::from_secs(20);
-/// The entries of sends that are booked before the service runs.
+/// The entries of sends that were booked before the service ran.
 const OLD: &str = "SELECT count(*) FROM ledger_entries WHERE reference LIKE '%er-%'";
 /// The first millisecond of October 2020 in India.
 const OCTOBER: i64 = 1_601_490_600_000;
 
-/// Logs people in until it is told to stop, and gives when each login began and how long it took.
+/// Logs people in until it is stopped, and returns the start and duration of each login.
 async fn log_in_until(
     service: Arc<Service>,
     key: String,
@@ -44,7 +45,7 @@ async fn log_in_until(
     logins
 }
 
-/// What a login takes, as people read it.
+/// The durations of logins in words.
 fn in_words(logins: impl Iterator<Item = Duration>) -> String {
     let mut times: Vec<Duration> = logins.collect();
     times.sort_unstable();
@@ -57,7 +58,7 @@ fn close(world: &World, folder: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Waits until fewer entries are left than there were, or the command is done.
+/// Waits until fewer entries are left than before, or the command has ended.
 async fn entries_leave(world: &World, child: &mut Child, were: i64) {
     let until = Instant::now() + PATIENCE;
     while world.database.number(OLD).await >= were && child.try_wait().unwrap().is_none() {

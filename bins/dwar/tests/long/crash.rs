@@ -1,4 +1,4 @@
-//! What is left after the process was killed in the middle of its work, again and again.
+//! The state after the process was repeatedly killed in the middle of its work.
 
 use crate::common::{Database, Service, World};
 use reqwest::StatusCode;
@@ -15,10 +15,10 @@ on_both_databases! {
 const ROUNDS: u8 = 10;
 const CROWD: usize = 50;
 const FUNDS: i64 = 100_000;
-/// The code of every second send, which is a relay: long enough to be found wherever it should not be.
+/// The code of every second send, which is a relay: long enough to be recognised anywhere.
 const RELAYED: &str = "8642097531";
 
-/// Everything that waits before it cleans up waits briefly.
+/// A world in which every delay before clean-up is short.
 fn world(database: Database) -> World {
     World::new(database)
         .with("DWAR__GATEWAYS__CALL_TIMEOUT_MS", "200")
@@ -28,12 +28,13 @@ fn world(database: Database) -> World {
 #[derive(Clone, Copy)]
 enum Moment {
     After(Duration),
-    /// As soon as so many sends have been answered.
+    /// As soon as this many sends have been answered.
     Answers(usize),
 }
 
-/// Sends to as many phones at once as there are in a crowd, every second time a code of somebody else, and kills the process meanwhile; gives
-/// the ids of the sends that were answered with a 200, and of those that reached the provider.
+/// Sends to a crowd of phones at once, every second time a relayed code, and kills the process
+/// meanwhile. Returns the ids of the sends that were answered with a 200, and of those that reached
+/// the provider.
 async fn interrupted(
     service: Service,
     key: &str,
@@ -69,14 +70,14 @@ async fn interrupted(
         accepted.push(send);
     }
     let id = |message: &String| -> Option<String> {
-        // The last line may have been cut off.
+        // The last line may be incomplete.
         let message: Value = serde_json::from_str(message).ok()?;
         message["otp_id"].as_str().map(str::to_owned)
     };
     (world, accepted, messages.iter().filter_map(id).collect())
 }
 
-/// No file of the database has a relayed code in clear.
+/// No file of the database contains a relayed code in plain text.
 fn assert_sealed(world: &World) {
     for file in std::fs::read_dir(world.database.folder()).unwrap() {
         let path = file.unwrap().path();
@@ -87,7 +88,7 @@ fn assert_sealed(world: &World) {
     }
 }
 
-/// Waits until nothing is held any more.
+/// Waits until no hold is open.
 async fn settled(service: &Service, id: &str) -> Value {
     let until = Instant::now() + Duration::from_secs(30);
     loop {
@@ -138,13 +139,13 @@ async fn money_survives_crash_after_crash(database: Database) {
     assert!(of("capture").iter().all(|entry| entry["amount_paise"] == -20));
     let paid = 20 * i64::try_from(charged.len()).unwrap();
     assert_eq!(balance["balance_paise"], FUNDS - paid);
-    // Every hold has ended: spent, or given back whole.
+    // Every hold has ended: captured, or released completely.
     let held: BTreeSet<String> = of("hold").into_iter().map(text).collect();
     let back: BTreeSet<String> = of("release").into_iter().map(text).collect();
     assert!(held.iter().all(|send| once.contains(send) || back.contains(send)));
     assert!(held.len() > accepted.len(), "no crash ever hit a send");
 
-    // What was answered before a crash is still what it was.
+    // What was answered before a crash is unchanged.
     for send in &accepted {
         let status = service.get(&project.live, &format!("/v1/otp/status/{send}")).await.ok();
         assert_eq!(status["status"], "sent");

@@ -1,5 +1,5 @@
-//! Ready means able to write: what a service does when its database server becomes read-only, is frozen or is
-//! another one, and when its file is not where it was.
+//! Ready means able to write: the service when its database server becomes read-only, is frozen or
+//! is replaced, and when its file is moved.
 
 use crate::common::{Database, FIRST, SECOND, Servers, Service, World, at_once, tally};
 use serde_json::Value;
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
-/// How soon a service is ready after there is a new primary.
+/// How soon a service is ready after a failover.
 const SOON: Duration = Duration::from_secs(10);
 
 fn lines(service: &Service, text: &str) -> usize {
     service.stderr().iter().filter(|line| line.contains(text)).count()
 }
 
-/// A service whose database URL is this one.
+/// A service with this database URL.
 fn service_at(url: &str) -> Service {
     let world = World::new(Database::None)
         .with("DWAR__SECRETS__MASTER_KEY", KEY)
@@ -45,7 +45,7 @@ async fn after_a_failover_the_server_that_writes_is_used_and_no_other_is_believe
     let (ended, kept) = sessions(&service, &project.test).await;
     service.becomes(200).await;
 
-    // The old primary is fenced, and its connections stay open; a session ends at the new one.
+    // The old primary is fenced, and its connections stay open; a session is ended on the new one.
     let fence = "ALTER SYSTEM SET default_transaction_read_only = on; SELECT pg_reload_conf()";
     caught_up(&servers).await;
     execute(&servers.url(&[FIRST], "postgres"), fence).await;
@@ -59,7 +59,7 @@ async fn after_a_failover_the_server_that_writes_is_used_and_no_other_is_believe
     serves(&service, &project.test, &kept).await;
     assert!(lines(&service, "PostgreSQL is read-only; every connection") >= 1);
 
-    // It comes back as a standby, first in the list, and the new primary is started again.
+    // It comes back as a standby, first in the list, and the new primary is restarted.
     servers.down(FIRST);
     servers.demote(FIRST);
     servers.up(FIRST);
@@ -73,7 +73,7 @@ async fn after_a_failover_the_server_that_writes_is_used_and_no_other_is_believe
     serves(&service, &project.test, &kept).await;
     never_valid(&service, &project.test, &ended).await;
 
-    // Commands find it, too, and nothing but the standby is nothing.
+    // Commands find it too, and fail with only the standby.
     service.world.audit();
     let standby = World::new(Database::None)
         .with("DWAR__SECRETS__MASTER_KEY", KEY)
@@ -95,7 +95,7 @@ async fn sessions(service: &Service, key: &str) -> (Value, Value) {
     (tokens.remove(0), tokens.remove(0))
 }
 
-/// Waits until the standby has all that the primary wrote.
+/// Waits until the standby has everything that the primary wrote.
 async fn caught_up(servers: &Servers) {
     let url = servers.url(&[FIRST], "postgres");
     let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
@@ -109,7 +109,8 @@ async fn caught_up(servers: &Servers) {
     driving.abort();
 }
 
-/// A session that has ended is invalid, or nobody can say; at once, and of many who ask.
+/// A session that has ended is invalid, or its state is unknown; at once, and for many concurrent
+/// requests.
 async fn never_valid(service: &Service, key: &str, token: &Value) {
     for _ in 0..5 {
         let body = serde_json::json!({ "access_token": token });
@@ -144,7 +145,7 @@ async fn the_write_is_proven_once_a_second_for_all(database: Database) {
         assert_eq!(tally(&at_once((0..50).map(ask)).await)["200"], 50);
     }
     let proofs = service.world.database.number(PROOFS).await - before;
-    // One more is of the loop that looks every five seconds.
+    // One more comes from the loop that checks every five seconds.
     let most = 2 + i64::try_from(began.elapsed().as_secs()).unwrap();
     assert!(proofs <= most, "{proofs} proofs in {:?}", began.elapsed());
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -231,7 +232,7 @@ async fn a_file_that_is_not_where_it_was_is_noticed_and_nothing_is_written_to_it
         if replaced {
             std::fs::copy(&away, part).unwrap();
         }
-        // Not even what came before the next look at it.
+        // Also for requests before the next check of the file.
         service.send(&key, &service.world.phone()).await.refused(503, "SERVICE_UNAVAILABLE");
         service.becomes(503).await;
         service.validate(&key, &token).await.refused(503, "SERVICE_UNAVAILABLE");
@@ -243,7 +244,7 @@ async fn a_file_that_is_not_where_it_was_is_noticed_and_nothing_is_written_to_it
         service.log_in(&key, &service.world.phone()).await;
         assert_eq!(lines(&service, MOVED), round + 1, "once each");
     }
-    // Nobody asks, and it is noticed.
+    // Without any request, it is noticed.
     let told = lines(&service, MOVED);
     std::fs::rename(&file, &away).unwrap();
     let until = Instant::now() + SOON;

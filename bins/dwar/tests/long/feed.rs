@@ -1,7 +1,9 @@
-//! Twenty consumers of the feed, one of them slow, beside senders, on three instances that are killed again and again:
-//! each event of what was answered comes to each of them once, and in one order.
+//! Twenty consumers of the feed, one of them slow, with concurrent senders, on three instances that
+//! are killed repeatedly: every consumer gets each event of answered requests once, and all in the
+//! same order.
 //!
-//! With `FEED_EVENTS=200000` so many events, which takes half an hour and more; the figures are printed.
+//! `FEED_EVENTS=200000` sets the number of events, which then takes more than half an hour; the
+//! figures are printed.
 
 use crate::common::{Database, Service, World};
 use reqwest::{Client, StatusCode};
@@ -19,7 +21,7 @@ on_both_databases! {
 }
 
 const CONSUMERS: usize = 20;
-/// The last of them asks for a page and then does nothing for a while.
+/// The last of them reads a page and then pauses for a while.
 const SLOW: usize = CONSUMERS - 1;
 const INSTANCES: usize = 3;
 const SENDERS: usize = 6;
@@ -27,12 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy)]
 struct Amount {
-    /// Events that some consumer has read, at least, before nothing more is sent.
+    /// Number of events that some consumer has to read before sending stops.
     events: usize,
     least_kills: usize,
     most_kills: usize,
     between_kills: Duration,
-    /// How many events consumers ask for, one after the other.
+    /// The page sizes that consumers use, one after another.
     pages: [usize; 4],
     slow: Duration,
     patience: Duration,
@@ -78,7 +80,7 @@ fn world(database: Database) -> World {
         .with("DWAR__DATABASE__TIMEOUT_MS", "10000")
 }
 
-/// Where the instances are now, and who asks them.
+/// The current addresses of the instances, and their clients.
 #[derive(Clone)]
 struct Crowd {
     key: String,
@@ -86,11 +88,11 @@ struct Crowd {
     bases: Arc<Mutex<[String; INSTANCES]>>,
     amount: Amount,
     is_over: Arc<AtomicBool>,
-    /// The events that have to come: of sends that were answered.
+    /// The expected events: of sends that were answered.
     wanted: Arc<Mutex<HashSet<u64>>>,
-    /// How many events the consumer that has read most has read.
+    /// How many events the fastest consumer has read.
     read: Arc<AtomicUsize>,
-    /// Events are known by a hash of their ids, for want of memory.
+    /// Events are identified by a hash of their ids, to save memory.
     hash: RandomState,
     phones: Arc<AtomicU32>,
 }
@@ -100,7 +102,7 @@ impl Crowd {
         self.bases.lock().unwrap()[number % INSTANCES].clone()
     }
 
-    /// Sends to one phone after the other. What was not answered may have happened or not.
+    /// Sends to one phone after another. A send without an answer may have happened or not.
     async fn send(self, number: usize) {
         while !self.is_over.load(Ordering::Relaxed) {
             let phone = 7_000_000_000_u64 + u64::from(self.phones.fetch_add(1, Ordering::Relaxed));
@@ -116,7 +118,7 @@ impl Crowd {
         }
     }
 
-    /// Reads until everything has come; gives the events in their order.
+    /// Reads until every event has come; returns the events in order.
     async fn consume(self, number: usize) -> Vec<u64> {
         let (mut after, mut seen, mut asked) = (String::new(), Vec::new(), number);
         let mut known = HashSet::new();
@@ -157,7 +159,7 @@ impl Crowd {
     }
 }
 
-/// The body of a 200. An instance that is killed does not answer, and one that starts may say 503.
+/// The body of a 200. A killed instance does not answer, and a starting one may answer 503.
 async fn body(answer: reqwest::Result<reqwest::Response>) -> Option<Value> {
     let answer = answer.ok()?;
     if answer.status() == StatusCode::OK {
@@ -192,7 +194,7 @@ async fn each_consumer_gets_each_event_once(database: Database) {
         (0..SENDERS).map(|number| tokio::spawn(crowd.clone().send(number))).collect();
     let consumers: Vec<_> =
         (0..CONSUMERS).map(|number| tokio::spawn(crowd.clone().consume(number))).collect();
-    // As many as say something, however slow the machine is.
+    // Enough kills for a meaningful result, however slow the machine is.
     let mut kills = 0;
     let enough = || crowd.read.load(Ordering::Relaxed) >= amount.events;
     while !enough() || kills < amount.least_kills {

@@ -1,4 +1,4 @@
-//! What both listeners have in common: bodies that nobody reads, HEAD, and what they never log.
+//! Common behaviour of both listeners: unread bodies, HEAD, and text that they never log.
 
 use crate::common::{Database, Service, Wire, World};
 use flate2::read::GzDecoder;
@@ -15,13 +15,14 @@ fn started(world: World) -> (Service, Admin) {
     (service, Admin { base, token })
 }
 
-/// The dashboard's listener, and who may ask the admin API.
+/// The dashboard's listener, and a caller of the admin API.
 struct Admin {
     base: String,
     token: String,
 }
 
-/// A POST to a listener, by its headers, and how it is refused before its body is read.
+/// A POST to a listener by its headers, and the status with which it is refused before its body is
+/// read.
 struct Early<'a> {
     base: &'a str,
     path: &'a str,
@@ -30,18 +31,19 @@ struct Early<'a> {
 }
 
 impl Early<'_> {
-    /// What the server writes until it closes, if `rest` comes behind the head.
+    /// The answer of the server until it closes, if `rest` follows the head.
     fn exchange(&self, headers: &str, rest: &str) -> String {
         let host = self.base.trim_start_matches("http://");
         let Self { path, headers: own, .. } = self;
         let mut wire = Wire::to(self.base);
         wire.write(&format!("POST {path} HTTP/1.1\r\nHost: {host}\r\n{own}{headers}\r\n"));
-        // The server may have hung up by now.
+        // The server may have closed the connection by now.
         let _taken = wire.takes(rest);
         wire.read_to_end()
     }
 
-    /// Checks that a client which waits for an answer to `next` either gets one or is told not to wait.
+    /// Checks that a client which waits for an answer to `next` either gets one or is told that the
+    /// connection ends.
     fn is_told_the_truth(&self, headers: &str, body: &str) {
         let host = self.base.trim_start_matches("http://");
         let next = format!("GET /nowhere HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
@@ -87,7 +89,7 @@ async fn who_is_answered_before_the_body_was_read_is_told_that_the_connection_en
     ];
     let (chunked, expect) = ("Transfer-Encoding: chunked\r\n", "Expect: 100-continue\r\n");
     let chunk = format!("1000\r\n{}\r\n", "x".repeat(4_096));
-    // The server lingers before it closes: all of them wait at once.
+    // The server lingers before it closes, so all of them wait at once.
     std::thread::scope(|all| {
         for case in &cases {
             for body in ["5\r\nhello\r\n0\r\n\r\n".to_owned(), chunk.repeat(3) + "0\r\n\r\n"] {
@@ -103,7 +105,7 @@ async fn who_is_answered_before_the_body_was_read_is_told_that_the_connection_en
         early(api, "/v1/otp/send", &[&format!("X-Api-Key: {key}\r\n"), json], "413"),
     ] {
         case.is_told_the_truth(chunked, &(chunk.repeat(TOO_MANY_CHUNKS) + "0\r\n\r\n"));
-        // What is behind a chunk that never ends is not a request.
+        // Bytes after an endless chunk are not a request.
         let told = case.exchange(chunked, &chunk.repeat(TOO_MANY_CHUNKS));
         assert!(
             told.starts_with("HTTP/1.1 413") && told.contains("connection: close\r\n"),
@@ -139,7 +141,8 @@ async fn head_answers_as_get_does_on_both() {
     );
 }
 
-/// Both documents are long: whoever says so gets them compressed, and nobody gets them twice.
+/// Both documents are long: clients that accept it get them compressed, and no client has to load
+/// them twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn documents_come_compressed_and_only_once() {
     let (service, admin) = started(World::new(Database::sqlite()));
@@ -189,7 +192,7 @@ async fn documents_come_compressed_and_only_once() {
                     assert_eq!(head(&told, "vary").as_deref(), Some("accept-encoding"));
                     assert!(told.bytes().await.unwrap().is_empty());
                 }
-                // That of the other coding is another version.
+                // The tag of the other coding is another version.
                 let other = tags.iter().find(|other| *other != tag).unwrap();
                 let told = ask(method, &[coding, ("If-None-Match", other)]).await;
                 assert_eq!(told.status().as_u16(), 200);
@@ -198,7 +201,7 @@ async fn documents_come_compressed_and_only_once() {
     }
 }
 
-/// Adds 500 entries to the only one of a ledger, and an older one that no entry can be read from.
+/// Adds 500 entries to the only one of a ledger, and an older one that cannot be read.
 async fn unreadable_after_500(database: &Database) {
     let (ids, time, numbers, no_time) = match database {
         Database::Sqlite(_) => (

@@ -1,4 +1,4 @@
-//! What takes long or wants the machine to itself; `scripts/test.sh --all` runs it.
+//! Long tests, and tests that need the machine to themselves; `scripts/test.sh --all` runs them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 

@@ -1,4 +1,4 @@
-//! What must hold when everybody comes at once; each race over one process and over two.
+//! Invariants under concurrency; each race with one process and with two.
 
 use crate::common::{Answer, Database, Project, Service, World, at_once, tally, wrong};
 use reqwest::{Method, RequestBuilder};
@@ -32,11 +32,11 @@ fn world(database: Database) -> World {
         .with("DWAR__SECRETS__MASTER_KEY", "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=")
         .with("DWAR__LIMITS__LIVE__GENERAL_PER_MINUTE", "100000")
         .with("DWAR__LIMITS__TEST__GENERAL_PER_MINUTE", "100000")
-        // A race on a busy machine may take longer than two tabs.
+        // A race on a busy machine may take longer than two tabs do.
         .with("DWAR__SESSION__LEEWAY_SECONDS", "60")
-        // Both channels cost the same, so that a hold is spent whole.
+        // Both channels cost the same, so that a hold is spent completely.
         .with("DWAR__PRICES__SMS_PAISE", "20")
-        // A crowd that waits for one row on a busy machine is no outage.
+        // A crowd that waits for one row on a busy machine is not an outage.
         .with("DWAR__DATABASE__TIMEOUT_MS", "10000")
 }
 
@@ -61,7 +61,7 @@ impl Herd {
         &self.first().world
     }
 
-    /// Shares `count` calls out evenly and makes them all at once.
+    /// Distributes `count` calls evenly and makes them all at once.
     async fn race(
         &self,
         count: usize,
@@ -72,7 +72,7 @@ impl Herd {
     }
 }
 
-/// The calls of a race that succeeded, by their bodies.
+/// The bodies of the successful calls of a race.
 fn winners(answers: &[Answer]) -> Vec<&Value> {
     answers.iter().filter(|answer| answer.status == 200).map(|answer| &answer.body).collect()
 }
@@ -152,8 +152,8 @@ async fn count_one_by_one(herd: Herd) {
     }
 }
 
-/// Whichever order they are judged in: at most one login, at most the allowed wrong codes, and
-/// not both a login and a lock.
+/// In whichever order they are judged: at most one login, at most the allowed wrong codes, and not
+/// both a login and a lock.
 async fn right_and_wrong_codes_race(database: Database) {
     let herd = Herd::one(database);
     let project = herd.world().project("100");
@@ -190,8 +190,8 @@ async fn a_refresh_token_is_exchanged_once_by_two_processes(database: Database) 
 async fn exchange_once(herd: Herd) {
     let key = herd.world().project("0").test;
     let mut pair = herd.first().log_in(&key, &herd.world().phone()).await;
-    // Whether an exchange can be seen half done shows between the first few that arrive: small
-    // crowds have many firsts.
+    // Whether an exchange can be seen half done shows between the first few requests. Many small
+    // crowds have many of those.
     for crowd in [&[CROWD; ROUNDS][..], &[6; 30]].concat() {
         let body = json!({ "refresh_token": pair["refresh_token"] });
         let refresh = |service: &Service, _| service.call(&key, "/v1/session/refresh", &body);
@@ -325,15 +325,15 @@ async fn nothing_of_a_deleted_identity_survives(database: Database) {
                     dead(service, key, pair).await;
                 }
             } else {
-                // Judged before the deletion, recognised after it: somebody new.
+                // Judged before the deletion, recognised after it: a new identity.
                 alive(herd.first(), key, pair).await;
             }
         }
     }
 }
 
-/// Either the logout came first, and nothing works, or the refresh did: then its pair does, and
-/// the logout was refused, since it showed a token that counted no more.
+/// Either the logout came first, and nothing works, or the refresh did: then its pair works, and
+/// the logout was refused, because its token was no longer valid.
 async fn nothing_of_a_session_survives_its_logout(database: Database) {
     let herd = Herd::two(database);
     let key = herd.world().project("0").test;
@@ -342,7 +342,7 @@ async fn nothing_of_a_session_survives_its_logout(database: Database) {
         let old = herd.first().log_in(&key, &herd.world().phone()).await;
         let answers = herd
             .race(2, |service, n| {
-                // Each goes first, and to each process, as often as the other.
+                // Each comes first, and reaches each process, equally often.
                 if (n + round) % 2 == 0 {
                     let body = json!({ "access_token": old["access_token"] });
                     service.call(&key, "/v1/session/logout", &body)

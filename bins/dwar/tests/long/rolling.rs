@@ -1,8 +1,8 @@
-//! One version beside the next on one PostgreSQL: the schema of the next serves the statements of the
-//! last, and its migrations take nothing away.
+//! Two versions on one PostgreSQL: the newer schema serves the statements of the older version, and
+//! its migrations remove nothing.
 //!
-//! `released/` holds the level of the schema that is out, and what was asked of it. With RECORD set the
-//! tests write it: that belongs to a release.
+//! `released/` contains the released schema version and its statements. With RECORD set the tests
+//! write it, as part of a release.
 
 use crate::common::{Database, Service, Tap, World};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio_postgres::NoTls;
 use tokio_postgres::types::Type;
 
-/// What version N cannot live with when N + 1 does it.
+/// Statements that break version N when version N + 1 runs them.
 const TAKEN_AWAY: [&str; 8] = [
     "drop table",
     "drop column",
@@ -38,7 +38,7 @@ fn migrations() -> BTreeMap<String, String> {
     entries.map(read).collect()
 }
 
-/// Why a migration cannot be applied while the version before it runs.
+/// Why a migration cannot be applied while the previous version runs.
 fn objection(sql: &str) -> Option<String> {
     let code = sql.lines().map(|line| line.split("--").next().unwrap());
     let code = code.collect::<Vec<_>>().join(" ").to_lowercase();
@@ -107,7 +107,7 @@ async fn the_statements_of_the_release_run_on_the_schema_of_today() {
     driving.abort();
 }
 
-/// The next version has migrated, and this one still runs, and starts.
+/// The next version has migrated, and this one still runs and starts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn this_version_serves_a_schema_that_is_newer() {
@@ -130,7 +130,7 @@ async fn this_version_serves_a_schema_that_is_newer() {
     use_everything(&again).await;
 }
 
-/// What this version asks of its database: by every endpoint, and by the loops meanwhile.
+/// The statements of this version, from every endpoint and from the loops meanwhile.
 async fn statements() -> Vec<(String, Vec<u32>)> {
     let database = Database::postgres().await;
     let (tap, tapped) = Tap::before(&database).await;

@@ -1,4 +1,4 @@
-//! Traces out: what a collector is sent, what it is not, and that nobody waits for it.
+//! Traces: what a collector gets, what it does not get, and that no request waits for it.
 
 use crate::common::{
     Collector, Database, Endpoint, Manner, Play, Program, Service, Vendor, World, answer,
@@ -37,7 +37,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Stops the service, as a supervisor does; gives how long that took.
+/// Stops the service as a supervisor does; returns how long that took.
 fn stop(service: &mut Service) -> Duration {
     let began = Instant::now();
     service.terminate();
@@ -59,7 +59,7 @@ fn names(spans: &[Span]) -> BTreeSet<&str> {
     spans.iter().map(|span| span.name.as_str()).collect()
 }
 
-/// The spans of one trace but the first, by name.
+/// The spans of one trace except the first, by name.
 fn within<'spans>(spans: &'spans [Span], first: &Span) -> Vec<&'spans Span> {
     let is_within = |span: &&Span| span.trace_id == first.trace_id && span.span_id != first.span_id;
     spans.iter().filter(is_within).collect()
@@ -89,7 +89,7 @@ async fn a_request_is_a_trace_from_its_head_to_the_database(database: Database) 
         .refused(403, "IDENTITY_LOOKUP_DISABLED");
     let lines = lines_of(&service, "answered");
     let told = lines_of(&service, "provider answered");
-    // What waits for its turn is sent before the end.
+    // Waiting spans are sent before the end.
     stop(&mut service);
 
     let spans = collector.spans();
@@ -143,14 +143,14 @@ async fn a_request_is_a_trace_from_its_head_to_the_database(database: Database) 
     let refused = request(&spans, "GET /v1/identity/{id}");
     assert_eq!(attribute(refused, "dwar.code"), "IDENTITY_LOOKUP_DISABLED");
 
-    // Lines of the log say which trace they belong to.
+    // Log lines contain the id of their trace.
     let line = lines.iter().find(|line| line["route"] == "/v1/otp/send").unwrap();
     assert_eq!(line["trace_id"], hex(&send.trace_id));
     assert_eq!(told[0]["trace_id"], hex(&send.trace_id));
     assert_eq!(told[0]["span"]["name"], "request");
     assert_eq!(told[0]["span"]["request_id"], line["request_id"]);
 
-    // Who sends it, and nothing that is nobody's business.
+    // The sender's identity, and nothing else that identifies it.
     for call in collector.calls() {
         assert!(call.head.starts_with("post /v1/traces http/1.1\r\n"), "{}", call.head);
         assert!(call.head.contains("\r\napi-key: of-the-collector\r\n"), "{}", call.head);
@@ -208,7 +208,7 @@ async fn a_caller_with_a_key_says_which_trace_it_is_part_of(database: Database) 
     };
     assert_eq!(attribute(mine, "dwar.code"), "INVALID_ACCESS_TOKEN");
     assert_eq!(hex(&mine.parent_span_id), SPAN);
-    // What was done before the key was known is part of it as well.
+    // Work before the authentication is part of the trace as well.
     assert!(theirs.iter().any(|span| span.name == "authenticate"));
     for (line, request) in lines.iter().zip(&requests) {
         assert_eq!(line["trace_id"], hex(&request.trace_id), "{line}");
@@ -220,7 +220,7 @@ async fn a_caller_with_a_key_says_which_trace_it_is_part_of(database: Database) 
     }
 }
 
-/// With all that callers may say about traces.
+/// With every header that callers may send about traces.
 fn claiming(call: RequestBuilder) -> RequestBuilder {
     call.header("traceparent", format!("00-{TRACE}-{SPAN}-01"))
         .header("tracestate", "vendor=of-the-caller")
@@ -242,7 +242,7 @@ async fn nobody_else_says_so_and_no_provider_hears_of_it(database: Database) {
     for word in [TRACE, SPAN, "traceparent", "tracestate", "baggage", "of-the-caller"] {
         assert!(!taken.head.contains(word), "{}", taken.head);
     }
-    // They show a token, and no key.
+    // They send a token, and no API key.
     let report = delivered(&service.client, &service.base, &taken);
     assert!(claiming(report).send().await.unwrap().status().is_success());
     let owner = Program::owner(&service);
@@ -269,7 +269,7 @@ async fn nobody_else_says_so_and_no_provider_hears_of_it(database: Database) {
     assert_not_stored(&service.world.database, TRACE).await;
 }
 
-/// Looks into every file beside the service, and on PostgreSQL into every row.
+/// Searches every file beside the service, and on PostgreSQL every row.
 async fn assert_not_stored(database: &Database, trace: &str) {
     let mut places = Vec::new();
     for file in std::fs::read_dir(database.folder()).unwrap() {
@@ -323,7 +323,7 @@ async fn an_event_begins_a_trace_of_its_own(database: Database) {
     assert_eq!(attribute(&event, "http.response.status_code"), "200");
     assert_eq!(attribute(&event, "dwar.project"), project.id);
 
-    // A call that fails says why, and the line about it which trace it is.
+    // A failing call has its reason in the span, and its log line has the trace id.
     *endpoint.status.lock().unwrap() = 500;
     service.send(&project.live, &service.world.phone()).await.ok();
     let failed = collector.hears(|span| attribute(span, "error.type") == "status").await;
@@ -338,7 +338,7 @@ async fn a_collector_that_hangs_or_is_away_delays_nothing(database: Database) {
     *collector.manner.lock().unwrap() = Manner::Hangs;
     let mut service = Service::start_in(world(database, &collector.url, "1"));
     let mut slowest = Duration::ZERO;
-    // More spans than wait for their turn.
+    // More spans than can wait.
     for _ in 0..6_000 {
         let began = Instant::now();
         service.get("", "/healthz").await;
@@ -349,7 +349,7 @@ async fn a_collector_that_hangs_or_is_away_delays_nothing(database: Database) {
     let told = stop(&mut service);
     assert!(told < Duration::from_secs(4), "{told:?}");
 
-    // It answers again, and is away.
+    // It answers again, and then is down.
     *collector.manner.lock().unwrap() = Manner::Refuses;
     let world = service.kill();
     let mut service = Service::start_in(world);
@@ -385,7 +385,7 @@ async fn a_collector_that_asks_for_a_pause_is_not_called_meanwhile() {
         service.get("", "/healthz").await;
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    // Longer than from one call to the next.
+    // Longer than the pause between two calls.
     for _ in 0..25 {
         service.get("", "/healthz").await;
         tokio::time::sleep(Duration::from_millis(100)).await;

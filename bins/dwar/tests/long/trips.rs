@@ -1,7 +1,7 @@
-//! What each endpoint costs at the database, held to the table in docs/architecture.md: round trips
+//! The database cost of each endpoint, compared with the table in docs/architecture.md: round trips
 //! to PostgreSQL, counted on the wire, and statements of SQLite, counted in its log.
 //!
-//! A difference prints the whole table as it should be. With `TRIPS` set it prints every statement.
+//! A difference prints the whole correct table. With `TRIPS` set it prints every statement.
 
 #![allow(clippy::print_stdout, reason = "prints every statement to whoever asks, and a figure")]
 
@@ -32,7 +32,7 @@ const ENDPOINTS: [&str; 15] = [
 /// Statements are prepared and connections are opened in the first rounds, which do not count.
 const WARM: usize = 3;
 const ROUNDS: usize = 15;
-/// Longer than any two statements of one step are apart.
+/// Longer than the gap between two statements of one step.
 const QUIET: Duration = Duration::from_millis(25);
 
 const HEAD: &str = "| Endpoint | PostgreSQL: round trips | statements | SQLite: statements |";
@@ -46,24 +46,24 @@ async fn every_endpoint_takes_as_many_round_trips_as_documented() {
         .with("DWAR__DATABASE__URL", &tapped)
         .with("DWAR__DATABASE__CONNECTIONS", "1");
     let mut journey = Journey::start(world, Meter::Wire(tap)).await;
-    // Without what migrations and the first start read.
+    // Without the reads of migrations and the first start.
     tokio::time::sleep(TOLD).await;
     journey.service.world.database.run("SELECT pg_stat_reset()").await;
     let costs = journey.costs().await;
     assert_documented(&[0, 1], &costs);
-    // diesel prepares updates and inserts of its own anew each time; only what is rare may have any.
+    // diesel prepares its own updates and inserts anew each time; only rare requests may use them.
     let anew = ENDPOINTS.iter().zip(&costs).filter(|(_, cost)| cost[2] > 0);
     let anew: Vec<(&str, usize)> = anew.map(|(endpoint, cost)| (*endpoint, cost[2])).collect();
     assert_eq!(anew, PREPARED_ANEW);
-    // What PostgreSQL counted is told when a connection ends.
+    // PostgreSQL reports its counts when a connection ends.
     let (world, _) = journey.service.last_words();
     tokio::time::sleep(TOLD).await;
     let whole = world.database.number(READ_WHOLE).await;
     assert_eq!(whole, 0, "so many tables were read from end to end");
 }
 
-/// The limit of a key holds across instances, and no request pays for it: there is an exchange, of two
-/// trips, where half a block was used (live keys: 93 validates), and one per lease.
+/// The limit of a key holds across instances, and no request pays for it: an exchange takes two
+/// round trips, whenever half a block was used (live keys: 93 validates) and once per lease.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs DWAR_TEST_POSTGRES_URL"]
 async fn a_validate_pays_nothing_for_its_limit() {
@@ -84,10 +84,10 @@ async fn a_validate_pays_nothing_for_its_limit() {
     assert!((2..=30).contains(&of("quota_shares")), "{}", of("quota_shares"));
 }
 
-/// How many statements of an endpoint are prepared each time that it is called.
+/// Statements of an endpoint that are prepared at each call.
 const PREPARED_ANEW: [(&str, usize); 1] = [("`DELETE /v1/identity/{id}`", 1)];
 
-/// How many of the tables that grow with use were ever read from end to end.
+/// The number of tables growing with use that were ever scanned completely.
 const READ_WHOLE: &str = "SELECT count(*) FROM pg_stat_user_tables WHERE seq_scan > 0 AND relname IN \
     ('otps', 'otp_attempts', 'guess_budgets', 'send_slots', 'sessions', 'identities', 'wallet_holds', \
     'ledger_entries', 'idempotency_records', 'sandbox_messages', 'receipts', 'events')";
@@ -102,7 +102,7 @@ async fn every_endpoint_takes_as_many_statements_as_documented() {
     assert_documented(&[2], &costs);
 }
 
-/// Where the statements of one request are seen.
+/// Where the statements of one request are observed.
 enum Meter {
     /// On the wire, where those of the background loops are seen too.
     Wire(Tap),
@@ -110,12 +110,12 @@ enum Meter {
     Log,
 }
 
-/// One user after another who calls every endpoint once.
+/// Calls every endpoint once for each of several users.
 struct Journey {
     service: Service,
     vendor: Vendor,
     project: Project,
-    /// A project whose feed is on, which nobody else's is.
+    /// The only project whose feed is on.
     feeding: Project,
     meter: Meter,
     /// Per endpoint the figures of every round.
@@ -138,8 +138,8 @@ impl Journey {
         Self { service, vendor, project, feeding, meter, figures }
     }
 
-    /// What each endpoint costs. The loops beside the requests run once in a while and can only
-    /// add to a figure, so the median of many rounds is free of them.
+    /// The cost of each endpoint. Background loops run only now and then and can only increase a
+    /// figure, so the median of many rounds excludes them.
     async fn costs(&mut self) -> Vec<Vec<usize>> {
         for _ in 0..WARM + ROUNDS {
             self.round().await;
@@ -188,7 +188,7 @@ impl Journey {
         self.measured(14, feed.header("X-Api-Key", &self.feeding.test)).await.ok();
     }
 
-    /// Asks about the token as proxies and frameworks do.
+    /// Checks the token as proxies and frameworks do.
     async fn ask(&mut self, pair: &Value) {
         let (key, token) = (self.project.live.clone(), pair["access_token"].as_str().unwrap());
         let proxy = self.service.request(reqwest::Method::GET, "/v1/session/forward-auth/a");
@@ -199,7 +199,7 @@ impl Journey {
         assert_eq!(self.measured(8, framework).await.ok()["active"], true);
     }
 
-    /// The code that the vendor was asked to carry last.
+    /// The last code that the vendor received.
     fn code(&self, phone: &str) -> String {
         let taken = self.vendor.taken();
         let message = taken.iter().rev().find(|message| message.to.ends_with(phone));
@@ -224,7 +224,7 @@ impl Journey {
         self.measured(endpoint, request.header("X-Api-Key", &self.project.live)).await.ok()
     }
 
-    /// Makes the call and notes what it cost, what it leaves to do after the answer included.
+    /// Makes the call and records its cost, including work after the answer.
     async fn measured(&mut self, endpoint: usize, call: reqwest::RequestBuilder) -> Answer {
         if let Meter::Wire(tap) = &self.meter {
             tap.take(QUIET).await;
@@ -252,13 +252,13 @@ impl Journey {
     }
 }
 
-/// The signing keys are read once a second however many requests there are; which request of a slow
-/// machine reads them is chance. So it is which one's place brings the next block of quota.
+/// The signing keys are read once a second, however many requests there are. On a slow machine any
+/// request may be the one that reads them, or that leases the next block of quota.
 fn is_of_request(statement: &str) -> bool {
     !statement.contains("signing_keys") && !statement.contains("quota_shares")
 }
 
-/// The statements that the store logged on behalf of one request.
+/// The statements in the store's log for one request.
 fn logged(service: &Service, request: &str) -> Vec<String> {
     let lines = service.stderr();
     let of_request = lines.iter().rev().take(500).filter(|line| line.contains(request));
@@ -272,7 +272,7 @@ fn logged(service: &Service, request: &str) -> Vec<String> {
     found
 }
 
-/// Compares these columns of the documented table; the others are taken as they stand there.
+/// Compares these columns of the documented table; the others are taken from it.
 fn assert_documented(columns: &[usize], costs: &[Vec<usize>]) {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/architecture.md");
     let page = std::fs::read_to_string(page).unwrap();

@@ -1,6 +1,6 @@
-//! What strangers can do at `/webhooks/`, over raw sockets against the whole binary.
+//! Attacks on `/webhooks/`, over raw sockets against the whole binary.
 //!
-//! Bounds are generous, since this machine may be busy; the figures are printed.
+//! Limits are generous, because the machine may be busy; the figures are printed.
 
 #![allow(clippy::print_stdout, reason = "the figures are what these tests are read for")]
 
@@ -21,13 +21,13 @@ const META: &str = "/webhooks/whatsapp_cloud";
 const TWILIO: &str = "/webhooks/twilio";
 const MEBIBYTE: usize = 1_024 * 1_024;
 const LONG: usize = 3 * MEBIBYTE;
-/// Well-shaped, and nobody's.
+/// Well-formed, but forged.
 const FORGED_TWILIO: &str = "X-Twilio-Signature: AAAAAAAAAAAAAAAAAAAAAAAAAAA=\r\n";
-/// A refusal that waits for no body is here sooner than any body time limit.
+/// A refusal that does not wait for the body arrives before any time limit for bodies.
 const AT_ONCE: Duration = Duration::from_secs(3);
 const MOST_RESIDENT: usize = 150 * MEBIBYTE;
 
-/// One attack at a time, or they would measure each other.
+/// One attack at a time, or they would affect each other's measurements.
 static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// A service that Meta and Twilio report to.
@@ -78,7 +78,7 @@ fn connect(base: &str) -> TcpStream {
     stream
 }
 
-/// Status, head included, of the answer; empty if the connection ended without one.
+/// Status and headers of the answer; empty if the connection ended without one.
 fn answer(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut part = [0; 4_096];
@@ -93,7 +93,7 @@ fn answer(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Sends a head alone; gives the status and how long it took.
+/// Sends only a head; returns the status and how long it took.
 fn after_the_head(base: &str, head: &str) -> (u16, Duration) {
     let mut stream = connect(base);
     let began = Instant::now();
@@ -105,7 +105,7 @@ fn status(answer: &str) -> u16 {
     answer.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or_default()
 }
 
-/// Sends everything; whoever is refused half-way may lose the answer with the connection.
+/// Sends everything. A client that is refused half-way may lose the answer with the connection.
 fn push(base: &str, head: &str, body: &[u8]) -> String {
     let mut stream = connect(base);
     let _cut_off = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
@@ -118,7 +118,7 @@ fn resident(service: &Service) -> usize {
     line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1_024
 }
 
-/// Callers that do `attack` again and again, until they are told to stop.
+/// Clients that repeat `attack` until they are stopped.
 struct Crowd {
     stop: Arc<AtomicBool>,
     rounds: Arc<AtomicUsize>,
@@ -135,8 +135,8 @@ impl Crowd {
                 while !stop.load(Ordering::Relaxed) {
                     attack();
                     rounds.fetch_add(1, Ordering::Relaxed);
-                    // The attackers run on the same few processors: a crowd without a pause would
-                    // measure them.
+                    // The attackers run on the same few processors, so a crowd without pauses would
+                    // measure itself.
                     std::thread::sleep(Duration::from_millis(50));
                 }
             })
@@ -153,7 +153,7 @@ impl Crowd {
     }
 }
 
-/// What another client and the memory go through while `crowd` is at it.
+/// The waits of another client, and the memory, while `crowd` is attacking.
 async fn suffer(name: &str, service: &Service, crowd: Crowd) {
     let key = service.world.project("0").test;
     let phone = service.world.phone();
@@ -280,7 +280,7 @@ async fn large_bodies_with_a_forged_signature_share_a_room() {
     let headers = format!("{}{}", forged_meta(), declares(LONG));
     let attack = move || {
         let answer = push(&base, &head("POST", META, &headers), &body);
-        // No answer: the connection ended under the body that was still coming.
+        // No answer: the connection ended while the body was being sent.
         assert!([401, 503, 0].contains(&status(&answer)), "{answer}");
     };
     suffer("3 MiB with a forged signature", &service, Crowd::of(8, attack)).await;
@@ -316,13 +316,13 @@ async fn a_small_genuine_report_gets_through_while_slow_bodies_fill_the_room() {
     assert_eq!(status(&refused), 503, "{refused}");
     assert!(refused.contains("retry-after: "), "{refused}");
     assert!(resident(&service) < MOST_RESIDENT);
-    // Their time is over, whether they hang up or not.
+    // Their time is over, whether they disconnect or not.
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(status(&deliver(MEBIBYTE)), 200);
     drop(slow);
 }
 
-/// Whoever stalls at one provider holds the places of that one alone.
+/// A client that stalls at one provider occupies only the places of that provider.
 #[tokio::test(flavor = "multi_thread")]
 async fn strangers_at_one_provider_take_no_place_of_another() {
     let _alone = ALONE.lock().await;

@@ -1,4 +1,4 @@
-//! Commands that destroy something ask a person at a terminal, and nobody else.
+//! Commands that destroy something ask for confirmation, but only a person at a terminal.
 
 use super::terminal::at_terminal;
 use crate::common::old_sends::OldSends;
@@ -46,7 +46,7 @@ impl Stage {
         }
     }
 
-    /// Each command that destroys something, and what its question names.
+    /// Each destructive command, and the name in its question.
     fn commands(&self) -> Vec<(Vec<&str>, &str)> {
         let Self { project, exports, webhook, hook, token, .. } = self;
         vec![
@@ -65,7 +65,7 @@ impl Stage {
         self.world.command(arguments)
     }
 
-    /// All that is on record of what may be destroyed, and what was done.
+    /// The records that may be destroyed, and the audit log.
     fn state(&self) -> (Vec<Value>, String) {
         let of = ["--project", &self.project];
         let listed = [

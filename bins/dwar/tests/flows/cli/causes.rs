@@ -1,5 +1,5 @@
-//! What a person is told when something around the service is not as it should be: the usual cause in
-//! words, every cause that is known, what to do, and no secret.
+//! The messages for a person when something around the service is broken: the usual cause in words,
+//! every known cause, advice, and no secret.
 
 use super::error_of;
 use crate::common::{Database, World};
@@ -17,7 +17,7 @@ on_both_databases! {
 const PASSWORD: &str = "kX7pQ2wZ";
 const MASTER_KEY: &str = "q2PDHzIRjHzmUoFHWvSXPzC6tXjyEdDSQjUSLmK0TYE=";
 
-/// What `serve`, commands that write and commands that read say, and `doctor`.
+/// The messages of `serve`, of commands that write, of commands that read, and of `doctor`.
 fn told_by_all(world: &World) -> Vec<(&'static str, String)> {
     let commands = [
         ("serve", &["serve"][..]),
@@ -46,7 +46,7 @@ fn all_say(world: &World, parts: &[&str]) {
 }
 
 async fn tables_of_somebody_else_are_named_by_migrate_and_doctor(database: Database) {
-    // With a key of its own: none is made beside a file that is there.
+    // With a configured key, because none is created beside an existing file.
     let world = World::new(database).with("DWAR__SECRETS__MASTER_KEY", MASTER_KEY);
     world.database.run("CREATE TABLE projects (name text)").await;
     let advice = "use an empty database, or an empty schema of its own";
@@ -85,7 +85,7 @@ async fn what_postgresql_refuses_is_said_by_every_command() {
     let database = Database::postgres().await;
     let role = format!("stranger_{}", std::process::id());
     database.run(&format!("CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}'")).await;
-    // PostgreSQL before 15 let everybody make tables there.
+    // PostgreSQL before 15 let everybody create tables there.
     database.run("REVOKE CREATE ON SCHEMA public FROM PUBLIC").await;
     let world = World::new(database).with("DWAR__DATABASE__TIMEOUT_MS", "500");
     let mut world = world.with("DWAR__SECRETS__MASTER_KEY", MASTER_KEY);
@@ -104,7 +104,7 @@ async fn what_postgresql_refuses_is_said_by_every_command() {
     world.database.run(&format!("DROP ROLE {role}")).await;
 }
 
-/// Servers that refuse every connection, each with what it says.
+/// Servers that refuse every connection, with the message of each.
 #[test]
 fn what_keeps_a_connection_from_coming_is_said() {
     let port = reserved_port();
@@ -147,9 +147,9 @@ fn what_keeps_a_connection_from_coming_is_said() {
     );
 }
 
-/// A server that has no TLS and refuses every connection like this; gives its port.
+/// A server without TLS that refuses every connection with this error; returns its port.
 fn refusing(code: &str, said: &str) -> u16 {
-    /// What asks for TLS, and for GSSAPI (postgresql.org/docs/15/protocol-message-formats.html).
+    /// Requests for TLS and for GSSAPI (postgresql.org/docs/15/protocol-message-formats.html).
     const ASKS: [u32; 2] = [80_877_103, 80_877_104];
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -217,7 +217,7 @@ async fn a_reader_that_has_seen_enough_ends_a_command_without_a_word(database: D
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
-        // As a shell says it of a tool that SIGPIPE ended.
+        // As a shell reports a tool that SIGPIPE ended.
         assert_eq!(error_of(&output), (Some(141), String::new()), "{arguments:?}");
     }
 }

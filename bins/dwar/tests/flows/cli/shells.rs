@@ -1,4 +1,4 @@
-//! What shells complete, and what terminals are shown.
+//! Shell completion, and output at terminals.
 
 use super::terminal::at_terminal;
 use crate::common::{Database, Service, World};
@@ -6,7 +6,8 @@ use serde_json::json;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What Bash offers with the script in this file once somebody has typed these words, the last of them in part.
+/// The completions that Bash offers with the script in this file for these words, the last of them
+/// incomplete.
 fn offered(script: &Path, words: &[&str]) -> Vec<String> {
     let last = words.len() - 1;
     let asks = format!(
@@ -43,7 +44,7 @@ fn shells_complete_commands_and_options() {
     for (shell, checks) in [("bash", "-n"), ("zsh", "-n"), ("fish", "-n")] {
         let file = world.database.folder().join(shell);
         std::fs::write(&file, script(shell)).unwrap();
-        // The test of the package reads them with each shell.
+        // The test of the package loads them in each shell.
         if let Ok(checked) = Command::new(shell).arg(checks).arg(&file).status() {
             assert!(checked.success(), "{shell}");
         }

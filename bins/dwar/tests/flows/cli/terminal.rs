@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::process::Command;
 
-/// Runs a command at a terminal where a person has typed something, and gives its exit status and all that
-/// the terminal shows, with what was typed.
+/// Runs a command at a terminal where a person has typed something. Returns its exit status and
+/// everything that the terminal shows, including the typed text.
 pub fn at_terminal(mut command: Command, typed: &str) -> (Option<i32>, String) {
     let pair = openpty(None, None).unwrap();
     let mut person = File::from(pair.master);
@@ -18,7 +18,7 @@ pub fn at_terminal(mut command: Command, typed: &str) -> (Option<i32>, String) {
     drop(command);
     let mut shown = Vec::new();
     let mut piece = [0; 4096];
-    // Once nobody holds its other side, a terminal is read with an error.
+    // Reading fails once no process holds the other side of the terminal.
     while let Ok(length @ 1..) = person.read(&mut piece) {
         shown.extend_from_slice(&piece[..length]);
     }

@@ -1,4 +1,4 @@
-//! How projects, operators and commands may be called.
+//! How projects, operators and commands can be referred to.
 
 use crate::common::{Database, Service, World};
 use serde_json::json;
@@ -50,7 +50,7 @@ fn a_project_is_called_by_its_name_or_by_how_its_id_begins() {
         (status, error.as_str()),
         (Some(1), "dwar: there is no project Nowhere; see `dwar project list`\n")
     );
-    // A variable that was never set means no project, also where there is only one.
+    // An unset shell variable refers to no project, even if there is only one.
     assert_eq!(refused(&world, &["project", "archive", "--project", ""]).0, Some(2));
 }
 

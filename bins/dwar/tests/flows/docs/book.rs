@@ -1,4 +1,4 @@
-//! The book is made of every page under docs/, and of nothing else.
+//! The book consists of exactly the pages under docs/.
 
 use crate::docs::{Repository, links};
 use std::collections::BTreeSet;
@@ -20,7 +20,8 @@ fn every_page_stands_in_the_summary_once() {
     assert_eq!(listed.len(), once.len(), "a page stands there twice: {listed:?}");
 }
 
-/// mdBook takes a link to a page for one to a chapter, so outside docs/ it may lead to other files only.
+/// mdBook takes a link to a page for one to a chapter, so links from docs/ to outside may lead only
+/// to other files.
 #[test]
 fn the_book_links_to_no_page_outside_itself() {
     let repository = Repository::open();

@@ -1,4 +1,4 @@
-//! Lists that pages give of the code are the code's.
+//! Lists of code in the pages match the code.
 
 use crate::docs::{Repository, links, quoted};
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,7 +74,7 @@ fn the_guide_names_every_event_and_a_method_that_records_it() {
     assert_eq!(told, wanted);
 }
 
-/// The guide's whole example is compiled and tested where it stands.
+/// The guide's whole example is compiled and tested as a source file.
 #[test]
 fn the_guides_example_is_the_one_that_is_tested() {
     let repository = Repository::open();
@@ -82,7 +82,7 @@ fn the_guides_example_is_the_one_that_is_tested() {
     assert!(repository.read(GUIDE).contains(&format!("```rust\n{example}```\n")));
 }
 
-/// What a crate of the inside may use of others is what its manifest names.
+/// The dependencies of an inner crate are those in its manifest.
 #[test]
 fn the_inside_uses_what_the_page_says() {
     let repository = Repository::open();
@@ -115,7 +115,7 @@ fn the_inside_uses_what_the_page_says() {
     }
 }
 
-/// A decision holds, or names the one that replaced it, which holds.
+/// A decision is either in force or names the one that replaced it, which is in force.
 #[test]
 fn every_decision_has_a_status() {
     let repository = Repository::open();
@@ -136,7 +136,7 @@ fn every_decision_has_a_status() {
     }
 }
 
-/// Whoever reads the page for the first time follows one request through at most 25 files.
+/// A new reader of the page follows one request through at most 25 files.
 #[test]
 fn a_send_is_followed_through_files_that_are_there() {
     let repository = Repository::open();

@@ -1,5 +1,5 @@
-//! The examples of docs/embedding.md, built and run as its reader would: in a crate of their own, outside
-//! the workspace, with the manifest of the page.
+//! The examples of docs/embedding.md, built and run as its reader would: in a separate crate
+//! outside the workspace, with the manifest of the page.
 
 use crate::docs::Repository;
 use std::fs;
@@ -12,7 +12,7 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     page.split(&begin).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0)).collect()
 }
 
-/// Where this test was built: what it needs is there already.
+/// The target folder of this test, which already contains the dependencies.
 fn target() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     program.ancestors().nth(3).unwrap().to_owned()
@@ -26,7 +26,7 @@ fn the_examples_of_the_embedding_page_run_outside_the_workspace() {
     let [manifest] = blocks(&page, "toml").try_into().unwrap();
     let here = format!("path = \"{}/", repository.root.display());
     fs::write(folder.path().join("Cargo.toml"), manifest.replace("path = \"dwar/", &here)).unwrap();
-    // The versions that are tested, and known without a network.
+    // The tested versions, which need no network.
     fs::copy(repository.root.join("Cargo.lock"), folder.path().join("Cargo.lock")).unwrap();
     fs::create_dir(folder.path().join("src")).unwrap();
     fs::write(folder.path().join("src/lib.rs"), "//! Mine.\n").unwrap();

@@ -1,4 +1,5 @@
-//! Holds the pages to the repository: links, paths, names of code and of settings, cited sections.
+//! Compares the pages with the repository: links, paths, names of code and of settings, cited
+//! sections.
 
 mod book;
 mod code;
@@ -12,8 +13,8 @@ use std::path::{Path, PathBuf};
 /// A section whose keys the user names.
 const OPEN_SECTION: &str = "gateways";
 
-/// What looks like code of ours and is not: a header, files that a guide has its reader make, attributes
-/// that OpenTelemetry names.
+/// Names that look like code of ours but are not: a header, files that a guide has its reader
+/// create, attribute names of OpenTelemetry.
 const FOREIGN: [&str; 8] = [
     "ETag",
     "GetBody",
@@ -62,13 +63,13 @@ impl Repository {
         self.files.iter().filter(move |file| file.ends_with(suffix))
     }
 
-    /// Every page that describes the present; ADRs and the changelog tell of their own day.
+    /// Every page that describes the present. ADRs and the changelog describe their own time.
     fn pages(&self) -> impl Iterator<Item = &String> {
         self.ending_in(".md")
             .filter(|page| !page.starts_with("docs/adr/") && *page != "CHANGELOG.md")
     }
 
-    /// Whether some file or folder has this path, or ends in it.
+    /// Tells whether a file or folder has this path, or a path that ends in it.
     fn has(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
         let within = format!("/{path}");
@@ -76,7 +77,7 @@ impl Repository {
     }
 }
 
-/// What stands between backticks outside fenced blocks.
+/// Texts between backticks outside fenced blocks.
 fn quoted(page: &str) -> Vec<String> {
     let mut fenced = false;
     let prose = page.lines().filter(|line| {
@@ -109,7 +110,7 @@ fn every_link_leads_somewhere() {
     let mut broken = Vec::new();
     for page in repository.ending_in(".md") {
         let text = repository.read(page);
-        // An address holds no blank: that is a program of Go, with a type and what it is given.
+        // An address contains no blank: the text is a Go program, with a type and its arguments.
         for link in links(&text).filter(|link| !link.contains([':', ' '])) {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
             let folder = repository.root.join(page).parent().unwrap().to_path_buf();
@@ -148,8 +149,8 @@ fn every_path_exists() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
-/// `Type`, `Type::method` or `module::function`, with two humps or a path, so that it is no word of
-/// English or of HTTP.
+/// `Type`, `Type::method` or `module::function`, in camel case or with a path, so that it is not a
+/// word of English or of HTTP.
 fn code_name(text: &str) -> Option<&str> {
     let last = text.rsplit("::").next()?;
     let is_name = |part: &str| {
@@ -220,7 +221,7 @@ fn every_setting_exists() {
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
-/// A shell takes `&`, `$` and quotes for its own: files of variables are for systemd and `--env-file`.
+/// A shell interprets `&`, `$` and quotes, so files of variables are for systemd and `--env-file`.
 #[test]
 fn no_page_has_a_shell_read_a_file_of_variables() {
     let repository = Repository::open();
@@ -252,7 +253,7 @@ fn every_cited_section_of_the_contract_exists() {
     let sources = repository.ending_in(".rs").chain(repository.ending_in(".sql"));
     let (mut cited, mut unknown) = (0, Vec::new());
     for source in sources.filter(|source| !source.contains("/docs/mod.rs")) {
-        // A citation may go on in the next line of its comment.
+        // A citation may continue on the next line of its comment.
         let text = repository.read(source).replace("\n", " ").replace("///", "").replace("//!", "");
         let text: String = text.split_whitespace().flat_map(|word| [word, " "]).collect();
         for rest in text.split("docs/contract.md, ").skip(1) {
@@ -267,13 +268,13 @@ fn every_cited_section_of_the_contract_exists() {
     assert!(cited > 0, "nothing cites it");
 }
 
-/// The module of the crate's root that a file is, or belongs to.
+/// The top-level module of the crate to which a file belongs.
 fn outermost(module: &str) -> &str {
     module.split(['/', '.']).next().unwrap_or_default()
 }
 
-/// Fields and variants are left out: where a name says it all, a docstring would only repeat it. A method of a port has
-/// one, which is its contract.
+/// Fields and variants are left out: if the name is clear, a docstring would only repeat it. A
+/// method of a port has one, which is its contract.
 #[test]
 fn every_public_item_says_what_it_promises() {
     let repository = Repository::open();
@@ -313,7 +314,8 @@ fn every_public_item_says_what_it_promises() {
     assert!(silent.is_empty(), "{silent:#?}");
 }
 
-/// What the compose files have one put beside them is a secret: neither git nor the build of an image takes it.
+/// The files that the compose files expect beside them are secrets: neither git nor the build of an
+/// image includes them.
 #[test]
 fn secrets_beside_the_compose_files_are_ignored() {
     let repository = Repository::open();

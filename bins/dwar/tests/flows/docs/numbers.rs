@@ -3,8 +3,8 @@
 use crate::docs::Repository;
 use std::collections::BTreeMap;
 
-/// The settings that a phrase states, in its order, each in its unit; the phrase, with `{}` for each of
-/// them; the pages where it stands.
+/// The settings in a phrase, in order and with their units; the phrase, with `{}` for each of them;
+/// the pages that contain it.
 type Stated = (&'static [(&'static str, Unit)], &'static str, &'static [&'static str]);
 
 const STATED: &[Stated] = &[
@@ -155,7 +155,8 @@ const STATED: &[Stated] = &[
     ),
 ];
 
-/// How many of a setting's units make one of the phrase's, and whether it is written as a word.
+/// How many of a setting's units make one of the phrase's, and whether the number is written as a
+/// word.
 type Unit = (u64, bool);
 const PLAIN: Unit = (1, false);
 const WORD: Unit = (1, true);
@@ -207,7 +208,7 @@ fn numbers_of_pages_are_those_of_the_settings() {
             phrase = phrase.replacen("{}", &written(value, *unit), 1);
         }
         for page in *pages {
-            // Where a line ends says nothing.
+            // Line breaks do not matter.
             let text = repository.read(page);
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             if !text.contains(&phrase) {

@@ -1,5 +1,5 @@
-//! A courier whose headers are always the same, as that of Ory Kratos: it names a message in the body, and posts it again
-//! when an answer was lost.
+//! A courier whose headers are always the same, like that of Ory Kratos. It names a message in the
+//! body, and posts it again when an answer was lost.
 
 use crate::common::{Database, Service, Wire};
 use serde_json::json;
@@ -21,7 +21,7 @@ async fn a_message_whose_answers_are_lost_is_sent_and_charged_once(database: Dat
         "reference": "b1946ac92492d2347c6235b4d2611184",
     });
     for _ in 0..3 {
-        // It ends before anything of an answer is read.
+        // The connection ends before any part of the answer is read.
         let mut lost = Wire::to(&service.base);
         lost.write(&Wire::call(&project.live, "/v1/otp/relay", &message));
     }
@@ -34,7 +34,8 @@ async fn a_message_whose_answers_are_lost_is_sent_and_charged_once(database: Dat
         tokio::time::sleep(Duration::from_millis(50)).await;
     };
     assert_eq!(told.status.as_u16(), 200, "{}", told.text);
-    // A client that hangs up early may not have been heard at all: then this is the first that was.
+    // The request of a client that disconnects early may not have been read at all. Then this is
+    // the first one.
     for _ in 0..3 {
         let again = service.post(&project.live, "/v1/otp/relay", message.clone()).await;
         assert_eq!(again.status.as_u16(), 200, "{}", again.text);

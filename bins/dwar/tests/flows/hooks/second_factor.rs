@@ -1,4 +1,4 @@
-//! Codes of Supabase's second factor, which work for a time of their own.
+//! Codes of Supabase's second factor, which have their own lifetime.
 
 use super::{Hook, done, hook, messages, signed};
 use crate::common::{Database, Project, Service, answer};
@@ -9,7 +9,8 @@ on_both_databases! {
     what_has_no_second_factor_has_no_lifetime_of_it;
 }
 
-/// What Supabase posts for a challenge of a phone factor: the user may have another number, or none.
+/// The body that Supabase posts for a challenge of a phone factor: the user may have another
+/// number, or none.
 fn challenge(phone: &str, code: &str) -> String {
     let user = json!({ "id": "6481a5c1-3d37-4a56-9f6a-bee08c554965", "phone": "" });
     let sms = json!({ "otp": code, "sms_type": "mfa", "phone": format!("91{phone}") });
@@ -51,7 +52,7 @@ async fn a_code_of_the_second_factor_names_minutes_of_its_own(database: Database
     let said = text(&service, &project, &hook, &phone, &login(&phone, "222222")).await;
     assert!(said.contains("valid for 60 min."), "{said}");
 
-    // The very next call has what was changed, and the other stays.
+    // The next call uses the changed lifetime; the other one stays.
     let of = ["hook", "set", "--project", &project.id, "--hook", &hook.id];
     let changed = service.world.cli(&[of.as_slice(), &["--mfa-expires-in", "60"]].concat());
     assert_eq!((&changed["expires_in"], &changed["mfa_expires_in"]), (&json!(3_600), &json!(60)));

@@ -1,4 +1,5 @@
-//! What whoever runs the service sees of a hook: why calls were refused, which secrets count, what its address is.
+//! The information about a hook for its operator: why calls were refused, which secrets are valid,
+//! and its address.
 
 use super::{Hook, called, done, hook, refused, signed, supabase};
 use crate::common::{Database, Service, World, answer};
@@ -23,7 +24,7 @@ fn said(world: &World, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Of the last call, what its line says.
+/// The log line of the last call.
 fn last_line(service: &Service) -> Value {
     let lines = logged(service, "answered");
     let line = lines.iter().rfind(|line| line["route"] == "/hooks/{hook}");
@@ -63,7 +64,8 @@ async fn a_refusal_is_in_the_log_and_in_the_figures(database: Database) {
         assert_eq!((&line["status"], &line["code"]), (&json!(200), &json!(code)), "{line}");
         assert!((count(&service, 200, code).await - 1.0).abs() < 0.5, "{code}");
     }
-    // Logto reads the status; what the person who waits cannot mend is no code of the answer.
+    // Logto reads the status. Problems that the waiting person cannot solve have no code of their
+    // own.
     let logto = hook(&service, &poor, "logto", "live");
     let body = json!({ "to": format!("91{phone}"), "payload": { "code": "123456" } }).to_string();
     let call = called(&service, &logto, &body).header("authorization", &logto.secret);
@@ -109,7 +111,7 @@ async fn the_log_says_what_is_wrong_with_a_call(database: Database) {
     assert!(sentences.windows(2).all(|two| two[0] == two[1]), "no answer says it: {sentences:?}");
 }
 
-/// A secret that is none of the hook's, in the same shape.
+/// Another secret of the same form.
 fn another(secret: &str) -> String {
     let (prefix, rest) = secret.split_at(secret.find("whsec_").unwrap() + 6);
     let first = if rest.starts_with('A') { "B" } else { "A" };
@@ -157,7 +159,7 @@ async fn the_whole_address_is_shown_where_it_is_known(database: Database) {
     assert!(said(&unknown, &list).contains("at /hooks/"));
 }
 
-/// Supabase has the metadata of a user in the body twice: with the user, and with its identities.
+/// Supabase sends the metadata of a user twice: with the user, and with its identities.
 async fn a_body_that_is_too_long_is_refused_in_words(database: Database) {
     let service = Service::start(database);
     let project = service.world.project("0");

@@ -1,6 +1,6 @@
-//! Generated values through the text fields of every door: each takes or refuses what the others do, keeps the
-//! same, and what is taken is read back alike by all of them, also after a restart. The doors are given: those
-//! of a service in this process, or of the real binary.
+//! Generated values through the text fields of every interface: each accepts or refuses the same
+//! values as the others, and stores the same. All of them show an accepted value alike, also after
+//! a restart. The interfaces are those of a service in this process, or of the real binary.
 
 use reqwest::{Client, Method, RequestBuilder, redirect};
 use serde_json::{Value, json};
@@ -13,11 +13,11 @@ mod values;
 const PASSWORD: &str = "correct horse battery staple";
 
 pub trait Cli {
-    /// What a command answers, or `None` if it refuses.
+    /// The answer of a command, or `None` if it refuses.
     async fn run(&self, arguments: &[&str]) -> Option<Value>;
 }
 
-/// Every door of a service, for an owner of the installation.
+/// Every interface of a service, for an owner of the installation.
 pub struct Doors<C> {
     cli: C,
     base: String,
@@ -36,12 +36,12 @@ enum Door {
 
 const DOORS: [Door; 3] = [Door::Api, Door::Pages, Door::Cli];
 
-/// A text field, by what is written in it.
+/// A text field, by its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     /// A setting of a project that is one text, by its name in the admin API.
     Setting(&'static str),
-    /// The one entry of a list of a project's settings.
+    /// The only entry of a list in a project's settings.
     Entry(&'static str),
     ClaimName,
     ClaimValue,
@@ -75,7 +75,8 @@ const FIELDS: [(Field, &[&str]); 18] = [
 ];
 
 impl Field {
-    /// Whether doors write several values of this field in ways of their own, which this one would be taken for.
+    /// Tells whether interfaces write several values of this field in a way of their own, for which
+    /// this value would be mistaken.
     fn is_written_differently(self, value: &str) -> bool {
         match self {
             Self::ClaimName => value.contains([',', '\n', '=']),
@@ -103,7 +104,7 @@ fn text(value: &Value) -> Option<String> {
 }
 
 impl<C: Cli> Doors<C> {
-    /// Opens them: a token, and an operator of this name who accepts an invitation.
+    /// Opens them: a token, and an operator with this name who accepts an invitation.
     pub async fn open(cli: C, base: String, name: &str) -> Self {
         let token = ["admin-token", "add", "--name", name, "--everything", "--may-delegate"];
         let token = text(&cli.run(&token).await.unwrap()["secret"]).unwrap();
@@ -127,7 +128,7 @@ impl<C: Cli> Doors<C> {
         (answer.status().as_u16(), answer.text().await.unwrap())
     }
 
-    /// What the admin API answers; `None` if it refuses.
+    /// The answer of the admin API; `None` if it refuses.
     async fn api(&self, method: Method, path: &str, body: Value) -> Option<Value> {
         let request = self.client.request(method, format!("{}/admin/v1{path}", self.base));
         let mut request = request.bearer_auth(&self.token);
@@ -150,7 +151,7 @@ impl<C: Cli> Doors<C> {
         text
     }
 
-    /// What a form leads to; `None` if it is refused.
+    /// The target of a form's redirect; `None` if it is refused.
     async fn form(&self, path: &str, fields: &[(&str, &str)]) -> Option<String> {
         let fields = [fields, &[("csrf", self.csrf.as_str())]].concat();
         let request = self.client.post(format!("{}{path}", self.base)).form(&fields);
@@ -167,7 +168,7 @@ impl<C: Cli> Doors<C> {
         self.get(&format!("/projects/{project}")).await
     }
 
-    /// Writes through one door; gives what is on record then, or `None` if it was refused.
+    /// Writes through one interface; returns the stored value, or `None` if it was refused.
     async fn write(&self, door: Door, field: Field, value: &str, project: &str) -> Option<String> {
         let known = self.listed(field, project).await;
         let taken = match door {
@@ -313,7 +314,7 @@ impl<C: Cli> Doors<C> {
         done.is_some()
     }
 
-    /// Each thing of the list that a field adds to, by its id, as the admin API shows it.
+    /// The entries of the list that a field adds to, by id, as the admin API shows them.
     async fn listed(&self, field: Field, project: &str) -> BTreeMap<String, String> {
         let (path, id, name) = match field {
             Field::NewProject => ("/projects?limit=500".to_owned(), "project_id", "name"),
@@ -330,7 +331,7 @@ impl<C: Cli> Doors<C> {
         items(&list).iter().filter_map(pair).collect()
     }
 
-    /// What is on record of a field, beside what was `known` of a list; empty for none.
+    /// The stored value of a field, without the `known` entries of a list; empty for none.
     async fn read(&self, field: Field, project: &str, known: &BTreeMap<String, String>) -> String {
         match field {
             Field::Setting(name) => text(&self.settings(project).await[name]).unwrap_or_default(),
@@ -353,7 +354,7 @@ impl<C: Cli> Doors<C> {
         }
     }
 
-    /// Where the value of a field is not shown: by the command line, on the pages.
+    /// The interface that does not show the field's value: the command line, or the pages.
     async fn hidden(&self, field: Field, project: &str, stored: &str) -> Option<String> {
         if stored.is_empty() {
             return None;
@@ -404,18 +405,18 @@ impl<C: Cli> Doors<C> {
     }
 }
 
-/// What was taken, and is still on record.
+/// The accepted values that are still stored.
 #[derive(Default)]
 pub struct Kept {
     settings: Vec<(String, Value)>,
     lists: Vec<(Field, String, BTreeMap<String, String>)>,
     faults: Vec<String>,
-    /// How many values were taken, and how many refused.
+    /// How many values were accepted, and how many refused.
     pub taken: usize,
     pub refused: usize,
 }
 
-/// Writes so many generated values, each through every door.
+/// Writes this many generated values, each through every interface.
 pub async fn write<C: Cli>(doors: &Doors<C>, seed: u64, values: usize) -> Kept {
     let (mut draw, mut kept) = (Draw(seed), Kept::default());
     let mut projects: Vec<String> = Vec::new();
@@ -474,7 +475,7 @@ impl Kept {
         }
     }
 
-    /// Checks that all of it is read back as it was.
+    /// Checks that all of them are still shown unchanged.
     pub async fn is_there<C: Cli>(&self, doors: &Doors<C>) {
         for (project, settings) in &self.settings {
             assert_eq!(doors.settings(project).await, *settings);

@@ -1,5 +1,5 @@
-//! What people and programs type: whatever it is, it is never the service's fault, and what cannot be
-//! kept is refused before it is written down.
+//! Input of people and programs: it never causes an internal error, and values that cannot be
+//! stored are refused before the write.
 
 mod alike;
 mod rows;
@@ -19,7 +19,7 @@ struct Commands<'a>(&'a World);
 
 impl alike::Cli for Commands<'_> {
     async fn run(&self, arguments: &[&str]) -> Option<Value> {
-        // No argument of a process holds it.
+        // An argument of a process cannot contain it.
         if arguments.iter().any(|it| it.contains('\0')) {
             return None;
         }
@@ -43,7 +43,7 @@ fn service(database: Database) -> Service {
     Service::start_in(World::new(database).with("DWAR__DASHBOARD__ADDRESS", "127.0.0.1:0"))
 }
 
-/// What PostgreSQL cannot store, and what no index of it can hold.
+/// Values that PostgreSQL cannot store, or that do not fit into its indexes.
 fn unkeepable() -> Vec<String> {
     let long = |length| "x".repeat(length);
     vec!["\0".to_owned(), "a\0b".to_owned(), long(2_705), long(100_000)]
@@ -55,7 +55,7 @@ fn assert_refused(answer: &Answer, what: &str) {
     assert!([400, 404, 413, 414, 422, 431].contains(&status), "{status} {shown}: {}", answer.text);
 }
 
-/// Every body of the admin API with a text in it, and its path.
+/// Every body of the admin API that contains a text, and its path.
 fn bodies(project: &str, webhook: &str, text: &str) -> Vec<(Method, String, Value)> {
     let own = |path: &str| format!("/projects/{project}{path}");
     let access = json!({ "everything": true });
@@ -91,7 +91,7 @@ fn bodies(project: &str, webhook: &str, text: &str) -> Vec<(Method, String, Valu
     bodies
 }
 
-/// Every path and query of the admin API with a text in it.
+/// Every path and query of the admin API that contains a text.
 fn queries(project: &str, webhook: &str, text: &str) -> Vec<String> {
     let text: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
     let own = |path: &str| format!("/projects/{project}{path}");
@@ -134,12 +134,12 @@ async fn the_admin_api_refuses_what_no_store_keeps_before_it_writes_anything(dat
             assert_refused(&answer, &format!("{path} {body}"));
             assert!(!answer.code().is_empty(), "{path}: {}", answer.text);
         }
-        // Longer ones are the listener's to refuse.
+        // The listener refuses longer ones.
         for path in queries(&project, &webhook, &text).iter().filter(|path| path.len() < 4_000) {
             assert_refused(&owner.get(path).await, path);
         }
     }
-    // Instants and places that no calendar of a database has.
+    // Instants and cursors outside of a database's calendar.
     for instant in ["-200000-01-01T00:00:00Z", "%2B200000-01-01T00:00:00Z"] {
         for path in ["/wallet/entries", "/audit", "/overview"] {
             let path = format!("/projects/{project}{path}");
@@ -216,7 +216,7 @@ async fn pages_refuse_what_no_store_keeps_before_they_write_anything(database: D
     assert!(!logged.contains(r#""level":"ERROR""#), "{logged}");
 }
 
-/// One bound for whatever is asked for, by whatever way, and for what it comes to.
+/// One limit for every amount, in every interface, and for every resulting balance.
 async fn no_amount_and_no_balance_is_beyond_its_bound(database: Database) {
     let service = service(database);
     let (project, owner) = (service.world.project("0"), Program::owner(&service));

@@ -1,5 +1,5 @@
-//! Rows that are not as this version writes them: what breaks a rule of today is read, shown and told, and
-//! what cannot be read at all costs an answer to nobody but those it belongs to.
+//! Rows that differ from those of this version: a row that breaks a rule of today is read, shown
+//! and reported; an unreadable row affects only the answers to its owner.
 
 use crate::common::{Answer, Database, Endpoint, Person, Program, Project, Service, World};
 use base64::Engine;
@@ -19,7 +19,7 @@ async fn patch(program: &Program, project: &Project, body: Value) -> Answer {
     program.call(Method::PATCH, &format!("/projects/{}", project.id), &body).await
 }
 
-/// What every door says of a project, and that its key works.
+/// Every interface answers about a project, and its key works.
 async fn everybody_is_answered(service: &Service, owner: &Program, projects: &[&Project]) {
     let person = Person::join(service, &["--name", "reader", "--owner"]).await;
     let listed = owner.get("/projects").await.ok();
@@ -46,7 +46,7 @@ fn doctor(world: &World) -> (bool, String) {
     (output.status.success(), told["checks"].to_string())
 }
 
-/// The change of a member that once stopped the whole installation.
+/// A change by one member that once stopped the whole installation.
 pub async fn a_value_of_one_member_stops_nobody(database: Database) {
     let service = Service::start_in(world(database));
     let (ours, other) = (service.world.project("100"), service.world.project("100"));
@@ -105,7 +105,7 @@ pub async fn what_breaks_a_rule_of_today_is_read_and_shown_and_said_in_no_token(
 
     let service = Service::start_in(service.kill());
     let owner = Program::with(&service, &owner.token);
-    // The rest can be changed meanwhile, and the claims can be mended; by each door alone.
+    // Meanwhile other settings can be changed, and each interface can repair the claims.
     patch(&owner, &ours, json!({ "brand": "Tea" })).await.ok();
     patch(&owner, &ours, json!({ "token_claims": { "AUD": "x" } }))
         .await
@@ -119,7 +119,7 @@ fn shown_issuer(project: &Project) -> Value {
     json!(format!("https://otp.example.com/p/{}", project.id))
 }
 
-/// An instant that no calendar of ours has, as this database says it.
+/// An instant beyond our calendar, as an SQL literal of this database.
 const fn never(database: &Database) -> &'static str {
     match database {
         Database::Sqlite(_) => "9223372036854775807",
@@ -162,7 +162,7 @@ pub async fn a_row_that_cannot_be_read_costs_its_own_project_alone(database: Dat
     let database = &service.world.database;
     let (id, never) = (database.id(&ours.id), never(database));
     let (nobody, noon) = (database.id("0199a000-0000-7000-8000-000000000000"), noon(database));
-    // The other project's event waits behind one that nobody can read.
+    // The other project's event waits behind one that cannot be read.
     service.send(&ours.live, &service.world.phone()).await.ok();
     for spoil in [
         format!("UPDATE projects SET created_at = {never} WHERE id = {id}"),

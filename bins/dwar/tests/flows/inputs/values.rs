@@ -1,5 +1,5 @@
-//! Values for text fields: good ones, and what may be wrong with them in blanks, edges, lengths, case, separators and
-//! odd Unicode.
+//! Values for text fields: valid ones, and possible errors in blanks, edges, lengths, case,
+//! separators and unusual Unicode.
 
 const BLANKS: [&str; 10] =
     [" ", "\t", "\n", "\r\n", "\u{a0}", "\u{3000}", "\u{2028}", "\u{85}", "\u{feff}", "\u{200b}"];
@@ -52,7 +52,7 @@ const ODD: [&str; 44] = [
 const LENGTHS: [usize; 19] =
     [1, 11, 29, 30, 31, 32, 59, 60, 61, 63, 64, 65, 199, 200, 201, 511, 512, 513, 2_049];
 
-/// Values that look drawn and are the same in every run (splitmix64).
+/// Random-looking values that are the same in every run (splitmix64).
 pub struct Draw(pub u64);
 
 impl Draw {
@@ -72,7 +72,7 @@ impl Draw {
         char::from_u32(u32::try_from(self.next(most)).unwrap()).unwrap_or('\u{fffd}')
     }
 
-    /// A value for a field that takes `good` ones.
+    /// A value for a field that accepts `good` ones.
     pub fn value(&mut self, good: &[&str]) -> String {
         let good = self.of(good);
         let cut = |text: &str, at: usize| {

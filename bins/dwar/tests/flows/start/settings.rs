@@ -1,4 +1,4 @@
-//! How settings are read: what is around a value, what no value can be, and files of variables.
+//! How settings are read: blanks around a value, invalid values, and files of variables.
 
 use crate::common::{Database, Service, World, answer};
 use reqwest::Method;
@@ -9,7 +9,8 @@ on_both_databases! {
     a_file_of_variables_is_read_as_systemd_reads_it_and_wins;
 }
 
-/// With a line break in its place each of these once made a new database, an answer 401 or a failed send.
+/// With a line break after the value, each of these once caused a new database, a 401 or a failed
+/// send.
 async fn what_mounted_files_and_editors_leave_around_a_value_is_no_part_of_it(database: Database) {
     const TOKEN: &str = "4fd1c0a96e7b3825";
     let world = World::new(database);
@@ -36,7 +37,7 @@ async fn what_mounted_files_and_editors_leave_around_a_value_is_no_part_of_it(da
     assert_ne!(receipt(TOKEN).await.status, 401);
 }
 
-/// As `secrets.env` of the package: a shell that sources it drops what follows the `&`.
+/// As `secrets.env` of the package: a shell that sources it drops everything after the `&`.
 async fn a_file_of_variables_is_read_as_systemd_reads_it_and_wins(database: Database) {
     let mut world = World::new(database);
     let url = match world.database.url() {
@@ -68,7 +69,7 @@ async fn a_file_of_variables_is_read_as_systemd_reads_it_and_wins(database: Data
     assert_eq!(listed["items"].as_array().map(Vec::len), Some(1), "no demo project: {listed}");
 }
 
-/// What a command says that does not start.
+/// The message of a command that refuses to start.
 fn refusal(world: &World, arguments: &[&str]) -> String {
     let output = world.run(arguments);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}");

@@ -1,4 +1,5 @@
-//! Tokens that are not quite right, signed by the key of the service, by another one, or as they were.
+//! Slightly wrong tokens: signed by the key of the service or by another one, or with the original
+//! signature.
 
 use crate::common::Database;
 use base64::Engine;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 pub const MASTER_KEY: &str = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=";
 
-/// Numbers that look random and are the same for one seed (splitmix64).
+/// Random-looking numbers that are the same for one seed (splitmix64).
 pub struct Draw(pub u64);
 
 impl Draw {
@@ -90,17 +91,17 @@ fn decoded(part: &str) -> String {
     String::from_utf8(URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
 }
 
-/// What a changed token is worth to its own project.
+/// The expected verdict of the token's own project on a changed token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worth {
-    /// As much as before.
+    /// The same as before.
     Same,
     Nothing,
     /// The rules decide; they have tests of their own.
     Open,
 }
 
-/// A token that was given out, with others to mix it up with.
+/// A token that was issued, with others to mix it with.
 pub struct Given<'a> {
     pub token: &'a str,
     pub other: &'a str,
@@ -112,7 +113,7 @@ pub struct Signers {
 }
 
 impl Signers {
-    /// A variation of the token, what was done, and what that is worth.
+    /// A variation of the token, its description, and its expected verdict.
     pub fn vary(&self, given: &Given<'_>, draw: &mut Draw) -> (String, String, Worth) {
         match draw.below(10) {
             0 => (given.token.to_owned(), "as it is".to_owned(), Worth::Same),
@@ -252,7 +253,7 @@ fn other_signature(given: &Given<'_>, draw: &mut Draw) -> (String, String, Worth
     let mut bytes = URL_SAFE_NO_PAD.decode(signature).unwrap();
     let (what, worth) = match draw.below(6) {
         0 => {
-            // The other of the two signatures that ECDSA has for one.
+            // The other of the two valid ECDSA signatures.
             let (r, s) = bytes.split_at(32);
             let (mut order, mut context) = (BigNum::new().unwrap(), BigNumContext::new().unwrap());
             group().order(&mut order, &mut context).unwrap();

@@ -1,7 +1,7 @@
-//! Validate, forward-auth and introspection judge every token alike: 10,000 of them, of several projects, modes,
-//! issuers and ages, as they were given out and changed in every way that somebody thought of.
+//! Validate, forward-auth and introspection judge every token alike: 10,000 tokens of several
+//! projects, modes, issuers and ages, both unchanged and changed in many ways.
 //!
-//! `AGREEMENT_SEED` repeats a run, and `AGREEMENT_TOKENS` makes it another size.
+//! `AGREEMENT_SEED` repeats a run, and `AGREEMENT_TOKENS` sets its size.
 
 #![allow(clippy::print_stdout, reason = "prints the seed, and how many of each verdict there were")]
 
@@ -28,7 +28,7 @@ const ISSUER: &str = "https://otp.example.com";
 
 struct Issued {
     token: String,
-    /// With this it is valid, if it is at all.
+    /// The key with which the token is valid, if it is.
     key: String,
     is_alive: bool,
     what: &'static str,
@@ -88,7 +88,7 @@ async fn validate_forward_auth_and_introspection_judge_alike(database: Database)
     told.into_iter().for_each(|one| *counts.entry(one).or_insert(0) += 1);
     let valid = valid.into_inner();
     println!("{asked} tokens, {valid} of them valid: {counts:?}");
-    // Silence would say nothing if hardly any were good, or hardly any bad.
+    // Agreement would prove little if almost all tokens were valid, or almost none.
     assert!((asked / 20..asked / 2).contains(&valid), "{valid} of {asked}");
 }
 
@@ -115,7 +115,7 @@ async fn open(database: Database) -> (Service, Vec<String>, Vec<Issued>) {
             ended(&service, key, &mut issued).await;
         }
     }
-    // One whose project changed its issuer after it was given out.
+    // A token whose project changed its issuer after it was issued.
     service.world.cli(&["project", "set", "--project", &plain.id, "--own-issuer", "on"]);
     let keys = [&plain, &own].into_iter().flat_map(|it| [it.live.clone(), it.test.clone()]);
     (service, keys.collect(), issued)
@@ -128,7 +128,7 @@ async fn issue(service: &Service, project: &Project, what: &'static str, all: &m
     }
 }
 
-/// Tokens that are good no longer, and the one that took the place of one of them.
+/// Tokens that are no longer valid, and the one that replaced one of them.
 async fn ended(service: &Service, key: &str, all: &mut Vec<Issued>) {
     let mut push = |pair: &Value, is_alive, what| {
         all.push(Issued { token: access(pair), key: key.to_owned(), is_alive, what });
@@ -146,7 +146,7 @@ fn access(pair: &Value) -> String {
     pair["access_token"].as_str().unwrap().to_owned()
 }
 
-/// What all three say of a token; fails the test if they differ.
+/// The common verdict of all three on a token; fails the test if they differ.
 async fn agreed(service: &Service, key: &str, token: &str, what: &str) -> Verdict {
     let validated = validate(service, key, token).await;
     let passed = forward_auth(service, key, token).await;
@@ -207,7 +207,7 @@ async fn introspect(service: &Service, key: &str, token: &str) -> Verdict {
     let body = json_of(answer).await;
     match (status, body["active"].as_bool()) {
         (200, Some(true)) => {
-            // It says of the token what the token says of itself.
+            // It repeats the claims of the token.
             let payload = token.split('.').nth(1).unwrap();
             let claims: Value =
                 serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap();
@@ -224,7 +224,7 @@ async fn introspect(service: &Service, key: &str, token: &str) -> Verdict {
             assert_eq!(body, json!({ "active": false }));
             Verdict::Refused
         }
-        // There is no token: that is no question.
+        // Without a token there is no valid request.
         (400, None) if token.is_empty() => Verdict::Refused,
         other => panic!("introspection: {other:?} {body}"),
     }

@@ -1,8 +1,8 @@
-//! What clients that mean ill can do with connections: raw sockets against the whole binary.
+//! Attacks with connections: raw sockets against the whole binary.
 //!
-//! Each test prints what the attack cost in memory, and how long somebody else waited meanwhile.
-//! `cargo test --release -p dwar --test long edge:: -- --nocapture --test-threads 1` prints figures worth
-//! quoting; what is asserted leaves room for a debug build on a busy machine.
+//! Each test prints the memory cost of the attack, and how long another client waited meanwhile.
+//! `cargo test --release -p dwar --test long edge:: -- --nocapture --test-threads 1` prints
+//! representative figures; the assertions allow for a debug build on a busy machine.
 
 #![allow(clippy::print_stdout, reason = "the figures are what these tests are read for")]
 
@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 const BOUND_MIB: u64 = 150;
 const SERVED: Duration = Duration::from_secs(3);
-/// The longest time limit of every test, and what a busy machine may add.
+/// The longest time limit of every test, and the delay of a busy machine.
 const LIMIT: Duration = Duration::from_secs(2);
 const SLACK: Duration = Duration::from_secs(6);
 const OFTEN: Duration = Duration::from_millis(100);
@@ -30,8 +30,8 @@ fn world() -> World {
     World::new(Database::sqlite()).with("DWAR__HTTP__CLIENT_TIMEOUT_SECONDS", "1")
 }
 
-/// Lets the attackers loose until each has been cut off, while somebody else asks for service.
-/// Gives what the attackers read.
+/// Runs the attackers until each has been cut off, while another client sends requests. Returns
+/// what the attackers read.
 async fn withstand(
     name: &str,
     service: &Service,
@@ -266,7 +266,7 @@ fn what_cannot_be_read_is_refused_like_anything_else() {
         wire.write(&request);
         assert_refusal(&wire.read_to_end(), status);
     }
-    // Behind a good request, the refusal is of the second alone.
+    // After a valid request, only the second one is refused.
     let mut wire = Wire::to(&service.base);
     wire.write(&format!("{GET}nonsense\r\n\r\n"));
     let answers = wire.read_to_end();

@@ -1,4 +1,4 @@
-//! What one tenant, one endpoint or one provider does holds up nobody else.
+//! One tenant, one endpoint or one provider does not delay the others.
 
 use crate::common::{
     Database, Play, Project, Service, Vendor, World, answer, at_once, raise_descriptors, stray,
@@ -21,7 +21,7 @@ on_both_databases! {
     a_flood_of_one_project_delays_another_by_a_few_of_its_answers;
 }
 
-/// Past the test runner, which keeps back what passing tests print.
+/// Bypasses the test runner, which hides what passing tests print.
 fn tell(line: &str) {
     writeln!(std::io::stderr().lock(), "{line}").unwrap();
 }
@@ -29,7 +29,7 @@ fn tell(line: &str) {
 struct Receiver {
     url: String,
     told: Arc<Mutex<Vec<Value>>>,
-    /// What it answers from now on; none is nothing, ever.
+    /// The status that it answers from now on; `None` means that it never answers.
     status: Arc<Mutex<Option<u16>>>,
 }
 
@@ -75,7 +75,7 @@ impl Receiver {
         self.told.lock().unwrap().len()
     }
 
-    /// Waits until it was told something of this type, and gives it.
+    /// Waits until an event of this type was delivered, and returns it.
     async fn hears(&self, kind: &str) -> Value {
         let until = Instant::now() + Duration::from_secs(60);
         loop {
@@ -114,7 +114,7 @@ async fn a_receiver_that_never_answers_delays_nobody_elses_events(database: Data
     let waiting = service.world.database.number("SELECT count(*) FROM event_deliveries").await;
     assert!(waiting >= 300, "{waiting}");
     tokio::time::sleep(Duration::from_secs(2)).await;
-    // One call at a time that nobody answers is all that the slow one has under way, or a few.
+    // The slow one has only one unanswered call in progress, or a few.
     assert!((1..=8).contains(&dead.count()), "{}", dead.count());
     let began = Instant::now();
     service.send(&other.test, &service.world.phone()).await.ok();
@@ -132,7 +132,7 @@ async fn an_endpoint_that_keeps_failing_is_switched_off_and_on_again(database: D
     let id = add(&service.world, &project, &bad);
     add(&service.world, &project, &good);
     service.send(&project.test, &service.world.phone()).await.ok();
-    // It failed once, and as if nine times, for longer than a day.
+    // It failed once, counted as nine times, for longer than a day.
     let database = &service.world.database;
     let failed = "SELECT count(*) FROM webhook_endpoints WHERE failures > 0";
     let until = Instant::now() + Duration::from_secs(20);
@@ -177,7 +177,7 @@ async fn an_endpoint_that_keeps_failing_is_switched_off_and_on_again(database: D
     assert!(!service.world.cli(&["doctor"]).to_string().contains(&id));
 }
 
-/// A service whose messages this vendor carries, and that waits this long for a receipt.
+/// A service that sends through this vendor and waits this long for a receipt.
 async fn carried(database: Database, window: &str, play: Play) -> (Service, Vendor) {
     let port = reserved_port();
     let vendor = Vendor::start(port, move |_, _| play).await;
@@ -188,7 +188,7 @@ async fn carried(database: Database, window: &str, play: Play) -> (Service, Vend
     (Service::start_in(vendor.carry(world)), vendor)
 }
 
-/// How long after its answer a send is reported as delivered.
+/// Time from the answer to a send until it is reported as delivered.
 async fn delivered_after(service: &Service, project: &Project) -> Duration {
     let sent = service.send(&project.live, &service.world.phone()).await.ok();
     let answered = Instant::now();
@@ -230,11 +230,11 @@ async fn a_receipt_that_overtakes_its_answer_counts_with_it(database: Database) 
     assert!(vendor.taken().iter().all(|taken| taken.provider == "wa"), "an SMS went out");
 }
 
-/// How many connections flood, each with one request at a time.
+/// Connections of the flood, each with one request at a time.
 const FLOODING: usize = 1_000;
 const LOGINS: usize = 40;
 
-/// A crowd that sends codes for one project until it is told to stop.
+/// A crowd that sends codes for one project until it is stopped.
 struct Flood {
     counts: Arc<Counts>,
     tasks: Vec<JoinHandle<()>>,
@@ -270,7 +270,7 @@ impl Flood {
         Self { counts, tasks }
     }
 
-    /// Stops it; gives how many codes it has sent.
+    /// Stops the flood; returns the number of codes it has sent.
     async fn ends(self) -> usize {
         self.counts.stop.store(true, Ordering::SeqCst);
         for task in self.tasks {
@@ -280,11 +280,11 @@ impl Flood {
     }
 }
 
-/// What somebody met who asked one thing after the other.
+/// The measurements of a client that sends one request after another.
 #[derive(Default)]
 struct Met {
     waits: Vec<Duration>,
-    /// How many answers the flood got between a question and its answer.
+    /// How many answers the flood got between a request and its answer.
     overtaken_by: Vec<usize>,
 }
 
@@ -297,7 +297,7 @@ impl Met {
         said
     }
 
-    /// Logs in so many times, and looks at the session.
+    /// Logs in this many times, and validates the session.
     async fn logins(service: &Service, project: &Project, answered: &AtomicUsize) -> Self {
         let (key, mut met) = (project.test.as_str(), Self::default());
         for _ in 0..LOGINS {
@@ -314,7 +314,7 @@ impl Met {
     }
 }
 
-/// The one in the middle and the longest but for one in a hundred.
+/// The median and the 99th percentile.
 fn p50_p99<T: Copy>(sorted: &[T]) -> (T, T) {
     (sorted[sorted.len() / 2], sorted[sorted.len() * 99 / 100])
 }
@@ -325,7 +325,7 @@ async fn a_flood_of_one_project_delays_another_by_a_few_of_its_answers(database:
         .with("DWAR__LIMITS__TEST__VALIDATE_PER_MINUTE", "1000000")
         .with("DWAR__LIMITS__TEST__SENDS_PER_MINUTE", "0")
         .with("DWAR__LOG__LEVEL", "info,dwar::access=off,dwar_app=warn")
-        // What the flood waits for itself is no failure here.
+        // Waits of the flood itself are no failure here.
         .with("DWAR__HTTP__CLIENT_TIMEOUT_SECONDS", "60")
         .with("DWAR__DATABASE__TIMEOUT_MS", "30000");
     raise_descriptors();

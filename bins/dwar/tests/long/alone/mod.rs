@@ -1,4 +1,4 @@
-//! What measures time or memory closely: these tests run with nothing beside them.
+//! Tests that measure time or memory closely. They run alone.
 
 mod edge;
 mod fairness;

@@ -1,4 +1,4 @@
-//! The pages that are about whoever looks at them: coming in, the own account, searching, the playground.
+//! Pages about the operator: sign-in, their own account, the search, the playground.
 
 use crate::canary::house::House;
 use crate::common::{Answer, PASSWORD, Person};
@@ -48,7 +48,7 @@ async fn change_password(person: &Person) {
     }
 }
 
-/// A login as the playground asks for it.
+/// A login from the playground.
 async fn play(house: &House, person: &Person) {
     let (project, phone) = (&house.stage.ours, house.phone());
     let call = |target: &str, body: serde_json::Value| {
@@ -100,7 +100,7 @@ async fn add_app(house: &House, person: &Person) -> TotpSecret {
     known
 }
 
-/// A form of somebody who is not signed in.
+/// A form of somebody without a session.
 async fn stranger(house: &House, path: &str, cookie: &str, fields: &[(&str, &str)]) -> Answer {
     let client = Client::builder().redirect(redirect::Policy::none()).build().unwrap();
     let base = house.service().dashboard();
@@ -113,7 +113,7 @@ async fn come_in(house: &House, secret: &TotpSecret) {
     let asked = stranger(house, "/sign-in", "", &fields).await;
     assert!(asked.header("location").starts_with("/sign-in/code"), "{}", asked.text);
     let pending = asked.header("set-cookie").split(';').next().unwrap().to_owned();
-    // The one that was used is refused, its successor is taken.
+    // The used one is refused, and its successor is accepted.
     let now = SystemClock.now();
     for later in [0, 30] {
         let code = secret.code_at(now + chrono::Duration::seconds(later)).expose();

@@ -1,4 +1,4 @@
-//! A store that fails under requests.
+//! A store that fails during requests.
 
 use crate::canary::house::House;
 use crate::common::{PASSWORD, Person};
@@ -6,7 +6,7 @@ use crate::doors::stage::{NOBODY, PHONE};
 use reqwest::Method;
 use serde_json::json;
 
-/// Each is missed by somebody who asks below. The one that requests begin with stays.
+/// Some request below needs each of these. The table that every request reads first stays.
 const TABLES: [&str; 8] = [
     "guess_budgets",
     "sandbox_messages",

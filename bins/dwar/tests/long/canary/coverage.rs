@@ -1,4 +1,4 @@
-//! What a run has to have been at, so that its silence says something.
+//! The coverage that a run needs for its result to be meaningful.
 
 use crate::canary::house::House;
 use serde_json::Value;
@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PUBLIC: &str = include_str!("../../../../../docs/openapi.json");
 const ADMIN: &str = include_str!("../../../../../docs/admin-openapi.json");
-/// Each kind has to be there many times over.
+/// Each kind has to occur many times.
 const LEAST: usize = 30;
 
-/// Fails the test unless each operation of both documents was done and, where something can be wrong with
-/// it, refused; and unless the log went into detail.
+/// Fails the test unless each operation of both documents was called and, where it can fail,
+/// refused; and unless the log was detailed.
 pub fn assert_whole(house: &House) {
     let log: Vec<Value> = house
         .service()
@@ -42,7 +42,7 @@ pub fn assert_whole(house: &House) {
     assert!(known.iter().all(|kind| *kind > LEAST), "{known:?}");
 }
 
-/// Method, path, and whether there are refusals of its own.
+/// Method, path, and whether the operation has refusals of its own.
 fn operations(document: &str) -> impl Iterator<Item = (String, String, bool)> {
     let document: Value = serde_json::from_str(document).unwrap();
     let mut operations = Vec::new();

@@ -1,4 +1,5 @@
-//! Somebody who answers each request with the request itself, as an error, a success or nonsense.
+//! A provider that answers each request with the request itself, as an error, a success or
+//! nonsense.
 
 use crate::common::{RECEIPTS, TOKEN};
 use std::path::Path;
@@ -41,7 +42,7 @@ impl Echo {
         self.heard.lock().unwrap().clone()
     }
 
-    /// Describes it as the provider `echo`, which is told number and code in the address as well.
+    /// Describes it as the provider `echo`, which gets number and code in the address too.
     pub fn describe(&self, folder: &Path) {
         let url = &self.url;
         let description = format!(
@@ -63,10 +64,10 @@ reference = "/id"
     }
 }
 
-/// What the service shows to `echo`.
+/// The secret that the service sends to `echo`.
 pub const API_KEY: &str = "echo-api-key-Zc4WnS9g";
 
-/// A request, as far as it comes; nobody here sends a body without its length.
+/// Reads a request; no client here sends a body without its length.
 async fn read(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! The service of a run, with a secret in every setting that takes one, and all who deal with it.
+//! The service of a run, with a secret in every setting that can have one, and all its clients.
 
 use crate::canary::echo::{self, Echo};
 use crate::canary::secrets::Secrets;
@@ -41,7 +41,7 @@ const CREDENTIALS: &[(&str, &str)] = &[
 
 const SETTINGS: &[(&str, &str)] = &[
     ("LOG__LEVEL", "trace"),
-    // Whatever commands are about is sent by SMS alone, and so is paid for at once.
+    // Messages of the stage are sent only by SMS, and so are charged at once.
     ("GATEWAYS__WHATSAPP", ""),
     ("DASHBOARD__ADDRESS", "127.0.0.1:0"),
     ("METRICS__ADDRESS", "127.0.0.1:0"),
@@ -72,11 +72,11 @@ const SETTINGS: &[(&str, &str)] = &[
 ];
 
 pub struct House {
-    /// A project in use, everything that commands are about, and those who may do everything.
+    /// An active project, every subject of commands, and operators with every right.
     pub stage: Stage,
-    /// A project whose messages go by WhatsApp first, to a vendor that does not take all of them.
+    /// A project whose messages go by WhatsApp first, to a vendor that refuses some of them.
     pub carried: Project,
-    /// A project whose messages go to providers that answer with what they were sent.
+    /// A project whose providers echo what they get.
     pub echoed: Project,
     pub vendor: Vendor,
     pub echo: Echo,
@@ -120,7 +120,7 @@ impl House {
         house
     }
 
-    /// Switches on what is off until somebody asks for it.
+    /// Switches on the features that are off by default.
     fn furnish(&self) {
         let world = &self.service().world;
         for project in [&self.stage.ours, &self.carried, &self.echoed] {
@@ -159,7 +159,7 @@ impl House {
         phone
     }
 
-    /// The code of the newest message to a phone.
+    /// The code in the newest message to a phone.
     pub async fn code(&self, key: &str, phone: &str) -> String {
         if key.starts_with("svc_test_") {
             return self.service().code(key, phone).await;
@@ -169,7 +169,7 @@ impl House {
         message.expect("a message to that phone").text[..6].to_owned()
     }
 
-    /// A whole login by the command that shows one, on the running service.
+    /// A whole login on the running service, by the command that shows one.
     pub fn try_it(&self) {
         let world = &self.service().world;
         let mut command = world.command(&["try", "--url", &self.service().base]);
@@ -178,13 +178,14 @@ impl House {
         note_run(&["try"], &output);
     }
 
-    /// Asks for something that no document has to describe.
+    /// Sends a request that no document has to describe.
     pub async fn ask(&self, request: RequestBuilder) -> Answer {
         taken_apart(request.send().await.unwrap()).await
     }
 }
 
-/// What the vendor does with a message over WhatsApp, by the last digit of its phone. It takes every SMS.
+/// The vendor's reaction to a message over WhatsApp, by the last digit of its phone. It accepts
+/// every SMS.
 fn play(provider: &str, phone: &str) -> Play {
     match phone.bytes().last().filter(|_| provider == "wa") {
         Some(b'0') => Play::NotOnChannel,

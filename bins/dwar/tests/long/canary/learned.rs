@@ -1,4 +1,4 @@
-//! The secrets that the service made: out of what it answered, and of what it had others carry.
+//! Secrets that the service made, found in its answers and in its messages to others.
 
 use crate::canary::house::House;
 use crate::canary::reading::standing_codes;
@@ -7,8 +7,7 @@ use crate::canary::sources::is_trial;
 use crate::common::Ear;
 use crate::doors::stage::PHONE;
 
-/// How each kind of secret begins, and what it is. One that a page or a document shows as an example is
-/// shorter.
+/// The prefix of each kind of secret, and its name. An example in a page or a document is shorter.
 const BEGINNINGS: [(&str, &str); 8] = [
     ("svc_live_", "an API key"),
     ("svc_test_", "an API key"),
@@ -20,13 +19,13 @@ const BEGINNINGS: [(&str, &str); 8] = [
     ("eyJ", "an access token"),
 ];
 const SHORTEST: usize = 32;
-/// What a refresh token begins with, and how many digits of session and generation follow, which are no
-/// secret.
+/// The prefix of a refresh token, and the number of digits of session and generation that follow,
+/// which are not secret.
 const REFRESH: (&str, usize) = ("svc_rt_", 40);
-/// What stands before the value of a hidden field.
+/// The text before the value of a hidden field.
 const FIELDS: [&str; 2] = ["name=\"csrf-token\" content=\"", "name=\"csrf\" value=\""];
 
-/// Adds all of them to what the house knows.
+/// Adds all of them to the secrets of the house.
 pub async fn add(house: &House, ear: &Ear) {
     for key in [&house.stage.ours.test, &house.carried.test] {
         let phones = house.secrets().phones();
@@ -48,7 +47,7 @@ pub async fn add(house: &House, ear: &Ear) {
     }
     for told in house.endpoint.told() {
         secrets.add("the signature of an event", told.signature);
-        // With its sign: the digits of an id may look like a number.
+        // With its sign, because the digits of an id may look like a number.
         for (at, _) in told.text.match_indices("+91") {
             let digits = told.text[at + 3..].bytes().take_while(u8::is_ascii_digit).count();
             if digits == 10 {
@@ -84,7 +83,7 @@ fn add_from(secrets: &mut Secrets, text: &str) {
     }
 }
 
-/// What a browser keeps, where this is the header that tells it to; not its colours, nor which project it showed.
+/// The cookie in a header that sets one, except those for the theme and the last project.
 fn cookie(text: &str) -> Option<(&'static str, &str)> {
     let (name, rest) = text.strip_prefix("dwar_")?.split_once('=')?;
     let value = rest.split(';').next()?;

@@ -1,4 +1,4 @@
-//! Every command of those who run the service, at every door, as the test of the doors asks for them.
+//! Every management command in every interface, with the requests of the test of the doors.
 
 use crate::canary::house::House;
 use crate::common::{Person, Program};
@@ -18,7 +18,7 @@ pub async fn walk(house: &House) {
     }
 }
 
-/// Somebody who may do everything at each door, and a viewer, who is refused much of it.
+/// An operator with every right in each interface, and a viewer, who is refused many commands.
 async fn askers(house: &House) -> Vec<Asker> {
     let service = house.service();
     let all = ["--name", "everything", "--everything", "--may-delegate"];
@@ -50,7 +50,7 @@ async fn ask(house: &House, command: Command, asker: &Asker, case: Case) {
     let Door::Ways(ways) = door else { return };
     for way in ways {
         let made: Subject;
-        // Nothing is made for whoever is refused, or it might stay as it was made.
+        // Subjects are created only for allowed changes; others would stay unchanged.
         let changes = case == Case::Right && asker.by.access.everything;
         let subject = if row.about.lasts() || !changes {
             stage.kept(row.about, case)
@@ -64,7 +64,7 @@ async fn ask(house: &House, command: Command, asker: &Asker, case: Case) {
         }
         let it = Given { case, stage, subject, word, phone };
         let Some(call) = way(&it) else { continue };
-        // What is said is the business of the test of the doors.
+        // The test of the doors checks the answer.
         let _verdict = asker.ask(stage, &call).await;
     }
 }

@@ -1,4 +1,5 @@
-//! Secrets where nobody expects them: in paths, queries, headers, other fields, and in what is no request.
+//! Secrets in unexpected places: in paths, queries, headers, other fields, and in bytes that are
+//! not a request.
 
 use crate::canary::house::House;
 use crate::common::{Program, Wire};
@@ -22,7 +23,7 @@ pub async fn walk(house: &House) {
     }
 }
 
-/// Somebody with one of everything, who mixes them up.
+/// A client with one of everything that mixes them up.
 struct Held<'a> {
     house: &'a House,
     key: &'a str,
@@ -153,7 +154,7 @@ impl<'a> Held<'a> {
             }
             requests.push(self.token.request(Method::POST, &path).body(secret.to_owned()));
         }
-        // Whoever has no token at all, and pages.
+        // Without any token, and pages.
         let base = self.house.service().dashboard();
         let client = &self.house.service().client;
         for path in ["/admin/v1/projects", "/sign-in", "/p", "/invite"] {
@@ -165,7 +166,7 @@ impl<'a> Held<'a> {
     }
 }
 
-/// With the secret as every value, as the wrong kind of value, as the name of a field.
+/// With the secret as every value, as a value of the wrong type, and as the name of a field.
 fn bodies(secret: &str) -> Vec<Value> {
     vec![
         json!({ "phone": secret, "code": secret, "otp_id": secret, "name": secret, "mode": secret }),

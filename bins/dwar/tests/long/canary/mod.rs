@@ -1,7 +1,7 @@
-//! A canary: uses everything that the service offers, with secrets that it knows, while the service says as
-//! much as it can be made to say. Whatever it says is searched for each of them.
+//! A canary: uses every feature of the service with known secrets, at the most verbose log level.
+//! All output of the service is searched for each secret.
 //!
-//! `scripts/check-canary.sh` plants leaks and expects them to be found.
+//! `scripts/check-canary.sh` plants leaks and checks that they are found.
 
 mod account;
 mod broken;

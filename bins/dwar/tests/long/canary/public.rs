@@ -1,4 +1,4 @@
-//! Every operation of the public API, with what is right and with what is wrong.
+//! Every operation of the public API, with valid and with invalid input.
 
 use crate::canary::house::{House, text};
 use crate::common::{Answer, answer, wrong};
@@ -6,13 +6,13 @@ use crate::doors::stage::{NOBODY, PHONE};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// Six guesses, one more than a live code takes.
+/// Six guesses, one more than a live code allows.
 const GUESSES: u32 = 6;
 
 pub async fn walk(house: &House) {
     for key in [&house.carried.live, &house.carried.test] {
         let caller = Caller { house, key };
-        // As many phones as the vendor has ways to treat a message.
+        // As many phones as the vendor has reactions to a message.
         for _ in 0..10 {
             caller.log_in().await;
         }
@@ -33,7 +33,7 @@ pub async fn walk(house: &House) {
     }
 }
 
-/// What others ask of an issuer, of one that there is and of one that there is not.
+/// Public requests about an issuer, an existing one and an unknown one.
 async fn find_issuers(house: &House) {
     for (project, is_there) in [(house.carried.id.as_str(), true), (NOBODY, false)] {
         for path in [
@@ -48,7 +48,7 @@ async fn find_issuers(house: &House) {
     }
 }
 
-/// Sends to providers that answer with what they were sent.
+/// Sends to providers that echo what they get.
 pub async fn walk_by_echo(house: &House) {
     // Each of them goes to several providers, and each answers in several ways.
     for _ in 0..12 {
@@ -97,7 +97,7 @@ impl Caller<'_> {
         self.use_up(&phone, &pair).await;
     }
 
-    /// A code of somebody else, and a code that logs nobody in.
+    /// A relayed code, and a code that is checked without a login.
     async fn relay_and_check(&self) {
         let phone = self.house.phone();
         let repeats = format!("relay-of-{phone}");
@@ -111,7 +111,8 @@ impl Caller<'_> {
         other.refused(422, "IDEMPOTENCY_KEY_REUSED");
         self.post("/v1/otp/relay", body(&relayed[3..])).await.refused(422, "INVALID_FIELD");
 
-        // A relayed code may fall back at any moment, and would be the newest message of its phone.
+        // A relayed code may fall back at any time, and would then be the newest message of its
+        // phone.
         let phone = self.house.phone();
         self.post("/v1/otp/send", json!({ "phone": phone })).await.ok();
         let code = self.house.code(self.key, &phone).await;
@@ -122,7 +123,7 @@ impl Caller<'_> {
         self.post("/v1/otp/check", guess(&code)).await.refused(400, "OTP_NOT_FOUND");
     }
 
-    /// Has a code delivered as another login system does, in the way that shows its secret itself.
+    /// Delivers a code for another login system, in the format that sends its secret itself.
     async fn call_a_hook(&self) {
         let (service, project) = (self.house.service(), &self.house.carried);
         let mode = if *self.key == project.live { "live" } else { "test" };
@@ -141,7 +142,7 @@ impl Caller<'_> {
         }
     }
 
-    /// What becomes of a session and of whom it is of.
+    /// Ends a session in each way, and erases its identity.
     async fn use_up(&self, phone: &str, pair: &Value) {
         let access = |pair: &Value| json!({ "access_token": pair["access_token"] });
         let refresh = json!({ "refresh_token": pair["refresh_token"] });
@@ -163,14 +164,14 @@ impl Caller<'_> {
         self.get(&format!("/v1/events?after={phone}")).await.refused(422, "INVALID_FIELD");
         self.post("/v1/session/logout", access(&new)).await.ok();
         self.post("/v1/session/logout", access(&new)).await.refused(401, "INVALID_ACCESS_TOKEN");
-        // Others stay, for those who manage the service.
+        // Other identities stay, for operators.
         if phone.ends_with(['1', '3', '5']) {
             self.house.service().delete(self.key, &identity).await.ok();
             self.get(&identity).await.refused(404, "IDENTITY_NOT_FOUND");
         }
     }
 
-    /// Asks as proxies and frameworks do, with a token that is good and one that is not.
+    /// Makes requests like proxies and frameworks, with a valid and an invalid token.
     async fn ask_as_others_do(&self, token: &str) {
         let service = self.house.service();
         for shown in [token, &token[1..]] {
@@ -186,7 +187,7 @@ impl Caller<'_> {
         answer(nobody).await.refused(401, "INVALID_API_KEY");
     }
 
-    /// What a request is refused for when everything in it is well written.
+    /// Refusals of well-formed requests.
     async fn be_refused(&self) {
         let live = self.key.starts_with("svc_live_");
         let phone = self.house.phone();

@@ -1,8 +1,8 @@
-//! How a line may be read: as a URL, as numbers that people write, as digits that stand alone.
+//! Ways to read a line: as a URL, as numbers that people write, as separate digits.
 
 use std::borrow::Cow;
 
-/// A line as it is and, where there is something to decode, as the part of a URL and as a form.
+/// A line unchanged and, if it has an encoding, decoded as part of a URL and as a form.
 pub fn readings(line: &[u8]) -> Vec<Cow<'_, [u8]>> {
     let mut readings = vec![Cow::Borrowed(line)];
     if line.contains(&b'%') {
@@ -16,7 +16,7 @@ pub fn readings(line: &[u8]) -> Vec<Cow<'_, [u8]>> {
     readings
 }
 
-/// Without percent-encoding; what is none of it stays.
+/// Decodes percent-encoding; keeps invalid sequences.
 fn decoded(text: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -32,8 +32,7 @@ fn decoded(text: &[u8]) -> Vec<u8> {
     decoded
 }
 
-/// The digits of each number, with where it begins: between two digits may be what people separate
-/// groups by.
+/// The digits of each number, with its place. Between two digits may be separators that people use.
 pub fn numbers(text: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -49,14 +48,15 @@ pub fn numbers(text: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
     })
 }
 
-/// How far away the next digit of a number is: nothing, one separator, or two.
+/// The distance to the next digit of a number: none, one separator, or two.
 fn next_digit(rest: &[u8], first: bool) -> Option<usize> {
     let most = if first { 0 } else { 2 };
     let gap = rest.iter().take(most).take_while(|byte| b" -.()/".contains(byte)).count();
     rest.get(gap).filter(|byte| byte.is_ascii_digit()).map(|_| gap)
 }
 
-/// Each six digits that are no part of a word, of a longer number or of a fraction, with where they begin.
+/// Every six digits that are not part of a word, of a longer number or of a fraction, with their
+/// place.
 pub fn standing_codes(text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     let words = std::iter::from_fn(move || {
@@ -72,7 +72,7 @@ pub fn standing_codes(text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Whether these digits stand before or behind a decimal point.
+/// Tells whether these digits are before or after a decimal point.
 fn is_fraction(text: &[u8], begin: usize, end: usize) -> bool {
     let before = &text[begin.saturating_sub(2)..begin];
     let behind = &text[end..text.len().min(end + 2)];

@@ -1,4 +1,4 @@
-//! What providers report, and what others say in their name.
+//! Reports of providers, and forged ones.
 
 use crate::canary::house::{
     APP_SECRET, GUPSHUP_TOKEN, House, MSG91_TOKEN, NUMBER, TWILIO_TOKEN, VERIFY_TOKEN,
@@ -14,7 +14,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-/// A word that nothing but the bodies of receipts has.
+/// A word that only the bodies of receipts contain.
 const WORD: &str = "receipt-of-Lw6NvB3x";
 
 pub async fn walk(house: &House) {
@@ -37,7 +37,7 @@ pub async fn walk(house: &House) {
     said.half_a_body();
 }
 
-/// What a receipt says: a number, a code, a word.
+/// The content of a receipt: a number, a code, a word.
 struct Said<'a> {
     house: &'a House,
     phone: String,
@@ -49,7 +49,7 @@ impl Said<'_> {
         format!("{WORD} to +91{} about {}", self.phone, self.code)
     }
 
-    /// Of a message that was sent, and what is none: a number, a code, words.
+    /// References of a sent message, and invalid ones: a number, a code, words.
     fn references(&self) -> Vec<(String, &'static str)> {
         let taken = self.house.vendor.taken();
         let sent = taken.last().map(|taken| format!("ref-{}", taken.attempt));
@@ -65,7 +65,7 @@ impl Said<'_> {
         self.house.service().request(Method::POST, &format!("/webhooks/{path}"))
     }
 
-    /// A report in each way that a provider has.
+    /// A report in each format of a provider.
     fn genuine(&self, reference: &str, status: &str) -> Vec<RequestBuilder> {
         let note = self.text();
         let generic = json!({ "reference": reference, "status": status, "note": note });
@@ -101,7 +101,7 @@ impl Said<'_> {
         json!({ "entry": [{ "changes": [change] }] }).to_string().into_bytes()
     }
 
-    /// Twilio signs the address it calls and the fields, sorted by name.
+    /// Twilio signs the called address and the fields, sorted by name.
     fn signed_by_twilio(&self, fields: &[(&str, &str)]) -> RequestBuilder {
         let mut sorted = fields.to_vec();
         sorted.sort_unstable();
@@ -116,7 +116,7 @@ impl Said<'_> {
         self.post("twilio").header("X-Twilio-Signature", STANDARD.encode(mac)).form(fields)
     }
 
-    /// Reports of nobody, in words that nobody understands, to nobody.
+    /// Reports of an unknown sender, with unknown words, or to an unknown address.
     fn refused(&self) -> Vec<RequestBuilder> {
         let text = self.text();
         let forged = format!("sha256={}", "a".repeat(64));
@@ -144,7 +144,7 @@ impl Said<'_> {
         ]
     }
 
-    /// Hangs up in the middle of a report.
+    /// Disconnects in the middle of a report.
     fn half_a_body(&self) {
         let mut wire = Wire::to(&self.house.service().base);
         let text = self.text();

@@ -1,4 +1,4 @@
-//! What nobody may read, and the ways in which it might be written.
+//! Secrets, and the forms in which they might be written.
 
 use crate::canary::reading::{numbers, readings, standing_codes};
 use aho_corasick::AhoCorasick;
@@ -6,17 +6,17 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From twice this length on a secret is looked for in parts of this length, so that a part of it is found
-/// as well.
+/// A secret of at least twice this length is searched for in parts of this length, so that a part
+/// of it is found too.
 const PART: usize = 12;
-/// How the numbers begin that play a scene in test mode: they are nobody's.
+/// The prefix of the numbers with a simulated scenario in test mode, which belong to nobody.
 const MAGIC: &str = "900000000";
-/// How much of a line is shown around what was found.
+/// How much of a line is shown around a secret.
 const AROUND: usize = 90;
 
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
-    /// What each of them is.
+    /// The kind of each secret.
     texts: BTreeMap<Vec<u8>, &'static str>,
     phones: BTreeSet<String>,
     codes: BTreeSet<String>,
@@ -29,7 +29,7 @@ impl Secrets {
         self.texts.insert(secret.to_vec(), what);
     }
 
-    /// Ten digits, to be found with and without what people put in front of them and in between.
+    /// Ten digits, which are found with and without a prefix and separators.
     pub fn add_phone(&mut self, phone: &str) {
         let national = phone.strip_prefix("+91").unwrap_or(phone);
         assert_eq!(national.len(), 10, "{phone}");
@@ -38,7 +38,7 @@ impl Secrets {
         }
     }
 
-    /// Six digits, to be found where they stand alone.
+    /// Six digits, which are found where they stand alone.
     pub fn add_code(&mut self, code: &str) {
         assert_eq!(code.len(), 6, "{code}");
         self.codes.insert(code.to_owned());
@@ -74,11 +74,11 @@ pub struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// What `text` tells, line by line: which secret, at which `place`, between which words.
+    /// The secrets in `text`, line by line: which secret, at which `place`, between which words.
     pub fn leaks(&self, place: &str, text: &[u8]) -> Vec<String> {
         let mut leaks = Vec::new();
         for line in text.split(|byte| *byte == b'\n') {
-            // One is enough to know the line by.
+            // One finding per line is enough.
             let found = readings(line).into_iter().find_map(|reading| {
                 let (what, at) = self.first_in(&reading)?;
                 let around = at.saturating_sub(AROUND)..reading.len().min(at + AROUND);
@@ -109,12 +109,12 @@ impl Search<'_> {
     }
 }
 
-/// Pieces of equal length of a long secret; a short one as a whole.
+/// Parts of equal length of a long secret; a short one as a whole.
 fn parts(secret: &[u8]) -> std::slice::ChunksExact<'_, u8> {
     secret.chunks_exact(if secret.len() < 2 * PART { secret.len() } else { PART })
 }
 
-/// As hexadecimal digits, as the numbers of its bytes, and as Base64 wherever it begins in what was encoded.
+/// The secret as hexadecimal digits, as the numbers of its bytes, and as Base64 at any offset.
 fn encoded(secret: &[u8]) -> Vec<Vec<u8>> {
     let mut forms = Vec::new();
     for part in parts(secret) {
@@ -126,7 +126,7 @@ fn encoded(secret: &[u8]) -> Vec<Vec<u8>> {
     for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
         for before in 0..3 {
             let text = engine.encode([&vec![0; before], secret].concat());
-            // Letters at both ends hold bits of its neighbours, too.
+            // Letters at both ends contain bits of the neighbouring bytes too.
             let own = (before * 8).div_ceil(6)..(before + secret.len()) * 8 / 6;
             forms.extend(parts(&text.as_bytes()[own]).map(<[u8]>::to_vec));
         }

@@ -1,9 +1,9 @@
-//! Everything that a run wrote down for others to read.
+//! All output of a run that others can read.
 
 use crate::canary::house::{House, METRICS_TOKEN};
 use crate::common::{Ear, Run, Wire};
 
-/// Commands whose answer is a secret, which nobody sees again.
+/// Commands whose answer is a secret that is shown only once.
 const SHOWN_ONCE: [&str; 10] = [
     "project create",
     "key regenerate",
@@ -16,7 +16,7 @@ const SHOWN_ONCE: [&str; 10] = [
     "operator reset",
     "admin-token add",
 ];
-/// How the messages begin that a project has printed rather than sent.
+/// The begin of messages that a project has printed instead of sent.
 const CONSOLE: &str = "{\"gateway\":\"console\"";
 
 pub type Source = (String, Vec<u8>);
@@ -45,7 +45,7 @@ fn spans(house: &House) -> Source {
     ("a span".to_owned(), calls.join(&b'\n'))
 }
 
-/// What Prometheus is told; only while the service runs.
+/// The metrics; only while the service runs.
 pub fn metrics(house: &House) -> Source {
     let address = house.service().metrics();
     let (base, path) = address.split_at(address.rfind('/').unwrap());
@@ -58,7 +58,7 @@ pub fn metrics(house: &House) -> Source {
     ("a metric".to_owned(), scraped.into_bytes())
 }
 
-/// Whether it is what the command is there for.
+/// Tells whether the command is meant to show secrets.
 fn shows_secrets(run: &Run) -> bool {
     let words = run.arguments.trim_start_matches("--json ");
     is_trial(run) || SHOWN_ONCE.iter().any(|command| words.starts_with(command))

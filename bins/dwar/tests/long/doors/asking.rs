@@ -1,4 +1,4 @@
-//! How a command is asked for: by whom, through which door, with what.
+//! A request for a command: by whom, through which interface, with what content.
 
 use crate::doors::stage::{NOBODY, Stage, Subject};
 use reqwest::Method;
@@ -6,11 +6,11 @@ use serde_json::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Case {
-    /// What can be done, in the project of whoever asks.
+    /// A valid request, in the caller's project.
     Right,
-    /// About what is not there, or cannot be read.
+    /// About an unknown or invalid subject.
     Wrong,
-    /// More, or longer, than may be.
+    /// With a value beyond its bounds.
     Beyond,
     Elsewhere,
 }
@@ -29,22 +29,22 @@ pub enum Call {
     Cli(Vec<String>),
 }
 
-/// How a command is asked for in a case, or `None` where the door has no way to say such a thing.
+/// The request for a command in a case, or `None` if the interface cannot express it.
 pub type Way = fn(&Given<'_>) -> Option<Call>;
 
-/// What a way to ask is made from.
+/// The input of a way to make a request.
 pub struct Given<'a> {
     pub case: Case,
     pub stage: &'a Stage,
     pub subject: &'a Subject,
     /// Letters that no other call has.
     pub word: String,
-    /// A number of a phone that no other call has.
+    /// A phone number that no other call has.
     pub phone: String,
 }
 
 impl Given<'_> {
-    /// The project that is named: the other one, elsewhere.
+    /// The project of the request: the other one in the case `Elsewhere`.
     pub fn project(&self) -> &str {
         match self.case {
             Case::Elsewhere => &self.stage.theirs.id,
@@ -52,7 +52,7 @@ impl Given<'_> {
         }
     }
 
-    /// As [`Given::project`]; where wrong, one that is not there. It has no bounds.
+    /// As [`Given::project`], but an unknown one in the case `Wrong`. It has no bounds.
     pub fn any_project(&self) -> Option<&str> {
         match self.case {
             Case::Wrong => Some(NOBODY),
@@ -61,7 +61,7 @@ impl Given<'_> {
         }
     }
 
-    /// The id of what it is about; where wrong, one that is not there. It has no bounds.
+    /// The id of the subject; an unknown one in the case `Wrong`. It has no bounds.
     pub fn id(&self) -> Option<&str> {
         self.of(&self.subject.id, NOBODY)
     }
@@ -82,23 +82,23 @@ impl Given<'_> {
         }
     }
 
-    /// A number of two digits that differs from the one of the call before.
+    /// A number of two digits that differs from the previous call's.
     pub fn number(&self) -> i64 {
         let letter = self.word.bytes().next().unwrap_or_default();
         i64::from(letter - b'a') + 10
     }
 
-    /// As [`Given::id`], for what has bounds besides.
+    /// As [`Given::id`], for a request that also has bounds.
     pub fn id_or_bound(&self) -> &str {
         self.pick(&self.subject.id, NOBODY, &self.subject.id)
     }
 
-    /// Only what is right can be said; also elsewhere.
+    /// Only the valid case can be expressed; also elsewhere.
     pub fn right(&self) -> Option<()> {
         matches!(self.case, Case::Right | Case::Elsewhere).then_some(())
     }
 
-    /// Only what is right can be said, and it is about no project.
+    /// Only the valid case can be expressed, and it is about no project.
     pub fn only_right(&self) -> Option<()> {
         (self.case == Case::Right).then_some(())
     }
@@ -135,7 +135,7 @@ pub fn form(path: impl Into<String>, fields: &[(&str, &str)]) -> Option<Call> {
 /// The words of a command, with `--name value` for each option.
 pub fn cli(words: &str, options: &[(&str, &str)]) -> Option<Call> {
     let words = words.split(' ').map(str::to_owned);
-    // As one argument: values may begin with a hyphen.
+    // As one argument, because values may begin with a hyphen.
     let options = options.iter().map(|(name, value)| format!("--{name}={value}"));
     Some(Call::Cli(words.chain(options).collect()))
 }

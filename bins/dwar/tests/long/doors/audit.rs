@@ -1,4 +1,4 @@
-//! What the audit log says of a command: the same, whichever door it came through.
+//! The entry of a command in the audit log is the same, whichever interface was used.
 
 use crate::doors::asking::Given;
 use crate::doors::stage::Stage;
@@ -6,18 +6,18 @@ use dwar_kernel::ProjectId;
 use dwar_operator::{Action, By};
 use serde_json::Value;
 
-/// An entry, without what is another at each time: who, when, and new ids.
+/// An entry, without the parts that differ each time: who, when, and new ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     pub action: String,
     pub subject: String,
-    /// Names of facts, since what was before is what the call before left behind.
+    /// Names of facts only, because the values before depend on the previous call.
     pub before: Vec<String>,
     pub after: Vec<(String, Value)>,
 }
 
 impl Stage {
-    /// The entries that were written since the one of this id, oldest first.
+    /// The entries since the one with this id, oldest first.
     pub async fn audited_since(&self, last: &str) -> Vec<Value> {
         let log = self.owner.get("/audit?limit=20").await.ok();
         let mut new: Vec<Value> = log["items"].as_array().unwrap().clone();
@@ -34,10 +34,11 @@ impl Stage {
 }
 
 impl Written {
-    /// Checks who did it, where and what, and gives what has to be the same at every door.
+    /// Checks actor, project and action, and returns the parts that have to be the same in every
+    /// interface.
     ///
     /// # Errors
-    /// What is not as it has to be.
+    /// A description of the wrong part.
     pub fn read(
         entry: &Value,
         by: &By,
@@ -75,7 +76,7 @@ impl Written {
 
 const RANDOM: [&str; 2] = ["ending", "created_at"];
 
-/// A text as it would be for any other subject, word, number or instant.
+/// The text with placeholders for the subject, word, number and instant of this call.
 fn same(text: &str, it: &Given<'_>) -> String {
     let Given { stage, subject, word, .. } = it;
     let mut text = text.to_owned();

@@ -1,5 +1,5 @@
-//! No way in without a row: every operation of the admin API, every address of the pages that belongs to
-//! managing, every subcommand.
+//! Every way in has a row: each operation of the admin API, each address of the management pages,
+//! each subcommand.
 
 use crate::common::answer;
 use crate::doors::asking::{Call, Case, Given};
@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Where the addresses of the pages stand.
+/// The source file with the addresses of the pages.
 const PAGES: &str = "../../crates/adapters/dashboard/src/pages/mod.rs";
-/// What lets people in, what is about their own account, and what finds the way to other pages.
+/// Addresses for sign-in, for the operator's own account, and for navigation.
 const OWN: [&str; 9] = [
     "/sign-out",
     "/account",
@@ -34,17 +34,17 @@ pub async fn every_way_in_has_a_row(stage: &Stage) {
     subcommands(stage);
 }
 
-/// What a door is asked where all is right.
+/// The requests of an interface in the valid case.
 fn asked(stage: &Stage, row: &Row, door: &Door) -> Vec<Call> {
     let Door::Ways(ways) = door else { return Vec::new() };
     let (case, subject) = (Case::Right, stage.kept(row.about, Case::Right));
     let (word, phone) = (stage.word(), stage.service.world.phone());
     let it = Given { case, stage, subject, word, phone };
-    // Some ways say only what is wrong.
+    // Some ways express only invalid cases.
     ways.iter().filter_map(|way| way(&it)).collect()
 }
 
-/// Whether a path is one of those that the pattern stands for; the more exact pattern goes first.
+/// Tells whether a path matches the pattern; the more specific pattern comes first.
 fn fits(pattern: &str, path: &str) -> bool {
     let path = path.split('?').next().unwrap_or_default();
     let (pattern, path): (Vec<_>, Vec<_>) =
@@ -53,7 +53,7 @@ fn fits(pattern: &str, path: &str) -> bool {
     pattern.len() == path.len() && pattern.iter().zip(&path).all(part)
 }
 
-/// The most exact of the patterns that a path fits.
+/// The most specific of the patterns that a path matches.
 fn pattern_of<'a>(
     patterns: &'a BTreeSet<(String, String)>,
     method: &str,
@@ -97,7 +97,7 @@ async fn operations(stage: &Stage) {
     }
 }
 
-/// Method and pattern of each address of the pages that belongs to managing, out of the source.
+/// Method and pattern of each address of the management pages, from the source.
 fn addresses() -> BTreeSet<(String, String)> {
     let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGES)).unwrap();
     let block = |head: String| {
@@ -144,7 +144,7 @@ fn pages(stage: &Stage) {
     assert!(left_out.is_empty(), "no row asks for {left_out:?}");
 }
 
-/// Every subcommand that has none of its own, in words.
+/// Every subcommand without further subcommands, in words.
 fn leaves(stage: &Stage, words: &[&str]) -> Vec<String> {
     let help = stage.service.world.run(&[words, &["--help"]].concat());
     let help = String::from_utf8(help.stdout).unwrap();

@@ -1,6 +1,7 @@
-//! Every management command × every door × every role × {right, wrong, beyond its bounds, in another
-//! project}: the same verdict and the same entry in the audit log, whichever the door. The commands come
-//! from `Command::ALL`, the rights from `Command::needs`, and how each is asked for from `rows`.
+//! Every management command × every door × every role × {right, wrong, beyond its bounds, in
+//! another project}: the same verdict and the same entry in the audit log, whichever the interface
+//! (here «door»). The commands come from `Command::ALL`, the rights from `Command::needs`, and the
+//! requests from `rows`.
 
 pub mod asking;
 mod audit;
@@ -29,14 +30,14 @@ struct Cell<'a> {
     command: Command,
     row: &'a Row,
     asker: &'a Asker,
-    /// Which of the ways of its door.
+    /// The index among the ways of its door.
     number: usize,
     way: Way,
     case: Case,
     expected: Expected,
 }
 
-/// What the first who asked for something had written down: everybody else has the same.
+/// The audit entry of the first caller for each case; all others must have the same.
 type Log = BTreeMap<(Command, Case), (String, Written)>;
 
 async fn every_door_says_the_same(database: Database) {
@@ -72,7 +73,7 @@ async fn every_door_says_the_same(database: Database) {
 fn cells<'a>(command: Command, row: &'a Row, askers: &'a [Asker], stage: &Stage) -> Vec<Cell<'a>> {
     let mut cells = Vec::new();
     for asker in askers {
-        // Whoever may not delegate may do the same as others beside that.
+        // Without the right to delegate, everything else is the same as for others.
         if !asker.by.may_delegate && command.makes() == Makes::Nothing {
             continue;
         }
@@ -103,8 +104,8 @@ impl Cell<'_> {
         format!("{command}, {case:?}, way {number} of {door}, asked by {}", asker.by.actor)
     }
 
-    /// Asks, if that can be said at this door, and holds what was said and what was written down to what
-    /// had to be.
+    /// Makes the request, if this door can express it, and compares the answer and the audit entry
+    /// with the expected ones.
     async fn check(&self, stage: &Stage, log: &mut Log) -> Result<bool, String> {
         let made: Subject;
         let project = if self.case == Case::Elsewhere { &stage.theirs } else { &stage.ours };
@@ -140,9 +141,9 @@ impl Cell<'_> {
         Ok(true)
     }
 
-    /// Holds what was written down to what it was for the first who asked for the same.
+    /// Compares the audit entry with that of the first caller of the same command.
     fn compare(&self, written: Written, log: &mut Log) -> Result<(), String> {
-        // Other ways than the first ask for things that another door may not have.
+        // Ways other than the first may use features that another door lacks.
         if self.number > 0 {
             return Ok(());
         }

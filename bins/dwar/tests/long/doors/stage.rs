@@ -1,4 +1,4 @@
-//! A service, those who ask, and what they ask about.
+//! A service, the callers, and the subjects of their commands.
 
 use crate::common::{Database, Person, Program, Project, Service, World, answer, taken_apart};
 use crate::doors::asking::{Call, Case};
@@ -11,22 +11,22 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// An id that nothing has.
+/// An id that does not exist.
 pub const NOBODY: &str = "0199a000-0000-7000-8000-000000000000";
-/// The number that requests are about.
+/// The number of the requests.
 pub const PHONE: &str = "9876543210";
 
 /// More of them than events are sent again.
 const TOLD: usize = 10;
 
-/// The door through which somebody asks.
+/// The door of a caller.
 pub enum Through {
     Api(Program),
     Pages(Person),
     Cli,
 }
 
-/// Somebody who asks, and what the domain knows of them.
+/// A caller, and their rights in the domain.
 pub struct Asker {
     pub by: By,
     pub through: Through,
@@ -36,40 +36,40 @@ pub struct Asker {
 pub enum About {
     Nothing,
     Archived,
-    /// A project that is not.
+    /// A project that is not archived.
     InUse,
     LiveKey,
     Prices,
-    /// A project whose settings are those of a new one.
+    /// A project with the settings of a new one.
     Settings,
     Charge,
     /// A send in test mode, to [`PHONE`].
     Request,
-    /// [`PHONE`], as the forms of a page carry it.
+    /// [`PHONE`], as the forms of a page contain it.
     Number,
-    /// A ledger of which no proof is being made.
+    /// A ledger without a running proof.
     IdleLedger,
     Webhook,
     ToldWebhook,
     /// An address for the codes of another system.
     Hook,
     Identity,
-    /// Somebody with a role in the project that is named.
+    /// An operator with a role in the named project.
     Operator,
     Token,
 }
 
-/// What was made for a command to be about.
+/// An object that was created as the subject of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Subject {
     pub id: String,
-    /// What it is called by people.
+    /// Its name for people.
     pub name: String,
     pub event: String,
     pub session: String,
     pub phone: String,
     pub request: String,
-    /// What stands for it in the other project.
+    /// Its counterpart in the other project.
     pub other: String,
 }
 
@@ -78,14 +78,14 @@ pub struct Stage {
     /// The project in which everybody has their role, and one in which nobody has any.
     pub ours: Project,
     pub theirs: Project,
-    /// Makes what commands are about, and reads the log.
+    /// Creates the subjects of commands, and reads the log.
     pub owner: Program,
-    /// Reads what only pages show.
+    /// Reads information that only pages show.
     pub reader: Person,
     pub hook: String,
-    /// Addresses that were told of an event more than a few seconds ago: it can be sent again.
+    /// Endpoints that got an event more than a few seconds ago, which can be sent again.
     pub told: Mutex<Vec<Subject>>,
-    /// Something of each kind, for whoever does not change it.
+    /// One subject of each kind, for callers who do not change it.
     kept: BTreeMap<(About, bool), Subject>,
     count: AtomicU32,
 }
@@ -119,8 +119,8 @@ impl Stage {
         stage
     }
 
-    /// Every role, and an owner of the installation, at each door that knows roles; the command line; and a
-    /// token that may do everything but delegate.
+    /// Every role, and an owner of the installation, at each door that knows roles; the command
+    /// line; and a token with every right except to delegate.
     pub async fn askers(&self) -> Vec<Asker> {
         let id: ProjectId = self.ours.id.parse().unwrap();
         let roles = Role::ALL.map(|role| (role.as_str(), Access::one(id, role)));
@@ -148,7 +148,7 @@ impl Stage {
         askers
     }
 
-    /// Something to be about that others are about, too.
+    /// A subject that several callers share.
     pub fn kept(&self, about: About, case: Case) -> &Subject {
         &self.kept[&(about, case == Case::Elsewhere)]
     }
@@ -164,7 +164,7 @@ impl Stage {
     }
 }
 
-/// Starts something on loopback that takes every event.
+/// Starts a server on loopback that accepts every event.
 async fn taker() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/events", listener.local_addr().unwrap());
@@ -194,7 +194,7 @@ impl Asker {
             (Through::Pages(person), Call::Page(path)) => {
                 let response = person.page(path).send().await.unwrap();
                 let kind = response.headers().get("content-type");
-                // One that goes on and on was let through.
+                // A stream without end means that the caller was admitted.
                 let stream = kind.is_some_and(|kind| kind == "text/event-stream");
                 if stream {
                     Ok(Verdict::Done)

@@ -1,12 +1,12 @@
-//! All that a database holds, to show that nothing was changed.
+//! The whole content of a database, to show that nothing was changed.
 
 use crate::common::Database;
 use rusqlite::{Connection, Row};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What changes by itself: which instances live, what is wrong, what each has of a quota, what was counted, whether there
-/// is room, that a write works.
+/// Tables that change by themselves: instances, alerts, shares of quotas, counts, checks of the
+/// disk, proofs of writes.
 const RESTLESS: [&str; 8] = [
     "alerts",
     "figures",
@@ -17,7 +17,7 @@ const RESTLESS: [&str; 8] = [
     "room_probe",
     "write_proofs",
 ];
-/// What changes by being asked: when somebody or something was last seen.
+/// Columns that a request changes: the time of the last use.
 const SEEN: [&str; 3] = ["used_at", "used_from", "seen_at"];
 
 pub type State = BTreeMap<String, Vec<String>>;
@@ -67,7 +67,7 @@ async fn of_server(url: &str) -> State {
     tables
 }
 
-/// Which rows there are in one and not in the other.
+/// The rows that only one of the two states contains.
 pub fn difference(before: &State, after: &State) -> String {
     let mut told = String::new();
     for (table, now) in after {

@@ -1,4 +1,4 @@
-//! Makes what commands are about, as an owner of the installation.
+//! Creates the subjects of commands, as an owner of the installation.
 
 use crate::common::answer;
 use crate::doors::asking::Case;
@@ -27,21 +27,21 @@ impl About {
         Self::Token,
     ];
 
-    /// Whether it is as it was after a command was done to it.
+    /// Tells whether the subject is unchanged after a command.
     pub fn lasts(self) -> bool {
         matches!(self, Self::Nothing | Self::Request | Self::Number)
     }
 }
 
 impl Subject {
-    /// The id, or what stands for it in the project that a case names.
+    /// The id, or its counterpart in the project of a case.
     pub fn id_in(&self, case: Case) -> &str {
         if case == Case::Elsewhere { &self.other } else { &self.id }
     }
 }
 
 impl Stage {
-    /// Something new for a command to be about, in a project.
+    /// Creates a new subject in a project.
     pub async fn make(&self, about: About, project: &str) -> Subject {
         match about {
             About::Nothing => Subject::default(),
@@ -108,7 +108,7 @@ impl Stage {
         Subject::default()
     }
 
-    /// Keys that were made before may have been replaced, and prices raised.
+    /// Earlier keys may have been replaced, and prices raised.
     async fn charge(&self) -> Subject {
         self.prices(&self.ours.id).await;
         let replaces = json!({ "replaces": self.live_key().await });
@@ -124,7 +124,7 @@ impl Stage {
         Subject { id, other, request, ..Subject::default() }
     }
 
-    /// [`PHONE`] as a page of the project has it in its forms.
+    /// [`PHONE`] as a page of the project contains it in its forms.
     async fn sealed(&self, project: &str) -> String {
         let fields = [("mode", "test"), ("phone", PHONE)];
         let page = self.reader.post(&format!("/p/{project}/activity/phone"), &fields).await.text;
@@ -140,8 +140,8 @@ impl Stage {
         Subject::default()
     }
 
-    /// Removes those webhooks or hooks of the stage that nothing is about any more, once there are many: a
-    /// project has twenty of each at most.
+    /// Removes unused webhooks or hooks of the stage once there are many, because a project has at
+    /// most twenty of each.
     pub async fn make_room(&self, kind: &str) {
         let told: Vec<Subject> = self.told.lock().unwrap().clone();
         let needed = |id: &str| self.all_kept().chain(&told).any(|known| known.id == id);

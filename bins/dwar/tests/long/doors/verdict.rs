@@ -1,4 +1,4 @@
-//! What is said to a command, and how each door says it.
+//! The result of a command, and its form at each door.
 
 use crate::common::Answer;
 use crate::doors::asking::Case;
@@ -14,7 +14,7 @@ pub enum Verdict {
     Done,
     Forbidden,
     NotFound,
-    /// INVALID_FIELD, or INVALID_REQUEST where it could not even be read.
+    /// INVALID_FIELD, or INVALID_REQUEST if the request could not be parsed.
     Invalid,
     Conflict,
 }
@@ -23,7 +23,7 @@ fn id(text: &str) -> ProjectId {
     text.parse().unwrap()
 }
 
-/// What has to be said, and what has to be written down.
+/// The expected answer and audit entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     pub verdict: Verdict,
@@ -31,7 +31,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// By the domain's table of rights and, to whoever has the right, by the row.
+    /// From the domain's table of rights and, for callers with the right, from the row.
     pub fn of(by: &By, command: Command, row: &Row, case: Case, stage: &Stage) -> Self {
         let project = match (case, row.wrong) {
             (Case::Elsewhere, _) => id(&stage.theirs.id),
@@ -62,13 +62,13 @@ impl Expected {
         }
     }
 
-    /// Whether nothing may be left of it.
+    /// Tells whether the command must leave no trace.
     pub fn is_without_trace(&self) -> bool {
         self.verdict != Verdict::Done && self.entry.is_none()
     }
 }
 
-/// What the admin API said: the status and the code have to agree.
+/// The verdict in an answer of the admin API; status and code have to agree.
 pub fn of_api(answer: &Answer) -> Result<Verdict, String> {
     Ok(match (answer.status.as_u16(), answer.code()) {
         (200 | 201, "") => Verdict::Done,
@@ -80,10 +80,10 @@ pub fn of_api(answer: &Answer) -> Result<Verdict, String> {
     })
 }
 
-/// What a page said: its status, with the page of that refusal.
+/// The verdict of a page: its status, and the page of that refusal.
 pub fn of_page(answer: &Answer) -> Result<Verdict, String> {
     let says = |words: &str| answer.text.contains(words);
-    // What is wrong with a wallet or a provider is a notice too, and no answer.
+    // A problem of a wallet or a provider is shown as a notice too.
     let bad = says("class=\"notice bad\" role=\"alert\"");
     Ok(match answer.status.as_u16() {
         200 if !bad => Verdict::Done,
@@ -97,7 +97,7 @@ pub fn of_page(answer: &Answer) -> Result<Verdict, String> {
     })
 }
 
-/// What the command line said: the exit status, and the code that `--json` prints.
+/// The verdict of the command line: the exit status, and the code that `--json` prints.
 pub fn of_cli(output: &Output) -> Result<Verdict, String> {
     let error = String::from_utf8_lossy(&output.stderr);
     let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();

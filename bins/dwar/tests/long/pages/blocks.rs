@@ -17,14 +17,14 @@ pub struct Block {
     pub follows: bool,
 }
 
-/// What a block is, and so what is done with it.
+/// The kind of a block, which decides how it is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Shell, which is run.
     Commands,
-    /// Shell after `$ `, with what it says.
+    /// Shell after `$ `, with its output.
     Transcript,
-    /// What the commands of the block before say.
+    /// The output of the commands in the previous block.
     Output,
     /// Data or a drawing.
     Sample,
@@ -71,7 +71,7 @@ pub fn pages() -> Vec<String> {
     found
 }
 
-/// The blocks of a page, in its order.
+/// The blocks of a page, in order.
 pub fn blocks(page: &str) -> Vec<Block> {
     let text = fs::read_to_string(root().join(page)).unwrap();
     let lines: Vec<&str> = text.lines().collect();

@@ -1,6 +1,6 @@
-//! Every fenced command of README and docs/ is run, with the binary of this test: the blocks of a page in its order, in
-//! one shell, on a service of their own. What a page shows is compared with what is said; samples are parsed, and
-//! programs stand where something compiles or runs them.
+//! Every fenced command of README and docs/ is run with the binary of this test: the blocks of a
+//! page in order, in one shell, with a service of their own. The output on a page is compared with
+//! the real output. Samples are parsed, and programs are compiled or run elsewhere.
 //!
 //! A block that cannot be run says why in the line above it: `<!-- not run: wants an account at Meta -->`.
 
@@ -13,9 +13,9 @@ mod stages;
 use blocks::{Kind, blocks, pages};
 use std::sync::Mutex;
 
-/// How many blocks cannot be run. It may only become less.
+/// Number of blocks that cannot be run. It may only decrease.
 const EXCUSED: usize = 12;
-/// How many pages are run at once: each has a service.
+/// Number of pages that run at once; each has a service.
 const AT_ONCE: usize = 4;
 
 const PROGRAMS: [(&str, &str); 10] = [

@@ -1,4 +1,4 @@
-//! Data on pages can be read, has the settings that there are, and code of ours stands in the code.
+//! Samples on pages can be parsed, use existing settings, and quote existing code.
 
 use crate::pages::blocks::{Block, Kind, blocks, pages, root};
 use serde_json::{Deserializer, Value};
@@ -19,7 +19,7 @@ fn every_sample_of_json_is_json() {
     }
 }
 
-/// The dotted names of a configuration's keys, a table as far as `known` goes.
+/// The dotted names of a configuration's keys; a table is expanded as far as `known` goes.
 fn keys(prefix: &str, table: &toml::Table, known: &BTreeSet<String>, found: &mut Vec<String>) {
     for (key, value) in table {
         let name = format!("{prefix}{key}");
@@ -32,7 +32,7 @@ fn keys(prefix: &str, table: &toml::Table, known: &BTreeSet<String>, found: &mut
     }
 }
 
-/// What `config.default.toml` names, in what it sets and in its comments.
+/// The settings of `config.default.toml`, both set ones and those in comments.
 fn settings() -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("config.default.toml")).unwrap();
     let (mut section, mut found) = (String::new(), BTreeSet::new());
@@ -63,7 +63,7 @@ fn every_sample_of_toml_is_toml_and_a_configuration_has_settings_that_there_are(
     }
 }
 
-/// A line without what formatting, comments and an ellipsis leave open.
+/// A line without formatting, comments and an ellipsis.
 fn bare(line: &str) -> String {
     line.split("//")
         .next()

@@ -1,4 +1,4 @@
-//! Runs the commands of one page, in its order, in one shell.
+//! Runs the commands of one page, in order, in one shell.
 
 use crate::pages::blocks::{Block, Kind, root};
 use crate::pages::shape;
@@ -11,14 +11,14 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A command of a page, or all of a block, and what the page shows of what it says.
+/// A command of a page, or all of a block, and the output that the page shows.
 #[derive(Debug, Default)]
 struct Step {
     place: String,
     command: String,
     shown: String,
     json: Option<String>,
-    /// It stands after `$ `: a page shows refusals, too.
+    /// It follows `$ `: a page may show refusals.
     may_fail: bool,
 }
 
@@ -62,7 +62,7 @@ fn transcript(block: &Block) -> Vec<Step> {
     steps
 }
 
-/// The addresses and folders that pages name, and those of this session.
+/// Replaces the addresses and folders of a page with those of this session.
 fn placed(text: &str, base: &str, dashboard: &str, work: &Path) -> String {
     text.replace("http://127.0.0.1:8080", base)
         .replace("http://127.0.0.1:8081", dashboard)
@@ -73,7 +73,7 @@ fn placed(text: &str, base: &str, dashboard: &str, work: &Path) -> String {
 /// Runs every command of a page.
 ///
 /// # Errors
-/// What the first one did that the page does not show.
+/// The first output that differs from the page.
 pub fn run(page: &str, blocks: &[Block]) -> Result<(), String> {
     let steps = steps(blocks);
     if steps.is_empty() {
@@ -99,7 +99,7 @@ pub fn run(page: &str, blocks: &[Block]) -> Result<(), String> {
     for (number, step) in steps.iter().enumerate() {
         let file = |kind: &str| work.join(format!("steps/{number}.{kind}"));
         fs::write(file("sh"), there(&step.command) + "\n").unwrap();
-        // `$ ` tells a transcript from the same words in a block of commands.
+        // `$ ` distinguishes a transcript from the same words in a block of commands.
         let command =
             if step.may_fail { format!("$ {}", step.command) } else { step.command.clone() };
         let hooks = before.iter().filter(|(text, _)| command.contains(text));
@@ -158,8 +158,8 @@ pub fn run(page: &str, blocks: &[Block]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whom the service calls; its address. Takes every message as Meta does, and numbers them from `wamid.1` on. The first
-/// event that it is told it does not take.
+/// Starts the outside systems that the service calls and returns their address. They accept every
+/// message as Meta does, with references from `wamid.1` on. They refuse the first event.
 fn outside() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

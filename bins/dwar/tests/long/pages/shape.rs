@@ -1,8 +1,9 @@
-//! Whether an answer is what a page shows, but for ids, times, amounts and tokens.
+//! Compares output with a page, except ids, times, amounts and tokens.
 
 use serde_json::{Deserializer, Value};
 
-/// A line without what differs each time: every word with a digit in it, or cut by a page. An HTTP status stays.
+/// A line without its variable parts: every word with a digit in it, or cut by a page. An HTTP
+/// status stays.
 fn shape(line: &str) -> String {
     let is_status = |word: &str| word.parse().is_ok_and(|number| (200..600).contains(&number));
     let varies =
@@ -11,10 +12,10 @@ fn shape(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Checks that a command said these lines, in this order; a page may leave out others.
+/// Checks that a command printed these lines in this order; a page may omit others.
 ///
 /// # Errors
-/// The first line that it did not say.
+/// The first line that was not printed.
 pub fn said(shown: &str, actual: &str) -> Result<(), String> {
     let mut lines = actual.lines().map(shape);
     for line in shown.lines().filter(|line| !line.trim().is_empty() && line.trim() != "…") {
@@ -26,10 +27,11 @@ pub fn said(shown: &str, actual: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the last JSON value of an output has the members that a page shows, of the same types.
+/// Checks that the last JSON value of an output has the members that a page shows, of the same
+/// types.
 ///
 /// # Errors
-/// Where they differ.
+/// The first difference.
 pub fn answered(shown: &str, actual: &str) -> Result<(), String> {
     let shown: Value = serde_json::from_str(shown).map_err(|error| error.to_string())?;
     let last = actual.find(['{', '[']).and_then(|from| {

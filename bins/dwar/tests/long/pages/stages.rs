@@ -1,14 +1,14 @@
-//! What the commands of each page find: the settings, and what was done before them.
+//! The state before the commands of each page: the settings, and earlier commands.
 
 pub struct Stage {
     pub settings: &'static [(&'static str, &'static str)],
     /// Shell before the first command.
     pub prologue: &'static str,
-    /// Shell before the command that holds the first text.
+    /// Shell before the command that contains the first text.
     pub before: &'static [(&'static str, &'static str)],
 }
 
-/// A service with a project that was there before the page.
+/// A service with a project that existed before the page.
 const SERVICE: &str = "make_project; start";
 /// The page starts its own.
 const NOTHING: &str = "";
@@ -112,11 +112,11 @@ pub fn stage(page: &str) -> Stage {
     }
 }
 
-/// In production, with the file that the page has its reader write; Meta and TLS are of the test.
+/// In production, with the file that the page has its reader write; the test provides Meta and TLS.
 fn going_live() -> Stage {
     Stage {
         settings: WHATSAPP,
-        // The issuer stays what the page says: production takes no http://.
+        // The issuer stays as on the page, because production refuses http://.
         prologue: "toml 0 >dwar.toml
             sed -i 's#^issuer = .*#issuer = \"https://otp.example.com\"#' dwar.toml
             export DWAR__GATEWAYS__PUBLIC_URL=$BASE DWAR__DATABASE__MIN_FREE_MB=0

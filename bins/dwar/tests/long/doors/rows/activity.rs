@@ -16,7 +16,7 @@ pub fn unlock() -> Row {
             post(path, json!({ "phone": it.of(PHONE, "12345")? }))
         }]),
         pages: Door::Ways(vec![|it| {
-            // The forms of another project have another text for the same number.
+            // The forms of another project contain another sealed text of the same number.
             let number = it.of(it.subject.id_in(it.case), "12345")?;
             let fields = [("mode", "live"), ("number", number), ("word", "clear")];
             form(format!("/p/{}/activity/unlock", it.project()), &fields)

@@ -1,4 +1,4 @@
-//! The table: how each command is asked for at each door, and what comes of it.
+//! The table: the requests for each command at each door, and the expected result.
 
 mod activity;
 mod hooks;
@@ -17,7 +17,7 @@ use crate::doors::verdict::Verdict;
 use dwar_operator::{Action, Command};
 
 pub struct Row {
-    /// What has to be there before.
+    /// The subject that has to exist before.
     pub about: About,
     pub entry: Entry,
     pub wrong: Wrong,
@@ -27,12 +27,12 @@ pub struct Row {
     pub cli: Door,
 }
 
-/// What is written down where it is done.
+/// The entry in the audit log if the command is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     None,
     Always(Action),
-    /// For whoever sees phone numbers masked.
+    /// For callers who see phone numbers masked.
     IfMasked(Action),
 }
 
@@ -40,24 +40,25 @@ pub enum Entry {
 pub enum Wrong {
     /// There is no such project.
     Project,
-    /// Something else, and this is said to whoever has the right.
+    /// Another subject. Callers with the right get this verdict.
     Says(Verdict),
 }
 
-/// What is said elsewhere to whoever has the right there, too.
+/// The verdict elsewhere for callers with the right there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elsewhere {
     Says(Verdict),
-    /// The store says this, after it was written down.
+    /// The store answers this after the audit entry was written.
     StoreSays(Verdict),
-    /// It is done for whoever may give roles there; others are told this.
+    /// It is done for callers who may give roles there; others get this verdict.
     UnlessTheirTeam(Verdict),
 }
 
-/// The ways to ask at a door. The first of each door asks for the same as that of the others.
+/// The ways to make a request at a door. The first way of each door asks for the same as that of
+/// the others.
 pub enum Door {
     Ways(Vec<Way>),
-    /// None, and why.
+    /// None, for this reason.
     None(&'static str),
 }
 
@@ -66,7 +67,7 @@ const NOT_THERE: Elsewhere = Elsewhere::Says(Verdict::NotFound);
 const INVALID: Wrong = Wrong::Says(Verdict::Invalid);
 const UNKNOWN: Wrong = Wrong::Says(Verdict::NotFound);
 
-/// Something that only reads.
+/// A command that only reads.
 const READ: Row = Row {
     about: About::Nothing,
     entry: Entry::None,

@@ -6,7 +6,7 @@ use dwar_operator::Action;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// Longer than a name of an operator or a token.
+/// Longer than a name of an operator or a token may be.
 const LONG: &str = "a name of somebody that is longer than sixty characters may be";
 
 fn viewer(it: &Given<'_>) -> Value {
@@ -178,7 +178,7 @@ pub fn make_token() -> Row {
                 Some(Call::Form(path, fields))
             },
             |it| {
-                // Not for a token: it cannot make one that outlives itself.
+                // Not for a token, which cannot create one that outlives itself.
                 (it.case == Case::Right).then_some(())?;
                 form("/tokens", &[("name", &it.word), ("role", "everything"), ("days", "366")])
             },

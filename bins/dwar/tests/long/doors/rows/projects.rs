@@ -5,7 +5,7 @@ use crate::doors::verdict::Verdict;
 use dwar_operator::Action;
 use serde_json::{Value, json};
 
-/// Longer than a name of a project.
+/// Longer than a name of a project may be.
 const LONG: &str = "a name of a project that is longer than sixty characters may be";
 
 pub fn list() -> Row {
@@ -143,7 +143,7 @@ pub fn regenerate() -> Row {
             form(format!("/p/{}/keys/regenerate", it.project()), &fields)
         }]),
         cli: Door::Ways(vec![|it| {
-            // It replaces whichever is the present one.
+            // It replaces the current one, whichever that is.
             (it.case == Case::Right).then_some(())?;
             cli("key regenerate", &[("project", it.project()), ("mode", "live")])
         }]),

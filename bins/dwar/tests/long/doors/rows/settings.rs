@@ -5,7 +5,7 @@ use dwar_operator::Action;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// Longer than a name may be that messages are from.
+/// Longer than a brand name may be.
 const LONG: &str = "longer than thirty characters may be";
 
 /// Longer than a name of a project may be.
@@ -48,7 +48,7 @@ pub fn change() -> Row {
                 form(format!("/p/{}/settings/messages", it.project()), &fields)
             },
             |it| {
-                // Other forms have its name typed, so it stays, and a name that stays is not written down.
+                // In other forms the name stays as it is, and an unchanged name is not recorded.
                 matches!(it.case, Case::Wrong | Case::Beyond).then_some(())?;
                 let name = it.pick("Acme", "", LONG_NAME);
                 form(format!("/p/{}/settings/project", it.project()), &[("name", name)])
@@ -103,7 +103,7 @@ pub fn change() -> Row {
     }
 }
 
-/// As many rupees as there may be, and a paisa more.
+/// The largest amount in rupees, and a paisa more.
 const MOST: (&str, &str) = ("10000000000", "10000000000.01");
 const MOST_PAISE: (i64, i64) = (1_000_000_000_000, 1_000_000_000_001);
 

@@ -17,7 +17,7 @@ pub fn list() -> Row {
         }]),
         pages: Door::Ways(vec![
             |it| page(in_pages(it, "")?),
-            // Where it was.
+            // Its former address.
             |it| page(format!("/p/{}/settings/webhooks/{}", it.project(), it.id()?)),
         ]),
         cli: Door::Ways(vec![|it| cli("webhook log", &options(it)?), |it| {

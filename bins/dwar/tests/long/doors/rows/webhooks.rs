@@ -5,7 +5,7 @@ use dwar_operator::Action;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// The address that is named: in the admin API, in the pages, and as options of a command.
+/// The endpoint of the request: in the admin API, in the pages, and as options of a command.
 pub fn in_api(it: &Given<'_>, rest: &str) -> Option<String> {
     Some(format!("/projects/{}/webhooks/{}{rest}", it.project(), it.id()?))
 }
