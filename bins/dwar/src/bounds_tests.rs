@@ -2,7 +2,6 @@ use super::*;
 use crate::config::{Config, DEFAULTS, built_in, is_for_us_alone, load};
 use std::collections::BTreeSet;
 
-/// A valid production configuration, with PAIRS changed.
 fn production(pairs: &[(&str, &str)]) -> Result<Config, String> {
     let safe = [
         ("environment", "production"),
@@ -17,7 +16,6 @@ fn production(pairs: &[(&str, &str)]) -> Result<Config, String> {
     load(None, None, all).map_err(|refused| refused.to_string())
 }
 
-/// The bounds of each number, by key.
 fn bounds() -> impl Iterator<Item = (String, Bound)> {
     let numbers: Vec<_> = built_in([]).unwrap().numbers().collect();
     numbers.into_iter().map(|(key, _, bound)| (key, bound))

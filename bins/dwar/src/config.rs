@@ -92,7 +92,6 @@ pub enum ConfigError {
     Unsafe(Vec<String>),
 }
 
-/// Splits a list separated by commas.
 pub fn names(list: &str) -> Vec<String> {
     list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }

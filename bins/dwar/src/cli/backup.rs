@@ -15,7 +15,6 @@ use tempfile::TempPath;
 /// The answer of commands about the embedded database if the database is on a server.
 pub const ON_A_SERVER: &str = "the database is on a server: use its own tools, pg_dump and pg_restore; \
                                see docs/operations/backups.md";
-/// Readable and writable only by its owner.
 const PRIVATE: u32 = 0o600;
 
 #[derive(clap::Args)]
@@ -54,7 +53,6 @@ pub fn run(config: &Config, asked: &Args) -> Result<Answer, Failure> {
     Ok(Answer::of(&json!({ "file": file, "bytes": bytes, "master_key_file": key }), text))
 }
 
-/// Makes a failure about this file.
 pub fn about<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> Failure {
     move |cause| Failure::Refused(format!("{} {cause}", path.display()))
 }

@@ -9,7 +9,6 @@ const LONGEST_LINE: u64 = 64;
 /// Whether a person can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Person {
-    /// Somebody uses a terminal.
     Present,
     /// A program runs the command, so nothing is asked.
     Absent,

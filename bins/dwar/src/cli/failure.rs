@@ -4,7 +4,6 @@ use crate::wiring::causes::{self, Cause};
 use dwar_console::ManageError;
 use dwar_kernel::{ProjectId, StoreError, with_causes};
 
-/// The begin of a line with advice.
 pub const ADVICE: &str = "      → ";
 
 /// Why a command failed, as a sentence for a person.

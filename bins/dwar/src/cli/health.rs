@@ -9,7 +9,6 @@ use std::time::Duration;
 
 /// Longer than `/readyz` waits for a silent database.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Marks these requests in the log.
 const REQUEST_ID: &str = "dwar-health";
 
 /// Asks the service at `http.address` whether it is ready, without using its database or its keys.

@@ -214,7 +214,6 @@ fn digest_of(path: &Path) -> io::Result<FileDigest> {
     }
 }
 
-/// Makes an error about this file.
 fn about(path: &Path) -> impl Fn(io::Error) -> ExportError {
     move |cause| ExportError(format!("{}: {cause}; no entry was taken away", path.display()))
 }

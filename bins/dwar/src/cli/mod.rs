@@ -134,7 +134,6 @@ enum Command {
 /// SIGPIPE.
 const UNREAD: u8 = 141;
 
-/// Runs the command of this process's arguments.
 pub fn run() -> ExitCode {
     let args = Args::parse();
     let json = args.json;

@@ -24,7 +24,6 @@ impl OneProject {
     }
 }
 
-/// How a person refers to a project.
 #[derive(Clone)]
 pub enum ProjectRef {
     /// A whole id, which is used without a look-up.
@@ -84,7 +83,6 @@ pub async fn open(config: Config, read_only: bool) -> Result<Core, Failure> {
     }
 }
 
-/// A small runtime for one command.
 pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }

@@ -120,7 +120,6 @@ pub async fn run(config: Config, command: Command, person: Person) -> Result<Ans
     }
 }
 
-/// The address of the dashboard, for links.
 fn dashboard(config: &Config) -> Result<String, Failure> {
     let settings = &config.dashboard;
     let listens = settings.address(config.environment == RunMode::Production).is_some();

@@ -9,13 +9,10 @@ use dwar_project::{Project, ProjectChange, Setting, SettingValue};
 use dwar_wallet::{Amount, Paise};
 use std::error::Error;
 
-/// One setting on the command line.
 struct Row {
     setting: Setting,
     flag: &'static str,
-    /// The value name of the flag.
     takes: &'static str,
-    /// The help text of the flag.
     about: &'static str,
     /// The label of the value in `project show`.
     label: &'static str,
@@ -87,7 +84,6 @@ rows! {
         "Send the event wallet.low below this balance; `default` for no alert";
 }
 
-/// The settings to change.
 pub struct Settings(pub ProjectChange);
 
 impl Args for Settings {

@@ -17,7 +17,6 @@ use zeroize::Zeroizing;
 pub const DEFAULTS: &str = include_str!("../../../../config.default.toml");
 const FILE: &str = "dwar.toml";
 const PREFIX: &str = "DWAR__";
-/// Our own variables that are not settings.
 const NO_SETTINGS: [&str; 2] = ["DWAR_KEY", "DWAR_URL"];
 const SECRETS: [&str; 14] = [
     "secrets.master_key",
@@ -74,9 +73,7 @@ pub fn built_in(
     assemble(None, settings, None)
 }
 
-/// A file of settings and its text.
 type TextFile = (PathBuf, Zeroizing<String>);
-/// A file of variables and its content.
 type VariableFile = (PathBuf, Vec<(String, String)>);
 
 fn assemble<N: Into<OsString>, V: Into<OsString>>(

@@ -26,7 +26,6 @@ pub(super) fn place(text: &str, at: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// Describes an invalid value without quoting it.
 pub(super) fn sentence(cause: &config::ConfigError, key: Option<&str>) -> String {
     use config::ConfigError as Cause;
     let (key, problem) = match cause {

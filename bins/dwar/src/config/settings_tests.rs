@@ -49,7 +49,6 @@ fn candidates(key: &str, default: &toml::Value) -> Vec<String> {
     }
 }
 
-/// Where a setting may be given.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Environment,

@@ -143,7 +143,6 @@ impl<W: Write> Visit for Object<'_, W> {
     }
 }
 
-/// Writes text escaped for a JSON string.
 struct Escaping<'t, W>(&'t mut W);
 
 impl<W: Write> Write for Escaping<'_, W> {

@@ -215,7 +215,6 @@ impl Running {
 }
 
 impl Restarts {
-    /// The loops that were restarted, by name.
     pub fn list(&self) -> Vec<LoopHealth> {
         self.fallen().into_iter().map(|(health, _)| health).collect()
     }
@@ -226,7 +225,6 @@ impl Restarts {
         loops.values().map(|(health, ended)| (health.clone(), ended.elapsed())).collect()
     }
 
-    /// Every loop, restarted or not.
     pub fn all(&self) -> Vec<LoopHealth> {
         let fallen = self.list();
         let state = |(name, _)| {

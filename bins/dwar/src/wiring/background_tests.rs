@@ -16,7 +16,6 @@ use dwar_wallet::Paise;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::SetOnce;
 
-/// The first step of each loop.
 const STEPS: [(&str, &str); 15] = [
     ("apply_receipts", "ReceiptStore::claim"),
     ("drop_untold", "EventStore::drop_untold"),
@@ -132,7 +131,6 @@ impl Room {
 struct Scene {
     parts: ConsoleParts,
     make: Fixtures,
-    /// Proofs of all its ledgers were requested.
     manage: Management,
     proven: Vec<ProjectId>,
     room: Arc<Room>,

@@ -20,7 +20,6 @@ use std::collections::BTreeSet;
 /// One check: the name under which it is reported, and its finding.
 pub type Check = (&'static str, Finding);
 
-/// How much a check may cost.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
     /// Only checks whose cost does not grow with the stored data.

@@ -28,7 +28,6 @@ pub struct Core {
     /// Migrations that were already applied to a database that was created with its key.
     applied: Vec<String>,
     pub parts: Parts,
-    /// Stores that only operators use.
     pub console: ConsoleStores,
     /// Shares of quotas among several instances; `None` if one process serves.
     pub leases: Option<Arc<dyn QuotaLeases>>,
@@ -97,12 +96,10 @@ impl Core {
         Ok(watch.is_too_far_off())
     }
 
-    /// The parts of the operators' use cases.
     pub fn console_parts(&self) -> ConsoleParts {
         ConsoleParts { login: self.parts.clone(), stores: self.console.clone() }
     }
 
-    /// The operators' use cases.
     pub fn management(&self) -> Result<Management, WiringError> {
         let (sender, providers) = (self.webhook_sender()?, Arc::new(available(&self.config)?));
         Ok(self.console_parts().management(ManagementOutside { sender, providers }))

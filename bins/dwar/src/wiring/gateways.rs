@@ -96,7 +96,6 @@ struct Provider {
     /// The source of its receipts, if it sends any.
     source: Option<Arc<dyn ReceiptSource>>,
     channels: Vec<Channel>,
-    /// Languages for which it has WhatsApp templates.
     languages: Vec<String>,
 }
 

@@ -14,7 +14,6 @@ use std::sync::Arc;
 /// Most instances, and most waiting endpoints, that are shown.
 const SHOWN: u32 = 20;
 
-/// Inspects this process and the database.
 pub struct Operations {
     core: Core,
     carriers: Arc<Carriers>,
@@ -105,7 +104,6 @@ impl dwar_console::operations::Operations for Operations {
     }
 }
 
-/// The kind of database, for people.
 pub fn database(core: &Core) -> &'static str {
     match Location::of(&core.config.database) {
         Ok(Location::Postgres) => "PostgreSQL",

@@ -184,7 +184,6 @@ impl Database for MemoryStore {
     }
 }
 
-/// How a command uses a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Changes and creates nothing: no file, no key.

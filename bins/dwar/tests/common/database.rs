@@ -153,7 +153,6 @@ impl Database {
         self.run(&format!("DROP TABLE {table}")).await;
     }
 
-    /// Runs a statement without using the service.
     pub async fn run(&self, sql: &str) {
         match self {
             Self::Sqlite(folder) => {

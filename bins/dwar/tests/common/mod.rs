@@ -156,7 +156,6 @@ impl World {
         self.cli(&["wallet", "balance", "--project", &project.id])
     }
 
-    /// Checks that every wallet matches its ledger.
     pub fn audit(&self) {
         assert_eq!(self.cli(&["wallet", "verify"])["difference_paise"], 0);
     }
@@ -291,7 +290,6 @@ impl Service {
         self.client.request(method, format!("{}{path}", self.base))
     }
 
-    /// A call that is not sent yet.
     pub fn call(&self, key: &str, path: &str, body: &Value) -> RequestBuilder {
         self.request(Method::POST, path).header("X-Api-Key", key).json(body)
     }

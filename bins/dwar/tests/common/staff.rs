@@ -4,7 +4,6 @@ use super::{Answer, Service, answer};
 use reqwest::{Client, Method, RequestBuilder, redirect};
 use serde_json::Value;
 
-/// The password of every person who joins.
 pub const PASSWORD: &str = "correct horse battery staple";
 
 /// A program with a token of the admin API.

@@ -5,7 +5,6 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The secret of its reports.
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 /// The receipts section of a provider described by a file, with this token.
 pub const RECEIPTS: &str = r#"[receipts]
@@ -24,7 +23,6 @@ pub struct Vendor {
     taken: Arc<Mutex<Vec<Taken>>>,
 }
 
-/// A message that the vendor received.
 #[derive(Clone, Debug)]
 pub struct Taken {
     /// The head of the call, in lower case.

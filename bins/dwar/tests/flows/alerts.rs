@@ -78,7 +78,6 @@ fn of_items(items: &Value) -> Vec<String> {
     kinds
 }
 
-/// Records another instance that reports these troubles.
 async fn ails(service: &Service, kinds: &[&str]) {
     let database = &service.world.database;
     let id = database.id("0199a000-0000-7000-8000-0000000000aa");

@@ -31,7 +31,6 @@ fn number(path: &Path, sql: &str) -> i64 {
     open(path).query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// The one-sentence message of a refused command.
 fn refusal(world: &World, arguments: &[&str]) -> String {
     refused(&world.run(arguments))
 }

@@ -48,7 +48,6 @@ fn writing(project: &str) -> Vec<Vec<&str>> {
     ]
 }
 
-/// Every command that only reads.
 fn reading(project: &str) -> Vec<Vec<&str>> {
     let of = ["--project", project];
     let with = |command: &[&'static str]| [command, &of].concat();

@@ -267,7 +267,6 @@ async fn requests_are_told_apart(database: Database) {
     assert_eq!(service.get(&key, &inbox).await.ok()["messages"], json!([]));
 }
 
-/// Texts that must not appear anywhere.
 #[derive(Default)]
 struct Secrets {
     always: Vec<String>,

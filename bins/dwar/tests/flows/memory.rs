@@ -10,7 +10,6 @@ fn in_memory() -> World {
     world.with("DWAR__DATABASE__URL", "memory:").with("DWAR__DEMO", "true")
 }
 
-/// A key that the first start prints.
 fn key(service: &Service, kind: &str) -> String {
     let until = Instant::now() + Duration::from_secs(20);
     loop {

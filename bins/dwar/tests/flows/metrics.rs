@@ -34,7 +34,6 @@ impl Scraped {
         Self(series.collect())
     }
 
-    /// The first scrape that matches.
     async fn until(service: &Service, wanted: impl Fn(&Self) -> bool) -> Self {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -252,7 +251,6 @@ async fn nothing_that_clients_write_adds_series_without_bound() {
     assert_eq!(after.0.keys().find(written), None, "a client's own words");
 }
 
-/// The same series, in the requested format.
 #[tokio::test]
 async fn whoever_asks_for_the_text_format_alone_gets_it() {
     let service = Service::start_in(world(Database::sqlite()));

@@ -61,7 +61,6 @@ impl Browser {
         Self::new(&format!("http://127.0.0.1:{port}"), TUNNEL)
     }
 
-    /// Another browser without cookies at this address.
     fn other(&self, address: &str) -> Self {
         Self { address: address.to_owned(), cookies: BTreeMap::new(), ..self.clone() }
     }

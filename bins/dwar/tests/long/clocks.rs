@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const KEY: &str = "Vg4Xk0rYfFz1P8mJq7yq2cS0hVd3Zk9uLw5t1oRb6nE=";
-/// Changes of the clock, with their seconds.
 const JUMPS: [(&str, i64); 5] =
     [("+5m", 300), ("-5m", -300), ("+1h", 3_600), ("-1h", -3_600), ("+40d", 3_456_000)];
 const SWEPT: Duration = Duration::from_secs(63);
@@ -76,7 +75,6 @@ impl Drop for Faked {
     }
 }
 
-/// The records before a clock is set.
 struct Before {
     project: Project,
     phone: String,

@@ -23,7 +23,6 @@ const KILLS: u32 = 20;
 const ENTRIES: u32 = 60_000;
 /// Writing entries to a file may take long before the first of them leaves.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// Measured time of logins without a closing.
 const ALONE: Duration = Duration::from_secs(20);
 /// The entries of sends that were booked before the service ran.
 const OLD: &str = "SELECT count(*) FROM ledger_entries WHERE reference LIKE '%er-%'";
@@ -45,7 +44,6 @@ async fn log_in_until(
     logins
 }
 
-/// The durations of logins in words.
 fn in_words(logins: impl Iterator<Item = Duration>) -> String {
     let mut times: Vec<Duration> = logins.collect();
     times.sort_unstable();

@@ -14,7 +14,6 @@ fn lines(service: &Service, text: &str) -> usize {
     service.stderr().iter().filter(|line| line.contains(text)).count()
 }
 
-/// A service with this database URL.
 fn service_at(url: &str) -> Service {
     let world = World::new(Database::None)
         .with("DWAR__SECRETS__MASTER_KEY", KEY)

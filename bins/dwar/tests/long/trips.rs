@@ -118,7 +118,6 @@ struct Journey {
     /// The only project whose feed is on.
     feeding: Project,
     meter: Meter,
-    /// Per endpoint the figures of every round.
     figures: Vec<Vec<Vec<usize>>>,
 }
 
@@ -199,7 +198,6 @@ impl Journey {
         assert_eq!(self.measured(8, framework).await.ok()["active"], true);
     }
 
-    /// The last code that the vendor received.
     fn code(&self, phone: &str) -> String {
         let taken = self.vendor.taken();
         let message = taken.iter().rev().find(|message| message.to.ends_with(phone));

@@ -21,7 +21,6 @@ const META: &str = "/webhooks/whatsapp_cloud";
 const TWILIO: &str = "/webhooks/twilio";
 const MEBIBYTE: usize = 1_024 * 1_024;
 const LONG: usize = 3 * MEBIBYTE;
-/// Well-formed, but forged.
 const FORGED_TWILIO: &str = "X-Twilio-Signature: AAAAAAAAAAAAAAAAAAAAAAAAAAA=\r\n";
 /// A refusal that does not wait for the body arrives before any time limit for bodies.
 const AT_ONCE: Duration = Duration::from_secs(3);

@@ -18,5 +18,4 @@ pub use endpoint::{AdminApi, AdminCode};
 pub use outside::{AdminRequestId, admit, complete, is_at};
 pub use routes::routes;
 
-/// The base path of the admin API.
 const BASE: &str = "/admin/v1";

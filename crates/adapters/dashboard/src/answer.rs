@@ -7,7 +7,6 @@ use futures_util::Stream;
 use maud::Markup;
 use std::convert::Infallible;
 
-/// The media type of every page.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
 pub(crate) type Page = Result<HttpResponse, Refusal>;

@@ -37,7 +37,6 @@ pub(crate) const PASSKEYS: Asset = Asset::script("passkeys.js", include_str!("as
 pub(crate) const ICON: Asset =
     Asset { name: "icon.svg", kind: "image/svg+xml", content: include_str!("assets/icon.svg") };
 
-/// The path of all assets.
 const HOME: &str = "/assets/";
 
 /// The path of an asset changes with its content, so browsers need never ask again.

@@ -15,7 +15,6 @@ pub(crate) struct Chart<'a> {
 }
 
 pub(crate) struct Slot {
-    /// When it begins.
     pub(crate) at: Timestamp,
     /// In the order of drawing.
     pub(crate) bars: Vec<Bar>,

@@ -20,9 +20,7 @@ pub struct Console {
     /// Set once the stores are migrated; until then no page may use them.
     pub prepared: Arc<SetOnce<()>>,
     pub tools: Toolbox,
-    /// The use cases of operators.
     pub manage: Management,
-    /// Sign-in, and the operators' own accounts.
     pub admin: Administration,
     pub passkeys: Passkeys,
     pub live: Live,
@@ -43,7 +41,6 @@ pub struct Console {
 }
 
 impl Console {
-    /// The client of a sign-in request.
     pub(crate) fn client(&self, request: &HttpRequest) -> Client {
         let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
         let address = client_address(request, self.names.tls);

@@ -24,7 +24,6 @@ pub(crate) struct Frame<'a> {
     lead: &'a str,
     /// The project of the page, if it has one.
     project: Option<&'a Project>,
-    /// Scripts besides the one of every page.
     scripts: Vec<String>,
     /// A style sheet besides the one of every page.
     style: Option<String>,
@@ -46,12 +45,10 @@ impl<'a> Frame<'a> {
         Self { project: project.into(), ..self }
     }
 
-    /// Adds scripts to the page.
     pub(crate) fn with(self, scripts: impl IntoIterator<Item = String>) -> Self {
         Self { scripts: scripts.into_iter().collect(), ..self }
     }
 
-    /// Adds a style sheet to the page.
     pub(crate) fn styled(self, style: String) -> Self {
         Self { style: Some(style), ..self }
     }
@@ -62,7 +59,6 @@ impl<'a> Frame<'a> {
         Self { mode, other_mode: other, ..self }
     }
 
-    /// Sets the language of the page's texts.
     pub(crate) const fn in_language(mut self, language: Language) -> Self {
         self.language = language;
         self
@@ -217,7 +213,6 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The keyboard shortcuts of every page.
 pub(crate) fn shortcuts(language: Language) -> Markup {
     html! {
         dl.shortcuts { @for (keys, does) in find::ALL_SHORTCUTS { dt { kbd { (keys) } } dd { (does.of(language)) } } }
@@ -348,7 +343,6 @@ pub(crate) fn language_switch((chosen, shown): (Language, Language), back: &str)
     }
 }
 
-/// The hidden field that every form needs.
 pub(crate) fn csrf(visit: &Visit) -> Markup {
     html! { input type="hidden" name="csrf" value=(visit.csrf); }
 }

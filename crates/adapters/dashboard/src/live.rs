@@ -76,7 +76,6 @@ struct Hub<F: Feed> {
     worlds: Mutex<HashMap<ProjectMode, watch::Sender<Shown<F::Line>>>>,
 }
 
-/// The open streams of every kind.
 struct Streams {
     sign_in: Arc<SignIn>,
     open: Mutex<Open>,

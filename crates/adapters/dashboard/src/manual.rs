@@ -5,7 +5,6 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html::push_htm
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
-/// Where its pages are.
 pub(crate) const HOME: &str = "/help";
 
 /// A page of the manual: its file below `docs/` without `.md`, and its text.
@@ -72,7 +71,6 @@ pub(crate) struct ManualText {
 /// The manual. A page is rendered at the first request and kept.
 pub struct Manual(BTreeMap<&'static str, OnceLock<ManualText>>);
 
-/// All pages, none of them rendered yet.
 impl Default for Manual {
     fn default() -> Self {
         let names = PAGES.iter().map(|(name, _)| *name).chain([""]);

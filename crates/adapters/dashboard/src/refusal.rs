@@ -36,7 +36,6 @@ pub enum Refusal {
         until: Timestamp,
         seconds: u64,
     },
-    /// A store or the API is unavailable.
     Unavailable,
     Failed,
 }

@@ -23,7 +23,6 @@ use serde::de::DeserializeOwned;
 const LONGEST_FORM: usize = 32 * 1_024;
 const CSRF_HEADER: &str = "x-csrf-token";
 
-/// A request of a signed-in operator.
 pub(crate) struct Visit {
     pub(crate) console: Data<Console>,
     pub(crate) present: Present,

@@ -23,9 +23,7 @@ pub struct BreakerState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultRow {
     pub faults: u32,
-    /// Age of the first of them.
     pub age: Duration,
-    /// The reason of the last failure.
     pub reason: Reason,
 }
 

@@ -58,7 +58,6 @@ pub struct Api {
     /// Longest time for a body.
     pub(crate) client_timeout: Duration,
     pub(crate) rooms: Rooms,
-    /// Limits wrong secrets of hooks.
     pub(crate) throttle: Throttle,
     /// Whether a proxy writes `X-Forwarded-For`.
     pub(crate) behind_proxy: bool,
@@ -74,7 +73,6 @@ impl Api {
         self.stopping.get_or_init(Instant::now);
     }
 
-    /// When the process was asked to stop.
     pub(crate) fn stopping_since(&self) -> Option<Instant> {
         self.stopping.get().copied()
     }

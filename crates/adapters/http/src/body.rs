@@ -14,7 +14,6 @@ use tokio::time::timeout;
 pub(crate) const SMALL: usize = 16 * 1_024;
 const WAIT_FOR_ROOM: Duration = Duration::from_millis(250);
 
-/// Limits for the body of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Allowed<'a> {
     pub(crate) longest: usize,

@@ -118,7 +118,6 @@ impl ApiCall {
         Ok((caller, admission))
     }
 
-    /// Counts the request of a known caller.
     async fn admit(
         &self,
         world: ProjectMode,

@@ -137,7 +137,6 @@ impl ApiError {
         Self { rate: Some(rate.into()), ..code.into() }
     }
 
-    /// Refuses a field with an invalid value.
     pub(crate) fn field(name: &str, rule: impl Display) -> Self {
         Self { said: Some(format!("{name}: {rule}.")), ..ErrorCode::InvalidField.into() }
     }
@@ -156,7 +155,6 @@ impl ApiError {
         Self { challenge, ..self }
     }
 
-    /// Replaces the sentence of the refusal.
     pub(crate) fn saying(self, sentence: &str) -> Self {
         Self { said: Some(sentence.to_owned()), ..self }
     }

@@ -130,7 +130,6 @@ pub(crate) fn signer_with(key: &SigningKey) -> JosekitSigner {
     signer(Arc::new(Keys(Mutex::new(vec![key.clone()]))))
 }
 
-/// Verifies a token that is presented now.
 pub(crate) async fn verify(
     signer: &JosekitSigner,
     token: &AccessToken,

@@ -29,7 +29,6 @@ impl<T: Default> Shards<T> {
 }
 
 impl<T> Shards<T> {
-    /// All values, one shard at a time.
     pub(crate) fn each(&self) -> impl Iterator<Item = (RequestKey, Arc<T>)> {
         self.shards.iter().flat_map(|shard| {
             let all = lock(shard);

@@ -17,7 +17,6 @@ const REFUSED: &str = "refused";
 #[derive(Clone, Debug, Default)]
 pub struct Providers {
     pub names: Vec<String>,
-    /// Names of the providers that send receipts.
     pub reporting: Vec<String>,
     pub lifetime: Duration,
 }

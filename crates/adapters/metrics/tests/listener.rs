@@ -10,7 +10,6 @@ use actix_web::web::Data;
 use dwar_metrics::{About, Api, Counts, Exposition, Providers, Readings, Snapshot, Token, app};
 use std::sync::Arc;
 
-/// Status, its header, and the text.
 type Answer = (StatusCode, String, String);
 
 struct Nothing;

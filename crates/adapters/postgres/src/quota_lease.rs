@@ -115,7 +115,6 @@ struct ShareSnapshot {
     shares: Option<String>,
 }
 
-/// The change to record.
 struct ShareUpdate {
     number: usize,
     key: RequestKey,

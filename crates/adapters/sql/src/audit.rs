@@ -6,7 +6,6 @@ use diesel::prelude::*;
 use dwar_kernel::StoreError;
 use dwar_operator::{Action, Actor, AuditEntry};
 
-/// Stored names of the kinds of actor.
 const COMMAND_LINE: &str = "command_line";
 const OPERATOR: &str = "operator";
 const TOKEN: &str = "token";

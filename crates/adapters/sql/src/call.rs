@@ -7,7 +7,6 @@ use dwar_event::{EndpointCall, SendFailure};
 use dwar_kernel::{EventKind, StoreError};
 use std::time::Duration;
 
-/// The stored outcome of a successful call.
 const TAKEN: &str = "taken";
 
 /// Row of `webhook_calls`: one call to an endpoint and its outcome.

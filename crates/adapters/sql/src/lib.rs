@@ -89,7 +89,6 @@ pub const PROVE_WRITABLE: &str = "INSERT INTO write_proofs (id, writes) VALUES (
 /// Most work that may wait. Above the default number of connections of a process.
 pub const WAITING: usize = 4096;
 
-/// The SQL types of the columns.
 mod types {
     pub use crate::{At, Id};
     pub use diesel::sql_types::*;

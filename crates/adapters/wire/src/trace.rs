@@ -20,7 +20,6 @@ pub struct RequestTrace {
 /// The end of a request, as recorded in its trace.
 #[derive(Default)]
 pub struct TraceEnd<'request> {
-    /// The pattern of the matching route.
     pub route: Option<&'request str>,
     /// `None` if the client did not wait for the answer.
     pub status: Option<StatusCode>,

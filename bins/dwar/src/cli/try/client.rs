@@ -113,12 +113,10 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// A field that anybody may see.
     pub fn open(name: &'static str, value: &'a str) -> Self {
         Self { name, value, shown: printable(value) }
     }
 
-    /// A token: only its begin is shown.
     pub fn token(name: &'static str, value: &'a str) -> Self {
         let start: String = value.chars().take(START).collect();
         Self { name, value, shown: format!("{}…", printable(&start)) }

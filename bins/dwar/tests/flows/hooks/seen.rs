@@ -24,7 +24,6 @@ fn said(world: &World, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The log line of the last call.
 fn last_line(service: &Service) -> Value {
     let lines = logged(service, "answered");
     let line = lines.iter().rfind(|line| line["route"] == "/hooks/{hook}");

@@ -36,7 +36,6 @@ enum Door {
 
 const DOORS: [Door; 3] = [Door::Api, Door::Pages, Door::Cli];
 
-/// A text field, by its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     /// A setting of a project that is one text, by its name in the admin API.
@@ -405,7 +404,6 @@ impl<C: Cli> Doors<C> {
     }
 }
 
-/// The accepted values that are still stored.
 #[derive(Default)]
 pub struct Kept {
     settings: Vec<(String, Value)>,

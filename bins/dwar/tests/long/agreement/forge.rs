@@ -42,7 +42,6 @@ impl Key {
         Self(EcKey::generate(&group()).unwrap())
     }
 
-    /// The key with which the service signs.
     pub async fn of_service(database: &Database) -> Self {
         let kid = database.bytes(&as_bytes(database, "kid")).await;
         let sealed = Sealed(database.bytes("SELECT private_sealed FROM signing_keys").await);

@@ -48,7 +48,6 @@ async fn change_password(person: &Person) {
     }
 }
 
-/// A login from the playground.
 async fn play(house: &House, person: &Person) {
     let (project, phone) = (&house.stage.ours, house.phone());
     let call = |target: &str, body: serde_json::Value| {
@@ -100,7 +99,6 @@ async fn add_app(house: &House, person: &Person) -> TotpSecret {
     known
 }
 
-/// A form of somebody without a session.
 async fn stranger(house: &House, path: &str, cookie: &str, fields: &[(&str, &str)]) -> Answer {
     let client = Client::builder().redirect(redirect::Policy::none()).build().unwrap();
     let base = house.service().dashboard();

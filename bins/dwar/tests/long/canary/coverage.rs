@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PUBLIC: &str = include_str!("../../../../../docs/openapi.json");
 const ADMIN: &str = include_str!("../../../../../docs/admin-openapi.json");
-/// Each kind has to occur many times.
 const LEAST: usize = 30;
 
 /// Fails the test unless each operation of both documents was called and, where it can fail,

@@ -187,7 +187,6 @@ impl Caller<'_> {
         answer(nobody).await.refused(401, "INVALID_API_KEY");
     }
 
-    /// Refusals of well-formed requests.
     async fn be_refused(&self) {
         let live = self.key.starts_with("svc_live_");
         let phone = self.house.phone();

@@ -144,7 +144,6 @@ impl Said<'_> {
         ]
     }
 
-    /// Disconnects in the middle of a report.
     fn half_a_body(&self) {
         let mut wire = Wire::to(&self.house.service().base);
         let text = self.text();

@@ -16,7 +16,6 @@ const AROUND: usize = 90;
 
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
-    /// The kind of each secret.
     texts: BTreeMap<Vec<u8>, &'static str>,
     phones: BTreeSet<String>,
     codes: BTreeSet<String>,

@@ -37,7 +37,6 @@ pub struct Given<'a> {
     pub case: Case,
     pub stage: &'a Stage,
     pub subject: &'a Subject,
-    /// Letters that no other call has.
     pub word: String,
     /// A phone number that no other call has.
     pub phone: String,

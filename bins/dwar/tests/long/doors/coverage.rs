@@ -144,7 +144,6 @@ fn pages(stage: &Stage) {
     assert!(left_out.is_empty(), "no row asks for {left_out:?}");
 }
 
-/// Every subcommand without further subcommands, in words.
 fn leaves(stage: &Stage, words: &[&str]) -> Vec<String> {
     let help = stage.service.world.run(&[words, &["--help"]].concat());
     let help = String::from_utf8(help.stdout).unwrap();

@@ -11,15 +11,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// An id that does not exist.
 pub const NOBODY: &str = "0199a000-0000-7000-8000-000000000000";
-/// The number of the requests.
 pub const PHONE: &str = "9876543210";
 
 /// More of them than events are sent again.
 const TOLD: usize = 10;
 
-/// The door of a caller.
 pub enum Through {
     Api(Program),
     Pages(Person),
@@ -36,7 +33,6 @@ pub struct Asker {
 pub enum About {
     Nothing,
     Archived,
-    /// A project that is not archived.
     InUse,
     LiveKey,
     Prices,
@@ -47,7 +43,6 @@ pub enum About {
     Request,
     /// [`PHONE`], as the forms of a page contain it.
     Number,
-    /// A ledger without a running proof.
     IdleLedger,
     Webhook,
     ToldWebhook,
@@ -63,13 +58,11 @@ pub enum About {
 #[derive(Clone, Debug, Default)]
 pub struct Subject {
     pub id: String,
-    /// Its name for people.
     pub name: String,
     pub event: String,
     pub session: String,
     pub phone: String,
     pub request: String,
-    /// Its counterpart in the other project.
     pub other: String,
 }
 
@@ -80,7 +73,6 @@ pub struct Stage {
     pub theirs: Project,
     /// Creates the subjects of commands, and reads the log.
     pub owner: Program,
-    /// Reads information that only pages show.
     pub reader: Person,
     pub hook: String,
     /// Endpoints that got an event more than a few seconds ago, which can be sent again.
@@ -148,7 +140,6 @@ impl Stage {
         askers
     }
 
-    /// A subject that several callers share.
     pub fn kept(&self, about: About, case: Case) -> &Subject {
         &self.kept[&(about, case == Case::Elsewhere)]
     }

@@ -41,7 +41,6 @@ impl Subject {
 }
 
 impl Stage {
-    /// Creates a new subject in a project.
     pub async fn make(&self, about: About, project: &str) -> Subject {
         match about {
             About::Nothing => Subject::default(),

@@ -23,7 +23,6 @@ fn id(text: &str) -> ProjectId {
     text.parse().unwrap()
 }
 
-/// The expected answer and audit entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     pub verdict: Verdict,

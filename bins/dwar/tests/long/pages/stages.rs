@@ -2,7 +2,6 @@
 
 pub struct Stage {
     pub settings: &'static [(&'static str, &'static str)],
-    /// Shell before the first command.
     pub prologue: &'static str,
     /// Shell before the command that contains the first text.
     pub before: &'static [(&'static str, &'static str)],

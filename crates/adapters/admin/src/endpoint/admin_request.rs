@@ -11,7 +11,6 @@ use std::str::FromStr;
 
 pub(crate) struct AdminRequest {
     pub(crate) api: Data<AdminApi>,
-    /// The token, as the author of changes.
     pub(crate) by: By,
     request: HttpRequest,
 }

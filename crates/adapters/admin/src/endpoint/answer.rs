@@ -22,12 +22,9 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-/// The result of a handler.
 pub(crate) type Answered<T> = Result<T, ApiRefusal>;
 
-/// The answer of an endpoint.
 pub(crate) trait Answer: Sized + 'static {
-    /// Makes the HTTP response.
     fn respond(self, status: StatusCode) -> HttpResponse;
 
     /// Adds this answer to the operation in the document.
@@ -72,7 +69,6 @@ impl<T: ToSchema + 'static> Answer for Lines<T> {
     }
 }
 
-/// A statement as CSV.
 pub(crate) struct Csv(pub(crate) HttpResponse);
 
 impl Answer for Csv {

@@ -16,7 +16,6 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 const USUAL: u32 = 50;
 
-/// The query string of a request.
 pub(crate) struct Query<T>(pub(crate) T);
 
 /// Refuses with 400 and the name of the invalid parameter.
@@ -57,7 +56,6 @@ pub(crate) fn limit(asked: Option<u32>) -> Result<u32, ApiRefusal> {
     }
 }
 
-/// Refuses a cursor that no answer contained.
 pub(crate) fn no_cursor() -> ApiRefusal {
     ApiRefusal::field("cursor", "none that an answer gave")
 }

@@ -48,10 +48,8 @@ struct NewProject {
     balance_paise: i64,
 }
 
-/// The settings of a project to change.
 struct Settings(Given);
 
-/// The prices of a project to change.
 struct PriceChange(Given);
 
 macro_rules! change_of_settings {

@@ -192,7 +192,6 @@ fn told(at: Option<Timestamp>, fact: &Fact) -> RequestFact {
     RequestFact { at: at.map(instant), sentence, advice, ..plain(fact) }
 }
 
-/// A fact without details.
 fn plain(fact: &Fact) -> RequestFact {
     let kind = |kind: &str| RequestFact { fact: kind.to_owned(), ..RequestFact::default() };
     let amount = |of: &str, paise: i64| RequestFact { amount_paise: Some(paise), ..kind(of) };

@@ -93,7 +93,6 @@ async fn prove(call: AdminRequest) -> Answered<WalletProof> {
     Ok((&call.api.manage.wallets.audit(&call.by).await?).into())
 }
 
-/// Parses an amount of a body.
 pub(crate) fn amount(field: &str, paise: i64) -> Answered<Amount> {
     paise.try_into().map_err(|cause: InvalidAmount| ApiRefusal::field(field, cause))
 }

@@ -13,7 +13,6 @@ use utoipa::ToSchema;
 /// Lines of an export that are read at once.
 const AT_A_TIME: u32 = 500;
 
-/// Where an export continues.
 enum Rest {
     Page(Vec<AuditEntry>),
     After(AuditCursor),

@@ -25,7 +25,6 @@ const TOTP_CURRENT: &str = "current-totp";
 const NO_TOTP: &str = "no-totp";
 const NO_TOTP_CURRENT: &str = "current-remove";
 
-/// `GET /account`.
 pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Page {
     let reply = Reply::of_address(&request, texts::DONE);
     page(&visit, &request, &reply.above, None).await
@@ -39,7 +38,6 @@ pub(crate) struct PasswordForm {
     again: String,
 }
 
-/// `POST /account/password`.
 pub(crate) async fn password(request: HttpRequest, posted: Posted<PasswordForm>) -> Page {
     let Posted { visit, form } = posted;
     if form.new != form.again {
@@ -87,7 +85,6 @@ pub(crate) struct RemoveForm {
     current: String,
 }
 
-/// `POST /account/totp/remove`.
 pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> Page {
     let Posted { visit, form } = posted;
     let account = &visit.console.admin.account;

@@ -41,7 +41,6 @@ pub(crate) struct MadeForm {
     attestation: String,
 }
 
-/// `POST /account/passkeys/add`.
 pub(crate) async fn add(request: HttpRequest, posted: Posted<MadeForm>) -> Page {
     let Posted { visit, form } = posted;
     let site = site(&request, &visit.console)?;
@@ -65,7 +64,6 @@ pub(crate) struct RemoveForm {
     credential: String,
 }
 
-/// `POST /account/passkeys/remove`.
 pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> Page {
     let Posted { visit, form } = posted;
     let credential = bytes(&form.credential)?;

@@ -23,7 +23,6 @@ use serde::Deserialize;
 
 const LAST_EVENT_ID: &str = "last-event-id";
 
-/// `GET /p/{project}/activity`.
 pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<FilterForm>) -> Page {
     let project = visit.project(&path, Command::ListRequests).await?;
     let filter = form.filter(visit.mode);

@@ -159,7 +159,6 @@ pub(super) fn further(
     }
 }
 
-/// The refused sends, by minute and reason.
 pub(super) fn refused_in(refused: &[RefusedSends]) -> Markup {
     html! {
         @if refused.is_empty() { section.empty { p { (texts::NONE_REFUSED) } } }

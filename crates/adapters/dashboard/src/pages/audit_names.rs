@@ -10,7 +10,6 @@ use maud::{Markup, html};
 
 /// The projects, and the endpoints and hooks of the entries, by their ids.
 pub(super) struct Names {
-    /// The id of the page's project.
     here: Option<String>,
     projects: Vec<(String, String, Markup)>,
     things: Vec<Thing>,

@@ -56,7 +56,6 @@ const FEW: usize = 12;
 /// An id is recognised by this many first characters, as on the command line.
 const ID_FROM: usize = 4;
 
-/// The filter of the projects.
 #[derive(Default, Deserialize)]
 pub(crate) struct HomeQuery {
     /// Part of the name in any case, or the begin of the id.
@@ -84,7 +83,6 @@ impl HomeQuery {
     }
 }
 
-/// `GET /projects`.
 pub(crate) async fn projects(visit: Visit, query: Query<HomeQuery>) -> Page {
     page(&visit, &query, StatusCode::OK, None).await
 }
@@ -206,7 +204,6 @@ fn sent(traffic: Option<&Traffic>) -> Markup {
 }
 
 impl HomeQuery {
-    /// Links to active and archived projects.
     fn segments(&self, [in_use, archived]: [usize; 2]) -> Markup {
         let is_archived = self.archived.is_some();
         let current = |wanted| (is_archived == wanted).then_some("true");

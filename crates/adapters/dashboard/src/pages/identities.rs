@@ -15,7 +15,6 @@ use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// `GET /p/{project}/identities`.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::FindIdentity).await?;
     let world = project.id.in_mode(visit.mode);
@@ -97,7 +96,6 @@ pub(crate) struct EraseForm {
     word: String,
 }
 
-/// `POST /p/{project}/identities/erase`.
 pub(crate) async fn erase(posted: Posted<EraseForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let project = visit.project(&path, Command::EraseIdentity).await?;

@@ -48,7 +48,6 @@ impl Owner {
     }
 }
 
-/// `GET /p/{project}/identities/{mode}/{identity}/sessions`.
 pub(crate) async fn show(
     visit: Visit,
     whose: Whose,

@@ -29,7 +29,6 @@ pub(crate) struct SearchForm {
     page: String,
 }
 
-/// `GET /p/{project}/inbox`.
 pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<PageForm>) -> Page {
     inbox(&visit, &path, "", &form.page).await
 }

@@ -14,7 +14,6 @@ use dwar_project::{ApiKey, KeyRecord, Project};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// `GET /p/{project}/keys`.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::ListKeys).await?;
     page(&visit, &project, Reply::done(html! {})).await

@@ -62,7 +62,6 @@ use actix_web::web::{self, ServiceConfig, get, post};
 use actix_web::{FromRequest, Handler, HttpRequest, Resource, Responder};
 use std::future::ready;
 
-/// The path prefix of a project's pages.
 const PROJECT: &str = "/p/{project}";
 
 /// Every address of the dashboard. Forms come first, because the address of a form may match the

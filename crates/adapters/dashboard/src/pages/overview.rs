@@ -49,7 +49,6 @@ struct View<'a> {
     wanted: Wanted,
 }
 
-/// `GET /p/{project}/overview?mode=&period=&from=&until=`.
 pub(crate) async fn show(visit: Visit, path: Path<String>, query: Query<OverviewQuery>) -> Page {
     let project = visit.project(&path, Command::ShowFigures).await?;
     let mut wanted = query.wanted(visit.now());

@@ -22,7 +22,6 @@ use std::time::Instant;
 /// Paths that the playground may call, all in test mode.
 const ROUTES: [&str; 2] = ["/v1/", "/.well-known/jwks.json"];
 
-/// `GET /p/{project}/playground`.
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::Play).await?;
     let texts = Playground::of(visit.language);
@@ -168,7 +167,6 @@ fn exchange(texts: &Playground, index: usize, reference: &Reference) -> Markup {
     }
 }
 
-/// Links to follow after a verified code.
 fn next(texts: &Playground, visit: &Visit, project: &Project) -> Markup {
     html! {
         li.card.next hidden {
@@ -300,7 +298,6 @@ pub(crate) async fn log_in(visit: Visit, path: Path<(String, String)>, body: Byt
 const OF_SUCCESS: &[&str] = &["otp_id", "identity_id", "expires_in"];
 const OF_REFUSAL: &[&str] = &["error", "code", "request_id"];
 
-/// One call, as the script sends it.
 #[derive(Deserialize)]
 pub(crate) struct CallForm {
     method: String,

@@ -21,13 +21,10 @@ use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// The form that sends a test.
 const TEST: &str = "test";
 
-/// Project and provider in an address.
 type At = Path<(String, String)>;
 
-/// `GET /p/{project}/settings/delivery/{provider}`.
 pub(crate) async fn show(visit: Visit, path: At) -> Page {
     let project = visit.project(&path.0, Command::ShowProject).await?;
     page(&visit, &project, &path.1, Reply::done(html! {}), None).await

@@ -28,7 +28,6 @@ impl Reply {
         Self { status: StatusCode::UNPROCESSABLE_ENTITY, above: notice("bad", sentence) }
     }
 
-    /// The command conflicts with the current state.
     pub(crate) fn conflict(sentence: &str) -> Self {
         Self { status: StatusCode::CONFLICT, above: notice("bad", sentence) }
     }

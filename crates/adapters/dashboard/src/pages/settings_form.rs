@@ -11,7 +11,6 @@ use maud::{Markup, html};
 
 /// A form of the settings that changes the project.
 pub(crate) struct SettingsForm {
-    /// The last segment of its address.
     pub(crate) name: &'static str,
     pub(crate) title: Words,
     /// The settings that it changes, all with the same right.

@@ -267,13 +267,11 @@ impl<'a> Door<'a> {
     }
 }
 
-/// `POST /sign-out`.
 pub(crate) async fn sign_out(posted: Posted<NoFields>) -> Page {
     let which = EndSessions::One(posted.visit.present.session.digest);
     leave(posted, which).await
 }
 
-/// `POST /sign-out-everywhere`.
 pub(crate) async fn sign_out_everywhere(posted: Posted<NoFields>) -> Page {
     leave(posted, EndSessions::All).await
 }

@@ -30,7 +30,6 @@ pub(crate) struct TeamQuery {
     change: String,
 }
 
-/// `GET /team`.
 pub(crate) async fn show(visit: Visit, request: HttpRequest, query: Query<TeamQuery>) -> Page {
     let reply = Reply::of_address(&request, texts::DONE);
     page(&visit, reply, query.change.parse().ok(), None).await

@@ -36,7 +36,6 @@ pub(crate) struct MakeForm {
     role: String,
     days: String,
     may_delegate: Option<String>,
-    /// The checked projects, among other fields.
     #[serde(flatten)]
     boxes: BTreeMap<String, String>,
 }
@@ -80,7 +79,6 @@ pub(crate) struct RevokeForm {
     word: String,
 }
 
-/// `POST /tokens/{token}/revoke`.
 pub(crate) async fn revoke(posted: Posted<RevokeForm>, path: Path<String>) -> Page {
     let Posted { visit, form } = posted;
     let id: AdminTokenId = path.parse().map_err(|_| Refusal::NotFound)?;

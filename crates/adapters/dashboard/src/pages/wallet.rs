@@ -17,7 +17,6 @@ use dwar_operator::Command;
 use dwar_project::Project;
 use maud::html;
 
-/// `GET /p/{project}/wallet`.
 pub(crate) async fn show(
     visit: Visit,
     path: Path<String>,

@@ -56,7 +56,6 @@ impl StatementQuery {
         Ok(Some(StatementCursor { at, position }))
     }
 
-    /// The query of the same filter.
     fn query(&self) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let fields = [

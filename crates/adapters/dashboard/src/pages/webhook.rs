@@ -19,7 +19,6 @@ use serde::Deserialize;
 
 const LINES: u32 = 50;
 
-/// The filter of the calls.
 #[derive(Default, Deserialize)]
 pub(crate) struct WebhookQuery {
     #[serde(default)]
@@ -28,7 +27,6 @@ pub(crate) struct WebhookQuery {
     before: Option<String>,
 }
 
-/// Project and endpoint in an address.
 type At = Path<(String, String)>;
 
 /// `GET /p/{project}/settings/events/{id}`: the state of an endpoint and its calls.

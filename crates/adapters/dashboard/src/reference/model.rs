@@ -10,7 +10,6 @@ pub(super) struct Api {
     /// Errors of many operations, by status; the operations omit them.
     pub(super) errors: Vec<Answer>,
     pub(super) headers: Vec<Field>,
-    /// Names of headers of every answer.
     pub(super) everywhere: Vec<String>,
     pub(super) groups: Vec<Group>,
 }

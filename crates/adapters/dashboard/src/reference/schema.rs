@@ -144,7 +144,6 @@ fn example(schema: &Value) -> Option<Value> {
     listed.or_else(|| constants(schema).first().copied()).cloned()
 }
 
-/// A value as people write it.
 pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -21,7 +21,6 @@ pub(crate) const ALL_SHORTCUTS: [(&str, Words); 5] = [
     ("Esc", Words("Close", "बंद करें")),
 ];
 
-/// Actions in the installation, and their pages.
 pub(crate) const ACTIONS: [(Command, &str, &str); 4] = [
     (Command::CreateProject, "/projects#name", "New project"),
     (Command::InviteOperator, "/team#invite", "Invite a person"),

@@ -1,7 +1,6 @@
 use crate::language::Language;
 use dwar_otp::sandbox::Scenario;
 
-/// The initial number in the field.
 pub(crate) const ORDINARY: &str = "9876543210";
 
 /// The steps: their names for the script, and the path that each calls.

@@ -42,7 +42,6 @@ pub(crate) fn probed(status: Option<u16>, took: &str) -> String {
     }
 }
 
-/// The meaning of an error, and advice.
 pub(crate) const fn meaning(refusal: &ProviderRefusal) -> (&'static str, &'static str) {
     let (known, advice) = explain::reason(refusal.reason);
     match (refusal.reason, refusal.status) {

@@ -54,7 +54,6 @@ pub(crate) const EVERYTHING_EVERYWHERE: &str =
     "do everything in every project, and to invite and remove other owners of the installation";
 pub(crate) const WRONG_WORD: &str = "The name you typed does not match. Nothing was changed.";
 
-/// Precedes the end of this many locks.
 pub(crate) fn locked(places: u32) -> String {
     let places = if places == 1 {
         "1 browser or network".to_owned()

@@ -24,7 +24,6 @@ pub(crate) const RESERVED: &str = "Reserved";
 pub(crate) const RELAY: &str = "(relay)";
 pub(crate) const AFTER: &str = "Balance";
 
-/// For a code that no provider accepted.
 pub(crate) const NOT_CHARGED: &str = "Not charged";
 pub(crate) const EMPTY_NOW: &str =
     "Too little for the next code: live codes are refused until something is paid in.";

@@ -1,4 +1,3 @@
-/// The texts of one kind of booking.
 pub(crate) struct Words {
     pub(crate) title: &'static str,
     pub(crate) about: &'static str,

@@ -33,7 +33,6 @@ pub(crate) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// `GET /v1/events?after=…&limit=…`.
 pub(crate) async fn list(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let query = call.events_query()?;

@@ -34,7 +34,6 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![by_phone, by_id, erase]
 }
 
-/// `GET /v1/identity/{id}`.
 pub(crate) async fn by_id(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?;
@@ -42,7 +41,6 @@ pub(crate) async fn by_id(call: ApiCall) -> Answer {
     ok(Identity::from(&found))
 }
 
-/// `GET /v1/identity?phone=…`.
 pub(crate) async fn by_phone(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let phone = call.phone_in_query()?;
@@ -50,7 +48,6 @@ pub(crate) async fn by_phone(call: ApiCall) -> Answer {
     ok(Identity::from(&found))
 }
 
-/// `DELETE /v1/identity/{id}`.
 pub(crate) async fn erase(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?.into_owned();

@@ -20,7 +20,6 @@ pub(crate) fn operation() -> Operation {
         .response::<Introspection>("What the token is; of one that is not valid, that alone.")
 }
 
-/// `POST /oauth2/introspect`.
 async fn introspect(call: ApiCall) -> Answer {
     let (sought, token) = call.introspected_access().await.map_err(ApiError::asking_for_basic)?;
     match call.use_cases()?.validate_session.introspect(&sought, &token).await {

@@ -64,7 +64,6 @@ async fn metadata(call: ApiCall) -> Answer {
     Ok(HttpResponse::Ok().insert_header(cached).content_type(JSON).body(body))
 }
 
-/// `GET /p/{project}/.well-known/jwks.json`.
 async fn keys(call: ApiCall) -> Answer {
     let found = find(&call).await?;
     Ok(key_set(&call, found.keys))

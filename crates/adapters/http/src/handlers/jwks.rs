@@ -27,7 +27,6 @@ pub(crate) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// `GET /.well-known/jwks.json`.
 pub(crate) async fn publish(call: ApiCall) -> Answer {
     let keys = call.use_cases()?.public_keys.publish().await?;
     Ok(key_set(&call, keys))

@@ -97,7 +97,6 @@ fn sends(operation: Operation) -> Operation {
         )
 }
 
-/// `POST /v1/otp/send`.
 pub(crate) async fn send(call: ApiCall) -> Answer {
     let caller = call.capped_caller(RequestScope::Send).await?;
     let key = call.idempotency_key()?;
@@ -115,7 +114,6 @@ pub(crate) async fn send(call: ApiCall) -> Answer {
     on_its_way(&call, &sent)
 }
 
-/// `POST /v1/otp/relay`.
 pub(crate) async fn relay(call: ApiCall) -> Answer {
     let caller = call.capped_caller(RequestScope::Send).await?;
     let key = call.idempotency_key()?;
@@ -161,7 +159,6 @@ fn on_its_way(call: &ApiCall, sent: &SentOtp) -> Answer {
     Ok(answer)
 }
 
-/// `GET /v1/otp/status/{otp_id}`.
 pub(crate) async fn status(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     let id = call.id_in_path()?;
@@ -169,7 +166,6 @@ pub(crate) async fn status(call: ApiCall) -> Answer {
     ok(CodeStatus::from(&otp))
 }
 
-/// `POST /v1/otp/verify`.
 pub(crate) async fn verify(call: ApiCall) -> Answer {
     let (caller, guess) = entered(&call).await?;
     let otps = Arc::clone(&call.use_cases()?.verify_otp);
@@ -180,7 +176,6 @@ pub(crate) async fn verify(call: ApiCall) -> Answer {
     ok(Tokens::from(&verified.tokens))
 }
 
-/// `POST /v1/otp/check`.
 pub(crate) async fn check(call: ApiCall) -> Answer {
     let (caller, guess) = entered(&call).await?;
     let otps = Arc::clone(&call.use_cases()?.verify_otp);

@@ -29,7 +29,6 @@ pub(crate) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// `GET /v1/sandbox/messages?phone=…`.
 pub(crate) async fn messages(call: ApiCall) -> Answer {
     let caller = call.general_caller().await?;
     dwar_app::SandboxMessages::allow(&caller)?;

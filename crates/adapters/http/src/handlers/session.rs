@@ -50,14 +50,12 @@ pub(super) fn opens_session(operation: Operation) -> Operation {
         .link("delete", "deleteIdentity", identity)
 }
 
-/// `POST /v1/session/validate`.
 pub(crate) async fn validate(call: ApiCall) -> Answer {
     let (sought, token) = call.access(RequestScope::Validate).await?;
     let session = call.use_cases()?.validate_session.validate(&sought, &token).await?;
     ok(LiveSession::from(&session))
 }
 
-/// `POST /v1/session/refresh`.
 pub(crate) async fn refresh(call: ApiCall) -> Answer {
     let (sought, token, key) = call.renewal().await?;
     let sessions = Arc::clone(&call.use_cases()?.refresh_session);
@@ -66,7 +64,6 @@ pub(crate) async fn refresh(call: ApiCall) -> Answer {
     ok(Tokens::from(&pair))
 }
 
-/// `POST /v1/session/logout`.
 pub(crate) async fn logout(call: ApiCall) -> Answer {
     let (sought, token) = call.access(RequestScope::General).await?;
     let sessions = Arc::clone(&call.use_cases()?.logout);

@@ -13,7 +13,6 @@ pub(super) const TOLERANCE: Duration = Duration::from_secs(300);
 /// Most signatures that are checked; no sender sends as many.
 const MOST_SIGNATURES: usize = 16;
 
-/// The headers of a signed call.
 pub(super) struct Signed<'a> {
     id: &'a str,
     timestamp: &'a str,

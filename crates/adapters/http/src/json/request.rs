@@ -51,7 +51,6 @@ impl FromStr for Reference {
     }
 }
 
-/// A code that another system generated.
 pub(crate) struct RelayedCode(pub(crate) Code);
 
 impl FromStr for RelayedCode {

@@ -11,7 +11,6 @@ use serde::{Serialize, Serializer};
 use std::fmt::Display;
 use utoipa::ToSchema;
 
-/// Formats an id directly into the answer.
 struct Text<T>(T);
 
 impl<T: Display> Serialize for Text<T> {

@@ -88,7 +88,6 @@ pub(crate) fn sent_code() -> Object {
     text().description(said).pattern(Some(DIGITS)).examples([json!("482913")]).build()
 }
 
-/// The digits of a relayed code.
 const DIGITS: &str = "^[0-9]{4,10}$";
 
 pub(crate) fn relay_lifetime() -> Object {

@@ -100,7 +100,6 @@ impl TestApp {
     }
 }
 
-/// The request id that tests send.
 pub const REQUEST_ID: (&str, &str) = ("X-Request-Id", "request-1");
 
 impl Reply {

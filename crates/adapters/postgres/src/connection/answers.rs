@@ -7,7 +7,6 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// The sender of one caller's answer.
 pub(crate) struct Reply<T> {
     sender: oneshot::Sender<Told<T>>,
     thread: ThreadId,
@@ -100,7 +99,6 @@ fn send<T>(answers: impl Iterator<Item = (Reply<T>, Result<T, StoreError>)>) {
     }
 }
 
-/// Repeats an error for another caller.
 fn again(cause: &Arc<StoreError>) -> StoreError {
     match cause.as_ref() {
         StoreError::Unavailable(text) => StoreError::Unavailable(text.clone()),

@@ -11,7 +11,6 @@ pub struct InvalidUrl(pub(crate) &'static str);
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) enum Failure {
-    /// PostgreSQL refused, or did not answer.
     Query(#[from] QueryError),
     /// The connection was lost during `COMMIT`. The transaction may or may not have been kept, so
     /// it must not be repeated and the caller has to know.

@@ -34,7 +34,6 @@ const JOINED: usize = 256;
 /// Most look-ups that may wait. Above the default number of connections of a process.
 const WAITING: usize = 4096;
 
-/// The result of one look-up.
 pub(crate) type Answer<T> = Result<Option<T>, StoreError>;
 
 pub(crate) trait Question: Sized + Send + 'static {
@@ -216,7 +215,6 @@ impl<Q: Question> Drop for Nudge<'_, Q> {
     }
 }
 
-/// What an asking thread does next.
 enum Turn<Q: Question> {
     Now(Vec<LookUp<Q>>),
     In(Duration),
@@ -238,7 +236,6 @@ impl<Q: Question> Default for Queue<Q> {
 }
 
 impl<Q: Question> Queue<Q> {
-    /// Drops look-ups whose callers have given up.
     fn drop_closed(&mut self) {
         let before = self.waiting.len();
         self.waiting.retain(|look_up| !look_up.reply.is_closed());

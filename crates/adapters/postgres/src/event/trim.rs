@@ -13,7 +13,6 @@ const ADOPT: &str = "UPDATE events SET transaction = pg_current_xact_id() \
     WHERE project_id = $1 AND mode = $2 AND in_feed \
         AND transaction >= pg_snapshot_xmax(pg_current_snapshot())";
 
-/// Deletes the feed counters of another server.
 const FORGET: &str = "DELETE FROM event_feeds WHERE project_id = $1 AND mode = $2 \
     AND greatest(counted_transaction, dropped_transaction) \
         >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint";

@@ -166,7 +166,6 @@ impl OtpStore for PostgresStore {
 pub(crate) struct Target {
     pub(crate) found: Found,
     pub(crate) counted: GuessBudget,
-    /// The version that the step may write.
     pub(crate) fresh: Id,
 }
 

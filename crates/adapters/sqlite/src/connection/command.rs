@@ -30,7 +30,6 @@ pub(crate) fn data_version(connection: &mut SqliteConnection) -> QueryResult<i32
     Command("PRAGMA data_version").get_result(connection)
 }
 
-/// Runs several queries on one snapshot.
 pub(crate) fn snapshot<T>(
     connection: &mut SqliteConnection,
     read: impl FnOnce(&mut SqliteConnection) -> Result<T, Failure>,

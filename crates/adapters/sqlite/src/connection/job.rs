@@ -28,7 +28,6 @@ pub(crate) trait Job: Send {
     /// Tells whether its answer means that the write is on disk.
     fn on_disk(&self) -> bool;
 
-    /// The remembered look-ups that it may change.
     fn changes(&self) -> Changes;
 
     fn was_reached(&self) -> bool;

@@ -38,7 +38,6 @@ struct Prepared {
     reprep: i64,
 }
 
-/// How often diesel ran each statement.
 type Counts = Arc<Mutex<BTreeMap<String, i64>>>;
 
 fn watch(connection: &mut SqliteConnection, counts: &Counts) -> Result<(), Failure> {

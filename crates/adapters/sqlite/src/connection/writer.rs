@@ -35,7 +35,6 @@ pub(crate) struct Beside {
     /// With [`Synchronous::Full`] a commit waits for the disk if one of its writes asks for that.
     pub(crate) synchronous: Synchronous,
     pub(crate) room: Arc<Room>,
-    /// Checked before each commit.
     pub(crate) place: Arc<Place>,
     /// Told of every commit before its callers are answered.
     pub(crate) remembered: Option<Arc<Remembered>>,

@@ -21,7 +21,6 @@ struct State {
     writer_sleeps: bool,
     closed: bool,
     load: QueueLoad,
-    /// When the writer took its current batch.
     began: Option<Instant>,
 }
 

@@ -7,7 +7,6 @@ use dwar_kernel::StoreError;
 use dwar_sql::schema::{event_deliveries, webhook_calls};
 use dwar_sql::{At, CallRow, Id};
 
-/// Records the last calls of their series.
 pub(crate) fn over(
     connection: &mut SqliteConnection,
     calls: &[&EndpointCall],

@@ -7,7 +7,6 @@ use dwar_kernel::{Event, ProjectId, ProjectMode};
 use dwar_sql::schema::{event_deliveries, events, projects, webhook_endpoints};
 use dwar_sql::{At, EventRow, Id, of_phone};
 
-/// The endpoints that receive a project's events.
 pub(crate) fn listeners(project: ProjectId) -> Listeners {
     webhook_endpoints::table
         .filter(webhook_endpoints::project_id.eq(Id::from(project)))

@@ -33,7 +33,6 @@ impl Edge {
         Visit { edge: Rc::clone(self), id, connection }
     }
 
-    /// Frees the place of a closed connection.
     fn leave(&self, id: u64) {
         self.guests.borrow_mut().remove(&id);
     }

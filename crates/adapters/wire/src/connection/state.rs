@@ -184,7 +184,6 @@ impl Connection {
         Ok(taken)
     }
 
-    /// The peer does not take written bytes.
     pub(super) fn block(&self) {
         if self.blocked.get().is_none() {
             self.blocked.set(Some(Instant::now()));

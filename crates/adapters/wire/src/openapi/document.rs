@@ -12,7 +12,6 @@ pub struct OpenApi {
     /// Security schemes by name. The first applies to every operation that names none.
     pub security: Vec<(&'static str, Value)>,
     pub refusals: Vec<Refusal>,
-    /// Headers beside those of every API.
     pub headers: Vec<(&'static str, Value)>,
     pub parameters: Vec<(&'static str, Value)>,
 }

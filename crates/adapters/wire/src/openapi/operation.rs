@@ -22,13 +22,11 @@ pub struct Operation {
     pub is_catch_all: bool,
     /// The refusals it may answer, in the order of the document.
     pub refusals: Vec<Refusal>,
-    /// The schemas it refers to, by name.
     pub schemas: Vec<(String, Value)>,
     /// Members of the operation object that nothing else depends on.
     members: Map<String, Value>,
     parameters: Vec<Value>,
     request_body: Option<Value>,
-    /// Successful responses by status.
     responses: BTreeMap<StatusCode, Value>,
     /// Headers beside those of every answer, with the statuses that have them.
     headers: Vec<(&'static str, Vec<StatusCode>)>,

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 /// A row of a table of refusals: stable code, status, sentence.
 pub type Refusal = (&'static str, StatusCode, &'static str);
 
-/// The schema of a refusal's body.
 pub(super) fn refused(refusals: &[Refusal]) -> Value {
     let codes: Vec<&str> = refusals.iter().map(|(code, ..)| *code).collect();
     json!({
@@ -57,7 +56,6 @@ pub(super) fn refusals(
     answers
 }
 
-/// One example answer for each code.
 pub(super) fn examples(refusals: &[Refusal]) -> Value {
     let example = |(code, _, sentence): &Refusal| {
         let value = json!({ "error": sentence, "code": code, "request_id": EXAMPLE_ID });

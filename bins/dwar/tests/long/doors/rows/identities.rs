@@ -34,7 +34,6 @@ pub fn show() -> Row {
     }
 }
 
-/// A number that nobody logged in with.
 const STRANGER: &str = "9000000001";
 
 pub fn find() -> Row {

@@ -17,7 +17,6 @@ use crate::doors::verdict::Verdict;
 use dwar_operator::{Action, Command};
 
 pub struct Row {
-    /// The subject that has to exist before.
     pub about: About,
     pub entry: Entry,
     pub wrong: Wrong,
@@ -67,7 +66,6 @@ const NOT_THERE: Elsewhere = Elsewhere::Says(Verdict::NotFound);
 const INVALID: Wrong = Wrong::Says(Verdict::Invalid);
 const UNKNOWN: Wrong = Wrong::Says(Verdict::NotFound);
 
-/// A command that only reads.
 const READ: Row = Row {
     about: About::Nothing,
     entry: Entry::None,
