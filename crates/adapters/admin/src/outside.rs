@@ -23,7 +23,7 @@ impl AdminRequestId {
         Self { id: request_id(headers, tools.entropy.as_ref(), tools.now()) }
     }
 
-    /// The id as text, as in `X-Request-Id`.
+    /// The id as text, as in the header `X-Request-Id` and in the log.
     pub fn as_str(&self) -> &str {
         self.id.to_str().unwrap_or_default()
     }

@@ -23,7 +23,7 @@ pub struct ApiRequest {
     pub body: Vec<u8>,
 }
 
-/// The answer of the API.
+/// The answer of the API: status, headers in order, and body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiAnswer {
     pub status: u16,
@@ -31,7 +31,7 @@ pub struct ApiAnswer {
     pub body: Vec<u8>,
 }
 
-/// The API gave no answer.
+/// The API gave no answer: the request was invalid, or the API too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the API gave no answer")]
 pub struct NoAnswer;

@@ -15,7 +15,7 @@ use dwar_wire::client_address;
 use std::sync::Arc;
 use tokio::sync::SetOnce;
 
-/// The state that all pages share.
+/// The state that all pages share: use cases, addresses and settings.
 pub struct Console {
     /// Set once the stores are migrated; until then no page may use them.
     pub prepared: Arc<SetOnce<()>>,

@@ -152,7 +152,7 @@ impl Drop for StreamPermit {
 }
 
 impl Live {
-    /// Makes the lists without any watcher.
+    /// Makes the lists without any watcher, so nothing is read from the store yet.
     pub fn new(manage: &Management, sign_in: Arc<SignIn>) -> Self {
         let (open, closed) = (Mutex::default(), watch::Sender::new(false));
         Self {
@@ -162,7 +162,7 @@ impl Live {
         }
     }
 
-    /// Ends every stream, and refuses new ones.
+    /// Ends every stream and refuses new ones, so that the server can stop.
     pub fn close(&self) {
         self.streams.closed.send_replace(true);
     }

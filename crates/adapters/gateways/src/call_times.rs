@@ -9,7 +9,7 @@ const LATEST: usize = 128;
 pub struct CallTimes(Arc<Mutex<VecDeque<Duration>>>);
 
 impl CallTimes {
-    /// Records the duration of one call.
+    /// Records the duration of one call and forgets all but the latest 128.
     pub fn note(&self, took: Duration) {
         let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if times.len() == LATEST {
@@ -18,7 +18,7 @@ impl CallTimes {
         times.push_back(took);
     }
 
-    /// The median duration; `None` without calls.
+    /// The median duration of the recorded calls; `None` without calls.
     pub fn median(&self) -> Option<Duration> {
         let times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut times: Vec<Duration> = times.iter().copied().collect();

@@ -17,7 +17,7 @@ const LARGEST_CODE: i64 = 999_999;
 const REFUSED: &str = "the provider refused a message";
 const USER_AGENT: &str = concat!("dwar/", env!("CARGO_PKG_VERSION"));
 
-/// The platform offers no TLS.
+/// No client can be made, because the platform offers no TLS.
 #[derive(Debug, thiserror::Error)]
 #[error("no HTTP client can be made, check the platform's TLS: {}", with_causes(.0))]
 pub struct UnusableHttpClient(#[from] reqwest::Error);

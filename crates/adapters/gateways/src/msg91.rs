@@ -61,7 +61,7 @@ pub struct Msg91 {
     pub whatsapp_templates: BTreeMap<String, WhatsappTemplate>,
 }
 
-/// The content of a template variable.
+/// The content of one variable of a registered template, such as the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Msg91Variable {

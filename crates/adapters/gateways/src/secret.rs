@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Wraps the text of a secret.
+    /// Wraps the text of a secret; an empty text means that there is none.
     pub fn new(secret: impl Into<String>) -> Self {
         Self(Zeroizing::new(secret.into()))
     }
@@ -19,7 +19,7 @@ impl Secret {
         &self.0
     }
 
-    /// Tells whether the secret was not configured.
+    /// Tells whether the text is empty, so the secret was not configured.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -69,7 +69,7 @@ const fn reason_of(code: i64) -> Option<Reason> {
     })
 }
 
-/// Our account with Twilio: the section `[gateways.twilio]`.
+/// Our account with Twilio and its senders: the section `[gateways.twilio]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TwilioSettings {

@@ -58,7 +58,7 @@ pub struct HttpGateway<V> {
 }
 
 impl<V: Vendor> HttpGateway<V> {
-    /// Makes a gateway that calls through `client`.
+    /// Makes a gateway that calls the vendor through `client`, which gateways share.
     pub fn new(vendor: V, client: HttpClient) -> Self {
         Self { vendor, client }
     }

@@ -48,7 +48,7 @@ pub(crate) const fn reason_of(code: i64) -> Option<Reason> {
     })
 }
 
-/// An approved authentication template.
+/// An approved authentication template of Meta, by name and language.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WhatsappTemplate {

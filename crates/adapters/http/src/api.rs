@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use utoipa::ToSchema;
 
-/// Reports whether the process can serve requests.
+/// Reports whether the process can serve requests, for `/readyz` and for every call.
 #[async_trait]
 pub trait Readiness: Send + Sync {
     /// Whether the stores were migrated. Until then no request may use them.
@@ -50,7 +50,7 @@ pub struct LoopHealth {
     pub running: bool,
 }
 
-/// The state that all workers share.
+/// The state that all workers of the API share: use cases, tasks and limits.
 pub struct Api {
     pub(crate) use_cases: UseCases,
     pub(crate) ready: Arc<dyn Readiness>,

@@ -33,7 +33,7 @@ pub struct InProcess {
     calls: mpsc::Sender<Job>,
 }
 
-/// A request to the API.
+/// A request to the API within this process: method, target and body.
 #[derive(Clone, Debug)]
 pub struct InProcessRequest {
     pub method: String,
@@ -50,7 +50,7 @@ pub struct InProcessAnswer {
     pub body: Vec<u8>,
 }
 
-/// The API gave no answer.
+/// The API gave no answer. A refusal is an answer and not this error.
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
     /// Method or target are invalid.

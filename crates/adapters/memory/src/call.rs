@@ -6,7 +6,7 @@ use dwar_kernel::{EndpointId, ProjectId, StoreError, Timestamp};
 use std::cmp::Reverse;
 
 impl State {
-    /// Drops events without a recorded call.
+    /// Drops recorded events that no call in the log refers to any more.
     pub fn drop_told(&mut self) {
         let Self { calls, told, .. } = self;
         told.retain(|id, _| calls.iter().any(|call| call.event == *id));

@@ -4,7 +4,7 @@ use dwar_kernel::{BlindIndex, ProjectId, StoreError};
 use dwar_otp::sandbox::{InboxMessage, Received, SandboxInbox};
 
 impl State {
-    /// Drops messages without a request.
+    /// Drops messages whose request was erased or swept away.
     pub fn drop_stray_messages(&mut self) {
         self.inbox.retain(|(_, message)| self.otps.iter().any(|otp| otp.id == message.otp));
     }

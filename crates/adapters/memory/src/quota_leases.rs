@@ -18,12 +18,12 @@ impl MemoryQuotaLeases {
         Self::default()
     }
 
-    /// Moves the clock forward by `time`.
+    /// Moves the clock forward by `time`, so that shares can end.
     pub fn pass(&self, time: Duration) {
         lock(&self.kept).0 += time;
     }
 
-    /// The number of keys that have shares.
+    /// The number of keys that have shares, including ended ones not yet swept.
     pub fn keys(&self) -> usize {
         lock(&self.kept).1.len()
     }

@@ -84,7 +84,7 @@ pub struct Fed {
     pub event: Event,
 }
 
-/// A stored receipt.
+/// A stored receipt, and when it may be handed out.
 #[derive(Clone, Debug)]
 pub struct Kept {
     pub kept: KeptReceipt,

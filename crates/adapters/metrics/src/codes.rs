@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(crate) const ACCEPTED: &str = "accepted";
 const REFUSED: &str = "refused";
 
-/// The configured providers of messages.
+/// The configured providers of messages, whose names become labels.
 #[derive(Clone, Debug, Default)]
 pub struct Providers {
     pub names: Vec<String>,

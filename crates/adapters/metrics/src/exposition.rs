@@ -8,7 +8,7 @@ use prometheus_client::registry::Registry;
 use std::fmt;
 use std::sync::Arc;
 
-/// Renders every count as text for Prometheus.
+/// Renders every count as text for Prometheus, without asking a store.
 #[derive(Debug)]
 pub struct Exposition(Registry);
 

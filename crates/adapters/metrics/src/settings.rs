@@ -45,7 +45,7 @@ impl Settings {
 pub struct Token(Zeroizing<String>);
 
 impl Token {
-    /// Wraps a token.
+    /// Wraps a token; an empty one means that none is required.
     pub fn new(token: impl Into<String>) -> Self {
         Self(Zeroizing::new(token.into()))
     }
@@ -55,7 +55,7 @@ impl Token {
         &self.0
     }
 
-    /// Tells whether no token is required.
+    /// Tells whether the token is empty, so that scrapes need none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

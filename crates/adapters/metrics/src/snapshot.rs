@@ -26,7 +26,7 @@ pub struct Snapshot {
     pub lost_lines: u64,
 }
 
-/// The state of a background loop.
+/// The state of a background loop, and how often it was restarted.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop {
     pub name: &'static str,
@@ -34,7 +34,7 @@ pub struct Loop {
     pub running: bool,
 }
 
-/// The wall clock of this machine.
+/// The wall clock of this machine, compared with the database's and the monotonic one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Clock {
     /// Seconds by which it is ahead of the database's clock, negative if it is behind; 0 if the
@@ -44,7 +44,7 @@ pub struct Clock {
     pub sweeps_behind: Duration,
 }
 
-/// A queue in front of a store.
+/// A queue in front of a store, with the durations of waits and work.
 #[derive(Clone, Debug)]
 pub struct Queue {
     pub name: &'static str,
@@ -55,7 +55,7 @@ pub struct Queue {
     pub left: u64,
 }
 
-/// Connections to a store.
+/// The connections of one pool to a store at this moment.
 #[derive(Clone, Debug)]
 pub struct Pool {
     pub name: &'static str,
@@ -77,7 +77,7 @@ pub struct Database {
     pub failures: u64,
 }
 
-/// The program that is measured.
+/// The program that is measured: version, kind of database, and start.
 #[derive(Clone, Debug)]
 pub struct About {
     pub version: String,

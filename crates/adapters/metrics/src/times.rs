@@ -41,7 +41,7 @@ pub(crate) struct Times {
     cells: Cells,
 }
 
-/// The values of a histogram.
+/// The values of a histogram, in seconds, at the time of reading.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     /// Upper bounds in seconds with the number of observations in each bucket alone; the last bound
@@ -83,7 +83,7 @@ impl Times {
 }
 
 impl Histogram {
-    /// The number of observations in all buckets.
+    /// The number of observations in all buckets, which is the one of `le="+Inf"`.
     pub fn count(&self) -> u64 {
         self.buckets.iter().map(|(_, count)| count).sum()
     }

@@ -35,7 +35,7 @@ pub struct Settings {
     pub instance: String,
 }
 
-/// The thread that sends spans, until [`Sending::finish`].
+/// The thread that sends spans. [`Sending::finish`] ends it and sends the waiting ones.
 pub struct Sending(Arc<BatchSpanProcessor>);
 
 /// Starts the thread that sends, and returns the layer that produces its spans.

@@ -256,7 +256,7 @@ pub fn requests(rows: &[SentRow]) -> impl Iterator<Item = Result<Sent, StoreErro
 }
 
 impl SentRow {
-    /// The id of the row's request.
+    /// The id of the row's request, which all rows of its attempts share.
     pub const fn id(&self) -> Id {
         self.id
     }

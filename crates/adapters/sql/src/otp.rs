@@ -49,7 +49,7 @@ pub struct AttemptRow {
     pub accepted: bool,
 }
 
-/// Row of `guess_budgets` without the phone.
+/// Row of `guess_budgets` without the phone: wrong guesses and the end of a stop.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = guess_budgets, primary_key(project_id), treat_none_as_null = true)]
 pub struct BudgetRow {

@@ -29,7 +29,7 @@ pub struct ProofRow {
     pub closed: i64,
 }
 
-/// Row of `ledger_proof_runs`: a proof in progress.
+/// Row of `ledger_proof_runs`: a proof in progress, who began it, and its last activity.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = ledger_proof_runs)]
 pub struct ProofRunRow {

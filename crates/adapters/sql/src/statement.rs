@@ -34,7 +34,7 @@ pub fn upsert<I, V: AsChangeset>(
     WriteStatement { begin: "", from: insert, set, values: values.as_changeset(), end: () }
 }
 
-/// The statement that [`update`] and [`upsert`] return.
+/// The statement that [`update`] and [`upsert`] return; diesel caches it by its text.
 pub struct WriteStatement<F, V, W> {
     begin: &'static str,
     from: F,

@@ -32,7 +32,7 @@ pub struct Id(pub(crate) Option<Uuid>);
 pub struct At(pub(crate) Option<Timestamp>);
 
 impl Id {
-    /// Sorts before every id.
+    /// Sorts before every id, as the start of a scan.
     pub const LEAST: Self = Self(Some(Uuid::nil()));
 
     /// Sorts before every id made in the millisecond of `at` or later, and after all earlier ones.

@@ -69,7 +69,7 @@ impl WalletRow {
         Self { project_id: project.into(), balance, held, entries }
     }
 
-    /// The balance of the wallet, in paise.
+    /// The balance of the wallet and its held part, in paise.
     pub const fn balance(&self) -> Balance {
         balance(self.balance, self.held)
     }

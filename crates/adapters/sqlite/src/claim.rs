@@ -47,7 +47,7 @@ impl Claim {
         Ok(Self { path, database, _files: files })
     }
 
-    /// The path with links resolved.
+    /// The claimed path with links resolved, where [`Claim::put`] places a file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -34,7 +34,7 @@ pub enum InvalidMasterKey {
 }
 
 impl MasterKey {
-    /// Draws a new key of 32 bytes.
+    /// Draws a new key of 32 random bytes from `entropy`.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         let mut bytes = [0; 32];
         entropy.fill(&mut bytes);

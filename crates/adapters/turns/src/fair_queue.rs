@@ -32,7 +32,7 @@ pub struct Ticket<K> {
     number: u64,
 }
 
-/// The result of adding an item.
+/// The result of adding an item: its ticket, and an item that had to leave.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Queued<K, T> {
     pub ticket: Ticket<K>,

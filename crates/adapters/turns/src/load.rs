@@ -28,7 +28,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Counts one duration in its bucket.
+    /// Counts one duration in its bucket and adds it to the sum.
     pub fn record(&mut self, took: Duration) {
         self.counts[BOUNDS.partition_point(|bound| *bound < took)] += 1;
         self.sum = self.sum.saturating_add(took);
@@ -39,7 +39,7 @@ impl Times {
         BOUNDS.into_iter().map(Some).chain([None]).zip(self.counts)
     }
 
-    /// The sum of all durations.
+    /// The sum of all durations that were counted so far.
     pub const fn sum(&self) -> Duration {
         self.sum
     }

@@ -29,7 +29,7 @@ pub struct WebhookSettings {
     pub allow_private: bool,
 }
 
-/// The platform offers no TLS.
+/// No client can be made, because the platform offers no TLS.
 #[derive(Debug, thiserror::Error)]
 #[error("no HTTP client can be made, check the platform's TLS: {}", with_causes(.0))]
 pub struct UnusableClient(#[from] reqwest::Error);

@@ -5,7 +5,7 @@ use dwar_console::operations::Operations;
 use dwar_wire::{Document, Throttle};
 use std::sync::{Arc, OnceLock};
 
-/// The state that all endpoints share.
+/// The state that all endpoints of the admin API share: use cases and addresses.
 pub struct AdminApi {
     pub(crate) tools: Toolbox,
     pub(crate) manage: Management,

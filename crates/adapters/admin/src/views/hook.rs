@@ -57,7 +57,7 @@ pub struct RemovedHook {
     removed: bool,
 }
 
-/// The configuration with which hooks are shown.
+/// The configuration that a view needs to show the address of a hook.
 #[derive(Clone, Copy, Debug)]
 pub struct HookView<'a> {
     pub now: Timestamp,

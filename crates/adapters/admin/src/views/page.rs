@@ -36,7 +36,7 @@ impl<T: ToSchema> PartialSchema for Page<T> {
 }
 
 impl<T: ToSchema> Page<T> {
-    /// Makes a page with the complete list.
+    /// Makes a page with the complete list, so without a next cursor.
     pub fn whole(items: impl IntoIterator<Item = T>) -> Self {
         Self { items: items.into_iter().collect(), next_cursor: None }
     }

@@ -36,7 +36,7 @@ pub struct WalletProof {
 }
 
 impl Wallet {
-    /// Makes the view of a project's balance.
+    /// Makes the view of a project's balance: total, held and available paise.
     pub fn new(project: ProjectId, balance: &Balance) -> Self {
         Self {
             project_id: id(project),

@@ -54,7 +54,7 @@ pub struct GenericRequest {
     pub json: Option<String>,
 }
 
-/// The method of a call.
+/// The method of the call that hands over a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum GenericMethod {
@@ -104,7 +104,7 @@ pub struct GenericRule {
     pub reason: Reason,
 }
 
-/// How a webhook is read.
+/// How the provider's webhook calls are authenticated and their reports read.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenericReceipts {
@@ -136,7 +136,7 @@ pub struct GenericReceipts {
     pub failed: Vec<GenericRule>,
 }
 
-/// Where a webhook call contains its secret.
+/// Where a webhook call contains its secret: a query parameter or a header.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GenericSecretPlace {
@@ -160,7 +160,7 @@ pub struct GenericSignature {
     pub signed: Vec<GenericSigned>,
 }
 
-/// The hash of an HMAC.
+/// The hash function of an HMAC with which a provider signs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GenericAlgorithm {
@@ -170,7 +170,7 @@ pub enum GenericAlgorithm {
     Sha512,
 }
 
-/// The encoding of a signature.
+/// The encoding of a signature in its header, after the prefix.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GenericEncoding {
@@ -179,7 +179,7 @@ pub enum GenericEncoding {
     Base64,
 }
 
-/// A part of the signed text.
+/// A part of the text over which a provider computes its signature.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GenericSigned {

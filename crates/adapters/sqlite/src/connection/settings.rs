@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Name of the database in traces (OpenTelemetry, `db.system.name`).
 pub(crate) const SYSTEM: &str = "sqlite";
 
-/// How to open a database file.
+/// How to open a database file, and the limits of waits for it.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Path of the file. A missing file is created with access for its owner only.
@@ -27,7 +27,7 @@ pub struct Settings {
     pub read_only: bool,
 }
 
-/// The failures that an acknowledged write survives.
+/// The failures that an acknowledged write survives (sqlite.org/pragma.html#pragma_synchronous).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Synchronous {
     /// A loss of power: the disk is flushed at each commit.

@@ -13,7 +13,7 @@ const WINDOW: usize = 8 * 1_024;
 /// 9.6). If the socket were closed on unread bytes, the answer would be lost.
 pub(super) const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Time limits for a client.
+/// Time limits for a client, each measured from its own start.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// From the first byte of a head to its end.

@@ -126,7 +126,7 @@ impl Operation {
         })])
     }
 
-    /// Adds an optional parameter in `query`.
+    /// Adds an optional parameter in `query` with this schema and description.
     pub fn optional_parameter(
         self,
         name: &str,
@@ -142,7 +142,7 @@ impl Operation {
         })])
     }
 
-    /// Adds parameter objects, or references to them.
+    /// Adds parameter objects, or references to them, after those already declared.
     pub fn parameters(mut self, all: impl IntoIterator<Item = Value>) -> Self {
         self.parameters.extend(all);
         self
@@ -190,7 +190,7 @@ impl Operation {
         self
     }
 
-    /// Declares a successful response without a body.
+    /// Declares a successful response with this status and without a body.
     pub fn empty_response(mut self, status: StatusCode, description: &str) -> Self {
         self.responses.insert(status, json!({ "description": description }));
         self
@@ -205,7 +205,7 @@ impl Operation {
         json!({ "$ref": format!("#/components/schemas/{}", T::name()) })
     }
 
-    /// Adds refusals that the operation may answer.
+    /// Adds refusals that the operation may answer, in the order of the document.
     pub fn refuses<R: Into<Refusal>>(mut self, refusals: impl IntoIterator<Item = R>) -> Self {
         self.refusals.extend(refusals.into_iter().map(Into::into));
         self
@@ -237,7 +237,7 @@ impl Operation {
         self
     }
 
-    /// The statuses of the successful responses.
+    /// The statuses of the successful responses, in ascending order.
     pub fn successes(&self) -> impl Iterator<Item = StatusCode> {
         self.responses.keys().copied()
     }

@@ -1,7 +1,7 @@
 use serde_json::json;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
-/// The id that every example uses.
+/// The id in every example: a UUIDv7, as real ids are.
 pub const EXAMPLE_ID: &str = "01a3185c-507b-7459-8475-1a0f4a2a0e58";
 
 /// The schema of a project's additional claims, each of them text.
