@@ -14,7 +14,7 @@ fn line_of(house: &House, project: ProjectId) -> Line {
     Line { world: project.in_mode(KeyMode::Live), phone, index }
 }
 
-/// A code that WhatsApp refused and no SMS carried, and two sends that the limit refused.
+/// A code that WhatsApp refused and no SMS delivered, and two sends that the limit refused.
 pub async fn failed_send(house: &House, project: ProjectId) -> (Line, dwar_kernel::OtpId) {
     let (make, line) = (Fixtures::random(), line_of(house, project));
     let otp = make.otp(&line);
@@ -43,7 +43,7 @@ async fn search(house: &House, browser: &Browser<'_>, phone: &str) -> Reply {
     browser.post(&house.page("activity/phone"), &form).await
 }
 
-/// The hidden field that stands for the number.
+/// The hidden field with the sealed number.
 fn sealed(page: &str) -> String {
     let after = page.split(r#"name="number" value=""#).nth(1).unwrap_or_default();
     after.split('"').next().unwrap_or_default().to_owned()
@@ -129,7 +129,7 @@ async fn another_project_has_no_activity_here() {
     assert_eq!(owner.get(&live).await.status, 404);
     let found = search(&house, &owner, NATIONAL).await.body;
     assert!(found.contains("Nothing on record for this number"), "{found}");
-    // A number that was sealed for a page of another project is none here.
+    // A number that was sealed for a page of another project is unknown here.
     let vault = &house.parts.tools.vault;
     let sealed = vault.seal_phone(house.other, &line.phone);
     let hex: String = sealed.0.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -164,7 +164,7 @@ async fn a_lock_is_lifted_by_who_may_after_a_typed_word() {
     assert_eq!(log().await.unwrap().guesses().wrong, 0);
 }
 
-/// What comes next on a stream, within some seconds.
+/// The next event of a stream, within some seconds.
 async fn next(events: &mut Events) -> String {
     tokio::time::timeout(Duration::from_secs(20), events.next()).await.unwrap()
 }
@@ -186,7 +186,7 @@ async fn a_row_comes_as_soon_as_its_request_and_again_when_that_changes() {
     let of = Reported::Id(house.project, otp.id);
     make.report(logins, of, &otp, Report::Delivered, START).await;
     assert!(next(&mut events).await.contains("Delivered"));
-    // Nothing new is a heartbeat.
+    // Without news there is a heartbeat.
     assert!(next(&mut events).await.starts_with(':'));
 }
 
@@ -235,7 +235,7 @@ async fn a_stream_ends_with_the_session_or_the_role() {
     operators.change_access(&By::command_line(), signed_in.operator.id, elsewhere).await.unwrap();
     assert!(next(&mut events).await.contains("event: over"));
     assert!(events.is_over().await);
-    // A stream keeps no session from being idle for too long.
+    // A stream does not keep a session from idling too long.
     let kept = house.joined("gita", Access::one(house.project, Role::Support)).await;
     let gita = house.browser(&kept);
     let mut events = gita.events(&path, None).await;
@@ -257,7 +257,7 @@ async fn the_newest_streams_stay_and_share_one_look_a_second() {
         open.push(support.events(&path, None).await);
     }
     assert!(open.iter().all(|events| events.status == 200));
-    // Five reloads within seconds: nobody is turned away, and the oldest stream makes room.
+    // Five reloads within seconds: none is refused, and the oldest stream ends.
     for _ in 0..5 {
         open.push(support.events(&path, None).await);
         assert_eq!(open.last().unwrap().status, 200);
@@ -302,8 +302,8 @@ async fn codes_of_the_other_mode_hide_none_whatever_their_number() {
     assert!(test.contains("Searched 520 requests, back to"), "{test}");
 }
 
-/// Each row says what came of a request and why, and all of it is in the address: what one person sees, another
-/// sees who is sent the link.
+/// Each row shows the result of a request and its reason. The address contains the whole filter:
+/// everybody who follows the link sees the same.
 #[actix_web::test]
 async fn each_row_says_why_and_each_view_has_an_address() {
     let house = House::new().await;
@@ -366,7 +366,7 @@ async fn each_row_says_why_and_each_view_has_an_address() {
     );
 }
 
-/// Of a list with filters, what comes is told as far as it matches, and goes on being told once it was.
+/// In a filtered list, only matching requests appear, and they keep being updated afterwards.
 #[actix_web::test]
 async fn a_live_list_keeps_its_filters() {
     let house = House::new().await;

@@ -2,7 +2,7 @@ use crate::support::{Browser, House};
 use dwar_operator::{Access, By, Role};
 use dwar_wallet::{Amount, Correction, Paise};
 
-/// The kinds that the bar of a page names, in order.
+/// The kinds in the bar of a page, in order.
 async fn named(browser: &Browser<'_>, page: &str) -> Vec<String> {
     let body = browser.get(page).await.body;
     let kinds = body.split("data-alert=\"").skip(1);

@@ -1,4 +1,4 @@
-//! Money moved by hand: nothing before it was confirmed, and then once.
+//! Manual bookings: nothing moves before the confirmation, and then once.
 
 use crate::support::House;
 use dwar_kernel::{KeyMode, OtpId};
@@ -13,7 +13,7 @@ impl House {
         self.parts.stores.wallets.balance(self.project).await.unwrap().balance.0
     }
 
-    /// A send that was charged a quarter of a rupee.
+    /// A send that cost a quarter of a rupee.
     pub async fn charged(&self) -> OtpId {
         let (make, stores) = (Fixtures::random(), &self.parts.stores);
         let otp = make.otp(&make.line(self.project.in_mode(KeyMode::Live)));

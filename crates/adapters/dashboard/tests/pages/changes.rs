@@ -3,7 +3,7 @@ use dwar_kernel::{KeyMode, Phone};
 use dwar_operator::{Access, Client, Role};
 use dwar_testkit::{Fixtures, Line, minutes};
 
-/// The first thing in a page that looks like a new secret.
+/// The first text in a page that looks like a new secret.
 fn shown<'a>(page: &'a str, prefix: &str) -> &'a str {
     let start = page.find(prefix).unwrap();
     let end = page[start..].find('<').unwrap();
@@ -27,7 +27,7 @@ async fn a_regenerated_key_is_shown_once_and_the_old_one_is_over() {
     assert!(house.opens(fresh).await);
     let page = owner.get(&house.page("keys")).await.body;
     assert!(!page.contains(fresh));
-    // A ready call for each, with the key in a variable; the fresh test key stands in its own.
+    // A ready call for each, with the key in a variable; the new test key is in its own call.
     for variable in ["$DWAR_LIVE_KEY", "$DWAR_TEST_KEY"] {
         let call = format!(
             "curl -s http://127.0.0.1:8080/v1/otp/send \\\n  -H &quot;X-Api-Key: {variable}&quot;"
@@ -219,7 +219,7 @@ async fn names_and_texts_of_people_are_never_markup() {
     assert!(!query.contains("<script>x"));
 }
 
-/// What they will be able to do is said before they are.
+/// The new rights are shown before they are granted.
 #[actix_web::test]
 async fn a_rise_is_confirmed_in_a_sentence_and_a_fall_is_not() {
     let house = House::new().await;

@@ -58,7 +58,7 @@ async fn pages_and_projects_are_found_by_name_and_things_by_id() {
         assert!(shown.contains(&format!("id=\"{anchor}\"")), "{page} has no {anchor}");
     }
     assert!(list(&owner, &at, "<script>").await.contains("Nothing found"));
-    // Without a script it is a page, and what is searched for is in no address.
+    // Without a script it is a page, and no address contains the search text.
     let page = owner.get(&format!("/find?project={at}")).await.body;
     assert!(page.contains("action=\"/find\"") && page.contains(&house.page("wallet")), "{page}");
     let page = owner.post("/find", &[("q", &otp.to_string()), ("project", &at)]).await.body;
@@ -130,11 +130,11 @@ async fn a_number_is_searched_for_when_the_form_is_sent_and_under_the_limit_of_a
 async fn who_may_search_for_no_number_is_offered_none() {
     let house = House::new().await;
     let owner = house.owner().await;
-    // On a page of no project, with several to choose from.
+    // On a page without a project, with several to choose from.
     assert!(list(&owner, "", NATIONAL).await.contains("Nothing found"));
     let page = owner.post("/find", &[("q", NATIONAL)]).await.body;
     assert!(page.contains("Nothing found"), "{page}");
-    // The only project is the one that is meant.
+    // The only project is the one that is searched.
     let support = house.with_role(Role::Support).await;
     assert!(list(&support, "", NATIONAL).await.contains("Press Enter"));
 }

@@ -7,7 +7,7 @@ use dwar_project::{KeyUse, ProjectChange, Used};
 use dwar_testkit::{CODE, Fixtures, START, seconds};
 use std::time::Duration;
 
-/// How many steps are done, by what the page says.
+/// The number of finished steps on the page.
 async fn done(viewer: &Browser<'_>) -> usize {
     let page = viewer.get(&viewer.house().page("overview")).await.body;
     let ticked = page.matches("<li class=\"done\">").count();

@@ -1,4 +1,4 @@
-//! A form that is refused comes back as it was typed; an address of a form leads back to its page.
+//! A refused form keeps what was typed, and the address of a form leads back to its page.
 
 use crate::support::{House, ORIGIN, PASSWORD};
 use dwar_operator::{By, Role};
@@ -117,7 +117,7 @@ async fn what_was_done_is_said_once() {
     let saved = owner.get(&format!("{plain}?done=money")).await.body;
     holds(&saved, &["Saved.", &own]);
     assert!(!owner.get(&plain).await.body.contains("data-address"));
-    // The page that was refused came from one that said so.
+    // The page before the refused one said what was done.
     let csrf = owner.csrf().await;
     let prices = [("whatsapp_price", ""), ("sms_price", "x"), ("low_balance", ""), ("csrf", &csrf)];
     let form = owner.form(&house.page("settings/money"), &prices);
@@ -351,7 +351,7 @@ async fn the_audit_log_is_filtered_by_who_what_and_when() {
         let export = format!("{page}/export?{wrong}");
         assert_eq!(owner.get(&export).await.status, 400, "{wrong}");
     }
-    // The file has what the filters leave.
+    // The file contains the entries that match the filters.
     let shown = owner.get(&of("action=project.repriced".to_owned())).await.body;
     let link = format!("href=\"{page}/export?action=project.repriced\"");
     assert!(shown.contains(&link) && shown.contains(", 1:30:00 pm IST"), "{shown}");
@@ -363,7 +363,7 @@ async fn the_audit_log_is_filtered_by_who_what_and_when() {
         assert!(file.header("content-disposition").starts_with("attachment"), "{path}");
         let entries = file.body.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let actions: Vec<_> = entries.map(|entry| entry["action"].clone()).collect();
-        // Those of one instant have no order of their own.
+        // Entries of the same instant have no fixed order.
         assert_eq!(actions.len(), lines, "{actions:?}");
         assert!(actions.contains(&json!("project.repriced")), "{actions:?}");
     }
@@ -375,7 +375,8 @@ async fn the_audit_log_is_filtered_by_who_what_and_when() {
     }
 }
 
-/// Saving a form as it is alters nothing, and is no line of the log; what it is about goes by its name.
+/// Saving an unchanged form changes nothing and is not recorded; entries show the names of their
+/// subjects.
 #[actix_web::test]
 async fn the_audit_log_has_names_and_nothing_that_altered_nothing() {
     let house = House::new().await;

@@ -173,7 +173,7 @@ async fn head_of_every_page_answers_as_get_does_without_the_body() {
             }
         }
     }
-    // A list that goes on has a head, too, and takes no place.
+    // A streamed list also answers HEAD, which takes no place.
     let live = house.page("activity/live");
     for _ in 0..100 {
         let mut asked = house.stream(owner.request(Method::HEAD, &live)).await;

@@ -43,7 +43,7 @@ async fn what_a_hook_cannot_be_is_marked() {
     }
 }
 
-/// A hook works without whoever made it, as a key does: members see it, and no more.
+/// A hook works without its creator, as a key does. Members can see it, but not change it.
 #[actix_web::test]
 async fn a_member_sees_hooks_and_is_told_who_changes_them() {
     let house = House::new().await;
@@ -65,7 +65,7 @@ async fn a_member_sees_hooks_and_is_told_who_changes_them() {
     assert_eq!(house.manage.hooks.list(&By::command_line(), house.project).await.unwrap(), [hook]);
 }
 
-/// The twenty-first is refused in words, and nothing of it is written down.
+/// The twenty-first is refused in words, and nothing is recorded.
 #[actix_web::test]
 async fn a_project_has_twenty_hooks_and_twenty_webhooks_at_most() {
     let house = House::new().await;
@@ -95,7 +95,7 @@ async fn claims_are_kept_and_an_issuer_is_refused_where_nobody_could_find_it() {
     assert_eq!(project.token_profile.claims.to_string(), "role=authenticated\ntier=gold");
     let typed = [("token_claims", "role=authenticated"), ("token_type", "JWT")];
     assert_eq!(member.post(&path, &typed).await.status, 303);
-    // A page that was opened before there was this field leaves it as it is.
+    // A page that was opened before the field existed leaves it unchanged.
     assert_eq!(member.post(&path, &typed[..1]).await.status, 303);
     let project = house.manage.projects.show(&By::command_line(), house.project).await.unwrap();
     assert_eq!(project.token_profile.token_type, TokenType::Jwt);
@@ -107,7 +107,7 @@ async fn claims_are_kept_and_an_issuer_is_refused_where_nobody_could_find_it() {
     let refused = member.post(&path, &[("token_claims", "role=service_role")]).await;
     assert_eq!(refused.status, 422);
     assert!(refused.body.contains(r#"id="token_claims-error""#), "{}", refused.body);
-    // Its issuer is no address, which is said before anybody asks for one.
+    // The installation's issuer is not an address, which the page says in advance.
     let page = member.get(&house.page("settings/tokens")).await.body;
     assert!(
         page.contains("cannot give projects an issuer of their own yet: tokens.issuer"),

@@ -25,7 +25,7 @@ impl House {
         Line { phone, index, ..make.line(self.project.in_mode(mode)) }
     }
 
-    /// A phone that gave the right code: its identity, and the request.
+    /// A phone that entered the right code: its identity, and the request.
     async fn verified(&self, make: &Fixtures, mode: KeyMode, number: &str) -> (IdentityId, OtpId) {
         let (line, logins) = (self.line(make, mode, number), &*self.parts.stores.logins);
         let otp = make.issue(logins, make.otp(&line)).await;
@@ -81,7 +81,7 @@ async fn nobody_else_sees_or_ends_them() {
         assert_eq!(browser.get(&path).await.status, 403, "{role:?}");
         assert_eq!(browser.post(&format!("{path}/end"), &form).await.status, 403, "{role:?}");
     }
-    // Known in the other mode or another project, the id leads to nothing.
+    // In the other mode or another project, the id is unknown.
     let member = house.with_role(Role::Member).await;
     let test = path.replace("/live/", "/test/");
     assert!(!member.get(&test).await.body.contains(&one.id.to_string()));

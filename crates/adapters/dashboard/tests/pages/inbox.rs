@@ -6,7 +6,7 @@ use dwar_otp::sandbox::InboxMessage;
 use dwar_otp::{Channel, Message};
 use dwar_testkit::{CODE, Fixtures, Line, seconds};
 
-/// A message to a number, on record as a test key leaves it.
+/// A stored message to a number, as from a test key.
 async fn land(house: &House, make: &Fixtures, number: &str, text: &str) -> String {
     let (vault, at) = (&house.parts.tools.vault, house.now());
     let line = make.line(house.project.in_mode(KeyMode::Test));

@@ -5,7 +5,7 @@ use actix_web::http::Method;
 const HINDI: &str = "<html lang=\"hi\"";
 const ENGLISH: &str = "<html lang=\"en\"";
 
-/// A page as a browser gets it that prefers Hindi, and may have chosen a language before.
+/// A page for a browser that prefers Hindi, and may have chosen a language before.
 async fn shown(browser: &Browser<'_>, path: &str, chosen: Option<&str>) -> String {
     let asked = browser.request(Method::GET, path);
     let asked = asked.insert_header(("Accept-Language", "hi-IN,hi;q=0.9,en;q=0.8"));

@@ -1,4 +1,4 @@
-//! The dashboard over the store in memory: who gets in, what each may do, what every answer says.
+//! Tests of the dashboard over the memory store: access, rights, and the headers of answers.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "everything here runs inside tests")]
 

@@ -6,7 +6,7 @@ use dwar_kernel::KeyMode;
 use dwar_operator::Role;
 use dwar_testkit::Fixtures;
 
-/// A page as a browser gets it in which this mode was chosen.
+/// A page for a browser in which this mode was chosen.
 async fn in_mode(browser: &Browser<'_>, path: &str, chosen: &str) -> Reply {
     let asked = browser.request(Method::GET, path);
     let asked = asked.cookie(Cookie::new("dwar_mode", chosen.to_owned()));
@@ -34,7 +34,7 @@ async fn one_choice_counts_on_every_page_of_a_project() {
     let figures = |page: Reply| page.body.contains("<svg class=\"chart");
     assert!(figures(in_mode(&owner, &house.page("overview"), "live").await));
     assert!(!figures(in_mode(&owner, &house.page("overview"), "test").await));
-    // The address of a link wins, for the page it opens.
+    // The mode in an address has priority for that page.
     let asked = in_mode(&owner, &house.page("overview?mode=live"), "test").await;
     assert!(!is_testing(&asked) && figures(asked));
     assert!(!owner.get("/projects").await.body.contains("action=\"/mode\""), "no project");
@@ -54,7 +54,7 @@ async fn the_switch_leads_back_to_the_page_in_the_other_mode() {
     let strayed = owner.post("/mode", &[("mode", "test"), ("back", "//evil.example")]).await;
     assert_eq!(strayed.header("location"), "/");
     assert_eq!(owner.post("/mode", &[("mode", "both"), ("back", "/")]).await.status, 400);
-    // What is about something of one mode is not there in the other.
+    // A page about something of one mode does not exist in the other.
     let sessions = house.page(&format!("identities/test/{}/sessions", house.project));
     assert_eq!(owner.get(&sessions).await.status, 404);
     let playground = in_mode(&owner, &house.page("playground"), "live").await;

@@ -7,7 +7,7 @@ use dwar_otp::{GuessPolicy, Report, Reported};
 use dwar_testkit::{CODE, Fixtures, START, minutes, seconds};
 use std::time::Duration;
 
-/// Three codes by WhatsApp with the live key: two of them arrive, one is verified after eight
+/// Three codes by WhatsApp with the live key: two of them arrive, and one is verified after eight
 /// seconds. They are counted half a minute later.
 pub async fn with_sends() -> House {
     let (house, make) = (House::new().await, Fixtures::random());
@@ -27,10 +27,10 @@ pub async fn with_sends() -> House {
     house
 }
 
-/// The same whenever it counts, so that none waits for the lease of another.
+/// Always the same instance, so that no count waits for the lease of another.
 const KEEPER: &str = "00000000-0000-7000-8000-000000000001";
 
-/// Counts what there is, half a minute later.
+/// Counts every record, half a minute later.
 pub async fn count(house: &House) {
     house.clock.set(START + seconds(30));
     let (tools, store) = (house.parts.tools.clone(), house.kept.figures.clone());
@@ -113,7 +113,7 @@ async fn an_empty_page_leads_to_what_can_be_done_by_this_role() {
     let house = House::new().await;
     let owner = house.owner().await;
     assert!(owner.get(&house.page("overview")).await.body.contains("Not available yet"));
-    // A new project has its first steps instead.
+    // A new project shows its first steps instead.
     house.clock.set(START + Duration::from_secs(63 * 24 * 3_600));
     let page = house.browser(&house.joined("later", Access::everything()).await);
     let page = page.get(&house.page("overview")).await.body;
@@ -178,7 +178,8 @@ async fn a_first_start_leads_to_the_playground_and_later_ones_to_the_overview() 
     assert_eq!(viewer.get("/?start").await.header("location"), house.page("overview"));
 }
 
-/// The bar, the table and the reasons of the overview lead to what they count, in its time.
+/// The bar, the table and the reasons of the overview link to the requests that they count, in the
+/// same time range.
 #[actix_web::test]
 async fn what_failed_and_what_was_refused_is_told_by_reason_and_leads_to_it() {
     let house = House::new().await;
@@ -225,7 +226,7 @@ async fn any_range_that_is_kept_is_shown_and_another_one_says_so() {
     let house = with_sends().await;
     let owner = house.owner().await;
     let page = async |range: &str| owner.get(&house.page(&format!("overview?{range}"))).await.body;
-    // The clock is at half past one in India.
+    // It is half past one in India.
     let now = page("from=2027-01-15T13:20&until=2027-01-15T13:40").await;
     assert!(
         now.contains("<dt>Sends</dt><dd>3</dd>") && now.contains("as much time before it"),

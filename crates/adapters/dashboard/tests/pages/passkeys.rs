@@ -2,7 +2,7 @@ use crate::support::{Browser, House, PASSWORD, Reply};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use dwar_operator::{Action, AuditFilter, Challenge, Role};
 
-/// Base64url of what a test says.
+/// Base64url of a test value.
 fn b64(bytes: &[u8]) -> String {
     Base64UrlUnpadded::encode_string(bytes)
 }
@@ -10,7 +10,7 @@ fn b64(bytes: &[u8]) -> String {
 const HERE: (&str, &str) = ("localhost:8081", "http://localhost:8081");
 
 impl Browser<'_> {
-    /// A form sent to the dashboard by the name that passkeys can be bound to.
+    /// A form sent to the host name that passkeys can be bound to.
     async fn by_name(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         let csrf = self.csrf().await;
         let fields = [fields, &[("csrf", csrf.as_str())]].concat();
@@ -119,7 +119,7 @@ async fn a_copied_passkey_is_refused_and_leaves_a_line() {
     assert_eq!(house.lines(Action::PasskeyRefused).await, 2);
 }
 
-/// The attacks: wrong passwords under the name of somebody who has a passkey, and wrong signatures.
+/// The attacks: wrong passwords under the name of an operator with a passkey, and wrong signatures.
 #[actix_web::test]
 async fn nothing_that_others_get_wrong_bars_a_passkey() {
     let house = House::new().await;
@@ -139,7 +139,7 @@ async fn nothing_that_others_get_wrong_bars_a_passkey() {
     assert_eq!(stranger.come_in(&challenge, b"laptop", b"right", 9).await.status, 303);
 }
 
-/// The attack: more questions than anybody could keep.
+/// The attack: more challenges than could be stored.
 #[actix_web::test]
 async fn a_flood_of_questions_ends_nobodys_sign_in() {
     let house = House::new().await;
@@ -170,14 +170,14 @@ async fn a_question_is_over_after_five_minutes() {
     assert_eq!(stranger.come_in(&late, b"laptop", b"right", 9).await.status, 403);
 }
 
-/// The attack: another service of this host asks its visitors' browsers to sign in here.
+/// The attack: another service of this host makes its visitors' browsers sign in here.
 #[actix_web::test]
 async fn the_port_in_a_host_header_makes_no_site_of_ours() {
     let house = House::new().await;
     house.with_role(Role::Member).await.with_passkey().await;
     let stranger = house.stranger();
     let challenge = stranger.question(ASK).await;
-    // The verifier of these tests takes what it is told to take for `http://localhost:8081` alone.
+    // The verifier of these tests accepts its answers only for `http://localhost:8081`.
     let fields = [
         ("challenge", challenge),
         ("credential", b64(b"laptop")),

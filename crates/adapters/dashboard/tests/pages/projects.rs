@@ -155,7 +155,8 @@ async fn many_projects_are_looked_for_by_name_and_leafed_through() {
     assert!(nobody.contains("No projects match this name") && !nobody.contains("\"><b>"));
 }
 
-/// Each says what its live key sent, what is left, and what is wrong, to who may know.
+/// Each row shows the sends of the live key, the balance and problems, to operators with the right
+/// to see them.
 #[actix_web::test]
 async fn the_list_tells_traffic_balance_and_state_of_each() {
     let house = with_sends().await;

@@ -9,7 +9,7 @@ const CSS: [&str; 2] = ["/dwar.css", "/reference.css"];
 const STEPS: [&str; 5] =
     ["sendOtp", "verifyOtp", "validateSession", "refreshSession", "logoutSession"];
 
-/// What a browser shows of a page: without tags, and with what they escape.
+/// The visible text of a page: without tags, and unescaped.
 fn text(page: &str) -> String {
     let parts = page.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
     let text: String = parts.collect();
@@ -17,7 +17,7 @@ fn text(page: &str) -> String {
     signs.iter().fold(text, |text, (name, sign)| text.replace(name, sign))
 }
 
-/// The values of an attribute, as often as they are there.
+/// The values of an attribute, as often as they occur.
 fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
     let begins = format!(" {attribute}=\"");
     let parts = page.split(begins.as_str()).skip(1);
@@ -30,7 +30,7 @@ fn sections(page: &str) -> BTreeMap<&str, &str> {
     parts.filter_map(|part| part.split_once('"')).collect()
 }
 
-/// Every operation of the document: its path, its method, and all about it.
+/// Every operation of the document: its path, its method, and its object.
 fn operations(document: &Value) -> Vec<(String, String, Value)> {
     let paths = document["paths"].as_object().unwrap();
     let methods = |(path, methods): (&String, &Value)| {
@@ -41,7 +41,7 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
     paths.iter().flat_map(methods).collect()
 }
 
-/// Every value that has this name, however deep it stands.
+/// Every value with this name, at any depth.
 fn named<'a>(value: &'a Value, name: &str, found: &mut Vec<&'a Value>) {
     match value {
         Value::Object(members) => {
@@ -192,7 +192,7 @@ async fn it_is_light_and_every_link_leads_somewhere() {
     }
 }
 
-/// The four clients know each operation that a backend calls, by the name of a method of theirs.
+/// Each of the four clients has a method for every operation that a backend calls.
 #[actix_web::test]
 async fn each_operation_of_the_clients_is_shown_in_all_four() {
     let house = House::new().await;
@@ -216,7 +216,8 @@ async fn each_operation_of_the_clients_is_shown_in_all_four() {
             shown += 1;
         }
     }
-    // Those of clients/README.md: all under /v1 but the proxies' and the feed, and the public keys.
+    // Those of clients/README.md: all under /v1 except the proxies' and the feed, and the public
+    // keys.
     assert_eq!(shown, 13 * 4);
 }
 

@@ -13,10 +13,10 @@ const PAGES: [&str; 9] = [
     "inbox",
 ];
 
-/// Where a form goes, its fields, and who may not send it.
+/// The address of a form, its fields, and the roles that may not send it.
 type Form<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [Role]);
 
-/// Which pages of the project each role may open.
+/// The pages of the project that each role may open.
 const SEES: [(Role, [bool; 9]); 4] = [
     (Role::Owner, [true; 9]),
     (Role::Member, [true, true, false, true, false, true, false, true, true]),

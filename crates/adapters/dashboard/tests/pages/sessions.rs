@@ -124,7 +124,7 @@ async fn wrong_passwords_lock_and_the_page_says_how_long() {
     assert_eq!(try_in(PASSWORD).await.status, 303);
 }
 
-/// The attack: a stranger fails under a name, and its owner comes with the browser they used before.
+/// The attack: a stranger fails under a name, and its owner uses the browser they used before.
 #[actix_web::test]
 async fn a_browser_that_signed_in_before_gets_in_whoever_else_fails() {
     let house = House::new().await;
@@ -159,7 +159,7 @@ async fn a_new_password_makes_its_browser_known_anew() {
     assert_eq!((changed.status, changed.cookie("dwar_browser").is_empty()), (303, false));
 }
 
-/// Who comes while too many passwords are checked is told to try again; nothing is wrong here.
+/// While too many passwords are checked, a visitor is told to try again, without counting as wrong.
 #[actix_web::test]
 async fn too_many_at_once_are_told_to_try_again() {
     struct Busy(PlainHasher);

@@ -1,4 +1,4 @@
-//! The way in: back to where one wanted to go, the code after the password, devices by name.
+//! The sign-in: the return to the requested page, the code after the password, and known browsers.
 
 use crate::support::{Browser, House, ORIGIN, PASSWORD, Reply};
 use actix_web::cookie::Cookie;
@@ -47,7 +47,8 @@ async fn whoever_is_sent_to_sign_in_comes_back_to_the_page_and_its_query() {
     assert_eq!(house.stranger().get("/").await.header("location"), "/sign-in");
 }
 
-/// The attack: a link to the real sign-in page that leads on to somebody else's, or to what is no page.
+/// The attack: a link to the real sign-in page that continues to another site, or to something that
+/// is not a page.
 #[actix_web::test]
 async fn nobody_is_led_anywhere_but_to_a_page() {
     let house = House::new().await;
@@ -132,7 +133,8 @@ async fn other_colours_leave_one_where_one_is() {
     let switched = owner.post("/theme", &[("theme", "dark"), ("back", &page)]).await;
     assert_eq!((switched.status, switched.header("location")), (303, page.as_str()));
     assert!(switched.cookie("dwar_theme").contains("SameSite=Lax"));
-    // What a form shows is not there for a GET: one goes back to the page that had the form.
+    // The answer to a form has no address for a GET: the browser goes back to the page with the
+    // form.
     let csrf = owner.csrf().await;
     let offered = owner.form("/account/totp", &[("csrf", &csrf)]);
     let offered = offered.insert_header(("Referer", format!("{ORIGIN}/account")));
@@ -152,7 +154,7 @@ async fn with_totp(house: &House) -> TotpSecret {
     offer.secret
 }
 
-/// What is kept of a cookie that was set.
+/// The value of a cookie that was set.
 fn value<'a>(reply: &'a Reply, name: &str) -> &'a str {
     reply.cookie(name).split([';', '=']).nth(1).unwrap_or_default()
 }

@@ -70,7 +70,7 @@ impl ApiRoutes for Asked {
     }
 }
 
-/// Takes what says `right`, and the counter that stands in its place.
+/// Accepts an answer that contains `right`, and the counter in its place.
 struct Fitting;
 
 #[allow(clippy::needless_lifetimes, reason = "as the trait names them")]
@@ -102,7 +102,7 @@ impl House {
         Self::with(false).await
     }
 
-    /// Behind a proxy that ends TLS, or not.
+    /// Behind a proxy that terminates TLS, or not.
     pub async fn with(tls: bool) -> Self {
         Self::hashing(tls, Arc::<PlainHasher>::default()).await
     }
@@ -111,7 +111,7 @@ impl House {
         Self::made(tls, hasher, false).await
     }
 
-    /// Beside a service that sends to the postbox.
+    /// With a service that sends to the postbox.
     pub async fn sending() -> Self {
         Self::made(false, Arc::<PlainHasher>::default(), true).await
     }
@@ -206,7 +206,7 @@ impl House {
         self.browser(&self.joined(name, access).await)
     }
 
-    /// The browser of somebody who has just signed in.
+    /// The browser of an operator who has just signed in.
     pub fn browser(&self, signed_in: &SignedIn) -> Browser<'_> {
         Browser { house: self, cookie: Some(signed_in.token.expose().to_owned()) }
     }
@@ -232,7 +232,7 @@ impl House {
         self.parts.stores.projects.caller(digest).await.unwrap().is_some()
     }
 
-    /// Sends requests one after the other, to one service.
+    /// Sends requests one after another to one service.
     pub async fn send_all(&self, requests: Vec<TestRequest>) -> Vec<Reply> {
         let service = init_service(app(self.console.clone(), self.admin_api.clone())).await;
         let mut replies = Vec::new();
@@ -249,7 +249,7 @@ impl House {
         replies
     }
 
-    /// Each answer of the admin API has to be one that its document promises.
+    /// Checks that the document lists this answer of the admin API.
     fn hold(&self, method: &str, path: &str, reply: &Reply) {
         let pairs = reply.headers.iter();
         let headers: Vec<(String, String)> = pairs
@@ -264,7 +264,7 @@ impl House {
         self.documented.seen()
     }
 
-    /// Sends a request, and takes its answer piece by piece.
+    /// Sends a request, and reads its answer piece by piece.
     pub async fn stream(&self, request: TestRequest) -> Events {
         let service = init_service(app(self.console.clone(), self.admin_api.clone())).await;
         let response = match service.call(request.to_request()).await {
@@ -280,7 +280,7 @@ impl House {
     }
 }
 
-/// Somebody at a browser, which says what browsers say.
+/// An operator with a browser, which sends the usual headers.
 #[derive(Clone)]
 pub struct Browser<'a> {
     house: &'a House,
@@ -317,7 +317,7 @@ impl<'a> Browser<'a> {
         self.house.stream(request).await
     }
 
-    /// What a form of this session's own pages sends.
+    /// Sends a form as this session's own pages do.
     pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         let csrf = self.csrf().await;
         let fields = [fields, &[("csrf", csrf.as_str())]].concat();
@@ -330,7 +330,7 @@ impl<'a> Browser<'a> {
         self.house.send(request.set_payload(body.to_owned())).await
     }
 
-    /// A form with these fields and no others.
+    /// A form with only these fields.
     pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> TestRequest {
         let mut body = form_urlencoded::Serializer::new(String::new());
         body.extend_pairs(fields);
@@ -395,7 +395,7 @@ impl Reply {
         self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
     }
 
-    /// A cookie that is set, whole; empty if it is not.
+    /// The whole header of a cookie that is set; empty if there is none.
     pub fn cookie(&self, name: &str) -> &str {
         let mut set = self.headers.get_all("set-cookie").map(|value| value.to_str().unwrap());
         set.find(|cookie| cookie.starts_with(&format!("{name}="))).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What keeps people out, on the page of the team.
+//! Locks of operators, on the page of the team.
 
 use crate::support::{House, PASSWORD};
 use dwar_console::{Credentials, SignInError};

@@ -9,7 +9,7 @@ use std::time::Duration;
 const DAY: Duration = Duration::from_secs(86_400);
 
 impl House {
-    /// Pays in, so many days after the start.
+    /// Adds money, this many days after the start.
     pub async fn paid_in(&self, project: ProjectId, paise: i64, reference: &str, days: u32) {
         let (id, amount) = (self.make_id(), paise.try_into().unwrap());
         let credit = Credit { id, amount, reference: reference.parse().unwrap() };
@@ -155,7 +155,7 @@ async fn a_code_has_one_line_behind_which_are_its_steps() {
     for gone in ["Hold", "Capture", "Release", "Book"] {
         assert!(!page.contains(gone), "{gone}: {page}");
     }
-    // One kind alone is listed entry by entry, and a download has every entry.
+    // A single kind is listed entry by entry, and a download has every entry.
     let holds = viewer.get(&house.page("wallet?kind=hold")).await.body;
     assert!(holds.contains(&send.to_string()) && !holds.contains("<summary>"), "{holds}");
     assert_eq!(csv(&viewer, &house, &format!("reference={send}")).await.len(), 1 + 3);

@@ -5,7 +5,7 @@ use dwar_operator::Role;
 use dwar_testkit::{Fixtures, START, seconds};
 use std::time::Duration;
 
-/// An endpoint of Acme that was called with one event, which it did not take.
+/// An endpoint of Acme that was called with one event and refused it.
 pub async fn told(house: &House) -> (Endpoint, String) {
     let (make, stores) = (Fixtures::seeded(5), &house.parts.stores);
     let (endpoint, secret) = {

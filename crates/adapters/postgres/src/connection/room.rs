@@ -24,7 +24,7 @@ impl Room {
         self.full.load(Ordering::Acquire) || self.suspected.swap(false, Ordering::AcqRel)
     }
 
-    /// What a failure is to whoever asked.
+    /// Converts a failure to the caller's error.
     ///
     /// The driver hides the code of a full disk (SQLSTATE 53100), and its text is in the server's
     /// language. So an unclassified failure raises a suspicion, which `has_room` checks by the

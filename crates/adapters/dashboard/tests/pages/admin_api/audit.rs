@@ -1,4 +1,4 @@
-//! What the audit log tells of programs.
+//! The audit log of changes by programs.
 
 use super::{Program, json_of, text};
 use crate::support::House;

@@ -1,4 +1,4 @@
-//! What programs change.
+//! Changes by programs.
 
 use super::{Program, code, json_of, text};
 use crate::support::House;
@@ -156,7 +156,7 @@ async fn somebody_is_invited_changed_and_removed_and_never_reset() {
     let changed = owner.ask(Method::PUT, &format!("{one}/access"), viewer.clone()).await;
     assert_eq!(json_of(&changed)["access"]["projects"], viewer["projects"]);
     assert_eq!(owner.post(&format!("{one}/reset"), json!({})).await.status, 404);
-    // Whoever is somewhere else too is seen, but not where else.
+    // An operator with access to another project too is shown, but without the other project.
     let both = Access {
         projects: [(house.project, Role::Viewer), (house.other, Role::Owner)].into(),
         ..Access::default()

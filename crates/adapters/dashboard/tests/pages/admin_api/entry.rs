@@ -1,4 +1,4 @@
-//! Who gets in, and what every refusal looks like.
+//! Authentication, and the form of every refusal.
 
 use super::{Program, code, json_of, text};
 use crate::support::{HOST, House, ORIGIN};
@@ -97,7 +97,7 @@ async fn a_page_in_a_browser_cannot_use_it_and_no_answer_lets_it() {
         .insert_header(("Authorization", format!("Bearer {}", program.token)));
     let reply = house.send(elsewhere).await;
     assert_eq!((reply.status, code(&reply).as_str()), (421, "MISDIRECTED_REQUEST"));
-    // However the path is written, it is the API that answers.
+    // However the path is encoded, the API answers.
     let odd = TestRequest::with_uri("/%61dmin/v1/projects").insert_header(("Host", HOST));
     assert_eq!(code(&house.send(odd.insert_header(("Origin", ORIGIN))).await), "FOREIGN_ORIGIN");
 }

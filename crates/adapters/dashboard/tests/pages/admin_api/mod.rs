@@ -53,7 +53,7 @@ impl<'a> Program<'a> {
         Self::new(house, Access::one(house.project, role)).await
     }
 
-    /// Of the other project, which is all that this one may know of.
+    /// A program with access to only the other project.
     pub async fn elsewhere(house: &'a House) -> Self {
         Self::new(house, Access::one(house.other, Role::Owner)).await
     }
@@ -64,7 +64,7 @@ impl<'a> Program<'a> {
         json_of(&reply)
     }
 
-    /// Every item of a list, however many pages it has.
+    /// Every item of a list, over all its pages.
     pub async fn all(&self, path: &str) -> Vec<Value> {
         let (mut items, mut cursor) = (Vec::new(), String::new());
         loop {

@@ -1,4 +1,4 @@
-//! Every code that the document says an operation can answer with, made to happen.
+//! Provokes every code that the document lists for an operation.
 
 use super::walk::{Listed, listed, with};
 use super::{Program, code, json_of, text, with_code};
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 
 const NOBODY: &str = "0199a000-0000-7000-8000-000000000000";
 
-/// A query with a value that a parameter of it cannot have.
+/// A query with an invalid value for one of its parameters.
 fn wrong_query(one: &Listed) -> &'static str {
     let document: Value = serde_json::from_str(&document()).unwrap();
     let described = &document["paths"][&one.path][one.method.as_str().to_lowercase()];
@@ -36,8 +36,8 @@ fn has_body(one: &Listed) -> bool {
     !document["paths"][&one.path][one.method.as_str().to_lowercase()]["requestBody"].is_null()
 }
 
-/// A request that an owner may make, and that makes the operation refuse with `code`; nothing if it takes
-/// more than one request.
+/// A request of an owner that makes the operation refuse with `code`; `None` if it takes more than
+/// one request.
 fn follows(
     house: &House,
     one: &Listed,
@@ -111,7 +111,7 @@ async fn every_code_that_follows_from_a_part_comes_about() {
         }
     }
     for ((id, wanted), reply) in wanted.iter().zip(house.send_all(requests).await) {
-        // Too many wrong tokens of one address are one refusal as good as the other.
+        // After too many wrong tokens of one address, the rate limit counts as the same refusal.
         let limited = wanted == "INVALID_ADMIN_TOKEN" && code(&reply) == "TOKEN_RATE_LIMITED";
         assert!(code(&reply) == *wanted || limited, "{id} {wanted}: {}", reply.body);
     }
@@ -136,7 +136,7 @@ async fn add_hook(owner: &Program<'_>) -> String {
 async fn every_code_that_takes_several_requests_comes_about() {
     let house = House::new().await;
     let (endpoint, event) = told(&house).await;
-    // The event's next call is due by then, so that it can be asked for.
+    // The event's next call is due by then, so that it can be requested.
     house.clock.set(START + seconds(10));
     let ravi = house.joined("ravi", Access::one(house.project, Role::Support)).await;
     let much = json!({ "amount_paise": 1_000_000_000_000_i64, "reference": "much" });
@@ -183,7 +183,7 @@ async fn every_code_that_takes_several_requests_comes_about() {
 }
 
 impl House {
-    /// As many proofs as may wait, and nobody who makes them.
+    /// As many proofs as may wait, and no loop that runs them.
     async fn begin_proofs_that_nobody_makes(&self) {
         self.store.faults().next("LedgerStore::last_sound_proof", Fault::Panics);
         for number in 0..=100 {

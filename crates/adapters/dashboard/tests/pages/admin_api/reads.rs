@@ -1,4 +1,4 @@
-//! What programs read.
+//! Reads by programs.
 
 use super::{Program, json_of, text, with_code};
 use crate::activity::{NATIONAL, failed_send, unmaskings};
@@ -26,7 +26,7 @@ async fn figures_are_those_of_the_page() {
         let counted = ["requests", "delivered", "verified"].map(|it| total[it].clone());
         assert_eq!(counted, [json!(3), json!(2), json!(1)], "{total}");
         assert_eq!([&total["delivered_permille"], &total["verified_permille"]], [667, 333]);
-        // Eight seconds, as exact as the bins are.
+        // Eight seconds, within the precision of the bins.
         let median = total["median_ms"].as_u64().unwrap();
         assert!((7_500..=8_500).contains(&median), "{median}");
         assert_eq!(found["before"]["requests"], 0);
@@ -92,7 +92,7 @@ async fn support_finds_out_why_a_code_failed_and_no_answer_has_the_number() {
         (&json!(otp.to_string()), &json!("+9198••••3344"))
     );
     assert_eq!(json_of(&refused)["items"][0]["count"], 2);
-    // A number that cannot be one is not repeated either.
+    // An invalid number is not quoted either.
     let path = support.own("/requests/search");
     let wrong = support.refused(Method::POST, &path, json!({"phone": "98112233445"})).await;
     assert_eq!(wrong, with_code(422, "INVALID_FIELD"));
@@ -135,7 +135,7 @@ async fn a_number_is_given_to_who_may_and_never_without_a_line_in_the_log() {
     assert!(!log[0].contains(NATIONAL) && log[0].contains("deploy"), "{}", log[0]);
 }
 
-/// The ids of one project lead to nothing in another, whoever asks.
+/// The ids of one project are unknown in another, for every caller.
 #[actix_web::test]
 async fn what_is_of_another_project_is_not_there() {
     let house = House::new().await;
@@ -144,7 +144,7 @@ async fn what_is_of_another_project_is_not_there() {
     let ([session, _], _) = house.two_sessions().await;
     let (webhook, identity) = (endpoint.id, session.identity);
     let sessions = format!("/identities/live/{identity}/sessions");
-    // What the owner of both gets who asks for it under the other's name.
+    // The requests of the owner of both with the other project's path.
     let asked = [
         (Method::GET, "/figures".to_owned(), json!({}), 200),
         (Method::GET, "/requests".to_owned(), json!({}), 200),
@@ -169,7 +169,7 @@ async fn what_is_of_another_project_is_not_there() {
         let acme = theirs.own(&rest);
         let refused = theirs.refused(method.clone(), &acme, body.clone()).await;
         assert_eq!(refused, with_code(404, "NOT_FOUND"), "{method} {rest}");
-        // Who may know of both finds nothing of Acme under the other's name.
+        // The owner of both finds nothing of Acme under the other project.
         let mixed = format!("/projects/{}{rest}", house.other);
         let reply = owner.ask(method.clone(), &mixed, body).await;
         assert_eq!(reply.status, mixed_status, "{method} {rest}: {}", reply.body);
@@ -225,7 +225,7 @@ async fn what_a_webhook_was_told_is_listed_tested_and_sent_again_once() {
     }
 }
 
-/// Whether a store gives a session as one whose token counts.
+/// Tells whether a store returns a session whose token is valid.
 async fn honoured(house: &House, session: &Session) -> bool {
     let keys = &house.parts.tools.vault;
     let key = house.live_key.parse::<dwar_project::ApiKey>().unwrap().digest(keys.as_ref());

@@ -1,4 +1,4 @@
-//! Every operation of the document is called, whatever there is: none can be left out.
+//! Calls every operation of the document, so that none can be forgotten.
 
 use super::code;
 use crate::support::{HOST, House};
@@ -55,7 +55,7 @@ impl Listed {
             .insert_header(("Host", HOST))
     }
 
-    /// Whether a role in a project, by the table of roles, opens this.
+    /// Tells whether the table of roles gives a role in a project access to this.
     pub fn opens_to(&self, role: Role) -> bool {
         match self.right.as_str() {
             "any" => true,
@@ -80,7 +80,7 @@ fn permission(right: &str) -> Permission {
 }
 
 impl House {
-    /// A token of the admin API, which may delegate.
+    /// A token of the admin API with the right to delegate.
     pub async fn token(&self, name: &str, access: Access) -> String {
         let new = NewAdminToken { may_delegate: true, ..new_token(name, access, DAY) };
         let made = self.manage.tokens.make(&By::command_line(), new).await.unwrap();
@@ -98,7 +98,7 @@ fn the_committed_document_is_what_the_routes_are_made_from() {
     if std::env::var_os("DWAR_WRITE_DOCS").is_some() {
         fs::write(&file, document()).unwrap();
     }
-    // In which order the keys stand depends on what else is built beside this crate.
+    // The order of keys depends on the other crates of the build.
     let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let committed = fs::read_to_string(&file).unwrap_or_default();
     assert!(
@@ -108,7 +108,7 @@ fn the_committed_document_is_what_the_routes_are_made_from() {
     );
 }
 
-/// The table of docs/admin-api.md has every operation, with its right.
+/// The table of docs/admin-api.md lists every operation with its right.
 #[test]
 fn the_page_lists_every_operation() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/admin-api.md");
@@ -212,7 +212,7 @@ async fn another_project_is_not_there_for_any_operation() {
             assert_eq!((reply.status, code(&reply).as_str()), (404, "NOT_FOUND"), "{}", one.id);
         }
     }
-    // What is about no single project shows nothing of Acme.
+    // Answers about no single project contain nothing of Acme.
     let ask = |one: &&Listed| with(one.request(house.project), &token);
     let replies = house.send_all(outside.iter().map(ask).collect()).await;
     for (one, reply) in outside.iter().zip(replies) {
