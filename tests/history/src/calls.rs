@@ -1,4 +1,4 @@
-//! Makes one call of the HTTP API and puts it on record.
+//! Makes one call of the HTTP API and records it.
 
 use crate::cluster::Cluster;
 use crate::history::{Action, Lost, Op, Outcome, Pair};
@@ -10,10 +10,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longer than the service may take; what lasts longer counts as a promise broken.
+/// Longer than the service may take; a longer call counts as a violation.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Somebody who calls the service.
+/// A client of the service.
 #[derive(Clone)]
 pub struct Calls {
     pub client: u64,
@@ -23,7 +23,7 @@ pub struct Calls {
     pub http: reqwest::Client,
 }
 
-/// Where and with which key to ask.
+/// The instance and the key of a call.
 #[derive(Clone, Debug)]
 pub struct At {
     pub instance: usize,
@@ -31,7 +31,7 @@ pub struct At {
     pub key: (usize, String),
 }
 
-/// Tokens as they were given out; the history has digests of them.
+/// Tokens as they were issued; the history has only their digests.
 #[derive(Clone)]
 pub struct Tokens {
     pub session: String,
@@ -41,7 +41,7 @@ pub struct Tokens {
 }
 
 impl Calls {
-    /// Asks an instance with the newest key of a project.
+    /// Calls an instance with the newest key of a project.
     pub fn at(&self, instance: usize, project: usize) -> At {
         At { instance, project, key: self.world.projects[project].key() }
     }
@@ -59,7 +59,7 @@ impl Calls {
         .0
     }
 
-    /// Asks for the session behind a code, `otp` being named or not.
+    /// Verifies a code, with or without the name `otp`.
     pub async fn verify(
         &self,
         at: &At,
@@ -139,7 +139,7 @@ impl Calls {
         self.call(at, Method::POST, path).json(body)
     }
 
-    /// Makes the call; `good` reads the body of a 200, and whether it is a first answer given again.
+    /// Makes the call; `good` parses the body of a 200, and whether it is a repeated first answer.
     async fn ask(
         &self,
         at: &At,
@@ -155,7 +155,7 @@ impl Calls {
                 let outcome = match status {
                     200 => good(&body, replayed)
                         .unwrap_or(Outcome::Failed { status, code: "UNREADABLE".to_owned() }),
-                    // The one 500 that is a definite answer.
+                    // The only 500 with a definite result.
                     500 if code == "SMS_FAILED" => Outcome::Refused { status, code },
                     500.. => Outcome::Failed { status, code },
                     _ => Outcome::Refused { status, code },
@@ -199,7 +199,8 @@ fn text(body: &Value, field: &str) -> Option<String> {
     body.get(field)?.as_str().map(str::to_owned)
 }
 
-/// Stands for a token in the history: the same for the same token, and of no use to anybody.
+/// A digest that stands for a token in the history: equal for equal tokens, and of no use as a
+/// token.
 fn digest(kind: &str, token: &str) -> String {
     let mut hasher = DefaultHasher::new();
     token.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! What clients do: scenes drawn one after another, over sessions and phones that they share.
+//! The behaviour of clients: random scenes, one after another, over shared sessions and phones.
 
 use crate::calls::{At, Calls, Tokens};
 use crate::draw::Draw;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::join;
 use tokio::time::sleep;
 
-/// A client with its own part of the draw.
+/// A client with its own random numbers.
 pub struct Client {
     pub calls: Calls,
     pub draw: Draw,
@@ -29,7 +29,7 @@ enum Scene {
     Haunt,
 }
 
-/// How often each scene comes.
+/// The weight of each scene.
 const SCENES: &[(u64, Scene)] = &[
     (24, Scene::LogIn),
     (5, Scene::Guess),
@@ -81,7 +81,7 @@ impl Client {
         self.calls.at(instance, project)
     }
 
-    /// All instances, in some order; three places in any case.
+    /// All instances in some order; always three places.
     fn everywhere(&mut self, project: usize) -> Vec<At> {
         let count = self.calls.cluster.instances.len();
         let first = self.draw.place(count);
@@ -126,7 +126,7 @@ impl Client {
         }
         let named = Some(message.otp.as_str()).filter(|_| self.draw.percent(70));
         for number in 0..self.draw.below(3) {
-            // Too many of them would stop whoever logs in all the time.
+            // Too many of them would stop clients that log in all the time.
             if !known && self.draw.percent(40) {
                 let at = self.at(project);
                 self.calls.verify(&at, &phone, &wrong(&message.code, number), named).await;
@@ -135,7 +135,7 @@ impl Client {
         self.open(project, &message, named).await;
     }
 
-    /// Presents the right code; afterwards it must be worth nothing.
+    /// Presents the right code; afterwards it must be invalid.
     async fn open(&mut self, project: usize, message: &Message, named: Option<&str>) {
         let Message { phone, code, .. } = message;
         let places = self.everywhere(project);
@@ -160,7 +160,7 @@ impl Client {
         }
     }
 
-    /// Somebody tries codes on a stranger's phone, on all instances at once.
+    /// Guesses codes of a stranger's phone, on all instances at once.
     async fn guess(&mut self) {
         let project = self.project();
         let phone = match self.draw.percent(50) {
@@ -183,7 +183,7 @@ impl Client {
         self.open(project, &message, Some(&otp)).await;
     }
 
-    /// One send with an `Idempotency-Key`, asked for again and again on other instances.
+    /// One send with an `Idempotency-Key`, repeated on other instances.
     async fn repeat(&mut self) {
         let (project, phone) = (self.project(), self.calls.world.fresh_phone());
         let once = format!("once-{:016x}", self.draw.next());
@@ -214,7 +214,7 @@ impl Client {
         }
     }
 
-    /// Is it valid? And is what it replaced not?
+    /// Validates the current token, and one that it replaced.
     async fn ask(&mut self, session: &Session) {
         for at in self.everywhere(session.project) {
             self.calls.validate(&at, &session.access).await;
@@ -230,7 +230,7 @@ impl Client {
         let once = self.once();
         let (outcome, tokens) = self.calls.refresh(&at, &session.refresh, once.as_deref()).await;
         let tokens = match (&outcome, &once) {
-            // The answer was lost on its way: the same request again, elsewhere.
+            // The answer was lost on its way: the same request again, on another instance.
             (Outcome::Lost { .. } | Outcome::Failed { .. }, Some(_)) => {
                 let at = self.at(session.project);
                 self.calls.refresh(&at, &session.refresh, once.as_deref()).await.1
@@ -260,7 +260,7 @@ impl Client {
         }
     }
 
-    /// A spent refresh token comes again: too soon to be theft, or late.
+    /// A spent refresh token is presented again: too soon to be theft, or late.
     async fn reuse(&mut self, session: Session) {
         let session = match session.spent.is_empty() {
             true => match self.refresh(session).await {
@@ -273,7 +273,7 @@ impl Client {
             return;
         };
         if self.draw.percent(70) {
-            // Past the leeway, with room for a machine that is slow.
+            // After the leeway, with a margin for a slow machine.
             let due = spent.at + Duration::from_millis(3_200);
             sleep(due.saturating_duration_since(Instant::now())).await;
         }
@@ -285,7 +285,7 @@ impl Client {
         }
     }
 
-    /// Every instance has just seen it valid when one of them ends it.
+    /// Every instance has just found it valid when one of them ends it.
     async fn log_out(&mut self, session: Session) {
         self.ask(&session).await;
         let at = self.at(session.project);
@@ -316,7 +316,7 @@ impl Client {
         }
     }
 
-    /// Asks about what is over: sessions that ended, keys that were replaced.
+    /// Uses ended things: sessions, and replaced keys.
     async fn haunt(&mut self) {
         if let Some(gone) = self.calls.world.grave(&mut self.draw) {
             let at = self.at(gone.project);
@@ -334,7 +334,7 @@ impl Client {
         }
     }
 
-    /// Nothing of a session that is over may work, wherever it is tried.
+    /// No token of an ended session may work on any instance.
     async fn over(&mut self, session: &Session) {
         self.calls.world.bury(session);
         let places = self.everywhere(session.project);
@@ -351,13 +351,13 @@ impl Client {
         self.keep(session.project, tokens, spent)
     }
 
-    /// An `Idempotency-Key` for a refresh, now and then.
+    /// Sometimes an `Idempotency-Key` for a refresh.
     fn once(&mut self) -> Option<String> {
         self.draw.percent(40).then(|| format!("turn-{:016x}", self.draw.next()))
     }
 }
 
-/// Six digits that are not `code`, others for each number.
+/// Six digits that are not `code`, different ones for each number.
 fn wrong(code: &str, number: u64) -> String {
     let code: u64 = code.parse().unwrap_or_default();
     format!("{:06}", (code + 1 + number) % 1_000_000)

@@ -15,28 +15,27 @@ use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 
-/// A debug build on a slow machine, on a database that is coming back.
+/// For a debug build on a slow machine, on a database that is starting.
 const START: Duration = Duration::from_secs(120);
 const COMMAND: Duration = Duration::from_secs(60);
 /// Thirty-two bytes that protect nothing.
 const MASTER_KEY: &str = "aGlzdG9yeS1oaXN0b3J5LWhpc3RvcnktaGlzdG9yeTE=";
 
-/// What it takes to run the service.
+/// The settings for running the service.
 pub struct ClusterSetup {
     pub binary: PathBuf,
-    /// Where its files are.
+    /// The folder of its files.
     pub folder: PathBuf,
     pub database: Database,
     pub settings: Settings,
 }
 
-/// The instances.
 pub struct Cluster {
     pub setup: ClusterSetup,
     pub instances: Vec<Instance>,
 }
 
-/// One process, and what leads to it.
+/// One process, and its proxy.
 pub struct Instance {
     pub way: Way,
     child: Mutex<Option<Child>>,
@@ -65,7 +64,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// The program with our settings and nothing else of this process.
+    /// The program with only our settings and nothing else of this process's environment.
     fn command(&self, proxy: Option<&Proxy>) -> Command {
         let ClusterSetup { binary, folder, database, settings, .. } = &self.setup;
         let mut command = Command::new(binary);
@@ -98,15 +97,15 @@ impl Cluster {
                 ("DWAR__GATEWAYS__GENERIC_FILES", "stub.toml"),
                 ("DWAR__GATEWAYS__WHATSAPP", ""),
                 ("DWAR__GATEWAYS__SMS", "stub"),
-                // A send that was left in the middle is soon taken for abandoned, also by an
-                // instance that only sleeps.
+                // A send that was interrupted is soon taken for abandoned, even if its instance
+                // only sleeps.
                 ("DWAR__GATEWAYS__CALL_TIMEOUT_MS", "2000"),
                 ("DWAR__GATEWAYS__FALLBACK_WINDOW_SECONDS", "0"),
                 ("DWAR__GATEWAYS__BREAKER_FAULTS", "1000"),
                 // Slower sends after many wrong codes would hide the stop.
                 ("DWAR__LIMITS__GUESSES__SLOW_FROM", "0"),
                 ("DWAR__LIMITS__GUESSES__SLOWER_FROM", "0"),
-                // Requests per key are looked at with a test key, so that they hold nobody else up.
+                // Requests per key are checked with a test key, so that they do not delay others.
                 ("DWAR__LIMITS__LIVE__SENDS_PER_MINUTE", "0"),
                 ("DWAR__LIMITS__LIVE__VERIFIES_PER_MINUTE", "0"),
                 ("DWAR__LIMITS__LIVE__VALIDATE_PER_MINUTE", "1000000000"),
@@ -117,7 +116,7 @@ impl Cluster {
         command
     }
 
-    /// Starts an instance that does not run; does not wait for it.
+    /// Starts an instance that is not running; does not wait for it.
     pub async fn run(&self, number: usize) -> Outcome<()> {
         let instance = &self.instances[number];
         let log = std::fs::OpenOptions::new()
@@ -143,7 +142,8 @@ impl Cluster {
         }
     }
 
-    /// Whether an instance is ready within `patience`; one that has ended by itself is started again.
+    /// Tells whether an instance becomes ready within `patience`; one that has ended by itself is
+    /// restarted.
     pub async fn is_ready(&self, number: usize, patience: Duration) -> bool {
         let url = format!("http://127.0.0.1:{}/readyz", self.instances[number].way.instance);
         let until = Instant::now() + patience;
@@ -164,7 +164,7 @@ impl Cluster {
         false
     }
 
-    /// What a command of the service answers as JSON; `Err` if it fails, also for being too slow.
+    /// The JSON answer of a command; `Err` if it fails, also by a time-out.
     pub async fn cli(&self, arguments: &[&str]) -> Outcome<Value> {
         let mut command = self.command(None);
         let output = timeout(COMMAND, command.args(arguments).arg("--json").output()).await??;
@@ -175,7 +175,7 @@ impl Cluster {
         Ok(serde_json::from_slice(&output.stdout)?)
     }
 
-    /// Lets everything run again and waits until it does.
+    /// Restarts everything and waits until it works.
     pub async fn heal(&self) -> Outcome<()> {
         for (number, instance) in self.instances.iter().enumerate() {
             instance.way.proxy.freeze(false);

@@ -1,4 +1,5 @@
-//! Somebody with a test key who asks more often than its limits allow, on all instances at once.
+//! A client with a test key that sends more requests than its limits allow, on all instances at
+//! once.
 
 use crate::calls::{At, Calls};
 use crate::draw::Draw;
@@ -6,10 +7,10 @@ use std::time::{Duration, Instant};
 use tokio::join;
 use tokio::time::sleep;
 
-/// A request that nobody has made.
+/// A request that does not exist.
 const NOBODYS: &str = "00000000-0000-7000-8000-000000000000";
 
-/// A client with its own part of the draw.
+/// A client with its own random numbers.
 pub struct Crowd {
     pub calls: Calls,
     pub draw: Draw,
@@ -17,7 +18,7 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Asks until `until`; mostly everywhere, for a while at one instance alone.
+    /// Sends requests until `until`; mostly to all instances, for a while to only one.
     pub async fn press(mut self, until: Instant) {
         let mut favourite = 0;
         while Instant::now() < until {
@@ -35,7 +36,8 @@ impl Crowd {
         }
     }
 
-    /// Where the next three go: to `favourite`, or around if there is none of that number.
+    /// The places of the next three requests: at `favourite`, or in turn if there is no such
+    /// instance.
     fn places(&self, favourite: usize) -> [At; 3] {
         let count = self.calls.cluster.instances.len();
         let project = self.calls.cluster.setup.settings.counted;

@@ -1,4 +1,4 @@
-//! What the instances keep everything in, and what follows from that.
+//! The database of the instances, and what depends on it.
 
 use crate::history::Settings;
 use crate::process::free_port;
@@ -9,20 +9,20 @@ use tokio::process::Command;
 
 /// A server or a file.
 pub enum Database {
-    /// Three instances share it, each through a proxy of its own.
+    /// Three instances share it, each through its own proxy.
     Postgres {
         /// On loopback.
         port: u16,
         name: String,
-        /// Stops and starts it: words of a command that lacks only `-m MODE restart`.
+        /// Restarts it: words of a command that lacks only `-m MODE restart`.
         pg_ctl: Vec<String>,
     },
-    /// One instance has it, and the command line beside it. Nothing is between a process and its file, so
-    /// the proxy stands between clients and the instance.
+    /// Used by one instance and the command line. A process uses its file directly, so the proxy is
+    /// between clients and the instance.
     Sqlite,
 }
 
-/// What may happen to the database or on the way of a proxy.
+/// A fault of the database or of the way through a proxy.
 #[derive(Clone, Copy)]
 pub enum Trouble {
     /// In this mode of `pg_ctl`.
@@ -31,10 +31,10 @@ pub enum Trouble {
     Freeze,
 }
 
-/// How often each comes, and what it is called.
+/// The weight of each fault, and its name.
 pub type Troubles = &'static [(u64, (Trouble, &'static str))];
 
-/// Where an instance listens and where clients call it, which a proxy may stand between.
+/// Where an instance listens and where clients call it, possibly through a proxy.
 pub struct Way {
     pub instance: u16,
     pub clients: u16,
@@ -42,7 +42,7 @@ pub struct Way {
 }
 
 impl Database {
-    /// The one that was asked for.
+    /// The database that the arguments choose.
     pub fn of(arguments: &Arguments) -> Self {
         let words = |command: &str| command.split_whitespace().map(str::to_owned).collect();
         match (arguments.postgres, &arguments.pg_ctl) {
@@ -54,7 +54,7 @@ impl Database {
         }
     }
 
-    /// How many instances may use it at once.
+    /// Most instances that may use it at once.
     pub const fn instances(&self) -> usize {
         match self {
             Self::Postgres { .. } => 3,
@@ -62,7 +62,7 @@ impl Database {
         }
     }
 
-    /// What does not apply, for whoever reads along.
+    /// The checks that do not apply, for the report.
     pub const fn leaves_out(&self) -> Option<&'static str> {
         match self {
             Self::Postgres { .. } => None,
@@ -73,7 +73,7 @@ impl Database {
         }
     }
 
-    /// What the service is to hold itself to on it.
+    /// The settings of the service on this database.
     pub fn settings(&self) -> Settings {
         match self {
             Self::Postgres { .. } => Settings::default(),
@@ -91,12 +91,12 @@ impl Database {
     pub const fn kills(&self) -> u64 {
         match self {
             Self::Postgres { .. } => 35,
-            // The command line alone has the file until the next start.
+            // Only the command line uses the file until the next start.
             Self::Sqlite => 60,
         }
     }
 
-    /// What happens beside that.
+    /// The faults besides those of instances.
     pub const fn troubles(&self) -> Troubles {
         match self {
             Self::Postgres { .. } => &[
@@ -125,7 +125,7 @@ impl Database {
         })
     }
 
-    /// Where it is, for an instance by way of its proxy, and for the command line.
+    /// Its URL, for an instance through its proxy, and for the command line.
     pub fn url(&self, proxy: Option<&Proxy>) -> String {
         match self {
             Self::Postgres { port, name, .. } => {
@@ -137,7 +137,7 @@ impl Database {
         }
     }
 
-    /// Restarts it, `fast` or `immediate`; a file has nothing that could be restarted.
+    /// Restarts it, `fast` or `immediate`; a file cannot be restarted.
     pub async fn restart(&self, mode: &str) -> Outcome<()> {
         let Self::Postgres { pg_ctl, .. } = self else { return Ok(()) };
         let (program, arguments) = pg_ctl.split_first().ok_or("no pg_ctl")?;

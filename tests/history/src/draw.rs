@@ -1,6 +1,6 @@
 //! A small seeded generator: the same seed draws the same operations and faults.
 
-/// `SplitMix64`; good enough to choose what to do next.
+/// `SplitMix64`; good enough to choose the next operation.
 #[derive(Clone, Debug)]
 pub struct Draw(u64);
 
@@ -12,7 +12,6 @@ impl Draw {
         draw
     }
 
-    /// The next 64 bits.
     pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -21,27 +20,26 @@ impl Draw {
         z ^ (z >> 31)
     }
 
-    /// One of `0..count`; 0 if there is none.
+    /// One of `0..count`; 0 if `count` is 0.
     pub const fn below(&mut self, count: u64) -> u64 {
         if count == 0 { 0 } else { self.next() % count }
     }
 
-    /// One of `from..to`.
     pub const fn between(&mut self, from: u64, to: u64) -> u64 {
         from + self.below(to.saturating_sub(from))
     }
 
-    /// A place in a list of `length`.
+    /// An index in a list of `length`.
     pub fn place(&mut self, length: usize) -> usize {
         usize::try_from(self.below(length as u64)).unwrap_or_default()
     }
 
-    /// True in so many of a hundred cases.
+    /// True with a probability of `chance` percent.
     pub const fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
-    /// One of the choices, each as often as its weight says.
+    /// One of the choices, by weight.
     pub fn weighted<T: Copy>(&mut self, choices: &[(u64, T)]) -> Option<T> {
         let mut left = self.below(choices.iter().map(|(weight, _)| weight).sum());
         for (weight, choice) in choices {

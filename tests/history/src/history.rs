@@ -1,9 +1,9 @@
-//! What was asked, what was answered, and when: all that the checks know.
+//! The calls, their answers and times: the only input of the checks.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Microseconds since the run began, by the one clock of this process.
+/// Microseconds since the run began, by the clock of this process.
 pub type Micros = u64;
 
 /// A second, in [`Micros`].
@@ -13,42 +13,43 @@ pub const SECOND: Micros = 1_000_000;
 #[derive(Clone, Debug, Default)]
 pub struct History {
     pub settings: Settings,
-    /// By when they began.
+    /// Ordered by begin.
     pub ops: Vec<Op>,
-    /// What reached the provider, by when it did.
+    /// Messages that reached the provider, ordered by arrival.
     pub messages: Vec<Message>,
     pub faults: Vec<Fault>,
-    /// What each project's wallet said at the end.
+    /// Each project's wallet at the end.
     pub ledgers: Vec<Ledger>,
-    /// The longest that this process itself was kept from running: slow machines are not at fault.
+    /// The longest time that this process itself could not run, because slow machines are not at
+    /// fault.
     pub stall: Micros,
 }
 
-/// What the service was told to hold itself to.
+/// The limits of the service in a run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Settings {
-    /// How many sends per phone and window.
+    /// Sends per phone and window.
     pub sends: usize,
     pub send_window_ms: u64,
     /// The wrong guess that locks a code.
     pub max_wrong: usize,
     /// The wrong guess that stops a phone for longer than any run.
     pub stop_at: usize,
-    /// The project whose requests are counted, by number; the others have no limit that matters.
+    /// The number of the project whose requests are counted; the others have no relevant limit.
     pub counted: usize,
-    /// How many validations of a key in any minute.
+    /// Validations of a key in any minute.
     pub validates: usize,
-    /// And how many of the requests that share the general limit.
+    /// Requests within the general limit in any minute.
     pub requests: usize,
-    /// Whether these two are counted from the start of the one instance on.
+    /// Whether these two are counted from each start of the only instance.
     pub is_count_of_one_start: bool,
     pub code_lifetime: Micros,
     pub access_lifetime: Micros,
-    /// Up to this long after its exchange a spent refresh token revokes nothing.
+    /// Time after its exchange in which a spent refresh token revokes nothing.
     pub leeway: Micros,
     /// How long an unfinished request keeps its `Idempotency-Key`.
     pub once_lease: Micros,
-    /// A 503 takes no longer than this.
+    /// Longest time of a 503.
     pub soon: Micros,
 }
 
@@ -72,14 +73,14 @@ impl Default for Settings {
     }
 }
 
-/// One call: who asked what of whom, and what came back.
+/// One call: the caller, the request, and the answer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Op {
     pub client: u64,
-    /// Which instance was asked; `None` for the command line.
+    /// The called instance; `None` for the command line.
     pub instance: Option<usize>,
     pub project: usize,
-    /// Which of the project's API keys it was asked with, by number.
+    /// The number of the project's API key in the call.
     pub key: usize,
     pub began: Micros,
     pub ended: Micros,
@@ -87,7 +88,7 @@ pub struct Op {
     pub outcome: Outcome,
 }
 
-/// What was asked. Tokens stand for themselves by a digest.
+/// The request. Tokens are replaced by their digests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -104,7 +105,7 @@ pub enum Action {
     TopUp { reference: String, paise: i64 },
 }
 
-/// What a project's owner switches on and off.
+/// A switch of a project's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Switch {
@@ -112,7 +113,7 @@ pub enum Switch {
     Delete,
 }
 
-/// What came back.
+/// The answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -125,16 +126,16 @@ pub enum Outcome {
         session: String,
         identity: String,
     },
-    /// It was done, and there is nothing to say about it.
+    /// Done, without further information.
     Done,
     /// A new API key, by number.
     Key(usize),
-    /// It was refused and had no effect beyond what the refusal says.
+    /// Refused without any effect except the one that the refusal describes.
     Refused {
         status: u16,
         code: String,
     },
-    /// A 5xx, or a command that failed: it may have taken effect, now or later.
+    /// A 5xx, or a failed command: it may have taken effect, now or later.
     Failed {
         status: u16,
         code: String,
@@ -151,11 +152,10 @@ pub enum Outcome {
 pub enum Lost {
     /// Nobody listened, or the connection broke.
     Cut,
-    /// The client gave up.
     TimedOut,
 }
 
-/// The tokens of a session, as verify and refresh give them.
+/// The tokens of a session, as verify and refresh return them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Pair {
     pub session: String,
@@ -164,7 +164,7 @@ pub struct Pair {
     pub refresh: String,
 }
 
-/// A message as the provider got it.
+/// A message that the provider received.
 #[derive(Clone, Debug, Serialize)]
 pub struct Message {
     pub at: Micros,
@@ -173,11 +173,11 @@ pub struct Message {
     pub otp: String,
 }
 
-/// What was done to the service.
+/// A fault of the service.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fault {
     pub kind: &'static str,
-    /// Which instance; `None` for all of them.
+    /// The instance; `None` for all of them.
     pub instance: Option<usize>,
     pub began: Micros,
     /// When everything ran again.
@@ -191,13 +191,12 @@ pub struct Ledger {
     pub balance: i64,
     pub held: i64,
     pub entries: Vec<Entry>,
-    /// What `dwar wallet prove --everything` said.
+    /// The result of `dwar wallet prove --everything`.
     pub sound: bool,
-    /// What `dwar wallet verify` said, over all wallets.
+    /// The result of `dwar wallet verify`, over all wallets.
     pub difference: i64,
 }
 
-/// A movement.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Entry {
     pub kind: String,
@@ -207,17 +206,16 @@ pub struct Entry {
 }
 
 impl Op {
-    /// Whether nobody can say if it took effect.
+    /// Tells whether it is unknown if the call took effect.
     pub const fn is_unknown(&self) -> bool {
         matches!(self.outcome, Outcome::Failed { .. } | Outcome::Lost { .. })
     }
 
-    /// Whether it may have taken effect.
+    /// Tells whether the call may have taken effect.
     pub const fn may_have_worked(&self) -> bool {
         !matches!(self.outcome, Outcome::Refused { .. })
     }
 
-    /// The code of a refusal.
     pub fn refusal(&self) -> Option<&str> {
         match &self.outcome {
             Outcome::Refused { code, .. } => Some(code),
@@ -225,7 +223,7 @@ impl Op {
         }
     }
 
-    /// The pair that it gave out.
+    /// The pair that it returned.
     pub const fn pair(&self) -> Option<&Pair> {
         match &self.outcome {
             Outcome::Pair(pair) => Some(pair),
@@ -280,7 +278,7 @@ impl History {
         lines
     }
 
-    /// How many operations of each kind had which outcome.
+    /// The number of operations by kind and outcome.
     pub fn tally(&self) -> BTreeMap<&'static str, BTreeMap<String, usize>> {
         let mut tally: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
         for op in &self.ops {

@@ -1,6 +1,6 @@
-//! Runs clients against instances while things go wrong, and checks what they were told.
+//! Runs clients against instances while faults happen, and checks the answers.
 //!
-//! `scripts/check-history.sh` builds and starts what this needs.
+//! `scripts/check-history.sh` builds and starts everything that this needs.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its answer is what it prints")]
 
@@ -28,7 +28,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What may go wrong with the checker itself; the run ends with it.
+/// Any error of the checker itself ends the run.
 pub type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Checks the promises of the service over what concurrent clients were told.
@@ -76,7 +76,7 @@ async fn main() -> Outcome<ExitCode> {
     let history = run::run(&arguments, database).await?;
     let violations = checks::all(&history);
     println!("{}", report::summary(&history));
-    // One cause has many effects; the first few say enough.
+    // One cause has many effects; the first few are enough.
     for violation in violations.iter().take(10) {
         println!("{}", report::describe(&history, violation));
     }

@@ -1,4 +1,4 @@
-//! What goes wrong: drawn, done, undone and put on record.
+//! The faults: chosen, caused, undone and recorded.
 
 use crate::cluster::Cluster;
 use crate::database::Trouble;
@@ -12,7 +12,8 @@ use tokio::time::sleep;
 
 const BACK: Duration = Duration::from_secs(120);
 
-/// One of two: faults of instances, and faults of the database and the way to it, go on side by side.
+/// One of two: faults of instances, and faults of the database and its proxies, happen
+/// concurrently.
 pub struct Nemesis {
     pub cluster: Arc<Cluster>,
     pub recorder: Arc<Recorder>,
@@ -33,7 +34,7 @@ impl Nemesis {
         }
     }
 
-    /// Does to the database, and on the way of the proxies, what may happen there, until `until`.
+    /// Causes faults of the database and of the proxies until `until`.
     pub async fn trouble_database(mut self, until: Instant) {
         let cluster = Arc::clone(&self.cluster);
         while self.pause(until).await {
@@ -53,7 +54,7 @@ impl Nemesis {
         }
     }
 
-    /// Waits for the next fault; `false` when there is to be none.
+    /// Waits for the next fault; `false` at the end.
     async fn pause(&mut self, until: Instant) -> bool {
         let next = Instant::now() + Duration::from_millis(self.draw.between(800, 5_000));
         sleep(next.min(until).saturating_duration_since(Instant::now())).await;
@@ -69,7 +70,7 @@ impl Nemesis {
         "kill -9 and restart"
     }
 
-    /// Sometimes for longer than every time-out there is, and than the lease of a send.
+    /// Sometimes for longer than every time-out and than the lease of a send.
     async fn stop(&mut self, number: usize) -> &'static str {
         let long = self.draw.percent(40);
         let time =
@@ -81,13 +82,13 @@ impl Nemesis {
     }
 
     async fn restart(&self, mode: &str) {
-        // One that fails leaves the database down: try until it is back.
+        // A failed restart leaves the database down, so retry until it is up.
         while self.cluster.setup.database.restart(mode).await.is_err() {
             sleep(Duration::from_millis(500)).await;
         }
     }
 
-    /// Holds back what goes through these for a while, and sometimes breaks it then.
+    /// Holds back the traffic of these proxies for a while, and sometimes cuts it then.
     async fn freeze(&mut self, proxies: &[&Proxy]) {
         let long = self.draw.percent(50);
         let time =

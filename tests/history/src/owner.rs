@@ -6,10 +6,10 @@ use crate::history::{Action, Op, Outcome, Switch};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// What each top-up pays in, in rupees: the first project is rich, the second one often broke.
+/// The rupees of each top-up: the first project is rich, the second one often has no money.
 const TOP_UPS: [u64; 2] = [50, 1];
 
-/// Works by itself: no two commands of a project are under way at once.
+/// Works alone: no two commands of a project run at once.
 pub struct Owner {
     pub calls: Calls,
     pub draw: Draw,
@@ -25,7 +25,7 @@ enum Errand {
 const ERRANDS: &[(u64, Errand)] = &[(3, Errand::NewKey), (4, Errand::Turn), (4, Errand::TopUp)];
 
 impl Owner {
-    /// Runs errands until `until`; leaves every project with a key that is known.
+    /// Runs commands until `until`; leaves every project with a known key.
     pub async fn work(mut self, until: Instant) {
         while Instant::now() < until {
             let project = self.draw.place(self.calls.world.projects.len());
@@ -38,7 +38,7 @@ impl Owner {
         }
     }
 
-    /// A command that failed may have replaced the key; then only another one helps.
+    /// A failed command may have replaced the key; then only another one helps.
     async fn replace_key(&mut self, project: usize) {
         for _ in 0..30 {
             let id = &self.calls.world.projects[project].id;

@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 const TAKEN: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
                        content-length: 10\r\n\r\n{\"id\":\"x\"}";
 
-/// Starts it; gives its port. Whatever arrives is on record before it is answered.
+/// Starts it; returns its port. A message is recorded before it is answered.
 pub async fn start(recorder: Arc<Recorder>) -> Outcome<u16> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let port = listener.local_addr()?.port();
@@ -23,7 +23,7 @@ pub async fn start(recorder: Arc<Recorder>) -> Outcome<u16> {
     Ok(port)
 }
 
-/// How the service is told of it.
+/// The description of this provider for the service.
 pub fn description(port: u16) -> String {
     format!(
         "name = \"stub\"\n[request]\nurl = \"http://127.0.0.1:{port}/messages\"\n\
@@ -44,7 +44,7 @@ async fn serve(mut stream: TcpStream, recorder: Arc<Recorder>) -> Option<()> {
     }
 }
 
-/// The body of the next request; `None` when the connection is over.
+/// The body of the next request; `None` when the connection is closed.
 async fn next(stream: &mut TcpStream, unread: &mut Vec<u8>) -> Option<Value> {
     loop {
         if let Some(end) = unread.windows(4).position(|window| window == b"\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! Stands between one instance and PostgreSQL, and breaks what goes through.
+//! A proxy between one instance and PostgreSQL that can break the traffic.
 
 use crate::Outcome;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -6,7 +6,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// A proxy; connections go through until it is told otherwise.
+/// A proxy. It forwards connections until it is frozen or cut.
 pub struct Proxy {
     pub port: u16,
     state: watch::Sender<State>,
@@ -14,9 +14,9 @@ pub struct Proxy {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
-    /// Nothing moves, and nobody is told.
+    /// Nothing is forwarded, without closing a connection.
     frozen: bool,
-    /// Grows with each cut; connections of before are over.
+    /// Incremented with each cut; earlier connections are closed.
     cuts: u64,
 }
 
@@ -34,12 +34,12 @@ impl Proxy {
         Ok(Self { port, state })
     }
 
-    /// Breaks every connection that is open.
+    /// Breaks every open connection.
     pub fn cut(&self) {
         self.state.send_modify(|state| state.cuts += 1);
     }
 
-    /// Holds everything back, or lets it go.
+    /// Holds back all traffic, or releases it.
     pub fn freeze(&self, frozen: bool) {
         self.state.send_modify(|state| state.frozen = frozen);
     }

@@ -10,7 +10,6 @@ pub struct Recorder {
     taken: Mutex<Taken>,
 }
 
-/// What was collected so far.
 #[derive(Default)]
 pub struct Taken {
     pub ops: Vec<Op>,
@@ -24,7 +23,7 @@ impl Recorder {
         Self { start: Instant::now(), taken: Mutex::default() }
     }
 
-    /// Now, by the clock of the history.
+    /// The current time by the clock of the history.
     pub fn now(&self) -> Micros {
         self.start.elapsed().as_micros().try_into().unwrap_or(Micros::MAX)
     }
@@ -42,7 +41,7 @@ impl Recorder {
         self.taken().faults.push(Fault { kind, instance, began, ended });
     }
 
-    /// Notes how long this process was kept from running.
+    /// Records how long this process could not run.
     pub fn stalled(&self, stall: Micros) {
         let mut taken = self.taken();
         taken.stall = taken.stall.max(stall);
@@ -51,14 +50,14 @@ impl Recorder {
     /// The messages to a phone, oldest first.
     pub fn messages_to(&self, phone: &str) -> Vec<Message> {
         let all = &self.taken().messages;
-        // The newest are at the end, and nobody looks far back.
+        // The newest are at the end, and no client looks far back.
         let mut found: Vec<_> =
             all.iter().rev().take(5_000).filter(|one| one.phone == phone).cloned().collect();
         found.reverse();
         found
     }
 
-    /// Gives up what was collected, in order.
+    /// Returns everything that was collected, in order.
     pub fn finish(&self) -> Taken {
         let mut taken = std::mem::take(&mut *self.taken());
         taken.ops.sort_by_key(|op| (op.began, op.ended));

@@ -1,10 +1,10 @@
-//! What people are told at the end.
+//! The report for people.
 
 use crate::checks::Violation;
 use crate::history::{History, Op, SECOND};
 use std::collections::BTreeMap;
 
-/// A history without a violation, or the summary of one with some.
+/// The summary of a history with or without violations.
 pub fn summary(history: &History) -> String {
     let mut lines = Vec::new();
     for (action, outcomes) in history.tally() {
@@ -34,7 +34,7 @@ pub fn summary(history: &History) -> String {
     lines.join("\n")
 }
 
-/// How many commands there were; of a kind of fault, how many of them met one.
+/// The number of commands; for a kind of fault, of those that it affected.
 fn commands(history: &History, kind: &str) -> usize {
     let faults: Vec<_> = history.faults.iter().filter(|it| it.kind.starts_with(kind)).collect();
     let meets = |op: &&Op| faults.iter().any(|it| it.began < op.ended && op.began < it.ended);

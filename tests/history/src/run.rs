@@ -1,4 +1,4 @@
-//! One run: start, trouble, rest, and the look at the wallets.
+//! One run: start, faults, rest, and the check of the wallets.
 
 use crate::calls::Calls;
 use crate::clients::Client;
@@ -23,12 +23,12 @@ const OF_INSTANCES: u64 = 2;
 const OF_DATABASE: u64 = 3;
 const CROWD: [u64; 2] = [5, 6];
 const CLIENTS: u64 = 10;
-/// Rich, and often broke.
+/// Rich, and often without money.
 const RUPEES: [&str; 2] = ["100000", "2"];
-/// When holds of sends that were left in the middle must be gone, on a slow machine too.
+/// When holds of interrupted sends must have ended, also on a slow machine.
 const RECOVERY: Duration = Duration::from_secs(120);
 
-/// Runs clients and nemesis for as long as was asked for, and gives the history.
+/// Runs clients and nemesis for the given time, and returns the history.
 pub async fn run(arguments: &Arguments, database: Database) -> Outcome<History> {
     let settings = Settings { counted: RUPEES.len(), ..database.settings() };
     let recorder = Arc::new(Recorder::new());
@@ -111,7 +111,7 @@ async fn watch(recorder: Arc<Recorder>) {
     }
 }
 
-/// What the wallets say once everything has come to rest.
+/// The wallets, once no work is left.
 async fn ledgers(cluster: &Cluster, world: &World) -> Outcome<Vec<Ledger>> {
     let until = Instant::now() + RECOVERY;
     let mut ledgers = Vec::new();
@@ -128,10 +128,10 @@ async fn ledgers(cluster: &Cluster, world: &World) -> Outcome<Vec<Ledger>> {
         let statement = cluster.cli(&[&["wallet", "statement"], &of[..], &all].concat()).await?;
         let mut entries: Vec<&Value> =
             statement["items"].as_array().into_iter().flatten().collect();
-        // The order of a statement is that of its times.
+        // A statement is ordered by its times.
         entries.sort_by_key(|entry| entry["position"].as_u64());
         let entries = entries.into_iter().map(entry).collect();
-        // Both commands fail if they find something wrong.
+        // Both commands fail if they find a fault.
         let proved = cluster.cli(&[&["wallet", "prove", "--everything"], &of[..]].concat()).await;
         let verified = cluster.cli(&["wallet", "verify"]).await;
         ledgers.push(Ledger {

@@ -1,15 +1,15 @@
-//! What the clients know: projects and their keys, phones, sessions.
+//! The state of the clients: projects and their keys, phones, sessions.
 
 use crate::draw::Draw;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// So many sessions are in hand at most; clients forget the others.
+/// Most sessions in use; clients forget the others.
 const SESSIONS: usize = 60;
-/// So many that are over are asked about again.
+/// Most ended sessions that are tried again.
 const GRAVES: usize = 40;
-/// How many people log in again and again.
+/// Number of people who log in repeatedly.
 const PEOPLE: u64 = 20;
 
 /// Shared by all clients.
@@ -20,7 +20,7 @@ pub struct World {
     graves: Mutex<Vec<Session>>,
 }
 
-/// A project and every live key it ever had.
+/// A project and every live key that it ever had.
 pub struct Project {
     pub id: String,
     keys: Mutex<Vec<String>>,
@@ -38,7 +38,7 @@ pub struct Session {
     pub spent: Vec<Spent>,
 }
 
-/// A pair that another one took the place of.
+/// A pair that was replaced.
 #[derive(Clone)]
 pub struct Spent {
     pub access: String,
@@ -57,16 +57,16 @@ impl Project {
         (keys.len() - 1, keys.last().cloned().unwrap_or_default())
     }
 
-    /// A key that is over; `None` while there is none.
+    /// A replaced key; `None` while there is none.
     pub fn old_key(&self, draw: &mut Draw) -> Option<(usize, String)> {
         let keys = lock(&self.keys);
         let old = keys.len() - 1;
-        // The one that ended last is the likeliest to be remembered somewhere.
+        // The last replaced one is the likeliest to be cached somewhere.
         let place = if draw.percent(70) { old.checked_sub(1)? } else { draw.place(old) };
         keys.get(place).filter(|_| old > 0).map(|key| (place, key.clone()))
     }
 
-    /// Puts a new key into place; gives its number.
+    /// Makes a key the newest; returns its number.
     pub fn add_key(&self, key: String) -> usize {
         let mut keys = lock(&self.keys);
         keys.push(key);
@@ -80,37 +80,37 @@ impl World {
         Self { projects, phones, sessions, graves }
     }
 
-    /// A number that nobody has had.
+    /// A number that was not used yet.
     pub fn fresh_phone(&self) -> String {
         let count = self.phones.fetch_add(1, Ordering::Relaxed);
         // Steps that share no factor with the modulus.
         format!("98{:08}", (31_415_927 + count * 27_182_819) % 100_000_000)
     }
 
-    /// The number of somebody who logs in now and then; several clients may be at it at once.
+    /// The number of a person who logs in now and then; several clients may use it at once.
     pub fn somebody(&self, draw: &mut Draw) -> String {
         format!("97000000{:02}", draw.below(PEOPLE))
     }
 
-    /// The number of somebody whose codes are guessed, for a while.
+    /// The number of a person whose codes are guessed for a while.
     pub fn victim(&self, draw: &mut Draw) -> String {
         let moves = self.phones.load(Ordering::Relaxed) / 30;
         format!("96{:08}", moves * 2 + draw.below(4))
     }
 
-    /// A session that some client has begun; others may use it, too.
+    /// A session that some client has begun; others may use it too.
     pub fn session(&self, draw: &mut Draw) -> Option<Session> {
         let sessions = lock(&self.sessions);
         sessions.get(draw.place(sessions.len())).cloned()
     }
 
-    /// One that is over.
+    /// An ended session.
     pub fn grave(&self, draw: &mut Draw) -> Option<Session> {
         let graves = lock(&self.graves);
         graves.get(draw.place(graves.len())).cloned()
     }
 
-    /// Puts a new session, or newer tokens of a known one, in hand.
+    /// Stores a new session, or newer tokens of a known one.
     pub fn keep(&self, session: Session) {
         let mut sessions = lock(&self.sessions);
         sessions.retain(|known| known.id != session.id);
@@ -120,7 +120,7 @@ impl World {
         sessions.push(session);
     }
 
-    /// Notes that a session is over.
+    /// Records that a session has ended.
     pub fn bury(&self, session: &Session) {
         lock(&self.sessions).retain(|known| known.id != session.id);
         let mut graves = lock(&self.graves);

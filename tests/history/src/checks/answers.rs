@@ -1,11 +1,11 @@
-//! What each call may be answered, and how soon; never with an internal error.
+//! The allowed answers of each call and their latency; never an internal error.
 
 use super::Finding;
 use crate::history::{Action, Fault, History, Lost, Op, Outcome};
 
 pub fn check(history: &History) -> Vec<Finding> {
     let faults: Vec<_> = history.faults.iter().filter(|fault| keeps_waiting(fault)).collect();
-    // Whoever cannot run the clients in time does not run the service in time either.
+    // A machine too busy for the clients is too busy for the service as well.
     let soon = history.settings.soon + 4 * history.stall;
     let judge = |(number, op): (usize, &Op)| {
         let counted = op.project == history.settings.counted;
@@ -17,7 +17,8 @@ pub fn check(history: &History) -> Vec<Finding> {
     history.numbered().filter(|(_, op)| op.instance.is_some()).filter_map(judge).collect()
 }
 
-/// Whether an answer may be late for it, whatever the service does: it could not run, or was not heard.
+/// Tells whether an answer may be late because of this fault: the service could not run, or was not
+/// reachable.
 fn keeps_waiting(fault: &Fault) -> bool {
     ["SIGSTOP", "kill", "clients frozen"].iter().any(|kind| fault.kind.starts_with(kind))
 }
@@ -42,7 +43,7 @@ fn wrong(op: &Op, soon: u64, faults: &[&Fault]) -> Option<String> {
     }
 }
 
-/// What a call may be refused with, beside its API key.
+/// The refusals that a call may get, besides those of its API key.
 const fn expected(action: &Action) -> &'static [&'static str] {
     match action {
         Action::Send { once: None, .. } => {

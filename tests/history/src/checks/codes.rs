@@ -56,7 +56,7 @@ fn phones(history: &History) -> HashMap<Phone<'_>, Story<'_>> {
     }
     let projects = history.ops.iter().map(|op| op.project + 1).max().unwrap_or_default();
     for message in &history.messages {
-        // A message does not say whose it is; in another project nobody asks for its request.
+        // A message does not name its project; in another project nobody asks for its request.
         for project in 0..projects {
             if let Some(story) = stories.get_mut(&(project, message.phone.as_str())) {
                 story.messages.insert(&message.otp, message);
@@ -74,7 +74,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The one request whose code a guess was.
+    /// The only request whose code a guess can mean.
     fn meant(&self, op: &'a Op) -> Option<&'a str> {
         let (code, named) = Self::guess(op);
         let mut meant = self.messages.values().filter(|message| {
@@ -99,12 +99,12 @@ impl<'a> Story<'a> {
         opened.into_iter().filter_map(excess).collect()
     }
 
-    /// Whether a send was answered with this request.
+    /// Tells whether a send was answered with this request.
     fn is_of(op: &Op, otp: &str) -> bool {
         matches!(&op.outcome, Outcome::Sent { otp: told, .. } if told == otp)
     }
 
-    /// The send that first told of a request.
+    /// The send that first returned a request.
     fn send(&self, otp: &str) -> Option<Numbered<'a>> {
         let told = |(_, op): &&Numbered<'a>| Self::is_of(op, otp);
         self.sends.iter().filter(told).min_by_key(|(_, op)| op.ended).copied()
@@ -134,7 +134,7 @@ impl<'a> Story<'a> {
         named.into_iter().flat_map(|otp| lock(&of(otp), most)).collect()
     }
 
-    /// The right code of an acknowledged send was refused, and nothing explains it.
+    /// The right code of an acknowledged send was refused without an explanation.
     fn refused(&self, history: &History) -> Vec<Finding> {
         let wrong = |(number, op): &Numbered<'a>| {
             let refusal = op.refusal()?;
@@ -262,7 +262,7 @@ mod tests {
     fn five_guesses_and_a_lock_are_fine() {
         let locked = right(9, 10).named("o").refused(429, "VERIFY_RATE_LIMITED");
         assert_eq!(check(&after((2..7).map(wrong).chain([locked]))), []);
-        // The lock of one code is not that of the next.
+        // The lock of one code does not affect the next.
         let next = send("9", 9, 10).sent("p");
         let opened = verify("9", "654321", 11, 12).named("p").paired("s", "a", "r");
         let fine = after((2..7).map(wrong).chain([next, opened]));

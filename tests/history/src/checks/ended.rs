@@ -1,5 +1,5 @@
-//! What has ended stays ended: after the answer to a logout, an exchange, a theft that was noticed or
-//! a deletion, no call that begins later, on whichever instance, is told otherwise.
+//! An end is permanent: after the answer to a logout, an exchange, a detected theft or a deletion,
+//! no later call on any instance gets a different answer.
 
 use super::Finding;
 use super::lines::{Lines, Numbered};
@@ -18,12 +18,12 @@ pub fn check(history: &History) -> Vec<Finding> {
     found
 }
 
-/// Whether it was told that its token counts.
+/// Tells whether the answer treated its token as valid.
 const fn works(op: &Op) -> bool {
     matches!(op.outcome, Outcome::Valid { .. } | Outcome::Pair(_) | Outcome::Done)
 }
 
-/// An access token counted after its pair was exchanged.
+/// An access token was valid after its pair was exchanged.
 fn replaced(lines: &Lines<'_>, one: Numbered<'_>) -> Option<Finding> {
     let (Action::Validate { access } | Action::Logout { access }) = &one.1.action else {
         return None;
@@ -33,7 +33,7 @@ fn replaced(lines: &Lines<'_>, one: Numbered<'_>) -> Option<Finding> {
     wrong.then(|| finding("an access token counted after its pair was exchanged", exchange, one))
 }
 
-/// An identity was there after its deletion.
+/// An identity existed after its deletion.
 fn erased(lines: &Lines<'_>, one: Numbered<'_>) -> Option<Finding> {
     let identity = match (&one.1.action, &one.1.outcome) {
         (Action::LookUp { identity } | Action::Delete { identity }, Outcome::Done) => identity,

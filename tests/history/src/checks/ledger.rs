@@ -1,4 +1,4 @@
-//! Money at the end: what was paid in less what was charged, each send once, nothing held.
+//! Money at the end: credits minus charges, each send once, and no open hold.
 
 use super::Finding;
 use crate::history::{Action, History, Ledger, Outcome};
@@ -22,7 +22,7 @@ fn whole(what: String) -> Finding {
 fn sums(ledger: &Ledger) -> Vec<Finding> {
     let mut found = Vec::new();
     let Ledger { project, balance, held, sound, difference, .. } = ledger;
-    // Holds and releases move nothing of the balance.
+    // Holds and releases do not change the balance.
     let moves = ledger.entries.iter().filter(|entry| !["hold", "release"].contains(&&*entry.kind));
     let sum: i64 = moves.map(|entry| entry.paise).sum();
     if sum != *balance {
@@ -40,7 +40,7 @@ fn sums(ledger: &Ledger) -> Vec<Finding> {
     found.into_iter().map(whole).collect()
 }
 
-/// Each acknowledged send is charged once; nothing is charged for what nobody was sent.
+/// Each acknowledged send is charged once, and nothing else is charged.
 fn charges(history: &History, ledger: &Ledger) -> Vec<Finding> {
     let mut captures: HashMap<&str, i32> = HashMap::new();
     for entry in &ledger.entries {
@@ -73,7 +73,7 @@ fn charges(history: &History, ledger: &Ledger) -> Vec<Finding> {
             found.push(whole(format!("{otp} was charged {times} times and never sent")));
             continue;
         };
-        // Whoever asked for it was not refused, but never got to know.
+        // The request was not refused, but its client never got the answer.
         let left = unknown.entry(phone).or_default();
         *left -= i64::from(*times);
         if *left < 0 {
@@ -83,7 +83,7 @@ fn charges(history: &History, ledger: &Ledger) -> Vec<Finding> {
     found
 }
 
-/// What was paid in is in, once.
+/// Each payment is credited, once.
 fn payments(history: &History, ledger: &Ledger) -> Vec<Finding> {
     let mut credits: HashMap<&str, Vec<i64>> = HashMap::new();
     for entry in ledger.entries.iter().filter(|entry| entry.kind == "credit") {
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn what_was_paid_and_sent_is_fine() {
         assert_eq!(check(&ops().with_ledger(ledger(&FINE))), []);
-        // The unknown send may have been charged.
+        // The send without an answer may have been charged.
         let more = [FINE[0], FINE[1], ("capture", -25, "p")];
         assert_eq!(check(&ops().with_ledger(ledger(&more))), []);
     }

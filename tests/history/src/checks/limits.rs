@@ -15,16 +15,17 @@ pub fn check(history: &History) -> Vec<Finding> {
     found
 }
 
-/// When a send was admitted: the milliseconds that its id (UUIDv7) begins with.
+/// When a send was admitted: the milliseconds at the begin of its id (UUIDv7).
 fn admitted_at(otp: &str) -> Option<u64> {
     let digits: String = otp.chars().filter(|digit| *digit != '-').take(12).collect();
     u64::from_str_radix(&digits, 16).ok()
 }
 
-/// What reached the provider keeps its place, so at most so many messages are in any window.
+/// A message that reached the provider keeps its place, so the number of messages in any window is
+/// limited.
 fn windows(history: &History) -> Vec<Finding> {
-    // A phone of two projects is told apart by who was answered; what nobody was told of counts
-    // for neither.
+    // A phone of two projects is assigned by the callers that were answered. Messages without an
+    // answered caller count for neither.
     let mut homes: HashMap<&str, (usize, usize)> = HashMap::new();
     let mut callers: HashMap<&str, HashSet<usize>> = HashMap::new();
     for (number, op) in history.numbered() {
@@ -61,7 +62,7 @@ fn windows(history: &History) -> Vec<Finding> {
     found
 }
 
-/// So many wrong codes stop a phone, for codes and for sends.
+/// This many wrong codes stop a phone, for codes and for sends.
 fn guesses(history: &History) -> Vec<Finding> {
     let mut wrong: HashMap<Phone<'_>, Vec<Numbered<'_>>> = HashMap::new();
     for (number, op) in history.numbered() {

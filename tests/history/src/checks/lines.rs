@@ -1,9 +1,9 @@
-//! Sessions as the history shows them: which tokens each had, and what may have ended it.
+//! Sessions in the history: the tokens of each, and what may have ended it.
 
 use crate::history::{Action, History, Micros, Op, Outcome, Pair, SECOND};
 use std::collections::HashMap;
 
-/// Clocks, and the milliseconds that the service counts in.
+/// Differences of clocks, and the milliseconds in which the service counts.
 const MARGIN: Micros = SECOND / 2;
 
 /// An operation and its place in the history.
@@ -16,11 +16,11 @@ pub struct Lines<'a> {
     pub sessions: HashMap<&'a str, Line<'a>>,
     /// By token: the pair it belongs to.
     pairs: HashMap<&'a str, &'a Pair>,
-    /// By pair: which operations gave it out.
+    /// By pair: the operations that returned it.
     given: HashMap<&'a Pair, Vec<Numbered<'a>>>,
-    /// By refresh token: which operations presented it.
+    /// By refresh token: the operations that presented it.
     presented: HashMap<&'a str, Vec<Numbered<'a>>>,
-    /// By identity: which operations deleted it, or may have.
+    /// By identity: the operations that deleted it, or may have.
     pub deletions: HashMap<&'a str, Vec<Numbered<'a>>>,
 }
 
@@ -28,7 +28,7 @@ pub struct Lines<'a> {
 #[derive(Default)]
 pub struct Line<'a> {
     pub identity: &'a str,
-    /// Operations that asked for something with one of its tokens.
+    /// Operations with one of its tokens.
     pub ops: Vec<Numbered<'a>>,
 }
 
@@ -72,12 +72,12 @@ impl<'a> Lines<'a> {
         self.pairs.get(token).copied()
     }
 
-    /// Who gave a pair out, first.
+    /// The first operation that returned a pair.
     pub fn given(&self, pair: &Pair) -> Option<Numbered<'a>> {
         self.given.get(pair)?.iter().min_by_key(|(_, op)| op.ended).copied()
     }
 
-    /// Who presented a refresh token.
+    /// The operations that presented a refresh token.
     pub fn presented(&self, refresh: &str) -> &[Numbered<'a>] {
         self.presented.get(refresh).map_or(&[], Vec::as_slice)
     }
@@ -88,7 +88,8 @@ impl<'a> Lines<'a> {
         exchanged.min_by_key(|(_, op)| op.ended).copied()
     }
 
-    /// Whether a refused refresh must have ended its session: its token was exchanged so long ago.
+    /// Tells whether a refused refresh must have ended its session, because its token was exchanged
+    /// long before.
     pub fn is_theft(&self, (_, op): Numbered<'a>) -> bool {
         let Action::Refresh { refresh, .. } = &op.action else { return false };
         let late = |(_, first): Numbered<'_>| {
@@ -97,12 +98,12 @@ impl<'a> Lines<'a> {
         op.refusal() == Some("SESSION_EXPIRED") && self.exchange(refresh).is_some_and(late)
     }
 
-    /// Whether an operation may have ended the session: `None` of the tokens need have worked.
+    /// Tells whether an operation may have ended the session.
     fn may_end(&self, op: &Op) -> bool {
         match &op.action {
             Action::Logout { .. } => op.may_have_worked(),
             Action::Refresh { refresh, .. } => {
-                // Nobody but an exchange makes a token a spent one.
+                // Only an exchange makes a token a spent one.
                 let others = self.presented(refresh).iter().filter(|(_, other)| {
                     !std::ptr::eq(*other, op) && other.may_have_worked() && other.began < op.ended
                 });
@@ -114,8 +115,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What may explain that a session, or a pair of it, no longer works for a call that ends at
-    /// `until`.
+    /// Tells whether something explains that a session, or a pair of it, no longer works for a call
+    /// that ends at `until`.
     pub fn explains(&self, pair: &Pair, but: usize, until: Micros) -> bool {
         let line = &self.sessions[pair.session.as_str()];
         let exchanged = |op: &Op| {
@@ -130,7 +131,7 @@ impl<'a> Lines<'a> {
             })
     }
 
-    /// The first operation after whose end the session must be over.
+    /// The first operation after which the session must have ended.
     pub fn end(&self, line: &Line<'a>) -> Option<Numbered<'a>> {
         let ended = line.ops.iter().copied().filter(|(number, op)| match op.action {
             Action::Logout { .. } => op.outcome == Outcome::Done,

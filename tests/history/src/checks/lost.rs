@@ -1,5 +1,5 @@
-//! What was answered is not lost: a session that nothing may have ended counts, and a send that was
-//! acknowledged is on record.
+//! Answered writes are not lost: a session that nothing may have ended is valid, and an
+//! acknowledged send is recorded.
 
 use super::Finding;
 use super::lines::{Lines, Numbered};

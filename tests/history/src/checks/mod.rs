@@ -1,7 +1,7 @@
-//! What must hold of every history; each check is a function of the history alone.
+//! The properties of every history. Each check is a function of only the history.
 //!
-//! A call takes effect at some instant between its beginning and its end. One whose outcome is unknown
-//! may have taken effect, or may still do so later, or never: every check takes both for right.
+//! A call takes effect at some instant between its begin and its end. A call with an unknown
+//! outcome may have taken effect, may do so later, or never: every check accepts each of these.
 
 mod answers;
 mod codes;
@@ -19,7 +19,7 @@ mod sample;
 
 use crate::history::History;
 
-/// Something that must not have happened.
+/// A violated property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// Which check found it.
@@ -32,7 +32,7 @@ pub struct Violation {
 /// A check and its name.
 type Check = (&'static str, fn(&History) -> Vec<Finding>);
 
-/// What a check found, and the operations concerned.
+/// The description of a violation, and the operations concerned.
 type Finding = (String, Vec<usize>);
 
 /// Every check by its name.
@@ -49,7 +49,7 @@ pub const CHECKS: &[Check] = &[
     ("lost", lost::check),
 ];
 
-/// Everything that is wrong with a history.
+/// Every violation in a history.
 pub fn all(history: &History) -> Vec<Violation> {
     let found = |(check, run): &Check| {
         let violation = |(what, mut ops): Finding| {

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::history::{Action, History, Micros, Op, Outcome, SECOND};
 use std::collections::{HashMap, HashSet};
 
-/// How much earlier than its lease a key is no longer looked at.
+/// How long before the end of its lease a key is no longer checked.
 const MARGIN: Micros = 5 * SECOND;
 
 type Numbered<'a> = (usize, &'a Op);
@@ -28,7 +28,7 @@ pub fn check(history: &History) -> Vec<Finding> {
     }
     let mut found = Vec::new();
     for ((_, _, phone), ops) in intents {
-        // Whoever never answered loses the key after its lease.
+        // A request that is never answered loses the key after its lease.
         let first = ops.iter().map(|(_, op)| op.began).min().unwrap_or_default();
         let until = first + history.settings.once_lease - MARGIN;
         if ops.iter().any(|(_, op)| op.ended > until) {
@@ -67,7 +67,7 @@ fn otp(op: &Op) -> Option<&str> {
     }
 }
 
-/// After an answer that kept nothing the key may be used again.
+/// After an answer that is not stored the key may be used again.
 fn effects(ops: &[Numbered<'_>], sent: usize) -> std::option::IntoIter<Finding> {
     let again = ops.iter().filter(|(_, op)| op.is_unknown()).count();
     let what = format!("{sent} messages for one Idempotency-Key");

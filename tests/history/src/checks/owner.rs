@@ -1,11 +1,11 @@
-//! What the owner of a project has changed holds for every later call: API keys and switches.
+//! A change by the owner of a project holds for every later call: API keys and switches.
 
 use super::Finding;
 use crate::history::{Action, History, Micros, Op, Outcome, SECOND, Switch};
 use std::collections::HashMap;
 
-/// A command that failed may leave a statement behind, which ends with its connection or by its
-/// time limit.
+/// A failed command may leave a statement behind, which ends with its connection or by its time
+/// limit.
 const AFTERMATH: Micros = 30 * SECOND;
 
 type Numbered<'a> = (usize, &'a Op);
@@ -30,7 +30,7 @@ pub fn check(history: &History) -> Vec<Finding> {
     found
 }
 
-/// A replaced key opened something, or the one in force did not.
+/// A replaced key worked, or the current one did not.
 fn key(changes: &[Numbered<'_>], (number, op): Numbered<'_>) -> Option<Finding> {
     let refused = op.refusal() == Some("INVALID_API_KEY");
     if !refused && !op.is_unknown() {
@@ -42,7 +42,7 @@ fn key(changes: &[Numbered<'_>], (number, op): Numbered<'_>) -> Option<Finding> 
     }
     let replaced = |(_, change): &Numbered<'_>| {
         let own = matches!(change.outcome, Outcome::Key(key) if key <= op.key);
-        // One that failed before this key was made changes nothing any more.
+        // A command that failed before this key was made changes nothing any more.
         let past = changes.iter().any(|(_, made)| {
             made.outcome == Outcome::Key(op.key) && change.ended + AFTERMATH < made.began
         });
@@ -67,7 +67,7 @@ fn switch<'a>(
     }
     let told_on = op.refusal() != Some(closed);
     let to = |change: &Op| matches!(change.action, Action::Turn { on: true, .. });
-    // The last that was done before, and whatever may have come after it.
+    // The last change before the call, and all changes that may have come after it.
     let before = changes.iter().filter(|(_, one)| !one.is_unknown() && one.ended < op.began);
     let (by, base) = before.max_by_key(|(_, one)| one.ended)?;
     let later = changes.iter().filter(|(_, one)| {
@@ -96,7 +96,7 @@ mod tests {
     fn an_old_key_that_works_is_found() {
         let change = new_key(1, 2).with(Outcome::Key(1));
         assert_eq!(check(&history([change.clone(), ask(0, 3, 4)])).len(), 1);
-        // Another refusal shows that the key was good.
+        // Another refusal shows that the key was valid.
         let refused = ask(0, 3, 4).refused(401, "INVALID_ACCESS_TOKEN");
         assert_eq!(check(&history([change.clone(), refused])).len(), 1);
         let fine = [ask(0, 1, 3), ask(1, 3, 4), ask(0, 3, 4).refused(401, "INVALID_API_KEY")];

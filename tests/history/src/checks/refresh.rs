@@ -1,4 +1,5 @@
-//! A refresh token is exchanged once: whoever repeats the request gets the same pair, nobody another.
+//! A refresh token is exchanged once: a repeated request gets the same pair, and no other request
+//! gets one.
 
 use super::Finding;
 use crate::history::{Action, History, Op};

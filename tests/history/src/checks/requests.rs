@@ -1,11 +1,11 @@
-//! Requests of one API key: no more than its limit in any minute, on all instances together; where one
+//! Requests of one API key: no more than its limit in any minute, over all instances; if the only
 //! instance counts by itself, in any minute since its start.
 
 use super::Finding;
 use crate::history::{Action, Fault, History, Micros, Op, Outcome, SECOND};
 
 const MINUTE: Micros = 60 * SECOND;
-/// Instances judge by the clock of the wall, in milliseconds; this history goes by a steady one.
+/// Instances use the wall clock, in milliseconds; this history uses a monotonic one.
 const TOLERANCE: Micros = SECOND / 10;
 
 pub fn check(history: &History) -> Vec<Finding> {
@@ -25,8 +25,8 @@ pub fn check(history: &History) -> Vec<Finding> {
     found.into_iter().flatten().collect()
 }
 
-/// What is counted together: all of them, or those of each start of the instance. Of one that ran into a
-/// kill nobody can say which start admitted it.
+/// The requests that are counted together: all of them, or those of each start of the instance. For
+/// a request during a kill it is unknown which start admitted it.
 fn counts<'a>(
     history: &History,
     ops: impl Iterator<Item = (usize, &'a Op)>,
@@ -47,12 +47,12 @@ fn counts<'a>(
     counts
 }
 
-/// Whoever has no answer may not have been admitted.
+/// A request without an answer may not have been admitted.
 fn was_admitted(op: &Op) -> bool {
     !op.is_unknown() && !matches!(&op.outcome, Outcome::Refused { status: 429, .. })
 }
 
-/// The first minute that holds more of them than it may, each with its beginning and its end.
+/// The first minute that contains more requests than allowed, each with its begin and its end.
 fn crowded(what: &str, ops: &[(usize, &Op)], limit: usize) -> Option<Finding> {
     let minute = |(place, (_, first)): (usize, &(usize, &Op))| {
         let end = first.began + MINUTE - TOLERANCE;
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_full_minute_is_found() {
         assert_eq!(check(&asked([5, 20, 40, 63])).len(), 1);
-        // Who was answered after the minute may have been admitted after it.
+        // A request that was answered after the minute may have been admitted after it.
         assert_eq!(check(&asked([5, 20, 40, 64])), []);
         assert_eq!(check(&asked([5, 20, 40])), []);
     }
@@ -106,7 +106,7 @@ mod tests {
             check(&history).len()
         };
         assert_eq!(of_start(fault("kill -9 and restart", 0, 30, 32)), 0);
-        // Before the first, after the last, and in the middle of one.
+        // Before the first, after the last, and during one.
         assert_eq!(of_start(fault("kill -9 and restart", 0, 1, 5)), 1);
         assert_eq!(of_start(fault("kill -9 and restart", 0, 51, 53)), 1);
         assert_eq!(of_start(fault("kill -9 and restart", 0, 50, 52)), 0);

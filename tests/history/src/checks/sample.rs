@@ -1,4 +1,4 @@
-//! Small histories by hand. Times are seconds.
+//! Small histories written by hand. Times are seconds.
 
 use crate::history::{
     Action, Fault, History, Ledger, Lost, Message, Op, Outcome, Pair, SECOND, Switch,
@@ -88,7 +88,7 @@ impl Op {
         self.with(Outcome::Sent { otp: otp.to_owned(), replayed: true })
     }
 
-    /// Of the identity that has the session's name and `-person` behind it.
+    /// The identity has the session's name with `-person` appended.
     pub fn paired(self, session: &str, access: &str, refresh: &str) -> Self {
         let identity = format!("{session}-person");
         let [session, access, refresh] = [session, access, refresh].map(str::to_owned);
