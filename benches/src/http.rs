@@ -69,7 +69,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The chunked body at the begin of `bytes`, and its length; `None` while it is incomplete.
+/// The chunked body at the start of `bytes`, and its length; `None` while it is incomplete.
 fn chunks(mut bytes: &[u8]) -> Outcome<Option<(Vec<u8>, usize)>> {
     let (mut body, whole) = (Vec::new(), bytes.len());
     loop {

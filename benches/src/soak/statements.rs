@@ -12,7 +12,7 @@ pub fn begin(side: &Contestant) -> bool {
     is_postgres && query(side, begun).is_ok()
 }
 
-/// The twenty most expensive statements: total milliseconds, calls, rows, and the begin of their
+/// The twenty most expensive statements: total milliseconds, calls, rows, and the start of their
 /// text.
 pub fn table(side: &Contestant) -> Outcome<String> {
     let sql = "SELECT round(total_exec_time + total_plan_time), calls, rows, \

@@ -15,10 +15,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// The allocator writes its own data over the begin of freed memory, so ignore that part.
+/// The allocator writes its own data over the start of freed memory, so ignore that part.
 const NOTES: usize = 32;
 
-/// Keeps a value away from the begin of its allocation.
+/// Keeps a value away from the start of its allocation.
 #[repr(C)]
 struct Held<T>(#[allow(dead_code, reason = "takes place")] [u8; NOTES], T);
 

@@ -13,7 +13,7 @@ pub const SECOND: Micros = 1_000_000;
 #[derive(Clone, Debug, Default)]
 pub struct History {
     pub settings: Settings,
-    /// Ordered by begin.
+    /// Ordered by start.
     pub ops: Vec<Op>,
     /// Messages that reached the provider, ordered by arrival.
     pub messages: Vec<Message>,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How long a proof is valid, from its begin.
+/// How long a proof is valid, from its start.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// Ready if the service is prepared, the clock is not too far off, and a write to the database

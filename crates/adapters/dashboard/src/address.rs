@@ -10,7 +10,7 @@ const DONE: &str = "done=";
 /// Tells which path patterns are pages that a GET shows to a signed-in operator.
 pub(crate) struct PagePatterns(pub(crate) fn(&str) -> bool);
 
-/// Tells whether a text is a path on this host. Browsers treat `//` and `/\` as the begin of
+/// Tells whether a text is a path on this host. Browsers treat `//` and `/\` as the start of
 /// another host.
 pub(crate) fn is_local(text: &str) -> bool {
     let local = text.starts_with('/') && !text.starts_with("//") && text.len() <= LONGEST;

@@ -185,7 +185,7 @@ fn line(slots: &[Slot], place: impl Fn(usize, u64) -> (f64, f64)) -> Markup {
     }
 }
 
-/// The begin of a point; an hour with its day if the range is longer than a day.
+/// The start of a point; an hour with its day if the range is longer than a day.
 pub(crate) fn label(range: &Range, at: Timestamp) -> String {
     let day = chrono::TimeDelta::days(1);
     let is_long = range.window.until - range.window.from > day;

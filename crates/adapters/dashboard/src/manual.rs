@@ -145,7 +145,7 @@ fn draw(name: &str, text: &str) -> ManualText {
     ManualText { title, content: PreEscaped(content) }
 }
 
-/// The text of the heading at the begin of these events.
+/// The text of the heading at the start of these events.
 fn heading(events: &[Event<'_>]) -> String {
     let inside = events.iter().take_while(|it| !matches!(it, Event::End(TagEnd::Heading(_))));
     let text = inside.filter_map(|event| match event {

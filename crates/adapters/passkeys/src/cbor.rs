@@ -10,7 +10,7 @@ const LONGEST: usize = 16 << 10;
 pub(crate) struct Map(Vec<(Value, Value)>);
 
 impl Map {
-    /// Reads the map at the begin of `bytes`; ignores the rest.
+    /// Reads the map at the start of `bytes`; ignores the rest.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let value = Some(bytes).filter(|it| it.len() <= LONGEST);
         ciborium::from_reader::<Value, _>(value?).ok()?.into_map().ok().map(Self)

@@ -1,4 +1,4 @@
-//! Macros for the begin of queries, which name the owner of the rows, and for their end. They are
+//! Macros for the start of queries, which name the owner of the rows, and for their end. They are
 //! macros because diesel's query types have no name that both databases share.
 
 /// One row of a project, in one of its two modes: `in_world!(sessions of world, id)`.

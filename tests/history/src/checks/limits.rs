@@ -15,7 +15,7 @@ pub fn check(history: &History) -> Vec<Finding> {
     found
 }
 
-/// When a send was admitted: the milliseconds at the begin of its id (UUIDv7).
+/// When a send was admitted: the milliseconds at the start of its id (UUIDv7).
 fn admitted_at(otp: &str) -> Option<u64> {
     let digits: String = otp.chars().filter(|digit| *digit != '-').take(12).collect();
     u64::from_str_radix(&digits, 16).ok()

@@ -1,6 +1,6 @@
 //! The properties of every history. Each check is a function of only the history.
 //!
-//! A call takes effect at some instant between its begin and its end. A call with an unknown
+//! A call takes effect at some instant between its start and its end. A call with an unknown
 //! outcome may have taken effect, may do so later, or never: every check accepts each of these.
 
 mod answers;

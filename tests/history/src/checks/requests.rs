@@ -52,7 +52,7 @@ fn was_admitted(op: &Op) -> bool {
     !op.is_unknown() && !matches!(&op.outcome, Outcome::Refused { status: 429, .. })
 }
 
-/// The first minute that contains more requests than allowed, each with its begin and its end.
+/// The first minute that contains more requests than allowed, each with its start and its end.
 fn crowded(what: &str, ops: &[(usize, &Op)], limit: usize) -> Option<Finding> {
     let minute = |(place, (_, first)): (usize, &(usize, &Op))| {
         let end = first.began + MINUTE - TOLERANCE;

@@ -16,7 +16,7 @@ const SHOWN_ONCE: [&str; 10] = [
     "operator reset",
     "admin-token add",
 ];
-/// The begin of messages that a project has printed instead of sent.
+/// The start of messages that a project has printed instead of sent.
 const CONSOLE: &str = "{\"gateway\":\"console\"";
 
 pub type Source = (String, Vec<u8>);

@@ -58,7 +58,7 @@ const ID_FROM: usize = 4;
 
 #[derive(Default, Deserialize)]
 pub(crate) struct HomeQuery {
-    /// Part of the name in any case, or the begin of the id.
+    /// Part of the name in any case, or the start of the id.
     #[serde(default)]
     name: String,
     after: Option<String>,

@@ -71,7 +71,7 @@ impl StatementQuery {
     }
 }
 
-/// Parses a day, and returns its begin in India (UTC+05:30, all year) plus `days`; or a minute in
+/// Parses a day, and returns its start in India (UTC+05:30, all year) plus `days`; or a minute in
 /// Indian time; or an exact instant.
 pub(crate) fn instant(text: &str, days: u64) -> Result<Option<Timestamp>, Refusal> {
     let text = text.trim();

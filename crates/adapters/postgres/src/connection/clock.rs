@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Timestamptz;
 use dwar_kernel::{StoreError, Timestamp};
 
-/// The server's clock at the time of evaluation, not at the begin of the transaction.
+/// The server's clock at the time of evaluation, not at the start of the transaction.
 pub(crate) fn server_clock() -> SqlLiteral<Timestamptz> {
     sql("clock_timestamp()")
 }

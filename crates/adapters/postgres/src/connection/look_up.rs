@@ -1,4 +1,4 @@
-//! Look-ups at the begin of every request. One statement answers those of many requests.
+//! Look-ups at the start of every request. One statement answers those of many requests.
 
 use crate::connection::answers::{self, Reply, tell};
 use crate::connection::error::{Failure, unavailable};

@@ -27,7 +27,7 @@ pub struct Settings {
     pub statement_timeout: Duration,
     /// Longest wait of one statement for a lock.
     pub lock_timeout: Duration,
-    /// Longest time of a call from begin to answer, including waits and repetitions.
+    /// Longest time of a call from start to answer, including waits and repetitions.
     ///
     /// Holds even if the server falls silent.
     pub call_timeout: Duration,
