@@ -64,7 +64,9 @@ pub enum Kind {
 
 #[derive(Clone)]
 pub enum Database {
+    /// The floor has none.
     None,
+    /// A file in the contestant's folder.
     Sqlite,
     /// A database on this server.
     Postgres { url: String, postmaster: u32 },
