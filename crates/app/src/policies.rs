@@ -18,7 +18,7 @@ const CALLS: Duration = Duration::from_secs(7 * 24 * 3_600);
 /// How long a consumer of the feed may be away without missing an event.
 const FEED: Duration = CALLS;
 
-/// All numbers and choices of the use cases. The defaults are those of docs/contract.md, and where that names
+/// All numbers and choices of the use cases. The defaults are those of docs/contract.md and, where that names
 /// none, the defaults of the service.
 #[derive(Clone, Debug)]
 pub struct Policies {

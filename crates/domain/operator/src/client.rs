@@ -61,6 +61,7 @@ impl Device {
         }))
     }
 
+    /// For example `Edge on Windows`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
