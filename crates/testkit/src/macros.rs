@@ -96,6 +96,7 @@ macro_rules! shared_store_contract_tests {
                 two_settings_changed_at_once_are_both_kept
                 a_change_is_judged_as_it_is_kept
                 the_list_is_oldest_first
+                only_projects_short_of_money_are_found
             }
             feed {
                 a_feed_has_what_happens_while_it_is_on

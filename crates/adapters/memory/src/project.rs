@@ -1,6 +1,6 @@
 use crate::store::{MemoryStore, State};
 use async_trait::async_trait;
-use dwar_kernel::{Digest, KeyMode, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{Digest, KeyMode, PriceList, ProjectId, StoreError, Timestamp};
 use dwar_project::{
     Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
 };
@@ -100,5 +100,27 @@ impl ProjectStore for MemoryStore {
         let mut list: Vec<_> = state.projects.iter().map(|(found, _)| found.clone()).collect();
         list.sort_by_key(|project| project.created_at);
         Ok(list)
+    }
+
+    async fn short_of_money(
+        &self,
+        prices: PriceList,
+        others: Vec<ProjectId>,
+    ) -> Result<Vec<Project>, StoreError> {
+        let state = &*self.step("ProjectStore::short_of_money").await?;
+        let is_short = |project: &Project| {
+            let Some((balance, _)) = state.wallets.get(&project.id) else { return false };
+            let PriceList { whatsapp, sms } = project.prices.over(prices);
+            balance.available() < whatsapp.max(sms)
+                || project.low_balance.is_some_and(|low| balance.balance < low)
+        };
+        let in_use = state.projects.iter().map(|(found, _)| found);
+        let in_use = in_use.filter(|project| project.archived_at.is_none());
+        let mut found: Vec<_> = in_use
+            .filter(|project| is_short(project) || others.contains(&project.id))
+            .cloned()
+            .collect();
+        found.sort_by_key(|project| project.created_at);
+        Ok(found)
     }
 }

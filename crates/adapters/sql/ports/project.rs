@@ -1,12 +1,13 @@
 use crate::dialect::{Conn, Failure, Store, take};
 use async_trait::async_trait;
-use diesel::dsl::{exists, select};
+use diesel::dsl::{exists, select, sql};
 use diesel::prelude::*;
-use dwar_kernel::{Digest, ProjectId, StoreError, Timestamp};
+use diesel::sql_types::{BigInt, Bool};
+use dwar_kernel::{Digest, PriceList, ProjectId, StoreError, Timestamp};
 use dwar_project::{
     Caller, Changed, KeyRecord, NewProject, Project, ProjectChange, ProjectRules, ProjectStore,
 };
-use dwar_sql::schema::{api_keys, projects};
+use dwar_sql::schema::{api_keys, projects, wallets};
 use dwar_sql::{Id, KeyRow, Lock, ProjectRow, read_all, read_each, read_one};
 
 #[async_trait]
@@ -113,6 +114,31 @@ impl ProjectStore for Store {
     async fn list(&self) -> Result<Vec<Project>, StoreError> {
         self.scan("project.list", |conn| {
             let query = projects::table.order((projects::created_at, projects::id));
+            Ok(read_each!(ProjectRow of query, conn))
+        })
+        .await
+    }
+
+    async fn short_of_money(
+        &self,
+        prices: PriceList,
+        others: Vec<ProjectId>,
+    ) -> Result<Vec<Project>, StoreError> {
+        self.scan("project.short_of_money", move |conn| {
+            let others: Vec<Id> = others.iter().copied().map(Id::from).collect();
+            let short = sql::<Bool>(
+                "(wallets.entries > 0 AND (wallets.balance < projects.low_balance \
+                 OR wallets.balance - wallets.held < coalesce(projects.whatsapp_price, ",
+            )
+            .bind::<BigInt, _>(prices.whatsapp.0)
+            .sql(") OR wallets.balance - wallets.held < coalesce(projects.sms_price, ")
+            .bind::<BigInt, _>(prices.sms.0)
+            .sql(")))");
+            let query = projects::table
+                .left_join(wallets::table)
+                .filter(projects::archived_at.is_null())
+                .filter(short.or(projects::id.eq_any(others)))
+                .order((projects::created_at, projects::id));
             Ok(read_each!(ProjectRow of query, conn))
         })
         .await

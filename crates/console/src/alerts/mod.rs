@@ -40,6 +40,9 @@ const MEMORY: Duration = Duration::from_secs(24 * 3_600);
 const MOST: u32 = 50;
 /// How long a computed daily spend is reused.
 const PACE_KEPT: Duration = Duration::from_secs(60);
+/// Wallets that cover fewer days than this are read in every pass: one may fall below a single day before the spend is
+/// read again.
+const DAYS_LOOKED_AT: i64 = 2;
 
 /// Judges which problems need a person now. Clones share the last result.
 #[derive(Clone)]
@@ -65,7 +68,15 @@ pub(crate) struct Known {
     alerts: Arc<Vec<Alert>>,
     /// Time of the last balance change per project, valid while the balance is this one.
     moved: BTreeMap<ProjectId, (Balance, Option<Timestamp>)>,
-    spent: Option<(Timestamp, Arc<BTreeMap<ProjectId, Paise>>)>,
+    spent: Option<(Timestamp, Arc<Spent>)>,
+}
+
+/// Money that projects spent within the last 24 hours.
+#[derive(Default)]
+struct Spent {
+    by_project: BTreeMap<ProjectId, Paise>,
+    /// Projects whose balance may fall below a day's spend before the spend is read again.
+    fast: Vec<ProjectId>,
 }
 
 impl Alerts {
@@ -197,11 +208,12 @@ impl Alerts {
         })
     }
 
+    /// Reads only projects that may be short of money: an installation has thousands of others.
     async fn wallets(&self, now: Timestamp) -> Result<Vec<WalletFacts>, StoreError> {
-        let mut projects = self.control.projects.list().await?;
-        projects.retain(|project| project.archived_at.is_none());
+        let spent = self.spent(now).await?;
+        let projects =
+            self.control.projects.short_of_money(self.prices, spent.fast.clone()).await?;
         let balances = self.wallets.balances(projects.iter().map(|it| it.id).collect()).await?;
-        let spent = self.spent(projects.iter().map(|it| it.id).collect(), now).await?;
         let mut found = Vec::new();
         for project in projects {
             let price = set_aside(&project, self.prices, self.providers.as_ref());
@@ -212,7 +224,7 @@ impl Alerts {
                 name,
                 balance,
                 price,
-                spent: spent.get(&id).copied().unwrap_or_default(),
+                spent: spent.by_project.get(&id).copied().unwrap_or_default(),
                 low: low_balance,
                 moved_at: None,
             };
@@ -241,18 +253,23 @@ impl Alerts {
     }
 
     /// Money that projects spent within the last 24 hours, at most a minute old.
-    async fn spent(
-        &self,
-        projects: Vec<ProjectId>,
-        now: Timestamp,
-    ) -> Result<Arc<BTreeMap<ProjectId, Paise>>, StoreError> {
+    async fn spent(&self, now: Timestamp) -> Result<Arc<Spent>, StoreError> {
         let known = self.known().spent.clone();
         if let Some((_, spent)) = known.filter(|(at, _)| *at <= now && now < *at + PACE_KEPT) {
             return Ok(spent);
         }
+        let projects = self.control.projects.list().await?.into_iter().map(|it| it.id).collect();
         let traffic = self.figures.traffic(&By::command_line(), projects).await?;
-        let spent = traffic.into_iter().map(|(project, traffic)| (project, traffic.spent));
-        let spent = Arc::new(spent.collect());
+        let mut by_project: BTreeMap<_, _> =
+            traffic.into_iter().map(|(project, traffic)| (project, traffic.spent)).collect();
+        by_project.retain(|_, spent| *spent > Paise::ZERO);
+        let balances = self.wallets.balances(by_project.keys().copied().collect()).await?;
+        let is_fast = |&(project, spent): &(&ProjectId, &Paise)| {
+            let left = balances.get(project).copied().unwrap_or_default().available();
+            left.0 < spent.0.saturating_mul(DAYS_LOOKED_AT)
+        };
+        let fast = by_project.iter().filter(is_fast).map(|(project, _)| *project).collect();
+        let spent = Arc::new(Spent { by_project, fast });
         self.known().spent = Some((now, Arc::clone(&spent)));
         Ok(spent)
     }

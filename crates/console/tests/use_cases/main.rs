@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod activity;
+mod alerts;
 mod audit;
 mod booking;
 mod close_months;

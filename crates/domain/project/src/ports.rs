@@ -3,7 +3,7 @@ use crate::{
     ProjectChange, ProjectRules,
 };
 use async_trait::async_trait;
-use dwar_kernel::{Digest, HookId, NewSecret, ProjectId, StoreError, Timestamp};
+use dwar_kernel::{Digest, HookId, NewSecret, PriceList, ProjectId, StoreError, Timestamp};
 
 /// Keeps projects, and looks up callers by the digests of their API keys.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -62,6 +62,15 @@ pub trait ProjectStore: Send + Sync {
 
     /// All projects, archived ones included, oldest first.
     async fn list(&self) -> Result<Vec<Project>, StoreError>;
+
+    /// Projects in use, oldest first, whose wallet has had money and now has less available than the price of a channel,
+    /// or a balance below the threshold; and those of `others` that are in use. `prices` apply where a project has
+    /// no price of its own. Called every few seconds.
+    async fn short_of_money(
+        &self,
+        prices: PriceList,
+        others: Vec<ProjectId>,
+    ) -> Result<Vec<Project>, StoreError>;
 }
 
 /// Keeps the time and address of the last use of each API key.

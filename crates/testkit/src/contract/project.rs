@@ -3,11 +3,12 @@
 use super::{ROUNDS, count};
 use crate::scene::Scene;
 use crate::{Fixtures, MS, START, Stores, any_project, race, seconds};
-use dwar_kernel::{FixedClaims, KeyMode, Paise, ProjectId, TokenType};
+use dwar_kernel::{FixedClaims, KeyMode, Paise, PriceList, ProjectId, TokenType};
 use dwar_project::{
     Caller, Changed, InvalidSetting, KeyRecord, Messages, NewProject, Project, ProjectChange,
     ProjectRules, Routing,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 async fn created(stores: &Stores, make: &Fixtures) -> (Project, [KeyRecord; 2]) {
@@ -319,7 +320,53 @@ pub async fn the_list_is_oldest_first(stores: &Stores) {
     assert_eq!(list, wanted);
 }
 
-/// Fresh: of any number of concurrent first projects exactly one is created.
+/// Projects with too little for a channel, or less than their threshold, are found, and those that were asked for. An
+/// archived project is never found, and one that never had money only if it was asked for.
+pub async fn only_projects_short_of_money_are_found(stores: &Stores) {
+    let scene = Scene::open(stores).await;
+    let none = ProjectChange::default;
+    let paid = async |paise, change: ProjectChange| {
+        let project = scene.another().await;
+        let credit = scene.make.credit(Paise(paise));
+        stores.wallets.credit(project, credit, START).await.unwrap();
+        stores.projects.change(project, change, any_project()).await.unwrap();
+        project
+    };
+    let price = |paise| ProjectChange { sms_price: Some(Some(Paise(paise))), ..none() };
+    let threshold = |paise| ProjectChange { low_balance: Some(Some(Paise(paise))), ..none() };
+    let held = paid(100, none()).await;
+    let line = scene.make.line(held.in_mode(KeyMode::Live));
+    assert!(scene.make.hold(stores.logins.as_ref(), scene.make.otp(&line), Paise(76)).await);
+    let short = [
+        held,
+        paid(24, none()).await,
+        paid(100, price(101)).await,
+        paid(100, threshold(101)).await,
+    ];
+    let enough = [
+        paid(25, none()).await,
+        paid(24, price(24)).await,
+        paid(100, threshold(100)).await,
+        scene.another().await,
+    ];
+    let archived = paid(1, none()).await;
+    stores.projects.set_archived(archived, Some(START)).await.unwrap();
+    let own: BTreeSet<_> = short.into_iter().chain(enough).chain([archived]).collect();
+    let told = async |others: Vec<ProjectId>| -> BTreeSet<ProjectId> {
+        let prices = PriceList { whatsapp: Paise(20), sms: Paise(25) };
+        let mut told = stores.projects.short_of_money(prices, others).await.unwrap();
+        told.retain(|project| own.contains(&project.id));
+        for project in &told {
+            assert_eq!(stores.projects.find(project.id).await.unwrap().as_ref(), Some(project));
+        }
+        told.into_iter().map(|project| project.id).collect()
+    };
+    assert_eq!(told(Vec::new()).await, short.into());
+    let others = enough.into_iter().chain([archived]).collect();
+    assert_eq!(told(others).await, short.into_iter().chain(enough).collect());
+}
+
+/// Fresh: of any number of first projects at once exactly one is created.
 pub async fn create_first_answers_true_once(stores: &Stores) {
     let make = Fixtures::random();
     let firsts: Vec<_> = (0..50).map(|_| (make.project(), make.keys())).collect();

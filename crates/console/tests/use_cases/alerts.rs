@@ -1,0 +1,67 @@
+//! What needs a person now, and how little is read to find that out.
+
+use crate::common::{BY, Office};
+use dwar_activity::{Chunk, Counts, Figure, Grain, Key, Window};
+use dwar_kernel::{AlertKind, Channel, KeeperId, KeyMode, Paise, ProjectId};
+use dwar_testkit::{START, minutes, seconds};
+
+async fn alerts(office: &Office) -> Vec<(AlertKind, Option<ProjectId>)> {
+    office.manage.alerts.refresh().await.unwrap();
+    office.manage.alerts.latest().iter().map(|it| (it.kind, it.project)).collect()
+}
+
+async fn pay(office: &Office, project: ProjectId, paise: i64) {
+    let credit = office.make.credit(Paise(paise));
+    office.stores.wallets.credit(project, credit, START).await.unwrap();
+}
+
+/// The figures of the minute before [`START`] say that the project spent this much.
+async fn spent(office: &Office, project: ProjectId, paise: i64) {
+    let figures = &office.stores.console.figures;
+    let (keeper, until) = (office.make.id::<KeeperId>(), Grain::Minute.begin(START));
+    figures.lead(keeper, START, seconds(60)).await.unwrap();
+    let window = Window { from: until - minutes(1), until };
+    let world = project.in_mode(KeyMode::Live);
+    let figure = Figure {
+        key: Key { world, carrier: Some((Channel::Sms, "one".to_owned())) },
+        grain: Grain::Minute,
+        began: window.from,
+        counts: Counts { requests: 1, spent: Paise(paise), ..Counts::default() },
+    };
+    assert!(figures.replace(keeper, Chunk { window, minutes: vec![figure] }).await.unwrap());
+}
+
+#[tokio::test]
+async fn all_projects_are_read_once_a_minute_and_else_those_that_may_be_short_of_money() {
+    let office = Office::open();
+    let (poor, fast) = (office.project().await, office.project().await);
+    for _ in 0..20 {
+        let rich = office.project().await;
+        pay(&office, rich, 10_000).await;
+    }
+    pay(&office, poor, 24).await;
+    pay(&office, fast, 150).await;
+    spent(&office, fast, 100).await;
+    let empty = (AlertKind::WalletEmpty, Some(poor));
+    assert_eq!(alerts(&office).await, [empty]);
+
+    let lists = || office.store.faults().calls("ProjectStore::list");
+    let before = lists();
+    // Less than it spent in a day: told at once, although what was spent is not read again.
+    let out = dwar_wallet::Correction::try_from(-60).unwrap();
+    let wallets = &office.manage.wallets;
+    wallets.adjust(&BY, fast, out, "T-1".parse().unwrap()).await.unwrap();
+    let asked = lists() - before;
+    let soon = (AlertKind::WalletEmptySoon, Some(fast));
+    for _ in 0..3 {
+        office.clock.advance(seconds(5));
+        assert_eq!(alerts(&office).await, [empty, soon]);
+    }
+    assert_eq!(lists() - before, asked, "nobody asks for all projects");
+    pay(&office, poor, 1).await;
+    pay(&office, fast, 10).await;
+    assert_eq!(alerts(&office).await, []);
+    office.clock.advance(minutes(1));
+    assert_eq!(alerts(&office).await, []);
+    assert_eq!(lists() - before, asked + 1);
+}
