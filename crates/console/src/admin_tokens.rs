@@ -1,3 +1,4 @@
+use crate::control::noted;
 use crate::{AuditedChange, Control, ManageError};
 use dwar_kernel::{AdminTokenId, StoreError, TRACE, Timestamp};
 use dwar_operator::{
@@ -129,7 +130,7 @@ impl ManageAdminTokens {
         let found = self.tokens.token(secret.digest(self.control.tools.vault.as_ref())).await?;
         let Some(mut token) = found.filter(|token| token.is_alive(now)) else { return Ok(None) };
         if token.note(now, from) {
-            self.tokens.note_token(token.id, from, now).await?;
+            noted(self.tokens.note_token(token.id, from, now).await)?;
         }
         Ok(Some(token))
     }

@@ -86,3 +86,8 @@ impl Control {
         self.audit.record(by, change).await
     }
 }
+
+/// The outcome of noting a use. A store that takes no writes must not lock out people who come to see why.
+pub(crate) fn noted(outcome: Result<(), StoreError>) -> Result<(), StoreError> {
+    outcome.or_else(|cause| if cause.is_transient() { Ok(()) } else { Err(cause) })
+}

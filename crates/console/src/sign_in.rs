@@ -1,3 +1,4 @@
+use crate::control::noted;
 use crate::{Audit, AuditedChange, SignInError};
 use dwar_app::Toolbox;
 use dwar_kernel::{OperatorId, Purpose, StoreError, TRACE, Timestamp, Vault};
@@ -205,7 +206,7 @@ impl SignIn {
         let Some(mut present) = self.present(token).await? else { return Ok(None) };
         let now = self.tools.now();
         if present.session.note(now) {
-            self.operators.note_session(present.session.digest, now).await?;
+            noted(self.operators.note_session(present.session.digest, now).await)?;
         }
         Ok(Some(present))
     }

@@ -158,6 +158,10 @@ async fn tokens_may_what_their_maker_gave_them_until_they_end() {
     office.clock.advance(minutes(1));
     tokens.authenticate(secret.expose(), None).await.unwrap().unwrap();
     assert_eq!(notes(), noted + 1);
+    office.clock.advance(minutes(1));
+    office.store.faults().next("AdminTokenStore::note_token", Fault::Fails);
+    let unnoted = tokens.authenticate(secret.expose(), None).await.unwrap();
+    assert!(unnoted.is_some(), "a store that takes no writes keeps nobody out");
     let more = tokens.make(&By::token(&found, None), new_token("more", access.clone(), DAY)).await;
     assert!(matches!(more, Err(ManageError::Forbidden)), "a viewer makes none");
     assert!(tokens.authenticate("svc_adm_x", None).await.unwrap().is_none());

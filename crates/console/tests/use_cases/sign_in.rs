@@ -1,6 +1,7 @@
 use crate::common::{Office, PASSWORD};
 use dwar_console::{AccountError, Credentials, Present, SignInError, SignedIn};
 use dwar_kernel::StoreError;
+use dwar_memory::Fault;
 use dwar_operator::{
     Access, By, Client, EndSessions, Hashing, InvalidPassword, Link, OperatorSession, Origin,
     Password, PasswordHash, Rule,
@@ -218,6 +219,9 @@ async fn a_session_ends_when_nobody_uses_it_and_after_twelve_hours_anyway() {
         assert!(office.is_in(&asha).await);
     }
     assert_eq!(writes(), noted, "once a minute at most");
+    office.clock.advance(OperatorSession::NOTED_EVERY);
+    office.store.faults().next("OperatorStore::note_session", Fault::Fails);
+    assert!(office.is_in(&asha).await, "a store that takes no writes keeps nobody out");
     for half_hours in 3..24 {
         office.clock.set(START + minutes(30) * half_hours);
         assert!(office.is_in(&asha).await, "{half_hours}");
