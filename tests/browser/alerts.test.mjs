@@ -9,8 +9,10 @@ import { open, sound } from "./house.mjs";
 /** So soon a page has to name what is wrong, and to stop naming it. */
 const SOON = 30_000;
 
-/** What the providers and the receiver of events answer. */
-const answers = { wa: 200, text: 200, events: 200 };
+/** What the providers and the receiver of events answer, and the providers where they are probed. */
+const answers = { wa: 200, text: 200, events: 200, "": 404 };
+/** Which providers were asked, the latest last. */
+const asked = [];
 let house, vendor, number = 0;
 
 const described = (name, port) => `
@@ -26,7 +28,9 @@ reason = "not_on_channel"
 
 before(async () => {
   vendor = createServer((request, answer) => {
-    request.resume().on("end", () => answer.writeHead(answers[request.url.slice(1)]).end("{}"));
+    const name = request.url.slice(1);
+    if (name !== "events") asked.push(name);
+    request.resume().on("end", () => answer.writeHead(answers[name]).end("{}"));
   });
   await new Promise((ready) => vendor.listen(0, "127.0.0.1", ready));
   const { port } = vendor.address();
@@ -133,4 +137,54 @@ test("an endpoint that fails is named until it takes an event", async () => {
   await page.waitForURL("**/help/runbooks#an-endpoint-that-fails");
   answers.events = 200;
   await names();
+});
+
+test("the page of a provider shows what it answered, asks it now, and sends a code by it alone", async () => {
+  const { page } = house;
+  Object.assign(answers, { wa: 409, text: 401 });
+  assert.equal(await send(house.liveKey), 500);
+  await page.goto(`${house.base}/p/${project()}/settings/delivery`);
+  await page.click('main a[href$="/settings/delivery/text"]');
+  await page.waitForURL("**/settings/delivery/text");
+  const address = page.url();
+  for (const width of [320, 1280]) {
+    for (const colorScheme of ["light", "dark"]) {
+      await page.setViewportSize({ width, height: 860 });
+      await page.emulateMedia({ colorScheme });
+      await page.goto(address);
+      assert.match(await page.locator("main .outcome").first().innerText(), /HTTP 401/);
+      await sound(house, `the page of a provider at ${width}, ${colorScheme}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  for (const [status, said] of [[404, "It answers: HTTP 404"], [502, "It answered HTTP 502"]]) {
+    answers[""] = status;
+    await page.click('main button:has-text("Probe now")');
+    await page.waitForSelector(`.notice:has-text("${said}")`);
+    assert.equal(asked.at(-1), "");
+  }
+  await sound(house, "a probe");
+
+  const sendTest = async (phone) => {
+    await page.goto(address);
+    await page.selectOption("#channel", "sms");
+    await page.fill("#phone", phone);
+    asked.length = 0;
+    await page.click('main button:has-text("Send test")');
+  };
+  await sendTest("12");
+  await page.waitForSelector("#phone-error");
+  assert.deepEqual(asked, []);
+  await sound(house, "a number that is none");
+  answers.text = 401;
+  await sendTest("98765 43210");
+  await page.waitForSelector('.notice.bad:has-text("The provider did not take it")');
+  assert.deepEqual(asked, ["text"]);
+  answers.text = 200;
+  await sendTest("98765 43210");
+  await page.waitForURL("**/activity/*");
+  assert.deepEqual(asked, ["text"]);
+  assert.match(await page.innerText("main"), /SMS/);
+  await page.goto(`${house.base}/p/${project()}/audit`);
+  assert.match(await page.innerText("main"), /Sent a test by a provider/);
 });

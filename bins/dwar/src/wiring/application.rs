@@ -87,7 +87,7 @@ impl Application {
         let server = Server::new(api, core.config.http.clone(), service.use_cases.clone(), ready);
         let server = server.map_err(WiringError::System)?;
         let local = Arc::new(Serving::new(&core, carriers.clone(), restarts.clone()));
-        let mut manage = core.management()?;
+        let mut manage = core.management_of(carriers.clone())?;
         manage.alerts = manage.alerts.with_local(local.clone());
         manage.provider_test = manage.provider_test.sending(service.use_cases.send_otp.clone());
         let kept = manage.clone();

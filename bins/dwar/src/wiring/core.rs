@@ -101,7 +101,15 @@ impl Core {
     }
 
     pub fn management(&self) -> Result<Management, WiringError> {
-        let (sender, providers) = (self.webhook_sender()?, Arc::new(available(&self.config)?));
+        self.management_of(Arc::new(available(&self.config)?))
+    }
+
+    /// The same, in a process that calls these providers.
+    pub fn management_of(
+        &self,
+        providers: Arc<dyn dwar_otp::Providers>,
+    ) -> Result<Management, WiringError> {
+        let sender = self.webhook_sender()?;
         Ok(self.console_parts().management(ManagementOutside { sender, providers }))
     }
 
