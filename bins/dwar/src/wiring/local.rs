@@ -83,6 +83,10 @@ impl Machine {
         match written {
             Ok(free) => Room::Writable(free),
             Err(StoreError::NoRoom) => Room::Full,
+            // The ping of SQLite also writes; a file that another program has locked can still be read.
+            Err(StoreError::Unreachable { .. }) if self.database.is_read_only().await.is_ok() => {
+                Room::ReadOnly
+            }
             // A database that does not answer at all is down, which is reported as such.
             Err(_) if self.database.ping().await.is_ok() => Room::ReadOnly,
             Err(_) => Room::Unknown,

@@ -34,7 +34,12 @@ impl Disk {
         while std::io::Write::write_all(&mut ballast, &block).is_ok() {}
     }
 
-    /// Frees the space that [`Disk::fill`] used.
+    /// Uses this many MiB of the free space.
+    pub fn take(&self, mib: usize) {
+        std::fs::write(self.folder.join("ballast"), vec![0; mib << 20]).unwrap();
+    }
+
+    /// Frees the space that [`Disk::fill`] or [`Disk::take`] used.
     pub fn free(&self) {
         std::fs::remove_file(self.folder.join("ballast")).unwrap();
     }

@@ -7,6 +7,7 @@ mod crowd;
 mod database;
 mod disk;
 mod documents;
+mod doors;
 mod ear;
 mod endpoint;
 pub mod old_sends;
@@ -23,6 +24,8 @@ pub use crowd::{Bystander, Resident, attacker, raise_descriptors};
 pub use database::Database;
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use disk::Disk;
+#[allow(unused_imports, reason = "each test file uses its part")]
+pub use doors::{Doors, sorted, with_doors};
 #[allow(unused_imports, reason = "each test file uses its part")]
 pub use ear::{EAR, Ear, Run, note_run};
 #[allow(unused_imports, reason = "each test file uses its part")]

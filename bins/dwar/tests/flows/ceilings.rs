@@ -1,6 +1,6 @@
 //! One caller at full speed: the limits of its requests, its rows and its disk space.
 
-use crate::common::{Answer, Database, Disk, Service, World, at_once, tally};
+use crate::common::{Answer, Database, Disk, Doors, Service, World, at_once, tally, with_doors};
 use serde_json::json;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -154,9 +154,12 @@ fn lines(service: &Service, text: &str) -> usize {
     service.stderr().iter().filter(|line| line.contains(text)).count()
 }
 
-/// Fills the disk of a running service, checks its behaviour, frees the space, and checks again.
-async fn outlives_a_full_disk(service: Service, disk: &Disk) {
-    let project = service.world.project("100");
+/// Fills the disk of a running service, checks its behaviour, frees the space, and checks again. `usual` are the alerts
+/// of a disk of this size that is not full.
+async fn outlives_a_full_disk(service: Service, disk: &Disk, usual: &[&str]) {
+    let project = service.world.project("100000");
+    let doors = Doors::of(&service).await;
+    doors.name(usual).await;
     let phone = service.world.phone();
     let tokens = service.log_in(&project.test, &phone).await;
     service.becomes(200).await;
@@ -194,6 +197,7 @@ async fn outlives_a_full_disk(service: Service, disk: &Disk) {
     }
     let doctor = service.world.run(&["doctor", "--json"]);
     assert_eq!(doctor.status.code(), Some(1));
+    doors.name(&["disk_full"]).await;
     // Logged once, however many requests failed and however often the loops tried.
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(lines(&service, "the disk is full"), 1, "{:?}", complaints(&service));
@@ -222,6 +226,7 @@ async fn outlives_a_full_disk(service: Service, disk: &Disk) {
     assert_eq!(lines(&service, "the disk is full"), 1);
     assert_eq!(lines(&service, "room to write again"), 1);
     assert!(service.world.run(&["doctor"]).status.success());
+    doors.name(usual).await;
 
     // Nothing that was answered is lost, and the money adds up.
     for otp in &kept {
@@ -246,7 +251,7 @@ async fn sqlite_outlives_a_full_disk() {
     let world = World::new(database)
         .with("DWAR__DATABASE__MIN_FREE_MB", "2")
         .with("DWAR__LOG__LEVEL", "info");
-    outlives_a_full_disk(Service::start_in(world), &disk).await;
+    outlives_a_full_disk(Service::start_in(with_doors(world)), &disk, &["disk_fills"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -262,5 +267,5 @@ async fn postgres_outlives_a_full_disk() {
         return;
     };
     let database = Database::postgres_in(disk.folder()).await;
-    outlives_a_full_disk(Service::start_in(World::new(database)), &disk).await;
+    outlives_a_full_disk(Service::start_in(with_doors(World::new(database))), &disk, &[]).await;
 }
