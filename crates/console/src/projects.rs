@@ -1,14 +1,13 @@
-use crate::explain::Tone;
 use crate::named_project::named;
 use crate::{AuditedChange, Control, ManageError};
 use dwar_app::{CreateProject, CreatedProject, SmsPreview, sms_preview};
-use dwar_kernel::{ApiKeyId, Paise, ProjectId, ProjectMode, StoreError, TRACE, Timestamp};
+use dwar_kernel::{ApiKeyId, ProjectId, ProjectMode, StoreError, TRACE, Timestamp};
 use dwar_operator::{Action, By, Command, Facts};
 use dwar_project::{
     ApiKey, Changed, InvalidSetting, KeyRecord, Project, ProjectChange, ProjectName, ProjectRules,
     Setting, SettingValue,
 };
-use dwar_wallet::{Amount, Balance, BalanceLevel};
+use dwar_wallet::Amount;
 use tracing::instrument;
 
 /// Creates projects, and changes their settings and keys.
@@ -204,26 +203,11 @@ impl ManageProjects {
         Ok(judged.collect())
     }
 
-    /// A problem that keeps a project in use from working, now or soon, as far as the caller may see it.
-    pub fn concern(
-        &self,
-        by: &By,
-        project: &Project,
-        balance: Option<&Balance>,
-    ) -> Option<(Tone, &'static str)> {
-        let may = |command| by.may(command, Some(project.id));
-        if project.archived_at.is_some() {
-            return None;
-        }
-        if may(Command::ShowProject) && !(self.rules)(project).is_empty() {
-            return Some((Tone::Bad, "Settings cannot work"));
-        }
-        let balance = balance.filter(|_| may(Command::ShowWallet))?;
-        match balance.level(Paise(1), project.low_balance) {
-            BalanceLevel::Empty => Some((Tone::Bad, "Wallet empty")),
-            BalanceLevel::Low => Some((Tone::Warn, "Low balance")),
-            BalanceLevel::Enough => None,
-        }
+    /// Whether a project in use has settings that cannot work, as far as the caller may see it.
+    pub fn is_unfit(&self, by: &By, project: &Project) -> bool {
+        project.archived_at.is_none()
+            && by.may(Command::ShowProject, Some(project.id))
+            && !(self.rules)(project).is_empty()
     }
 
     /// One project by its id, if the caller may see its settings.

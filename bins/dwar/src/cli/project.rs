@@ -155,13 +155,13 @@ async fn unlocked(
             format!("Limit removed: no sends for another {} s.", rest.as_secs())
         }
     };
-    let (in_a_row, in_period) = (guesses.wrong, guesses.period.map_or(0, |period| period.wrong));
+    let in_all = guesses.period.map_or_else(String::new, |period| {
+        format!(", {} since {}", period.wrong, instant(period.began_at))
+    });
     let text = if guesses == GuessBudget::default() {
         "Nothing to clear: no failed attempts on record for this number.".to_owned()
     } else {
-        format!(
-            "{lifted}\nFailed attempts cleared: {in_a_row} in a row, {in_period} in this period."
-        )
+        format!("{lifted}\nFailed attempts cleared: {} in a row{in_all}.", guesses.wrong)
     };
     Ok(Answer::of(&UnlockedPhone::new(project, phone, &unlocked), text))
 }

@@ -196,6 +196,12 @@ async fn an_operator_lifts_the_stop_of_a_phone(database: Database) {
     assert_eq!((&lifted["was"], &lifted["phone"]), (&json!("stopped"), &json!(masked)));
     assert_eq!((&lifted["wrong_in_a_row"], &lifted["wrong_in_period"]), (&json!(5), &json!(5)));
     assert_eq!(unlock(&phone)["was"], "usual");
+    service.send(key, &phone).await.ok();
+    let code = service.code(key, &phone).await;
+    service.verify(key, &phone, &wrong(&code, 0)).await.refused(400, "INVALID_OTP");
+    let of = ["project", "unlock", "--project", &project.id, "--phone", &phone];
+    let told = String::from_utf8(service.world.run(&of).stdout).unwrap();
+    assert!(told.contains("Failed attempts cleared: 1 in a row, 1 since 20"), "{told}");
     service.log_in(key, &phone).await;
 
     let nobody = ["project", "unlock", "--project", "01920000-0000-7000-8000-000000000000"];

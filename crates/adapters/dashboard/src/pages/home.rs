@@ -3,7 +3,7 @@ use crate::address::{PageAddress, is_local};
 use crate::answer::{Page, go, go_with};
 use crate::console::Console;
 use crate::form::{Field, Form, Refused};
-use crate::format::{grouped, rupees, share, time};
+use crate::format::{capital, grouped, rupees, share, time};
 use crate::language::Language;
 use crate::layout::{Frame, csrf, initial};
 use crate::mode;
@@ -16,7 +16,8 @@ use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Query};
 use dwar_activity::Traffic;
-use dwar_kernel::{KeyMode, ProjectId};
+use dwar_console::explain::Tone;
+use dwar_kernel::{KeyMode, ProjectId, Severity};
 use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_wallet::Balance;
@@ -174,9 +175,7 @@ fn tile(
                 span.tile-name {
                     span.avatar aria-hidden="true" { (initial(&project.name)) }
                     strong { (project.name) }
-                    @if let Some(state) = visit.console.manage.projects.concern(&visit.by, project, balance) {
-                        (pill(state))
-                    }
+                    (state(visit, project))
                 }
                 @if let Some(balance) = balance {
                     span.figure { (rupees(balance.available())) " " small { (texts::AVAILABLE) } }
@@ -187,6 +186,22 @@ fn tile(
                     None => span.muted { (texts::MADE) " " (time(project.created_at)) },
                 }
             }
+        }
+    }
+}
+
+/// Settings that cannot work, or else the most urgent of the project's own alerts.
+fn state(visit: &Visit, project: &Project) -> Markup {
+    let manage = &visit.console.manage;
+    if manage.projects.is_unfit(&visit.by, project) {
+        return pill((Tone::Bad, texts::UNFIT));
+    }
+    let alerts = manage.alerts.of_page(&visit.by, Some(project));
+    let own = alerts.iter().map(|it| (it.project, it.kind)).find(|(of, _)| of.is_some());
+    html! {
+        @if let Some((_, kind)) = own {
+            @let tone = if kind.severity() == Severity::Page { Tone::Bad } else { Tone::Warn };
+            (pill((tone, &capital(&kind.as_str().replace('_', " ")))))
         }
     }
 }

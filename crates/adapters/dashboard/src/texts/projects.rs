@@ -8,6 +8,7 @@ pub(crate) const NONE_SO_CALLED: &str = "No projects match this name.";
 pub(crate) const NAME: &str = "Name or ID";
 pub(crate) const FIND: &str = "Find";
 pub(crate) const MORE: &str = "More projects";
+pub(crate) const UNFIT: &str = "Settings cannot work";
 pub(crate) const NO_TRAFFIC: &str = "No live sends in 24 hours";
 pub(crate) const SENDS: &str = "live sends in 24 hours";
 pub(crate) const VERIFIED: &str = "verified";
