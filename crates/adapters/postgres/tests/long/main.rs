@@ -7,3 +7,4 @@ mod support;
 
 mod alone;
 mod plans;
+mod reads;
