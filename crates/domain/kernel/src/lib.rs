@@ -1,4 +1,16 @@
 //! Shared vocabulary of the domain crates, and nothing else.
+//!
+//! ```
+//! use dwar_kernel::{Paise, Phone};
+//!
+//! let phone: Phone = "9876543210".parse().unwrap();
+//! assert_eq!(phone.e164(), "+919876543210");
+//! // What a log shows of it.
+//! assert_eq!(format!("{phone:?}"), "+9198••••3210");
+//! assert!("98765 43210".parse::<Phone>().is_err());
+//!
+//! assert_eq!(Paise(12_345_650).to_string(), "₹1,23,456.50");
+//! ```
 
 mod alert;
 pub mod bounds;

@@ -1,4 +1,20 @@
 //! Operators of the service: their rights, their sign-in, and the audit log of their changes.
+//!
+//! ```
+//! use dwar_kernel::{ProjectId, read_instant};
+//! use dwar_operator::{Access, Area, Permission, Role};
+//!
+//! let now = read_instant("2026-11-27T08:00:00Z").unwrap();
+//! let later = read_instant("2026-11-27T08:00:01Z").unwrap();
+//! let (shop, other) = (ProjectId::first_at(now), ProjectId::first_at(later));
+//! let support = Access::one(shop, Role::Support);
+//! assert!(support.may(shop, Permission::See(Area::Activity)));
+//! assert!(!support.may(shop, Permission::Unmask));
+//! // A project without a role does not exist for them.
+//! assert!(!support.knows(other));
+//! // Nobody gives what is not theirs.
+//! assert!(!support.grants(&support) && Access::everything().grants(&support));
+//! ```
 
 mod access;
 mod attempt;

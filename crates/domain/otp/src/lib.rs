@@ -1,4 +1,19 @@
 //! The life of a one-time code: issue, delivery, guesses, use.
+//!
+//! ```
+//! use dwar_otp::{Code, Ending, SmsText};
+//!
+//! let template = SmsText::default_template("en");
+//! let ending = Ending::WebOtp("shop.example".to_owned());
+//! let text = SmsText::new(template, "Shop", ending).unwrap();
+//! let code: Code = "098765".parse().unwrap();
+//! let sms = text.compose(&code, 10);
+//! assert!(sms.starts_with("098765 is your Shop verification code. It is valid for 10 min."));
+//! // The last line, which a browser looks for.
+//! assert_eq!(sms.lines().last(), Some("@shop.example #098765"));
+//! // What a log shows of it.
+//! assert_eq!(format!("{code:?}"), "Code(••••••)");
+//! ```
 
 mod attempt_history;
 mod code;
