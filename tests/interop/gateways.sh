@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Whole servers that take long to download and to build, configured as docs/proxies.md has it: Spring Boot and Oathkeeper
-# introspect, and Caddy asks forward auth. Run by `all.sh --all` alone.
+# introspect, and Caddy asks forward auth and stands in front of the service. Run by `all.sh --all` alone.
 #
 # usage: gateways.sh [PATH_OF_THE_BINARY]   (target/debug/dwar by default)
 set -euo pipefail
@@ -114,6 +114,20 @@ if (build_go caddy github.com/caddyserver/caddy/v2 v2.11.2 \
     { printf '{\n\tadmin off\n}\n' && block proxies caddyfile | placed "$proxy_port" "$app_port"; } >Caddyfile
     XDG_DATA_HOME=$scratch XDG_CONFIG_HOME=$scratch at_proxy Caddy caddy.log "$tools/caddy" run --config Caddyfile
     check_proxy Caddy 429 502
+
+    # In front of the service, with a certificate of this test in place of one from an authority.
+    tls_port=$(free_port)
+    stop_service
+    settings_in_front "https://console.example.com:$tls_port"
+    serve
+    certificate otp.example.com console.example.com
+    {
+        printf '{\n\tadmin off\n\tauto_https off\n}\n'
+        block operations/reverse-proxy caddyfile | in_front "$tls_port" | sed -e "s/^\([a-z]*\.example\.com\) {/\1:$tls_port {\n\ttls tls.pem tls.key/"
+    } >Frontfile
+    XDG_DATA_HOME=$scratch XDG_CONFIG_HOME=$scratch "$tools/caddy" run --adapter caddyfile --config Frontfile >front.log 2>&1 &
+    until_answered "${tls[@]}" "https://otp.example.com:$tls_port/" || fail "Caddy does not start: $(tail -n 30 front.log)"
+    check_front Caddy
 else
     left_out+=(Caddy)
 fi

@@ -1,4 +1,5 @@
-# Sourced by scripts that put a proxy of docs/proxies.md before an application. They have sourced lib.sh.
+# Sourced by scripts that put a proxy of docs/proxies.md before an application, or one of docs/operations/reverse-proxy.md
+# before the service. They have sourced lib.sh.
 # shellcheck shell=bash
 
 # block PAGE LANGUAGE: its one program in this language.
@@ -98,4 +99,63 @@ check_proxy() {
     is "$name: nobody to ask" "$(ask /orders -H "Authorization: Bearer $token")" "$down"
     serve
     is "$name: there again" "$(ask /orders -H "Authorization: Bearer $token")" 200
+}
+
+# settings_in_front ADDRESS: those of the page, with the dashboard at this address for browsers.
+settings_in_front() {
+    dashboard_port=$(free_port)
+    export DWAR__HTTP__BEHIND_PROXY=true DWAR__DASHBOARD__ADDRESS=127.0.0.1:$dashboard_port
+    export DWAR__DASHBOARD__PUBLIC_URL=$1 DWAR__DASHBOARD__BEHIND_TLS_PROXY=true
+    export DWAR__GATEWAYS__WHATSAPP_CLOUD__PHONE_NUMBER_ID=1 DWAR__GATEWAYS__WHATSAPP_CLOUD__ACCESS_TOKEN=EAAGk7v2Qz9pLm4x
+    export DWAR__GATEWAYS__WHATSAPP_CLOUD__APP_SECRET=b7f2c9d04e6a81357f0e2d4c6b8a9153
+    export DWAR__GATEWAYS__WHATSAPP_CLOUD__VERIFY_TOKEN=c41d7e90ab3f5268d1e0f9a2b3c4d5e6
+}
+
+# certificate NAME...: for these hosts, in tls.pem and tls.key. $tls is what curl has to be told.
+certificate() {
+    local name names=""
+    tls=(--cacert tls.pem)
+    for name in "$@"; do
+        names+=${names:+,}DNS:$name
+        tls+=(--resolve "$name:$tls_port:127.0.0.1")
+    done
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj "/CN=$1" -addext "subjectAltName=$names" \
+        -keyout tls.key -out tls.pem 2>/dev/null
+}
+
+# in_front TLS_PORT: what the page says, with the addresses of this test. This machine is the own network.
+in_front() {
+    sed -e "s/127\.0\.0\.1:8080/127.0.0.1:$port/; s/127\.0\.0\.1:8081/127.0.0.1:$dashboard_port/" \
+        -e "s/listen 443 ssl/listen 127.0.0.1:$1 ssl/; s#10\.0\.0\.0/8#127.0.0.1#"
+}
+
+# check_front NAME: a proxy with TLS on $tls_port passes on what the page says, and nothing else.
+check_front() {
+    local name=$1 proxy=https://otp.example.com:$tls_port key body signature used
+    key=$(jq -r .test_key <<<"$project")
+    is "$name: a send" "$(ask /v1/otp/send "${tls[@]}" -H "X-Api-Key: $key" -H 'Content-Type: application/json' \
+        -H 'X-Forwarded-For: 203.0.113.9' -d '{"phone":"9876543299"}')" 200
+    is "$name: the document" "$(ask /openapi.json "${tls[@]}")" 200
+    is "$name: the keys" "$(ask /.well-known/jwks.json "${tls[@]}")" 200
+    is "$name: health" "$(ask /readyz "${tls[@]}")" 404
+    is "$name: the handshake of Meta" "$(ask "/webhooks/whatsapp_cloud?hub.mode=subscribe&hub.challenge=42&hub.verify_token=$DWAR__GATEWAYS__WHATSAPP_CLOUD__VERIFY_TOKEN" "${tls[@]}")" 200
+    is "$name: the challenge" "$(cat answer)" 42
+    body='{"entry":[],"padding":"'$(head -c 2900000 /dev/zero | tr '\0' a)'"}'
+    printf %s "$body" >receipt
+    signature=$(openssl dgst -sha256 -hmac "$DWAR__GATEWAYS__WHATSAPP_CLOUD__APP_SECRET" receipt | sed 's/.*= //')
+    is "$name: a long receipt" "$(ask /webhooks/whatsapp_cloud "${tls[@]}" -H "X-Hub-Signature-256: sha256=$signature" \
+        --data-binary @receipt)" 200
+    head -c 3300000 /dev/zero >receipt
+    is "$name: one that is too long" "$(ask /webhooks/whatsapp_cloud "${tls[@]}" -H "X-Hub-Signature-256: sha256=$signature" \
+        --data-binary @receipt)" 413
+    proxy=https://console.example.com:$tls_port
+    is "$name: the dashboard" "$(ask /sign-in "${tls[@]}")" 200
+    # The proxy's client, and not what that says of itself. It is written a moment after the use.
+    for _ in $(seq 50); do
+        used=$("$binary" project show --project "$(jq -r .project_id <<<"$project")" --json)
+        used=$(jq -r '.keys[] | select(.mode == "test").used_from' <<<"$used")
+        [ "$used" = null ] || break
+        sleep 0.1
+    done
+    is "$name: where a key is used from" "$used" 127.0.0.1
 }

@@ -18,6 +18,7 @@ on_both_databases! {
 /// How long the service waits for a provider's receipt before it asks the next provider.
 const WINDOW: Duration = Duration::from_secs(2);
 const PAGE: &str = include_str!("../../../../docs/operations/backups.md");
+const DRILL: &str = include_str!("../../../../docs/operations/high-availability.md");
 
 fn file(world: &World, name: &str) -> PathBuf {
     world.database.folder().join(name)
@@ -69,6 +70,40 @@ async fn restore(world: &World, options: &[&str]) -> Value {
 
 /// Runs the command of the page that begins with this, on the server of this test.
 fn documented(world: &World, begin: &str) {
+    let lines: Vec<&str> = PAGE
+        .lines()
+        .filter(|line| ["umask", "echo", begin].iter().any(|known| line.starts_with(known)))
+        .collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    shell(world, &lines.join("\n"));
+}
+
+/// The drill of the page, beside the service: the backup goes into a database of its own, and is thrown away.
+fn drill(world: &World) {
+    let (_, block) = DRILL.split_once("<!-- run by bins/dwar/tests/flows/backups.rs -->").unwrap();
+    let block = block.split("```").nth(1).unwrap().strip_prefix("sh\n").unwrap();
+    let url = format!("{}_drill", world.database.url());
+    let mut commands = 0;
+    for line in block.lines().filter(|line| !line.starts_with("export DWAR__DATABASE__URL=")) {
+        let Some(command) = line.strip_prefix("dwar ") else {
+            shell(world, line);
+            continue;
+        };
+        if commands == 0 {
+            // As in a backup that is not made just now.
+            let sql = "UPDATE instances SET seen_at = seen_at - interval '1 minute'";
+            shell(world, &format!("psql -w {url} -c \"{sql}\""));
+        }
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let output = world.command(&arguments).env("DWAR__DATABASE__URL", &url).output().unwrap();
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stdout));
+        commands += 1;
+    }
+    assert_eq!(commands, 3);
+}
+
+/// Runs what a page says for PostgreSQL on the server of this test.
+fn shell(world: &World, script: &str) {
     let url = world.database.url();
     let (access, name) = url.strip_prefix("postgres://").unwrap().split_once('/').unwrap();
     let (user, place) = access.split_once('@').unwrap();
@@ -80,18 +115,16 @@ fn documented(world: &World, begin: &str) {
         (":dwar:", &format!(":{user}:")),
         ("-U dwar dwar ", &format!("-U {user} {name} ")),
         ("-U dwar -d dwar ", &format!("-U {user} -d {name} ")),
+        ("-U dwar -d dwar_drill ", &format!("-U {user} -d {name}_drill ")),
+        ("DATABASE dwar_drill", &format!("DATABASE {name}_drill")),
+        ("OWNER dwar", &format!("OWNER {user}")),
     ];
-    let lines: Vec<&str> = PAGE
-        .lines()
-        .filter(|line| ["umask", "echo", begin].iter().any(|known| line.starts_with(known)))
-        .collect();
-    assert_eq!(lines.len(), 3, "{lines:?}");
-    let script = given.iter().fold(lines.join("\n"), |text, (old, new)| text.replace(old, new));
+    let script = given.iter().fold(script.to_owned(), |text, (old, new)| text.replace(old, new));
     let mut shell = Command::new("sh");
     let path = format!("{}:{}", programs(), std::env::var("PATH").unwrap());
     shell.args(["-ec", &script]).current_dir(world.database.folder()).env("PATH", path);
-    let done =
-        shell.env("HOME", world.database.folder()).env("PASSWORD", password).output().unwrap();
+    shell.env("HOME", world.database.folder()).env("PASSWORD", password).env("ADMIN_URL", &url);
+    let done = shell.output().unwrap();
     assert!(done.status.success(), "{script}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
@@ -204,6 +237,8 @@ async fn nothing_is_settled_beside_a_running_service() {
         let said = refusal(&service.world, arguments);
         assert!(said.contains("pg_dump and pg_restore"), "{said}");
     }
+    documented(&service.world, "pg_dump ");
+    drill(&service.world);
     service.validate(&project.test, &login["access_token"]).await.ok();
 }
 

@@ -141,6 +141,33 @@ const STATED: &[Stated] = &[
         &["docs/bounds.md"],
     ),
     (&[("retention.requests_hours", PLAIN)], "| status of a send | {} hours |", &["docs/api.md"]),
+    (
+        &[("retention.requests_hours", PLAIN)],
+        "provider | sealed, index | {} hours |",
+        &["docs/privacy.md"],
+    ),
+    (
+        &[("limits.guesses.period_seconds", DAYS)],
+        "wrong codes | index | {} days after the last one |",
+        &["docs/privacy.md"],
+    ),
+    (&[("session.session_seconds", DAYS)], "and {} days in all |", &["docs/privacy.md"]),
+    (&[("retention.audit_days", PLAIN)], "audit log is kept for {} days", &["docs/privacy.md"]),
+    (&[("retention.audit_days", PLAIN)], "address | none | {} days |", &["docs/privacy.md"]),
+    (
+        &[
+            ("limits.live.send", PLAIN),
+            ("limits.live.send_window_seconds", MINUTES),
+            ("limits.test.send", PLAIN),
+        ],
+        "A phone gets {} codes in {} minutes with a live key, {} with a test key",
+        &["docs/faq.md"],
+    ),
+    (
+        &[("session.refresh_seconds", DAYS)],
+        "the refresh token is good for {} days",
+        &["docs/faq.md"],
+    ),
     (&[("prices.whatsapp_paise", PLAIN)], "whatsapp_paise = {}", &["docs/going-live.md"]),
     (&[("prices.sms_paise", PLAIN)], "sms_paise = {}", &["docs/going-live.md"]),
     (

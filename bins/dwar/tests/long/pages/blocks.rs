@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const EXCUSE: &str = "<!-- not run: ";
+const ELSEWHERE: &str = "<!-- run by ";
 
 #[derive(Clone, Debug)]
 pub struct Block {
@@ -13,6 +14,8 @@ pub struct Block {
     pub text: String,
     /// Why it cannot be run, if the page says so above it.
     pub excuse: Option<String>,
+    /// The file of the test that runs it instead, if the page says so above it.
+    pub run_by: Option<String>,
     /// Whether it begins in the line after a block of commands.
     pub follows: bool,
 }
@@ -37,13 +40,20 @@ impl Block {
         format!("{}:{}", self.page, self.line)
     }
 
+    /// Whether its commands are run by this test.
+    pub const fn is_run_here(&self) -> bool {
+        self.excuse.is_none() && self.run_by.is_none()
+    }
+
     pub fn kind(&self) -> Kind {
         match self.info.as_str() {
             "sh" => Kind::Commands,
             "" if self.text.starts_with("$ ") => Kind::Transcript,
             "" | "json" if self.follows => Kind::Output,
             "json" | "toml" | "yaml" | "ini" | "promql" | "text" => Kind::Sample,
-            "rust" | "js" | "python" | "nginx" | "caddyfile" | "jsonnet" => Kind::Program,
+            "rust" | "ts" | "js" | "go" | "python" | "nginx" | "caddyfile" | "jsonnet" => {
+                Kind::Program
+            }
             other => panic!("{}: nobody knows what {other:?} is", self.place()),
         }
     }
@@ -89,13 +99,14 @@ pub fn blocks(page: &str) -> Vec<Block> {
             .map(|line| line.get(indent..).unwrap_or_default())
             .collect();
         let above = at.checked_sub(1).map_or("", |above| lines[above].trim());
-        let excuse = above.strip_prefix(EXCUSE).and_then(|rest| rest.strip_suffix(" -->"));
+        let said = |begin| above.strip_prefix(begin)?.strip_suffix(" -->").map(str::to_owned);
         found.push(Block {
             page: page.to_owned(),
             line: at + 1,
             info: info.to_owned(),
             text: body.join("\n") + "\n",
-            excuse: excuse.map(str::to_owned),
+            excuse: said(EXCUSE),
+            run_by: said(ELSEWHERE),
             follows: commands_end == Some(at),
         });
         at += body.len() + 2;

@@ -2,7 +2,8 @@
 //! page in order, in one shell, with a service of their own. The output on a page is compared with
 //! the real output. Samples are parsed, and programs are compiled or run elsewhere.
 //!
-//! A block that cannot be run says why in the line above it: `<!-- not run: wants an account at Meta -->`.
+//! A block that cannot be run says why in the line above it: `<!-- not run: wants an account at Meta -->`. One that
+//! another test runs names its file: `<!-- run by bins/dwar/tests/flows/backups.rs -->`.
 
 mod blocks;
 mod samples;
@@ -10,24 +11,31 @@ mod session;
 mod shape;
 mod stages;
 
-use blocks::{Kind, blocks, pages};
+use blocks::{Kind, blocks, pages, root};
 use std::sync::Mutex;
 
 /// Number of blocks that cannot be run. It may only decrease.
-const EXCUSED: usize = 12;
+const EXCUSED: usize = 11;
 /// Number of pages that run at once; each has a service.
 const AT_ONCE: usize = 4;
 
-const PROGRAMS: [(&str, &str); 10] = [
+/// Programs on pages, and the test that runs each.
+const PROGRAMS: [(&str, &str); 16] = [
     ("docs/adding-an-adapter.md", "rust"), // in this test: they stand in the code
     ("docs/embedding.md", "rust"),         // bins/dwar/tests/flows/docs/examples.rs
-    ("docs/api.md", "js"),                 // tests/interop/pages.sh
+    ("docs/clients.md", "ts"),             // clients/suite/first-login.sh, where they come from
+    ("docs/clients.md", "python"),
+    ("docs/clients.md", "go"),
+    ("docs/clients.md", "rust"),
+    ("docs/api.md", "js"), // tests/interop/pages.sh
     ("docs/api.md", "python"),
     ("docs/events.md", "js"),
     ("docs/events.md", "python"),
     ("docs/reading-events.md", "python"),
     ("docs/proxies.md", "nginx"), // tests/interop/proxies.sh
     ("docs/proxies.md", "caddyfile"),
+    ("docs/operations/reverse-proxy.md", "nginx"), // tests/interop/proxies.sh
+    ("docs/operations/reverse-proxy.md", "caddyfile"),
     ("docs/hooks.md", "jsonnet"), // tests/interop/kratos.sh
 ];
 
@@ -59,6 +67,15 @@ fn blocks_that_cannot_be_run_become_fewer() {
         .collect();
     assert!(excused.len() <= EXCUSED, "{excused:#?}");
     assert_eq!(excused.len(), EXCUSED, "fewer than before: lower EXCUSED");
+}
+
+#[test]
+fn a_test_that_runs_a_block_elsewhere_reads_its_page() {
+    for block in pages().iter().flat_map(|page| blocks(page)) {
+        let Some(file) = &block.run_by else { continue };
+        let test = std::fs::read_to_string(root().join(file)).unwrap_or_default();
+        assert!(test.contains(&block.page), "{}: {file} does not", block.place());
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ struct Step {
 /// The steps of a page's blocks that are run.
 fn steps(blocks: &[Block]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
-    for block in blocks.iter().filter(|block| block.excuse.is_none()) {
+    for block in blocks.iter().filter(|block| block.is_run_here()) {
         match block.kind() {
             Kind::Commands => {
                 // A line with … is for the reader to fill in.

@@ -69,6 +69,9 @@ pub fn stage(page: &str) -> Stage {
         "docs/going-live.md" => going_live(),
         "docs/runbooks.md" => runbooks(),
         "docs/operations/backups.md" => Stage { before: &[("dwar restore", "stop")], ..plain },
+        "docs/operations/high-availability.md" => {
+            Stage { before: &[("mkdir drill", "dwar backup dwar-backup.db")], ..plain }
+        }
         "docs/operations/operators.md" => Stage {
             before: &[(
                 "dwar audit",
