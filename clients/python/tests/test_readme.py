@@ -1,8 +1,10 @@
 import ast
 import asyncio
 import base64
+import functools
 import hashlib
 import hmac
+import inspect
 import json
 import os
 import re
@@ -15,10 +17,11 @@ import httpx
 import pytest
 from django.test import Client, override_settings
 
-from dwar_client import Event, Tokens
+from dwar_client import AsyncDwar, Event, Tokens
 from dwar_client.pytest_plugin import DwarServer
 
 BLOCKS = re.findall(r"^```python\n(.*?)^```", (Path(__file__).parents[1] / "README.md").read_text(), re.M | re.S)
+SHOWN = Path(__file__).parents[3] / "crates/adapters/dashboard/src/reference/clients.json"
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
 
@@ -104,6 +107,19 @@ def test_the_logins_and_the_test_of_the_readme_run(dwar_server: DwarServer, monk
     with override_settings(ROOT_URLCONF=urls), http_client:
         run(test, {})["test_me_is_for_those_who_are_logged_in"](dwar_server, Client())
     assert asyncio.run(me(run(fastapi, {}), dwar_server.log_in("9876543210"))) == [200, 401]
+
+
+class Signatures:
+    """Takes the calls that the client takes, and makes none."""
+
+    def __getattr__(self, name: str) -> Any:
+        return functools.partial(inspect.signature(getattr(AsyncDwar, name)).bind, self)
+
+
+def test_the_pages_show_the_calls_of_this_client() -> None:
+    names = dict.fromkeys(["phone", "code", "otp_id", "access_token", "refresh_token", "id"], "")
+    for call in json.loads(SHOWN.read_text()).values():
+        eval(call["Python"], {"dwar": Signatures(), **names})
 
 
 async def me(names: dict[str, Any], tokens: Tokens) -> list[int]:

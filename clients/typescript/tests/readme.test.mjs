@@ -19,3 +19,14 @@ test("the programs of the README compile", () => {
     ${blocks.join("\n")}`;
   assert.equal(complaints(program), "");
 });
+
+test("the pages of the service show the calls of this client", () => {
+  const shown = new URL("../../../crates/adapters/dashboard/src/reference/clients.json", import.meta.url);
+  const calls = Object.values(JSON.parse(readFileSync(shown, "utf8"))).map(({ TypeScript }) => `${TypeScript};`);
+  const program = `
+    import type { Dwar } from "dwar-client";
+    declare const dwar: Dwar;
+    declare const phone: string, code: string, otpId: string, accessToken: string, refreshToken: string, id: string;
+    ${calls.join("\n")}`;
+  assert.equal(complaints(program), "");
+});

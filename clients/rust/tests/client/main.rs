@@ -1,6 +1,7 @@
 //! What is of this language alone; everything else is in the suite.
 #![allow(clippy::unwrap_used, reason = "everything here runs inside tests")]
 
+mod calls;
 mod document;
 mod fake;
 mod keys;

@@ -1,9 +1,12 @@
 //! Lists of code in the pages match the code.
 
 use crate::docs::{Repository, links, quoted};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 const GUIDE: &str = "docs/adding-an-adapter.md";
+/// The call of each operation in each client, held to the clients by their own tests.
+const CALLS: &str = "crates/adapters/dashboard/src/reference/clients.json";
 
 /// The rows of the table that begins with this line, cell by cell.
 fn table(page: &str, head: &str) -> Vec<Vec<String>> {
@@ -82,6 +85,53 @@ fn the_guides_example_is_the_one_that_is_tested() {
     assert!(repository.read(GUIDE).contains(&format!("```rust\n{example}```\n")));
 }
 
+/// Below each heading of the page stand the calls of its operations, as the reference of the dashboard has them.
+#[test]
+fn the_page_of_the_api_has_the_calls_of_every_client() {
+    let repository = Repository::open();
+    let calls: BTreeMap<String, BTreeMap<String, String>> =
+        serde_json::from_str(&repository.read(CALLS)).unwrap();
+    let document: Value = serde_json::from_str(&repository.read("docs/openapi.json")).unwrap();
+    let operation = |call: &String| {
+        let (method, path) = call.split_once(' ')?;
+        let path = path.split('?').next()?;
+        let operation = &document["paths"][path][method.to_lowercase()]["operationId"];
+        operation.as_str().filter(|id| calls.contains_key(*id))
+    };
+    let (page, mut shown) = (repository.read("docs/api.md"), BTreeSet::new());
+    for section in page.split("\n### ").skip(1) {
+        let (heading, rest) = section.split_once('\n').unwrap();
+        let rest = rest.split("\n## ").next().unwrap_or_default();
+        let heading = quoted(heading);
+        let ids: Vec<&str> = heading.iter().filter_map(operation).collect();
+        for language in ids.first().iter().flat_map(|id| calls[**id].keys()) {
+            let cell = ids.iter().map(|id| format!("`{}`", calls[*id][language]));
+            let row = format!("| {language} | {} |", cell.collect::<Vec<_>>().join(", "));
+            assert!(rest.contains(&row), "{heading:?} lacks {row}");
+        }
+        shown.extend(ids.into_iter().map(str::to_owned));
+    }
+    assert_eq!(shown, calls.into_keys().collect());
+}
+
+/// `clients/suite/first-login.sh` runs them where they come from.
+#[test]
+fn the_programs_of_the_page_of_clients_are_those_of_their_readmes() {
+    let repository = Repository::open();
+    let page = repository.read("docs/clients.md");
+    for (folder, fence, language) in [
+        ("typescript", "ts", "ts"),
+        ("python", "python", "python"),
+        ("go", "go", "go"),
+        ("rust", "rust,no_run", "rust"),
+    ] {
+        let readme = repository.read(&format!("clients/{folder}/README.md"));
+        let (_, program) = readme.split_once(&format!("```{fence}\n")).unwrap();
+        let (program, _) = program.split_once("```").unwrap();
+        assert!(page.contains(&format!("```{language}\n{program}```\n")), "{folder}");
+    }
+}
+
 /// The dependencies of an inner crate are those in its manifest.
 #[test]
 fn the_inside_uses_what_the_page_says() {
@@ -112,6 +162,20 @@ fn the_inside_uses_what_the_page_says() {
     for (row, used) in used {
         let unnamed: Vec<_> = used.difference(&allowed[row]).collect();
         assert!(unnamed.is_empty(), "{row}: {unnamed:?}");
+    }
+}
+
+/// The documentation of a crate of the domain begins with an example, which `cargo test --doc` runs.
+#[test]
+fn every_crate_of_the_domain_begins_with_an_example() {
+    let repository = Repository::open();
+    let roots = repository.ending_in("/src/lib.rs").filter(|it| it.starts_with("crates/domain/"));
+    let roots: Vec<_> = roots.collect();
+    assert!(roots.len() > 10, "{roots:?}");
+    for root in roots {
+        let text = repository.read(root);
+        let mut head = text.lines().take_while(|line| line.starts_with("//!"));
+        assert!(head.any(|line| line == "//! ```"), "{root} has none");
     }
 }
 
