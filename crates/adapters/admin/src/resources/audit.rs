@@ -36,6 +36,7 @@ struct AuditQuery {
     /// Such as `key.regenerated`.
     #[param(schema_with = actions)]
     action: Option<String>,
+    /// From this instant on.
     #[param(format = "date-time")]
     since: Option<String>,
     /// Before this instant.
