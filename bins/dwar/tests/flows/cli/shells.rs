@@ -66,7 +66,9 @@ fn doctor_is_coloured_at_a_terminal_and_nowhere_else() {
     for code in ["0", "2", "31", "32", "33"] {
         bare = bare.replace(&format!("\u{1b}[{code}m"), "");
     }
-    assert_eq!(bare, plain, "colours alone tell them apart");
+    // Free space and clocks differ from run to run.
+    let words = |text: &str| text.replace(|it: char| it.is_ascii_digit(), "");
+    assert_eq!(words(&bare), words(&plain), "colours alone tell them apart");
     for (name, value, coloured) in
         [("NO_COLOR", "1", false), ("NO_COLOR", "", true), ("TERM", "dumb", false)]
     {
