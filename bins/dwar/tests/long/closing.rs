@@ -56,13 +56,17 @@ fn close(world: &World, folder: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Waits until fewer entries are left than before, or the command has ended.
-async fn entries_leave(world: &World, child: &mut Child, were: i64) {
-    let until = Instant::now() + PATIENCE;
-    while world.database.number(OLD).await >= were && child.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < until, "nothing leaves");
+/// Waits until fewer entries than `bound` are left, the command has ended or `patience` is over,
+/// and returns whether the patience was enough.
+async fn fewer_are_left(world: &World, child: &mut Child, bound: i64, patience: Duration) -> bool {
+    let until = Instant::now() + patience;
+    while world.database.number(OLD).await >= bound && child.try_wait().unwrap().is_none() {
+        if until <= Instant::now() {
+            return false;
+        }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+    true
 }
 
 async fn a_killed_closing_goes_on(database: Database) {
@@ -90,9 +94,17 @@ async fn a_killed_closing_goes_on(database: Database) {
         let left = service.world.database.number(OLD).await;
         let mut child = close(&service.world, &folder);
         match kill % 2 {
-            // At the start, and while the files are written.
-            0 => tokio::time::sleep(Duration::from_millis(60 * u64::from(kill))).await,
-            _ => entries_leave(&service.world, &mut child, left).await,
+            // At the start, and while the files are written; a quick machine leaves some to the
+            // kills that follow.
+            0 => {
+                let patience = Duration::from_millis(60 * u64::from(kill));
+                let bound = left - all / 40;
+                fewer_are_left(&service.world, &mut child, bound, patience).await;
+            }
+            _ => {
+                let do_leave = fewer_are_left(&service.world, &mut child, left, PATIENCE).await;
+                assert!(do_leave, "nothing leaves");
+            }
         }
         let is_amid = child.try_wait().unwrap().is_none();
         amid += u32::from(is_amid && service.world.database.number(OLD).await < left);
