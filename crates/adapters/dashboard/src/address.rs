@@ -29,6 +29,15 @@ fn without(address: &str, fields: &[&str]) -> String {
     format!("{path}{query}{fragment}")
 }
 
+/// The query of these fields; empty ones are left out.
+pub(crate) fn query<'a, V: AsRef<str> + ?Sized + 'a>(
+    fields: impl IntoIterator<Item = (&'a str, &'a V)>,
+) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    let fields = fields.into_iter().map(|(name, value)| (name, value.as_ref()));
+    query.extend_pairs(fields.filter(|(_, value)| !value.is_empty())).finish()
+}
+
 /// The address of one of our pages with its query, to come back to.
 ///
 /// It may come from a form or a link, and so from anybody. So it never leads to another site, and

@@ -3,7 +3,7 @@
 use crate::format::time;
 use crate::language::Language;
 use crate::manual;
-use crate::texts::alerts as texts;
+use crate::texts::{alerts as texts, common};
 use crate::visit::Visit;
 use dwar_console::alerts::Alert;
 use dwar_kernel::{AlertKind, Severity};
@@ -44,7 +44,7 @@ fn line(alert: &Alert) -> Markup {
                 @match page(alert) { Some(page) => a href=(page) { (alert.title()) }, None => (alert.title()) }
             }
             span { (alert.detail) @if let Some(since) = alert.since { ". " (texts::SINCE) " " (time(since)) } }
-            @if let Some(address) = manual::address(kind.runbook()) { a href=(address) { (texts::RUNBOOK) } }
+            @if let Some(address) = manual::address(kind.runbook()) { a href=(address) { (common::ADVICE) } }
         }
     }
 }

@@ -19,32 +19,26 @@ impl Typed {
     }
 }
 
-/// A refused form. It is shown again as it was typed, with the reason beside the field.
-pub(crate) struct Refused<'a> {
-    form: &'static str,
-    typed: &'a Typed,
-    field: &'a str,
+/// The form that was refused. It is shown again as it was typed, with the reason beside the field.
+pub(crate) struct Refused {
+    pub(crate) form: &'static str,
+    field: String,
     /// The id of the input, for fields that several forms of a page have.
-    id: &'a str,
+    id: String,
     reason: String,
 }
 
-impl<'a> Refused<'a> {
+impl Refused {
     /// `form` is the form's name on the page, `field` the name of an input. Amounts are typed in
     /// rupees, so the input's name lacks the unit in the name of the setting.
-    pub(crate) fn new(form: &'static str, typed: &'a Typed, field: &'a str, reason: &str) -> Self {
-        let field = field.strip_suffix("_paise").unwrap_or(field);
-        Self { form, typed, field, id: field, reason: sentence(reason) }
+    pub(crate) fn new(form: &'static str, field: &str, reason: &str) -> Self {
+        let field = field.strip_suffix("_paise").unwrap_or(field).to_owned();
+        Self { form, id: field.clone(), field, reason: sentence(reason) }
     }
 
     /// Sets the id of the input, if it differs from its name.
-    pub(crate) fn at(self, id: &'a str) -> Self {
-        Self { id, ..self }
-    }
-
-    /// The typed fields, if this was the form.
-    pub(crate) fn typed_in(&self, form: &str) -> Option<&'a Typed> {
-        (self.form == form).then_some(self.typed)
+    pub(crate) fn at(self, id: &str) -> Self {
+        Self { id: id.to_owned(), ..self }
     }
 
     /// The notice above the page: nothing was saved, with a link to the field.
@@ -60,18 +54,20 @@ impl<'a> Refused<'a> {
 /// One form of a page, as it is to be shown.
 #[derive(Clone, Copy)]
 pub(crate) struct Form<'a> {
-    refused: Option<&'a Refused<'a>>,
+    /// Why it was refused, and what was typed.
+    refused: Option<(&'a Refused, &'a Typed)>,
     editable: bool,
 }
 
 impl<'a> Form<'a> {
-    /// Makes the form of this name; without `editable` it is shown as text.
-    pub(crate) fn new(
-        name: &str,
-        refused: impl Into<Option<&'a Refused<'a>>>,
-        editable: bool,
-    ) -> Self {
-        Self { refused: refused.into().filter(|it| it.form == name), editable }
+    /// A form that was refused if there is a reason; without `editable` it is shown as text.
+    pub(crate) fn new(refused: Option<&'a Refused>, typed: &'a Typed, editable: bool) -> Self {
+        Self { refused: refused.map(|refused| (refused, typed)), editable }
+    }
+
+    /// The same form, of several with this name; refused only if it is the one that was typed.
+    pub(crate) fn only_if(self, is_typed: bool) -> Self {
+        Self { refused: self.refused.filter(|_| is_typed), ..self }
     }
 
     pub(crate) const fn is_refused(&self) -> bool {
@@ -87,11 +83,12 @@ impl<'a> Form<'a> {
     where
         'a: 'v,
     {
-        self.refused.map_or(stored, |refused| refused.typed.get(name).unwrap_or_default())
+        self.refused.map_or(stored, |(_, typed)| typed.get(name).unwrap_or_default())
     }
 
     pub(crate) fn error(&self, name: &str) -> Option<&'a str> {
-        self.refused.filter(|refused| refused.field == name).map(|refused| refused.reason.as_str())
+        let refused = self.refused.filter(|(refused, _)| refused.field == name);
+        refused.map(|(refused, _)| refused.reason.as_str())
     }
 
     pub(crate) fn field(&self, field: &Field<'_>) -> Markup {
@@ -109,16 +106,12 @@ impl<'a> Form<'a> {
             return self.field(field);
         }
         let error = self.error(field.name);
-        html! {
-            div.field {
-                label for=(field.name) { (field.label) }
-                textarea id=(field.name) name=(field.name) rows="4" placeholder=(field.placeholder)
-                    aria-describedby=[described_by(field.name, field.hint, error)]
-                    aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()]
-                    { (self.value(field.name, field.value)) }
-                (notes(field.name, field.hint, error))
-            }
-        }
+        let field = Field { error, ..*field };
+        field.around(&html! {
+            textarea id=(field.id()) name=(field.name) rows="4" placeholder=(field.placeholder)
+                aria-describedby=[field.described_by()] aria-invalid=[field.invalid()]
+                autofocus[error.is_some()] { (self.value(field.name, field.value)) }
+        })
     }
 
     /// A choice of one option, each a value and its label.
@@ -128,26 +121,15 @@ impl<'a> Form<'a> {
             let label = options.iter().find(|(value, _)| value == present);
             return as_text(field.label, label.map_or(present, |(_, label)| label));
         }
-        html! {
-            div.field {
-                label for=(field.name) { (field.label) }
-                select id=(field.name) name=(field.name)
-                    aria-describedby=[described_by(field.name, field.hint, error)]
-                    aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()] {
-                    @for (value, label) in options {
-                        option value=(value) selected[value == present] { (label) }
-                    }
-                }
-                (notes(field.name, field.hint, error))
-            }
-        }
+        let all = options.iter().map(|(value, label)| (value, label));
+        Field { value: present, error, ..*field }.select(all)
     }
 
     pub(crate) fn check(&self, name: &str, label: &str, hint: &str, stored: bool) -> Markup {
         if !self.editable {
             return as_text(label, if stored { texts::ON } else { texts::OFF });
         }
-        let on = self.refused.map_or(stored, |refused| refused.typed.get(name).is_some());
+        let on = self.refused.map_or(stored, |(_, typed)| typed.get(name).is_some());
         html! {
             div.check {
                 input type="checkbox" id=(name) name=(name) value="on" checked[on]
@@ -161,6 +143,8 @@ impl<'a> Form<'a> {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
+    /// Of the input, if it differs from its name.
+    pub(crate) id: &'a str,
     pub(crate) name: &'a str,
     pub(crate) label: &'a str,
     pub(crate) value: &'a str,
@@ -174,6 +158,7 @@ pub(crate) struct Field<'a> {
 
 impl Field<'_> {
     pub(crate) const TEXT: Field<'static> = Field {
+        id: "",
         name: "",
         label: "",
         value: "",
@@ -196,16 +181,50 @@ impl Field<'_> {
         Field { name, label, hint, kind, autocomplete, required: true, error, ..Field::TEXT }
     }
 
+    const fn id(&self) -> &str {
+        if self.id.is_empty() { self.name } else { self.id }
+    }
+
+    fn described_by(&self) -> Option<String> {
+        described_by(self.id(), self.hint, self.error)
+    }
+
+    fn invalid(&self) -> Option<&'static str> {
+        self.error.map(|_| "true")
+    }
+
     pub(crate) fn show(&self) -> Markup {
+        self.around(&html! {
+            input id=(self.id()) name=(self.name) type=(self.kind) value=(self.value)
+                placeholder=(self.placeholder) autocomplete=(self.autocomplete)
+                required[self.required] aria-describedby=[self.described_by()]
+                aria-invalid=[self.invalid()] autofocus[self.error.is_some()];
+        })
+    }
+
+    /// A choice of one option, each a value and its label.
+    pub(crate) fn select<V: AsRef<str>, L: AsRef<str>>(
+        &self,
+        options: impl IntoIterator<Item = (V, L)>,
+    ) -> Markup {
+        self.around(&html! {
+            select id=(self.id()) name=(self.name) aria-describedby=[self.described_by()]
+                aria-invalid=[self.invalid()] autofocus[self.error.is_some()] {
+                @for (value, label) in options {
+                    @let value = value.as_ref();
+                    option value=(value) selected[value == self.value] { (label.as_ref()) }
+                }
+            }
+        })
+    }
+
+    /// The input with its label and its notes.
+    fn around(&self, input: &Markup) -> Markup {
         html! {
             div.field {
-                label for=(self.name) { (self.label) }
-                input id=(self.name) name=(self.name) type=(self.kind) value=(self.value)
-                    placeholder=(self.placeholder) autocomplete=(self.autocomplete)
-                    required[self.required]
-                    aria-describedby=[described_by(self.name, self.hint, self.error)]
-                    aria-invalid=[self.error.map(|_| "true")] autofocus[self.error.is_some()];
-                (notes(self.name, self.hint, self.error))
+                label for=(self.id()) { (self.label) }
+                (input)
+                (notes(self.id(), self.hint, self.error))
             }
         }
     }
@@ -244,8 +263,8 @@ mod tests {
     #[test]
     fn a_refused_form_comes_back_as_it_was_typed() {
         let typed = typed();
-        let refused = Refused::new("messages", &typed, "low_balance_paise", "no amount");
-        let form = Form::new("messages", &refused, true);
+        let refused = Refused::new("messages", "low_balance_paise", "no amount");
+        let form = Form::new(Some(&refused), &typed, true);
         let brand = Field { name: "brand", value: "Old", ..Field::TEXT };
         let shown = form.field(&brand).into_string();
         assert!(shown.contains(r#"value="Shop &lt;b&gt;""#), "{shown}");
@@ -264,15 +283,15 @@ mod tests {
     #[test]
     fn another_form_of_the_page_shows_what_is_on_record() {
         let typed = typed();
-        let refused = Refused::new("messages", &typed, "low_balance_paise", "no amount");
-        let shown = Form::new("routing", &refused, true);
+        let shown = Form::new(None, &typed, true);
         let shown = shown.field(&Field { name: "brand", value: "Old", ..Field::TEXT });
         assert!(shown.into_string().contains(r#"value="Old""#));
     }
 
     #[test]
     fn what_may_not_be_changed_is_text() {
-        let form = Form::new("messages", None, false);
+        let typed = typed();
+        let form = Form::new(None, &typed, false);
         let field = Field { name: "brand", label: "Brand", placeholder: "Shop", ..Field::TEXT };
         let languages = [("hi".to_owned(), "Hindi".to_owned())];
         let shown = [

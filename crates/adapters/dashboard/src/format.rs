@@ -93,6 +93,11 @@ pub(crate) fn clock(at: Timestamp) -> Markup {
     element(at, "%-I:%M:%S %P IST")
 }
 
+/// An instant to the millisecond, as addresses have it.
+pub(crate) fn exact(at: Timestamp) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
 const MOMENT: &str = "%-d %b %Y, %-I:%M:%S %P IST";
 
 fn element(at: Timestamp, pattern: &str) -> Markup {

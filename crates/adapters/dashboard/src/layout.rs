@@ -11,6 +11,7 @@ use crate::refusal::Refusal;
 use crate::texts::{find, nav, refusals, settings_project as texts};
 use crate::theme::Theme;
 use crate::visit::Visit;
+use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use dwar_kernel::KeyMode;
 use dwar_operator::Command;
@@ -271,13 +272,18 @@ pub(crate) fn card(title: &str, look: (Theme, Language), content: &Markup) -> Ma
     document(&format!("{title} · Dwar"), kind, &extra, &body)
 }
 
-/// A public page for somebody without a session: no navigation, and a link to sign in.
-pub(crate) fn open(
+/// A public page. A signed-in operator sees it in the frame of all pages, others without navigation
+/// and with a link to sign in.
+pub(crate) fn public(
+    (request, visit): (&HttpRequest, Option<Visit>),
     (title, lead): (&str, &str),
-    (theme, style): (Theme, &str),
-    sign_in: &str,
+    style: String,
     content: &Markup,
-) -> Markup {
+) -> Page {
+    if let Some(visit) = visit {
+        return Frame::new(&visit, title, lead).styled(style).show(content);
+    }
+    let sign_in = PageAddress::sign_in(PageAddress::of(request).as_ref());
     let body = html! {
         a.skip href="#content" { (nav::SKIP.0) }
         header.top {
@@ -293,7 +299,9 @@ pub(crate) fn open(
         script type="module" src=(assets::SCRIPT.path()) {}
         link rel="stylesheet" href=(style);
     };
-    document(&format!("{title} · Dwar"), (theme, Language::English, "bare open"), &extra, &body)
+    let kind = (Theme::of(request), Language::English, "bare open");
+    let page = document(&format!("{title} · Dwar"), kind, &extra, &body);
+    Ok(html_answer(StatusCode::OK, page))
 }
 
 /// A card with one sentence and one link.
@@ -349,10 +357,22 @@ pub(crate) fn csrf(visit: &Visit) -> Markup {
 
 /// A button that posts a form without fields.
 pub(crate) fn post_button(visit: &Visit, action: &str, class: &str, label: &str) -> Markup {
+    post_button_of(visit, action, (class, label, None), None)
+}
+
+/// As [`post_button`], for one of several things: with its name for screen readers, and a hidden
+/// field.
+pub(crate) fn post_button_of(
+    visit: &Visit,
+    action: &str,
+    (class, label, of): (&str, &str, Option<&str>),
+    hidden: Option<(&str, &str)>,
+) -> Markup {
     html! {
         form method="post" action=(action) {
             (csrf(visit))
-            button.(class) type="submit" { (label) }
+            @if let Some((name, value)) = hidden { input type="hidden" name=(name) value=(value); }
+            button.(class) type="submit" aria-label=[of.map(|of| format!("{label}: {of}"))] { (label) }
         }
     }
 }

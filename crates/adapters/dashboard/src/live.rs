@@ -96,14 +96,12 @@ type Shown<L> = Option<Arc<Vec<L>>>;
 pub(crate) type Row = fn(ProjectId, &RequestLine) -> Markup;
 
 /// Turns new lines into events; empty if there are none.
-trait Tell<L>: Send {
-    fn news(&mut self, lines: &[L]) -> String;
-}
+type Tell<L> = Box<dyn FnMut(&[L]) -> String + Send>;
 
 /// A stream that watches a list of a project.
-struct Watcher<F: Feed, T> {
+struct Watcher<F: Feed> {
     hub: Arc<Hub<F>>,
-    tell: T,
+    tell: Tell<F::Line>,
     permit: StreamPermit,
     world: ProjectMode,
     /// The session's token. The stream ends with the session.
@@ -122,15 +120,6 @@ struct TellRequests {
     wanted: RequestFilter,
     told: HashMap<OtpId, RequestLine>,
     newest: Option<OtpId>,
-}
-
-/// Reports only that messages changed. The page then asks for those that it searches for.
-struct TellOfMessages;
-
-impl Tell<InboxLine> for TellOfMessages {
-    fn news(&mut self, _: &[InboxLine]) -> String {
-        "event: news\ndata: {}\n\n".to_owned()
-    }
 }
 
 struct StreamPermit {
@@ -180,8 +169,8 @@ impl Live {
         last: Option<OtpId>,
         row: Row,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
-        let tell = TellRequests { row, world, wanted, told: HashMap::new(), newest: last };
-        self.watch(&self.requests, watcher, world, tell)
+        let mut tell = TellRequests { row, world, wanted, told: HashMap::new(), newest: last };
+        self.watch(&self.requests, watcher, world, Box::new(move |lines| tell.news(lines)))
     }
 
     /// Streams an event at first and whenever the messages of a project's test keys change, while
@@ -194,16 +183,18 @@ impl Live {
         watcher: (OperatorId, String),
         project: ProjectId,
     ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<>, Refusal> {
-        self.watch(&self.messages, watcher, project.in_mode(KeyMode::Test), TellOfMessages)
+        // Says only that messages changed. The page then asks for those that it searches for.
+        let tell = |_: &[InboxLine]| "event: news\ndata: {}\n\n".to_owned();
+        self.watch(&self.messages, watcher, project.in_mode(KeyMode::Test), Box::new(tell))
     }
 
-    fn watch<F: Feed, T: Tell<F::Line>>(
+    fn watch<F: Feed>(
         &self,
         hub: &Arc<Hub<F>>,
         (operator, token): (OperatorId, String),
         world: ProjectMode,
-        tell: T,
-    ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<F, T>, Refusal> {
+        tell: Tell<F::Line>,
+    ) -> Result<impl Stream<Item = Result<Bytes, Infallible>> + use<F>, Refusal> {
         let (permit, replaced) = self.streams.permit(operator)?;
         let watcher = Watcher {
             hub: Arc::clone(hub),
@@ -302,7 +293,7 @@ impl<F: Feed> Hub<F> {
     }
 }
 
-impl<F: Feed, T: Tell<F::Line>> Watcher<F, T> {
+impl<F: Feed> Watcher<F> {
     /// The next event; `None` at the end.
     async fn next(&mut self) -> Option<String> {
         if self.over || *self.closed.borrow() {
@@ -314,7 +305,7 @@ impl<F: Feed, T: Tell<F::Line>> Watcher<F, T> {
                 changed = self.seen.changed() => {
                     changed.ok()?;
                     let lines = self.seen.borrow_and_update().clone();
-                    let text = lines.map(|lines| self.tell.news(&lines)).unwrap_or_default();
+                    let text = lines.map(|lines| (self.tell)(&lines)).unwrap_or_default();
                     if !text.is_empty() {
                         return Some(text);
                     }
@@ -343,7 +334,7 @@ impl<F: Feed, T: Tell<F::Line>> Watcher<F, T> {
     }
 }
 
-impl Tell<RequestLine> for TellRequests {
+impl TellRequests {
     /// The new and changed lines, oldest first.
     fn news(&mut self, lines: &[RequestLine]) -> String {
         let mut text = String::new();
@@ -364,9 +355,7 @@ impl Tell<RequestLine> for TellRequests {
         self.told = lines.iter().map(|line| (line.otp, line.clone())).collect();
         text
     }
-}
 
-impl TellRequests {
     /// A row of the list as an event. The id of the newest request is where a reconnect continues.
     fn event(&self, line: &RequestLine) -> String {
         let html = (self.row)(self.world.project, line).into_string();

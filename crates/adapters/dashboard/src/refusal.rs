@@ -42,26 +42,28 @@ pub enum Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.words().0)
+        out.write_str(self.page().1.0)
     }
 }
 
 impl Refusal {
-    /// The title of its page, and a sentence.
-    pub(crate) const fn words(&self) -> (&'static str, &'static str) {
+    /// The status of its page, its title, and a sentence.
+    pub(crate) const fn page(&self) -> (StatusCode, (&'static str, &'static str)) {
         match self {
-            Self::SignIn(_) => texts::SIGN_IN,
-            Self::Misdirected => texts::MISDIRECTED,
-            Self::Foreign => texts::FOREIGN,
-            Self::Stale(_) => texts::STALE,
-            Self::Forbidden => texts::FORBIDDEN,
-            Self::NotFound => texts::NOT_FOUND,
-            Self::Unreadable => texts::UNREADABLE,
-            Self::TooMany => texts::TOO_MANY,
-            Self::Busy => texts::BUSY,
-            Self::SearchedTooMuch { .. } => texts::SEARCHED_TOO_MUCH,
-            Self::Unavailable => texts::UNAVAILABLE,
-            Self::Failed => texts::FAILED,
+            Self::SignIn(_) => (StatusCode::SEE_OTHER, texts::SIGN_IN),
+            Self::Misdirected => (StatusCode::MISDIRECTED_REQUEST, texts::MISDIRECTED),
+            Self::Foreign => (StatusCode::FORBIDDEN, texts::FOREIGN),
+            Self::Stale(_) => (StatusCode::FORBIDDEN, texts::STALE),
+            Self::Forbidden => (StatusCode::FORBIDDEN, texts::FORBIDDEN),
+            Self::NotFound => (StatusCode::NOT_FOUND, texts::NOT_FOUND),
+            Self::Unreadable => (StatusCode::BAD_REQUEST, texts::UNREADABLE),
+            Self::TooMany => (StatusCode::TOO_MANY_REQUESTS, texts::TOO_MANY),
+            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, texts::BUSY),
+            Self::SearchedTooMuch { .. } => {
+                (StatusCode::TOO_MANY_REQUESTS, texts::SEARCHED_TOO_MUCH)
+            }
+            Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, texts::UNAVAILABLE),
+            Self::Failed => (StatusCode::INTERNAL_SERVER_ERROR, texts::FAILED),
         }
     }
 }

@@ -1,7 +1,7 @@
 use crate::address::PageAddress;
 use crate::console::Console;
 use crate::cookies::SESSION;
-use crate::form::Typed;
+use crate::form::{Form, Refused, Typed};
 use crate::language::Language;
 use crate::mode;
 use crate::recent;
@@ -19,6 +19,7 @@ use dwar_wire::client_address;
 use futures_util::future::LocalBoxFuture;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::str::FromStr;
 
 const LONGEST_FORM: usize = 32 * 1_024;
 const CSRF_HEADER: &str = "x-csrf-token";
@@ -36,6 +37,8 @@ pub(crate) struct Visit {
     pub(crate) path: String,
     /// The fields of the submitted form, as typed.
     pub(crate) typed: Typed,
+    /// The form of the page that was refused, if any.
+    pub(crate) refused: Option<Refused>,
     /// What was just done, as the address says.
     pub(crate) done: String,
     /// The page of this request, or the page that sent its form.
@@ -55,7 +58,11 @@ pub(crate) struct Posted<T> {
 }
 
 /// A form that a page of ours sent, with or without a session.
-pub(crate) struct Open<T>(pub(crate) T);
+pub(crate) struct Open<T> {
+    pub(crate) request: HttpRequest,
+    pub(crate) console: Data<Console>,
+    pub(crate) form: T,
+}
 
 #[derive(Deserialize)]
 pub(crate) struct NoFields {}
@@ -90,6 +97,37 @@ impl Visit {
         let id = id.parse().map_err(|_| Refusal::NotFound)?;
         Ok(self.console.manage.control.project(&self.by, command, id).await?)
     }
+
+    /// As [`Visit::project`], with the id of an object in it.
+    pub(crate) async fn in_project<T: FromStr>(
+        &self,
+        (project, id): &(String, String),
+        command: Command,
+    ) -> Result<(Project, T), Refusal> {
+        let project = self.project(project, command).await?;
+        Ok((project, id.parse().map_err(|_| Refusal::NotFound)?))
+    }
+
+    /// The same visit, for the page that shows a refused form again.
+    pub(crate) fn refuse(self, refused: Refused) -> Self {
+        Self { refused: Some(refused), ..self }
+    }
+
+    /// The form of this name; without `editable` it is shown as text.
+    pub(crate) fn form(&self, name: &str, editable: bool) -> Form<'_> {
+        let refused = self.refused.as_ref().filter(|it| it.form == name);
+        Form::new(refused, &self.typed, editable)
+    }
+
+    /// The current password that was typed; empty for an operator who has none.
+    pub(crate) fn current(&self) -> &str {
+        self.typed.get("current").unwrap_or_default()
+    }
+
+    /// Tells whether the form of a destructive action has this word in its field for it.
+    pub(crate) fn confirms(&self, word: &str) -> bool {
+        self.typed.get("word").is_some_and(|typed| typed.trim() == word.trim())
+    }
 }
 
 impl FromRequest for Visit {
@@ -111,7 +149,8 @@ impl FromRequest for Visit {
             let (theme, path) = (Theme::of(&request), request.path().to_owned());
             let (language, mode) = (Language::of(&request), mode::of(&request));
             let done = request.query_string().strip_prefix("done=").unwrap_or_default().to_owned();
-            let (typed, answers) = (Typed::default(), PageAddress::answered(&request));
+            let (typed, refused) = (Typed::default(), None);
+            let answers = PageAddress::answered(&request);
             let recent = recent::of(&request);
             let beside = match recent.filter(|_| !path.starts_with("/p/")) {
                 Some(id) => {
@@ -133,6 +172,7 @@ impl FromRequest for Visit {
                 answers,
                 recent: (recent, beside),
                 typed,
+                refused,
                 token,
             })
         })
@@ -170,7 +210,11 @@ impl<T: DeserializeOwned + 'static> FromRequest for Open<T> {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let body = text(request, payload);
-        Box::pin(async move { Ok(Self(read(&body.await?)?)) })
+        let request = request.clone();
+        Box::pin(async move {
+            let console = request.app_data::<Data<Console>>().ok_or(Refusal::Failed)?.clone();
+            Ok(Self { form: read(&body.await?)?, request, console })
+        })
     }
 }
 

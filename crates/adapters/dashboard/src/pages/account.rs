@@ -4,14 +4,13 @@ use super::reply::Reply;
 use crate::answer::{Page, go, go_with};
 use crate::assets;
 use crate::cookies::browser_cookie;
-use crate::form::{Field, Form, Refused};
+use crate::form::{Field, Refused};
 use crate::format::time;
 use crate::layout::{Frame, csrf, post_button};
 use crate::refusal::Refusal;
-use crate::texts::account as texts;
+use crate::texts::{account as texts, common};
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::HttpRequest;
-use actix_web::http::StatusCode;
 use dwar_console::{AccountError, TotpOffer};
 use dwar_operator::OperatorSession;
 use maud::{Markup, PreEscaped, html};
@@ -26,14 +25,11 @@ const NO_TOTP: &str = "no-totp";
 const NO_TOTP_CURRENT: &str = "current-remove";
 
 pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Page {
-    let reply = Reply::of_address(&request, texts::DONE);
-    page(&visit, &request, &reply.above, None).await
+    page(&visit, &request, Reply::of_address(&visit, texts::DONE)).await
 }
 
 #[derive(Deserialize)]
 pub(crate) struct PasswordForm {
-    #[serde(default)]
-    current: String,
     new: String,
     again: String,
 }
@@ -41,61 +37,50 @@ pub(crate) struct PasswordForm {
 pub(crate) async fn password(request: HttpRequest, posted: Posted<PasswordForm>) -> Page {
     let Posted { visit, form } = posted;
     if form.new != form.again {
-        let why = Refused::new(PASSWORD, &visit.typed, "again", texts::NOT_THE_SAME);
-        return refused(&visit, &request, why).await;
+        let why = Refused::new(PASSWORD, "again", texts::NOT_THE_SAME);
+        return refused(visit, &request, why).await;
     }
     let account = &visit.console.admin.account;
     let changed =
-        account.change_password(&visit.by, &visit.present, &form.current, &form.new).await;
+        account.change_password(&visit.by, &visit.present, visit.current(), &form.new).await;
     let token = match changed {
         Ok(token) => token,
-        Err(cause) => return finish(&visit, &request, Err(cause), (PASSWORD, "current")).await,
+        Err(cause) => return finish(visit, &request, Err(cause), (PASSWORD, "current")).await,
     };
     let cookie = token.map(|token| browser_cookie(&token, visit.console.names.tls));
     Ok(go_with("/account?done=password", cookie))
 }
 
 /// `POST /account/totp`: offers a second factor.
-pub(crate) async fn offer(request: HttpRequest, posted: Posted<NoFields>) -> Page {
-    let visit = posted.visit;
+pub(crate) async fn offer(request: HttpRequest, Posted { visit, .. }: Posted<NoFields>) -> Page {
     let offer = visit.console.admin.account.offer_totp(&visit.present.operator);
-    page(&visit, &request, &totp_form(&visit, &offer, None), None).await
+    page(&visit, &request, Reply::done(totp_form(&visit, &offer))).await
 }
 
 #[derive(Deserialize)]
 pub(crate) struct TotpForm {
     secret: String,
     code: String,
-    #[serde(default)]
-    current: String,
 }
 
 /// `POST /account/totp/add`: adds it after a valid code of the app.
-pub(crate) async fn add(request: HttpRequest, posted: Posted<TotpForm>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn add(request: HttpRequest, Posted { visit, form }: Posted<TotpForm>) -> Page {
     let account = &visit.console.admin.account;
     let pair = (form.secret.as_str(), form.code.as_str());
-    let added = account.add_totp(&visit.by, &visit.present, &form.current, pair).await;
-    finish(&visit, &request, added, (TOTP, TOTP_CURRENT)).await
+    let added = account.add_totp(&visit.by, &visit.present, visit.current(), pair).await;
+    finish(visit, &request, added, (TOTP, TOTP_CURRENT)).await
 }
 
-#[derive(Deserialize)]
-pub(crate) struct RemoveForm {
-    #[serde(default)]
-    current: String,
-}
-
-pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn remove(request: HttpRequest, Posted { visit, .. }: Posted<NoFields>) -> Page {
     let account = &visit.console.admin.account;
-    let removed = account.remove_totp(&visit.by, &visit.present, &form.current).await;
-    finish(&visit, &request, removed, (NO_TOTP, NO_TOTP_CURRENT)).await
+    let removed = account.remove_totp(&visit.by, &visit.present, visit.current()).await;
+    finish(visit, &request, removed, (NO_TOTP, NO_TOTP_CURRENT)).await
 }
 
 /// Redirects to the page, which says what was done, or shows the form again. `form` is the form's
 /// name and the word for what was done, `current` the id of its input for the current password.
 pub(crate) async fn finish(
-    visit: &Visit,
+    visit: Visit,
     request: &HttpRequest,
     done: Result<(), AccountError>,
     (form, current): (&'static str, &str),
@@ -113,42 +98,31 @@ pub(crate) async fn finish(
         AccountError::WrongPassword | AccountError::Locked { .. } => ("current", current),
         _ => ("", "content"),
     };
-    let why = Refused::new(form, &visit.typed, field, &cause.to_string()).at(id);
-    refused(visit, request, why).await
+    refused(visit, request, Refused::new(form, field, &cause.to_string()).at(id)).await
 }
 
-async fn refused(visit: &Visit, request: &HttpRequest, refused: Refused<'_>) -> Page {
+async fn refused(visit: Visit, request: &HttpRequest, refused: Refused) -> Page {
+    let visit = visit.refuse(refused);
     let secret = visit.typed.get("secret").unwrap_or_default();
     let offer = visit.console.admin.account.offer_again(&visit.present.operator, secret);
-    let above = html! {
-        (refused.summary())
-        @if let Some(offer) = offer { (totp_form(visit, &offer, Some(&refused))) }
-    };
-    page(visit, request, &above, Some(&refused)).await
+    let Reply { status, above } = Reply::refused(&visit);
+    let above = html! { (above) @if let Some(offer) = offer { (totp_form(&visit, &offer)) } };
+    page(&visit, request, Reply { status, above }).await
 }
 
-async fn page(
-    visit: &Visit,
-    request: &HttpRequest,
-    above: &Markup,
-    refused: Option<&Refused<'_>>,
-) -> Page {
+async fn page(visit: &Visit, request: &HttpRequest, reply: Reply) -> Page {
     let operator = &visit.present.operator;
     let sessions = visit.console.admin.sign_in.sessions(operator.id).await?;
-    let passkeys = passkeys::section(visit, request, refused).await?;
+    let passkeys = passkeys::section(visit, request).await?;
     let content = html! {
-        div.stack {
-            (above)
-            div.columns {
-                (password_form(visit, refused))
-                div.stack { (second_factor(visit, refused)) (passkeys) }
-            }
-            (sessions_card(visit, &sessions))
+        div.columns {
+            (password_form(visit))
+            div.stack { (second_factor(visit)) (passkeys) }
         }
+        (sessions_card(visit, &sessions))
     };
     let frame = Frame::new(visit, texts::TITLE, texts::LEAD).with([assets::PASSKEYS.path()]);
-    let status = refused.map_or(StatusCode::OK, |_| StatusCode::UNPROCESSABLE_ENTITY);
-    frame.answer(status, &content)
+    reply.show(&frame, &content)
 }
 
 fn whose(visit: &Visit) -> Markup {
@@ -159,25 +133,25 @@ fn whose(visit: &Visit) -> Markup {
     }
 }
 
-fn password_form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
-    let form = Form::new(PASSWORD, refused, true);
+fn password_form(visit: &Visit) -> Markup {
+    let form = visit.form(PASSWORD, true);
     let field = |name, label, hint| Field::new_password(name, label, hint, form.error(name));
     html! {
         form.card method="post" action="/account/password" {
             (csrf(visit))
             (whose(visit))
-            h2 { (texts::PASSWORD) }
+            h2 { (common::PASSWORD) }
             @if visit.present.operator.password.is_none() { p.muted { (texts::NO_PASSWORD_YET) } }
             (current_password(visit, form, "current"))
             (field("new", texts::NEW, texts::NEW_HINT).show())
-            (field("again", texts::AGAIN, "").show())
+            (field("again", common::REPEAT_PASSWORD, "").show())
             button.primary type="submit" { (texts::CHANGE) }
         }
     }
 }
 
-fn second_factor(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
-    let removal = Form::new(NO_TOTP, refused, true);
+fn second_factor(visit: &Visit) -> Markup {
+    let removal = visit.form(NO_TOTP, true);
     html! {
         section.card {
             h2 { (texts::TOTP) }
@@ -195,8 +169,8 @@ fn second_factor(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
     }
 }
 
-fn totp_form(visit: &Visit, offer: &TotpOffer, refused: Option<&Refused<'_>>) -> Markup {
-    let (form, secret) = (Form::new(TOTP, refused, true), offer.secret.expose());
+fn totp_form(visit: &Visit, offer: &TotpOffer) -> Markup {
+    let (form, secret) = (visit.form(TOTP, true), offer.secret.expose());
     let code = Field {
         name: "code",
         label: texts::TOTP_CODE,

@@ -12,9 +12,8 @@ use serde_json::{Value, json};
 /// `POST /account/passkeys/challenge`: the challenge for a new passkey of this operator.
 pub(crate) async fn offer(
     request: HttpRequest,
-    posted: Posted<NoFields>,
+    Posted { visit, .. }: Posted<NoFields>,
 ) -> Result<Json<Value>, Refusal> {
-    let visit = posted.visit;
     let site = site(&request, &visit.console)?;
     let operator = &visit.present.operator;
     let known = visit.console.passkeys.list(operator.id).await?;
@@ -32,8 +31,6 @@ pub(crate) async fn offer(
 
 #[derive(Deserialize)]
 pub(crate) struct MadeForm {
-    #[serde(default)]
-    current: String,
     name: String,
     challenge: String,
     credential: String,
@@ -41,8 +38,7 @@ pub(crate) struct MadeForm {
     attestation: String,
 }
 
-pub(crate) async fn add(request: HttpRequest, posted: Posted<MadeForm>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn add(request: HttpRequest, Posted { visit, form }: Posted<MadeForm>) -> Page {
     let site = site(&request, &visit.console)?;
     let (challenge, credential) = (bytes(&form.challenge)?, bytes(&form.credential)?);
     let answer = PasskeyMade {
@@ -50,17 +46,15 @@ pub(crate) async fn add(request: HttpRequest, posted: Posted<MadeForm>) -> Page 
         client_data: &bytes(&form.client_data)?,
         attestation: &bytes(&form.attestation)?,
     };
-    let shown = (form.current.as_str(), form.name.as_str());
+    let shown = (visit.current(), form.name.as_str());
     let passkeys = &visit.console.passkeys;
     let added =
         passkeys.add(&visit.by, &visit.present, shown, asked(site, &challenge), answer).await;
-    finish(&visit, &request, added, (PASSKEY, "current-passkey")).await
+    finish(visit, &request, added, (PASSKEY, "current-passkey")).await
 }
 
 #[derive(Deserialize)]
 pub(crate) struct RemoveForm {
-    #[serde(default)]
-    current: String,
     credential: String,
 }
 
@@ -68,6 +62,6 @@ pub(crate) async fn remove(request: HttpRequest, posted: Posted<RemoveForm>) -> 
     let Posted { visit, form } = posted;
     let credential = bytes(&form.credential)?;
     let passkeys = &visit.console.passkeys;
-    let removed = passkeys.remove(&visit.by, &visit.present, &form.current, &credential).await;
-    finish(&visit, &request, removed, (NO_PASSKEY, "passkeys")).await
+    let removed = passkeys.remove(&visit.by, &visit.present, visit.current(), &credential).await;
+    finish(visit, &request, removed, (NO_PASSKEY, "passkeys")).await
 }

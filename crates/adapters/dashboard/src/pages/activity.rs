@@ -4,9 +4,10 @@ use super::activity_story::{Above, show_story};
 use super::parts::notice;
 use crate::answer::{self, Page};
 use crate::assets;
+use crate::form::Field;
 use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
-use crate::texts::activity as texts;
+use crate::texts::{activity as texts, common};
 use crate::visit::{Posted, Visit};
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
@@ -20,6 +21,8 @@ use dwar_project::Project;
 use dwar_wire::csv_download;
 use maud::{Markup, html};
 use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::iter::once;
 
 const LAST_EVENT_ID: &str = "last-event-id";
 
@@ -153,7 +156,7 @@ fn search(visit: &Visit, project: &Project, mode: KeyMode, wrong: Option<&str>) 
             @if let Some(sentence) = wrong { (notice("bad", sentence)) }
             div.row {
                 div.field {
-                    label for="phone" { (texts::PHONE) }
+                    label for="phone" { (common::PHONE) }
                     input #phone name="phone" type="tel" inputmode="tel" autocomplete="off" required
                         value=[visit.typed.get("phone")] aria-invalid=[wrong.map(|_| "true")]
                         autofocus[wrong.is_some()] placeholder="98765 43210" aria-describedby="phone-hint";
@@ -168,53 +171,36 @@ fn search(visit: &Visit, project: &Project, mode: KeyMode, wrong: Option<&str>) 
 
 type Options = Vec<(String, String)>;
 
-fn select(id: &str, label: &str, chosen: &str, options: &Options) -> Markup {
-    html! {
-        div.field {
-            label for=(id) { (label) }
-            select id=(id) name=(id) {
-                option value="" { (texts::ALL) }
-                @for (value, words) in options {
-                    option value=(value) selected[value == chosen] { (words) }
-                }
-            }
-        }
-    }
-}
-
 fn filters(visit: &Visit, project: &Project, form: &FilterForm) -> Markup {
     let statuses = texts::STATUSES.map(|it| (it.to_string(), texts::status(it).1.to_owned()));
     let channels = Channel::ALL.map(|it| (it.to_string(), explain::channel(it).to_owned()));
     let known = Channel::ALL.into_iter().flat_map(|it| visit.console.providers.names(it));
-    let mut providers: Vec<String> = known.chain(["sandbox".to_owned()]).collect();
-    providers.sort_unstable();
-    providers.dedup();
+    let providers = BTreeSet::from_iter(known.chain(["sandbox".to_owned()]));
     let providers: Options = providers.into_iter().map(|name| (name.clone(), name)).collect();
     let is_refused = form.view() == Some(RequestView::Refused);
     let of_view = Cause::all().filter(|it| matches!(it, Cause::Refused(_)) == is_refused);
     let reasons = of_view.map(|it| (it.as_str().to_owned(), explain::cause(it).0));
     let any = (!is_refused).then(|| (FailedFor::ANY.to_owned(), texts::ANY_REASON.to_owned()));
     let reasons: Options = any.into_iter().chain(reasons).collect();
-    let time = |name: &str, label: &str, value: &str| {
-        html! {
-            div.field {
-                label for=(name) { (label) }
-                input id=(name) name=(name) type="datetime-local" value=(value);
-            }
-        }
+    let field = |name, label, value| Field { name, label, value, ..Field::TEXT };
+    let select = |name, label, value, options: Options| {
+        let all = once((String::new(), common::ALL.to_owned())).chain(options);
+        field(name, label, value).select(all)
     };
+    let time =
+        |name, label, value| Field { kind: "datetime-local", ..field(name, label, value) }.show();
     html! {
-        form.filters method="get" action={ "/p/" (project.id) "/activity" } aria-label=(texts::FILTERS) {
-            @if !is_refused { (select("status", texts::STATUS, &form.status, &statuses.into())) }
-            (select("reason", texts::REASON, &form.reason, &reasons))
+        form.filters method="get" action={ "/p/" (project.id) "/activity" } aria-label=(common::FILTERS) {
+            @if !is_refused { (select("status", texts::STATUS, &form.status, statuses.into())) }
+            (select("reason", common::REASON, &form.reason, reasons))
             @if !is_refused {
-                (select("channel", texts::CHANNEL, &form.channel, &channels.into()))
-                (select("provider", texts::PROVIDER, &form.provider, &providers))
+                (select("channel", common::CHANNEL, &form.channel, channels.into()))
+                (select("provider", common::PROVIDER, &form.provider, providers))
             }
-            (time("from", texts::FROM, &form.from)) (time("until", texts::UNTIL, &form.until))
+            (time("from", common::FROM, &form.from)) (time("until", common::UNTIL, &form.until))
             input type="hidden" name="mode" value=(visit.mode);
             input type="hidden" name="view" value=(form.view().map_or("", RequestView::as_str));
-            button.plain type="submit" { (texts::APPLY) }
+            button.plain type="submit" { (common::APPLY) }
             @let clear = FilterForm { view: form.view.clone(), ..FilterForm::default() };
             @if form.filter(visit.mode) != clear.filter(visit.mode) {
                 a.button href={ "/p/" (project.id) "/activity?" (clear.query(visit.mode, ("", ""))) } { (texts::CLEAR) }

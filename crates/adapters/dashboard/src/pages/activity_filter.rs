@@ -1,6 +1,7 @@
 //! The filters in the addresses of activity.
 
 use super::wallet_statement::instant;
+use crate::address::query;
 use dwar_console::{FailedFor, RequestFilter};
 use dwar_kernel::{KeyMode, words};
 use dwar_otp::{Channel, DeliveryStatus, OtpState};
@@ -70,10 +71,9 @@ impl FilterForm {
 
     /// The query of the same filter in this mode, with one more field.
     pub(super) fn query(&self, mode: KeyMode, more: (&str, &str)) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query.append_pair("mode", mode.as_str());
-        let fields = [
-            ("view", self.view.as_str()),
+        query([
+            ("mode", mode.as_str()),
+            ("view", &self.view),
             ("status", &self.status),
             ("reason", &self.reason),
             ("channel", &self.channel),
@@ -81,10 +81,6 @@ impl FilterForm {
             ("from", &self.from),
             ("until", &self.until),
             more,
-        ];
-        for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
-            query.append_pair(name, value);
-        }
-        query.finish()
+        ])
     }
 }

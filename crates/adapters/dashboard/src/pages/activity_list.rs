@@ -1,9 +1,9 @@
 //! The lists of activity: requests, one row each, and refused sends.
 
 use super::activity_filter::{FilterForm, RequestView};
-use super::parts::pill;
+use super::parts::{heads, pill, titled_table};
 use crate::format::{capital, grouped, moment, rupees, time};
-use crate::texts::{activity as texts, nav};
+use crate::texts::{activity as texts, common, nav};
 use crate::visit::Visit;
 use dwar_console::{RequestFilter, RequestLine, RequestPage, explain};
 use dwar_kernel::{KeyMode, Paise, ProjectId};
@@ -50,18 +50,18 @@ pub(super) fn list(
                 @if is_live && wants_all && page.next.is_none() {
                     p { (texts::empty(visit.mode)) }
                     @if visit.may(project, Command::Play) {
-                        a.button href={ "/p/" (project.id) "/playground" } { (texts::TO_PLAYGROUND) }
+                        a.button href={ "/p/" (project.id) "/playground" } { (common::TO_PLAYGROUND) }
                     }
                 } @else if wants_all { p { (texts::NOTHING_OLDER) } }
                 @else { p { (texts::NONE_WANTED) } }
             }
         }
         section.live hidden[page.lines.is_empty()] #requests data-live=[is_live.then_some(&streams)]
-            data-paused=(texts::PAUSED) data-going=(texts::GOES_ON) data-offline=(texts::OFFLINE)
+            data-paused=(texts::PAUSED) data-going=(common::LIVE_UPDATES) data-offline=(common::OFFLINE)
             data-gap=(texts::GAP) data-over=(nav::OVER) data-replaced=(nav::REPLACED) data-above=(texts::ABOVE) {
             div.live-bar #live-bar hidden {
                 span.live-dot aria-hidden="true" {}
-                span #live-status role="status" { (texts::GOES_ON) }
+                span #live-status role="status" { (common::LIVE_UPDATES) }
                 button.quiet #live-above type="button" hidden {}
                 button.quiet #live-pause type="button" aria-pressed="false" { (texts::PAUSE) }
             }
@@ -69,14 +69,8 @@ pub(super) fn list(
                 table.requests.cards.brief {
                     caption { (texts::LATEST) }
                     thead { tr {
-                        th scope="col" { (texts::WHEN) }
-                        th scope="col" { (texts::MODE) }
-                        th scope="col" { (texts::STATE) }
-                        th scope="col" { (texts::REASON) }
-                        th scope="col" { (texts::WAY) }
-                        th scope="col" { (texts::PHONE) }
-                        th scope="col" { "otp_id" }
-                        th.amount scope="col" { (texts::COST) }
+                        (heads(&[common::TIME, common::MODE, texts::STATE, common::REASON, texts::WAY], &[]))
+                        (heads(&[common::PHONE, "otp_id"], &[texts::COST]))
                     } }
                     tbody #rows { @for line in &page.lines { (row(project.id, line)) } }
                 }
@@ -90,15 +84,15 @@ pub(crate) fn row(project: ProjectId, line: &RequestLine) -> Markup {
     let (state_tone, state) = texts::state(line.state);
     html! {
         tr id={ "r-" (line.otp) } {
-            td data-label=(texts::WHEN) {
+            td data-label=(common::TIME) {
                 a.of-row href={ "/p/" (project) "/activity/" (line.otp) } { (moment(line.at)) }
             }
-            td.beside data-label=(texts::MODE) { (texts::mode(line.mode)) }
+            td.beside data-label=(common::MODE) { (texts::mode(line.mode)) }
             td.outcome data-label=(texts::STATE) {
                 (pill(texts::status(line.status))) " "
                 span.{ "tone-" (state_tone.as_str()) } { (state) }
             }
-            td.reason data-label=(texts::REASON) {
+            td.reason data-label=(common::REASON) {
                 @if let Some(cause) = line.cause() { (capital(&explain::cause(cause).0)) }
             }
             td data-label=(texts::WAY) {
@@ -109,10 +103,10 @@ pub(crate) fn row(project: ProjectId, line: &RequestLine) -> Markup {
                     None => span.muted { (texts::NO_WAY) },
                 }
             }
-            td.masked data-label=(texts::PHONE) {
+            td.masked data-label=(common::PHONE) {
                 @match &line.phone {
                     Some(phone) => (phone),
-                    None => span.muted { (texts::UNREADABLE) },
+                    None => span.muted { (common::UNREADABLE) },
                 }
             }
             td.beside.id data-label="otp_id" { code { (line.otp) } }
@@ -153,36 +147,29 @@ pub(super) fn further(
                 }
             }
             @if !page.lines.is_empty() {
-                a.button href={ "/p/" (project.id) "/activity.csv?" (query(("", ""))) } download { (texts::DOWNLOAD) }
+                a.button href={ "/p/" (project.id) "/activity.csv?" (query(("", ""))) } download { (common::DOWNLOAD) }
             }
         }
     }
 }
 
 pub(super) fn refused_in(refused: &[RefusedSends]) -> Markup {
-    html! {
-        @if refused.is_empty() { section.empty { p { (texts::NONE_REFUSED) } } }
-        @else {
-            div.table tabindex="0" role="region" aria-label=(texts::REFUSED_SENDS) {
-                table.cards {
-                    caption { (texts::REFUSED_SENDS) }
-                    thead { tr {
-                        th scope="col" { (texts::WHEN) }
-                        th scope="col" { (texts::MODE) }
-                        th.amount scope="col" { (texts::COUNT) }
-                        th scope="col" { (texts::REASON) }
-                        th scope="col" { (texts::ADVICE) }
-                    } }
-                    tbody { @for it in refused { tr {
-                        @let (why, advice) = explain::refusal(it.reason, None);
-                        td data-label=(texts::WHEN) { (time(it.minute)) }
-                        td data-label=(texts::MODE) { (texts::mode(it.world.mode)) }
-                        td.amount data-label=(texts::COUNT) { (grouped(it.count.into())) }
-                        td data-label=(texts::REASON) { (capital(&why)) }
-                        td data-label=(texts::ADVICE) { (advice) }
-                    } } }
-                }
-            }
-        }
+    if refused.is_empty() {
+        return html! { section.empty { p { (texts::NONE_REFUSED) } } };
     }
+    let heads = html! {
+        (heads(&[common::TIME, common::MODE], &[common::COUNT]))
+        (heads(&[common::REASON, common::ADVICE], &[]))
+    };
+    let rows = html! {
+        @for it in refused { tr {
+            @let (why, advice) = explain::refusal(it.reason, None);
+            td data-label=(common::TIME) { (time(it.minute)) }
+            td data-label=(common::MODE) { (texts::mode(it.world.mode)) }
+            td.amount data-label=(common::COUNT) { (grouped(it.count.into())) }
+            td data-label=(common::REASON) { (capital(&why)) }
+            td data-label=(common::ADVICE) { (advice) }
+        } }
+    };
+    titled_table(texts::REFUSED_SENDS, "cards", &heads, &rows)
 }

@@ -4,7 +4,7 @@ use crate::answer::Page;
 use crate::format::{clock, moment, time};
 use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
-use crate::texts::activity as texts;
+use crate::texts::{activity as texts, common};
 use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
@@ -18,9 +18,7 @@ use serde::Deserialize;
 
 /// `GET /p/{project}/activity/{otp}`: every record of the number of one request.
 pub(crate) async fn of_request(visit: Visit, path: Path<(String, String)>) -> Page {
-    let (project, otp) = path.into_inner();
-    let project = visit.project(&project, Command::ShowRequest).await?;
-    let otp = otp.parse().map_err(|_| Refusal::NotFound)?;
+    let (project, otp) = visit.in_project(&path, Command::ShowRequest).await?;
     let (mode, phone, told) =
         visit.console.manage.activity.story(&visit.by, project.id, otp).await?;
     show_story(&visit, &project, (mode, &phone), told, None).await
@@ -32,8 +30,6 @@ pub(crate) async fn of_request(visit: Visit, path: Path<(String, String)>) -> Pa
 pub(crate) struct SealedForm {
     mode: String,
     number: String,
-    #[serde(default)]
-    word: String,
 }
 
 impl SealedForm {
@@ -49,8 +45,7 @@ impl SealedForm {
 
 /// `POST /p/{project}/activity/unmask`: shows the number once to operators with the right to it.
 /// Recorded in the audit log first.
-pub(crate) async fn unmask(posted: Posted<SealedForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn unmask(Posted { visit, form }: Posted<SealedForm>, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::UnmaskRequest).await?;
     let (mode, phone) = form.open(&visit, &project)?;
     visit.console.manage.activity.unmask(&visit.by, project.id, &phone).await?;
@@ -59,11 +54,10 @@ pub(crate) async fn unmask(posted: Posted<SealedForm>, path: Path<String>) -> Pa
 }
 
 /// `POST /p/{project}/activity/unlock`: resets the wrong codes of a number.
-pub(crate) async fn unlock(posted: Posted<SealedForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn unlock(Posted { visit, form }: Posted<SealedForm>, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::UnlockPhone).await?;
     let (mode, phone) = form.open(&visit, &project)?;
-    let above = if form.word.trim() == texts::LIFT_WORD {
+    let above = if visit.confirms(texts::LIFT_WORD) {
         visit.console.manage.phones.unlock(&visit.by, project.id, &phone).await?;
         Above::Lifted
     } else {
@@ -118,7 +112,7 @@ pub(super) async fn show_story(
             p { a href={ "/p/" (project.id) "/activity?mode=" (mode) } { "← " (texts::BACK) } }
             @match &above {
                 Some(Above::Lifted) => (notice("good", texts::LIFTED)),
-                Some(Above::NotLifted) => (notice("bad", texts::NOT_LIFTED)),
+                Some(Above::NotLifted) => (notice("bad", common::WRONG_WORD)),
                 Some(Above::Left(left)) => {
                     p.muted #searches-left { (texts::searches_left(left.remaining)) " " (moment(left.resets_at)) "." }
                 }
@@ -126,10 +120,10 @@ pub(super) async fn show_story(
             }
             section.card {
                 dl.facts {
-                    dt { (texts::NUMBER) }
+                    dt { (common::PHONE) }
                     dd { (whose(visit, project, phone, above.as_ref(), &hidden)) }
                     @if let Some(id) = identity {
-                        dt { (texts::IDENTITY) }
+                        dt { (common::IDENTITY) }
                         dd { a href=(identities::address(project, mode, id)) { code { (id) } } }
                     }
                     dt { (texts::NEXT) }
@@ -196,15 +190,9 @@ fn wrong_codes(guesses: &GuessBudget) -> Markup {
 }
 
 fn lift(visit: &Visit, project: &Project, hidden: &[(&str, &str)]) -> Markup {
-    let danger = Danger {
-        id: "lift",
-        action: &format!("/p/{}/activity/unlock", project.id),
-        summary: texts::LIFT,
-        consequences: &texts::LIFT_STOPS,
-        word: texts::LIFT_WORD,
-        button: texts::LIFT_NOW,
-    };
-    danger.show(visit, hidden)
+    let action = &format!("/p/{}/activity/unlock", project.id);
+    let words = &texts::LIFT;
+    Danger { id: "lift", action, word: texts::LIFT_WORD, words }.show(visit, hidden)
 }
 
 fn told(timeline: &Timeline) -> Markup {

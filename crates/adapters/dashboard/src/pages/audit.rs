@@ -1,15 +1,16 @@
 use super::audit_names::Names;
 use super::parts::table;
 use super::wallet_statement::instant;
+use crate::address::query;
 use crate::answer::Page;
-use crate::format::{moment, plain_moment, rupees};
+use crate::form::Field;
+use crate::format::{exact, moment, plain_moment, rupees};
 use crate::layout::Frame;
 use crate::refusal::Refusal;
 use crate::texts::{audit as texts, common};
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
-use chrono::SecondsFormat;
 use dwar_admin::views::AuditLine;
 use dwar_kernel::{Paise, ProjectId, read_instant};
 use dwar_operator::{Action, Actor, ActorFilter, AuditCursor, AuditEntry, AuditFilter, Command};
@@ -19,6 +20,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::once;
 
 const LINES: u32 = 50;
 
@@ -54,27 +56,24 @@ impl AuditQuery {
     }
 
     /// The content of the filter fields, by their names.
-    fn filters(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    fn filters(&self) -> [(&'static str, &str); 4] {
         let Self { actor, action, from, until, .. } = self;
-        let all = [("actor", actor), ("action", action), ("from", from), ("until", until)];
-        all.into_iter().map(|(name, value)| (name, value.as_str())).filter(|it| !it.1.is_empty())
+        [("actor", actor), ("action", action), ("from", from), ("until", until)]
     }
 
     fn is_filtered(&self) -> bool {
-        self.filters().next().is_some()
+        self.filters().iter().any(|(_, value)| !value.is_empty())
     }
 
     /// The address of the file with all matching entries.
     fn export(&self, page: &str) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        format!("{page}/export?{}", query.extend_pairs(self.filters()).finish())
+        format!("{page}/export?{}", query(self.filters()))
     }
 
     fn older(&self, last: &AuditEntry) -> String {
-        let mut query = form_urlencoded::Serializer::new("?".to_owned());
-        query.extend_pairs(self.filters());
-        let at = last.at.to_rfc3339_opts(SecondsFormat::Millis, true);
-        query.append_pair("at", &at).append_pair("id", &last.id.to_string()).finish()
+        let (at, id) = (exact(last.at), last.id.to_string());
+        let cursor = [("at", at.as_str()), ("id", id.as_str())];
+        format!("?{}", query(self.filters().into_iter().chain(cursor)))
     }
 }
 
@@ -125,7 +124,7 @@ async fn page(visit: &Visit, project: Option<Project>, query: &AuditQuery) -> Pa
             (table(texts::TITLE, Some("cards brief audit"), &texts::HEADS, &rows))
         }
         p.more {
-            @if let Some(last) = next { a.button href=(query.older(last)) { (texts::OLDER) } " " }
+            @if let Some(last) = next { a.button href=(query.older(last)) { (common::OLDER) } " " }
             a.button href=(query.export(&visit.path)) title=(texts::EXPORT_HINT) download { (texts::EXPORT) }
         }
     };
@@ -158,35 +157,15 @@ async fn actors(
 }
 
 fn filters(visit: &Visit, query: &AuditQuery, actors: &[(String, String)]) -> Markup {
+    let field = |name, label, value| Field { name, label, value, kind: "date", ..Field::TEXT };
+    let actors = actors.iter().map(|(id, name)| (id.as_str(), name.as_str()));
+    let actions = Action::ALL.map(|action| (action.as_str(), texts::did(action)));
     html! {
-        form.filters method="get" action=(visit.path) aria-label=(texts::FILTERS) {
-            div.field {
-                label for="actor" { (texts::HEADS[1]) }
-                select #actor name="actor" {
-                    option value="" { (texts::ANYBODY) }
-                    @for (id, name) in actors {
-                        option value=(id) selected[query.actor == *id] { (name) }
-                    }
-                }
-            }
-            div.field {
-                label for="action" { (texts::HEADS[2]) }
-                select #action name="action" {
-                    option value="" { (texts::ANYTHING) }
-                    @for action in Action::ALL {
-                        option value=(action) selected[query.action == action.as_str()] {
-                            (texts::did(action))
-                        }
-                    }
-                }
-            }
-            @for (name, label, value) in [("from", texts::FROM, &query.from), ("until", texts::UNTIL, &query.until)] {
-                div.field {
-                    label for=(name) { (label) }
-                    input id=(name) name=(name) type="date" value=(value);
-                }
-            }
-            button.plain type="submit" { (texts::APPLY) }
+        form.filters method="get" action=(visit.path) aria-label=(common::FILTERS) {
+            (field("actor", texts::HEADS[1], &query.actor).select(once(("", texts::ANYBODY)).chain(actors)))
+            (field("action", texts::HEADS[2], &query.action).select(once(("", texts::ANYTHING)).chain(actions)))
+            (field("from", common::FIRST_DAY, &query.from).show()) (field("until", common::LAST_DAY, &query.until).show())
+            button.plain type="submit" { (common::APPLY) }
             @if query.is_filtered() { a.button href=(visit.path) { (texts::CLEAR) } }
         }
     }

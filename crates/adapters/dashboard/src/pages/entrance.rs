@@ -6,12 +6,11 @@ use crate::form::Field;
 use crate::format::sentence;
 use crate::language::Language;
 use crate::layout::card;
-use crate::texts::{entrance as texts, refusals};
+use crate::texts::{common, entrance as texts, refusals};
 use crate::theme::Theme;
 use crate::visit::Open;
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use actix_web::web::Data;
 use dwar_console::{SignInError, SignedIn};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -37,13 +36,10 @@ pub(crate) struct StartForm {
 }
 
 /// `POST /start`: exchanges the link for a session.
-pub(crate) async fn enter(
-    request: HttpRequest,
-    console: Data<Console>,
-    form: Open<StartForm>,
-) -> Page {
+pub(crate) async fn enter(open: Open<StartForm>) -> Page {
+    let Open { request, console, form } = open;
     let client = console.client(&request);
-    match console.admin.sign_in.follow_link(&form.0.secret, None, client).await {
+    match console.admin.sign_in.follow_link(&form.secret, None, client).await {
         Ok(signed_in) => welcome(&console, &signed_in, "/?start"),
         Err(SignInError::LinkGone) => gone(&request),
         Err(cause) => Err(cause.into()),
@@ -63,12 +59,8 @@ pub(crate) struct InviteForm {
 }
 
 /// `POST /invite`: exchanges the link for a password and a session.
-pub(crate) async fn accept(
-    request: HttpRequest,
-    console: Data<Console>,
-    form: Open<InviteForm>,
-) -> Page {
-    let InviteForm { secret, password, again } = form.0;
+pub(crate) async fn accept(open: Open<InviteForm>) -> Page {
+    let Open { request, console, form: InviteForm { secret, password, again } } = open;
     let refused = |field: &str, sentence: &str| {
         let form = password_form(&secret, Some((field, sentence)));
         shown(&request, StatusCode::UNPROCESSABLE_ENTITY, texts::INVITED, &form)
@@ -97,8 +89,8 @@ fn password_form(secret: &str, refused: Option<(&str, &str)>) -> Markup {
             input type="hidden" name="secret" value=(secret);
             @if let Some((_, sentence)) = refused { (notice("bad", sentence)) }
             p { (texts::CHOOSE) }
-            (field("password", texts::PASSWORD, texts::PASSWORD_HINT).show())
-            (field("again", texts::AGAIN, "").show())
+            (field("password", common::PASSWORD, texts::PASSWORD_HINT).show())
+            (field("again", common::REPEAT_PASSWORD, "").show())
             button.primary type="submit" { (texts::JOIN) }
             noscript { p { (texts::NO_SCRIPT) } }
         }

@@ -5,7 +5,7 @@ use crate::answer::{Page, html_answer};
 use crate::language::Language;
 use crate::layout::{Frame, csrf, shortcuts};
 use crate::navigation::{action_links, first_page, page_links};
-use crate::texts::find as texts;
+use crate::texts::{common, find as texts};
 use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Query;
@@ -19,35 +19,25 @@ use serde::Deserialize;
 /// Longer than any name or id.
 const LONGEST: usize = 200;
 
-#[derive(Deserialize)]
-pub(crate) struct FindQuery {
-    #[serde(default)]
-    project: String,
-}
-
 /// `GET /find`: the form and the list of pages. The search text is never part of the address.
-pub(crate) async fn show(visit: Visit, query: Query<FindQuery>) -> Page {
+pub(crate) async fn show(visit: Visit, query: Query<FindForm>) -> Page {
     let project = near(&visit, &query.project).await;
     let finds = visit.console.manage.find.find(&visit.by, id(&project), "").await?;
     page(&visit, &project, "", &finds)
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct FindForm {
-    #[serde(default)]
     q: String,
-    #[serde(default)]
     project: String,
-    #[serde(default)]
     mode: String,
     /// Set during typing: only a list is requested, and numbers are not searched for.
-    #[serde(default)]
     part: String,
 }
 
 /// `POST /find`: the results for the text, or every record of a number.
-pub(crate) async fn search(posted: Posted<FindForm>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn search(Posted { visit, form }: Posted<FindForm>) -> Page {
     let text: String = form.q.chars().take(LONGEST).collect();
     let project = near(&visit, &form.project).await;
     let finds = visit.console.manage.find.find(&visit.by, id(&project), &text).await?;
@@ -105,22 +95,18 @@ fn list(visit: &Visit, project: Option<&Project>, text: &str, finds: &Finds) -> 
         return html! { p.muted data-number { (texts::NUMBER) } };
     }
     let wanted = text.trim().to_lowercase();
-    let fits = |(_, label): &(String, &str)| label.to_lowercase().contains(&wanted);
-    let pages: Vec<_> = page_links(visit, project).into_iter().filter(fits).collect();
-    let actions: Vec<_> = action_links(visit, project).into_iter().filter(fits).collect();
-    let found: Vec<_> = finds.found.iter().filter_map(|found| link(visit, found)).collect();
+    let of_kind = |kind| move |(href, label): (String, &str)| (href, label.to_owned(), kind);
+    let pages = page_links(visit, project).into_iter().map(of_kind(""));
+    let actions = action_links(visit, project).into_iter().map(of_kind(texts::ACTION));
+    let named = pages.chain(actions).filter(|it| it.1.to_lowercase().contains(&wanted));
+    let found = finds.found.iter().filter_map(|found| link(visit, found));
+    let all: Vec<_> = named.chain(found).collect();
     html! {
-        @if pages.is_empty() && actions.is_empty() && found.is_empty() { p.muted { (texts::NOTHING) } }
+        @if all.is_empty() { p.muted { (texts::NOTHING) } }
         @else {
-            ul {
-                @for (href, label) in &pages { li { a href=(href) { (label) } } }
-                @for (href, label) in &actions {
-                    li { a href=(href) { (label) " " small { (texts::ACTION) } } }
-                }
-                @for (href, label, kind) in &found {
-                    li { a href=(href) { (label) " " small { (kind) } } }
-                }
-            }
+            ul { @for (href, label, kind) in &all {
+                li { a href=(href) { (label) @if !kind.is_empty() { " " small { (kind) } } } }
+            } }
         }
     }
 }
@@ -139,7 +125,7 @@ fn link(visit: &Visit, found: &Found) -> Option<(String, String, &'static str)> 
         Found::Identity(project, mode, identity) => {
             visit.may(project, Command::ListSessions).then_some(())?;
             let page = format!("identities/{mode}/{identity}/sessions");
-            (at(project, page), identity.to_string(), texts::IDENTITY)
+            (at(project, page), identity.to_string(), common::IDENTITY)
         }
         Found::Endpoint(project, endpoint) => {
             let page = format!("settings/events/{endpoint}");

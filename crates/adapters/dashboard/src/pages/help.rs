@@ -1,15 +1,12 @@
-use crate::address::PageAddress;
-use crate::answer::{Page, html_answer};
+use crate::answer::Page;
 use crate::assets;
 use crate::console::Console;
-use crate::layout::{Frame, open};
+use crate::layout::public;
 use crate::manual::{self, ManualText};
 use crate::refusal::Refusal;
 use crate::texts::{common, help as texts};
-use crate::theme::Theme;
 use crate::visit::Visit;
 use actix_web::HttpRequest;
-use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use maud::html;
 
@@ -27,10 +24,5 @@ pub(crate) async fn show(
         @if !name.is_empty() { p { a href=(manual::HOME) { (texts::ALL) } } }
         article.manual data-copies=(common::COPY) data-done=(common::COPIED) { (content) }
     };
-    if let Some(visit) = visit {
-        return Frame::new(&visit, title, texts::LEAD).styled(style).show(&content);
-    }
-    let sign_in = PageAddress::sign_in(PageAddress::of(&request).as_ref());
-    let look = (Theme::of(&request), style.as_str());
-    Ok(html_answer(StatusCode::OK, open((title, texts::LEAD), look, &sign_in, &content)))
+    public((&request, visit), (title, texts::LEAD), style, &content)
 }

@@ -1,20 +1,19 @@
 use super::parts::pill;
-use crate::address::{PageAddress, is_local};
+use super::reply::Reply;
+use crate::address::{PageAddress, is_local, query};
 use crate::answer::{Page, go, go_with};
-use crate::console::Console;
-use crate::form::{Field, Form, Refused};
+use crate::form::Field;
 use crate::format::{capital, grouped, rupees, share, time};
 use crate::language::Language;
 use crate::layout::{Frame, csrf, initial};
 use crate::mode;
 use crate::navigation::first_page;
 use crate::refusal::Refusal;
-use crate::texts::{new_project as new_texts, projects as texts};
+use crate::texts::{common, new_project as new_texts, projects as texts};
 use crate::theme::Theme;
-use crate::visit::{Open, Posted, Visit};
+use crate::visit::{NoFields, Open, Posted, Visit};
 use actix_web::HttpRequest;
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Query};
+use actix_web::web::Query;
 use dwar_activity::Traffic;
 use dwar_console::explain::Tone;
 use dwar_kernel::{KeyMode, ProjectId, Severity};
@@ -85,16 +84,11 @@ impl HomeQuery {
 }
 
 pub(crate) async fn projects(visit: Visit, query: Query<HomeQuery>) -> Page {
-    page(&visit, &query, StatusCode::OK, None).await
+    page(&visit, &query, Reply::none()).await
 }
 
 /// The list, with the form for a new project.
-pub(crate) async fn page(
-    visit: &Visit,
-    query: &HomeQuery,
-    status: StatusCode,
-    refused: Option<&Refused<'_>>,
-) -> Page {
+pub(crate) async fn page(visit: &Visit, query: &HomeQuery, reply: Reply) -> Page {
     let (archived, in_use): (Vec<_>, Vec<_>) =
         visit.projects().await?.into_iter().partition(|project| project.archived_at.is_some());
     let counts = [in_use.len(), archived.len()];
@@ -107,17 +101,17 @@ pub(crate) async fn page(
     let balances = manage.wallets.balances(&visit.by, shown.clone()).await?;
     let traffic = manage.figures.traffic(&visit.by, shown).await?;
     let content = html! {
-        @if let Some(refused) = refused { (refused.summary()) }
+        (reply.above)
         div.projects-head {
             @if counts[1] > 0 { (query.segments(counts)) }
-            @if !none_yet { (new_form(visit, refused)) }
+            @if !none_yet { (new_form(visit)) }
         }
         @if many { (query.search()) }
         @if none_yet {
             section.empty {
                 @if visit.by.may(Command::CreateProject, None) {
                     p { (texts::EMPTY) }
-                    (new_form(visit, refused))
+                    (new_form(visit))
                 } @else {
                     p { (texts::NO_ACCESS) }
                 }
@@ -134,15 +128,15 @@ pub(crate) async fn page(
             p.more { a.button href=(query.rest(last)) { (texts::MORE) } }
         }
     };
-    Frame::new(visit, texts::TITLE, texts::LEAD).answer(status, &content)
+    Frame::new(visit, texts::TITLE, texts::LEAD).answer(reply.status, &content)
 }
 
 /// The form for a new project, for operators who may create one.
-fn new_form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
-    let form = Form::new("new", refused, true);
+fn new_form(visit: &Visit) -> Markup {
+    let form = visit.form("new", true);
     let name = Field {
         name: "name",
-        label: new_texts::NAME,
+        label: common::NAME,
         hint: new_texts::NAME_HINT,
         placeholder: new_texts::NAME_EXAMPLE,
         required: true,
@@ -150,7 +144,7 @@ fn new_form(visit: &Visit, refused: Option<&Refused<'_>>) -> Markup {
     };
     html! {
         @if visit.by.may(Command::CreateProject, None) {
-            details.new-project open[refused.is_some()] {
+            details.new-project open[form.is_refused()] {
                 summary.button.primary { (new_texts::NEW) }
                 form.card.stack method="post" action="/projects" {
                     (csrf(visit))
@@ -183,7 +177,7 @@ fn tile(
                 @if visit.may(project, Command::ShowFigures) { span { (sent(traffic)) } }
                 @match project.archived_at {
                     Some(at) => span.muted { (texts::ARCHIVED_AT) " " (time(at)) },
-                    None => span.muted { (texts::MADE) " " (time(project.created_at)) },
+                    None => span.muted { (common::CREATED) " " (time(project.created_at)) },
                 }
             }
         }
@@ -234,25 +228,24 @@ impl HomeQuery {
 
     /// The address of the projects after `last`.
     fn rest(&self, last: &Project) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::from("?"));
-        query.append_pair("name", &self.name).append_pair("after", &last.id.to_string());
-        if let Some(archived) = &self.archived {
-            query.append_pair("archived", archived);
-        }
-        query.finish()
+        let (after, archived) = (last.id.to_string(), self.archived.as_ref().map_or("", |_| "yes"));
+        format!(
+            "?{}",
+            query([("name", self.name.as_str()), ("after", &after), ("archived", archived)])
+        )
     }
 
     fn search(&self) -> Markup {
+        let (value, kind) = (self.name.as_str(), "search");
+        let find =
+            Field { id: "find", name: "name", label: texts::NAME, value, kind, ..Field::TEXT };
         html! {
             form.card method="get" action="/projects" {
                 @if let Some(archived) = &self.archived {
                     input type="hidden" name="archived" value=(archived);
                 }
                 div.row {
-                    div.field {
-                        label for="find" { (texts::NAME) }
-                        input #find name="name" type="search" value=(self.name) autocomplete="off";
-                    }
+                    (find.show())
                     button.primary type="submit" { (texts::FIND) }
                 }
             }
@@ -260,34 +253,24 @@ impl HomeQuery {
     }
 }
 
-#[derive(Deserialize)]
-pub(crate) struct ThemeForm {
-    theme: String,
-    back: String,
-}
-
 /// `POST /theme`: light, dark, or the system's setting.
-pub(crate) async fn theme(request: HttpRequest, posted: Posted<ThemeForm>) -> Page {
-    let Posted { visit, form } = posted;
-    let back = PageAddress::read(&request, &form.back);
-    let theme = Theme::from_word(&form.theme).unwrap_or(Theme::System);
+pub(crate) async fn theme(request: HttpRequest, Posted { visit, .. }: Posted<NoFields>) -> Page {
+    let theme = visit.typed.get("theme").and_then(Theme::from_word).unwrap_or(Theme::System);
     let cookie = theme.cookie(visit.console.names.tls);
-    Ok(go_with(PageAddress::or_home(back.as_ref()), [cookie]))
-}
-
-#[derive(Deserialize)]
-pub(crate) struct ModeForm {
-    mode: String,
-    back: String,
+    Ok(go_with(&back(&request, &visit), [cookie]))
 }
 
 /// `POST /mode`: live or test, on every page.
-pub(crate) async fn mode(request: HttpRequest, posted: Posted<ModeForm>) -> Page {
-    let Posted { visit, form } = posted;
-    let mode = KeyMode::from_word(&form.mode).ok_or(Refusal::Unreadable)?;
-    let back = PageAddress::read(&request, &form.back);
+pub(crate) async fn mode(request: HttpRequest, Posted { visit, .. }: Posted<NoFields>) -> Page {
+    let mode = visit.typed.get("mode").and_then(KeyMode::from_word).ok_or(Refusal::Unreadable)?;
     let cookie = mode::cookie(mode, visit.console.names.tls);
-    Ok(go_with(PageAddress::or_home(back.as_ref()), [cookie]))
+    Ok(go_with(&back(&request, &visit), [cookie]))
+}
+
+/// The page that a form returns to.
+fn back(request: &HttpRequest, visit: &Visit) -> String {
+    let back = PageAddress::read(request, visit.typed.get("back").unwrap_or_default());
+    PageAddress::or_home(back.as_ref()).to_owned()
 }
 
 #[derive(Deserialize)]
@@ -297,8 +280,8 @@ pub(crate) struct LanguageForm {
 }
 
 /// `POST /language`: also without a session, for the sign-in page.
-pub(crate) async fn language(console: Data<Console>, form: Open<LanguageForm>) -> Page {
-    let LanguageForm { language, back } = form.0;
+pub(crate) async fn language(open: Open<LanguageForm>) -> Page {
+    let (console, LanguageForm { language, back }) = (open.console, open.form);
     let language = Language::from_word(&language).ok_or(Refusal::Unreadable)?;
     let cookie = language.cookie(console.names.tls);
     Ok(go_with(if is_local(&back) { &back } else { "/" }, [cookie]))

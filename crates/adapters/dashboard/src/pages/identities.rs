@@ -3,7 +3,7 @@ use crate::answer::Page;
 use crate::format::{moment, time};
 use crate::layout::{Frame, csrf};
 use crate::refusal::Refusal;
-use crate::texts::identities as texts;
+use crate::texts::{common, identities as texts};
 use crate::visit::{Posted, Visit};
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
@@ -26,7 +26,7 @@ fn list(project: &Project, mode: KeyMode, latest: &LatestIdentities) -> Markup {
     let rows = html! {
         @for it in &latest.identities {
             tr {
-                td.masked data-label=(texts::NUMBER) {
+                td.masked data-label=(common::PHONE) {
                     a href=(address(project, mode, it.id)) { (it.phone) }
                 }
                 td data-label=(texts::LAST) { (moment(it.last_verified_at)) }
@@ -35,7 +35,7 @@ fn list(project: &Project, mode: KeyMode, latest: &LatestIdentities) -> Markup {
             }
         }
     };
-    let heads = [texts::NUMBER, texts::LAST, texts::FIRST, texts::ID];
+    let heads = [common::PHONE, texts::LAST, texts::FIRST, texts::ID];
     html! {
         @if latest.identities.is_empty() {
             section.empty { p { (texts::NONE_YET) @if let Some(at) = latest.looked_back_to { " " (texts::LOOKED_BACK_TO) " " (moment(at)) "." } } }
@@ -93,14 +93,12 @@ pub(crate) async fn look_up(posted: Posted<LookUpForm>, path: Path<String>) -> P
 pub(crate) struct EraseForm {
     mode: String,
     id: String,
-    word: String,
 }
 
-pub(crate) async fn erase(posted: Posted<EraseForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn erase(Posted { visit, form }: Posted<EraseForm>, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::EraseIdentity).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
-    if form.word.trim() != texts::ERASE_WORD {
+    if !visit.confirms(texts::ERASE_WORD) {
         let below = notice("bad", texts::WRONG_WORD);
         return page(&visit, &project, mode, StatusCode::UNPROCESSABLE_ENTITY, &below);
     }
@@ -154,18 +152,12 @@ fn card(
     number: &str,
 ) -> Markup {
     let id = found.id.to_string();
-    let danger = Danger {
-        id: "erase",
-        action: &format!("/p/{}/identities/erase", project.id),
-        summary: texts::ERASE,
-        consequences: &texts::ERASE_STOPS,
-        word: texts::ERASE_WORD,
-        button: texts::ERASE_NOW,
-    };
+    let action = &format!("/p/{}/identities/erase", project.id);
+    let danger = Danger { id: "erase", action, word: texts::ERASE_WORD, words: &texts::ERASE };
     html! {
         section.card {
             dl.facts {
-                dt { (texts::NUMBER) } dd { (number) }
+                dt { (common::PHONE) } dd { (number) }
                 dt { (texts::ID) } dd { code { (id) } }
                 dt { (texts::FIRST) } dd { (time(found.created_at)) }
                 dt { (texts::LAST) } dd { (time(found.last_verified_at)) }

@@ -2,14 +2,12 @@ use super::identities;
 use super::parts::{Danger, table};
 use super::reply::Reply;
 use crate::answer::{Page, go};
-use crate::format::time;
-use crate::layout::{Frame, csrf};
+use crate::format::{exact, time};
+use crate::layout::{Frame, post_button_of};
 use crate::refusal::Refusal;
-use crate::texts::identity_sessions as texts;
+use crate::texts::{common, identity_sessions as texts};
 use crate::visit::{Posted, Visit};
-use actix_web::HttpRequest;
 use actix_web::web::{Path, Query};
-use chrono::SecondsFormat;
 use dwar_kernel::{IdentityId, KeyMode, Timestamp, read_instant};
 use dwar_operator::Command;
 use dwar_project::Project;
@@ -48,14 +46,9 @@ impl Owner {
     }
 }
 
-pub(crate) async fn show(
-    visit: Visit,
-    whose: Whose,
-    from: Query<From>,
-    request: HttpRequest,
-) -> Page {
+pub(crate) async fn show(visit: Visit, whose: Whose, from: Query<From>) -> Page {
     let owner = Owner::of(&visit, &whose, Command::ListSessions).await?;
-    page(&visit, &owner, Reply::of_address(&request, texts::DONE), &from).await
+    page(&visit, &owner, Reply::of_address(&visit, texts::DONE), &from).await
 }
 
 #[derive(Deserialize)]
@@ -63,13 +56,10 @@ pub(crate) struct EndForm {
     /// The session to end; all if empty.
     #[serde(default)]
     session: String,
-    #[serde(default)]
-    word: String,
 }
 
 /// `POST /p/{project}/identities/{mode}/{identity}/sessions/end`: ends one session, or all.
-pub(crate) async fn end(posted: Posted<EndForm>, whose: Whose) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn end(Posted { visit, form }: Posted<EndForm>, whose: Whose) -> Page {
     let owner = Owner::of(&visit, &whose, Command::EndSessions).await?;
     let (world, sessions) =
         (owner.project.id.in_mode(owner.mode), &visit.console.manage.identities);
@@ -77,7 +67,7 @@ pub(crate) async fn end(posted: Posted<EndForm>, whose: Whose) -> Page {
         let session = form.session.parse().map_err(|_| Refusal::NotFound)?;
         sessions.end_session(&visit.by, world, owner.identity, session).await?;
         1
-    } else if form.word.trim() == texts::END_WORD {
+    } else if visit.confirms(texts::END_WORD) {
         sessions.end_sessions(&visit.by, world, owner.identity).await?
     } else {
         return page(&visit, &owner, Reply::invalid(texts::WRONG_WORD), &From::default()).await;
@@ -96,28 +86,24 @@ async fn page(visit: &Visit, owner: &Owner, reply: Reply, from: &From) -> Page {
     let sessions = list.sessions(&visit.by, world, owner.identity, after(from), LINES).await?;
     let may = visit.may(&owner.project, Command::EndSessions);
     let content = html! {
-        div.stack {
-            (reply.above)
-            dl.facts {
-                dt { (texts::IDENTITY) } dd { code { (owner.identity) } }
-            }
-            @if sessions.is_empty() { section.empty { p { (texts::EMPTY) } } }
-            @else { (sessions_table(visit, owner, &sessions, may)) }
-            @if let Some(last) = sessions.last().filter(|_| sessions.len() == LINES as usize) {
-                @let at = last.created_at.to_rfc3339_opts(SecondsFormat::Millis, true);
-                p.more { a.button href={ "?at=" (at) "&session=" (last.id) } { (texts::OLDER) } }
-            }
-            @if may && !sessions.is_empty() { section.card { (end_all(visit, owner)) } }
-            p { a href={ "/p/" (owner.project.id) "/identities?mode=" (owner.mode) } { (texts::BACK) } }
+        dl.facts {
+            dt { (common::IDENTITY) } dd { code { (owner.identity) } }
         }
+        @if sessions.is_empty() { section.empty { p { (texts::EMPTY) } } }
+        @else { (sessions_table(visit, owner, &sessions, may)) }
+        @if let Some(last) = sessions.last().filter(|_| sessions.len() == LINES as usize) {
+            p.more { a.button href={ "?at=" (exact(last.created_at)) "&session=" (last.id) } { (common::OLDER) } }
+        }
+        @if may && !sessions.is_empty() { section.card { (end_all(visit, owner)) } }
+        p { a href={ "/p/" (owner.project.id) "/identities?mode=" (owner.mode) } { (texts::BACK) } }
     };
     let frame = Frame::new(visit, texts::TITLE, texts::LEAD).of(&owner.project);
     let frame = frame.in_mode(owner.mode, "identities");
-    frame.answer(reply.status, &content)
+    reply.show(&frame, &content)
 }
 
 fn sessions_table(visit: &Visit, owner: &Owner, sessions: &[Session], may: bool) -> Markup {
-    let now = visit.now();
+    let (now, end) = (visit.now(), format!("{}/end", owner.address()));
     let rows = html! {
         @for session in sessions {
             tr {
@@ -125,18 +111,15 @@ fn sessions_table(visit: &Visit, owner: &Owner, sessions: &[Session], may: bool)
                 td {
                     @match session.refreshed_at() {
                         Some(at) => (time(at)),
-                        None => span.muted { (texts::NEVER) },
+                        None => span.muted { (common::NEVER) },
                     }
                 }
                 td { (time(session.expires_at)) }
                 td { (state(session, now)) }
                 td {
                     @if may && session.is_alive(now) {
-                        form method="post" action={ (owner.address()) "/end" } {
-                            (csrf(visit))
-                            button.plain name="session" value=(session.id) type="submit"
-                                aria-label={ (texts::END) " " (session.id) } { (texts::END) }
-                        }
+                        @let id = session.id.to_string();
+                        (post_button_of(visit, &end, ("plain", texts::END, Some(&id)), Some(("session", &id))))
                     }
                 }
             }
@@ -150,19 +133,12 @@ fn state(session: &Session, now: Timestamp) -> Markup {
         @match session.revoked_at {
             Some(at) => { (texts::ENDED) " " (time(at)) }
             None if session.is_alive(now) => span.pill.good { (texts::COUNTS) },
-            None => (texts::EXPIRED),
+            None => (common::EXPIRED),
         }
     }
 }
 
 fn end_all(visit: &Visit, owner: &Owner) -> Markup {
-    let danger = Danger {
-        id: "end",
-        action: &format!("{}/end", owner.address()),
-        summary: texts::END_ALL,
-        consequences: &texts::END_STOPS,
-        word: texts::END_WORD,
-        button: texts::END_ALL_NOW,
-    };
-    danger.show(visit, &[])
+    let action = &format!("{}/end", owner.address());
+    Danger { id: "end", action, word: texts::END_WORD, words: &texts::END_ALL }.show(visit, &[])
 }

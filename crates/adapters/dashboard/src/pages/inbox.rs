@@ -1,8 +1,9 @@
+use super::parts::heads;
 use crate::answer::{self, Page};
 use crate::assets;
 use crate::format::moment;
 use crate::layout::{Frame, csrf};
-use crate::texts::{inbox as texts, nav};
+use crate::texts::{common, inbox as texts, nav};
 use crate::visit::{Posted, Visit};
 use actix_web::web::{Path, Query};
 use dwar_console::{InboxLine, InboxPage, explain};
@@ -12,24 +13,18 @@ use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// The page of the messages, counted from 1; the first one without a number or with an invalid one.
-#[derive(Deserialize)]
-pub(crate) struct PageForm {
-    #[serde(default)]
-    page: String,
-}
-
 /// The search text may be a number, so it is in a body and not in an address: addresses end up in
 /// histories and logs.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct SearchForm {
-    #[serde(default)]
     wanted: String,
-    #[serde(default)]
+    /// The page of the messages, counted from 1; the first one without a number or with an invalid
+    /// one.
     page: String,
 }
 
-pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<PageForm>) -> Page {
+pub(crate) async fn show(visit: Visit, path: Path<String>, form: Query<SearchForm>) -> Page {
     inbox(&visit, &path, "", &form.page).await
 }
 
@@ -83,28 +78,23 @@ fn messages(project: &Project, found: &InboxPage, wanted: &str, number: u32) -> 
     let is_empty = found.lines.is_empty();
     html! {
         section #messages data-live={ "/p/" (project.id) "/inbox/live" } data-number=(number)
-            data-going=(texts::GOES_ON) data-offline=(texts::OFFLINE)
+            data-going=(common::LIVE_UPDATES) data-offline=(common::OFFLINE)
             data-over=(nav::OVER) data-replaced=(nav::REPLACED) {
             div.live-bar #live-bar hidden {
                 span.live-dot aria-hidden="true" {}
-                span #live-status role="status" { (texts::GOES_ON) }
+                span #live-status role="status" { (common::LIVE_UPDATES) }
             }
             div.empty #nothing hidden[!is_empty] {
                 @if wanted.trim().is_empty() {
                     p { (texts::EMPTY) }
-                    a.button href={ "/p/" (project.id) "/playground" } { (texts::TO_PLAYGROUND) }
+                    a.button href={ "/p/" (project.id) "/playground" } { (common::TO_PLAYGROUND) }
                 } @else {
                     p { (texts::NONE_WANTED) }
                 }
             }
             div.table #list hidden[is_empty] tabindex="0" role="region" aria-label=(texts::MESSAGES) {
                 table.cards.brief {
-                    thead { tr {
-                        th scope="col" { (texts::WHEN) }
-                        th scope="col" { (texts::PHONE) }
-                        th scope="col" { (texts::TEXT) }
-                        th scope="col" { (texts::CHANNEL) }
-                    } }
+                    thead { tr { (heads(&[common::TIME, texts::PHONE, texts::TEXT, common::CHANNEL], &[])) } }
                     tbody #rows { @for line in &found.lines { (row(project.id, line)) } }
                 }
             }
@@ -116,22 +106,22 @@ fn messages(project: &Project, found: &InboxPage, wanted: &str, number: u32) -> 
 fn row(project: ProjectId, line: &InboxLine) -> Markup {
     html! {
         tr id={ "m-" (line.otp) "-" (line.channel) } {
-            td data-label=(texts::WHEN) {
+            td data-label=(common::TIME) {
                 a href={ "/p/" (project) "/activity/" (line.otp) } { (moment(line.at)) }
             }
             td.number-of data-label=(texts::PHONE) {
                 @match &line.phone {
                     Some(phone) => (phone.e164()),
-                    None => span.muted { (texts::UNREADABLE) },
+                    None => span.muted { (common::UNREADABLE) },
                 }
             }
             td.outcome.whole.message {
                 @match &line.text {
                     Some(text) => (text),
-                    None => span.muted { (texts::UNREADABLE) },
+                    None => span.muted { (common::UNREADABLE) },
                 }
             }
-            td data-label=(texts::CHANNEL) { (explain::channel(line.channel)) }
+            td data-label=(common::CHANNEL) { (explain::channel(line.channel)) }
         }
     }
 }

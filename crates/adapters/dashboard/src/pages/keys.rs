@@ -4,7 +4,7 @@ use crate::answer::Page;
 use crate::format::time;
 use crate::layout::Frame;
 use crate::refusal::Refusal;
-use crate::texts::keys as texts;
+use crate::texts::{common, keys as texts};
 use crate::visit::{Posted, Visit};
 use actix_web::web::Path;
 use dwar_console::ManageError;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::ListKeys).await?;
-    page(&visit, &project, Reply::done(html! {})).await
+    page(&visit, &project, Reply::none()).await
 }
 
 #[derive(Deserialize)]
@@ -24,7 +24,6 @@ pub(crate) struct RegenerateForm {
     mode: String,
     /// The key shown on the page, so that a form sent twice replaces only one key.
     key: String,
-    word: String,
 }
 
 /// `POST /p/{project}/keys/regenerate`: a new key, shown once; the old one stops working.
@@ -33,8 +32,8 @@ pub(crate) async fn regenerate(posted: Posted<RegenerateForm>, path: Path<String
     let project = visit.project(&path, Command::RegenerateKey).await?;
     let mode: KeyMode = form.mode.parse().map_err(|_| Refusal::Unreadable)?;
     let replaces = form.key.parse().map_err(|_| Refusal::Unreadable)?;
-    if form.word.trim() != project.name.trim() {
-        return page(&visit, &project, Reply::invalid(texts::WRONG_WORD)).await;
+    if !visit.confirms(&project.name) {
+        return page(&visit, &project, Reply::invalid(common::WRONG_PROJECT_NAME)).await;
     }
     let projects = &visit.console.manage.projects;
     let world = project.id.in_mode(mode);
@@ -63,25 +62,18 @@ pub(super) fn call(visit: &Visit, key: &str) -> Markup {
 async fn page(visit: &Visit, project: &Project, reply: Reply) -> Page {
     let keys = visit.console.manage.projects.keys(&visit.by, project.id).await?;
     let content = html! {
-        div.stack {
-            (reply.above)
-            div.columns { @for key in &keys { (card(visit, project, key)) } }
-        }
+        div.columns { @for key in &keys { (card(visit, project, key)) } }
     };
-    Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(reply.status, &content)
+    reply.show(&Frame::new(visit, texts::TITLE, texts::LEAD).of(project), &content)
 }
 
 fn card(visit: &Visit, project: &Project, key: &KeyRecord) -> Markup {
     let live = key.mode == KeyMode::Live;
     let (title, about) = if live { texts::LIVE } else { texts::TEST };
-    let danger = Danger {
-        id: &format!("regenerate-{}", key.mode.as_str()),
-        action: &format!("/p/{}/keys/regenerate", project.id),
-        summary: texts::REGENERATE,
-        consequences: if live { &texts::LIVE_STOPS } else { &texts::TEST_STOPS },
-        word: &project.name,
-        button: texts::REGENERATE_NOW,
-    };
+    let id = &format!("regenerate-{}", key.mode.as_str());
+    let action = &format!("/p/{}/keys/regenerate", project.id);
+    let words = if live { &texts::LIVE_STOPS } else { &texts::TEST_STOPS };
+    let danger = Danger { id, action, word: &project.name, words };
     html! {
         section.card {
             h2 { (title) }
@@ -89,16 +81,16 @@ fn card(visit: &Visit, project: &Project, key: &KeyRecord) -> Markup {
             dl.facts {
                 dt { (texts::KEY) }
                 dd { code { "svc_" (key.mode.as_str()) "_…" (key.ending) } }
-                dt { (texts::MADE) }
+                dt { (common::CREATED) }
                 dd { (time(key.created_at)) }
-                dt { (texts::USED) }
+                dt { (common::LAST_USED) }
                 dd {
                     @match key.used {
                         Some(used) => {
                             (time(used.at))
-                            @if let Some(from) = used.from { " " (texts::FROM) " " code { (from) } }
+                            @if let Some(from) = used.from { " " (common::FROM_ADDRESS) " " code { (from) } }
                         }
-                        None => span.muted { (texts::NEVER_USED) },
+                        None => span.muted { (common::NEVER) },
                     }
                 }
             }

@@ -176,7 +176,7 @@ fn forms_of_installation(config: &mut ServiceConfig) {
 
 fn forms_of_project(config: &mut ServiceConfig) {
     for SettingsForm { name, .. } in FORMS {
-        let (path, page) = (format!("/settings/{name}"), Part::with(name).name());
+        let (path, page) = (format!("/settings/{name}"), Part::with(name).as_str());
         if page == *name {
             config.route(&path, post().to(settings::save));
         } else {

@@ -1,12 +1,12 @@
 use super::home::{self, HomeQuery};
 use super::keys::call;
 use super::parts::{notice, secret};
+use super::reply::Reply;
 use crate::answer::Page;
 use crate::form::Refused;
 use crate::layout::Frame;
 use crate::texts::new_project as texts;
 use crate::visit::{Posted, Visit};
-use actix_web::http::StatusCode;
 use dwar_app::CreatedProject;
 use dwar_operator::Command;
 use dwar_project::{Project, ProjectName};
@@ -20,16 +20,14 @@ pub(crate) struct NewForm {
 }
 
 /// `POST /projects`: creates a project; only this answer shows its two keys.
-pub(crate) async fn create(posted: Posted<NewForm>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn create(Posted { visit, form }: Posted<NewForm>) -> Page {
     let manage = &visit.console.manage;
     manage.control.admit(&visit.by, Command::CreateProject, None)?;
     let name = match form.name.parse::<ProjectName>() {
         Ok(name) => name,
         Err(cause) => {
-            let refused = Refused::new("new", &visit.typed, "name", &cause.to_string());
-            let status = StatusCode::UNPROCESSABLE_ENTITY;
-            return home::page(&visit, &HomeQuery::default(), status, Some(&refused)).await;
+            let visit = visit.refuse(Refused::new("new", "name", &cause.to_string()));
+            return home::page(&visit, &HomeQuery::default(), Reply::refused(&visit)).await;
         }
     };
     let created = manage.projects.create(&visit.by, &name, Amount::ZERO).await?;

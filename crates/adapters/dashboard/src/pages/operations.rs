@@ -28,7 +28,7 @@ pub(crate) async fn show(visit: Visit) -> Page {
     let now = visit.now();
     let content = html! {
         div.stack {
-            div.switches { a.button href="/operations" { (texts::AGAIN) } p.muted { (texts::LOOKED) " " (clock(now)) } }
+            div.switches { a.button href="/operations" { (common::REFRESH) } p.muted { (texts::LOOKED) " " (clock(now)) } }
             (checks(&snapshot.checks))
             (instances(snapshot.instances.as_deref(), now))
             (queues(snapshot.queues.as_ref(), name))
@@ -109,37 +109,32 @@ fn instances(known: Option<&[Instance]>, now: Timestamp) -> Markup {
 }
 
 fn queues(queues: Option<&Queues>, name: impl Fn(dwar_kernel::ProjectId) -> Markup) -> Markup {
-    let row = |what: Markup, waits: &Backlog| {
+    let row = |what: Markup, waits: &Backlog, before: &str| {
         html! {
             tr {
                 td.outcome { (what) }
                 td data-label=(texts::QUEUE_HEADS[1]) { (counted(waits.count)) }
-                td data-label=(texts::QUEUE_HEADS[2]) { @if let Some(since) = waits.oldest { (time(since)) } @else { span.muted { "–" } } }
+                td data-label=(texts::QUEUE_HEADS[2]) { @if let Some(at) = waits.oldest { (before) " " (time(at)) } @else { span.muted { "–" } } }
             }
         }
     };
+    let due = |what: &str, waits: &Backlog| row(html! { (what) }, waits, "");
     let content = match queues {
         None => html! { p.muted { (texts::UNKNOWN) } },
         Some(queues) => {
             let mut events: Vec<_> = queues.events.iter().collect();
             events.sort_by_key(|(_, waits)| waits.oldest);
             let rows = html! {
-                (row(html! { (texts::OVERDUE) }, &queues.overdue_sends))
-                (row(html! { (texts::RECEIPTS) }, &queues.receipts))
-                (row(html! { (texts::HOLDS) }, &queues.open_holds))
-                (row(html! { (texts::FEED) }, &queues.feed))
-                @if events.is_empty() && queues.retries.is_empty() { (row(html! { (texts::NO_EVENTS) }, &Backlog::default())) }
+                (due(texts::OVERDUE, &queues.overdue_sends))
+                (due(texts::RECEIPTS, &queues.receipts))
+                (due(texts::HOLDS, &queues.open_holds))
+                (due(texts::FEED, &queues.feed))
+                @if events.is_empty() && queues.retries.is_empty() { (due(texts::NO_EVENTS, &Backlog::default())) }
                 @for (project, waits) in &events {
-                    (row(html! { (texts::EVENTS) " " (name(**project)) }, waits))
+                    (row(html! { (texts::EVENTS) " " (name(**project)) }, waits, ""))
                 }
                 @for (project, waits) in &queues.retries {
-                    tr {
-                        td.outcome { (texts::RETRIES) " " (name(*project)) }
-                        td data-label=(texts::QUEUE_HEADS[1]) { (counted(waits.count)) }
-                        td data-label=(texts::QUEUE_HEADS[2]) {
-                            @if let Some(at) = waits.oldest { (texts::NEXT_ATTEMPT) " " (time(at)) }
-                        }
-                    }
+                    (row(html! { (texts::RETRIES) " " (name(*project)) }, waits, texts::NEXT_ATTEMPT))
                 }
             };
             table(texts::QUEUES, Some("cards"), &texts::QUEUE_HEADS, &rows)

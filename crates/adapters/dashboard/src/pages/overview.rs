@@ -1,11 +1,12 @@
 use super::first_steps;
 use super::overview_charts::{Links, causes, over_time};
-use super::parts::notice;
+use super::parts::{heads, notice, titled_table};
 use super::wallet_statement::instant;
 use crate::answer::Page;
+use crate::form::Field;
 use crate::format::{grouped, india, minute, percent, rupees, share, span};
 use crate::layout::Frame;
-use crate::texts::overview as texts;
+use crate::texts::{common, overview as texts};
 use crate::visit::Visit;
 use actix_web::web::{Path, Query};
 use dwar_activity::{Causes, Counts, Overview, Period, Route, Share, Trend, Wanted, Window};
@@ -20,14 +21,13 @@ use std::time::Duration;
 
 const STALE: Duration = Duration::from_secs(60);
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct OverviewQuery {
     period: Option<String>,
     /// In place of a period: the first minute of a range, and the first one after it, in Indian
     /// time.
-    #[serde(default)]
     from: String,
-    #[serde(default)]
     until: String,
 }
 
@@ -108,13 +108,9 @@ impl View<'_> {
     fn switches(&self, figures: &Figures) -> Markup {
         let Window { from, until } = figures.overview.range.window;
         let chosen = |period| self.wanted == Wanted::Last(period);
-        let field = |name: &str, label: &str, at: Timestamp| {
-            html! {
-                div.field {
-                    label for=(name) { (label) }
-                    input id=(name) name=(name) type="datetime-local" required value=(minute(at));
-                }
-            }
+        let field = |name, label, at: Timestamp| {
+            let (value, kind) = (&minute(at), "datetime-local");
+            Field { name, label, value, kind, required: true, ..Field::TEXT }.show()
         };
         let is_range = matches!(self.wanted, Wanted::Between(..));
         html! {
@@ -140,7 +136,7 @@ impl View<'_> {
                 }
                 form.filters method="get" action={ "/p/" (self.project.id) "/overview" } aria-label=(texts::RANGE) {
                     input type="hidden" name="mode" value=(self.visit.mode);
-                    (field("from", texts::FROM, from)) (field("until", texts::UNTIL, until))
+                    (field("from", common::FROM, from)) (field("until", common::UNTIL, until))
                     button.plain type="submit" { (texts::SHOW) }
                 }
                 p.hint { (texts::RANGE_HINT) }
@@ -339,27 +335,20 @@ fn delta(by: i64, amount: &str, taste: Taste) -> Markup {
 }
 
 fn routes(overview: &Overview) -> Markup {
+    let amounts = [
+        texts::MESSAGES,
+        texts::DELIVERED,
+        texts::CONVERSION,
+        texts::MEDIAN_DELIVERY,
+        texts::MEDIAN,
+        texts::COST_PER_LOGIN,
+        texts::SPENT,
+    ];
+    let heads = heads(&[common::PROVIDER, common::CHANNEL], &amounts);
+    let rows = html! { @for route in &overview.routes { (of_route(route)) } };
     html! {
         section.stack-small {
-            div.table tabindex="0" role="region" aria-label=(texts::ROUTES) {
-                table.cards {
-                    caption { (texts::ROUTES) }
-                    thead { tr {
-                        th scope="col" { (texts::PROVIDER) }
-                        th scope="col" { (texts::CHANNEL) }
-                        th.amount scope="col" { (texts::MESSAGES) }
-                        th.amount scope="col" { (texts::DELIVERED) }
-                        th.amount scope="col" { (texts::CONVERSION) }
-                        th.amount scope="col" { (texts::MEDIAN_DELIVERY) }
-                        th.amount scope="col" { (texts::MEDIAN) }
-                        th.amount scope="col" { (texts::COST_PER_LOGIN) }
-                        th.amount scope="col" { (texts::SPENT) }
-                    } }
-                    tbody {
-                        @for route in &overview.routes { (of_route(route)) }
-                    }
-                }
-            }
+            (titled_table(texts::ROUTES, "cards", &heads, &rows))
             p.muted { small { (texts::ROUTES_HINT) } }
         }
     }
@@ -369,7 +358,7 @@ fn of_route(Route { channel, provider, counts, silent }: &Route) -> Markup {
     html! {
         tr {
             th scope="row" { (provider) }
-            td data-label=(texts::CHANNEL) { (explain::channel(*channel)) }
+            td data-label=(common::CHANNEL) { (explain::channel(*channel)) }
             td.amount data-label=(texts::MESSAGES) { (grouped(counts.attempts)) }
             td.amount data-label=(texts::DELIVERED) {
                 @if *silent { span.muted { (texts::NO_RECEIPTS) } } @else { (share(counts.arrival())) }

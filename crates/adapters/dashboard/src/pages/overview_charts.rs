@@ -1,9 +1,9 @@
 //! The charts of the overview, with tables of the same numbers.
 
-use super::parts::linked_count;
+use super::parts::{heads, linked_count, named_table};
 use crate::chart::{Bar, Chart, Slot, TAPPED, label};
 use crate::format::{capital, grouped, minute, rupees, share};
-use crate::texts::overview as texts;
+use crate::texts::{common, overview as texts};
 use dwar_activity::{Cause, Causes, Counts, Overview, Window};
 use dwar_console::explain;
 use dwar_kernel::{KeyMode, Timestamp};
@@ -86,34 +86,25 @@ pub(super) fn over_time(links: Links, overview: &Overview) -> Markup {
 fn numbers(links: Links, overview: &Overview, told: bool) -> Markup {
     // More rows with links would be too large; the bars of the chart have the same links.
     let few = |href: Option<String>| href.filter(|_| overview.series.len() <= TAPPED);
-    html! {
-        div.table tabindex="0" role="region" aria-label=(texts::CHART_NUMBERS) {
-            table.numbers {
-                caption.hidden { (texts::CHART_NUMBERS) }
-                thead { tr {
-                    th scope="col" { (texts::FROM) }
-                    th.amount scope="col" { (texts::SENDS) }
-                    @if told { th.amount scope="col" { (texts::DELIVERED) } }
-                    th.amount scope="col" { (texts::VERIFIED) }
-                    th.amount scope="col" { (texts::CONVERSION) }
-                    th.amount scope="col" { (texts::FAILED) }
-                    th.amount scope="col" { (texts::REFUSED) }
-                    th.amount scope="col" { (texts::SPENT) }
-                } }
-                tbody { @for (within, counts) in &overview.series { tr {
-                    @let (all, refused) = (counts.causes.sum(), counts.causes.refused());
-                    th scope="row" { (label(&overview.range, within.from)) }
-                    td { (linked_count(counts.requests, few(links.requests(*within, "")))) }
-                    @if told { td { (grouped(counts.delivered)) } }
-                    td { (grouped(counts.verified)) }
-                    td { (share(counts.conversion())) }
-                    td { (linked_count(all - refused, few(links.requests(*within, "&reason=any")))) }
-                    td { (linked_count(refused, few(links.refused(*within, "&view=refused")))) }
-                    td { (rupees(counts.spent)) }
-                } } }
-            }
-        }
-    }
+    let (first, delivered) = (heads(&[common::FROM], &[texts::SENDS]), [texts::DELIVERED]);
+    let results = [texts::VERIFIED, texts::CONVERSION, texts::FAILED, texts::REFUSED, texts::SPENT];
+    let heads = html! {
+        (first) @if told { (heads(&[], &delivered)) } (heads(&[], &results))
+    };
+    let rows = html! {
+        @for (within, counts) in &overview.series { tr {
+            @let (all, refused) = (counts.causes.sum(), counts.causes.refused());
+            th scope="row" { (label(&overview.range, within.from)) }
+            td { (linked_count(counts.requests, few(links.requests(*within, "")))) }
+            @if told { td { (grouped(counts.delivered)) } }
+            td { (grouped(counts.verified)) }
+            td { (share(counts.conversion())) }
+            td { (linked_count(all - refused, few(links.requests(*within, "&reason=any")))) }
+            td { (linked_count(refused, few(links.refused(*within, "&view=refused")))) }
+            td { (rupees(counts.spent)) }
+        } }
+    };
+    named_table(texts::CHART_NUMBERS, "numbers", &heads, &rows)
 }
 
 fn words(counts: &Counts, told: bool) -> String {
@@ -216,22 +207,16 @@ fn in_words(causes: &Causes, ranked: &[(Cause, u64)]) -> String {
 }
 
 fn by_cause(links: Links, within: Window, ranked: &[(Cause, u64)]) -> Markup {
-    html! {
-        div.table tabindex="0" role="region" aria-label=(texts::BY_CAUSE) {
-            table.cards.causes {
-                caption.hidden { (texts::BY_CAUSE) }
-                thead { tr {
-                    th scope="col" { (texts::CAUSE) }
-                    th.amount scope="col" { (texts::COUNT) }
-                    th scope="col" { (texts::ADVICE) }
-                } }
-                tbody { @for (place, (cause, count)) in ranked.iter().enumerate() { tr {
-                    @let (words, advice) = explain::cause(*cause);
-                    th scope="row" { span.swatch.(colour(place)) aria-hidden="true" {} (capital(&words)) }
-                    td.amount data-label=(texts::COUNT) { (linked_count(*count, of_cause(links, within, *cause))) }
-                    td data-label=(texts::ADVICE) { (advice) }
-                } } }
-            }
-        }
-    }
+    let heads = html! {
+        (heads(&[common::REASON], &[common::COUNT])) (heads(&[common::ADVICE], &[]))
+    };
+    let rows = html! {
+        @for (place, (cause, count)) in ranked.iter().enumerate() { tr {
+            @let (words, advice) = explain::cause(*cause);
+            th scope="row" { span.swatch.(colour(place)) aria-hidden="true" {} (capital(&words)) }
+            td.amount data-label=(common::COUNT) { (linked_count(*count, of_cause(links, within, *cause))) }
+            td data-label=(common::ADVICE) { (advice) }
+        } }
+    };
+    named_table(texts::BY_CAUSE, "cards causes", &heads, &rows)
 }

@@ -1,10 +1,11 @@
 //! Elements that several pages use.
 
-use crate::form::{Form, described_by, notes};
+use crate::form::{Field, Form, described_by, notes};
 use crate::format::{grouped, sentence};
 use crate::icons::icon;
 use crate::layout::csrf;
 use crate::manual;
+use crate::texts::common::Warning;
 use crate::texts::{account, common as texts};
 use crate::visit::Visit;
 use dwar_console::explain::Tone;
@@ -42,10 +43,8 @@ pub(crate) fn linked_count(count: u64, href: Option<String>) -> Markup {
 pub(crate) struct Danger<'a> {
     pub(crate) id: &'a str,
     pub(crate) action: &'a str,
-    pub(crate) summary: &'a str,
-    pub(crate) consequences: &'a [&'a str],
     pub(crate) word: &'a str,
-    pub(crate) button: &'a str,
+    pub(crate) words: &'a Warning,
 }
 
 impl Danger<'_> {
@@ -55,11 +54,11 @@ impl Danger<'_> {
         let error = self.is_refused(visit, hidden).then_some(texts::NO_MATCH);
         html! {
             details.danger-zone open[error.is_some()] {
-                summary { (self.summary) }
+                summary { (self.words.summary) }
                 form.stack method="post" action=(self.action) {
                     (csrf(visit))
                     @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }
-                    ul.consequences { @for line in self.consequences { li { (line) } } }
+                    ul.consequences { @for line in self.words.consequences { li { (line) } } }
                     div.field {
                         label for=(field) { (texts::TYPE) " " code { (self.word) } " " (texts::TO_CONFIRM) }
                         input id=(field) name="word" autocomplete="off" autocapitalize="off"
@@ -69,7 +68,7 @@ impl Danger<'_> {
                             aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()];
                         (notes(&field, "", error))
                     }
-                    div { button.danger type="submit" { (self.button) } }
+                    div { button.danger type="submit" { (self.words.button) } }
                 }
             }
         }
@@ -126,26 +125,53 @@ pub(crate) fn sign(tone: Tone) -> Markup {
 /// The field of the current password. An operator who came by the link of a first start has none
 /// yet.
 pub(crate) fn current_password(visit: &Visit, form: Form<'_>, id: &str) -> Markup {
-    let error = form.error("current");
-    html! {
-        @if visit.present.operator.password.is_some() {
-            div.field {
-                label for=(id) { (account::CURRENT) }
-                input id=(id) name="current" type="password" autocomplete="current-password" required
-                    aria-describedby=[described_by(id, "", error)]
-                    aria-invalid=[error.map(|_| "true")] autofocus[error.is_some()];
-                (notes(id, "", error))
-            }
-        }
-    }
+    let current = Field {
+        id,
+        name: "current",
+        label: account::CURRENT,
+        kind: "password",
+        autocomplete: "current-password",
+        required: true,
+        error: form.error("current"),
+        ..Field::TEXT
+    };
+    html! { @if visit.present.operator.password.is_some() { (current.show()) } }
 }
 
 /// A table that scrolls if it is wider than the page.
-pub(crate) fn table(label: &str, class: Option<&str>, heads: &[&str], rows: &Markup) -> Markup {
+pub(crate) fn table(label: &str, class: Option<&str>, words: &[&str], rows: &Markup) -> Markup {
+    drawn(label, (class, &html! {}), &heads(words, &[]), rows)
+}
+
+/// As [`table`], with a visible title.
+pub(crate) fn titled_table(label: &str, class: &str, heads: &Markup, rows: &Markup) -> Markup {
+    drawn(label, (Some(class), &html! { caption { (label) } }), heads, rows)
+}
+
+/// As [`table`], with a title for screen readers.
+pub(crate) fn named_table(label: &str, class: &str, heads: &Markup, rows: &Markup) -> Markup {
+    drawn(label, (Some(class), &html! { caption.hidden { (label) } }), heads, rows)
+}
+
+/// Heads of columns with words, and after them of columns with amounts.
+pub(crate) fn heads(words: &[&str], amounts: &[&str]) -> Markup {
+    html! {
+        @for head in words { th scope="col" { (head) } }
+        @for head in amounts { th.amount scope="col" { (head) } }
+    }
+}
+
+fn drawn(
+    label: &str,
+    (class, caption): (Option<&str>, &Markup),
+    heads: &Markup,
+    rows: &Markup,
+) -> Markup {
     html! {
         div.table tabindex="0" role="region" aria-label=(label) {
             table class=[class] {
-                thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                (caption)
+                thead { tr { (heads) } }
                 tbody { (rows) }
             }
         }

@@ -1,7 +1,7 @@
 use super::parts::current_password;
 use crate::assets;
 use crate::console::Console;
-use crate::form::{Form, Refused, described_by, notes};
+use crate::form::{described_by, notes};
 use crate::format::time;
 use crate::layout::csrf;
 use crate::names::Site;
@@ -62,20 +62,16 @@ pub(crate) fn door(
 }
 
 /// The operator's passkeys, and the form for another one.
-pub(crate) async fn section(
-    visit: &Visit,
-    request: &HttpRequest,
-    refused: Option<&Refused<'_>>,
-) -> Result<Markup, Refusal> {
+pub(crate) async fn section(visit: &Visit, request: &HttpRequest) -> Result<Markup, Refusal> {
     let known = visit.console.passkeys.list(visit.present.operator.id).await?;
     let possible = site(request, &visit.console).is_ok();
     Ok(html! {
         section.card #passkeys {
             h2 { (texts::TITLE) }
             p.muted { (texts::HINT) }
-            @for (number, passkey) in known.iter().enumerate() { (one(visit, number, passkey, refused)) }
+            @for (number, passkey) in known.iter().enumerate() { (one(visit, number, passkey)) }
             @if !possible { p.notice { (texts::NOT_HERE) } }
-            @else if known.len() < Passkey::MOST { (form(visit, Form::new(PASSKEY, refused, true))) }
+            @else if known.len() < Passkey::MOST { (form(visit)) }
         }
     })
 }
@@ -91,10 +87,10 @@ pub(super) fn told(passkey: &Passkey) -> Markup {
     }
 }
 
-fn one(visit: &Visit, number: usize, passkey: &Passkey, refused: Option<&Refused<'_>>) -> Markup {
+fn one(visit: &Visit, number: usize, passkey: &Passkey) -> Markup {
     let credential = text(&passkey.credential);
-    let this = visit.typed.get("credential") == Some(&credential);
-    let form = Form::new(NO_PASSKEY, refused.filter(|_| this), true);
+    let is_typed = visit.typed.get("credential") == Some(&credential);
+    let form = visit.form(NO_PASSKEY, true).only_if(is_typed);
     html! {
         details open[form.error("current").is_some()] {
             summary { (told(passkey)) }
@@ -108,7 +104,8 @@ fn one(visit: &Visit, number: usize, passkey: &Passkey, refused: Option<&Refused
     }
 }
 
-fn form(visit: &Visit, form: Form<'_>) -> Markup {
+fn form(visit: &Visit) -> Markup {
+    let form = visit.form(PASSKEY, true);
     let error = form.error("name");
     html! {
         noscript { p { (texts::NO_SCRIPT) } }

@@ -307,8 +307,7 @@ pub(crate) struct CallForm {
 }
 
 /// `POST /p/{project}/playground/call`: calls the API and returns its whole answer.
-pub(crate) async fn call(posted: Posted<CallForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn call(Posted { visit, form }: Posted<CallForm>, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::Play).await?;
     if !ROUTES.iter().any(|route| form.target.starts_with(route)) {
         return Err(Refusal::NotFound);

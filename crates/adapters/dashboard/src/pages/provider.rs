@@ -4,7 +4,7 @@ use super::parts::{notice, table};
 use super::reply::Reply;
 use super::settings_parts::Part;
 use crate::answer::{Page, go};
-use crate::form::{Field, Form, Refused};
+use crate::form::{Field, Refused};
 use crate::format::{grouped, moment, rupees, sentence, span};
 use crate::layout::{Frame, csrf, post_button};
 use crate::refusal::Refusal;
@@ -27,12 +27,11 @@ type At = Path<(String, String)>;
 
 pub(crate) async fn show(visit: Visit, path: At) -> Page {
     let project = visit.project(&path.0, Command::ShowProject).await?;
-    page(&visit, &project, &path.1, Reply::done(html! {}), None).await
+    page(&visit, &project, &path.1, Reply::none()).await
 }
 
 /// `POST …/probe`: checks whether the provider answers.
-pub(crate) async fn probe(posted: Posted<NoFields>, path: At) -> Page {
-    let visit = posted.visit;
+pub(crate) async fn probe(Posted { visit, .. }: Posted<NoFields>, path: At) -> Page {
     let project = visit.project(&path.0, Command::ProbeProvider).await?;
     let probe = visit.console.manage.provider_test.probe(&visit.by, project.id, &path.1).await?;
     let reply = Reply::done(match probe {
@@ -42,7 +41,7 @@ pub(crate) async fn probe(posted: Posted<NoFields>, path: At) -> Page {
             notice(kind, &texts::probed(probe.status, &span(probe.took)))
         }
     });
-    page(&visit, &project, &path.1, reply, None).await
+    page(&visit, &project, &path.1, reply).await
 }
 
 #[derive(Deserialize)]
@@ -52,13 +51,12 @@ pub(crate) struct TestForm {
 }
 
 /// `POST …/test`: sends a live code by only this provider, and redirects to its records.
-pub(crate) async fn test(posted: Posted<TestForm>, path: At) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn test(Posted { visit, form }: Posted<TestForm>, path: At) -> Page {
     let project = visit.project(&path.0, Command::TestProvider).await?;
     let channel = Channel::from_word(&form.channel).ok_or(Refusal::NotFound)?;
     let Ok(phone) = form.phone.replace([' ', '-'], "").parse::<Phone>() else {
-        let refused = Refused::new(TEST, &visit.typed, "phone", texts::NO_PHONE);
-        return page(&visit, &project, &path.1, Reply::refused(&refused), Some(&refused)).await;
+        let visit = visit.refuse(Refused::new(TEST, "phone", texts::NO_PHONE));
+        return page(&visit, &project, &path.1, Reply::refused(&visit)).await;
     };
     let (tests, by) = (visit.console.manage.provider_test.clone(), visit.by.clone());
     let (id, provider) = (project.id, path.1.clone());
@@ -67,7 +65,7 @@ pub(crate) async fn test(posted: Posted<TestForm>, path: At) -> Page {
     match spawn(send).await.map_err(|_| Refusal::Failed)? {
         Ok(otp) => Ok(go(&format!("/p/{}/activity/{otp}", project.id))),
         Err(ManageError::Conflict(sentence)) => {
-            page(&visit, &project, &path.1, Reply::conflict(sentence), None).await
+            page(&visit, &project, &path.1, Reply::conflict(sentence)).await
         }
         Err(cause) => Err(cause.into()),
     }
@@ -77,13 +75,7 @@ pub(crate) fn address(project: &Project, provider: &str) -> String {
     format!("{}/{provider}", Part::Delivery.address(project))
 }
 
-async fn page(
-    visit: &Visit,
-    project: &Project,
-    provider: &str,
-    reply: Reply,
-    refused: Option<&Refused<'_>>,
-) -> Page {
+async fn page(visit: &Visit, project: &Project, provider: &str, reply: Reply) -> Page {
     let providers = &visit.console.providers;
     let carries = |channel: &Channel| providers.names(*channel).iter().any(|it| it == provider);
     let channels: Vec<_> = [Channel::Whatsapp, Channel::Sms].into_iter().filter(carries).collect();
@@ -100,7 +92,7 @@ async fn page(
             p { a href=(Part::Delivery.address(project)) { "← " (settings::ROUTING.0) } }
             (reply.above)
             (state(visit, project, provider, &health, routes))
-            (test_card(visit, project, provider, &channels, refused))
+            (test_card(visit, project, provider, &channels))
             (refusals(visit, &health.refusals))
         }
     };
@@ -166,20 +158,14 @@ fn receipts(route: &Route) -> String {
     )
 }
 
-fn test_card(
-    visit: &Visit,
-    project: &Project,
-    provider: &str,
-    channels: &[Channel],
-    refused: Option<&Refused<'_>>,
-) -> Markup {
+fn test_card(visit: &Visit, project: &Project, provider: &str, channels: &[Channel]) -> Markup {
     let prices = project.prices.over(visit.console.prices);
     let cost = |channel: &Channel| {
         let name = explain::channel(*channel);
         (channel.to_string(), format!("{name}, {}", rupees(prices.of(*channel))))
     };
     let options: Vec<_> = channels.iter().map(cost).collect();
-    let form = Form::new(TEST, refused, true);
+    let form = visit.form(TEST, true);
     let phone = Field {
         name: "phone",
         label: texts::PHONE,

@@ -12,20 +12,12 @@ use std::borrow::Cow;
 
 impl ResponseError for Refusal {
     fn status_code(&self) -> StatusCode {
-        match self {
-            Self::SignIn(_) => StatusCode::SEE_OTHER,
-            Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
-            Self::Foreign | Self::Stale(_) | Self::Forbidden => StatusCode::FORBIDDEN,
-            Self::NotFound => StatusCode::NOT_FOUND,
-            Self::Unreadable => StatusCode::BAD_REQUEST,
-            Self::TooMany | Self::SearchedTooMuch { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::Busy | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Failed => StatusCode::INTERNAL_SERVER_ERROR,
-        }
+        self.page().0
     }
 
     fn error_response(&self) -> HttpResponse {
-        let mut answer = HttpResponse::build(self.status_code());
+        let (status, (title, sentence)) = self.page();
+        let mut answer = HttpResponse::build(status);
         if let Self::SignIn(page) = self {
             let address = PageAddress::sign_in(page.as_ref());
             return answer.insert_header((header::LOCATION, address)).finish();
@@ -33,7 +25,6 @@ impl ResponseError for Refusal {
         if matches!(self, Self::Busy) {
             answer.insert_header(RETRY_SOON);
         }
-        let (title, sentence) = self.words();
         let mut sentence = Cow::from(sentence);
         if let Self::SearchedTooMuch { until, seconds } = self {
             answer.insert_header((header::RETRY_AFTER, *seconds));

@@ -1,7 +1,8 @@
 use super::parts::notice;
-use crate::form::Refused;
+use crate::answer::Page;
+use crate::layout::Frame;
 use crate::refusal::Refusal;
-use actix_web::HttpRequest;
+use crate::visit::Visit;
 use actix_web::http::StatusCode;
 use dwar_console::ManageError;
 use maud::{Markup, html};
@@ -13,15 +14,24 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    pub(crate) fn none() -> Self {
+        Self::done(html! {})
+    }
+
     pub(crate) const fn done(above: Markup) -> Self {
         Self { status: StatusCode::OK, above }
     }
 
     /// The notice that the address asks for: one of `known`, or none.
-    pub(crate) fn of_address(request: &HttpRequest, known: &[(&str, &str)]) -> Self {
-        let word = request.query_string().strip_prefix("done=").unwrap_or_default();
-        let sentence = known.iter().find(|(name, _)| *name == word).map(|(_, sentence)| sentence);
+    pub(crate) fn of_address(visit: &Visit, known: &[(&str, &str)]) -> Self {
+        let known = known.iter().find(|(name, _)| *name == visit.done);
+        let sentence = known.map(|(_, sentence)| sentence);
         Self::done(html! { @if let Some(sentence) = sentence { (notice("good", sentence)) } })
+    }
+
+    /// The page with the notice above its content.
+    pub(crate) fn show(&self, frame: &Frame<'_>, content: &Markup) -> Page {
+        frame.answer(self.status, &html! { div.stack { (self.above) (content) } })
     }
 
     pub(crate) fn invalid(sentence: &str) -> Self {
@@ -32,8 +42,10 @@ impl Reply {
         Self { status: StatusCode::CONFLICT, above: notice("bad", sentence) }
     }
 
-    pub(crate) fn refused(refused: &Refused<'_>) -> Self {
-        Self { status: StatusCode::UNPROCESSABLE_ENTITY, above: refused.summary() }
+    /// The notice about the refused form of the page.
+    pub(crate) fn refused(visit: &Visit) -> Self {
+        let above = html! { @if let Some(refused) = &visit.refused { (refused.summary()) } };
+        Self { status: StatusCode::UNPROCESSABLE_ENTITY, above }
     }
 
     /// The notice about a command's result, if the page has words for it.

@@ -32,16 +32,15 @@ pub(crate) async fn first(visit: Visit, path: Path<String>, request: HttpRequest
 pub(crate) async fn show(visit: Visit, path: Path<String>) -> Page {
     let part = Part::of_address(&visit.path).ok_or(Refusal::NotFound)?;
     let project = visit.project(&path, Command::ShowProject).await?;
-    page(&visit, &project, part, Reply::done(html! {}), None).await
+    page(&visit, &project, part, Reply::none()).await
 }
 
 /// `POST /p/{project}/settings/…`: applies the changes of the form.
 pub(crate) async fn save(
-    posted: Posted<NoFields>,
+    Posted { visit, .. }: Posted<NoFields>,
     path: Path<String>,
     request: HttpRequest,
 ) -> Page {
-    let visit = posted.visit;
     let name = request.path().rsplit('/').next();
     let form = FORMS.into_iter().find(|form| Some(form.name) == name);
     let form: &SettingsForm = form.ok_or(Refusal::NotFound)?;
@@ -50,37 +49,27 @@ pub(crate) async fn save(
         Ok(change) => change,
         Err(Mistyped::Missing) => return Err(Refusal::Unreadable),
         Err(Mistyped::Field(field, reason)) => {
-            return refused(&visit, &project, form.name, (field, &reason)).await;
+            return refused(visit, &project, Refused::new(form.name, field, &reason)).await;
         }
     };
     match visit.console.manage.projects.change(&visit.by, project.id, change).await {
         Ok(_) => Ok(back_to(&project, form.name, form.name)),
         Err(ManageError::Invalid { field, reason }) => {
-            refused(&visit, &project, form.name, (field, &reason)).await
+            refused(visit, &project, Refused::new(form.name, field, &reason)).await
         }
         Err(cause) => Err(cause.into()),
     }
 }
 
 /// The page with the form as it was typed, and the reason beside the refused field.
-pub(crate) async fn refused(
-    visit: &Visit,
-    project: &Project,
-    form: &'static str,
-    (field, reason): (&str, &str),
-) -> Page {
-    let refused = Refused::new(form, &visit.typed, field, reason);
-    page(visit, project, Part::with(form), Reply::refused(&refused), Some(&refused)).await
+pub(crate) async fn refused(visit: Visit, project: &Project, refused: Refused) -> Page {
+    let part = Part::with(refused.form);
+    let visit = visit.refuse(refused);
+    page(&visit, project, part, Reply::refused(&visit)).await
 }
 
-pub(crate) async fn page(
-    visit: &Visit,
-    project: &Project,
-    part: Part,
-    reply: Reply,
-    refused: Option<&Refused<'_>>,
-) -> Page {
-    let sections = sections(visit, project, part, refused).await?;
+pub(crate) async fn page(visit: &Visit, project: &Project, part: Part, reply: Reply) -> Page {
+    let sections = sections(visit, project, part).await?;
     let content = html! {
         div.stack {
             (part.tabs(project))
@@ -91,32 +80,27 @@ pub(crate) async fn page(
     Frame::new(visit, part.title(), texts::LEAD).of(project).answer(reply.status, &content)
 }
 
-async fn sections(
-    visit: &Visit,
-    project: &Project,
-    part: Part,
-    refused: Option<&Refused<'_>>,
-) -> Result<Markup, Refusal> {
+async fn sections(visit: &Visit, project: &Project, part: Part) -> Result<Markup, Refusal> {
     Ok(match part {
-        Part::Messages => messages::card(visit, project, refused).await?,
+        Part::Messages => messages::card(visit, project).await?,
         Part::Delivery => html! {
-            (routing::card(visit, project, refused))
-            (RELAY.switches(visit, project, refused))
+            (routing::card(visit, project))
+            (RELAY.switches(visit, project))
         },
-        Part::Tokens => tokens::card(visit, project, refused),
+        Part::Tokens => tokens::card(visit, project),
         Part::Events => {
             let listed = visit.console.manage.endpoints.list(&visit.by, project.id).await?;
             let known = visit.console.manage.hooks.list(&visit.by, project.id).await?;
             html! {
-                (endpoints::card(visit, project, &listed, refused))
-                (EVENTS_FEED.switches(visit, project, refused))
-                (hooks::card(visit, project, &known, refused))
+                (endpoints::card(visit, project, &listed))
+                (EVENTS_FEED.switches(visit, project))
+                (hooks::card(visit, project, &known))
             }
         }
         Part::Project => html! {
-            (own::card(visit, project, refused))
-            (money::card(visit, project, refused))
-            (IDENTITIES.switches(visit, project, refused))
+            (own::card(visit, project))
+            (money::card(visit, project))
+            (IDENTITIES.switches(visit, project))
             (own::archive_section(visit, project))
         },
     })

@@ -6,37 +6,30 @@ use super::settings_hooks::{CHANGE, fresh};
 use super::settings_parts::{Part, back_to};
 use super::webhook;
 use crate::answer::{Page, go};
+use crate::form::Refused;
 use crate::refusal::Refusal;
-use crate::texts::{settings as texts, settings_project as own_texts};
+use crate::texts::{common, settings as texts};
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::web::Path;
 use dwar_console::{ChangedLifetimes, ManageError, NewHook};
-use dwar_kernel::HookId;
 use dwar_operator::Command;
 use dwar_project::Project;
 use maud::Markup;
 use serde::Deserialize;
 
-#[derive(Deserialize)]
-pub(crate) struct WordForm {
-    word: String,
-}
-
 /// `POST /p/{project}/settings/archive`: the project's keys are refused from now on.
-pub(crate) async fn archive(posted: Posted<WordForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn archive(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::ArchiveProject).await?;
-    if form.word.trim() != project.name.trim() {
-        let reply = Reply::invalid(own_texts::WRONG_WORD);
-        return page(&visit, &project, Part::Project, reply, None).await;
+    if !visit.confirms(&project.name) {
+        let reply = Reply::invalid(common::WRONG_PROJECT_NAME);
+        return page(&visit, &project, Part::Project, reply).await;
     }
     visit.console.manage.projects.archive(&visit.by, project.id).await?;
     Ok(go(&Part::Project.address(&project)))
 }
 
 /// `POST /p/{project}/settings/restore`: the project's keys are accepted again.
-pub(crate) async fn restore(posted: Posted<NoFields>, path: Path<String>) -> Page {
-    let visit = posted.visit;
+pub(crate) async fn restore(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::RestoreProject).await?;
     visit.console.manage.projects.restore(&visit.by, project.id).await?;
     Ok(back_to(&project, "project", "restored"))
@@ -45,7 +38,6 @@ pub(crate) async fn restore(posted: Posted<NoFields>, path: Path<String>) -> Pag
 #[derive(Deserialize)]
 pub(crate) struct WebhookForm {
     url: String,
-    #[serde(default)]
     full_phone: Option<String>,
 }
 
@@ -56,7 +48,7 @@ pub(crate) async fn add_webhook(posted: Posted<WebhookForm>, path: Path<String>)
     let (url, full) = (&form.url, form.full_phone.is_some());
     let added = visit.console.manage.endpoints.add(&visit.by, project.id, url, full).await;
     let added = added.map(|(_, secret)| webhook::fresh(&secret));
-    answered(&visit, &project, added, ("endpoints", texts::BAD_ADDRESS)).await
+    answered(visit, &project, added, ("endpoints", Some(texts::BAD_ADDRESS))).await
 }
 
 #[derive(Deserialize)]
@@ -83,8 +75,7 @@ pub(crate) struct HookChangeForm {
 }
 
 /// `POST /p/{project}/settings/hooks`: adds a hook and shows its secret once.
-pub(crate) async fn add_hook(posted: Posted<HookForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn add_hook(Posted { visit, form }: Posted<HookForm>, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::AddHook).await?;
     let (Ok(kind), Ok(mode)) = (form.kind.parse(), form.mode.parse()) else {
         return Err(Refusal::NotFound);
@@ -92,15 +83,8 @@ pub(crate) async fn add_hook(posted: Posted<HookForm>, path: Path<String>) -> Pa
     let expires_in = seconds(&form.expires_in).unwrap_or(0);
     let new = NewHook { kind, mode, expires_in, mfa_expires_in: seconds(&form.mfa_expires_in) };
     let added = visit.console.manage.hooks.add(&visit.by, project.id, new).await;
-    match added {
-        Err(ManageError::Invalid { field, reason }) => {
-            refused(&visit, &project, "hooks", (field, &reason)).await
-        }
-        added => {
-            let added = added.map(|(hook, secret)| fresh(&visit, &hook, &secret));
-            page(&visit, &project, Part::Events, Reply::of(added)?, None).await
-        }
-    }
+    let added = added.map(|(hook, secret)| fresh(&visit, &hook, &secret));
+    answered(visit, &project, added, ("hooks", None)).await
 }
 
 /// `POST /p/{project}/settings/hooks/change`: changes the lifetime of a hook's codes.
@@ -116,7 +100,7 @@ pub(crate) async fn change_hook(posted: Posted<HookChangeForm>, path: Path<Strin
         Ok(_) => Ok(back_to(&project, "hooks", "hook-changed")),
         Err(ManageError::Invalid { field, reason }) => {
             let field = format!("changed_{field}");
-            refused(&visit, &project, CHANGE, (&field, &reason)).await
+            refused(visit, &project, Refused::new(CHANGE, &field, &reason)).await
         }
         Err(cause) => Err(cause.into()),
     }
@@ -124,46 +108,39 @@ pub(crate) async fn change_hook(posted: Posted<HookChangeForm>, path: Path<Strin
 
 /// `POST …/rotate`: a new secret; the old one is accepted for another day.
 pub(crate) async fn rotate_hook(posted: Posted<NoFields>, path: Path<(String, String)>) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path, Command::RotateHookSecret).await?;
+    let visit = posted.visit;
+    let (project, id) = visit.in_project(&path, Command::RotateHookSecret).await?;
     let hooks = &visit.console.manage.hooks;
     let (hook, secret) = hooks.rotate_secret(&visit.by, project.id, id).await?;
     let reply = Reply::done(fresh(&visit, &hook, &secret));
-    page(&visit, &project, Part::Events, reply, None).await
+    page(&visit, &project, Part::Events, reply).await
 }
 
 /// `POST …/remove`, with a word to type.
-pub(crate) async fn remove_hook(posted: Posted<WordForm>, path: Path<(String, String)>) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path, Command::RemoveHook).await?;
-    if posted.form.word.trim() != texts::REMOVE_WORD {
-        let reply = Reply::invalid(texts::WRONG_WORD);
-        return page(&visit, &project, Part::Events, reply, None).await;
+pub(crate) async fn remove_hook(posted: Posted<NoFields>, path: Path<(String, String)>) -> Page {
+    let visit = posted.visit;
+    let (project, id) = visit.in_project(&path, Command::RemoveHook).await?;
+    if !visit.confirms(texts::REMOVE_WORD) {
+        let reply = Reply::invalid(common::WRONG_WORD);
+        return page(&visit, &project, Part::Events, reply).await;
     }
     visit.console.manage.hooks.remove(&visit.by, project.id, id).await?;
     Ok(back_to(&project, "hooks", "hook-removed"))
 }
 
-async fn changing(
-    visit: Visit,
-    path: &Path<(String, String)>,
-    command: Command,
-) -> Result<(Visit, Project, HookId), Refusal> {
-    let project = visit.project(&path.0, command).await?;
-    let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
-    Ok((visit, project, id))
-}
-
-/// The page with a new secret, or with the reason why nothing was added. `invalid` is the sentence
-/// for a named field of the form.
+/// The page with a new secret, or with the reason why nothing was added; `invalid` is a sentence of
+/// the form's own for it.
 async fn answered(
-    visit: &Visit,
+    visit: Visit,
     project: &Project,
     added: Result<Markup, ManageError>,
-    (form, invalid): (&'static str, &str),
+    (form, invalid): (&'static str, Option<&str>),
 ) -> Page {
     match added {
-        Err(ManageError::Invalid { field, .. }) => {
-            refused(visit, project, form, (field, invalid)).await
+        Err(ManageError::Invalid { field, reason }) => {
+            let reason = invalid.unwrap_or(&reason);
+            refused(visit, project, Refused::new(form, field, reason)).await
         }
-        added => page(visit, project, Part::Events, Reply::of(added)?, None).await,
+        added => page(&visit, project, Part::Events, Reply::of(added)?).await,
     }
 }

@@ -1,9 +1,12 @@
 use super::settings_parts::done;
 use super::settings_values::{Mistyped, name_of, read, shown};
-use crate::form::{Field, Form, Refused, Typed};
+use crate::form::{Field, Form, Typed};
 use crate::layout::csrf;
-use crate::texts::settings::{self as texts, Words};
-use crate::texts::{settings_project as project, settings_tokens as tokens};
+use crate::texts::{
+    common,
+    settings::{self as texts, Words},
+    settings_project as project, settings_tokens as tokens,
+};
 use crate::visit::Visit;
 use dwar_operator::Command;
 use dwar_project::{Project, ProjectChange, Setting, SettingGroup, SettingValue};
@@ -81,11 +84,10 @@ impl SettingsForm {
         &self,
         visit: &Visit,
         project: &Project,
-        refused: Option<&Refused<'_>>,
         fields: impl FnOnce(Form<'_>) -> Markup,
     ) -> Markup {
         let (name, (title, about)) = (self.name, self.title);
-        let form = Form::new(name, refused, visit.may(project, self.command()));
+        let form = visit.form(name, visit.may(project, self.command()));
         let head = html! { h2 { (title) } p.muted { (about) } (done(visit, name)) };
         if !form.is_editable() {
             return html! { section.card.stack id=(name) { (head) (fields(form)) } };
@@ -95,18 +97,13 @@ impl SettingsForm {
                 (csrf(visit))
                 (head)
                 (fields(form))
-                div { button.primary type="submit" { (texts::SAVE) } }
+                div { button.primary type="submit" { (common::SAVE) } }
             }
         }
     }
 
-    pub(crate) fn switches(
-        &self,
-        visit: &Visit,
-        project: &Project,
-        refused: Option<&Refused<'_>>,
-    ) -> Markup {
-        self.card(visit, project, refused, |form| {
+    pub(crate) fn switches(&self, visit: &Visit, project: &Project) -> Markup {
+        self.card(visit, project, |form| {
             html! {
                 div.checks { @for setting in self.settings { (switch(form, project, *setting)) } }
             }

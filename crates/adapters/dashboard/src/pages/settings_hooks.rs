@@ -1,10 +1,9 @@
 use super::parts::{Danger, fresh_secret};
 use super::settings_parts::done;
-use crate::form::{Field, Form, Refused};
+use crate::form::Field;
 use crate::format::time;
 use crate::layout::{csrf, post_button};
-use crate::texts::settings as common;
-use crate::texts::settings_hooks as texts;
+use crate::texts::{common, settings, settings_hooks as texts};
 use crate::visit::Visit;
 use dwar_kernel::{KeyMode, WebhookSecret};
 use dwar_operator::Command;
@@ -28,13 +27,8 @@ fn address(visit: &Visit, hook: &Hook) -> String {
 }
 
 /// The hooks, and a form for another one.
-pub(crate) fn card(
-    visit: &Visit,
-    project: &Project,
-    hooks: &[Hook],
-    refused: Option<&Refused<'_>>,
-) -> Markup {
-    let form = Form::new("hooks", refused, visit.may(project, Command::AddHook));
+pub(crate) fn card(visit: &Visit, project: &Project, hooks: &[Hook]) -> Markup {
+    let form = visit.form("hooks", visit.may(project, Command::AddHook));
     let field = |name, label| Field { name, label, ..Field::TEXT };
     let kinds = HookKind::ALL.map(|kind| (kind.to_string(), texts::system(kind).to_owned()));
     let modes = [(KeyMode::Live, texts::LIVE), (KeyMode::Test, texts::TEST)];
@@ -59,26 +53,21 @@ pub(crate) fn card(
                     (csrf(visit))
                     div.columns {
                         (form.choice(&field("kind", texts::SYSTEM), &kinds))
-                        (form.choice(&field("mode", texts::MODE), &modes))
+                        (form.choice(&field("mode", common::MODE), &modes))
                         (form.field(&lifetime))
                         (form.field(&mfa_lifetime))
                     }
                     div { button.plain type="submit" { (texts::ADD) } }
                 }
-                @if !hooks.is_empty() { (change(visit, project, hooks, refused)) }
-            } @else { p.muted { (common::OWNERS) } }
+                @if !hooks.is_empty() { (change(visit, project, hooks)) }
+            } @else { p.muted { (settings::OWNERS) } }
         }
     }
 }
 
 /// The form that changes the lifetime of a hook's codes.
-fn change(
-    visit: &Visit,
-    project: &Project,
-    hooks: &[Hook],
-    refused: Option<&Refused<'_>>,
-) -> Markup {
-    let form = Form::new(CHANGE, refused, true);
+fn change(visit: &Visit, project: &Project, hooks: &[Hook]) -> Markup {
+    let form = visit.form(CHANGE, true);
     let field = |name, label| Field { name, label, hint: texts::KEEP_HINT, ..Field::TEXT };
     let named =
         |hook: &Hook| format!("{}, {}, {}", texts::system(hook.kind), hook.world.mode, hook.id);
@@ -101,14 +90,8 @@ fn change(
 
 fn row(visit: &Visit, project: &Project, hook: &Hook) -> Markup {
     let base = format!("/p/{}/settings/hooks/{}", project.id, hook.id);
-    let danger = Danger {
-        id: &format!("remove-{}", hook.id),
-        action: &format!("{base}/remove"),
-        summary: texts::REMOVE,
-        consequences: &texts::REMOVE_STOPS,
-        word: common::REMOVE_WORD,
-        button: texts::REMOVE,
-    };
+    let (id, action) = (&format!("remove-{}", hook.id), &format!("{base}/remove"));
+    let danger = Danger { id, action, word: settings::REMOVE_WORD, words: &texts::REMOVE };
     html! {
         li.stack {
             div {
@@ -123,7 +106,7 @@ fn row(visit: &Visit, project: &Project, hook: &Hook) -> Markup {
                 div { (texts::OLD_SECRET) " " (time(until)) }
             }
             @if visit.may(project, Command::RotateHookSecret) {
-                (post_button(visit, &format!("{base}/rotate"), "plain", common::ROTATE))
+                (post_button(visit, &format!("{base}/rotate"), "plain", settings::ROTATE))
             }
             @if visit.may(project, Command::RemoveHook) { (danger.show(visit, &[])) }
         }

@@ -1,7 +1,7 @@
 use super::parts::secret;
 use super::settings_form::{MESSAGES, field};
 use crate::answer::{Page, html_answer};
-use crate::form::{Form, Refused};
+use crate::form::Form;
 use crate::format::{rupees, sentence};
 use crate::manual;
 use crate::refusal::Refusal;
@@ -20,8 +20,7 @@ use std::iter;
 
 /// `POST /p/{project}/settings/preview`: the message that the typed form would send; changes
 /// nothing.
-pub(crate) async fn preview(posted: Posted<NoFields>, path: Path<String>) -> Page {
-    let visit = posted.visit;
+pub(crate) async fn preview(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
     let change = MESSAGES.change(&visit.typed).map_err(|_| Refusal::Unreadable)?;
     let project = visit.project(&path, Command::ShowProject).await?;
     let shown = render_preview(&visit, project.id, change).await?;
@@ -65,15 +64,12 @@ async fn render_preview(
 }
 
 /// The texts, with a preview of the stored or typed ones.
-pub(crate) async fn card(
-    visit: &Visit,
-    project: &Project,
-    refused: Option<&Refused<'_>>,
-) -> Result<Markup, Refusal> {
+pub(crate) async fn card(visit: &Visit, project: &Project) -> Result<Markup, Refusal> {
     // A refused form shows the typed text: beside an invalid text its message would look like the
     // default.
-    let typed = refused.and_then(|it| it.typed_in(MESSAGES.name));
-    let change = typed.and_then(|typed| MESSAGES.change(typed).ok()).unwrap_or_default();
+    let is_refused = visit.form(MESSAGES.name, true).is_refused();
+    let typed = is_refused.then(|| MESSAGES.change(&visit.typed).ok());
+    let change = typed.flatten().unwrap_or_default();
     let preview = render_preview(visit, project.id, change).await?;
     let language = project.messages.language.as_deref();
     let default = SmsText::default_template(language.unwrap_or("en"));
@@ -103,7 +99,7 @@ pub(crate) async fn card(
             }
         }
     };
-    Ok(MESSAGES.card(visit, project, refused, fields))
+    Ok(MESSAGES.card(visit, project, fields))
 }
 
 /// The languages: the default first, then those with a text or a WhatsApp template of their own,

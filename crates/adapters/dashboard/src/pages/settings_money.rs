@@ -1,19 +1,18 @@
 use super::settings_form::{MONEY, field};
-use crate::form::Refused;
 use crate::format::rupees;
 use crate::texts::settings as texts;
 use crate::visit::Visit;
 use dwar_project::{Project, Setting};
 use maud::{Markup, html};
 
-pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
+pub(crate) fn card(visit: &Visit, project: &Project) -> Markup {
     let prices = visit.console.prices;
     let fields = [
         (Setting::WhatsappPrice, rupees(prices.whatsapp)),
         (Setting::SmsPrice, rupees(prices.sms)),
         (Setting::LowBalance, texts::TELLS_NOTHING.to_owned()),
     ];
-    MONEY.card(visit, project, refused, |form| {
+    MONEY.card(visit, project, |form| {
         html! {
             div.columns {
                 @for (setting, default) in &fields {

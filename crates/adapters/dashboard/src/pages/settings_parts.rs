@@ -5,32 +5,22 @@ use crate::answer::go;
 use crate::texts::settings as texts;
 use crate::visit::Visit;
 use actix_web::HttpResponse;
+use dwar_kernel::words;
 use dwar_project::Project;
 use maud::{Markup, html};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    Messages,
-    Delivery,
-    Tokens,
-    Events,
-    Project,
+words! {
+    /// A page of the settings, by the last segment of its address.
+    Part {
+        Messages = "messages",
+        Delivery = "delivery",
+        Tokens = "tokens",
+        Events = "events",
+        Project = "project",
+    }
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Messages, Self::Delivery, Self::Tokens, Self::Events, Self::Project];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Messages => "messages",
-            Self::Delivery => "delivery",
-            Self::Tokens => "tokens",
-            Self::Events => "events",
-            Self::Project => "project",
-        }
-    }
-
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Messages => texts::MESSAGES.0,
@@ -58,12 +48,11 @@ impl Part {
     }
 
     pub(crate) fn of_address(path: &str) -> Option<Self> {
-        let name = path.rsplit('/').next()?;
-        Self::ALL.into_iter().find(|part| part.name() == name)
+        Self::from_word(path.rsplit('/').next()?)
     }
 
     pub(crate) fn address(self, project: &Project) -> String {
-        format!("/p/{}/settings/{}", project.id, self.name())
+        format!("/p/{}/settings/{self}", project.id)
     }
 
     /// Links to the other pages. They mark where each section is, so that a script can follow an

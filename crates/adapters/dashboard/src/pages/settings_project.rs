@@ -1,14 +1,14 @@
 use super::parts::{Danger, secret};
 use super::settings_form::{NAME, field};
-use crate::form::{Field, Refused};
+use crate::form::Field;
 use crate::texts::settings_project as texts;
 use crate::visit::Visit;
 use dwar_operator::Command;
 use dwar_project::{Project, Setting};
 use maud::{Markup, html};
 
-pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
-    NAME.card(visit, project, refused, |form| {
+pub(crate) fn card(visit: &Visit, project: &Project) -> Markup {
+    NAME.card(visit, project, |form| {
         html! {
             div.columns {
                 (field(project, Setting::Name, "", |it| form.field(&Field { required: true, ..*it })))
@@ -27,14 +27,8 @@ pub(crate) fn may_archive(visit: &Visit, project: &Project) -> bool {
 
 /// The form that archives the project, for operators with the right to it.
 pub(crate) fn archive_section(visit: &Visit, project: &Project) -> Markup {
-    let danger = Danger {
-        id: "archive",
-        action: &format!("/p/{}/settings/archive", project.id),
-        summary: texts::ARCHIVE,
-        consequences: &texts::ARCHIVE_STOPS,
-        word: &project.name,
-        button: texts::ARCHIVE_NOW,
-    };
+    let action = &format!("/p/{}/settings/archive", project.id);
+    let danger = Danger { id: "archive", action, word: &project.name, words: &texts::ARCHIVE };
     html! {
         @if may_archive(visit, project) {
             section.card.stack #archive {

@@ -2,7 +2,7 @@ use super::parts::linked;
 use super::provider;
 use super::settings_form::{ROUTING, field};
 use super::settings_values::{NONE, name_of, place_of};
-use crate::form::{Field, Form, Refused};
+use crate::form::{Field, Form};
 use crate::format::span;
 use crate::texts::{common, settings as texts};
 use crate::visit::Visit;
@@ -12,13 +12,13 @@ use maud::{Markup, html};
 use std::collections::BTreeSet;
 
 /// A choice for each place in the order of a channel.
-pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
+pub(crate) fn card(visit: &Visit, project: &Project) -> Markup {
     let routing = &project.routing;
     let channels = [
         (Channel::Whatsapp, Setting::WhatsappProviders, &routing.whatsapp),
         (Channel::Sms, Setting::SmsProviders, &routing.sms),
     ];
-    ROUTING.card(visit, project, refused, |form| {
+    ROUTING.card(visit, project, |form| {
         html! {
             @if !visit.console.manage.first_steps.can_send() { p.notice.warn { (linked(common::NO_PROVIDERS)) } }
             div.columns {

@@ -1,5 +1,4 @@
 use super::settings_form::{TOKENS, field, switch};
-use crate::form::Refused;
 use crate::texts::settings_tokens as texts;
 use crate::visit::Visit;
 use dwar_kernel::TokenType;
@@ -7,12 +6,12 @@ use dwar_project::{Project, Setting, SettingValue};
 use maud::{Markup, html};
 
 /// The settings of the project's tokens: its own issuer, their type and claims.
-pub(crate) fn card(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
+pub(crate) fn card(visit: &Visit, project: &Project) -> Markup {
     let types = TokenType::ALL.map(|it| (it.to_string(), it.to_string()));
     // Shown before a project asks for its own issuer, not only afterwards.
     let own = SettingValue::Switch(true);
     let obstacle = visit.console.manage.projects.obstacle(project, Setting::OwnIssuer, own);
-    TOKENS.card(visit, project, refused, |form| {
+    TOKENS.card(visit, project, |form| {
         html! {
             @if let Some(reason) = form.error("own_issuer") { p.error role="alert" { (reason) } }
             @else if let Some(reason) = obstacle {

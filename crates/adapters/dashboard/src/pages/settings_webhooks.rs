@@ -1,6 +1,6 @@
 use super::settings_parts::done;
 use super::webhook;
-use crate::form::{Field, Form, Refused};
+use crate::form::Field;
 use crate::layout::csrf;
 use crate::texts::settings as texts;
 use crate::visit::Visit;
@@ -10,13 +10,8 @@ use dwar_project::Project;
 use maud::{Markup, html};
 
 /// The endpoints, and a form for another one.
-pub(crate) fn card(
-    visit: &Visit,
-    project: &Project,
-    endpoints: &[Endpoint],
-    refused: Option<&Refused<'_>>,
-) -> Markup {
-    let form = Form::new("endpoints", refused, visit.may(project, Command::AddWebhook));
+pub(crate) fn card(visit: &Visit, project: &Project, endpoints: &[Endpoint]) -> Markup {
+    let form = visit.form("endpoints", visit.may(project, Command::AddWebhook));
     let url = Field {
         name: "url",
         label: texts::ADDRESS,

@@ -61,12 +61,8 @@ pub(crate) struct SignInForm {
 }
 
 /// `POST /sign-in`: a new session, whatever cookie was sent, or the form for a code.
-pub(crate) async fn let_in(
-    request: HttpRequest,
-    console: Data<Console>,
-    form: Open<SignInForm>,
-) -> Page {
-    let SignInForm { name, password, next } = form.0;
+pub(crate) async fn let_in(open: Open<SignInForm>) -> Page {
+    let Open { request, console, form: SignInForm { name, password, next } } = open;
     let door = Door::new(&request, &console, &next);
     let browser = BROWSER.of(&request, console.names.tls);
     let typed = Credentials { name: &name, password: &password, browser: browser.as_deref() };
@@ -100,12 +96,8 @@ pub(crate) struct CodeForm {
 }
 
 /// `POST /sign-in/code`: completes the sign-in that the password began.
-pub(crate) async fn enter_code(
-    request: HttpRequest,
-    console: Data<Console>,
-    form: Open<CodeForm>,
-) -> Page {
-    let CodeForm { code, next } = form.0;
+pub(crate) async fn enter_code(open: Open<CodeForm>) -> Page {
+    let Open { request, console, form: CodeForm { code, next } } = open;
     let door = Door::new(&request, &console, &next);
     let tls = console.names.tls;
     let pending = PENDING.of(&request, tls).unwrap_or_default();
@@ -276,8 +268,7 @@ pub(crate) async fn sign_out_everywhere(posted: Posted<NoFields>) -> Page {
     leave(posted, EndSessions::All).await
 }
 
-async fn leave(posted: Posted<NoFields>, which: EndSessions) -> Page {
-    let visit = posted.visit;
+async fn leave(Posted { visit, .. }: Posted<NoFields>, which: EndSessions) -> Page {
     visit.console.admin.sign_in.sign_out(&visit.present, which, visit.by.from).await?;
     Ok(go_with("/sign-in", [SESSION.forget(visit.console.names.tls)]))
 }

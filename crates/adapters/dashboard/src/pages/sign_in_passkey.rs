@@ -1,22 +1,17 @@
 use super::passkeys::{asked, bytes, site, text};
 use super::sign_in::Door;
 use crate::answer::Page;
-use crate::console::Console;
 use crate::refusal::Refusal;
 use crate::visit::{NoFields, Open};
-use actix_web::HttpRequest;
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 use dwar_console::PasskeyAnswer;
 use dwar_operator::PasskeySigned;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// `POST /sign-in/passkey/challenge`: the challenge for any passkey of this site.
-pub(crate) async fn ask(
-    request: HttpRequest,
-    console: Data<Console>,
-    _form: Open<NoFields>,
-) -> Result<Json<Value>, Refusal> {
+pub(crate) async fn ask(open: Open<NoFields>) -> Result<Json<Value>, Refusal> {
+    let Open { request, console, .. } = open;
     let site = site(&request, &console)?;
     let challenge = console.passkeys.challenge(None);
     Ok(Json(json!({ "challenge": text(challenge.as_bytes()), "rpId": site.id })))
@@ -34,13 +29,9 @@ pub(crate) struct SignedForm {
 }
 
 /// `POST /sign-in/passkey`: a new session, whatever cookie was sent.
-pub(crate) async fn let_in(
-    request: HttpRequest,
-    console: Data<Console>,
-    form: Open<SignedForm>,
-) -> Page {
+pub(crate) async fn let_in(open: Open<SignedForm>) -> Page {
+    let Open { request, console, form } = open;
     let site = site(&request, &console)?;
-    let form = form.0;
     let parts = [&form.challenge, &form.credential, &form.client_data];
     let [challenge, credential, client_data] = &parts.map(|part| bytes(part));
     let (authenticator_data, signature) =

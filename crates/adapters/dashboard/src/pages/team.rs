@@ -2,14 +2,13 @@ use super::parts::{Danger, example, fresh_secret};
 use super::passkeys::told;
 use super::reply::Reply;
 use crate::answer::{Page, go};
-use crate::form::{Field, Form, Refused};
+use crate::form::{Field, Refused};
 use crate::format::{moment, time};
-use crate::layout::{Frame, csrf, initial};
+use crate::layout::{Frame, csrf, initial, post_button_of};
 use crate::navigation::project_link;
 use crate::refusal::Refusal;
-use crate::texts::team as texts;
+use crate::texts::{common, team as texts};
 use crate::visit::{NoFields, Posted, Visit};
-use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use dwar_console::{Invited, ManageError, SignInState};
@@ -19,8 +18,9 @@ use dwar_project::Project;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-/// The form value for an owner of the installation.
+/// The form values for an owner of the installation, and for no role.
 const EVERYTHING: &str = "everything";
+const NONE: &str = "none";
 
 /// The operator whose access is to be changed. A page has one such form at a time, because each
 /// lists every project.
@@ -30,9 +30,8 @@ pub(crate) struct TeamQuery {
     change: String,
 }
 
-pub(crate) async fn show(visit: Visit, request: HttpRequest, query: Query<TeamQuery>) -> Page {
-    let reply = Reply::of_address(&request, texts::DONE);
-    page(&visit, reply, query.change.parse().ok(), None).await
+pub(crate) async fn show(visit: Visit, query: Query<TeamQuery>) -> Page {
+    page(&visit, Reply::of_address(&visit, texts::DONE), query.change.parse().ok()).await
 }
 
 #[derive(Deserialize)]
@@ -43,36 +42,32 @@ pub(crate) struct InviteForm {
 }
 
 /// `POST /team`: invites an operator with a link that is shown only once.
-pub(crate) async fn invite(posted: Posted<InviteForm>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn invite(Posted { visit, form }: Posted<InviteForm>) -> Page {
     visit.console.manage.control.admit(&visit.by, Command::InviteOperator, None)?;
     let access = access_of(&form.project, &form.role)?;
     let (status, sentence) =
         match visit.console.manage.operators.invite(&visit.by, &form.name, access).await {
             Ok(invited) => {
-                return page(&visit, Reply::done(fresh(&visit, &invited)), None, None).await;
+                return page(&visit, Reply::done(fresh(&visit, &invited)), None).await;
             }
             Err(ManageError::Conflict(sentence)) => (StatusCode::CONFLICT, sentence.to_owned()),
             Err(ManageError::Invalid { reason, .. }) => (StatusCode::UNPROCESSABLE_ENTITY, reason),
             Err(cause) => return Err(cause.into()),
         };
-    let refused = Refused::new("invite", &visit.typed, "name", &sentence);
-    let reply = Reply { status, above: refused.summary() };
-    page(&visit, reply, None, Some(&refused)).await
+    let visit = visit.refuse(Refused::new("invite", "name", &sentence));
+    page(&visit, Reply { status, ..Reply::refused(&visit) }, None).await
 }
 
 /// `POST /team/{operator}/invitation`: another link for an operator who has not signed in yet.
-pub(crate) async fn renew(posted: Posted<NoFields>, path: Path<String>) -> Page {
-    let visit = posted.visit;
+pub(crate) async fn renew(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
     let present = find(&visit, id_of(&path)?).await?;
     let renewed = visit.console.manage.operators.renew_invitation(&visit.by, present.id).await;
     let reply = Reply::of(renewed.map(|invited| fresh(&visit, &invited)))?;
-    page(&visit, reply, None, None).await
+    page(&visit, reply, None).await
 }
 
 /// `POST /team/{operator}/unlock`: resets an operator's failed sign-ins.
-pub(crate) async fn unlock(posted: Posted<NoFields>, path: Path<String>) -> Page {
-    let visit = posted.visit;
+pub(crate) async fn unlock(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
     let present = find(&visit, id_of(&path)?).await?;
     visit.console.manage.operators.unlock(&visit.by, present.id).await?;
     Ok(go("/team?done=unlocked"))
@@ -88,12 +83,11 @@ pub(crate) struct AccessForm {
 
 /// `POST /team/{operator}/access`: changes an operator's role in one project, or everywhere. A page
 /// asks for confirmation before an operator gets more rights.
-pub(crate) async fn change(posted: Posted<AccessForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn change(Posted { visit, form }: Posted<AccessForm>, path: Path<String>) -> Page {
     let id = id_of(&path)?;
     let present = find(&visit, id).await?;
     let access = match form.role.as_str() {
-        "none" => {
+        NONE => {
             let mut access = present.access.clone();
             if form.project != EVERYTHING {
                 let project = form.project.parse().map_err(|_| Refusal::Unreadable)?;
@@ -140,27 +134,20 @@ async fn confirm(visit: &Visit, operator: &Operator, access: &Access, form: &Acc
             p { strong { (operator.name) } " " (texts::WILL_BE_ABLE) " " (can) "." }
             div.row {
                 button.primary type="submit" { (texts::CONFIRM) }
-                a.button href="/team" { (texts::CANCEL) }
+                a.button href="/team" { (common::CANCEL) }
             }
         }
     };
     Frame::new(visit, texts::CONFIRM_TITLE, texts::CONFIRM_LEAD).show(&content)
 }
 
-#[derive(Deserialize)]
-pub(crate) struct RemoveForm {
-    #[serde(default)]
-    word: String,
-}
-
 /// `POST /team/{operator}/remove`. An operator who has not signed in yet is removed without typing
 /// a word.
-pub(crate) async fn remove(posted: Posted<RemoveForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn remove(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
     let id = id_of(&path)?;
     let present = find(&visit, id).await?;
-    if !present.is_invited() && form.word.trim() != present.name.as_str().trim() {
-        return page(&visit, Reply::invalid(texts::WRONG_WORD), None, None).await;
+    if !present.is_invited() && !visit.confirms(present.name.as_str()) {
+        return page(&visit, Reply::invalid(texts::WRONG_WORD), None).await;
     }
     visit.console.manage.operators.remove(&visit.by, id).await?;
     Ok(go("/team?done=removed"))
@@ -184,30 +171,22 @@ fn access_of(project: &str, role: &str) -> Result<Access, Refusal> {
 }
 
 /// The page, with the form for the access of one operator.
-async fn page(
-    visit: &Visit,
-    reply: Reply,
-    changed: Option<OperatorId>,
-    refused: Option<&Refused<'_>>,
-) -> Page {
+async fn page(visit: &Visit, reply: Reply, changed: Option<OperatorId>) -> Page {
     let operators = visit.console.manage.operators.list(&visit.by).await?;
     let states = visit.console.manage.operators.sign_in_states(&visit.by, &operators).await?;
     let mut projects = visit.projects().await?;
     projects.retain(|project| visit.by.access.grants(&Access::one(project.id, Role::Viewer)));
     let content = html! {
-        div.stack {
-            (reply.above)
-            ul.stack {
-                @for operator in &operators {
-                    @if let Some(state) = states.get(&operator.id) {
-                        (member(visit, (operator, state), &projects, changed))
-                    }
+        ul.stack {
+            @for operator in &operators {
+                @if let Some(state) = states.get(&operator.id) {
+                    (member(visit, (operator, state), &projects, changed))
                 }
             }
-            (invite_form(visit, &projects, refused))
         }
+        (invite_form(visit, &projects))
     };
-    Frame::new(visit, texts::TITLE, texts::LEAD).answer(reply.status, &content)
+    reply.show(&Frame::new(visit, texts::TITLE, texts::LEAD), &content)
 }
 
 fn fresh(visit: &Visit, invited: &Invited) -> Markup {
@@ -257,8 +236,10 @@ fn member(
                         a.button href={ "/team?change=" (operator.id) "#" (operator.id) }
                             aria-label={ (texts::CHANGE) " " (name) } { (texts::CHANGE) }
                     }
-                    @if operator.is_invited() { (invitation(visit, operator)) }
-                    @else { (removal(visit, operator)) }
+                    @if operator.is_invited() {
+                        (button(visit, operator, ("invitation", "plain", texts::NEW_LINK)))
+                        (button(visit, operator, ("remove", "danger", texts::REVOKE)))
+                    } @else { (removal(visit, operator)) }
                 }
             }
             (signing_in(visit, (operator, state), (mine, myself)))
@@ -300,33 +281,16 @@ fn signing_in(
     }
 }
 
-/// The actions for an invitation that was not used yet.
-fn invitation(visit: &Visit, operator: &Operator) -> Markup {
-    html! {
-        (button(visit, operator, ("invitation", "plain", texts::NEW_LINK)))
-        (button(visit, operator, ("remove", "danger", texts::REVOKE)))
-    }
-}
-
 fn button(visit: &Visit, operator: &Operator, (path, class, label): (&str, &str, &str)) -> Markup {
-    html! {
-        form method="post" action={ "/team/" (operator.id) "/" (path) } {
-            (csrf(visit))
-            button class=(class) type="submit" aria-label={ (label) ": " (operator.name) } { (label) }
-        }
-    }
+    let action = format!("/team/{}/{path}", operator.id);
+    post_button_of(visit, &action, (class, label, Some(operator.name.as_str())), None)
 }
 
 fn removal(visit: &Visit, operator: &Operator) -> Markup {
-    let danger = Danger {
-        id: &format!("remove-{}", operator.id),
-        action: &format!("/team/{}/remove", operator.id),
-        summary: texts::REMOVE,
-        consequences: &texts::REMOVE_STOPS,
-        word: operator.name.as_str(),
-        button: texts::REMOVE_NOW,
-    };
-    danger.show(visit, &[])
+    let id = &format!("remove-{}", operator.id);
+    let action = &format!("/team/{}/remove", operator.id);
+    let word = operator.name.as_str();
+    Danger { id, action, word, words: &texts::REMOVE }.show(visit, &[])
 }
 
 /// A form for each of an operator's roles, which starts with that role so that saving it unchanged
@@ -338,7 +302,7 @@ fn access_forms(visit: &Visit, operator: &Operator, projects: &[Project]) -> Mar
     let form = |fields: Markup| {
         html! {
             form.row.access method="post" action={ "/team/" (operator.id) "/access" } {
-                (csrf(visit)) (fields) button.plain type="submit" { (texts::SAVE) }
+                (csrf(visit)) (fields) button.plain type="submit" { (common::SAVE) }
             }
         }
     };
@@ -360,41 +324,28 @@ fn access_forms(visit: &Visit, operator: &Operator, projects: &[Project]) -> Mar
 }
 
 fn project_choice(id: &str, projects: &[&Project], present: &str, all: bool) -> Markup {
-    html! {
-        div.field {
-            label for=(id) { (texts::WHERE) }
-            select id=(id) name="project" {
-                @for project in projects {
-                    option value=(project.id) selected[project.id.to_string() == present] { (project.name) }
-                }
-                @if all { option value=(EVERYTHING) selected[present == EVERYTHING] { (texts::EVERYWHERE) } }
-            }
-        }
-    }
+    let everywhere = all.then(|| (EVERYTHING.to_owned(), texts::EVERYWHERE));
+    let projects = projects.iter().map(|it| (it.id.to_string(), it.name.as_str()));
+    let field = Field { id, name: "project", label: texts::WHERE, value: present, ..Field::TEXT };
+    field.select(projects.chain(everywhere))
 }
 
 /// Starts with `present`; `none` adds the option of no role.
 fn role_choice(id: &str, label: &str, present: Option<Role>, none: bool) -> Markup {
-    html! {
-        div.field {
-            label for=(id) { (label) }
-            select id=(id) name="role" {
-                @for role in Role::ALL {
-                    option value=(role.as_str()) selected[Some(role) == present] { (texts::role(role)) }
-                }
-                @if none { option value="none" selected[present.is_none()] { (texts::NO_ROLE) } }
-            }
-        }
-    }
+    let roles = Role::ALL.map(|role| (role.as_str(), texts::role(role)));
+    let none = none.then_some((NONE, texts::NO_ROLE));
+    let value = present.map_or(NONE, Role::as_str);
+    let field = Field { id, name: "role", label, value, ..Field::TEXT };
+    field.select(roles.into_iter().chain(none))
 }
 
-fn invite_form(visit: &Visit, projects: &[Project], refused: Option<&Refused<'_>>) -> Markup {
-    let form = Form::new("invite", refused, true);
+fn invite_form(visit: &Visit, projects: &[Project]) -> Markup {
+    let form = visit.form("invite", true);
     let role = Role::from_word(form.value("role", Role::Viewer.as_str()));
     let all: Vec<&Project> = projects.iter().collect();
     let name = Field {
         name: "name",
-        label: texts::NAME,
+        label: common::NAME,
         placeholder: "asha@example.com",
         required: true,
         ..Field::TEXT

@@ -1,14 +1,13 @@
 use super::parts::{Danger, fresh_secret};
 use super::reply::Reply;
 use crate::answer::{Page, go};
-use crate::form::{Field, Form, Refused};
+use crate::form::{Field, Refused};
 use crate::format::time;
 use crate::layout::{Frame, csrf};
 use crate::navigation::project_link;
 use crate::refusal::Refusal;
-use crate::texts::{team, tokens as texts};
-use crate::visit::{Posted, Visit};
-use actix_web::HttpRequest;
+use crate::texts::{common, team, tokens as texts};
+use crate::visit::{NoFields, Posted, Visit};
 use actix_web::web::Path;
 use dwar_console::{ManageError, NewAdminToken};
 use dwar_kernel::AdminTokenId;
@@ -26,8 +25,8 @@ const PROJECT: &str = "project-";
 const DAY: u64 = 86_400;
 
 /// `GET /tokens`: for owners of the installation.
-pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Page {
-    page(&visit, Reply::of_address(&request, texts::DONE), None).await
+pub(crate) async fn show(visit: Visit) -> Page {
+    page(&visit, Reply::of_address(&visit, texts::DONE)).await
 }
 
 #[derive(Deserialize)]
@@ -58,59 +57,49 @@ impl MakeForm {
 }
 
 /// `POST /tokens`: creates a token, which is shown only once.
-pub(crate) async fn make(posted: Posted<MakeForm>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn make(Posted { visit, form }: Posted<MakeForm>) -> Page {
     visit.console.manage.control.admit(&visit.by, Command::MakeToken, None)?;
     let access = form.access()?;
     let Some(lifetime) = form.lifetime() else {
-        return refused(&visit, "days", texts::NO_DAYS).await;
+        return refused(visit, "days", texts::NO_DAYS).await;
     };
     let may_delegate = form.may_delegate.is_some();
     let new = NewAdminToken { name: &form.name, access, lifetime, may_delegate };
     match visit.console.manage.tokens.make(&visit.by, new).await {
-        Ok((token, secret)) => page(&visit, Reply::done(fresh(&token, &secret)), None).await,
-        Err(ManageError::Invalid { field, reason }) => refused(&visit, field, &reason).await,
+        Ok((token, secret)) => page(&visit, Reply::done(fresh(&token, &secret))).await,
+        Err(ManageError::Invalid { field, reason }) => refused(visit, field, &reason).await,
         Err(cause) => Err(cause.into()),
     }
 }
 
-#[derive(Deserialize)]
-pub(crate) struct RevokeForm {
-    word: String,
-}
-
-pub(crate) async fn revoke(posted: Posted<RevokeForm>, path: Path<String>) -> Page {
-    let Posted { visit, form } = posted;
+pub(crate) async fn revoke(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
     let id: AdminTokenId = path.parse().map_err(|_| Refusal::NotFound)?;
     let tokens = visit.console.manage.tokens.list(&visit.by).await?;
     let token = tokens.iter().find(|token| token.id == id).ok_or(Refusal::NotFound)?;
-    if form.word.trim() != token.name.trim() {
-        return page(&visit, Reply::invalid(texts::WRONG_WORD), None).await;
+    if !visit.confirms(&token.name) {
+        return page(&visit, Reply::invalid(texts::WRONG_WORD)).await;
     }
     visit.console.manage.tokens.revoke(&visit.by, id).await?;
     Ok(go("/tokens?done=revoked"))
 }
 
 /// The page with the form for a new token as it was typed.
-async fn refused(visit: &Visit, field: &str, reason: &str) -> Page {
+async fn refused(visit: Visit, field: &str, reason: &str) -> Page {
     // A lifetime is typed in days.
     let field = if field == "lifetime_seconds" { "days" } else { field };
-    let refused = Refused::new("make", &visit.typed, field, reason);
-    page(visit, Reply::refused(&refused), Some(&refused)).await
+    let visit = visit.refuse(Refused::new("make", field, reason));
+    page(&visit, Reply::refused(&visit)).await
 }
 
-async fn page(visit: &Visit, reply: Reply, refused: Option<&Refused<'_>>) -> Page {
+async fn page(visit: &Visit, reply: Reply) -> Page {
     let tokens = visit.console.manage.tokens.list(&visit.by).await?;
     let projects = visit.projects().await?;
     let content = html! {
-        div.stack {
-            (reply.above)
-            @if tokens.is_empty() { section.empty { p { (texts::EMPTY) } } }
-            ul.stack { @for token in &tokens { (row(visit, token, &projects)) } }
-            (make_form(visit, &projects, refused))
-        }
+        @if tokens.is_empty() { section.empty { p { (texts::EMPTY) } } }
+        ul.stack { @for token in &tokens { (row(visit, token, &projects)) } }
+        (make_form(visit, &projects))
     };
-    Frame::new(visit, texts::TITLE, texts::LEAD).answer(reply.status, &content)
+    reply.show(&Frame::new(visit, texts::TITLE, texts::LEAD), &content)
 }
 
 fn fresh(token: &AdminToken, shown: &AdminSecret) -> Markup {
@@ -120,20 +109,15 @@ fn fresh(token: &AdminToken, shown: &AdminSecret) -> Markup {
 }
 
 fn row(visit: &Visit, token: &AdminToken, projects: &[Project]) -> Markup {
-    let danger = Danger {
-        id: &format!("revoke-{}", token.id),
-        action: &format!("/tokens/{}/revoke", token.id),
-        summary: texts::REVOKE,
-        consequences: &texts::REVOKE_STOPS,
-        word: &token.name,
-        button: texts::REVOKE,
-    };
+    let id = &format!("revoke-{}", token.id);
+    let action = &format!("/tokens/{}/revoke", token.id);
+    let danger = Danger { id, action, word: &token.name, words: &texts::REVOKE };
     let known = |id| projects.iter().find(|project| project.id == id);
     html! {
         li.card {
             h2 {
                 (token.name)
-                @if !token.is_alive(visit.now()) { " " span.pill.bad { (texts::EXPIRED) } }
+                @if !token.is_alive(visit.now()) { " " span.pill.bad { (common::EXPIRED) } }
             }
             div.pills {
                 @if token.may_delegate { span.pill.bad { (texts::MAY_DELEGATE) } }
@@ -148,14 +132,14 @@ fn row(visit: &Visit, token: &AdminToken, projects: &[Project]) -> Markup {
             dl.facts.across {
                 dt { (texts::MADE_BY) } dd { (token.made_by) " · " (time(token.made_at)) }
                 dt { (texts::EXPIRES) } dd { (time(token.expires_at)) }
-                dt { (texts::USED) }
+                dt { (common::LAST_USED) }
                 dd {
                     @match token.used_at {
                         Some(at) => {
                             (time(at))
-                            @if let Some(from) = token.used_from { " " (texts::FROM) " " (from) }
+                            @if let Some(from) = token.used_from { " " (common::FROM_ADDRESS) " " (from) }
                         }
-                        None => { (texts::NEVER) }
+                        None => { (common::NEVER) }
                     }
                 }
             }
@@ -164,11 +148,11 @@ fn row(visit: &Visit, token: &AdminToken, projects: &[Project]) -> Markup {
     }
 }
 
-fn make_form(visit: &Visit, projects: &[Project], refused: Option<&Refused<'_>>) -> Markup {
-    let form = Form::new("make", refused, true);
+fn make_form(visit: &Visit, projects: &[Project]) -> Markup {
+    let form = visit.form("make", true);
     let name = Field {
         name: "name",
-        label: texts::NAME,
+        label: common::NAME,
         placeholder: "deploy",
         required: true,
         ..Field::TEXT

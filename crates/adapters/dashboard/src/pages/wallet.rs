@@ -9,7 +9,6 @@ use crate::layout::Frame;
 use crate::texts::wallet as texts;
 use crate::texts::wallet_booking as booking_texts;
 use crate::visit::{NoFields, Posted, Visit};
-use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use actix_web::web::{Path, Query};
 use dwar_console::ManageError;
@@ -17,14 +16,9 @@ use dwar_operator::Command;
 use dwar_project::Project;
 use maud::html;
 
-pub(crate) async fn show(
-    visit: Visit,
-    path: Path<String>,
-    wanted: Query<StatementQuery>,
-    request: HttpRequest,
-) -> Page {
+pub(crate) async fn show(visit: Visit, path: Path<String>, wanted: Query<StatementQuery>) -> Page {
     let project = visit.project(&path, Command::ShowWallet).await?;
-    page(&visit, &project, Reply::of_address(&request, texts::DONE), None, &wanted).await
+    page(&visit, &project, Reply::of_address(&visit, texts::DONE), &wanted).await
 }
 
 /// `POST /p/{project}/wallet/credit`: adds money, once per reference.
@@ -43,14 +37,13 @@ pub(crate) async fn adjust(posted: Posted<NoFields>, path: Path<String>) -> Page
 }
 
 /// Shows a preview of a booking or, after its confirmation, makes the booking.
-async fn take(posted: Posted<NoFields>, path: Path<String>, kind: Kind) -> Page {
-    let visit = posted.visit;
+async fn take(Posted { visit, .. }: Posted<NoFields>, path: Path<String>, kind: Kind) -> Page {
     let project = visit.project(&path, kind.command()).await?;
     let invalid = StatusCode::UNPROCESSABLE_ENTITY;
     let booking = match read(kind, &visit.typed) {
         Ok(booking) => booking,
         Err((field, reason)) => {
-            return refused(&visit, &project, kind, (invalid, field, reason)).await;
+            return refused(visit, &project, kind, (invalid, field, reason)).await;
         }
     };
     let wallets = &visit.console.manage.wallets;
@@ -68,10 +61,10 @@ async fn take(posted: Posted<NoFields>, path: Path<String>, kind: Kind) -> Page 
             Ok(go(&format!("/p/{}/wallet?done={}", project.id, kind.outcome(booked))))
         }
         Err(ManageError::Invalid { .. }) => {
-            refused(&visit, &project, kind, (invalid, field, booking_texts::NO_AMOUNT)).await
+            refused(visit, &project, kind, (invalid, field, booking_texts::NO_AMOUNT)).await
         }
         Err(ManageError::Conflict(reason)) => {
-            refused(&visit, &project, kind, (StatusCode::CONFLICT, field, reason)).await
+            refused(visit, &project, kind, (StatusCode::CONFLICT, field, reason)).await
         }
         Err(cause) => Err(cause.into()),
     }
@@ -79,38 +72,29 @@ async fn take(posted: Posted<NoFields>, path: Path<String>, kind: Kind) -> Page 
 
 /// The page with the form as it was typed, and the reason beside the refused field.
 async fn refused(
-    visit: &Visit,
+    visit: Visit,
     project: &Project,
     kind: Kind,
     (status, field, reason): (StatusCode, &str, &str),
 ) -> Page {
-    let refused = Refused::new(kind.name(), &visit.typed, field, reason);
-    let reply = Reply { status, above: refused.summary() };
-    page(visit, project, reply, Some(&refused), &StatementQuery::default()).await
+    let visit = visit.refuse(Refused::new(kind.as_str(), field, reason));
+    let reply = Reply { status, ..Reply::refused(&visit) };
+    page(&visit, project, reply, &StatementQuery::default()).await
 }
 
-async fn page(
-    visit: &Visit,
-    project: &Project,
-    reply: Reply,
-    refused: Option<&Refused<'_>>,
-    wanted: &StatementQuery,
-) -> Page {
+async fn page(visit: &Visit, project: &Project, reply: Reply, wanted: &StatementQuery) -> Page {
     let balance = visit.console.manage.wallets.balance(&visit.by, project.id).await?;
     let statement = wallet_statement::section(visit, project, wanted).await?;
     let proof = wallet_proof::section(visit, project).await?;
     let spend = visit.console.manage.spend.of(&visit.by, project, balance).await?;
     let content = html! {
-        div.stack {
-            (reply.above)
-            @if visit.mode.is_test() { (notice("", texts::NOT_OF_TESTS)) }
-            (wallet_spend::level(project, &spend))
-            (wallet_spend::figures(balance, &spend))
-            (wallet_booking::section(visit, project, refused))
-            (wallet_spend::months(&spend))
-            (statement)
-            (proof)
-        }
+        @if visit.mode.is_test() { (notice("", texts::NOT_OF_TESTS)) }
+        (wallet_spend::level(project, &spend))
+        (wallet_spend::figures(balance, &spend))
+        (wallet_booking::section(visit, project))
+        (wallet_spend::months(&spend))
+        (statement)
+        (proof)
     };
-    Frame::new(visit, texts::TITLE, texts::LEAD).of(project).answer(reply.status, &content)
+    reply.show(&Frame::new(visit, texts::TITLE, texts::LEAD).of(project), &content)
 }

@@ -1,13 +1,16 @@
 //! Manual bookings: a form, then a preview, and only then the booking.
 
 use crate::answer::Page;
-use crate::form::{Field, Form, Refused, Typed};
+use crate::form::{Field, Typed};
 use crate::format::{rupees, signed_rupees};
 use crate::layout::{Frame, csrf};
-use crate::texts::wallet as page_texts;
-use crate::texts::wallet_booking::{self as texts, Words};
+use crate::texts::{
+    common, wallet as page_texts,
+    wallet_booking::{self as texts, Words},
+};
 use crate::visit::Visit;
 use dwar_console::{Booking, Preview};
+use dwar_kernel::words;
 use dwar_operator::Command;
 use dwar_project::Project;
 use dwar_wallet::{Amount, Correction};
@@ -16,30 +19,21 @@ use maud::{Markup, html};
 /// The field with which a preview is confirmed.
 pub(crate) const CONFIRMED: &str = "confirmed";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Credit,
-    Refund,
-    Adjustment,
+words! {
+    /// A booking by the name of its form, which is the last segment of its address.
+    Kind {
+        Credit = "credit",
+        Refund = "refund",
+        Adjustment = "adjustment",
+    }
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Credit, Self::Refund, Self::Adjustment];
-
     pub(crate) const fn command(self) -> Command {
         match self {
             Self::Credit => Command::CreditWallet,
             Self::Refund => Command::RefundSend,
             Self::Adjustment => Command::AdjustWallet,
-        }
-    }
-
-    /// The form's name, which is the last segment of its address.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Credit => "credit",
-            Self::Refund => "refund",
-            Self::Adjustment => "adjustment",
         }
     }
 
@@ -120,12 +114,12 @@ pub(crate) fn confirm(visit: &Visit, project: &Project, kind: Kind, preview: &Pr
                     dt { (texts::AVAILABLE_AFTER) } dd { (rupees(after.available())) }
                 }
             }
-            form.actions method="post" action={ (wallet) "/" (kind.name()) } {
+            form.actions method="post" action={ (wallet) "/" (kind) } {
                 (csrf(visit))
                 @for name in fields { input type="hidden" name=(name) value=(typed(name)); }
                 input type="hidden" name=(CONFIRMED) value="yes";
                 button.primary type="submit" { (words.button) " " (of_button) }
-                a.button href=(wallet) { (texts::CANCEL) }
+                a.button href=(wallet) { (common::CANCEL) }
             }
         }
     };
@@ -134,19 +128,19 @@ pub(crate) fn confirm(visit: &Visit, project: &Project, kind: Kind, preview: &Pr
 
 /// The forms for bookings that this operator may make, each collapsed until it is opened or was
 /// refused.
-pub(crate) fn section(visit: &Visit, project: &Project, refused: Option<&Refused<'_>>) -> Markup {
+pub(crate) fn section(visit: &Visit, project: &Project) -> Markup {
     let offered = Kind::ALL.into_iter().filter(|kind| visit.may(project, kind.command()));
     let offered: Vec<_> = offered.collect();
     html! {
         @if !offered.is_empty() {
-            div.bookings { @for kind in offered { (one(visit, project, kind, refused)) } }
+            div.bookings { @for kind in offered { (one(visit, project, kind)) } }
         }
     }
 }
 
-fn one(visit: &Visit, project: &Project, kind: Kind, refused: Option<&Refused<'_>>) -> Markup {
-    let (name, words) = (kind.name(), kind.words());
-    let form = Form::new(name, refused, true);
+fn one(visit: &Visit, project: &Project, kind: Kind) -> Markup {
+    let (name, words) = (kind.as_str(), kind.words());
+    let form = visit.form(name, true);
     html! {
         details.card.booking name="booking" open[form.is_refused()] {
             summary { (words.title) }

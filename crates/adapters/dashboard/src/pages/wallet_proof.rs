@@ -2,7 +2,7 @@ use crate::answer::{Page, go};
 use crate::format::{grouped, rupees, time};
 use crate::layout::post_button;
 use crate::refusal::Refusal;
-use crate::texts::wallet_proof as texts;
+use crate::texts::{common, wallet_proof as texts};
 use crate::visit::{NoFields, Posted, Visit};
 use actix_web::web::Path;
 use dwar_console::Scope;
@@ -13,8 +13,7 @@ use maud::{Markup, html};
 
 /// `POST /p/{project}/wallet/proof`: begins a proof of the project's ledger, unless one is in
 /// progress.
-pub(crate) async fn prove(posted: Posted<NoFields>, path: Path<String>) -> Page {
-    let visit = posted.visit;
+pub(crate) async fn prove(Posted { visit, .. }: Posted<NoFields>, path: Path<String>) -> Page {
     let project = visit.project(&path, Command::BeginWalletProof).await?;
     visit.console.manage.ledger.begin(&visit.by, project.id, Scope::Newer).await?;
     Ok(go(&format!("/p/{}/wallet#proof", project.id)))
@@ -33,7 +32,7 @@ pub(crate) async fn section(visit: &Visit, project: &Project) -> Result<Markup, 
             @if let Some(run) = &proven.running {
                 p.notice role="status" {
                     (texts::RUNNING) " " (time(run.since)) ", " (texts::BY) " " (run.by) ". "
-                    a href={ "/p/" (project.id) "/wallet#proof" } { (texts::LOOK_AGAIN) }
+                    a href={ "/p/" (project.id) "/wallet#proof" } { (common::REFRESH) }
                 }
             } @else if visit.may(project, Command::BeginWalletProof) {
                 (post_button(visit, &format!("/p/{}/wallet/proof", project.id), "plain", texts::PROVE))

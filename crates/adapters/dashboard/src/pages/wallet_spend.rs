@@ -1,6 +1,6 @@
 //! A project's spending: whether its balance is low, how long it lasts, and the cost of each month.
 
-use super::parts::notice;
+use super::parts::{heads, notice, titled_table};
 use crate::format::{india, rupees};
 use crate::texts::wallet as texts;
 use dwar_console::{ChannelSpend, Spend, explain};
@@ -46,27 +46,20 @@ pub(crate) fn figures(balance: Balance, spend: &Spend) -> Markup {
 }
 
 pub(crate) fn months(spend: &Spend) -> Markup {
+    let [whatsapp, sms] = CHANNELS.map(explain::channel);
+    let heads = heads(&[texts::MONTH], &[whatsapp, sms, texts::TOTAL]);
+    let rows = html! {
+        @for (month, channels) in &spend.months { tr {
+            th scope="row" { (india(month.since(), "%B %Y")) }
+            @for channel in CHANNELS {
+                td.amount data-label=(explain::channel(channel)) { (cost(channels.get(&channel))) }
+            }
+            td.amount data-label=(texts::TOTAL) { strong { (rupees(together(channels))) } }
+        } }
+    };
     html! {
         @if !spend.months.is_empty() {
-            div.table tabindex="0" role="region" aria-label=(texts::MONTHS) {
-                table.cards.months {
-                    caption { (texts::MONTHS) }
-                    thead { tr {
-                        th scope="col" { (texts::MONTH) }
-                        @for channel in CHANNELS { th.amount scope="col" { (explain::channel(channel)) } }
-                        th.amount scope="col" { (texts::TOTAL) }
-                    } }
-                    tbody { @for (month, channels) in &spend.months {
-                        tr {
-                            th scope="row" { (india(month.since(), "%B %Y")) }
-                            @for channel in CHANNELS {
-                                td.amount data-label=(explain::channel(channel)) { (cost(channels.get(&channel))) }
-                            }
-                            td.amount data-label=(texts::TOTAL) { strong { (rupees(together(channels))) } }
-                        }
-                    } }
-                }
-            }
+            (titled_table(texts::MONTHS, "cards months", &heads, &rows))
             p.hint { (texts::MONTHS_KEPT) }
         }
     }

@@ -1,10 +1,13 @@
-use crate::format::{clock, rupees, signed_rupees, time};
+use super::parts::{heads, titled_table};
+use crate::address::query;
+use crate::form::Field;
+use crate::format::{clock, exact, rupees, signed_rupees, time};
 use crate::refusal::Refusal;
-use crate::texts::{wallet as words, wallet_statement as texts};
+use crate::texts::{common, wallet as words, wallet_statement as texts};
 use crate::visit::Visit;
 use actix_web::HttpResponse;
 use actix_web::web::{Path, Query};
-use chrono::{Days, NaiveDate, SecondsFormat};
+use chrono::{Days, NaiveDate};
 use dwar_console::GroupedPage;
 use dwar_kernel::{Timestamp, read_instant};
 use dwar_operator::Command;
@@ -15,6 +18,7 @@ use dwar_wallet::{
 use dwar_wire::csv_download;
 use maud::{Markup, html};
 use serde::Deserialize;
+use std::iter::once;
 
 const LINES: usize = 50;
 
@@ -57,17 +61,8 @@ impl StatementQuery {
     }
 
     fn query(&self) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        let fields = [
-            ("from", &self.from),
-            ("until", &self.until),
-            ("kind", &self.kind),
-            ("reference", &self.reference),
-        ];
-        for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
-            query.append_pair(name, value);
-        }
-        query.finish()
+        let Self { from, until, kind, reference, .. } = self;
+        query([("from", from), ("until", until), ("kind", kind), ("reference", reference)])
     }
 }
 
@@ -108,44 +103,28 @@ pub(crate) async fn section(
         }
         p.more {
             @if let Some(StatementCursor { at, position }) = next {
-                @let at = at.to_rfc3339_opts(SecondsFormat::Millis, true);
-                a.button href={ "?" (query) @if !query.is_empty() { "&" } "at=" (at) "&position=" (position) } {
-                    (texts::OLDER)
+                a.button href={ "?" (query) @if !query.is_empty() { "&" } "at=" (exact(at)) "&position=" (position) } {
+                    (common::OLDER)
                 }
             }
-            a.button href={ "/p/" (project.id) "/wallet/statement.csv?" (query) } download { (texts::DOWNLOAD) }
+            a.button href={ "/p/" (project.id) "/wallet/statement.csv?" (query) } download { (common::DOWNLOAD) }
         }
     })
 }
 
 fn filters(project: &Project, wanted: &StatementQuery) -> Markup {
+    let field = |name, label, value| Field { name, label, value, ..Field::TEXT };
+    let day = |name, label, value| Field { kind: "date", ..field(name, label, value) }.show();
+    let kinds = EntryKind::ALL.map(|kind| (kind.as_str(), words::kind(kind)));
+    let kinds = once(("", texts::EVERY_KIND)).chain(kinds);
+    let reference = field("reference", texts::REFERENCE, &wanted.reference);
     html! {
         form.card method="get" action={ "/p/" (project.id) "/wallet" } {
             div.row {
-                div.field {
-                    label for="from" { (texts::FROM) }
-                    input #from name="from" type="date" value=(wanted.from);
-                }
-                div.field {
-                    label for="until" { (texts::UNTIL) }
-                    input #until name="until" type="date" value=(wanted.until);
-                }
-                div.field {
-                    label for="kind" { (texts::KIND) }
-                    select #kind name="kind" {
-                        option value="" { (texts::EVERY_KIND) }
-                        @for kind in EntryKind::ALL {
-                            option value=(kind.as_str()) selected[wanted.kind == kind.as_str()] {
-                                (words::kind(kind))
-                            }
-                        }
-                    }
-                }
-                div.field {
-                    label for="wanted-reference" { (texts::REFERENCE) }
-                    input #wanted-reference name="reference" autocomplete="off" value=(wanted.reference);
-                }
-                button.plain type="submit" { (texts::SHOW) }
+                (day("from", common::FIRST_DAY, &wanted.from)) (day("until", common::LAST_DAY, &wanted.until))
+                (field("kind", common::KIND, &wanted.kind).select(kinds))
+                (Field { id: "wanted-reference", ..reference }.show())
+                button.plain type="submit" { (common::APPLY) }
             }
             p.hint { (texts::DAYS) }
         }
@@ -154,41 +133,27 @@ fn filters(project: &Project, wanted: &StatementQuery) -> Markup {
 
 fn table(visit: &Visit, project: &Project, lines: &[GroupedLine]) -> Markup {
     let leads = visit.may(project, Command::ShowRequest);
-    html! {
-        div.table tabindex="0" role="region" aria-label=(words::STATEMENT) {
-            table.cards.brief.statement {
-                caption { (words::STATEMENT) }
-                thead { tr {
-                    th scope="col" { (words::WHEN) }
-                    th scope="col" { (words::WHAT) }
-                    th scope="col" { (words::FOR) }
-                    th.amount scope="col" { (words::CHANGE) }
-                    th.amount scope="col" { (words::RESERVED) }
-                    th.amount scope="col" { (words::AFTER) }
-                } }
-                tbody {
-                    @for GroupedLine { line: StatementLine { entry, closing, .. }, steps } in lines {
-                        tr {
-                            td data-label=(words::WHEN) { (time(entry.at)) }
-                            td.outcome { (what(entry, steps)) }
-                            td.wrap-anywhere data-label=(words::FOR) {
-                                @if leads && is_of_a_send(entry.kind) {
-                                    a href={ "/p/" (project.id) "/activity/" (entry.reference) } { (entry.reference) }
-                                } @else { (entry.reference) }
-                                @if entry.relayed { " " span.muted { (words::RELAY) } }
-                                @if let Some(closing) = closing {
-                                    " " span.muted { (texts::stands_for(closing.closed.entries)) }
-                                }
-                            }
-                            td.amount.beside data-label=(words::CHANGE) { (movement(entry.amount)) }
-                            td.amount.named data-label=(words::RESERVED) { (movement(reserved(entry, steps))) }
-                            td.amount.named data-label=(words::AFTER) { (rupees(entry.after.balance)) }
-                        }
-                    }
+    let amounts = [words::CHANGE, words::RESERVED, words::AFTER];
+    let heads = heads(&[common::TIME, common::KIND, words::FOR], &amounts);
+    let rows = html! {
+        @for GroupedLine { line: StatementLine { entry, closing, .. }, steps } in lines { tr {
+            td data-label=(common::TIME) { (time(entry.at)) }
+            td.outcome { (what(entry, steps)) }
+            td.wrap-anywhere data-label=(words::FOR) {
+                @if leads && is_of_a_send(entry.kind) {
+                    a href={ "/p/" (project.id) "/activity/" (entry.reference) } { (entry.reference) }
+                } @else { (entry.reference) }
+                @if entry.relayed { " " span.muted { (words::RELAY) } }
+                @if let Some(closing) = closing {
+                    " " span.muted { (texts::stands_for(closing.closed.entries)) }
                 }
             }
-        }
-    }
+            td.amount.beside data-label=(words::CHANGE) { (movement(entry.amount)) }
+            td.amount.named data-label=(words::RESERVED) { (movement(reserved(entry, steps))) }
+            td.amount.named data-label=(words::AFTER) { (rupees(entry.after.balance)) }
+        } }
+    };
+    titled_table(words::STATEMENT, "cards brief statement", &heads, &rows)
 }
 
 /// What moved; for a code, with its steps one by one.

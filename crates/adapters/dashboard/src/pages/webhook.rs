@@ -3,11 +3,10 @@ use super::reply::Reply;
 use super::settings_parts::{Part, back_to};
 use crate::answer::{Page, go};
 use crate::format::time;
-use crate::layout::{Frame, csrf, post_button};
+use crate::layout::{Frame, post_button, post_button_of};
 use crate::refusal::Refusal;
-use crate::texts::{settings as common, webhook as texts};
+use crate::texts::{common, settings, webhook as texts};
 use crate::visit::{NoFields, Posted, Visit};
-use actix_web::HttpRequest;
 use actix_web::web::{Path, Query};
 use dwar_console::ManageError;
 use dwar_event::{CallFilter, Endpoint, LoggedCall, WebhookSecret};
@@ -21,37 +20,28 @@ const LINES: u32 = 50;
 
 #[derive(Default, Deserialize)]
 pub(crate) struct WebhookQuery {
-    #[serde(default)]
     show: Option<String>,
-    #[serde(default)]
     before: Option<String>,
 }
 
 type At = Path<(String, String)>;
 
 /// `GET /p/{project}/settings/events/{id}`: the state of an endpoint and its calls.
-pub(crate) async fn show(
-    visit: Visit,
-    path: At,
-    query: Query<WebhookQuery>,
-    request: HttpRequest,
-) -> Page {
-    let project = visit.project(&path.0, Command::ListWebhookCalls).await?;
-    let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
-    page(&visit, &project, id, &query, Reply::of_address(&request, texts::DONE)).await
+pub(crate) async fn show(visit: Visit, path: At, query: Query<WebhookQuery>) -> Page {
+    let (project, id) = visit.in_project(&path, Command::ListWebhookCalls).await?;
+    page(&visit, &project, id, &query, Reply::of_address(&visit, texts::DONE)).await
 }
 
 /// `GET /p/{project}/settings/webhooks/{id}`, its former address: redirects to it.
 pub(crate) async fn moved(visit: Visit, path: At) -> Page {
-    let project = visit.project(&path.0, Command::ListWebhookCalls).await?;
-    let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
+    let (project, id) = visit.in_project(&path, Command::ListWebhookCalls).await?;
     let endpoint = visit.console.manage.endpoint_log.endpoint(&visit.by, project.id, id).await?;
     Ok(go(&address(&project, endpoint.id)))
 }
 
 /// `POST …/test`: calls the endpoint once and shows the result.
-pub(crate) async fn test(posted: Posted<NoFields>, path: At) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path, Command::TestWebhook).await?;
+pub(crate) async fn test(Posted { visit, .. }: Posted<NoFields>, path: At) -> Page {
+    let (project, id) = visit.in_project(&path, Command::TestWebhook).await?;
     let call = visit.console.manage.endpoint_log.test(&visit.by, project.id, id).await;
     let told = call.map(|call| match call.outcome {
         Ok(status) => notice("good", &format!("{} {status}.", texts::TESTED)),
@@ -66,9 +56,9 @@ pub(crate) struct ResendForm {
 }
 
 /// `POST …/resend`: sends an event of the log again.
-pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path, Command::ResendEvent).await?;
-    let event = posted.form.event.parse().map_err(|_| Refusal::NotFound)?;
+pub(crate) async fn resend(Posted { visit, form }: Posted<ResendForm>, path: At) -> Page {
+    let (project, id) = visit.in_project(&path, Command::ResendEvent).await?;
+    let event = form.event.parse().map_err(|_| Refusal::NotFound)?;
     let log = &visit.console.manage.endpoint_log;
     match log.resend(&visit.by, project.id, id, &event).await {
         Ok(()) => Ok(go(&format!("{}?done=resent", address(&project, id)))),
@@ -81,29 +71,24 @@ pub(crate) async fn resend(posted: Posted<ResendForm>, path: At) -> Page {
 }
 
 /// `POST …/rotate`: a new secret; the old one still signs too for a day.
-pub(crate) async fn rotate(posted: Posted<NoFields>, path: At) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path, Command::RotateWebhookSecret).await?;
+pub(crate) async fn rotate(Posted { visit, .. }: Posted<NoFields>, path: At) -> Page {
+    let (project, id) = visit.in_project(&path, Command::RotateWebhookSecret).await?;
     let secret = visit.console.manage.endpoints.rotate_secret(&visit.by, project.id, id).await?;
     let reply = Reply::done(fresh(&secret));
     page(&visit, &project, id, &WebhookQuery::default(), reply).await
 }
 
 /// `POST …/enable`: switches the endpoint on again.
-pub(crate) async fn enable(posted: Posted<NoFields>, path: At) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path, Command::EnableWebhook).await?;
+pub(crate) async fn enable(Posted { visit, .. }: Posted<NoFields>, path: At) -> Page {
+    let (project, id) = visit.in_project(&path, Command::EnableWebhook).await?;
     visit.console.manage.endpoints.enable(&visit.by, project.id, id).await?;
     Ok(go(&format!("{}?done=enabled", address(&project, id))))
 }
 
-#[derive(Deserialize)]
-pub(crate) struct RemoveForm {
-    word: String,
-}
-
 /// `POST …/remove`, with a word to type.
-pub(crate) async fn remove(posted: Posted<RemoveForm>, path: At) -> Page {
-    let (visit, project, id) = changing(posted.visit, &path, Command::RemoveWebhook).await?;
-    if posted.form.word.trim() != common::REMOVE_WORD {
+pub(crate) async fn remove(Posted { visit, .. }: Posted<NoFields>, path: At) -> Page {
+    let (project, id) = visit.in_project(&path, Command::RemoveWebhook).await?;
+    if !visit.confirms(settings::REMOVE_WORD) {
         let reply = Reply::invalid(common::WRONG_WORD);
         return page(&visit, &project, id, &WebhookQuery::default(), reply).await;
     }
@@ -116,18 +101,8 @@ pub(crate) fn address(project: &Project, endpoint: EndpointId) -> String {
 }
 
 pub(crate) fn fresh(fresh: &WebhookSecret) -> Markup {
-    let once = html! { p { (common::SECRET_ONCE) } };
-    fresh_secret(common::SECRET, &once, "fresh-secret", &fresh.expose())
-}
-
-async fn changing(
-    visit: Visit,
-    path: &At,
-    command: Command,
-) -> Result<(Visit, Project, EndpointId), Refusal> {
-    let project = visit.project(&path.0, command).await?;
-    let id = path.1.parse().map_err(|_| Refusal::NotFound)?;
-    Ok((visit, project, id))
+    let once = html! { p { (settings::SECRET_ONCE) } };
+    fresh_secret(settings::SECRET, &once, "fresh-secret", &fresh.expose())
 }
 
 async fn page(
@@ -156,9 +131,9 @@ async fn page(
 pub(crate) fn pill(endpoint: &Endpoint) -> Markup {
     html! {
         @match (&endpoint.disabled_at, &endpoint.failing) {
-            (Some(since), _) => { span.pill.bad { (common::OFF) } " " small { (time(*since)) } }
-            (None, Some(failing)) => { span.pill.warn { (common::FAILING) " × " (failing.failures) } }
-            (None, None) => { span.pill.good { (common::ON) } }
+            (Some(since), _) => { span.pill.bad { (settings::OFF) } " " small { (time(*since)) } }
+            (None, Some(failing)) => { span.pill.warn { (settings::FAILING) " × " (failing.failures) } }
+            (None, None) => { span.pill.good { (settings::ON) } }
         }
     }
 }
@@ -166,14 +141,9 @@ pub(crate) fn pill(endpoint: &Endpoint) -> Markup {
 fn state(visit: &Visit, project: &Project, endpoint: &Endpoint) -> Markup {
     let base = address(project, endpoint.id);
     let button = |what, class, label| post_button(visit, &format!("{base}/{what}"), class, label);
-    let danger = Danger {
-        id: "remove",
-        action: &format!("{base}/remove"),
-        summary: common::REMOVE,
-        consequences: &common::REMOVE_STOPS,
-        word: common::REMOVE_WORD,
-        button: common::REMOVE,
-    };
+    let action = &format!("{base}/remove");
+    let (word, words) = (settings::REMOVE_WORD, &settings::REMOVE);
+    let danger = Danger { id: "remove", action, word, words };
     html! {
         section.card.stack {
             h2.wrap-anywhere { (endpoint.url) }
@@ -190,10 +160,10 @@ fn state(visit: &Visit, project: &Project, endpoint: &Endpoint) -> Markup {
                     (button("test", "primary", texts::TEST))
                 }
                 @if endpoint.disabled_at.is_some() && visit.may(project, Command::EnableWebhook) {
-                    (button("enable", "plain", common::ENABLE))
+                    (button("enable", "plain", settings::ENABLE))
                 }
                 @if visit.may(project, Command::RotateWebhookSecret) {
-                    (button("rotate", "plain", common::ROTATE))
+                    (button("rotate", "plain", settings::ROTATE))
                 }
             }
             @if visit.may(project, Command::RemoveWebhook) { (danger.show(visit, &[])) }
@@ -231,7 +201,7 @@ fn told(
             h2 { (texts::LOG) }
             p.muted { (texts::LOG_HINT) }
             nav.row.filters aria-label=(texts::LOG) {
-                a.button href=(base) aria-current=[here(!failed)] { (texts::ALL) }
+                a.button href=(base) aria-current=[here(!failed)] { (common::ALL) }
                 a.button href={ (base) "?show=failed" } aria-current=[here(failed)] { (texts::FAILED_ONLY) }
             }
             @if calls.is_empty() {
@@ -241,7 +211,7 @@ fn told(
             }
             @if let Some(last) = more {
                 @let show = if failed { "show=failed&" } else { "" };
-                p.more { a.button href={ (base) "?" (show) "before=" (last.call.id) } { (texts::OLDER) } }
+                p.more { a.button href={ (base) "?" (show) "before=" (last.call.id) } { (common::OLDER) } }
             }
         }
     }
@@ -253,6 +223,8 @@ fn row(
     LoggedCall { call, on_record }: &LoggedCall,
     may: bool,
 ) -> Markup {
+    let (event, resend) = (call.event.as_str(), format!("{base}/resend"));
+    let again = ("quiet", texts::RESEND, Some(event));
     html! {
         tr {
             td data-label=(texts::HEADS[0]) { (time(call.at)) }
@@ -268,13 +240,7 @@ fn row(
             td.named data-label=(texts::HEADS[4]) { @if let Some(again) = call.again { (time(again)) } @else { span.muted { "–" } } }
             td {
                 @if !on_record { small { (texts::GONE) } }
-                @else if may {
-                    form method="post" action={ (base) "/resend" } {
-                        (csrf(visit))
-                        input type="hidden" name="event" value=(call.event);
-                        button.quiet type="submit" aria-label={ (texts::RESEND) ": " (call.event) } { (texts::RESEND) }
-                    }
-                }
+                @else if may { (post_button_of(visit, &resend, again, Some(("event", event)))) }
             }
         }
     }

@@ -7,13 +7,11 @@ pub(crate) const DONE: &[(&str, &str)] = &[
     ("no-passkey", "Passkey removed. You were signed out everywhere else."),
     ("no-totp", "Two-factor authentication is off."),
 ];
-pub(crate) const PASSWORD: &str = "Password";
 pub(crate) const NO_PASSWORD_YET: &str =
     "You signed in with a link. Set a password to be able to sign in again.";
 pub(crate) const CURRENT: &str = "Current password";
 pub(crate) const NEW: &str = "New password";
 pub(crate) const NEW_HINT: &str = "At least 12 characters.";
-pub(crate) const AGAIN: &str = "Repeat password";
 pub(crate) const NOT_THE_SAME: &str = "The passwords do not match. Nothing was changed.";
 pub(crate) const CHANGE: &str = "Set password";
 pub(crate) const TOTP: &str = "Two-factor authentication";

@@ -1,5 +1,6 @@
 //! Texts of the pages of activity.
 
+use super::common::Warning;
 use dwar_console::explain::Tone;
 use dwar_kernel::KeyMode;
 use dwar_otp::{DeliveryStatus, OtpState};
@@ -10,39 +11,24 @@ pub(crate) const LEAD: &str =
 pub(crate) const SEARCH: &str = "Why did a code not arrive?";
 pub(crate) const SEARCH_HINT: &str =
     "The number is sent in the request body, never in a URL, and is not stored.";
-pub(crate) const PHONE: &str = "Phone number";
 pub(crate) const FIND_OUT: &str = "Search";
 pub(crate) const INVALID_PHONE: &str =
     "Enter an Indian mobile number: ten digits starting with 6 to 9, with or without +91.";
-pub(crate) const FILTERS: &str = "Filters";
-pub(crate) const ALL: &str = "All";
 pub(crate) const STATUS: &str = "Status";
-pub(crate) const CHANNEL: &str = "Channel";
-pub(crate) const PROVIDER: &str = "Provider";
-pub(crate) const APPLY: &str = "Apply";
 pub(crate) const CLEAR: &str = "Clear filters";
 pub(crate) const LATEST: &str = "Latest requests";
-pub(crate) const WHEN: &str = "Time";
 pub(crate) const WAY: &str = "Sent by";
-pub(crate) const MODE: &str = "Mode";
 pub(crate) const STATE: &str = "State";
-pub(crate) const REASON: &str = "Reason";
 pub(crate) const ANY_REASON: &str = "Any failed message";
-pub(crate) const FROM: &str = "From";
-pub(crate) const UNTIL: &str = "Until";
 pub(crate) const VIEWS: &str = "Views";
-pub(crate) const ADVICE: &str = "What to do";
-pub(crate) const COUNT: &str = "Count";
 pub(crate) const REFUSED_SENDS: &str = "Refused sends, by minute";
 pub(crate) const NONE_REFUSED: &str =
     "No send was refused. Refused sends are kept for a day, and their counts in the overview.";
 pub(crate) const REFUSED_THEN: &str = "Refused in this time";
 pub(crate) const WHEN_REFUSED: &str = "Show when";
-pub(crate) const DOWNLOAD: &str = "Download CSV";
 /// After a number.
 pub(crate) const ABOVE: &str = "new above";
 pub(crate) const COST: &str = "Cost";
-pub(crate) const UNREADABLE: &str = "Unreadable";
 pub(crate) const NO_WAY: &str = "No provider";
 pub(crate) const THROUGH: &str = "via";
 pub(crate) const OLDER: &str = "Older requests";
@@ -50,14 +36,11 @@ pub(crate) const GO_ON: &str = "Search further back";
 pub(crate) const LOOKED: &str = "Searched";
 pub(crate) const REQUESTS: &str = "requests";
 pub(crate) const BACK_TO: &str = "back to";
-pub(crate) const TO_PLAYGROUND: &str = "Open playground";
 pub(crate) const NOTHING_OLDER: &str = "No older requests.";
 pub(crate) const NONE_WANTED: &str = "No requests match these filters.";
 pub(crate) const REFUSED_LATELY: &str = "Refused in the last hour";
 pub(crate) const PAUSE: &str = "Pause";
-pub(crate) const GOES_ON: &str = "Live updates";
 pub(crate) const PAUSED: &str = "Paused";
-pub(crate) const OFFLINE: &str = "Disconnected. Trying again in a moment.";
 pub(crate) const GAP: &str = "Some requests are not shown. Reload the page to see them all.";
 pub(crate) const FREE: &str = "Free";
 
@@ -65,8 +48,6 @@ pub(crate) const STORY: &str = "Request history";
 pub(crate) const STORY_LEAD: &str = "Everything on record for one phone number, newest first.";
 pub(crate) const BACK: &str = "All activity";
 pub(crate) const NEXT: &str = "Next code";
-pub(crate) const NUMBER: &str = "Phone number";
-pub(crate) const IDENTITY: &str = "Identity";
 pub(crate) const UNMASK: &str = "Show number";
 pub(crate) const UNMASK_HINT: &str = "This is recorded in the audit log.";
 pub(crate) const WRONG_CODES: &str = "Failed attempts";
@@ -83,16 +64,17 @@ pub(crate) const NOTHING_NEXT: [&str; 3] = [
     "Try the other mode: live and test requests are separate.",
     "If the app did request a code, the request never reached Dwar. Check the logs of the app's server.",
 ];
-pub(crate) const LIFT: &str = "Clear failed attempts…";
-pub(crate) const LIFT_NOW: &str = "Clear failed attempts";
 pub(crate) const LIFT_WORD: &str = "clear";
-pub(crate) const LIFT_STOPS: [&str; 3] = [
-    "The count of failed attempts for this number starts from zero, so an attacker can guess again.",
-    "Make sure you are talking to the owner of the number.",
-    "A locked code stays locked. The user has to request a new one.",
-];
+pub(crate) const LIFT: Warning = Warning {
+    summary: "Clear failed attempts…",
+    consequences: &[
+        "The count of failed attempts for this number starts from zero, so an attacker can guess again.",
+        "Make sure you are talking to the owner of the number.",
+        "A locked code stays locked. The user has to request a new one.",
+    ],
+    button: "Clear failed attempts",
+};
 pub(crate) const LIFTED: &str = "Failed attempts cleared. The next code can be requested as usual.";
-pub(crate) const NOT_LIFTED: &str = "The word you typed does not match. Nothing was changed.";
 
 pub(crate) const STATUSES: [DeliveryStatus; 4] = [
     DeliveryStatus::Queued,

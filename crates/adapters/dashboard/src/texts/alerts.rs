@@ -4,4 +4,3 @@ pub(crate) const TITLE: &str = "Needs attention";
 pub(crate) const MORE: &str = "more";
 pub(crate) const REST: &str = "The admin API and `dwar doctor` list all of them.";
 pub(crate) const SINCE: &str = "Since";
-pub(crate) const RUNBOOK: &str = "What to do";

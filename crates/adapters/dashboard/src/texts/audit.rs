@@ -6,15 +6,10 @@ pub(crate) const LEAD: &str = "Every change made on a page, by API or on the com
 pub(crate) const HEADS: [&str; 5] = ["Time", "User", "Action", "Target", "Change"];
 pub(crate) const EMPTY: &str = "No changes yet.";
 pub(crate) const NONE_WANTED: &str = "No changes match these filters.";
-pub(crate) const FILTERS: &str = "Filters";
 pub(crate) const ANYBODY: &str = "Anyone";
 pub(crate) const COMMAND_LINE: &str = "Command line";
 pub(crate) const ANYTHING: &str = "Any action";
-pub(crate) const FROM: &str = "From (IST)";
-pub(crate) const UNTIL: &str = "To (IST)";
-pub(crate) const APPLY: &str = "Apply";
 pub(crate) const CLEAR: &str = "Clear";
-pub(crate) const OLDER: &str = "Older";
 pub(crate) const EXPORT: &str = "Export";
 pub(crate) const EXPORT_HINT: &str =
     "All entries that match, as a file with a JSON object a line and times in UTC";

@@ -48,7 +48,6 @@ pub(crate) const NOTHING: &str =
     "Nothing found. An ID has to be whole; a phone number is searched for within a project.";
 pub(crate) const PROJECT: &str = "Project";
 pub(crate) const REQUEST: &str = "Request";
-pub(crate) const IDENTITY: &str = "Identity";
 pub(crate) const ENDPOINT: &str = "Event endpoint";
 pub(crate) const KEY: &str = "Key ID";
 

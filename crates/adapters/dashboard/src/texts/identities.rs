@@ -1,3 +1,5 @@
+use super::common::Warning;
+
 pub(crate) const TITLE: &str = "Identities";
 pub(crate) const LEAD: &str =
     "People who have verified a phone number. Live and test are separate.";
@@ -12,17 +14,18 @@ pub(crate) const NONE_YET: &str =
 pub(crate) const NOBODY: &str =
     "No identity found. The number was never verified here, or the identity was erased.";
 pub(crate) const ID: &str = "Identity ID";
-pub(crate) const NUMBER: &str = "Phone number";
 pub(crate) const FIRST: &str = "First verified";
 pub(crate) const LAST: &str = "Last verified";
 pub(crate) const SESSIONS: &str = "Sessions";
-pub(crate) const ERASE: &str = "Erase identity…";
-pub(crate) const ERASE_NOW: &str = "Erase permanently";
 pub(crate) const ERASE_WORD: &str = "erase";
-pub(crate) const ERASE_STOPS: [&str; 3] = [
-    "All sessions of this person end immediately.",
-    "The phone number is deleted from this project and mode. Only amounts of money are kept.",
-    "If they log in again, they get a new identity with a different ID. This cannot be undone.",
-];
+pub(crate) const ERASE: Warning = Warning {
+    summary: "Erase identity…",
+    consequences: &[
+        "All sessions of this person end immediately.",
+        "The phone number is deleted from this project and mode. Only amounts of money are kept.",
+        "If they log in again, they get a new identity with a different ID. This cannot be undone.",
+    ],
+    button: "Erase permanently",
+};
 pub(crate) const WRONG_WORD: &str = "The word you typed does not match. Nothing was erased.";
 pub(crate) const ERASED: &str = "Identity erased. Sessions ended:";

@@ -5,17 +5,11 @@ pub(crate) const PLACEHOLDER: &str = "Number, or words of the text";
 pub(crate) const SEARCH_HINT: &str = "In the newest 1,000 messages.";
 pub(crate) const CLEAR: &str = "Show all";
 pub(crate) const MESSAGES: &str = "Messages";
-pub(crate) const WHEN: &str = "Time";
 pub(crate) const PHONE: &str = "Number";
 pub(crate) const TEXT: &str = "Message";
-pub(crate) const CHANNEL: &str = "Channel";
-pub(crate) const UNREADABLE: &str = "Unreadable";
 pub(crate) const EMPTY: &str =
     "No messages yet. Send a code in the playground, or with a test key.";
 pub(crate) const NONE_WANTED: &str = "No messages match.";
-pub(crate) const TO_PLAYGROUND: &str = "Open playground";
 pub(crate) const NEWER: &str = "Newer messages";
 pub(crate) const OLDER: &str = "Older messages";
 pub(crate) const PAGES: &str = "More messages";
-pub(crate) const GOES_ON: &str = "Live updates";
-pub(crate) const OFFLINE: &str = "Disconnected. Trying again in a moment.";

@@ -1,7 +1,6 @@
 use super::keys;
 
 pub(crate) const NEW: &str = "New project";
-pub(crate) const NAME: &str = "Name";
 pub(crate) const NAME_HINT: &str =
     "Messages show it, unless you set a brand name. You can change it later.";
 pub(crate) const NAME_EXAMPLE: &str = "Acme";

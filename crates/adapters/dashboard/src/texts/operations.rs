@@ -5,7 +5,6 @@ use dwar_console::operations::Health;
 pub(crate) const TITLE: &str = "Operations";
 pub(crate) const LEAD: &str = "Health of this installation. Problems first.";
 pub(crate) const LOOKED: &str = "Checked";
-pub(crate) const AGAIN: &str = "Refresh";
 pub(crate) const CHECKS: &str = "Checks";
 pub(crate) const LEDGER: &str =
     "The same checks as the command dwar doctor. Ledger checks are on the Wallet page.";

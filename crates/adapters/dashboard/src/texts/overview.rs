@@ -24,7 +24,6 @@ pub(crate) const EACH: &str = "per login";
 pub(crate) const RANGE: &str = "Other time range";
 pub(crate) const RANGE_HINT: &str =
     "Indian time. Figures are kept for 61 days: by the hour, and by the minute for two days.";
-pub(crate) const UNTIL: &str = "Until";
 pub(crate) const SHOW: &str = "Show";
 pub(crate) const MOMENT: &str = "%-d %b %Y, %-I:%M %P";
 pub(crate) const NO_SUCH_RANGE: &str = "There are no figures for that time range: it has to begin before it ends, in the past, and within the last 61 days. These are the last 24 hours.";
@@ -48,20 +47,14 @@ pub(crate) const CHART_ZONE: &str = "Indian time (IST)";
 pub(crate) const CHART_KEYS: &str =
     "; arrow keys move between points, Enter opens the requests of one";
 pub(crate) const CHART_NUMBERS: &str = "Show as table";
-pub(crate) const FROM: &str = "From";
 
 pub(crate) const CAUSES: &str = "Failed messages and refused sends";
 pub(crate) const NO_CAUSES: &str = "No message failed, and no send was refused.";
 pub(crate) const CAUSES_HINT: &str = "A message that failed counts here even if another provider then delivered the code. Counts lead to the requests while these are kept.";
 pub(crate) const BY_CAUSE: &str = "By reason";
-pub(crate) const CAUSE: &str = "Reason";
-pub(crate) const COUNT: &str = "Count";
-pub(crate) const ADVICE: &str = "What to do";
 
 pub(crate) const ROUTES: &str = "By channel and provider";
 pub(crate) const ROUTES_HINT: &str = "A message that falls back to another provider counts as sent for both. The verification and its time count for the provider that carried the code last.";
-pub(crate) const CHANNEL: &str = "Channel";
-pub(crate) const PROVIDER: &str = "Provider";
 pub(crate) const MESSAGES: &str = "Messages";
 
 pub(crate) const EMPTY_LIVE: &str = "No codes sent with the live key in this period or the one before. Codes of the playground and the test key are shown in test mode.";

@@ -13,7 +13,6 @@ pub(crate) const NO_TRAFFIC: &str = "No live sends in 24 hours";
 pub(crate) const SENDS: &str = "live sends in 24 hours";
 pub(crate) const VERIFIED: &str = "verified";
 pub(crate) const AVAILABLE: &str = "available";
-pub(crate) const MADE: &str = "Created";
 pub(crate) const WHICH: &str = "Which projects";
 pub(crate) const IN_USE: &str = "Active";
 pub(crate) const ARCHIVED: &str = "Archived";

@@ -1,3 +1,4 @@
+use super::common::Warning;
 use dwar_otp::{DltForm, DltWarning};
 use dwar_project::Setting;
 
@@ -71,7 +72,6 @@ pub(crate) const EVENTS_TITLE: &str = "Events and hooks";
 pub(crate) const PROJECT_TITLE: &str = "Project";
 pub(crate) const LEAD: &str = "Changes apply immediately.";
 pub(crate) const PARTS: &str = "Settings";
-pub(crate) const SAVE: &str = "Save";
 pub(crate) const SAVED: &str = "Saved.";
 /// A word in the address, the section that shows its notice, and the notice.
 pub(crate) const DONE: &[(&str, &str, &str)] = &[
@@ -157,11 +157,14 @@ pub(crate) const FAILING: &str = "Failing";
 pub(crate) const ON: &str = "Healthy";
 pub(crate) const ENABLE: &str = "Enable";
 pub(crate) const ROTATE: &str = "Rotate secret";
-pub(crate) const REMOVE: &str = "Remove endpoint";
 pub(crate) const REMOVE_WORD: &str = "remove";
-pub(crate) const REMOVE_STOPS: [&str; 1] =
-    ["The endpoint receives no more events. Events still waiting for it are dropped."];
-pub(crate) const WRONG_WORD: &str = "The word you typed does not match. Nothing was changed.";
+pub(crate) const REMOVE: Warning = Warning {
+    summary: "Remove endpoint",
+    consequences: &[
+        "The endpoint receives no more events. Events still waiting for it are dropped.",
+    ],
+    button: "Remove endpoint",
+};
 pub(crate) const REGISTER: &str = "Text to register (DLT)";
 pub(crate) const REGISTER_HINT: &str =
     "Register it word for word with one operator. Both variables are digits.";

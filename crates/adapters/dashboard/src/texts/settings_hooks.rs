@@ -1,3 +1,4 @@
+use super::common::Warning;
 use dwar_project::HookKind;
 
 pub(crate) const HOOKS: (&str, &str) = (
@@ -7,7 +8,6 @@ pub(crate) const HOOKS: (&str, &str) = (
 pub(crate) const NONE: &str =
     "No hooks yet. Add one, and enter its address and secret in the other system.";
 pub(crate) const SYSTEM: &str = "System";
-pub(crate) const MODE: &str = "Mode";
 pub(crate) const LIVE: &str = "Live, charged";
 pub(crate) const TEST: &str = "Test, to the sandbox";
 pub(crate) const LIFETIME: &str = "Codes work for (seconds)";
@@ -27,9 +27,13 @@ pub(crate) const OLD_SECRET: &str = "The old secret is accepted until";
 pub(crate) const CODES_WORK: &str = "codes work";
 pub(crate) const SECONDS: &str = "seconds";
 pub(crate) const MFA_CODES: &str = "those of its second factor";
-pub(crate) const REMOVE: &str = "Remove hook";
-pub(crate) const REMOVE_STOPS: [&str; 1] =
-    ["Calls to its address are refused. The other system can no longer have codes delivered."];
+pub(crate) const REMOVE: Warning = Warning {
+    summary: "Remove hook",
+    consequences: &[
+        "Calls to its address are refused. The other system can no longer have codes delivered.",
+    ],
+    button: "Remove hook",
+};
 
 /// Where to enter the hook in the other system.
 pub(crate) const fn system(kind: HookKind) -> &'static str {

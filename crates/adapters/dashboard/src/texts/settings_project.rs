@@ -1,3 +1,5 @@
+use super::common::Warning;
+
 type Words = (&'static str, &'static str);
 
 pub(crate) const PROJECT: Words = ("Project", "What this project is called here and in messages.");
@@ -5,15 +7,15 @@ pub(crate) const ID: &str = "Project ID";
 pub(crate) const ARCHIVING: &str = "Archive this project";
 pub(crate) const ARCHIVING_HINT: &str =
     "Ends its use without deleting anything. You can restore it at any time.";
-pub(crate) const ARCHIVE: &str = "Archive project…";
-pub(crate) const ARCHIVE_NOW: &str = "Archive project";
-pub(crate) const ARCHIVE_STOPS: [&str; 3] = [
-    "Both API keys are refused immediately, on every server. Nobody can log in, and validate, refresh and logout fail too.",
-    "Codes already sent are still delivered, settled and told as events.",
-    "Wallet, identities, sessions, settings and logs are kept. Sessions and codes go on expiring.",
-];
-pub(crate) const WRONG_WORD: &str =
-    "The name you typed does not match the project's name. Nothing was changed.";
+pub(crate) const ARCHIVE: Warning = Warning {
+    summary: "Archive project…",
+    consequences: &[
+        "Both API keys are refused immediately, on every server. Nobody can log in, and validate, refresh and logout fail too.",
+        "Codes already sent are still delivered, settled and told as events.",
+        "Wallet, identities, sessions, settings and logs are kept. Sessions and codes go on expiring.",
+    ],
+    button: "Archive project",
+};
 pub(crate) const ARCHIVED: &str = "Archived on";
 pub(crate) const REFUSED: &str = "Its API keys are refused.";
 pub(crate) const RESTORE: &str = "Restore project";

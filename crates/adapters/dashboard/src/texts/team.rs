@@ -1,3 +1,4 @@
+use super::common::Warning;
 use dwar_operator::{Area, Permission, Role};
 
 pub(crate) const TITLE: &str = "Team";
@@ -29,26 +30,25 @@ pub(crate) const OWNER_OF_ALL: &str = "Owner of the installation";
 pub(crate) const TWO_FACTORS: &str = "Two-factor";
 pub(crate) const ONE_FACTOR: &str = "Password only";
 pub(crate) const CHANGE: &str = "Change role";
-pub(crate) const SAVE: &str = "Save";
 pub(crate) const WHERE: &str = "Project";
 pub(crate) const EVERYWHERE: &str = "All projects (owner of the installation)";
 pub(crate) const ROLE: &str = "Role";
 pub(crate) const NO_ROLE: &str = "None";
-pub(crate) const NAME: &str = "Name";
 pub(crate) const INVITE: &str = "Invite a person";
 pub(crate) const INVITE_HINT: &str =
     "You get a link to send them. They use it to choose a password.";
 pub(crate) const INVITE_BUTTON: &str = "Create invite link";
-pub(crate) const REMOVE: &str = "Remove…";
-pub(crate) const REMOVE_NOW: &str = "Remove from team";
-pub(crate) const REMOVE_STOPS: [&str; 2] = [
-    "They are signed out everywhere immediately and lose access.",
-    "Their past actions stay in the audit log.",
-];
+pub(crate) const REMOVE: Warning = Warning {
+    summary: "Remove…",
+    consequences: &[
+        "They are signed out everywhere immediately and lose access.",
+        "Their past actions stay in the audit log.",
+    ],
+    button: "Remove from team",
+};
 pub(crate) const CONFIRM_TITLE: &str = "Confirm the new role";
 pub(crate) const CONFIRM_LEAD: &str = "Changes apply immediately.";
 pub(crate) const CONFIRM: &str = "Change role";
-pub(crate) const CANCEL: &str = "Cancel";
 pub(crate) const WILL_BE_ABLE: &str = "will be able to";
 pub(crate) const EVERYTHING_EVERYWHERE: &str =
     "do everything in every project, and to invite and remove other owners of the installation";

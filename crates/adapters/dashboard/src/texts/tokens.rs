@@ -1,3 +1,5 @@
+use super::common::Warning;
+
 pub(crate) const TITLE: &str = "Admin tokens";
 pub(crate) const LEAD: &str = "Bearer tokens for programs that use the admin API. Each has a role and an expiry date, and appears in the audit log under its name.";
 pub(crate) const DONE: &[(&str, &str)] = &[("revoked", "Token revoked. It no longer works.")];
@@ -9,15 +11,10 @@ pub(crate) const FRESH_ONCE: &str =
 pub(crate) const EVERYTHING: &str = "Full access";
 pub(crate) const MADE_BY: &str = "Created by";
 pub(crate) const EXPIRES: &str = "Expires";
-pub(crate) const EXPIRED: &str = "Expired";
-pub(crate) const USED: &str = "Last used";
-pub(crate) const NEVER: &str = "Never";
-pub(crate) const FROM: &str = "from";
 pub(crate) const GONE: &str = "Deleted project";
 pub(crate) const MAKE: &str = "Create a token";
 pub(crate) const MAKE_HINT: &str =
     "Grant the least access it needs, for no longer than it is needed.";
-pub(crate) const NAME: &str = "Name";
 pub(crate) const ROLE: &str = "Role";
 pub(crate) const OWNER_OF_ALL: &str = "Full access to everything";
 pub(crate) const PROJECTS: &str = "Projects";
@@ -32,9 +29,12 @@ pub(crate) const DELEGATE: &str =
 pub(crate) const DELEGATE_HINT: &str = "Somebody who steals such a token can create access that outlives it. Leave this off unless the \
      program creates projects, replaces keys or secrets, or invites people.";
 pub(crate) const MAKE_BUTTON: &str = "Create token";
-pub(crate) const REVOKE: &str = "Revoke token";
-pub(crate) const REVOKE_STOPS: [&str; 2] = [
-    "The token stops working immediately.",
-    "Programs that use it fail until they have a new one.",
-];
+pub(crate) const REVOKE: Warning = Warning {
+    summary: "Revoke token",
+    consequences: &[
+        "The token stops working immediately.",
+        "Programs that use it fail until they have a new one.",
+    ],
+    button: "Revoke token",
+};
 pub(crate) const WRONG_WORD: &str = "The name you typed does not match. Nothing was revoked.";

@@ -16,8 +16,6 @@ pub(crate) const DONE: &[(&str, &str)] = &[
 pub(crate) const STATEMENT: &str = "Statement, newest first";
 pub(crate) const EMPTY: &str =
     "No entries yet. Pay in above; each code sent with the live key then appears here.";
-pub(crate) const WHEN: &str = "Time";
-pub(crate) const WHAT: &str = "Type";
 pub(crate) const FOR: &str = "Reference";
 pub(crate) const CHANGE: &str = "Amount";
 pub(crate) const RESERVED: &str = "Reserved";

@@ -37,7 +37,6 @@ pub(crate) const NOTHING_YET: &str = "Check the preview. Nothing has moved yet."
 pub(crate) const BEFORE: &str = "Balance now";
 pub(crate) const AFTER: &str = "Balance after";
 pub(crate) const AVAILABLE_AFTER: &str = "Available after, less what is reserved";
-pub(crate) const CANCEL: &str = "Cancel";
 pub(crate) const NO_AMOUNT: &str =
     "Enter an amount in rupees above zero, with at most two decimals, up to a thousand crore.";
 pub(crate) const NO_REFERENCE: &str = "Enter a reference, so that the same payment does not count twice: 1 to 200 visible characters on one line.";

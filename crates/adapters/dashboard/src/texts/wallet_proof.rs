@@ -13,4 +13,3 @@ pub(crate) const HELD: &str = "Reserved: ledger / wallet";
 pub(crate) const OPEN: &str = "Reserved by codes being sent";
 pub(crate) const PROVE: &str = "Run check";
 pub(crate) const RUNNING: &str = "A check has been running since";
-pub(crate) const LOOK_AGAIN: &str = "Refresh";

@@ -1,17 +1,11 @@
 //! Texts of the statement.
 
-pub(crate) const FROM: &str = "From (IST)";
-pub(crate) const UNTIL: &str = "To (IST)";
-pub(crate) const KIND: &str = "Type";
 pub(crate) const EVERY_KIND: &str = "All types";
 pub(crate) const REFERENCE: &str = "Reference or OTP ID";
-pub(crate) const SHOW: &str = "Apply";
 pub(crate) const DAYS: &str =
     "Dates are days in Indian time (IST, UTC+05:30). The last day is included.";
 pub(crate) const NOTHING: &str = "No entries match these filters.";
 pub(crate) const FURTHER: &str = "Nothing among these entries is over yet.";
-pub(crate) const OLDER: &str = "Older";
-pub(crate) const DOWNLOAD: &str = "Download CSV";
 
 pub(crate) fn stands_for(entries: u64) -> String {
     match entries {

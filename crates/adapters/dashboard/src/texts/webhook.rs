@@ -22,13 +22,11 @@ pub(crate) const TESTED: &str = "Test delivered. The endpoint responded with";
 pub(crate) const TEST_FAILED: &str = "Test failed:";
 pub(crate) const LOG: &str = "Calls, newest first";
 pub(crate) const LOG_HINT: &str = "The newest 1,000 calls of the last days. An event that is sent again keeps its webhook-id, so the receiver can recognise it.";
-pub(crate) const ALL: &str = "All";
 pub(crate) const FAILED_ONLY: &str = "Failed only";
 pub(crate) const HEADS: [&str; 6] =
     ["Time", "Event", "Result", "Duration", "Next attempt", "Action"];
 pub(crate) const EMPTY: &str = "No events sent yet. Send a test to see whether the endpoint accepts it. Events of the project follow automatically.";
 pub(crate) const NONE_FAILED: &str = "No failed calls.";
-pub(crate) const OLDER: &str = "Older";
 pub(crate) const RESEND: &str = "Send again";
 pub(crate) const GONE: &str = "No longer stored";
 pub(crate) const TRY: &str = "attempt";
