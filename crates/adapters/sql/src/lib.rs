@@ -58,7 +58,7 @@ pub use identity::IdentityRow;
 pub use inbox::{MessageRow, NewMessageRow, ReceivedRow};
 pub use instance::InstanceRow;
 pub use lock::Lock;
-pub use migrations::{MIGRATIONS_TABLE, lacks_all, names, pending_migrations};
+pub use migrations::{MIGRATIONS_TABLE, NewerSchema, lacks_all, names, pending_migrations};
 pub use operator::{LinkRow, OperatorRow, OperatorSessionRow, StandingRow};
 pub use otp::{
     AttemptRow, BudgetRow, OtpRow, guesses, stored_guesses, stored_state, with_attempts,

@@ -1,17 +1,14 @@
 //! Copies a database file and checks that it is sound.
 
 use crate::SqliteStore;
-use crate::connection::migrations::MIGRATIONS;
+use crate::connection::migrations::pending;
 use crate::connection::place::beside;
 use crate::connection::read_only::escaped;
 use diesel::connection::SimpleConnection;
-use diesel::migration::{Migration, MigrationSource, MigrationVersion};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use diesel::sql_types::Text;
-use diesel::sqlite::Sqlite;
 use dwar_kernel::StoreError;
-use dwar_sql::pending_migrations;
 use std::fs::File;
 use std::path::Path;
 use std::thread::sleep;
@@ -95,16 +92,7 @@ pub fn recognise(path: &Path) -> Result<(), FileError> {
         return Err(FileError::Alien);
     }
     let versions = lines(&mut connection, VERSIONS)?;
-    let newest = versions.iter().max().cloned().unwrap_or_default();
-    let applied: Vec<_> = versions.into_iter().map(MigrationVersion::from).collect();
-    let other = |cause: StoreError| FileError::OtherVersion(cause.to_string());
-    let known: Vec<Box<dyn Migration<Sqlite>>> =
-        MIGRATIONS.migrations().map_err(|cause| other(StoreError::Failed(cause)))?;
-    let is_newer = applied.len() > known.len();
-    pending_migrations(Ok(known), Ok(applied)).map_err(other)?;
-    if is_newer {
-        return Err(FileError::OtherVersion(format!("a newer one has brought it to {newest}")));
-    }
+    pending(versions).map_err(|cause| FileError::OtherVersion(cause.to_string()))?;
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use dwar_activity::installation::{Found, KeyHolder, NewKeys};
 use dwar_kernel::StoreError;
 use dwar_sql::schema::__diesel_schema_migrations;
-use dwar_sql::{names, pending_migrations};
+use dwar_sql::{NewerSchema, names, pending_migrations};
 use std::sync::Arc;
 
 const MIGRATIONS: EmbeddedMigrations =
@@ -129,7 +129,7 @@ fn lacking(conn: &mut PgConnection) -> Result<Vec<Box<dyn Migration<Pg>>>, Store
         }
     }
     let applied = applied.into_iter().map(MigrationVersion::from).collect();
-    pending_migrations(MIGRATIONS.migrations(), Ok(applied))
+    pending_migrations(MIGRATIONS.migrations(), Ok(applied), NewerSchema::Accepted)
 }
 
 /// Opens a connection that holds the migration lock until it is dropped.

@@ -11,12 +11,14 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use dwar_activity::installation::{Found, KeyHolder, NewKeys};
 use dwar_kernel::StoreError;
 use dwar_sql::schema::__diesel_schema_migrations;
-use dwar_sql::{names, pending_migrations};
+use dwar_sql::{NewerSchema, names, pending_migrations};
 use std::sync::Arc;
 
-pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../../migrations/sqlite");
 /// Whether the table of migrations exists.
 const ANY: &str = "(SELECT count(*) FROM sqlite_schema WHERE name = '__diesel_schema_migrations')";
+
+type Migrations = Vec<Box<dyn Migration<Sqlite>>>;
 
 impl SqliteStore {
     /// Brings the schema up to date, all or nothing, and returns the names of the migrations it
@@ -96,7 +98,7 @@ fn run(
     Ok(lacked)
 }
 
-fn lacking(connection: &mut SqliteConnection) -> Result<Vec<Box<dyn Migration<Sqlite>>>, Failure> {
+fn lacking(connection: &mut SqliteConnection) -> Result<Migrations, Failure> {
     let ran: i64 = diesel::select(sql::<BigInt>(ANY)).get_result(connection)?;
     let applied: Vec<String> = match ran {
         0 => Vec::new(),
@@ -104,6 +106,14 @@ fn lacking(connection: &mut SqliteConnection) -> Result<Vec<Box<dyn Migration<Sq
             .select(__diesel_schema_migrations::version)
             .load(connection)?,
     };
+    Ok(pending(applied)?)
+}
+
+/// The migrations that a file with these versions lacks, oldest first.
+///
+/// # Errors
+/// [`StoreError::Foreign`] if it has migrations that this version does not know.
+pub(crate) fn pending(applied: Vec<String>) -> Result<Migrations, StoreError> {
     let applied = applied.into_iter().map(MigrationVersion::from).collect();
-    Ok(pending_migrations(MIGRATIONS.migrations(), Ok(applied))?)
+    pending_migrations(MIGRATIONS.migrations(), Ok(applied), NewerSchema::Refused)
 }
