@@ -5,7 +5,7 @@ use serde_json::json;
 
 const ABOUT: &str = "Phone one-time passwords for India: send a code by WhatsApp or SMS, verify it, \
     and keep the session that it opens.\n\n\
-    A request that is no HTTP/1.1, or whose head is too long or comes too slowly, is refused before any \
+    A request that is not HTTP/1.0 or 1.1, or whose head is too long or comes too slowly, is refused before any \
     operation, with `INVALID_REQUEST` and 400, 408 or 431; a method that a path does not have with \
     `METHOD_NOT_ALLOWED` and 405; any other path with `NOT_FOUND` and 404, under `/v1/` only with a valid \
     key.";

@@ -169,6 +169,24 @@ fn odd_request_targets_are_refused_like_any_other() {
     }
 }
 
+/// Proxies speak HTTP/1.0 to what is behind them unless they are told otherwise.
+#[test]
+fn http_1_0_is_answered_and_other_versions_are_refused() {
+    let server = start(|_| ());
+    for (version, answer, code) in [
+        ("HTTP/1.0", "HTTP/1.0 422", "INVALID_PHONE"),
+        ("HTTP/1.1", "HTTP/1.1 422", "INVALID_PHONE"),
+        ("HTTP/0.9", "HTTP/1.1 400", "INVALID_REQUEST"),
+        ("HTTP/1.2", "HTTP/1.1 400", "INVALID_REQUEST"),
+        ("HTTP/2.0", "HTTP/1.1 400", "INVALID_REQUEST"),
+    ] {
+        let body = "Content-Length: 2\r\n\r\n{}";
+        let request = server.request("POST /v1/otp/verify", body).replace("HTTP/1.1", version);
+        let reply = server.exchange(&request);
+        assert!(reply.starts_with(answer) && reply.contains(code), "{version}: {reply}");
+    }
+}
+
 #[test]
 fn a_body_that_does_not_come_is_an_invalid_request() {
     let server = start(|_| ());
