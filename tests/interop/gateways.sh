@@ -115,19 +115,7 @@ if (build_go caddy github.com/caddyserver/caddy/v2 v2.11.2 \
     XDG_DATA_HOME=$scratch XDG_CONFIG_HOME=$scratch at_proxy Caddy caddy.log "$tools/caddy" run --config Caddyfile
     check_proxy Caddy 429 502
 
-    # In front of the service, with a certificate of this test in place of one from an authority.
-    tls_port=$(free_port)
-    stop_service
-    settings_in_front "https://console.example.com:$tls_port"
-    serve
-    certificate otp.example.com console.example.com
-    {
-        printf '{\n\tadmin off\n\tauto_https off\n}\n'
-        block operations/reverse-proxy caddyfile | in_front "$tls_port" | sed -e "s/^\([a-z]*\.example\.com\) {/\1:$tls_port {\n\ttls tls.pem tls.key/"
-    } >Frontfile
-    XDG_DATA_HOME=$scratch XDG_CONFIG_HOME=$scratch "$tools/caddy" run --adapter caddyfile --config Frontfile >front.log 2>&1 &
-    until_answered "${tls[@]}" "https://otp.example.com:$tls_port/" || fail "Caddy does not start: $(tail -n 30 front.log)"
-    check_front Caddy
+    caddy_in_front "$tools/caddy"
 else
     left_out+=(Caddy)
 fi

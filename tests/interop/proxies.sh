@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # nginx, configured as docs/proxies.md has it, asks about each request before it passes it on to an application; and as
-# docs/operations/reverse-proxy.md has it, it stands in front of the service and its dashboard.
+# docs/operations/reverse-proxy.md has it, it stands in front of the service and its dashboard, and so does Caddy.
 #
 # usage: proxies.sh [PATH_OF_THE_BINARY]   (target/debug/dwar by default)
 set -euo pipefail
@@ -51,3 +51,9 @@ run_nginx front "${tls[@]}" "https://otp.example.com:$tls_port/"
 check_front nginx
 ! grep -q 'hub.verify_token' front.access || fail "nginx: its log has the query of a webhook"
 grep -q 'GET /webhooks/whatsapp_cloud' front.access || fail "nginx: its log has no webhook"
+
+caddy=$(command -v caddy || true)
+[ -n "$caddy" ] || apt_install_unstarted caddy
+caddy=$(command -v caddy || true)
+[ -n "$caddy" ] || leave_out "Caddy, since it could not be installed"
+caddy_in_front "$caddy"

@@ -159,3 +159,22 @@ check_front() {
     done
     is "$name: where a key is used from" "$used" 127.0.0.1
 }
+
+# caddy_in_front CADDY: this program, as the page configures it, stands in front of the service. Its certificate is of this
+# test, in place of one from an authority.
+caddy_in_front() {
+    tls_port=$(free_port)
+    stop_service
+    # Its keys were not used yet.
+    project=$(new_project)
+    settings_in_front "https://console.example.com:$tls_port"
+    serve
+    certificate otp.example.com console.example.com
+    {
+        printf '{\n\tadmin off\n\tauto_https off\n}\n'
+        block operations/reverse-proxy caddyfile | in_front "$tls_port" | sed -e "s/^\([a-z]*\.example\.com\) {/\1:$tls_port {\n\ttls tls.pem tls.key/"
+    } >Frontfile
+    XDG_DATA_HOME=$scratch XDG_CONFIG_HOME=$scratch "$1" run --adapter caddyfile --config Frontfile >front.log 2>&1 &
+    until_answered "${tls[@]}" "https://otp.example.com:$tls_port/" || fail "Caddy does not start: $(tail -n 30 front.log)"
+    check_front Caddy
+}
